@@ -41,14 +41,12 @@ SUBJECTS = [
 ]
 # What every cause is made of and looks at; the rest are causes.
 OF_CAUSES = {
-    "gomem.causes.callers",
     "gomem.causes.case",
     "gomem.causes.cause",
     "gomem.causes.collecting",
     "gomem.causes.evidence",
     "gomem.causes.finding",
     "gomem.causes.goroutines",
-    "gomem.causes.growing_sites",
     "gomem.causes.idle_heap",
     "gomem.causes.live_growth",
     "gomem.causes.memory_limit",
@@ -56,6 +54,7 @@ OF_CAUSES = {
     "gomem.causes.threads",
     "gomem.causes.finalizers",
     "gomem.causes.scores",
+    "gomem.causes.sites",
     "gomem.causes.thresholds",
 }
 FILE_FLOORS = {"sources", "live", "cli"}

@@ -2,62 +2,19 @@
 
 from __future__ import annotations
 
+from importlib import import_module
 from typing import TYPE_CHECKING
-
-from gomem.causes import (
-    allocation_spike,
-    anonymous_mapping,
-    data_damaged,
-    data_missing,
-    data_skew,
-    data_thin,
-    file_mapping,
-    finalizer_backlog,
-    forced_gc,
-    gc_pressure,
-    goroutine_leak,
-    heap_fragmentation,
-    heap_growth,
-    heap_headroom,
-    huge_pages,
-    idle_heap_kept,
-    limit_risk,
-    long_pauses,
-    memory_limit_thrash,
-    native_memory,
-    released_but_resident,
-    stack_growth,
-    thread_growth,
-    untouched_now_resident,
-)
 
 if TYPE_CHECKING:
     from gomem.causes.cause import Cause
 
-# Of findings that are equally severe and equally large, the earlier cause comes first.
-CAUSES: tuple[Cause, ...] = (
-    untouched_now_resident.CAUSE,
-    released_but_resident.CAUSE,
-    idle_heap_kept.CAUSE,
-    finalizer_backlog.CAUSE,
-    heap_growth.CAUSE,
-    allocation_spike.CAUSE,
-    gc_pressure.CAUSE,
-    memory_limit_thrash.CAUSE,
-    forced_gc.CAUSE,
-    long_pauses.CAUSE,
-    heap_headroom.CAUSE,
-    thread_growth.CAUSE,
-    native_memory.CAUSE,
-    anonymous_mapping.CAUSE,
-    file_mapping.CAUSE,
-    huge_pages.CAUSE,
-    heap_fragmentation.CAUSE,
-    goroutine_leak.CAUSE,
-    stack_growth.CAUSE,
-    limit_risk.CAUSE,
-    data_skew.CAUSE,
-    data_damaged.CAUSE,
-    data_missing.CAUSE,
-    data_thin.CAUSE,
+# By the modules that define them; of equally severe and large findings, the earlier comes first.
+_ORDER = """
+    untouched_now_resident released_but_resident idle_heap_kept finalizer_backlog heap_growth
+    allocation_spike gc_pressure memory_limit_thrash forced_gc long_pauses heap_headroom
+    thread_growth native_memory anonymous_mapping file_mapping huge_pages heap_fragmentation
+    goroutine_leak stack_growth limit_risk data_skew data_damaged data_missing data_thin
+"""
+CAUSES: tuple[Cause, ...] = tuple(
+    import_module(f"gomem.causes.{name}").CAUSE for name in _ORDER.split()
 )

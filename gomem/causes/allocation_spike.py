@@ -21,10 +21,10 @@ from typing import TYPE_CHECKING
 
 from gomem.analysis.profiles.allocation_spikes import TOO_FEW
 from gomem.causes.cause import Cause
-from gomem.causes.evidence import rss_evidence
-from gomem.causes.finding import Evidence, Finding, Severity, Site
-from gomem.causes.growing_sites import largest_sites, share_words
+from gomem.causes.evidence import known, rss_evidence
+from gomem.causes.finding import Finding, Severity, Site
 from gomem.causes.scores import bounded_log, scores
+from gomem.causes.sites import SITES, largest_sites, share_words, site_evidence
 from gomem.facts.excursions import HEAP_ALLOC, MARKS, PROFILES, RSS
 from gomem.text import Bytes, Count, Function, MomentName, Seconds, Share, Text, text
 from gomem.units import MIB
@@ -32,33 +32,26 @@ from gomem.units import MIB
 if TYPE_CHECKING:
     from gomem.analysis.profiles.allocation_spikes import Spike
     from gomem.causes.case import Case
+    from gomem.causes.finding import Evidence
     from gomem.causes.thresholds import Thresholds
     from gomem.facts.excursions import Sighting
 
 CODE = "allocation-spike"
-SITES = 3  # named as evidence
-NAMES = {
-    PROFILES: "the heap in use",
-    MARKS: "the live heap",
-    HEAP_ALLOC: "HeapAlloc",
-    RSS: "RSS",
-}
+NAMES = {PROFILES: "the heap in use", MARKS: "the live heap", HEAP_ALLOC: "HeapAlloc", RSS: "RSS"}
 
 
 def find(case: Case) -> list[Finding]:
     """One finding: of the clearest evidence of a level, else of an interval."""
-    seen = _standing_out(case)
-    if seen and seen[0].source in (PROFILES, MARKS):
-        return [_of_level(seen[0], case)]
-    spike = case.facts.profiles.spike
-    if spike is not None and _stands_out(spike, case.thresholds):
+    seen, spike = _standing_out(case), case.facts.profiles.spike
+    is_clear = bool(seen) and seen[0].source in (PROFILES, MARKS)
+    if spike is not None and not is_clear and _stands_out(spike, case.thresholds):
         return [_of_interval(spike, case)]
     return [_of_level(seen[0], case)] if seen else []
 
 
 def features(case: Case) -> dict[str, float] | None:
     """What the score looks at; None where no level stands out."""
-    seen, limits = _standing_out(case), case.thresholds
+    seen = _standing_out(case)
     if not seen:
         return None
     excursion = seen[0].excursion
@@ -66,7 +59,7 @@ def features(case: Case) -> dict[str, float] | None:
         "extra": bounded_log(excursion.extra / MIB),
         "climb_fraction": excursion.climb_fraction,
         "spread_fraction": excursion.spread_fraction,
-        "times": bounded_log(min(excursion.times, limits.spike_times)),
+        "times": bounded_log(min(excursion.times, case.thresholds.spike_times)),
         "kinds": float(len(seen)),
         "in_profiles": float(seen[0].source == PROFILES),
     }
@@ -75,17 +68,14 @@ def features(case: Case) -> dict[str, float] | None:
 def _standing_out(case: Case) -> list[Sighting]:
     """The evidence in which a level rose at once, far above its base, and came back."""
     limits = case.thresholds
-    return [seen for seen in case.facts.excursions if _is_far(seen, limits)]
-
-
-def _is_far(seen: Sighting, limits: Thresholds) -> bool:
-    excursion = seen.excursion
-    return (
-        excursion.extra >= limits.spike_bytes
+    return [
+        seen
+        for seen in case.facts.excursions
+        if (excursion := seen.excursion).extra >= limits.spike_bytes
         and excursion.highest >= limits.jump_ratio * max(excursion.base, seen.swing_bytes)
         and excursion.climb_fraction <= limits.spike_climb_fraction
         and excursion.back_fraction >= limits.spike_back_fraction
-    )
+    ]
 
 
 def _stands_out(spike: Spike, limits: Thresholds) -> bool:
@@ -141,17 +131,20 @@ CAUSE = Cause(
 
 def _of_level(seen: Sighting, case: Case) -> Finding:
     excursion, limits = seen.excursion, case.thresholds
-    values = features(case) or {}
-    sure = scores()[CODE].probability(values)
+    sure = scores()[CODE].probability(features(case) or {})
     is_rare = excursion.away_fraction < limits.spike_away_fraction
     is_exception = is_rare and excursion.times < limits.spike_times
     sites = largest_sites(seen.holders, limits)
+    more: tuple[Evidence, ...] = ()
+    if seen.profiles is not None:
+        path = case.facts.profiles.path(seen.profiles[1])
+        more = site_evidence(path, "more in {}", sites)
     return CAUSE.finding(
         Severity.WARNING if is_exception and sure >= limits.possible_probability else Severity.INFO,
         text("{}{}", _what(seen), _whose(seen, sites, limits)),
         moment=None if seen.source == MARKS else seen.last_moment,
         size=round(excursion.extra),
-        evidence=(*_evidence(seen, case), *_site_evidence(seen, sites, case)),
+        evidence=(*_evidence(seen, case), *more),
         mechanism=_LEVEL if seen.source in (PROFILES, MARKS) else _WITH_GARBAGE,
         next_step=text(_REMEDY, sites[0].words) if sites else _TAKE_PROFILES,
         confidence="possible",  # what a program is for, no file says, however clear the level is
@@ -164,10 +157,8 @@ def _what(seen: Sighting) -> Text:
     excursion, name = seen.excursion, NAMES[seen.source]
     low, high = Bytes(round(excursion.base)), Bytes(round(excursion.highest))
     if excursion.times > 1:
-        times, seconds = Count(excursion.times, "burst"), Seconds(excursion.seconds)
-        return text(
-            "{} in {}: {} rises from {} to {} and falls back", times, seconds, name, low, high
-        )
+        bursts = text("{} in {}", Count(excursion.times, "burst"), Seconds(excursion.seconds))
+        return text("{}: {} rises from {} to {} and falls back", bursts, name, low, high)
     at = text(" at {}", MomentName(seen.peak_moment)) if seen.peak_moment else Text()
     return text("Spike: {} rose from {} to {}{} and fell back", name, low, high, at)
 
@@ -176,57 +167,46 @@ def _whose(seen: Sighting, sites: tuple[Site, ...], limits: Thresholds) -> Text:
     """Who has it: of what is in use, or of all that was allocated meanwhile."""
     if not sites:
         return Text()
-    share = share_words(sites[0].share, limits)
+    words, share = sites[0].words, sites[0].share
     if seen.source == PROFILES:
-        return text("; {} was allocated by {}", share, sites[0].words)
-    return text(
-        "; {} made {} of what was allocated meanwhile", sites[0].words, Share(sites[0].share)
+        return text("; {} was allocated by {}", share_words(share, limits), words)
+    return text("; {} made {} of what was allocated meanwhile", words, Share(share))
+
+
+def _evidence(seen: Sighting, case: Case) -> tuple[Evidence, ...]:
+    """The level in numbers, and RSS at its highest reading."""
+    excursion, name = seen.excursion, NAMES[seen.source]
+    moment = case.facts.by_moment.get(seen.peak_moment)
+    rss = () if moment is None else rss_evidence(moment)
+    if seen.source == PROFILES:
+        path = case.facts.profiles.path(seen.peak_moment)
+    elif seen.level.source == "log" or moment is None:
+        path = "gctrace" if case.facts.collector is None else case.facts.collector.path
+    elif seen.source == RSS:
+        path = rss[0].artefact if rss else moment.name
+    else:
+        path = moment.path("memstats")
+    sizes = {f"{name}, base": excursion.base, f"{name}, highest": excursion.highest}
+    return (
+        *known(path, "B", sizes),
+        *known(path, "count", {"times that it left its base": excursion.times}),
+        *known(path, "", {"share of the time away from it, at most": excursion.away_fraction}),
+        *(() if seen.source in (MARKS, RSS) else rss),
     )
-
-
-def _evidence(seen: Sighting, case: Case) -> list[Evidence]:
-    excursion, path = seen.excursion, _path(seen, case)
-    moment = case.facts.by_moment.get(seen.peak_moment)
-    with_rss = () if moment is None or seen.source in (MARKS, RSS) else rss_evidence(moment)
-    return [
-        Evidence(path, text("{}, base", NAMES[seen.source]), round(excursion.base), "B"),
-        Evidence(path, text("{}, highest", NAMES[seen.source]), round(excursion.highest), "B"),
-        Evidence(path, "times that it left its base", excursion.times, "count"),
-        Evidence(path, "share of the time away from it, at most", excursion.away_fraction, ""),
-        *with_rss,
-    ]
-
-
-def _path(seen: Sighting, case: Case) -> str:
-    """The artefact of the highest reading."""
-    moment = case.facts.by_moment.get(seen.peak_moment)
-    if seen.source == PROFILES:
-        return case.facts.profiles.path(seen.peak_moment)
-    if seen.level.source == "log" or moment is None:
-        return "gctrace" if case.facts.collector is None else case.facts.collector.path
-    if seen.source == RSS:
-        return next((evidence.artefact for evidence in rss_evidence(moment)), moment.name)
-    return moment.path("memstats")
-
-
-def _site_evidence(seen: Sighting, sites: tuple[Site, ...], case: Case) -> list[Evidence]:
-    if seen.profiles is None:
-        return []
-    path = case.facts.profiles.path(seen.profiles[1])
-    return [
-        Evidence(path, text("more in {}", Function(site.own_function)), round(site.change), "B")
-        for site in sites
-    ]
 
 
 def _of_interval(spike: Spike, case: Case) -> Finding:
     sites = spike.allocated[spike.allocated["state"] == "more"].head(SITES)
-    function = Function(str(sites.iloc[0]["function"]))
-    whose = Site(str(function), spike.caller or str(function))
+    function = str(sites.iloc[0]["function"])
+    whose = Site(function, spike.caller or function)
     before, after = case.facts.profiles.path(spike.before), case.facts.profiles.path(spike.after)
-    in_use = int(spike.in_use.sites.set_index("function")["after"].get(str(function), 0))
+    in_use = int(spike.in_use.sites.set_index("function")["after"].get(function, 0))
     is_start = spike.before == next(iter(case.facts.profiles.in_order), None)
     few = is_start or spike.with_news <= TOO_FEW + 1  # what was usual before, nothing says
+    allocated: dict[str, float | None] = {
+        text("alloc_space of {}", Function(name)): int(size)
+        for name, size in zip(sites["function"], sites["bytes"], strict=True)
+    }
     return CAUSE.finding(
         Severity.INFO if few else Severity.WARNING,
         text(
@@ -240,13 +220,10 @@ def _of_interval(spike: Spike, case: Case) -> Finding:
         moment=spike.after,
         size=round(spike.extra_bytes),
         evidence=(
-            Evidence(before, "seconds before the next", spike.seconds, "s"),
-            Evidence(after, "alloc_space since then", round(spike.allocated_bytes), "B"),
-            *(
-                Evidence(after, text("alloc_space of {}", Function(name)), int(size), "B")
-                for name, size in zip(sites["function"], sites["bytes"], strict=True)
-            ),
-            Evidence(after, text("inuse_space of {}", function), in_use, "B"),
+            *known(before, "s", {"seconds before the next": spike.seconds}),
+            *known(after, "B", {"alloc_space since then": spike.allocated_bytes}),
+            *known(after, "B", allocated),
+            *known(after, "B", {text("inuse_space of {}", Function(function)): in_use}),
         ),
         next_step=text(_REMEDY, whose.words),
         confidence="possible" if few else "likely",

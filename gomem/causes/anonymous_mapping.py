@@ -16,11 +16,11 @@ from typing import TYPE_CHECKING
 import pandas as pd
 
 from gomem.analysis.memory.groups import NATIVE
-from gomem.causes.callers import called_by, caller_sites
 from gomem.causes.cause import Cause
-from gomem.causes.evidence import rss_evidence
-from gomem.causes.finding import Evidence, Finding, Severity
+from gomem.causes.evidence import heap_evidence, known, rss_evidence
+from gomem.causes.finding import Finding, Severity
 from gomem.causes.outside_go import outside_go
+from gomem.causes.sites import called_by, caller_sites
 from gomem.text import Bytes, Share, text
 
 if TYPE_CHECKING:
@@ -74,19 +74,11 @@ def unnamed_mappings(moment: MomentFacts) -> pd.DataFrame:
 
 def _finding(moment: MomentFacts, grows: Growth | None, case: Case) -> Finding:
     assert moment.mappings is not None
-    callers = case.facts.callers.mapping
+    callers, smaps = case.facts.callers.mapping, moment.path("smaps")
     mine, rss = unnamed_mappings(moment), moment.rss_bytes or 0
     size = int(mine["Rss"].sum())
     largest = mine.sort_values("Rss", ascending=False, kind="stable").head(SHOWN)
-    smaps = moment.path("smaps")
-    evidence = [
-        Evidence(smaps, f"Rss at {row.start:x}-{row.end:x}", int(row.Rss), "B")
-        for row in largest.itertuples()
-    ]
-    evidence += [*rss_evidence(moment), *(() if grows is None else grows.evidence(smaps))]
-    if moment.memstats is not None:
-        claimed = int(moment.memstats["Sys"]) if "Sys" in moment.memstats else 0
-        evidence.append(Evidence(moment.path("memstats"), "Sys", claimed, "B"))
+    sizes = {f"Rss at {row.start:x}-{row.end:x}": int(row.Rss) for row in largest.itertuples()}
     with_c = bool(moment.mappings["kind"].isin(["native-heap", "library"]).any())
     is_counted = moment.memstats is not None and not with_c
     title = text(
@@ -99,7 +91,12 @@ def _finding(moment: MomentFacts, grows: Growth | None, case: Case) -> Finding:
         title,
         moment=moment.name,
         size=size,
-        evidence=evidence,
+        evidence=(
+            *known(smaps, "B", sizes),
+            *rss_evidence(moment),
+            *(() if grows is None else grows.evidence(smaps)),
+            *heap_evidence(moment, "Sys"),
+        ),
         mechanism="" if with_c else _MECHANISM.format(or_malloc=""),
         next_step=called_by(callers, "mmap") + (_UNMAP_IT if callers else CAUSE.remedy),
         confidence=grows.confidence if grows else "certain" if is_counted else "likely",

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 from gomem.causes.thresholds import Thresholds
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
-    from gomem.causes.finding import Lack
+    from gomem.causes.finding import Finding, Lack
     from gomem.facts.capture import CaptureFacts
     from gomem.facts.moment import MomentFacts
 
@@ -32,3 +32,8 @@ class Case:
     baseline: CaptureFacts | None = None
     counterparts: Mapping[str, MomentFacts] = field(default_factory=dict)
     lacks: tuple[Lack, ...] = ()
+
+    def at_moments(self, rule: Callable[[MomentFacts, Case], Finding | None]) -> list[Finding]:
+        """What a rule finds at each moment: one finding, or none."""
+        found = (rule(moment, self) for moment in self.facts.moments)
+        return [finding for finding in found if finding is not None]

@@ -58,21 +58,9 @@ class Cause:
         mechanism: str = "",
         next_step: str = "",
         sites: tuple[Site, ...] = (),
+        now: bool = True,
     ) -> Finding:
-        """A finding of this cause.
-
-        Args:
-            severity: How much it matters.
-            title: Plain words with the number in it.
-            moment: Where it shows most; None for the whole capture.
-            size: Bytes that it explains; None if it is not about memory.
-            cpu_fraction: Share of the available CPU that it costs; see `Finding`.
-            evidence: What proves it.
-            confidence: `certain`, `likely` or `possible`.
-            mechanism: Why it happens here, where the cause's own words do not say it all.
-            next_step: What to do here, likewise.
-            sites: Where in the program something can be mended.
-        """
+        """A finding of this cause: `Finding` says what each is; without words, the cause's own."""
         return Finding(
             code=self.code,
             severity=severity,
@@ -86,5 +74,6 @@ class Cause:
             confidence=confidence,
             cpu_fraction=cpu_fraction,
             moments=() if moment is None else (moment,),
+            now=now,
             sites=sites,
         )

@@ -5,11 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from gomem.analysis.series.shapes import MOVES
-from gomem.causes.finding import what_is_known
-from gomem.units import format_fraction, format_seconds
+from gomem.causes.evidence import known
+from gomem.causes.finding import Lack
+from gomem.units import format_count, format_fraction, format_seconds
 
 if TYPE_CHECKING:
     from gomem.analysis.collector.counters import CollectorCounters
+    from gomem.causes.case import Case
     from gomem.causes.finding import Evidence
     from gomem.facts.collector import CollectorFacts
 
@@ -25,12 +27,12 @@ def every(interval_seconds: float | None) -> str:
 
 def counted_cost(counters: CollectorCounters) -> str:
     """What collecting costs by the process's own counters, as a clause."""
+    share = format_fraction(counters.cpu_fraction)
     if counters.none_since is not None:
         return (
-            f"collecting took {format_fraction(counters.cpu_fraction)} of the CPU from the start "
-            f"to the last collection; none has run since {counters.none_since.moment}"
+            f"collecting took {share} of the CPU from the start to the last collection; none has "
+            f"run since {counters.none_since.moment}"
         )
-    share = format_fraction(counters.cpu_fraction)
     cost = f"collecting takes {share} of the CPU"
     if counters.cpu_since_start:
         cost = f"collecting has taken {share} of the CPU since the start"
@@ -42,12 +44,13 @@ def counted_evidence(counters: CollectorCounters) -> tuple[Evidence, ...]:
     """The counters that a finding without a log rests on."""
     last = counters.last
     since = "" if counters.since_start else ", between the first moment and the last"
-    return what_is_known(
-        (last.path, f"NumGC{since}", counters.cycles, "count"),
-        (last.path, f"NumForcedGC{since}", counters.forced, "count"),
-        (last.path_of("PauseTotalNs"), f"PauseTotalNs{since}", counters.paused_seconds, "s"),
-        (last.path_of("LastGC"), "LastGC, last less first", counters.seconds, "s"),
-        (counters.cpu_path, counters.cpu_field, counters.cpu_fraction, "fraction"),
+    cycles = {f"NumGC{since}": counters.cycles, f"NumForcedGC{since}": counters.forced}
+    paused = {f"PauseTotalNs{since}": counters.paused_seconds}
+    return (
+        *known(last.path, "count", cycles),
+        *known(last.path_of("PauseTotalNs"), "s", paused),
+        *known(last.path_of("LastGC"), "s", {"LastGC, last less first": counters.seconds}),
+        *known(counters.cpu_path, "fraction", {counters.cpu_field: counters.cpu_fraction}),
     )
 
 
@@ -58,3 +61,20 @@ def marking_words(log: CollectorFacts, trigger: str) -> str:
     if marking is None or most is None or most - marking <= MOVES * marking:
         return text
     return f"{text}, up to {format_fraction(most)} with stops"
+
+
+def too_few_collections(
+    case: Case,
+    code: str,
+    seen: str,
+    had: str,
+    evidence: tuple[Evidence, ...],
+    *,
+    least: int | None = None,
+) -> Lack:
+    """That a log has too few collections of a cause, and too cheap ones in all; see `Lack`."""
+    limits = case.thresholds
+    needed = f"{format_count(least or limits.enough_cycles)} such collections"
+    enough = f"{format_seconds(limits.enough_cpu_seconds)} of marking"
+    on = "Let the log run on under load: GODEBUG=gctrace=1."
+    return Lack(code, seen, had, f"{needed}, or {enough}", on, evidence)

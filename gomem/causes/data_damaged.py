@@ -19,18 +19,18 @@ def find(case: Case) -> list[Finding]:
     damage = case.facts.damage
     if not damage:
         return []
-    sources = {one.source for one in damage}
     places = "1 place" if len(damage) == 1 else f"{len(damage)} places"
+    sources = {one.source for one in damage}
     files = "1 file" if len(sources) == 1 else f"{len(sources)} files"
     torn = any(TORN in one.what for one in damage)
+    shown = (
+        Evidence(one.source, one.where or "whole file", one.what, "") for one in damage[:SHOWN]
+    )
     return [
         CAUSE.finding(
             Severity.WARNING,
             f"{places} in {files} could not be read: numbers from there are missing",
-            evidence=(
-                Evidence(one.source, one.where or "whole file", one.what, "")
-                for one in damage[:SHOWN]
-            ),
+            evidence=shown,
             next_step=CAUSE.remedy + _LOG_ELSEWHERE if torn else "",
         )
     ]

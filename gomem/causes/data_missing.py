@@ -7,27 +7,23 @@ from typing import TYPE_CHECKING
 from gomem.capture.wanted import MEMSTATS, SMAPS
 from gomem.causes.cause import Cause
 from gomem.causes.finding import Evidence, Finding, Severity
-from gomem.text import MomentName, Text, joined
+from gomem.text import MomentName, joined
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from gomem.causes.case import Case
-    from gomem.facts.moment import MomentFacts
 
 SHOWN = 10  # moments named as evidence
-
-# What can be missing: the test, what it costs, how to get it.
-_WANTED: tuple[tuple[str, Callable[[MomentFacts], bool], str, str], ...] = (
+# What can be missing: what it is called, the fact that it gives, what it costs, how to get it.
+_WANTED = (
     (
         "smaps",
-        lambda moment: moment.mappings is None,
+        "mappings",
         "RSS cannot be divided: the kernel's side of the ledger is a single number, or missing",
         SMAPS.command(),
     ),
     (
         "MemStats",
-        lambda moment: moment.memstats is None,
+        "memstats",
         "the heap's part of RSS cannot be divided: objects, idle heap and stacks are one number",
         f"{MEMSTATS.command()} (needs expvar imported), or write runtime.ReadMemStats as JSON",
     ),
@@ -36,12 +32,13 @@ _WANTED: tuple[tuple[str, Callable[[MomentFacts], bool], str, str], ...] = (
 
 def find(case: Case) -> list[Finding]:
     """One finding for all files that moments lack."""
-    if all(one.ledger is None and one.memstats is None for one in case.facts.moments):
+    moments = case.facts.moments
+    if all(one.ledger is None and one.memstats is None for one in moments):
         return [_without_moments()]
     lacking = [
         (name, without, cost, command)
-        for name, lacks, cost, command in _WANTED
-        if (without := [moment.name for moment in case.facts.moments if lacks(moment)])
+        for name, fact, cost, command in _WANTED
+        if (without := [one.name for one in moments if getattr(one, fact) is None])
     ]
     return [_finding(lacking)] if lacking else []
 
@@ -58,26 +55,20 @@ CAUSE = Cause(
 
 def _finding(lacking: list[tuple[str, list[str], str, str]]) -> Finding:
     where = {name for _, without, _, _ in lacking for name in without}
+    titles, evidence, steps = [], [], []
+    for name, without, cost, command in lacking:
+        have = "1 moment has" if len(without) == 1 else f"{len(without)} moments have"
+        titles.append(f"{have} no readable {name}: {cost}")
+        named = joined(", ", map(MomentName, without[:SHOWN]))
+        evidence.append(Evidence("capture", f"moments without {name}", named, ""))
+        steps.append(f"{name} with: {command}")
     return CAUSE.finding(
         Severity.INFO,
-        "; ".join(
-            f"{_have(without)} no readable {name}: {cost}" for name, without, cost, _ in lacking
-        ),
+        "; ".join(titles),
         moment=next(iter(where)) if len(where) == 1 else None,
-        evidence=(
-            Evidence("capture", f"moments without {name}", _named(without[:SHOWN]), "")
-            for name, without, _, _ in lacking
-        ),
-        next_step=f"Collect {'; and '.join(f'{name} with: {how}' for name, _, _, how in lacking)}",
+        evidence=evidence,
+        next_step=f"Collect {'; and '.join(steps)}",
     )
-
-
-def _named(moments: list[str]) -> Text:
-    return joined(", ", map(MomentName, moments))
-
-
-def _have(moments: list[str]) -> str:
-    return "1 moment has" if len(moments) == 1 else f"{len(moments)} moments have"
 
 
 def _without_moments() -> Finding:

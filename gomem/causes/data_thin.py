@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from gomem.causes.cause import Cause
-from gomem.causes.finding import Finding, Lack, Severity
+from gomem.causes.finding import Finding, Severity
 
 if TYPE_CHECKING:
     from gomem.causes.case import Case
@@ -17,7 +17,17 @@ if TYPE_CHECKING:
 
 def find(case: Case) -> list[Finding]:
     """One finding for each rule that saw too little."""
-    return [_finding(lack) for lack in case.lacks]
+    return [
+        CAUSE.finding(
+            Severity.INFO,
+            f"too little was seen to call it {lack.code}: {lack.seen}, but {lack.had}; "
+            f"wanted {lack.needed}",
+            evidence=lack.evidence,
+            next_step=lack.next_step,
+            confidence="possible",
+        )
+        for lack in case.lacks
+    ]
 
 
 CAUSE = Cause(
@@ -28,14 +38,3 @@ CAUSE = Cause(
     references=(),
     rule=find,
 )
-
-
-def _finding(lack: Lack) -> Finding:
-    return CAUSE.finding(
-        Severity.INFO,
-        f"too little was seen to call it {lack.code}: {lack.seen}, but {lack.had}; "
-        f"wanted {lack.needed}",
-        evidence=lack.evidence,
-        next_step=lack.next_step,
-        confidence="possible",
-    )

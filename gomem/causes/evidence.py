@@ -1,4 +1,4 @@
-"""Evidence that several causes cite: RSS and the heap's sizes at a moment."""
+"""Evidence that several causes cite."""
 
 from __future__ import annotations
 
@@ -7,9 +7,31 @@ from typing import TYPE_CHECKING
 import pandas as pd
 
 from gomem.causes.finding import Evidence
+from gomem.units import format_bytes, format_fraction
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from gomem.facts.moment import MomentFacts
+    from gomem.releases import GoVersion
+
+RELEASE = "Go release"  # where evidence names it
+WHOLE = {"B", "count"}  # units without fractions
+
+
+def known(artefact: str, unit: str, values: Mapping[str, float | None]) -> tuple[Evidence, ...]:
+    """Numbers of one artefact by their fields, those that are known.
+
+    Args:
+        artefact: As of `Evidence`.
+        unit: The same; bytes and counts are rounded to whole ones.
+        values: In the base unit; None where it is unknown.
+    """
+    return tuple(
+        Evidence(artefact, name, round(value) if unit in WHOLE else value, unit)
+        for name, value in values.items()
+        if value is not None
+    )
 
 
 def rss_evidence(moment: MomentFacts) -> tuple[Evidence, ...]:
@@ -18,7 +40,7 @@ def rss_evidence(moment: MomentFacts) -> tuple[Evidence, ...]:
     if ledger is None or ledger.rss_bytes is None:
         return ()
     kind, _, field_name = ledger.rss_source.partition(" ")
-    return (Evidence(moment.path(kind), field_name, ledger.rss_bytes, "B"),)
+    return known(moment.path(kind), "B", {field_name: ledger.rss_bytes})
 
 
 def goal_evidence(moment: MomentFacts) -> tuple[Evidence, ...]:
@@ -29,8 +51,18 @@ def goal_evidence(moment: MomentFacts) -> tuple[Evidence, ...]:
 
 def heap_evidence(moment: MomentFacts, *fields: str) -> tuple[Evidence, ...]:
     """Sizes of MemStats by their names; none for one that is unknown."""
-    heap, path = moment.heap, moment.path("memstats")
-    if heap is None:
+    stats = moment.heap if moment.memstats is None else moment.memstats
+    if stats is None:
         return ()
-    known = (name for name in fields if pd.notna(heap[name]))
-    return tuple(Evidence(path, name, int(heap[name]), "B") for name in known)
+    sizes = {name: int(stats[name]) for name in fields if pd.notna(stats.get(name))}
+    return known(moment.path("memstats"), "B", sizes)
+
+
+def release_evidence(version: GoVersion) -> Evidence:
+    """The Go release, and how it is known."""
+    return Evidence(RELEASE, version.evidence, str(version), "")
+
+
+def of_rss(size: float, rss_bytes: int) -> str:
+    """A size and its share of RSS: `12 MiB (30 % of RSS)`."""
+    return f"{format_bytes(size)} ({format_fraction(size / rss_bytes)} of RSS)"

@@ -11,11 +11,11 @@ from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
 from gomem.analysis.memory.groups import FILES
-from gomem.causes.callers import called_by, caller_sites
 from gomem.causes.cause import Cause
-from gomem.causes.evidence import rss_evidence
+from gomem.causes.evidence import known, of_rss, rss_evidence
 from gomem.causes.finding import Evidence, Finding, Severity
-from gomem.units import format_bytes, format_fraction
+from gomem.causes.sites import called_by, caller_sites
+from gomem.units import format_bytes
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -29,16 +29,7 @@ SHOWN = 3  # files named as evidence
 
 def find(case: Case) -> list[Finding]:
     """One finding for each moment with many pages of files or of shared memory."""
-    limits = case.thresholds
-    findings = []
-    for moment in case.facts.moments:
-        if moment.mappings is None:
-            continue
-        mine = moment.mappings["kind"].isin(KINDS) & ~moment.is_shared_anonymous
-        least = limits.notable(limits.file_bytes, moment.rss_bytes)
-        if moment.mappings.loc[mine, "Rss"].sum() >= least:
-            findings.append(_finding(moment, moment.mappings[mine], case))
-    return findings
+    return case.at_moments(_at)
 
 
 CAUSE = Cause(
@@ -55,8 +46,6 @@ CAUSE = Cause(
     claims=frozenset({FILES}),
     past="mapped files and shared memory took",
 )
-
-
 _CLEAN = (
     "It brings no process to its limit: the kernel takes clean pages back before it kills, and a "
     "container's working set counts the recently used ones alone. "
@@ -75,37 +64,41 @@ def staying_bytes(mine: pd.DataFrame) -> int:
     return int(mine.loc[shared, "Rss"].sum() + copied.sum())
 
 
-def _finding(moment: MomentFacts, mine: pd.DataFrame, case: Case) -> Finding:
+def _at(moment: MomentFacts, case: Case) -> Finding | None:
     """A warning if what stays is much by itself: page cache alone is none."""
-    limits, callers = case.thresholds, case.facts.callers.mapping
-    size, rss, staying = int(mine["Rss"].sum()), moment.rss_bytes or 0, staying_bytes(mine)
-    large = staying >= max(limits.file_bytes, limits.large_rss_fraction * rss)
+    if moment.mappings is None:
+        return None
+    limits, callers, rss = case.thresholds, case.facts.callers.mapping, moment.rss_bytes or 0
+    is_file = moment.mappings["kind"].isin(KINDS) & ~moment.is_shared_anonymous
+    mine = moment.mappings[is_file]
+    size, staying = int(mine["Rss"].sum()), staying_bytes(mine)
+    if size < limits.notable(limits.file_bytes, moment.rss_bytes):
+        return None
+    is_large = staying >= max(limits.file_bytes, limits.large_rss_fraction * rss)
     by_path = mine.groupby("path")["Rss"].sum().sort_values(ascending=False, kind="stable")
+    sums = {
+        "Rss of mapped files and shared memory": size,
+        "Rss of it that cannot be reclaimed": staying,
+    }
     smaps = moment.path("smaps")
-    evidence = [
-        Evidence(smaps, f"Rss of {_file_name(str(path))}", int(resident), "B")
+    largest = (
+        Evidence(smaps, f"Rss of {_name(path)}", int(resident), "B")
         for path, resident in by_path.head(SHOWN).items()
-    ]
-    share = f"{format_bytes(size)} ({format_fraction(size / rss)} of RSS)"
+    )
     return CAUSE.finding(
-        Severity.WARNING if large else Severity.INFO,
-        f"{_whose(by_path, share)}: {_reclaim(size, staying)}",
+        Severity.WARNING if is_large else Severity.INFO,
+        f"{_whose(by_path, of_rss(size, rss))}: {_reclaim(size, staying)}",
         moment=moment.name,
         size=size,
-        evidence=(
-            *evidence,
-            Evidence(smaps, "Rss of mapped files and shared memory", size, "B"),
-            Evidence(smaps, "Rss of it that cannot be reclaimed", staying, "B"),
-            *rss_evidence(moment),
-        ),
-        next_step=("" if large else _CLEAN) + called_by(callers, "mmap") + CAUSE.remedy,
+        evidence=(*largest, *known(smaps, "B", sums), *rss_evidence(moment)),
+        next_step=("" if is_large else _CLEAN) + called_by(callers, "mmap") + CAUSE.remedy,
         sites=caller_sites(callers, limits, size),
     )
 
 
 def _whose(by_path: pd.Series, share: str) -> str:
     """Which file takes it, or the largest of several."""
-    largest = _file_name(str(by_path.index[0]))
+    largest = _name(by_path.index[0])
     if len(by_path) == 1:
         return f"the mapped file or shared memory {largest} takes {share}"
     return (
@@ -125,6 +118,6 @@ def _reclaim(size: int, staying: int) -> str:
     )
 
 
-def _file_name(path: str) -> str:
+def _name(path: object) -> str:
     """The file without its folders: a report gets shared."""
-    return PurePosixPath(path).name or "shared anonymous memory"
+    return PurePosixPath(str(path)).name or "shared anonymous memory"

@@ -38,19 +38,6 @@ class Evidence:
     unit: str
 
 
-def what_is_known(*numbers: tuple[str, str, float | None, str]) -> tuple[Evidence, ...]:
-    """Those as evidence that are known.
-
-    Args:
-        numbers: Artefact, field, value and unit of each, as `Evidence` has them.
-    """
-    return tuple(
-        Evidence(artefact, name, value, unit)
-        for artefact, name, value, unit in numbers
-        if value is not None
-    )
-
-
 @dataclass(frozen=True, slots=True)
 class Site:
     """A place in the program where something can be mended.

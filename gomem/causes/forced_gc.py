@@ -1,22 +1,24 @@
 """The program itself asks for its collections, over and over.
 
 runtime.GC and debug.FreeOSMemory collect whether or not there is garbage, and whoever calls them
-waits. A heap profile fetched with gc=1 does the same.
+waits. A heap profile fetched with gc=1 does the same. Without a log the process's own counters say
+how many they are; what each costs is not counted, so all collections are taken for equally dear.
 """
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from gomem.causes.callers import called_by, caller_sites
 from gomem.causes.cause import Cause
-from gomem.causes.collecting import counted_evidence, marking_words
-from gomem.causes.finding import Evidence, Finding, Lack, Severity
+from gomem.causes.collecting import counted_evidence, marking_words, too_few_collections
+from gomem.causes.evidence import known
+from gomem.causes.finding import Finding, Lack, Severity
+from gomem.causes.sites import called_by, caller_sites
 from gomem.units import format_count, format_fraction, format_seconds
 
 if TYPE_CHECKING:
     from gomem.causes.case import Case
+    from gomem.causes.finding import Evidence
     from gomem.causes.thresholds import Thresholds
     from gomem.facts.collector import CollectorFacts
 
@@ -24,68 +26,42 @@ FORCED = "forced"
 
 
 def find(case: Case) -> list[Finding]:
-    """One finding for the whole log, if many of its collections were forced, or they cost much.
-
-    Without a log the process's own counters say it.
-    """
-    log, limits = case.facts.collector, case.thresholds
-    if log is None:
-        return _by_counters(case)
-    if not (_many(log, limits) or _dear(log, limits)):
-        return []
-    return [_finding(case, log)]
-
-
-def _by_counters(case: Case) -> list[Finding]:
-    """What each of them costs is not counted, so all collections are taken for equally dear."""
-    counters, limits = case.facts.counters, case.thresholds
+    """One finding of the whole capture, if many collections were forced, or they cost much."""
+    log, counters, limits = case.facts.collector, case.facts.counters, case.thresholds
+    if log is not None:
+        return [_by_log(case, log)] if _is_much(log, limits) else []
     if counters is None or counters.forced is None:
         return []
-    if counters.forced < max(limits.forced_cycles, limits.forced_fraction * counters.cycles):
+    if not _are_many(counters.forced, counters.cycles, limits):
         return []
-    all_cpu = counters.cpu_fraction
-    cpu = None if all_cpu is None else all_cpu * counters.forced_fraction
-    since = counters.none_since
-    take = "take" if since is None else "took"
-    costs = "" if cpu is None else f": they {take} about {format_fraction(cpu)} of the CPU"
+    cpu, since = counters.cpu_fraction, counters.none_since
+    cpu = None if cpu is None else cpu * counters.forced_fraction
     over = "" if since is None else f", and none has run since {since.moment}"
-    dear = cpu is not None and cpu >= limits.forced_marking_fraction and not over
+    take = "took" if over else "take"
+    costs = "" if cpu is None else f": they {take} about {format_fraction(cpu)} of the CPU"
     seconds = counters.seconds
     within = "" if seconds is None else f" within {format_seconds(seconds)}"
-    finding = CAUSE.finding(
-        Severity.WARNING if dear else Severity.INFO,
-        f"the program forced {format_count(counters.forced)} of "
-        f"{format_count(counters.cycles)} collections "
-        f"({format_fraction(counters.forced_fraction)}){within}{costs}{over}",
-        cpu_fraction=cpu,
-        evidence=counted_evidence(counters),
-        next_step=_next_step(case),
-        sites=caller_sites(case.facts.callers.collecting, limits),
-    )
-    return [replace(finding, now=not over)]
+    words = f"{_words(counters.forced, counters.cycles)}{within}{costs}{over}"
+    return [_finding(case, words, cpu, counted_evidence(counters), over=bool(over))]
 
 
 def lack(case: Case) -> Lack | None:
     """Forced collections that cost much for as long as the log is, which is not long."""
     log, limits = case.facts.collector, case.thresholds
-    if log is None or _many(log, limits) or _dear(log, limits):
+    share = None if log is None else log.marking_share_of(FORCED)
+    if log is None or share is None or _is_much(log, limits) or share < limits.marking_fraction:
         return None
-    share = log.marking_share_of(FORCED)
-    if share is None or share < limits.marking_fraction:
-        return None
-    cpu = float(log.triggers.of(FORCED)["marking_cpu_seconds"])
-    forced = log.cost.forced
-    return Lack(
+    forced, cpu = log.cost.forced, float(log.triggers.of(FORCED)["marking_cpu_seconds"])
+    return too_few_collections(
+        case,
         CAUSE.code,
-        seen=f"forced collections take {format_fraction(share)} of the CPU",
-        had=f"there are {format_count(forced)} of them, which marked for {format_seconds(cpu)}",
-        needed=f"{format_count(limits.forced_cycles)} of them, or "
-        f"{format_seconds(limits.enough_cpu_seconds)} of marking",
-        next_step="Let the log run on: GODEBUG=gctrace=1.",
-        evidence=(
-            Evidence(log.path, "forced", forced, "count"),
-            Evidence(log.path, "marking_cpu_seconds of forced", cpu, "s"),
+        f"forced collections take {format_fraction(share)} of the CPU",
+        f"there are {format_count(forced)} of them, which marked for {format_seconds(cpu)}",
+        (
+            *known(log.path, "count", {"forced": forced}),
+            *known(log.path, "s", {"marking_cpu_seconds of forced": cpu}),
         ),
+        least=case.thresholds.forced_cycles,
     )
 
 
@@ -105,45 +81,54 @@ CAUSE = Cause(
 )
 
 
-def _many(log: CollectorFacts, limits: Thresholds) -> bool:
-    cost = log.cost
-    return cost.forced >= max(limits.forced_cycles, limits.forced_fraction * cost.cycles)
+def _are_many(forced: int, cycles: int, limits: Thresholds) -> bool:
+    return forced >= max(limits.forced_cycles, limits.forced_fraction * cycles)
 
 
-def _dear(log: CollectorFacts, limits: Thresholds) -> bool:
-    """Whether they cost much, however few they are."""
+def _is_much(log: CollectorFacts, limits: Thresholds) -> bool:
+    """Whether they are many, or cost much, however few they are."""
     share = log.marking_share_of(FORCED)
     spent = float(log.triggers.of(FORCED)["marking_cpu_seconds"])
-    enough = spent >= limits.enough_cpu_seconds
-    return share is not None and enough and share >= limits.marking_fraction
+    dear = spent >= limits.enough_cpu_seconds and (share or 0.0) >= limits.marking_fraction
+    return dear or _are_many(log.cost.forced, log.cost.cycles, limits)
 
 
-def _next_step(case: Case) -> str:
-    """Who forces them, as far as a profile shows it; else how to find out."""
-    said = called_by(case.facts.callers.collecting)
-    return said + _INSTEAD if said else ""
+def _by_log(case: Case, log: CollectorFacts) -> Finding:
+    cost, forced, marking = log.cost, log.triggers.of(FORCED), log.marking_share_of(FORCED)
+    costs = "" if marking is None else f": marking for them takes {marking_words(log, FORCED)}"
+    seconds = ("gc_cpu_seconds", "stopped_seconds")
+    evidence = (
+        *known(log.path, "count", {"forced": cost.forced, "cycles": cost.cycles}),
+        *known(log.path, "s", {f"{name} of forced": float(forced[name]) for name in seconds}),
+    )
+    words = f"{_words(cost.forced, cost.cycles)} in {format_seconds(cost.seconds)}{costs}"
+    return _finding(case, words, marking, evidence)
 
 
-def _finding(case: Case, log: CollectorFacts) -> Finding:
-    cost, limits = log.cost, case.thresholds
-    forced = log.triggers.of(FORCED)
-    marking = log.marking_share_of(FORCED)
-    cpu, stopped = float(forced["gc_cpu_seconds"]), float(forced["stopped_seconds"])
-    share = cost.forced / cost.cycles
-    words = marking_words(log, FORCED)
-    costs = "" if marking is None else f": marking for them takes {words}"
-    dear = marking is not None and marking >= limits.forced_marking_fraction
+def _words(forced: int, cycles: int) -> str:
+    return (
+        f"the program forced {format_count(forced)} of {format_count(cycles)} collections "
+        f"({format_fraction(forced / cycles)})"
+    )
+
+
+def _finding(
+    case: Case,
+    title: str,
+    cpu_fraction: float | None,
+    evidence: tuple[Evidence, ...],
+    *,
+    over: bool = False,
+) -> Finding:
+    callers, limits = case.facts.callers.collecting, case.thresholds
+    is_dear = (cpu_fraction or 0.0) >= limits.forced_marking_fraction and not over
+    said = called_by(callers)
     return CAUSE.finding(
-        Severity.WARNING if dear else Severity.INFO,
-        f"the program forced {format_count(cost.forced)} of {format_count(cost.cycles)} "
-        f"collections ({format_fraction(share)}) in {format_seconds(cost.seconds)}{costs}",
-        cpu_fraction=marking,
-        evidence=(
-            Evidence(log.path, "forced", cost.forced, "count"),
-            Evidence(log.path, "cycles", cost.cycles, "count"),
-            Evidence(log.path, "gc_cpu_seconds of forced", cpu, "s"),
-            Evidence(log.path, "stopped_seconds of forced", stopped, "s"),
-        ),
-        next_step=_next_step(case),
-        sites=caller_sites(case.facts.callers.collecting, limits),
+        Severity.WARNING if is_dear else Severity.INFO,
+        title,
+        cpu_fraction=cpu_fraction,
+        evidence=evidence,
+        next_step=said + _INSTEAD if said else "",
+        sites=caller_sites(callers, limits),
+        now=not over,
     )

@@ -27,7 +27,7 @@ from gomem.causes.goroutines import (
     goroutines_pile_up,
     probability,
 )  # fmt: skip
-from gomem.causes.growing_sites import growing_sites
+from gomem.causes.sites import growing_sites
 from gomem.inputs.pprof.calls.names import can_be_mended
 from gomem.text import Bytes, Count, File, Function, MomentName, Seconds, Text, joined, text
 

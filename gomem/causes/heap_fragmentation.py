@@ -13,16 +13,15 @@ import pandas as pd
 
 from gomem.analysis.memory.groups import FREE
 from gomem.causes.cause import Cause
-from gomem.causes.evidence import rss_evidence
+from gomem.causes.evidence import heap_evidence, known, rss_evidence
 from gomem.causes.finding import Evidence, Finding, Severity
 from gomem.causes.memory_limit import limit_decides, limit_may_decide
+from gomem.facts.moment import LIVE
 from gomem.units import format_bytes, format_fraction
 
 if TYPE_CHECKING:
     from gomem.causes.case import Case
     from gomem.facts.moment import MomentFacts
-
-LIVE = "/gc/heap/live:bytes"
 
 
 def find(case: Case) -> list[Finding]:
@@ -31,17 +30,7 @@ def find(case: Case) -> list[Finding]:
     A warning for those that no headroom explains. The others are a note at most: allocation of
     their size class would fill them.
     """
-    limits, findings = case.thresholds, []
-    for moment in case.facts.moments:
-        least = limits.notable(limits.fragmentation_bytes, moment.held_bytes)
-        excess, slots = excess_slots(moment, case), free_slots(moment)
-        if excess >= least:
-            findings.append(_finding(moment, excess, Severity.WARNING))
-        elif slots >= least and moment.memstats is not None:
-            share = slots / int(moment.memstats["HeapInuse"])
-            if share >= limits.fragmentation_inuse_fraction:
-                findings.append(_finding(moment, slots, Severity.INFO))
-    return findings
+    return case.at_moments(_at)
 
 
 CAUSE = Cause(
@@ -79,64 +68,65 @@ def excess_slots(moment: MomentFacts, case: Case) -> int:
     """
     if moment.memstats is None or moment.skew.crosses_a_collection:
         return 0
-    if pd.isna(moment.memstats["NextGC"]) or int(moment.memstats["NextGC"]) == 0:
+    goal, limited = moment.memstats["NextGC"], moment.limited_goal
+    if pd.isna(goal) or int(goal) == 0:
         return 0
-    goal, limited = float(moment.memstats["NextGC"]), moment.limited_goal
     if limited is not None:
         goal = limited.by_gogc_bytes
-    elif (limit_decides(case) or limit_may_decide(case)) and LIVE not in moment.metrics:
+    elif LIVE not in moment.metrics and (limit_decides(case) or limit_may_decide(case)):
         return 0
-    filled = max(int(moment.memstats["HeapAlloc"]), goal)
+    filled = max(int(moment.memstats["HeapAlloc"]), float(goal))
     return int(max(0.0, float(moment.memstats["HeapInuse"]) - filled))
 
 
-def _finding(moment: MomentFacts, size: int, severity: Severity) -> Finding:
-    assert moment.memstats is not None
-    memstats, path = moment.memstats, moment.path("memstats")
-    evidence = [
-        Evidence(path, name, int(memstats[name]), "B")
-        for name in ("HeapInuse", "HeapAlloc", "NextGC")
-        if pd.notna(memstats[name])
-    ]
-    evidence += _sparsest_class(moment)
-    evidence += rss_evidence(moment)
+def _at(moment: MomentFacts, case: Case) -> Finding | None:
+    limits, slots, excess = case.thresholds, free_slots(moment), excess_slots(moment, case)
+    least = limits.notable(limits.fragmentation_bytes, moment.held_bytes)
+    if moment.memstats is None or slots < least:
+        return None
+    share, beyond = slots / int(moment.memstats["HeapInuse"]), excess >= least
+    if not beyond and share < limits.fragmentation_inuse_fraction:
+        return None
+    size = excess if beyond else slots
     return CAUSE.finding(
-        severity,
-        _title(moment, size),
+        Severity.WARNING if beyond else Severity.INFO,
+        _title(moment, size, slots, share),
         moment=moment.name,
         size=size,
-        evidence=evidence,
-        confidence="likely" if severity is Severity.WARNING else "possible",
+        evidence=(
+            *heap_evidence(moment, "HeapInuse", "HeapAlloc", "NextGC"),
+            *_sparsest_class(moment),
+            *rss_evidence(moment),
+        ),
+        confidence="likely" if beyond else "possible",
     )
 
 
-def _title(moment: MomentFacts, size: int) -> str:
+def _title(moment: MomentFacts, size: int, slots: int, share: float) -> str:
     """All free slots, how many lie beyond the goal, and what bounds how many are resident.
 
     A span in use need not be resident whole: the runtime touches nothing of a fresh span without
     pointers, so slots in it that were never written take no memory.
     """
-    assert moment.memstats is not None
-    slots, arenas = free_slots(moment), moment.arenas_rss_bytes
-    share = format_fraction(slots / int(moment.memstats["HeapInuse"]))
+    arenas = moment.arenas_rss_bytes
     beyond = f", {format_bytes(size)} of it beyond the heap goal" if size < slots else ""
     few = arenas is not None and arenas < slots
     resident = f"; at most {format_bytes(arenas)} of that is resident" if few else ""
     return (
-        f"{format_bytes(slots)} of the heap in use is free slots{beyond}: {share} of its bytes "
-        f"hold nothing{resident}"
+        f"{format_bytes(slots)} of the heap in use is free slots{beyond}: {format_fraction(share)} "
+        f"of its bytes hold nothing{resident}"
     )
 
 
-def _sparsest_class(moment: MomentFacts) -> list[Evidence]:
+def _sparsest_class(moment: MomentFacts) -> tuple[Evidence, ...]:
     """The size class of which most bytes were freed: there the free slots most likely are."""
     classes = moment.size_classes
     if classes is None or classes.empty:
-        return []
+        return ()
     freed = classes["Size"] * classes["Frees"]
     if not freed.max():
-        return []
+        return ()
     row = classes.loc[freed.idxmax()]
-    live = int(row["Mallocs"] - row["Frees"])
     field = f"BySize {int(row['Size'])}: live of {int(row['Mallocs'])} objects"
-    return [Evidence(moment.path("memstats"), field, live, "count")]
+    live = {field: int(row["Mallocs"] - row["Frees"])}
+    return known(moment.path("memstats"), "count", live)

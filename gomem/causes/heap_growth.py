@@ -21,8 +21,8 @@ from gomem.causes.cause import Cause
 from gomem.causes.finalizers import finalizers_hold_up
 from gomem.causes.finding import Evidence, Finding, Lack, Severity, Site
 from gomem.causes.goroutines import goroutines_hold, goroutines_pile_up
-from gomem.causes.growing_sites import growing_sites, holding_sites, share_words
 from gomem.causes.live_growth import CODE, grows, matters, probability
+from gomem.causes.sites import growing_sites, holding_sites, share_words
 from gomem.text import Bytes, Count, File, Function, Rate, Seconds, Text, text
 
 if TYPE_CHECKING:

@@ -18,8 +18,8 @@ import pandas as pd
 
 from gomem.analysis.memory.groups import FREE, GARBAGE
 from gomem.causes.cause import Cause
-from gomem.causes.evidence import heap_evidence, rss_evidence
-from gomem.causes.finding import Evidence, Finding, Severity
+from gomem.causes.evidence import heap_evidence, known, of_rss, rss_evidence
+from gomem.causes.finding import Finding, Severity
 from gomem.causes.idle_heap import unused_idle_bytes
 from gomem.causes.memory_limit import limit_decides
 from gomem.facts.moment import LIVE
@@ -27,40 +27,20 @@ from gomem.releases import Fact
 from gomem.units import format_bytes, format_fraction
 
 if TYPE_CHECKING:
-    from gomem.analysis.collector.heap_pacing import UsualRoom
     from gomem.causes.case import Case
-    from gomem.facts.collector import CollectorFacts
+    from gomem.causes.finding import Evidence
     from gomem.facts.moment import MomentFacts
-    from gomem.releases import GoVersion
 
 IN_THE_HEAP = ("heap_objects", "heap_slack", "heap_idle", "heap_untouched")
 
 
 def find(case: Case) -> list[Finding]:
     """One note for the whole log, or for each moment that counts what is live; if it is large."""
-    by_log = _of_log(case)
+    by_log = _by_log(case)
     if by_log is not None and not case.facts.log_ends_early:
         return [by_log]
-    used = (moment for moment in case.facts.moments if not unused_idle_bytes(case, moment))
-    found = [one for moment in used if (one := _of_moment(moment, case)) is not None]
+    found = case.at_moments(_at)
     return found if found or by_log is None else [replace(by_log, confidence="possible")]
-
-
-def _of_log(case: Case) -> Finding | None:
-    """If the room between live heap and goal is large at most collections."""
-    log, limits = case.facts.collector, case.thresholds
-    if log is None:
-        return None
-    if limit_decides(case):
-        return None  # the room is what GOMEMLIMIT leaves: somebody has chosen it
-    goals = log.pacing.summary.set_index("what").loc["headroom_bytes", "n"]
-    room = log.pacing.usual.headroom_bytes
-    if goals < limits.headroom_goals or not room >= limits.headroom_bytes:
-        return None
-    rss = case.facts.largest_rss_bytes
-    if rss is not None and room < limits.headroom_fraction * rss:
-        return None
-    return _finding(log, log.pacing.usual, rss)
 
 
 CAUSE = Cause(
@@ -78,137 +58,124 @@ CAUSE = Cause(
 )
 
 
-def _finding(log: CollectorFacts, room: UsualRoom, rss: int | None) -> Finding:
-    live, headroom = int(room.live_bytes), int(room.headroom_bytes)
-    of_rss = "" if rss is None else f", {format_fraction(headroom / rss)} of RSS"
-    return CAUSE.finding(
-        Severity.INFO,
-        f"{format_bytes(headroom)} of the heap is room for garbage{of_rss}: with "
-        f"{format_bytes(live)} live, each goal leaves that much above it",
-        size=headroom,
-        evidence=(
-            Evidence(log.path, "headroom_p50_bytes", headroom, "B"),
-            Evidence(log.path, "heap_live_p50_bytes", live, "B"),
-            Evidence(log.path, "goal over live heap, less 1", room.headroom_fraction, "ratio"),
-        ),
-        confidence="certain" if room.is_steady else "likely",
-    )
+def _by_log(case: Case) -> Finding | None:
+    """If the room between live heap and goal is large at most collections.
 
-
-def room_bytes(moment: MomentFacts, live_bytes: float) -> int:
-    """Resident heap beyond what is live, as far as the goal asks for it; 0 if it is not known.
-
-    What lies above the scavenger's goal is idle-heap-kept's, and a goal that GOMEMLIMIT sets is
-    somebody's choice.
+    Not where a limit decides: then the room is what GOMEMLIMIT leaves, and somebody has chosen it.
     """
-    heap, ledger = moment.heap, moment.ledger
-    if heap is None or ledger is None or moment.skew.crosses_a_collection:
-        return 0
-    goal = heap["goal_bytes"] if pd.notna(heap["goal_bytes"]) else heap["NextGC"]
-    if pd.isna(goal) or _by_limit(heap):
-        return 0
-    resident = sum(map(ledger.part, IN_THE_HEAP))
-    return max(0, min(resident, int(goal)) - int(live_bytes))
-
-
-def _by_limit(heap: pd.Series) -> bool:
-    limit_goal = heap["limit_goal_bytes"]
-    return bool(pd.notna(limit_goal) and limit_goal <= heap["goal_bytes"])
-
-
-def _of_moment(moment: MomentFacts, case: Case) -> Finding | None:
-    """If much of what is resident is above what is live; or, if nobody knows that, is idle."""
-    if LIVE not in moment.metrics:
-        return _of_profiles(moment, case) or _of_idle(moment, case)
-    live = int(moment.metrics[LIVE])
-    room, rss = room_bytes(moment, live), moment.rss_bytes
-    if rss is None or not _is_much(room, rss, case):
+    log, limits, rss = case.facts.collector, case.thresholds, case.facts.largest_rss_bytes
+    if log is None or limit_decides(case):
         return None
-    assert moment.heap is not None
-    since = min(room, max(0, int(moment.heap["HeapAlloc"]) - live))
+    goals = log.pacing.summary.set_index("what").loc["headroom_bytes", "n"]
+    usual = log.pacing.usual
+    least = max(limits.headroom_bytes, limits.headroom_fraction * (rss or 0))
+    if goals < limits.headroom_goals or not usual.headroom_bytes >= least:
+        return None
+    live, room = int(usual.live_bytes), int(usual.headroom_bytes)
+    share = "" if rss is None else f", {format_fraction(room / rss)} of RSS"
+    sizes = {"headroom_p50_bytes": room, "heap_live_p50_bytes": live}
     return CAUSE.finding(
         Severity.INFO,
-        f"{format_bytes(room)} ({format_fraction(room / rss)} of RSS) is room above the "
-        f"{format_bytes(live)} that are live: {format_bytes(since)} allocated since the "
-        f"last collection, {format_bytes(room - since)} free; a heap profile shows the live part "
-        "alone",
-        moment=moment.name,
+        f"{format_bytes(room)} of the heap is room for garbage{share}: with "
+        f"{format_bytes(live)} live, each goal leaves that much above it",
         size=room,
         evidence=(
-            Evidence(moment.path("metrics"), LIVE, live, "B"),
-            *heap_evidence(moment, "HeapAlloc", "HeapInuse", "HeapIdle", "HeapReleased", "NextGC"),
-            *rss_evidence(moment),
+            *known(log.path, "B", sizes),
+            *known(log.path, "ratio", {"goal over live heap, less 1": usual.headroom_fraction}),
         ),
-        confidence="certain" if moment.mappings is not None else "likely",
+        confidence="certain" if usual.is_steady else "likely",
     )
 
 
-def _is_much(room: int, rss: int, case: Case) -> bool:
-    limits = case.thresholds
-    return room >= max(1, limits.headroom_bytes, limits.headroom_fraction * rss)
-
-
-def _of_profiles(moment: MomentFacts, case: Case) -> Finding | None:
-    """If much of what is resident is above what heap profiles have in use; without a log."""
-    rss = moment.rss_bytes
-    in_use = None if case.facts.collector is not None else case.facts.in_use_at_most(moment)
-    if rss is None or in_use is None or case.facts.profiles.in_use is None:
+def _at(moment: MomentFacts, case: Case) -> Finding | None:
+    """Room above what is live or, without a log, in use by heap profiles at most; else idle."""
+    without_log, rss = case.facts.collector is None, moment.rss_bytes
+    if rss is None or unused_idle_bytes(case, moment):
         return None
-    profile = case.facts.profiles.path(case.facts.profiles.in_use.moment)
-    room = room_bytes(moment, in_use)
+    if LIVE in moment.metrics:
+        return _above(moment, int(moment.metrics[LIVE]), case, by_profiles=False)
+    found, in_use = None, case.facts.in_use_at_most(moment) if without_log else None
+    if in_use is not None and case.facts.profiles.in_use is not None:
+        found = _above(moment, in_use, case, by_profiles=True)
+    return found or (_of_idle(moment, case) if without_log else None)
+
+
+def _is_much(size: int, rss: int, case: Case) -> bool:
+    limits = case.thresholds
+    return size >= max(1, limits.headroom_bytes, limits.headroom_fraction * rss)
+
+
+def _goal_bytes(moment: MomentFacts) -> int | None:
+    """What the scavenger leaves, else the heap's goal; None where a limit sets it, or unknown."""
+    heap = moment.heap
+    if heap is None or moment.ledger is None or moment.skew.crosses_a_collection:
+        return None
+    goal, by_limit = heap["goal_bytes"], heap["limit_goal_bytes"]
+    if pd.isna(goal):
+        goal = heap["NextGC"]
+    elif pd.notna(by_limit) and by_limit <= goal:
+        return None  # a goal that GOMEMLIMIT sets is somebody's choice
+    return None if pd.isna(goal) else int(goal)
+
+
+def _above(moment: MomentFacts, live: float, case: Case, *, by_profiles: bool) -> Finding | None:
+    """If much of what is resident lies above what is live, as far as the goal asks for it.
+
+    What lies above the scavenger's goal is idle-heap-kept's.
+    """
+    goal, ledger, rss = _goal_bytes(moment), moment.ledger, moment.rss_bytes
+    if goal is None or ledger is None or rss is None or moment.heap is None:
+        return None
+    room = max(0, min(sum(map(ledger.part, IN_THE_HEAP)), goal) - int(live))
     if not _is_much(room, rss, case):
         return None
-    assert moment.heap is not None
-    since = min(room, max(0, int(moment.heap["HeapAlloc"]) - int(in_use)))
-    return CAUSE.finding(
-        Severity.INFO,
-        f"at least {format_bytes(room)} ({format_fraction(room / rss)} of RSS) is room above the "
-        f"{format_bytes(in_use)} that heap profiles have in use at most: {format_bytes(since)} "
-        f"garbage or new, {format_bytes(room - since)} free",
-        moment=moment.name,
-        size=room,
-        evidence=(
-            Evidence(profile, "inuse_space, at most", round(in_use), "B"),
-            *heap_evidence(moment, "HeapAlloc", "HeapInuse", "HeapIdle", "HeapReleased", "NextGC"),
-            *rss_evidence(moment),
-        ),
-        confidence="likely",
+    since = min(room, max(0, int(moment.heap["HeapAlloc"]) - int(live)))
+    new, free = format_bytes(since), format_bytes(room - since)
+    title = (
+        f"{of_rss(room, rss)} is room above the {format_bytes(live)} that are live: {new} "
+        f"allocated since the last collection, {free} free; a heap profile shows the live part "
+        "alone"
     )
-
-
-def idle_room_bytes(moment: MomentFacts, version: GoVersion) -> int:
-    """Resident idle heap below the scavenger's goal, where GOGC sets that; 0 if it is not known."""
-    heap = moment.heap
-    has_goal = version.possibly(Fact.BACKGROUND_SCAVENGER)
-    if heap is None or moment.skew.crosses_a_collection or not has_goal:
-        return 0
-    if pd.isna(heap["goal_bytes"]) or _by_limit(heap):
-        return 0
-    return max(0, min(moment.idle_heap_bytes, int(heap["goal_bytes"]) - int(heap["HeapInuse"])))
+    cited = known(moment.path("metrics"), "B", {LIVE: live})
+    if by_profiles:
+        title = (
+            f"at least {of_rss(room, rss)} is room above the {format_bytes(live)} that heap "
+            f"profiles have in use at most: {new} garbage or new, {free} free"
+        )
+        in_use = case.facts.profiles.in_use
+        path = "" if in_use is None else case.facts.profiles.path(in_use.moment)
+        cited = known(path, "B", {"inuse_space, at most": live})
+    sure = moment.mappings is not None and not by_profiles
+    return _finding(moment, room, title, (*cited, *heap_evidence(moment, "HeapAlloc")), sure=sure)
 
 
 def _of_idle(moment: MomentFacts, case: Case) -> Finding | None:
     """If much of what is resident is idle, and the goal keeps it; a log would say what is live."""
-    rss = moment.rss_bytes
-    if rss is None or case.facts.collector is not None:
+    goal, heap, rss = _goal_bytes(moment), moment.heap, moment.rss_bytes
+    has_goal = case.facts.go_version.possibly(Fact.BACKGROUND_SCAVENGER)
+    if goal is None or heap is None or rss is None or not has_goal or pd.isna(heap["goal_bytes"]):
         return None
-    idle = idle_room_bytes(moment, case.facts.go_version)
+    idle = max(0, min(moment.idle_heap_bytes, goal - int(heap["HeapInuse"])))
     if not _is_much(idle, rss, case):
         return None
-    assert moment.heap is not None
     assert moment.goal is not None  # or nothing would be kept for it
-    heap = moment.heap
-    share = f"{format_bytes(idle)} ({format_fraction(idle / rss)} of RSS)"
+    title = (
+        f"{'up to' if moment.hides_untouched else 'at least'} {of_rss(idle, rss)} is room: idle "
+        f"heap, kept for the heap goal of {format_bytes(moment.goal.size_bytes)}; "
+        f"{format_bytes(heap['HeapInuse'])} is in use"
+    )
+    return _finding(moment, idle, title, (), sure=False)
+
+
+def _finding(
+    moment: MomentFacts, size: int, title: str, cited: tuple[Evidence, ...], *, sure: bool
+) -> Finding:
+    sizes = heap_evidence(moment, "HeapInuse", "HeapIdle", "HeapReleased", "NextGC")
     return CAUSE.finding(
         Severity.INFO,
-        f"{'up to' if moment.hides_untouched else 'at least'} {share} is room: idle heap, kept for "
-        f"the heap goal of {format_bytes(moment.goal.size_bytes)}; "
-        f"{format_bytes(heap['HeapInuse'])} is in use",
+        title,
         moment=moment.name,
-        size=idle,
-        evidence=(
-            *heap_evidence(moment, "HeapInuse", "HeapIdle", "HeapReleased", "NextGC"),
-            *rss_evidence(moment),
-        ),
-        confidence="likely",
+        size=size,
+        evidence=(*cited, *sizes, *rss_evidence(moment)),
+        confidence="certain" if sure else "likely",
     )

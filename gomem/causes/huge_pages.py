@@ -13,8 +13,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from gomem.causes.cause import Cause
-from gomem.causes.evidence import rss_evidence
-from gomem.causes.finding import Evidence, Finding, Severity
+from gomem.causes.evidence import known, release_evidence, rss_evidence
+from gomem.causes.finding import Finding, Severity
 from gomem.releases import Fact
 from gomem.units import format_bytes, format_fraction
 
@@ -26,18 +26,7 @@ if TYPE_CHECKING:
 
 def find(case: Case) -> list[Finding]:
     """One finding for each moment whose huge pages hold more than Go counts there, or may do so."""
-    limits, findings = case.thresholds, []
-    for moment in case.facts.moments:
-        rss = moment.rss_bytes or 0
-        excess, huge = excess_bytes(moment), huge_bytes(moment)
-        whole = max(limits.huge_pages_whole_bytes, limits.huge_pages_whole_fraction * rss)
-        if excess >= limits.notable(limits.huge_pages_bytes, rss):
-            findings.append(_beyond(moment, excess, case.facts.go_version))
-        elif huge >= whole:
-            findings.append(_perhaps(moment, huge, case.facts.go_version))
-        elif (beside := foreign_huge_bytes(moment)) >= whole:
-            findings.append(_foreign(moment, beside))
-    return findings
+    return case.at_moments(_at)
 
 
 CAUSE = Cause(
@@ -54,8 +43,6 @@ CAUSE = Cause(
     rule=find,
     past="heap in huge pages took",
 )
-
-
 _FOREIGN = (
     "A huge page is 2 MiB and resident as a whole, even where the program has written little of "
     "it. These lie in memory that the program or a library has mapped, not in Go's heap. They come "
@@ -69,17 +56,8 @@ _ASK_NO_MORE = (
 )
 
 
-def huge_bytes(moment: MomentFacts) -> int:
-    """Bytes of the arenas that lie in transparent huge pages."""
-    return _huge_bytes_of(moment, "go-heap")
-
-
-def foreign_huge_bytes(moment: MomentFacts) -> int:
-    """The same of anonymous memory that is neither Go's nor a thread's stack."""
-    return _huge_bytes_of(moment, "anonymous-other", "native-heap")
-
-
-def _huge_bytes_of(moment: MomentFacts, *kinds: str) -> int:
+def huge_bytes(moment: MomentFacts, *kinds: str) -> int:
+    """Bytes of mappings of these kinds that lie in transparent huge pages."""
     if moment.mappings is None:
         return 0
     mine = moment.mappings["kind"].isin(kinds)
@@ -93,49 +71,47 @@ def excess_bytes(moment: MomentFacts) -> int:
     """
     if moment.ledger is None or moment.memstats is None or moment.skew.crosses_a_collection:
         return 0
-    return min(moment.ledger.part("heap_unexplained"), huge_bytes(moment))
+    return min(moment.ledger.part("heap_unexplained"), huge_bytes(moment, "go-heap"))
 
 
-def _beyond(moment: MomentFacts, excess: int, version: GoVersion) -> Finding:
-    title = (
-        f"huge pages keep {format_bytes(excess)} of heap resident that Go does not use: "
-        f"{format_fraction(excess / (moment.rss_bytes or 1))} of RSS"
-    )
-    return _finding(moment, title, excess, version, Severity.WARNING)
+def _at(moment: MomentFacts, case: Case) -> Finding | None:
+    limits, version, rss = case.thresholds, case.facts.go_version, moment.rss_bytes or 0
+    excess, huge = excess_bytes(moment), huge_bytes(moment, "go-heap")
+    foreign = huge_bytes(moment, "anonymous-other", "native-heap")  # no thread's stack
+    whole = max(limits.huge_pages_whole_bytes, limits.huge_pages_whole_fraction * rss)
+    if excess >= limits.notable(limits.huge_pages_bytes, rss):
+        title = f"huge pages keep {format_bytes(excess)} of heap resident that Go does not use"
+        return _of_heap(moment, title, excess, version, Severity.WARNING)
+    if huge >= whole:
+        title = f"{format_bytes(huge)} of heap lies in huge pages, which are resident as a whole"
+        # A warning under the releases that ask for huge pages and were repaired for it.
+        asked = version.certainly(Fact.HUGE_PAGES_ASKED)
+        return _of_heap(moment, title, huge, version, Severity.WARNING if asked else Severity.INFO)
+    return _of_others(moment, foreign) if foreign >= whole else None
 
 
-def _perhaps(moment: MomentFacts, huge: int, version: GoVersion) -> Finding:
-    """A warning under the releases that ask for huge pages and were repaired for it."""
-    title = (
-        f"{format_bytes(huge)} of heap lies in huge pages, which are resident as a whole: "
-        f"{format_fraction(huge / (moment.rss_bytes or 1))} of RSS"
-    )
-    asked = version.certainly(Fact.HUGE_PAGES_ASKED)
-    return _finding(moment, title, huge, version, Severity.WARNING if asked else Severity.INFO)
+def _of_rss(moment: MomentFacts, size: int) -> str:
+    return f"{format_fraction(size / (moment.rss_bytes or 1))} of RSS"
 
 
-def _foreign(moment: MomentFacts, huge: int) -> Finding:
+def _of_others(moment: MomentFacts, size: int) -> Finding:
+    huge = {"AnonHugePages beside the Go heap": size}
     return CAUSE.finding(
         Severity.INFO,
-        f"{format_bytes(huge)} that Go's runtime did not map lies in huge pages, which are "
-        f"resident as a whole: {format_fraction(huge / (moment.rss_bytes or 1))} of RSS",
+        f"{format_bytes(size)} that Go's runtime did not map lies in huge pages, which are "
+        f"resident as a whole: {_of_rss(moment, size)}",
         moment=moment.name,
-        size=huge,
-        evidence=(
-            Evidence(moment.path("smaps"), "AnonHugePages beside the Go heap", huge, "B"),
-            *rss_evidence(moment),
-        ),
+        size=size,
+        evidence=(*known(moment.path("smaps"), "B", huge), *rss_evidence(moment)),
         mechanism=_FOREIGN,
         next_step=_ASK_NO_MORE,
         confidence="possible",
     )
 
 
-def _finding(
+def _of_heap(
     moment: MomentFacts, title: str, size: int, version: GoVersion, severity: Severity
 ) -> Finding:
-    smaps = moment.path("smaps")
-    beyond = "Rss of go-heap beyond all that MemStats count"
     by_release = move_on = ""
     if version.certainly(Fact.HUGE_PAGES_ASKED):
         by_release = (
@@ -143,17 +119,17 @@ def _finding(
             "MADV_COLLAPSE); Go 1.21.4 stopped that. "
         )
         move_on = "Move to Go 1.21.4 or later. "
+    sizes = {
+        "AnonHugePages of go-heap": huge_bytes(moment, "go-heap"),
+        "Rss of go-heap beyond all that MemStats count": excess_bytes(moment),
+    }
+    smaps = known(moment.path("smaps"), "B", sizes)
     return CAUSE.finding(
         severity,
-        title,
+        f"{title}: {_of_rss(moment, size)}",
         moment=moment.name,
         size=size,
-        evidence=(
-            Evidence(smaps, "AnonHugePages of go-heap", huge_bytes(moment), "B"),
-            Evidence(smaps, beyond, excess_bytes(moment), "B"),
-            *rss_evidence(moment),
-            Evidence("Go release", version.evidence, str(version), ""),
-        ),
+        evidence=(*smaps, *rss_evidence(moment), release_evidence(version)),
         mechanism=by_release + CAUSE.mechanism,
         next_step=move_on + CAUSE.remedy,
         confidence="likely" if severity is Severity.WARNING else "possible",

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from gomem.analysis.series.shapes import HALF
 from gomem.causes.cause import Cause
+from gomem.causes.evidence import known
 from gomem.causes.finding import Evidence, Finding, Severity
 from gomem.causes.goroutines import goroutines_pile_up
 from gomem.causes.live_growth import grows
@@ -34,20 +35,7 @@ COUNTED = {
 
 def find(case: Case) -> list[Finding]:
     """One finding for each moment at risk; what only time brings is found at the last moment."""
-    findings = []
-    growth = None if growth_is_bounded(case) else case.facts.limit_growth
-    for moment in case.facts.moments:
-        use = moment.cgroup_use
-        if use is None or use.limit_bytes is None:
-            continue
-        after = growth if moment is case.facts.moments[-1] else None
-        risk = _gravest(moment, use, after, case.thresholds)
-        if risk is not None:
-            severity, title = risk
-            if _is_undivided(use):
-                severity, title = Severity.INFO, f"{title}; {_MAY_BE_CACHE}"
-            findings.append(_finding(moment, use, severity, title, after))
-    return findings
+    return case.at_moments(_at)
 
 
 def growth_is_bounded(case: Case) -> bool:
@@ -65,14 +53,6 @@ def may_grow_on(case: Case, grown_bytes: float) -> bool:
     return not claimed or claimed[-1] - claimed[0] < HALF * grown_bytes
 
 
-_MAY_BE_CACHE = "how much of that is page cache, which goes first, only memory.stat says"
-
-
-def _is_undivided(use: CgroupUse) -> bool:
-    """Whether nothing says what is charged: a cgroup full of page cache is a healthy one."""
-    return use.killer == REST and not use.oom_kills
-
-
 CAUSE = Cause(
     code="limit-risk",
     mechanism="The kernel kills when what is charged reaches memory.max and nothing can be "
@@ -85,6 +65,32 @@ CAUSE = Cause(
     bears_on=("limits",),
     rule=find,
 )
+_MAY_BE_CACHE = "how much of that is page cache, which goes first, only memory.stat says"
+
+
+def _at(moment: MomentFacts, case: Case) -> Finding | None:
+    use = moment.cgroup_use
+    if use is None or use.limit_bytes is None:
+        return None
+    is_last = moment is case.facts.moments[-1] and not growth_is_bounded(case)
+    growth = case.facts.limit_growth if is_last else None
+    risk = _gravest(moment, use, growth, case.thresholds)
+    if risk is None:
+        return None
+    severity, title = risk
+    confidence = "certain" if severity is Severity.CRITICAL else "likely"
+    if use.killer == REST and not use.oom_kills:
+        # Nothing says what is charged: a cgroup full of page cache is a healthy one.
+        severity, title, confidence = Severity.INFO, f"{title}; {_MAY_BE_CACHE}", "possible"
+    return CAUSE.finding(
+        severity,
+        title,
+        moment=moment.name,
+        size=use.unreclaimable_bytes,
+        evidence=_evidence(moment, use, growth),
+        next_step=_next_step(moment),
+        confidence=confidence,
+    )
 
 
 def _gravest(
@@ -92,20 +98,15 @@ def _gravest(
 ) -> tuple[Severity, str] | None:
     """The gravest that applies: killed already, nearly full, soon full, full in the worst case."""
     limit = use.limit_bytes or 0
-    size = format_bytes(limit)
+    size, share = format_bytes(limit), format_fraction(use.unreclaimable_bytes / limit)
     if use.oom_kills:
         killed = "1 process" if use.oom_kills == 1 else f"{use.oom_kills} processes"
-        return (
-            Severity.CRITICAL,
-            f"the kernel has killed {killed} in this cgroup, limited to {size}",
-        )
+        title = f"the kernel has killed {killed} in this cgroup, limited to {size}"
+        return Severity.CRITICAL, title
     if use.unreclaimable_bytes >= limits.limit_full_fraction * limit:
-        share = format_fraction(use.unreclaimable_bytes / limit)
         most = COUNTED.get(use.killer, use.killer)
-        return (
-            Severity.CRITICAL,
-            f"the kernel cannot reclaim {share} of the limit of {size}, most of it {most}",
-        )
+        title = f"the kernel cannot reclaim {share} of the limit of {size}, most of it {most}"
+        return Severity.CRITICAL, title
     if growth is not None and _is_soon(growth, limits):
         near = growth.left_bytes <= limits.limit_reach_times * growth.seen_bytes
         return Severity.WARNING if near else Severity.INFO, (
@@ -125,34 +126,24 @@ def _by_what_may_come(
     The last is a note: Go touches all that it has mapped as its goals come and go, and it fits.
     """
     limit, worst, set_to = use.limit_bytes or 0, _worst_bytes(moment, use), moment.gomemlimit_bytes
-    size = format_bytes(limit)
+    size, charged = format_bytes(limit), f"at worst {format_bytes(worst)} is charged"
     if worst is not None and worst > limit:
         return Severity.WARNING, (
-            f"at worst {format_bytes(worst)} is charged, and the limit is {size}: what Go has "
-            "mapped but not touched does not fit"
+            f"{charged}, and the limit is {size}: what Go has mapped but not touched does not fit"
         )
     if set_to is not None and set_to > limit:
         return Severity.WARNING, (
             f"GOMEMLIMIT is {format_bytes(set_to)}, the cgroup's limit only {size}: it cannot help"
         )
-    near, sure = limits.limit_near_fraction * limit, use.unreclaimable_bytes
-    if worst is not None and worst >= near:
-        return Severity.INFO, (
-            f"at worst {format_bytes(worst)} is charged, {format_fraction(worst / limit)} of the "
-            f"limit of {size}: what Go has mapped fits, with {format_bytes(limit - worst)} to spare"
-        )
-    if worst is None and sure >= near:
-        return Severity.INFO, (
-            f"the kernel cannot reclaim {format_fraction(sure / limit)} of the limit of {size}: "
-            f"{format_bytes(limit - sure)} is left"
-        )
-    return None
-
-
-def _confidence(use: CgroupUse, severity: Severity) -> str:
-    if _is_undivided(use):
-        return "possible"
-    return "certain" if severity is Severity.CRITICAL else "likely"
+    sure = use.unreclaimable_bytes if worst is None else worst
+    if sure < limits.limit_near_fraction * limit:
+        return None
+    share, left = f"{format_fraction(sure / limit)} of the limit of {size}", limit - sure
+    if worst is None:
+        return Severity.INFO, f"the kernel cannot reclaim {share}: {format_bytes(left)} is left"
+    return Severity.INFO, (
+        f"{charged}, {share}: what Go has mapped fits, with {format_bytes(left)} to spare"
+    )
 
 
 def _is_soon(growth: TimeToLimit, limits: Thresholds) -> bool:
@@ -167,38 +158,15 @@ def _worst_bytes(moment: MomentFacts, use: CgroupUse) -> int | None:
     return None if worst is None else use.unreclaimable_bytes + worst.worst_bytes - worst.rss_bytes
 
 
-def _finding(
-    moment: MomentFacts,
-    use: CgroupUse,
-    severity: Severity,
-    title: str,
-    growth: TimeToLimit | None,
-) -> Finding:
-    return CAUSE.finding(
-        severity,
-        title,
-        moment=moment.name,
-        size=use.unreclaimable_bytes,
-        evidence=_evidence(moment, use, growth),
-        next_step=_next_step(moment),
-        confidence=_confidence(use, severity),
-    )
-
-
 def _evidence(moment: MomentFacts, use: CgroupUse, growth: TimeToLimit | None) -> list[Evidence]:
     cgroup = moment.path("cgroup")
+    names = ("limit_bytes", "current_bytes", "unreclaimable_bytes", "working_set_bytes")
     evidence = [
-        Evidence(cgroup, "limit_bytes", use.limit_bytes or 0, "B"),
-        Evidence(cgroup, "current_bytes", use.current_bytes, "B"),
-        Evidence(cgroup, "unreclaimable_bytes", use.unreclaimable_bytes, "B"),
-        Evidence(cgroup, "working_set_bytes", use.working_set_bytes, "B"),
+        *known(cgroup, "B", {name: getattr(use, name) for name in names}),
         Evidence(cgroup, "fills most of it", use.killer, ""),
+        *known("ledger", "B", {"worst_case_bytes": _worst_bytes(moment, use)}),
+        *known(cgroup, "count", {"oom_kill": use.oom_kills}),
     ]
-    worst = _worst_bytes(moment, use)
-    if worst is not None:
-        evidence.append(Evidence("ledger", "worst_case_bytes", worst, "B"))
-    if use.oom_kills is not None:
-        evidence.append(Evidence(cgroup, "oom_kill", use.oom_kills, "count"))
     if growth is not None:
         slope = f"{format_bytes(growth.slope_low)}/s to {format_bytes(growth.slope_high)}/s"
         evidence.append(Evidence("moments", f"slope, 95 % interval, n={growth.points}", slope, ""))
@@ -214,10 +182,7 @@ def _next_step(moment: MomentFacts) -> str:
             "What is not Go's fills the limit by itself: raise the limit, or look at that memory "
             "first; no GOMEMLIMIT helps."
         )
-    arithmetic = ", ".join(
-        f"{step} {format_bytes(size)}"
-        for step, size in zip(advice.steps["step"], advice.steps["bytes"], strict=True)
-        if size
-    )
+    steps = zip(advice.steps["step"], advice.steps["bytes"], strict=True)
+    arithmetic = ", ".join(f"{step} {format_bytes(size)}" for step, size in steps if size)
     mib = advice.gomemlimit_bytes >> 20
     return f"Set GOMEMLIMIT={mib}MiB ({arithmetic}). {advice.note}."

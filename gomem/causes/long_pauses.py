@@ -23,32 +23,40 @@ from typing import TYPE_CHECKING
 from gomem.analysis.collector.steps import STOPS
 from gomem.causes.cause import Cause
 from gomem.causes.collecting import counted_evidence
-from gomem.causes.finding import Evidence, Finding, Severity, what_is_known
+from gomem.causes.evidence import known
+from gomem.causes.finding import Finding, Severity
 from gomem.units import format_count, format_fraction, format_seconds
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from gomem.analysis.collector.pauses import RememberedPauses
     from gomem.causes.case import Case
+    from gomem.causes.finding import Evidence
     from gomem.causes.thresholds import Thresholds
     from gomem.facts.collector import CollectorFacts
     from gomem.statistics.quantiles import Tally
 
 
 def find(case: Case) -> list[Finding]:
-    """One finding for the whole log, if stops are long again and again, or one is very long.
-
-    Without a log the process's own memory of them says so, or its counters.
-    """
-    log, limits = case.facts.collector, case.thresholds
-    if log is None:
-        remembered = case.facts.remembered_pauses
-        return _by_counters(case) if remembered is None else _by_memory(remembered, case)
-    stops = _Stops(log.pauses.stopped, log.cost.seconds, limits)
-    if log.longest_stop is None or not stops.are_long:
+    """One finding of the whole capture: stops are long again and again, or one is very long."""
+    log, counters, limits = case.facts.collector, case.facts.counters, case.thresholds
+    remembered = case.facts.remembered_pauses
+    if log is not None:
+        stops = _Stops(log.pauses.stopped, log.cost.seconds, limits)
+        worst = log.longest_stop
+        return [] if worst is None or not stops.are_long else [_by_log(log, worst, stops)]
+    if remembered is None or counters is None:
+        return _by_counters(case)
+    path, stops = counters.last.path, _Stops(remembered.stopped, remembered.seconds, limits)
+    if not stops.are_long:
         return []
-    return [_finding(log, log.longest_stop, stops)]
+    evidence = (
+        *known(path, "fraction", {_IN_STOPS: stops.share}),
+        *known(path, "s", {"PauseNs, the longest": stops.stopped.max}),
+        *known(path, "", {"PauseNs, the longest: cycle": remembered.longest_number}),
+        *counted_evidence(counters),
+    )
+    return [_finding(stops, evidence)]
 
 
 @dataclass(frozen=True)
@@ -71,11 +79,15 @@ class _Stops:
         return self.stopped.at_least(self.limits.pause_seconds)
 
     @property
+    def grave(self) -> int:
+        """How many are so long that users notice."""
+        return self.stopped.at_least(self.limits.worst_pause_seconds)
+
+    @property
     def are_long(self) -> bool:
         """Whether several are, or one is very long."""
-        limits = self.limits
-        often = self.long >= max(limits.long_cycles, limits.long_fraction * len(self.stopped))
-        return often or self.stopped.at_least(limits.worst_pause_seconds) > 0
+        least = max(self.limits.long_cycles, self.limits.long_fraction * len(self.stopped))
+        return self.long >= least or self.grave > 0
 
     @property
     def share(self) -> float | None:
@@ -93,88 +105,15 @@ class _Stops:
     @property
     def are_usual(self) -> bool:
         """Whether most are long."""
-        most = self.long >= self.limits.deciding_fraction * len(self.stopped)
-        return self.are_enough and most
+        most = self.limits.deciding_fraction * len(self.stopped)
+        return self.are_enough and self.long >= most
 
     @property
-    def severity(self) -> Severity:
-        """A warning if the program cannot be stopped, or users notice."""
-        often = self.are_usual and (self.share or 0.0) >= self.limits.stopped_fraction
-        grave = self.stopped.at_least(self.limits.worst_pause_seconds)
-        dear = often or (grave > 0 if self.are_usual else grave >= self.limits.long_cycles)
-        return Severity.WARNING if dear else Severity.INFO
-
-    @property
-    def confidence(self) -> str:
-        """Whose they are is likely where most are long."""
-        return "likely" if self.are_usual else "possible"
-
-    @property
-    def mechanism(self) -> str:
-        """What to make of it, if most are short."""
-        return "" if self.are_usual or not self.are_enough else _SOME
-
-    @property
-    def words(self) -> str:
-        """How many, how long, and how much of the time."""
-        share = self.share
-        in_all = "" if share is None else f"; such stops took {format_fraction(share)} of the time"
-        return (
-            f"{format_count(self.long)} of {format_count(len(self.stopped))} collections stopped "
-            f"the world for {format_seconds(self.limits.pause_seconds)} or more, the longest for "
-            f"{format_seconds(self.stopped.max or 0.0)}{in_all}"
-        )
-
-
-def _by_memory(remembered: RememberedPauses, case: Case) -> list[Finding]:
-    """By the last 256 stops, which MemStats remember one by one."""
-    stops = _Stops(remembered.stopped, remembered.seconds, case.thresholds)
-    if not stops.are_long or case.facts.counters is None:
-        return []
-    path = case.facts.counters.last.path
-    return [
-        CAUSE.finding(
-            stops.severity,
-            stops.words,
-            cpu_fraction=stops.share,
-            evidence=(
-                *what_is_known(
-                    (path, _IN_STOPS, stops.share, "fraction"),
-                    (path, "PauseNs, the longest", stops.stopped.max, "s"),
-                    (path, "PauseNs, the longest: cycle", remembered.longest_number, ""),
-                ),
-                *counted_evidence(case.facts.counters),
-            ),
-            mechanism=CAUSE.mechanism + stops.mechanism,
-            confidence=stops.confidence,
-        )
-    ]
-
-
-def _by_counters(case: Case) -> list[Finding]:
-    """A mean that is long needs long stops; but whether it is most of them, it says not.
-
-    So it is a note, unless the mean is what users notice, and never more than possible: of the
-    same stops a log may say that one alone was long.
-    """
-    counters, limits = case.facts.counters, case.thresholds
-    if counters is None or counters.paused_seconds is None or not counters.cycles:
-        return []
-    each, share = counters.paused_seconds / counters.cycles, counters.stopped_fraction
-    if each < limits.pause_seconds or counters.cycles < limits.long_cycles:
-        return []
-    dear = each >= limits.worst_pause_seconds
-    in_all = "" if share is None else f"; stops took {format_fraction(share)} of the time"
-    return [
-        CAUSE.finding(
-            Severity.WARNING if dear else Severity.INFO,
-            f"{format_count(counters.cycles)} collections stopped the world for "
-            f"{format_seconds(each)} on average{in_all}",
-            cpu_fraction=share,
-            evidence=counted_evidence(counters),
-            confidence="possible",
-        )
-    ]
+    def are_noticed(self) -> bool:
+        """Whether the program cannot be stopped, or users notice."""
+        if self.are_usual:
+            return self.grave > 0 or (self.share or 0.0) >= self.limits.stopped_fraction
+        return self.grave >= self.limits.long_cycles
 
 
 _AT_FIRST = (
@@ -209,34 +148,60 @@ CAUSE = Cause(
 )
 
 
-def _p99(log: CollectorFacts) -> tuple[Evidence, ...]:
-    """The p99 of the stops, where there are enough of them to have one."""
-    stops = log.pauses.quantiles.query("what == 'stopped'").set_index("quantile").loc[0.99]
-    if not stops["is_carried"]:
-        return ()
-    return (Evidence(log.path, "stw_p99_seconds", float(stops["seconds"]), "s"),)
-
-
-def _finding(log: CollectorFacts, worst: pd.Series, stops: _Stops) -> Finding:
+def _by_log(log: CollectorFacts, worst: pd.Series, stops: _Stops) -> Finding:
     first, last = (float(worst[name]) for name in STOPS)
-    return CAUSE.finding(
-        stops.severity,
-        stops.words,
-        cpu_fraction=stops.share,
-        evidence=(
-            *what_is_known((log.path, _IN_STOPS, stops.share, "fraction")),
-            *_p99(log),
-            Evidence(log.path, "stw_max_seconds", stops.stopped.max or 0.0, "s"),
-            Evidence(log.path, "longest: cycle", int(worst["number"]), ""),
-            Evidence(log.path, "longest: line", int(worst["line"]), ""),
-            Evidence(log.path, "longest: sweep_termination_seconds", first, "s"),
-            Evidence(log.path, "longest: mark_termination_seconds", last, "s"),
-        ),
-        mechanism=(
-            CAUSE.mechanism
-            + (_AT_FIRST if first >= last else _AT_LAST)
-            + (_FORCED if worst["forced"] else "")
-            + stops.mechanism
-        ),
-        confidence=stops.confidence,
+    p99 = log.pauses.quantiles.query("what == 'stopped'").set_index("quantile").loc[0.99]
+    lengths = {
+        "stw_p99_seconds": float(p99["seconds"]) if p99["is_carried"] else None,
+        "stw_max_seconds": stops.stopped.max or 0.0,
+    }
+    steps = {"longest: sweep_termination_seconds": first, "longest: mark_termination_seconds": last}
+    evidence = (
+        *known(log.path, "fraction", {_IN_STOPS: stops.share}),
+        *known(log.path, "s", lengths),
+        *known(log.path, "", {"longest: cycle": int(worst["number"])}),
+        *known(log.path, "", {"longest: line": int(worst["line"])}),
+        *known(log.path, "s", steps),
     )
+    where = _AT_FIRST if first >= last else _AT_LAST
+    return _finding(stops, evidence, where + (_FORCED if worst["forced"] else ""))
+
+
+def _finding(stops: _Stops, evidence: tuple[Evidence, ...], why: str = "") -> Finding:
+    share, some = stops.share, "" if stops.are_usual or not stops.are_enough else _SOME
+    in_all = "" if share is None else f"; such stops took {format_fraction(share)} of the time"
+    return CAUSE.finding(
+        Severity.WARNING if stops.are_noticed else Severity.INFO,
+        f"{format_count(stops.long)} of {format_count(len(stops.stopped))} collections stopped "
+        f"the world for {format_seconds(stops.limits.pause_seconds)} or more, the longest for "
+        f"{format_seconds(stops.stopped.max or 0.0)}{in_all}",
+        cpu_fraction=share,
+        evidence=evidence,
+        mechanism=CAUSE.mechanism + why + some,
+        confidence="likely" if stops.are_usual else "possible",  # whose they are
+    )
+
+
+def _by_counters(case: Case) -> list[Finding]:
+    """A mean that is long needs long stops; but whether it is most of them, it says not.
+
+    So it is a note, unless the mean is what users notice, and never more than possible: of the
+    same stops a log may say that one alone was long.
+    """
+    counters, limits = case.facts.counters, case.thresholds
+    if counters is None or counters.paused_seconds is None or not counters.cycles:
+        return []
+    each, share = counters.paused_seconds / counters.cycles, counters.stopped_fraction
+    if each < limits.pause_seconds or counters.cycles < limits.long_cycles:
+        return []
+    in_all = "" if share is None else f"; stops took {format_fraction(share)} of the time"
+    return [
+        CAUSE.finding(
+            Severity.WARNING if each >= limits.worst_pause_seconds else Severity.INFO,
+            f"{format_count(counters.cycles)} collections stopped the world for "
+            f"{format_seconds(each)} on average{in_all}",
+            cpu_fraction=share,
+            evidence=counted_evidence(counters),
+            confidence="possible",
+        )
+    ]

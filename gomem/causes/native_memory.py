@@ -18,12 +18,12 @@ import pandas as pd
 
 from gomem.analysis.mappings.native import HEAP_IN_USE
 from gomem.analysis.memory.groups import NATIVE
-from gomem.causes.callers import called_by, caller_sites
 from gomem.causes.cause import Cause
-from gomem.causes.evidence import rss_evidence
-from gomem.causes.finding import Evidence, Finding, Severity, what_is_known
+from gomem.causes.evidence import known, rss_evidence
+from gomem.causes.finding import Evidence, Finding, Severity
 from gomem.causes.goroutines import goroutines_pile_up
 from gomem.causes.outside_go import growth, outside_go
+from gomem.causes.sites import called_by, caller_sites
 from gomem.causes.threads import threads_pile_up
 from gomem.text import Bytes, Share, Text, text
 
@@ -92,7 +92,7 @@ def _by_totals(case: Case) -> list[Finding]:
 def _claimed(moment: MomentFacts) -> tuple[Evidence, ...]:
     sys = None if moment.memstats is None else moment.memstats.get("Sys")
     claimed = None if sys is None or pd.isna(sys) else int(sys)
-    return what_is_known((moment.path("memstats"), "Sys", claimed, "B"))
+    return known(moment.path("memstats"), "B", {"Sys": claimed})
 
 
 def _of(grows: Growth | None, path: str) -> tuple[Evidence, ...]:

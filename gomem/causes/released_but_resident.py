@@ -11,23 +11,19 @@ from typing import TYPE_CHECKING
 
 from gomem.analysis.memory.groups import FREE
 from gomem.causes.cause import Cause
-from gomem.causes.evidence import rss_evidence
-from gomem.causes.finding import Evidence, Finding, Severity
+from gomem.causes.evidence import heap_evidence, known, release_evidence, rss_evidence
+from gomem.causes.finding import Finding, Severity
 from gomem.releases import Fact
 from gomem.units import format_bytes
 
 if TYPE_CHECKING:
     from gomem.causes.case import Case
-    from gomem.causes.thresholds import Thresholds
     from gomem.facts.moment import MomentFacts
-    from gomem.releases import GoVersion
 
 
 def find(case: Case) -> list[Finding]:
     """One finding for each moment with much LazyFree memory in the arenas."""
-    limits = case.thresholds
-    version = case.facts.go_version
-    return [_finding(moment, version) for moment in case.facts.moments if _much(moment, limits)]
+    return case.at_moments(_at)
 
 
 CAUSE = Cause(
@@ -44,54 +40,42 @@ CAUSE = Cause(
     claims=frozenset({FREE}),
     past="memory given back that still counted as resident was",
 )
-
-
-_NO_LEAK = "It is no leak. "
-_WATCH = "Or alert on RSS less LazyFree, or on the working set."
-_MOVE_ON = (
-    f"{_NO_LEAK}To see it in RSS, run with GODEBUG=madvdontneed=1, or move to Go 1.16 or later, "
-    f"where that is the default. {_WATCH}"
+_NO_LEAK = (
+    "It is no leak. To see it in RSS, {} Or alert on RSS less LazyFree, or on the working set."
 )
-_DROP_THE_SETTING = (
-    f"{_NO_LEAK}To see it in RSS, drop madvdontneed=0 from GODEBUG in the environment: since Go "
-    f"1.16 the default gives memory back at once. {_WATCH}"
+_MOVE_ON = _NO_LEAK.format(
+    "run with GODEBUG=madvdontneed=1, or move to Go 1.16 or later, where that is the default."
+)
+_DROP_THE_SETTING = _NO_LEAK.format(
+    "drop madvdontneed=0 from GODEBUG in the environment: since Go 1.16 the default gives memory "
+    "back at once."
 )
 
 
-def _advice(version: GoVersion) -> str:
-    """By the release; the cause's own where that is not known."""
+def _at(moment: MomentFacts, case: Case) -> Finding | None:
+    limits, version, rss = case.thresholds, case.facts.go_version, moment.rss_bytes
+    if moment.ledger is None or rss is None:
+        return None
+    size = moment.ledger.part("heap_released_resident")
+    if size < limits.notable(limits.released_bytes, rss):
+        return None
+    with_smaps, advice = moment.mappings is not None, ""
     if version.certainly(Fact.MADV_FREE):
-        return _MOVE_ON
-    return _DROP_THE_SETTING if version.certainly(Fact.MADV_DONTNEED) else ""
-
-
-def _much(moment: MomentFacts, limits: Thresholds) -> bool:
-    if moment.ledger is None or moment.rss_bytes is None:
-        return False
-    lazy_free = moment.ledger.part("heap_released_resident")
-    return lazy_free >= limits.notable(limits.released_bytes, moment.rss_bytes)
-
-
-def _finding(moment: MomentFacts, version: GoVersion) -> Finding:
-    assert moment.ledger is not None
-    assert moment.rss_bytes is not None
-    lazy_free = moment.ledger.part("heap_released_resident")
-    kind = "smaps" if moment.mappings is not None else "smaps_rollup"
-    evidence = [
-        Evidence(moment.path(kind), "LazyFree", lazy_free, "B"),
-        *rss_evidence(moment),
-    ]
-    if moment.heap is not None:
-        released = int(moment.heap["HeapReleased"])
-        evidence.append(Evidence(moment.path("memstats"), "HeapReleased", released, "B"))
-    needed = moment.rss_bytes - lazy_free
+        advice = _MOVE_ON
+    elif version.certainly(Fact.MADV_DONTNEED):
+        advice = _DROP_THE_SETTING
     return CAUSE.finding(
         Severity.WARNING,
-        f"{format_bytes(lazy_free)} was given back and still counts as resident: RSS is "
-        f"{format_bytes(moment.rss_bytes)}, but the process needs only {format_bytes(needed)}",
+        f"{format_bytes(size)} was given back and still counts as resident: RSS is "
+        f"{format_bytes(rss)}, but the process needs only {format_bytes(rss - size)}",
         moment=moment.name,
-        size=lazy_free,
-        evidence=(*evidence, Evidence("Go release", version.evidence, str(version), "")),
-        next_step=_advice(version),
-        confidence="certain" if moment.mappings is not None else "likely",
+        size=size,
+        evidence=(
+            *known(moment.path("smaps" if with_smaps else "smaps_rollup"), "B", {"LazyFree": size}),
+            *rss_evidence(moment),
+            *heap_evidence(moment, "HeapReleased"),
+            release_evidence(version),
+        ),
+        next_step=advice,
+        confidence="certain" if with_smaps else "likely",
     )

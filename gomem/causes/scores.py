@@ -12,7 +12,7 @@ import math
 import tomllib
 from dataclasses import dataclass
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from gomem.sources.packaged import text_beside
 
@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 WEIGHTS = "weights.toml"
+LEAST, MOST = 0.05, 1e4  # beyond either, a logarithm says nothing more
+MAX_ODDS = 500.0  # beyond, the exponential has no float
 
 
 @dataclass(frozen=True)
@@ -56,10 +58,7 @@ class Score:
     features: tuple[Feature, ...]
 
     def probability(self, values: Mapping[str, float]) -> float:
-        """How often such a case is one of this cause.
-
-        Args:
-            values: Each feature by its name.
+        """How often such a case is one of this cause, by the value of each feature.
 
         Raises:
             KeyError: A feature is missing.
@@ -71,27 +70,16 @@ class Score:
         return 1 / (1 + math.exp(-odds)) if odds > -MAX_ODDS else 0.0
 
 
-LEAST, MOST = 0.05, 1e4  # beyond either, a logarithm says nothing more
-
-
 def bounded_log(value: float) -> float:
     """The logarithm of a feature that spans decades."""
     return math.log(min(max(value, LEAST), MOST))
 
 
-MAX_ODDS = 500.0  # beyond, the exponential has no float
-
-
 @cache
 def scores() -> dict[str, Score]:
     """Every score by its cause."""
-    return {code: _score(code, table) for code, table in tomllib.loads(_text()).items()}
-
-
-def _text() -> str:
-    return text_beside("gomem.causes", WEIGHTS)
-
-
-def _score(code: str, table: Mapping[str, Any]) -> Score:
-    features = tuple(Feature(**feature) for feature in table["feature"])
-    return Score(code, table["bias"], features)
+    tables = tomllib.loads(text_beside("gomem.causes", WEIGHTS))
+    return {
+        code: Score(code, table["bias"], tuple(Feature(**row) for row in table["feature"]))
+        for code, table in tables.items()
+    }

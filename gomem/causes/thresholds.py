@@ -25,11 +25,9 @@ class Thresholds:
 
     Sizes are bytes, times seconds, shares fractions of 1.
 
-    Memory, judged alike by every cause that has bytes:
-
     Attributes:
-        notable_rss_fraction: Share of RSS that is worth a finding: below a tenth, nobody's limit
-            or bill turns on it.
+        notable_rss_fraction: Share of RSS worth a finding: below, nobody's limit or bill turns on
+            it. So for every cause that has bytes, beside a least size of its own.
         large_rss_fraction: Share of RSS that makes a note a warning: whoever looks for a quarter
             of the memory in the heap profile alone looks in the wrong place.
         idle_heap_bytes: idle-heap-kept. Two steps of 4 MiB, in which a heap grows: one comes and
@@ -51,13 +49,11 @@ class Thresholds:
         anonymous_bytes: anonymous-mapping. The runtime has a few structures more than MemStats
             count; they stay below.
         file_bytes: file-mapping. Every program maps a few MiB of its own files.
-        huge_pages_bytes: huge-pages, resident beyond what Go uses: two huge pages, the edges of
-            any heap.
-        huge_pages_whole_bytes: huge-pages, resident with nothing to say what was touched: twice as
-            much, because it proves less.
-        huge_pages_whole_fraction: The same, as a share of RSS. One capture cannot tell pages that
-            Go wrote from pages that came with them; from a quarter on, the question is worth
-            asking.
+        huge_pages_bytes: huge-pages, beyond what Go uses: two huge pages, the edges of any heap.
+        huge_pages_whole_bytes: huge-pages, with nothing to say what was touched: twice as much,
+            because it proves less.
+        huge_pages_whole_fraction: The same, as a share of RSS: from a quarter on it is worth asking
+            which pages Go wrote and which came with them.
         fragmentation_bytes: heap-fragmentation. The spans of a small heap are never full.
         fragmentation_inuse_fraction: Share of the heap in use that is worth a note though it lies
             within the goal: only objects of the same size class can fill it.
@@ -79,31 +75,24 @@ class Thresholds:
         finalizer_seconds: For how long a finalizer must have waited at one place to be stuck,
             whatever else is known: dumps tell full minutes.
         stack_bytes: stack-growth. A few thousand usual goroutines hold less.
-        stack_each_bytes: Average stack that is large: it starts at 2 KiB and has doubled five
-            times.
+        stack_each_bytes: Average stack that is large: 2 KiB, doubled five times.
         recursion_depth: stack-growth. How often a function of the program's own must stand in one
             stack to be called its recursion: middleware and visitors nest a handful of times.
         limit_full_fraction: limit-risk. Share of the limit that cannot be reclaimed: one more step
             of heap growth, or one more request's buffers, and the kernel has no pages left to take.
         limit_near_fraction: limit-risk. Share of the limit that cannot be reclaimed, or could not
-            at worst, from which that is worth a note: a fifth of room is what alerts on the memory
-            of containers are set to by custom.
+            at worst, that is worth a note: alerts on containers are set there by custom.
         limit_soon_seconds: limit-risk. Growth that reaches the limit in less than this: an operator
             who reads the report today must know.
         limit_reach_times: limit-risk. How many times the growth that was seen may be left to the
             limit: what lies an order of magnitude beyond its points, a line does not say.
-
-    Growth and spikes:
-
-    Attributes:
         growth_bytes: heap-growth. Below, rounding to 1 MiB and chance play along.
         growth_fraction: The same, as a share of the live heap at the end.
         growth_few_bytes: Growth from one reading to another, where there are no more, that is worth
             a `possible` finding: twice as much as otherwise, and four times the smallest heap goal.
         growth_few_ratio: The same, as a multiple of the first reading: below 2, a heap that GOGC
             lets swing may do so.
-        growth_readings: Readings of the live heap that it takes: two show a difference, three a
-            direction.
+        growth_readings: Readings of the live heap: two show a difference, three a direction.
         growth_many_readings: Readings from which more of them say nothing more.
         growth_likely_kinds: Kinds of evidence that must show it to be called likely: of one alone,
             such as the log of a job that keeps its work until it ends, no file tells the end.
@@ -127,16 +116,10 @@ class Thresholds:
         spike_back_fraction: allocation-spike. How far the level must have fallen behind its
             highest: what is still held is growth, or something loaded.
         spike_away_fraction: allocation-spike. Share of the time from which a level that is high, or
-            may have been between two readings, is how the program works, and a note: what is usual
-            is so for more than half of the time.
+            may have been between two readings, is how the program works, and a note.
         spike_times: allocation-spike. Excursions from which they are how the program works, and a
             note; for the score, more say nothing more.
-        spike_rates: Intervals with news, and so a rate: a spike and two others, of which the
-            higher counts.
-
-    The collector:
-
-    Attributes:
+        spike_rates: Intervals with a rate: a spike and two others, of which the higher counts.
         enough_cycles: Collections before any of them says something. A heap that doubles from 4 MiB
             to 4 TiB needs twenty, so a start-up alone never gets there.
         enough_cpu_seconds: CPU of collecting that says something in however few collections: what
@@ -151,8 +134,8 @@ class Thresholds:
             analysers of Java's logs have called less than 95 % for the program low for years.
         frequent_interval_seconds: Median interval that is frequent, this or less. Ten in a second:
             most requests then meet a marking phase, with its assists and its write barriers.
-        critical_marking_fraction: Share at which the collector hardly rests. While it marks it is
-            given a quarter of the Ps, so if it spends a quarter over all, it is always marking.
+        critical_marking_fraction: Share at which the collector hardly rests: marking has a quarter
+            of the Ps, so one that spends a quarter over all is always marking.
         small_room_fraction: Room above the live heap, as a part of it, of which to ask who made it
             so small: half of what GOGC=100 leaves.
         limit_room_fraction: Room that a memory limit leaves above the live heap, as a part of it;
@@ -173,19 +156,11 @@ class Thresholds:
         headroom_goals: Goals it takes to speak of the usual room; two agree by chance.
         headroom_bytes: Room for garbage that is worth a word: below, nobody's limit turns on it.
         headroom_fraction: The same, as a share of RSS where that is known.
-
-    The data:
-
-    Attributes:
         skew_seconds: data-skew. Time between MemStats and smaps in which a collection may have run
             uncounted; readings made by one command take less.
         skew_bytes: data-skew. Heap that one reading has and the other has not, where no collection
             is known between them: two of the steps of 4 MiB by which a heap grows, since one comes
             at any time, and puts no more than itself into the wrong part.
-
-    The verdict:
-
-    Attributes:
         rise_ratio: Multiple of what was first, RSS or what is in use, from which a rise is never
             passed over, though no cause is known: a fifth more is what people notice and report.
         peak_ratio: Multiple of what is there now from which an earlier moment is named beside it:

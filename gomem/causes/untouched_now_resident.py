@@ -14,16 +14,14 @@ from typing import TYPE_CHECKING
 from gomem.analysis.mappings.large_allocations import LargeAllocations, large_allocations
 from gomem.analysis.memory.ledger import HEAP_PARTS
 from gomem.causes.cause import Cause
-from gomem.causes.evidence import rss_evidence
+from gomem.causes.evidence import heap_evidence, known, release_evidence, rss_evidence
 from gomem.causes.finding import Evidence, Finding, Severity
 from gomem.releases import Fact
 from gomem.units import format_bytes
 
 if TYPE_CHECKING:
     from gomem.causes.case import Case
-    from gomem.causes.thresholds import Thresholds
     from gomem.facts.moment import MomentFacts
-    from gomem.releases import GoVersion
 
 SCANNABLE = "/gc/scan/heap:bytes"  # pointer-bearing part of the heap; since Go 1.21
 
@@ -33,18 +31,7 @@ def find(case: Case) -> list[Finding]:
 
     Nothing under a release that does not zero, whatever has become resident.
     """
-    if not case.facts.go_version.possibly(Fact.ZEROES_LARGE):
-        return []
-    findings = []
-    for moment in case.facts.moments:
-        before = _comparable(moment, case)
-        if before is not None:
-            found = _against_baseline(moment, before, case)
-        else:
-            found = _by_release(moment, case)
-        if found is not None:
-            findings.append(found)
-    return findings
+    return case.at_moments(_at) if case.facts.go_version.possibly(Fact.ZEROES_LARGE) else []
 
 
 CAUSE = Cause(
@@ -68,6 +55,20 @@ _COMPARE = (
 _NAME_THE_RELEASE = "Name the release with --go-version: only Go 1.24.0 to 1.24.5 do this. "
 
 
+def _at(moment: MomentFacts, case: Case) -> Finding | None:
+    before = case.counterparts.get(moment.name)
+    if before is not None and _is_comparable(moment, before, case):
+        return _against_baseline(moment, before, case)
+    return _by_release(moment, case)
+
+
+def _untouched(moment: MomentFacts) -> int:
+    return 0 if moment.ledger is None else -moment.ledger.part("heap_untouched")
+
+
+# By the release: possible, never more
+
+
 def large_of(moment: MomentFacts) -> LargeAllocations | None:
     """The moment's large objects; None without smaps, MemStats or BySize."""
     if moment.mappings is None or moment.ledger is None or moment.memstats is None:
@@ -83,55 +84,37 @@ def large_of(moment: MomentFacts) -> LargeAllocations | None:
     )
 
 
-def _untouched(moment: MomentFacts) -> int:
-    assert moment.ledger is not None
-    return -moment.ledger.part("heap_untouched")
-
-
-# By the release: possible, never more
-
-
 def _by_release(moment: MomentFacts, case: Case) -> Finding | None:
     """Large pointer-bearing allocations that are resident, under a release that touches them."""
-    limits, version = case.thresholds, case.facts.go_version
-    large = large_of(moment)
+    limits, version, large = case.thresholds, case.facts.go_version, large_of(moment)
     if large is None or moment.rss_bytes is None or moment.skew.crosses_a_collection:
         return None
-    if large.resident_bytes < limits.notable(limits.untouched_bytes, moment.rss_bytes):
+    size, is_known = large.resident_bytes, version.certainly(Fact.ZEROES_LARGE)
+    if size < limits.notable(limits.untouched_bytes, moment.rss_bytes):
         return None
-    if not version.certainly(Fact.ZEROES_LARGE):
-        # A release that zeroes leaves none of it untouched; and without the count of pointers
-        # large and resident is what any program with big buffers shows.
-        share = large.resident_bytes / large.pointer_bytes
-        if SCANNABLE not in moment.metrics or share < limits.untouched_resident_fraction:
-            return None
-    return _release_finding(moment, large, version)
-
-
-def _release_finding(moment: MomentFacts, large: LargeAllocations, version: GoVersion) -> Finding:
-    known = version.certainly(Fact.ZEROES_LARGE)
-    memstats = moment.path("memstats")
-    evidence = [
-        *rss_evidence(moment),
-        Evidence(memstats, "HeapAlloc in objects above BySize", large.large_bytes, "B"),
-        Evidence("ledger", "claimed and never touched", _untouched(moment), "B"),
-        Evidence("Go release", version.evidence, str(version), ""),
-    ]
-    if SCANNABLE in moment.metrics:
-        scannable = int(moment.metrics[SCANNABLE])
-        evidence.append(Evidence(moment.path("metrics"), SCANNABLE, scannable, "B"))
-    size = f"{format_bytes(large.resident_bytes)} of {format_bytes(moment.rss_bytes)} resident"
-    if not large.is_exact:
-        size = f"up to {size}"
-    release = f"{version} touches" if known else "Go 1.24.0 to 1.24.5 would touch"
+    # A release that zeroes leaves none of it untouched; and without the count of pointers
+    # large and resident is what any program with big buffers shows.
+    touched = size >= limits.untouched_resident_fraction * large.pointer_bytes
+    if not is_known and not (touched and SCANNABLE in moment.metrics):
+        return None
+    words = f"{format_bytes(size)} of {format_bytes(moment.rss_bytes)} resident"
+    release = f"{version} touches" if is_known else "Go 1.24.0 to 1.24.5 would touch"
+    in_large = {"HeapAlloc in objects above BySize": large.large_bytes}
     return CAUSE.finding(
         Severity.INFO,
-        f"{size} are large pointer-bearing allocations; {release} all such memory itself, "
-        "written or not: compare with a build with go1.24.6 (--baseline)",
+        f"{'' if large.is_exact else 'up to '}{words} are large pointer-bearing allocations; "
+        f"{release} all such memory itself, written or not: compare with a build with go1.24.6 "
+        "(--baseline)",
         moment=moment.name,
-        size=large.resident_bytes,
-        evidence=evidence,
-        next_step=_COMPARE if known else _NAME_THE_RELEASE + _COMPARE,
+        size=size,
+        evidence=(
+            *rss_evidence(moment),
+            *known(moment.path("memstats"), "B", in_large),
+            *known("ledger", "B", {"claimed and never touched": _untouched(moment)}),
+            release_evidence(version),
+            *known(moment.path("metrics"), "B", {SCANNABLE: moment.metrics.get(SCANNABLE)}),
+        ),
+        next_step=_COMPARE if is_known else _NAME_THE_RELEASE + _COMPARE,
         confidence="possible",
     )
 
@@ -139,33 +122,21 @@ def _release_finding(moment: MomentFacts, large: LargeAllocations, version: GoVe
 # By the baseline: the moved bytes are the proof
 
 
-def _comparable(moment: MomentFacts, case: Case) -> MomentFacts | None:
-    """The baseline's moment, if it shows what this one would be under a release without zeroing.
+def _is_comparable(moment: MomentFacts, before: MomentFacts, case: Case) -> bool:
+    """Whether the baseline's moment shows what this would be under a release without zeroing.
 
-    That takes the same heap, counts on both sides that belong to what was resident, and a baseline
-    that does not zero as well.
+    That takes about the same heap, counts on both sides that belong to what was resident, and a
+    baseline that does not zero as well.
     """
-    before = case.counterparts.get(moment.name)
-    if before is None or not _measured(before) or not _measured(moment):
-        return None
-    baseline = case.baseline
-    if baseline is not None and baseline.go_version.certainly(Fact.ZEROES_LARGE):
-        return None
-    return before if _same_heap(moment, before, case.thresholds) else None
-
-
-def _measured(moment: MomentFacts) -> bool:
-    known = moment.ledger is not None and moment.heap is not None and moment.rss_bytes is not None
-    return known and not moment.skew.crosses_a_collection
-
-
-def _same_heap(moment: MomentFacts, before: MomentFacts, limits: Thresholds) -> bool:
-    """Whether about as much heap is in use here as there."""
-    assert moment.heap is not None
-    assert before.heap is not None
-    inuse, inuse_before = int(moment.heap["HeapInuse"]), int(before.heap["HeapInuse"])
-    most = limits.untouched_same_heap_fraction * max(inuse, inuse_before)
-    return abs(inuse - inuse_before) <= most
+    if case.baseline is not None and case.baseline.go_version.certainly(Fact.ZEROES_LARGE):
+        return False
+    for one in (moment, before):
+        if one.ledger is None or one.rss_bytes is None or one.skew.crosses_a_collection:
+            return False
+    if moment.heap is None or before.heap is None:
+        return False
+    here, there = int(moment.heap["HeapInuse"]), int(before.heap["HeapInuse"])
+    return abs(here - there) <= case.thresholds.untouched_same_heap_fraction * max(here, there)
 
 
 def _against_baseline(moment: MomentFacts, before: MomentFacts, case: Case) -> Finding | None:
@@ -173,14 +144,12 @@ def _against_baseline(moment: MomentFacts, before: MomentFacts, case: Case) -> F
     limits, version = case.thresholds, case.facts.go_version
     blamed = version.certainly(Fact.ZEROES_LARGE)
     with_smaps = moment.mappings is not None and before.mappings is not None
-    if not (with_smaps or blamed):
-        return None  # what rose need not be Go's, and nothing points at it
-    moved = min(
-        _untouched(before) - _untouched(moment),
-        _resident(moment, with_smaps) - _resident(before, with_smaps),
-    )
+    risen = _resident(moment, with_smaps) - _resident(before, with_smaps)
+    moved = min(_untouched(before) - _untouched(moment), risen)
     if moved < limits.notable(limits.untouched_bytes, moment.rss_bytes):
         return None
+    if not (with_smaps or blamed):
+        return None  # what rose need not be Go's, and nothing points at it
     assert moment.heap is not None
     why = f": {version} zeroes large allocations with pointers" if blamed else ""
     return CAUSE.finding(
@@ -192,7 +161,7 @@ def _against_baseline(moment: MomentFacts, before: MomentFacts, case: Case) -> F
         evidence=(
             *_side(moment, "", with_smaps),
             *_side(before, "baseline ", with_smaps),
-            Evidence("Go release", version.evidence, str(version), ""),
+            release_evidence(version),
         ),
         next_step="" if blamed else _NAME_THE_RELEASE + CAUSE.remedy,
         confidence="certain" if blamed and with_smaps else "likely",
@@ -205,14 +174,10 @@ def _resident(moment: MomentFacts, with_smaps: bool) -> int:
     return sum(map(moment.ledger.part, HEAP_PARTS)) if with_smaps else moment.rss_bytes or 0
 
 
-def _side(moment: MomentFacts, whose: str, with_smaps: bool) -> tuple[Evidence, ...]:
-    assert moment.heap is not None
-    inuse = int(moment.heap["HeapInuse"])
+def _side(moment: MomentFacts, whose: str, with_smaps: bool) -> list[Evidence]:
     resident = rss_evidence(moment)
     if with_smaps:
-        resident = (Evidence(moment.path("smaps"), "Rss of go-heap", _resident(moment, True), "B"),)
-    return (
-        *(replace(one, artefact=f"{whose}{one.artefact}") for one in resident),
-        Evidence(f"{whose}ledger", "claimed and never touched", _untouched(moment), "B"),
-        Evidence(f"{whose}{moment.path('memstats')}", "HeapInuse", inuse, "B"),
-    )
+        resident = known(moment.path("smaps"), "B", {"Rss of go-heap": _resident(moment, True)})
+    untouched = known("ledger", "B", {"claimed and never touched": _untouched(moment)})
+    rows = (*resident, *untouched, *heap_evidence(moment, "HeapInuse"))
+    return [replace(row, artefact=f"{whose}{row.artefact}") for row in rows]

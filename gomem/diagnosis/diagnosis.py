@@ -35,7 +35,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from os import PathLike
 
-    from gomem.analysis.memory.account import Account
     from gomem.analysis.memory.ledger import Ledger
     from gomem.analysis.profiles.allocation_spikes import Spike
     from gomem.analysis.profiles.call_tree import CallTree
@@ -76,8 +75,8 @@ class Diagnosis:
         `findings.frame` has a row each.
         """
         case = self.case
-        lacks = [cause.lack(case) for cause in CAUSES if cause.lack is not None]
-        case = replace(case, lacks=tuple(lack for lack in lacks if lack is not None))
+        lacks = (cause.lack(case) for cause in CAUSES if cause.lack is not None)
+        case = replace(case, lacks=tuple(filter(None, lacks)))
         found = (finding for cause in CAUSES for finding in cause.rule(case))
         ranked = one_a_cause(found, self.scale)
         return without_double_claims(ranked, self.facts.account)
@@ -133,12 +132,9 @@ class Diagnosis:
     @cached_property
     def change_against_baseline(self) -> Change | None:
         """From the baseline to the capture: the last pair of matching moments."""
-        if self.baseline is None:
-            return None
-        pairs = counterparts(list(self.baseline.ledgers), list(self.ledgers))
-        if not pairs:
-            return None
-        return self.change_from_baseline(*pairs[-1])
+        old = [] if self.baseline is None else list(self.baseline.ledgers)
+        pairs = counterparts(old, list(self.ledgers))
+        return self.change_from_baseline(*pairs[-1]) if pairs else None
 
     def change_from_baseline(self, before: str, after: str) -> Change | None:
         """From a moment of the baseline to one of the capture; None without a ledger of both."""
@@ -306,21 +302,18 @@ class Diagnosis:
     @cached_property
     def changes(self) -> tuple[Change, ...]:
         """What moved from each moment with a ledger to the next."""
-        return tuple(Change(*pair, self._own_accounts) for pair in pairwise(self._with_ledger))
+        accounts = self.facts.account, self.facts.account
+        return tuple(Change(*pair, accounts) for pair in pairwise(self._with_ledger))
 
     @cached_property
     def change_over_all(self) -> Change | None:
         """What moved from the first of them to the last, if there are three or more."""
-        known = self._with_ledger
-        return Change(known[0], known[-1], self._own_accounts) if len(known) > 2 else None
+        known, accounts = self._with_ledger, (self.facts.account, self.facts.account)
+        return Change(known[0], known[-1], accounts) if len(known) > 2 else None
 
     @property
     def _with_ledger(self) -> list[MomentFacts]:
         return [one for one in self.moments if one.ledger is not None]
-
-    @property
-    def _own_accounts(self) -> tuple[Account | None, Account | None]:
-        return self.facts.account, self.facts.account
 
     @property
     def collector(self) -> CollectorFacts | None:

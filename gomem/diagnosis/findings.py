@@ -14,6 +14,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from gomem.causes import CAUSES
+from gomem.causes.evidence import RELEASE
 from gomem.causes.finding import Severity
 from gomem.causes.thresholds import Thresholds
 from gomem.inputs.schema import Column, build_rows
@@ -30,7 +31,6 @@ if TYPE_CHECKING:
     from gomem.facts.capture import CaptureFacts
 
 OF_DATA = "data-"
-RELEASE = "Go release"  # where evidence names it: the release alone makes the cause possible
 SAME = dict.fromkeys(("memstats", "metrics", "metrics-page", "heap_text"), "runtime")
 
 
@@ -125,8 +125,7 @@ class Scale:
         """The kinds of artefact that the evidence is from."""
         assert finding.moment is not None
         cited = {path for one in finding.evidence for path in one.artefact.split(", ")}
-        paths = self.moments[finding.moment]
-        return {SAME.get(kind, kind) for kind, path in paths.items() if path in cited}
+        return _told(kind for kind, path in self.moments[finding.moment].items() if path in cited)
 
     def share(self, finding: Finding) -> float:
         """What it costs: the larger of its share of memory and of CPU; 0 if neither is known."""
@@ -147,8 +146,8 @@ class Scale:
 
     def is_past(self, finding: Finding) -> bool:
         """Whether it is over, and nothing shows that its memory is still resident."""
-        unknown = not self.rss_bytes or list(self.moments)[-1] not in self.rss_bytes
-        return self.is_over(finding) and (unknown or self.given_back_by(finding) is not None)
+        known = bool(self.moments) and self.last in self.rss_bytes
+        return self.is_over(finding) and not (known and self.given_back_by(finding) is None)
 
 
 def _whole_without_rss(facts: CaptureFacts) -> float | None:
@@ -165,8 +164,8 @@ def _whole_without_rss(facts: CaptureFacts) -> float | None:
     return None
 
 
-def _told(paths: Mapping[str, str]) -> set[str]:
-    return {SAME.get(kind, kind) for kind in paths}
+def _told(kinds: Iterable[str]) -> set[str]:
+    return {SAME.get(kind, kind) for kind in kinds}
 
 
 def one_a_cause(found: Iterable[Finding], scale: Scale) -> Findings:
@@ -194,10 +193,9 @@ def without_double_claims(findings: Findings, account: Account | None) -> Findin
     """
     if account is None:
         return findings
-    kept: list[Finding] = []
-    for finding in findings:
-        kept.append(_beside(finding, kept, account))
-    return Findings(kept)
+    return Findings(
+        _beside(finding, findings[:place], account) for place, finding in enumerate(findings)
+    )
 
 
 def _beside(finding: Finding, earlier: Sequence[Finding], account: Account) -> Finding:
@@ -240,12 +238,10 @@ def is_of_release(finding: Finding) -> bool:
 
 def _merged(same: Sequence[Finding], scale: Scale) -> list[Finding]:
     """Findings of one cause: those of the whole capture as they are, those of moments as one."""
+    places = {name: place for place, name in enumerate(scale.moments)}
     whole = [one for one in same if one.moment is None]
-    places = list(scale.moments)
-    of_moments = sorted(
-        (one for one in same if one.moment is not None),
-        key=lambda one: places.index(one.moment) if one.moment in places else len(places),
-    )
+    of_moments = [one for one in same if one.moment is not None]
+    of_moments.sort(key=lambda one: places.get(one.moment or "", len(places)))
     return [*whole, *([_of_all(of_moments, scale)] if of_moments else [])]
 
 

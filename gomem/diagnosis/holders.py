@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from gomem.analysis.memory.groups import FILES, LIVE, NATIVE, STACKS
-from gomem.causes.growing_sites import growing_sites
+from gomem.causes.sites import growing_sites
 from gomem.diagnosis.part_words import native_sizes
 
 if TYPE_CHECKING:
@@ -18,12 +18,8 @@ if TYPE_CHECKING:
     from gomem.facts.moment import MomentFacts
 
 MAX_FILES = 3
-C_HEAP, BLOCKS, THREADS, MAPPED = (
-    "malloc",
-    "malloc, large blocks",
-    "thread stacks",
-    "anonymous mmap",
-)
+C_HEAP, BLOCKS = "malloc", "malloc, large blocks"
+THREADS, MAPPED = "thread stacks", "anonymous mmap"
 
 
 @dataclass(frozen=True)
@@ -76,10 +72,9 @@ def holders_of(part: Part, case: Case) -> tuple[Holder, ...]:
 
 def _native(moment: MomentFacts, part: Part, callers: Callers) -> list[Holder]:
     """C's heap, its large blocks, threads, and the program's own mappings, at the last smaps."""
-    names = C_HEAP, BLOCKS, THREADS, MAPPED
-    by_c, mapped = _first(callers.calling_c), _first(callers.mapping)
-    owners = {C_HEAP: by_c, BLOCKS: by_c, THREADS: by_c, MAPPED: mapped}
-    return _grown(dict(zip(names, native_sizes(moment), strict=True)), part, owners)
+    by_c = _first(callers.calling_c)
+    owners = {C_HEAP: by_c, BLOCKS: by_c, THREADS: by_c, MAPPED: _first(callers.mapping)}
+    return _grown(dict(zip(owners, native_sizes(moment), strict=True)), part, owners)
 
 
 def _files(moment: MomentFacts, part: Part, callers: Callers) -> list[Holder]:
@@ -87,8 +82,8 @@ def _files(moment: MomentFacts, part: Part, callers: Callers) -> list[Holder]:
     assert moment.mappings is not None
     rows = moment.mappings[moment.mappings["kind"].isin(["mapped-file", "shared-memory"])]
     sizes = rows.groupby("path")["Rss"].sum().nlargest(MAX_FILES)
-    mapped = dict.fromkeys(map(str, sizes.index), _first(callers.mapping))
-    return _grown({str(path): int(size) for path, size in sizes.items()}, part, mapped)
+    by_path = {str(path): int(size) for path, size in sizes.items()}
+    return _grown(by_path, part, dict.fromkeys(by_path, _first(callers.mapping)))
 
 
 def _first(callers: Sequence[Caller]) -> str | None:
@@ -96,13 +91,11 @@ def _first(callers: Sequence[Caller]) -> str | None:
     return callers[0].function if callers else None
 
 
-def _grown(
-    sizes: dict[str, int], part: Part, own_functions: Mapping[str, str | None]
-) -> list[Holder]:
+def _grown(sizes: dict[str, int], part: Part, owners: Mapping[str, str | None]) -> list[Holder]:
     """By how much each can have grown: it had no more before than the whole part."""
     most = part.before.high
     return [
-        Holder(name, own_functions[name], max(0.0, size - most), float(size))
+        Holder(name, owners[name], max(0.0, size - most), float(size))
         for name, size in sizes.items()
         if size > 0
     ]

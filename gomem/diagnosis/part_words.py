@@ -67,11 +67,7 @@ def part_name(groups: frozenset[str], moments: Sequence[MomentFacts]) -> str:
     if groups != frozenset({NATIVE}) or not with_smaps:
         return PART_NAMES[groups]
     heap, blocks, threads, mapped = native_sizes(with_smaps[-1])
-    sizes = {
-        "C memory (malloc)": heap + blocks,
-        "thread stacks": threads,
-        "anonymous mmap": mapped,
-    }
+    sizes = {"C memory (malloc)": heap + blocks, "thread stacks": threads, "anonymous mmap": mapped}
     largest = max(sizes, key=lambda name: sizes[name])
     whole = sum(sizes.values())
     is_clear = whole and sizes[largest] >= NEARLY_ALL * whole

@@ -12,14 +12,7 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from gomem.analysis.memory.groups import (
-    FILES,
-    HEAP,
-    NAMES,
-    NATIVE,
-    OF_GO_HEAP,
-    UNDIVIDED,
-)
+from gomem.analysis.memory.groups import FILES, HEAP, NAMES, NATIVE, OF_GO_HEAP, UNDIVIDED
 from gomem.analysis.memory.ledger_change import LEAST_BYTES, LEAST_SHARE
 from gomem.causes.finding import Severity
 from gomem.diagnosis.findings import OF_DATA
@@ -31,12 +24,9 @@ from gomem.text import Text, joined
 from gomem.units import format_bytes, format_fraction
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from gomem.analysis.memory.account import Snapshot
     from gomem.causes.finding import Finding
     from gomem.causes.thresholds import Thresholds
-    from gomem.diagnosis.changes import Change
     from gomem.diagnosis.diagnosis import Diagnosis
     from gomem.facts.moment import MomentFacts
 
@@ -159,14 +149,13 @@ def _severity(diagnosis: Diagnosis, named: Finding | None, *, grew: bool) -> Sev
 
 
 def _where(diagnosis: Diagnosis, facts: MomentFacts, named: Finding | None, before: str) -> str:
-    """RSS and its groups, after a sentence that may have said its size: once is enough."""
+    """RSS and its largest groups, after a sentence that may have said its size."""
     rss = f"RSS is {format_bytes(facts.rss_bytes)}"
     size = "RSS" if rss in before else rss
     return f"{size}{at_moment(diagnosis, facts)}: {_groups_words(facts, named)}."
 
 
 def _groups_words(facts: MomentFacts, named: Finding | None) -> str:
-    """The largest groups with their shares."""
     assert facts.groups is not None
     sizes, rss = facts.groups.sizes, facts.rss_bytes or 0
     largest = sorted(sizes, key=lambda group: -sizes[group])[:LARGEST_GROUPS]
@@ -216,8 +205,8 @@ def _of_native(facts: MomentFacts) -> str:
         "threads' stacks": threads,
     }
     total = sum(sizes.values())
-    worth = {name: size for name, size in sizes.items() if size >= 0.1 * total and size > 0}
-    said = ", ".join(f"{format_bytes(size)} in {name}" for name, size in worth.items())
+    worth = ((name, size) for name, size in sizes.items() if size >= 0.1 * total and size > 0)
+    said = ", ".join(f"{format_bytes(size)} in {name}" for name, size in worth)
     return f": {said}" if said else ""
 
 
@@ -239,7 +228,8 @@ def _of_files(facts: MomentFacts) -> str:
 
 def _moved(diagnosis: Diagnosis, facts: MomentFacts) -> tuple[str, bool]:
     """What moved RSS since the baseline, or since the first moment."""
-    change = _from_baseline(diagnosis, facts)
+    name = diagnosis.baseline_moment(facts.name)
+    change = None if name is None else diagnosis.change_from_baseline(name, facts.name)
     if change is not None and change.ends is not None:
         return change.sentence, _rose(*change.ends, diagnosis.thresholds)
     account = diagnosis.facts.account
@@ -247,12 +237,6 @@ def _moved(diagnosis: Diagnosis, facts: MomentFacts) -> tuple[str, bool]:
     if account is None or last is None or len(account.snapshots) < 2:
         return "", False
     return whole_words(account, diagnosis.case), _rose(account.first, last, diagnosis.thresholds)
-
-
-def _from_baseline(diagnosis: Diagnosis, facts: MomentFacts) -> Change | None:
-    """From the baseline's moment that a moment is compared with; None without one."""
-    name = diagnosis.baseline_moment(facts.name)
-    return None if name is None else diagnosis.change_from_baseline(name, facts.name)
 
 
 def _rose(before: Snapshot, after: Snapshot, thresholds: Thresholds) -> bool:
@@ -278,13 +262,7 @@ def _holder(diagnosis: Diagnosis, facts: MomentFacts | None) -> str:
     return who_holds(diagnosis, facts.name if facts.name in profiles else list(profiles)[-1])
 
 
-def _next_step(
-    diagnosis: Diagnosis,
-    named: Finding | None,
-    otherwise: str,
-    *,
-    grew: bool,
-) -> str:
+def _next_step(diagnosis: Diagnosis, named: Finding | None, otherwise: str, *, grew: bool) -> str:
     """What the finding advises, else what the files lack, else what growth asks for."""
     if named is not None:
         return named.next_step
@@ -301,21 +279,10 @@ def _further(diagnosis: Diagnosis, named: Finding | None) -> str:
     """Findings besides the one named, and what could not be read; empty if there is neither."""
     others = [one for one in diagnosis.findings if one is not named and one.code != DAMAGED]
     warnings = sum(one.severity >= Severity.WARNING for one in others)
-    places = len(diagnosis.capture.damaged)
-    counts: Mapping[str, int] = {
-        "further warning": warnings,
-        "note": len(others) - warnings,
-        "place that could not be read": places,
-    }
-    return _counted(counts)
-
-
-def _counted(counts: Mapping[str, int]) -> str:
-    words = [_count(size, noun) for noun, size in counts.items() if size]
+    counts = (
+        (warnings, "further warning{}"),
+        (len(others) - warnings, "note{}"),
+        (len(diagnosis.capture.damaged), "place{} that could not be read"),
+    )
+    words = [f"{size} {noun.format('s' * (size > 1))}" for size, noun in counts if size]
     return f"Also: {'; '.join(words)}." if words else ""
-
-
-def _count(size: int, noun: str) -> str:
-    first, *rest = noun.split(" that ")
-    plural = first if size == 1 else f"{first}s"
-    return " that ".join([f"{size} {plural}", *rest])

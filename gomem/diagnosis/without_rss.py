@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 IN_USE = "inuse_space"
 HOLDERS = 3  # named
 WORTH_NAMING = 0.05  # of the total
+LEAST_SHARE = 0.001  # of the CPU: a smaller one is said as less
 BOTH = f"{SMAPS.command()}; {MEMSTATS.command()}"
 SMAPS_TOO = f"RSS is not in {{this}}: collect smaps and MemStats at one moment with it ({BOTH})."
 SMAPS_ALONE = f"RSS is not in {{this}}: collect smaps at the same moment ({SMAPS.command()})."
@@ -91,17 +92,9 @@ def _in_use(profile: Profile, total: int) -> str:
     """What is in use, how well it is known, and of when: runtime.MemProfile lags by up to two."""
     if not total:
         return "no sample of anything in use: what is, is too little for its sampling"
-    size = format_bytes(total)
-    return f"{size} in use{_error(profile)}, and is up to two collections old"
-
-
-def _error(profile: Profile) -> str:
-    """Between which bounds the total lies, by the sampling of the profile."""
-    bounds = total_bounds(profile)
-    if bounds is None:
-        return ""
-    least, most = map(format_bytes, bounds)
-    return "" if least == most else f" ({least} to {most}, for it is sampled)"
+    least, most = map(format_bytes, total_bounds(profile) or (total, total))
+    error = "" if least == most else f" ({least} to {most}, for it is sampled)"
+    return f"{format_bytes(total)} in use{error}, and is up to two collections old"
 
 
 def who_holds(
@@ -151,8 +144,7 @@ def _by_memstats(diagnosis: Diagnosis, facts: MomentFacts | None) -> _Told | Non
 
 def at_moment(diagnosis: Diagnosis, facts: MomentFacts) -> str:
     """Which moment a sentence is about, where there are several."""
-    several = len(diagnosis.capture.by_moment) > 1
-    return f" at {facts.name}" if several else ""
+    return f" at {facts.name}" if len(diagnosis.capture.by_moment) > 1 else ""
 
 
 def _by_log(diagnosis: Diagnosis, _: MomentFacts | None) -> _Told | None:
@@ -166,8 +158,10 @@ def _by_log(diagnosis: Diagnosis, _: MomentFacts | None) -> _Told | None:
     if cost.seconds:
         text += f" in {format_seconds(cost.seconds)}"
     did = []
-    if cost.gc_cpu_fraction is not None:
-        did.append(f"took {_at_most(cost.gc_cpu_fraction)} of the CPU")
+    if (share := cost.gc_cpu_fraction) is not None:
+        # It is overstated, if anything, and never reads as nothing.
+        most = "less than 0.1 %" if share < LEAST_SHARE else f"at most {format_fraction(share)}"
+        did.append(f"took {most} of the CPU")
     if cost.stw.p99 is not None and carries(cost.stw.n, 0.99):
         did.append(f"stopped the world for {format_seconds(cost.stw.p99)} or less in 99 of 100")
     elif cost.stw.max is not None:
@@ -176,12 +170,6 @@ def _by_log(diagnosis: Diagnosis, _: MomentFacts | None) -> _Told | None:
     text += f" {' and '.join(did)}" if did else ", of which no line says what they cost"
     live, grew = _live_heap(diagnosis)
     return f"{text}. {live}".strip(), grew, SMAPS_TOO.format(this="a GC log")
-
-
-def _at_most(fraction: float) -> str:
-    """A share that is overstated, if anything, and that never reads as nothing."""
-    least = 0.001
-    return "less than 0.1 %" if fraction < least else f"at most {format_fraction(fraction)}"
 
 
 def _live_heap(diagnosis: Diagnosis) -> tuple[str, bool]:
@@ -220,9 +208,7 @@ def _by_goroutines(diagnosis: Diagnosis, _: MomentFacts | None) -> _Told | None:
     text = f"{format_count(count)} goroutines, {format_count(there)} of them in {most}"
     states = last[last["function"] == by_function.index[0]].groupby("state")["goroutines"].sum()
     if len(states):
-        text += (
-            f" (most in state {states.idxmax()})" if len(states) > 1 else f" ({states.index[0]})"
-        )
+        text += f" ({'most in state ' * (len(states) > 1)}{states.idxmax()})"
     return f"{text}.", False, NO_BYTES
 
 

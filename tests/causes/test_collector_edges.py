@@ -181,23 +181,6 @@ def test_marking_under_a_limit_that_is_critical():
     assert [Severity.CRITICAL, Severity.WARNING] == severities
 
 
-def test_room_under_a_limit():
-    """
-    1 MiB above 200: the room may reach the threshold, and no more.
-    """
-    room = 1 / 200
-
-    assert found(
-        memory_limit_thrash, thrash(), frequent_marking_fraction=2, limit_room_fraction=room
-    )
-    assert [] == found(
-        memory_limit_thrash,
-        thrash(),
-        frequent_marking_fraction=2,
-        limit_room_fraction=room * (1 - 1e-9),
-    )
-
-
 @pytest.mark.parametrize(("name", "at"), [("forced_cycles", 12), ("forced_fraction", 0.375)])
 def test_forced_collections(name, at):
     """
@@ -389,7 +372,7 @@ def test_forced_collections_that_cost_much_in_too_short_a_log_are_said():
         return forced_gc.lack(replace(dear(), thresholds=limits))
 
     assert "forced-gc" == lack(share).code
-    assert "10 of them, or 1.00 h of marking" == lack(share).needed
+    assert "10 such collections, or 1.00 h of marking" == lack(share).needed
     assert lack(nextafter(share, 1)) is None
     assert forced_gc.lack(dear()) is None
 

@@ -808,12 +808,12 @@ def test_stacks_that_nobody_counted_are_none():
 def test_huge_pages_that_nobody_counted_are_none():
     moment = facts(huge_mib=8)
 
-    assert 0 == huge_pages.huge_bytes(replace(moment, mappings=None))
+    assert 0 == huge_pages.huge_bytes(replace(moment, mappings=None), "go-heap")
     assert 0 == huge_pages.excess_bytes(replace(moment, memstats=None))
 
 
 def test_a_heap_within_its_goal_keeps_nothing():
-    assert (0, 0) == idle_heap_kept.kept_bytes(facts(HeapInuse=8, NextGC=60), GoVersion())
+    assert 0 == idle_heap_kept.kept_bytes(facts(HeapInuse=8, NextGC=60), GoVersion())
 
 
 def test_without_smaps_no_size_of_the_arenas_is_evidence_of_skew():

@@ -13,8 +13,7 @@ ABOUT_CAUSES = {"__init__", "case", "cause", "collecting", "evidence", "finding"
 ABOUT_CAUSES |= {"scores"}  # whose numbers are fitted, and stand in weights.toml
 SHARED = {
     "goroutines",
-    "callers",
-    "growing_sites",
+    "sites",
     "live_growth",
     "idle_heap",
     "memory_limit",

@@ -23,25 +23,6 @@ def test_few_goroutines_with_large_stacks_are_deep():
     assert "2.00 MiB each" in found.title
 
 
-def test_stacks_of_goroutines_that_have_ended_stay_until_a_collection():
-    """
-    40 MiB of 1000, of which 980 have ended: 41 KiB each. Once one has run they are of 20.
-    """
-    busy = facts(**STACKS, name="1", goroutines=goroutines(1_000))
-    told = [facts(**STACKS, name="2", goroutines=goroutines(20)) for _ in range(2)]
-    for one, number in ((busy, 5), (told[0], 5), (told[1], 6)):
-        one.memstats["NumGC"] = number
-
-    (note,) = [one for one in find(answers(busy, told[0])) if one.moment == "2"]
-    (warned,) = [one for one in find(answers(busy, told[1])) if one.moment == "2"]
-
-    assert Severity.INFO == note.severity
-    assert note.title.endswith(
-        "41.0 KiB each; 980 of them have ended, and no collection has run since"
-    )
-    assert (Severity.WARNING, True) == (warned.severity, warned.title.endswith("2.00 MiB each"))
-
-
 @pytest.mark.parametrize(
     ("low", "severity"), [(20, Severity.INFO), (21, Severity.WARNING)], ids=["half", "more"]
 )
@@ -55,30 +36,9 @@ def test_stacks_that_come_and_go_are_a_note(low, severity):
     ]
 
     assert {severity} == {one.severity for one in find(answers(*told))}
+    sure = "possible" if severity is Severity.INFO else "likely"
+    assert {sure} == {one.confidence for one in find(answers(*told))}
     assert {Severity.WARNING} == {one.severity for one in find(answers(*told[:2]))}
-
-
-@pytest.mark.parametrize(
-    ("counts", "sizes", "confidence"),
-    [
-        pytest.param((20, 40), (40, 80), "likely", id="as much each"),
-        pytest.param((20, 40), (40, 40), "possible", id="half, with twice as much each"),
-        pytest.param((20, 40), (40, 41), "likely", id="less than twice"),
-        pytest.param((40, 81), (80, 80), "possible", id="less than half"),
-        pytest.param((40, 79), (80, 70), "likely", id="more than half"),
-    ],
-)
-def test_counts_that_are_at_odds_with_the_stacks_are_of_another_time(counts, sizes, confidence):
-    told = [
-        facts(
-            **{**STACKS, "StackInuse": mib, "HeapSys": 24}, name=str(n), goroutines=goroutines(of)
-        )
-        for n, (of, mib) in enumerate(zip(counts, sizes, strict=True))
-    ]
-    for number, one in enumerate(told):
-        one.memstats["NumGC"] = number
-
-    assert {confidence} == {one.confidence for one in find(answers(*told))}
 
 
 def test_many_goroutines_with_small_stacks_are_many():

@@ -1,17 +1,22 @@
-"""Who allocates what grows: the program's own functions, for every cause that names them."""
+"""Who in the program allocates what grows, or calls what a cause is about."""
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
-from gomem.causes.finding import Site
-from gomem.text import Share, Text, text
+from gomem.causes.finding import Evidence, Site
+from gomem.inputs.pprof.calls.names import base_name
+from gomem.text import File, Function, Share, Text, text
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     import pandas as pd
 
     from gomem.causes.case import Case
     from gomem.causes.thresholds import Thresholds
+    from gomem.facts.callers import Caller
 
 SITES = 3
 
@@ -67,3 +72,49 @@ def share_words(share: float, thresholds: Thresholds) -> Text:
     if share > thresholds.most_share:
         return text("most of it ({})", Share(share))
     return text("the largest part ({})", Share(share))
+
+
+def site_evidence(path: str, field: str, sites: Sequence[Site]) -> tuple[Evidence, ...]:
+    """What each of them has, by a profile; the field names it in `{}`."""
+    return tuple(
+        Evidence(path, text(field, Function(site.own_function)), round(site.change), "B")
+        for site in sites
+    )
+
+
+def caller_sites(
+    callers: Sequence[Caller], thresholds: Thresholds, size: float = math.nan
+) -> tuple[Site, ...]:
+    """The functions that do a good part of the calling, most first.
+
+    Args:
+        callers: As the facts have them.
+        thresholds: Which share is worth a name.
+        size: What is theirs at most, in bytes; NaN where that is not about memory.
+    """
+    low = math.nan if math.isnan(size) else 0.0
+    return tuple(
+        Site(one.called or one.function, one.function, one.file, one.line, low, size, size, share)
+        for one in callers[:SITES]
+        if (share := one.share) >= thresholds.named_share
+    )
+
+
+def called_by(callers: Sequence[Caller], what: str = "") -> Text:
+    """Who calls it most, where, and which file shows that; empty if none does.
+
+    `C is called by main.(*shop).look, shop.go:41 (cpu.pb.gz). `
+
+    Args:
+        callers: As the facts have them.
+        what: What is called; by the name of what the first calls if empty.
+    """
+    if not callers:
+        return Text()
+    first = callers[0]
+    place = Text(Function(first.function))
+    if first.file:
+        line = "" if first.line is None else f":{first.line}"
+        place = text("{}, {}{}", place, File(base_name(first.file)), line)
+    called = Text(what) or Function(first.called)
+    return text("{} is called by {} ({}). ", called, place, File(first.path))
