@@ -26,8 +26,8 @@ if TYPE_CHECKING:
     from gomem.inputs.buildinfo.table import read_buildinfo as read_buildinfo
     from gomem.inputs.cgroup.table import read_cgroup as read_cgroup
     from gomem.inputs.escapes.table import read_escapes as read_escapes
-    from gomem.inputs.gctrace.read import iter_gctrace as iter_gctrace
-    from gomem.inputs.gctrace.read import read_gctrace as read_gctrace
+    from gomem.inputs.gctrace.table import iter_gctrace as iter_gctrace
+    from gomem.inputs.gctrace.table import read_gctrace as read_gctrace
     from gomem.inputs.gobench.table import read_bench as read_bench
     from gomem.inputs.goroutines.table import read_goroutines as read_goroutines
     from gomem.inputs.limits.table import read_limits as read_limits
@@ -52,7 +52,7 @@ _HOMES = {
     "compare_many": "gomem.comparison.builds",
     "diagnose": "gomem.diagnosis.diagnosis",
     "flame": "gomem.plot",
-    "iter_gctrace": "gomem.inputs.gctrace.read",
+    "iter_gctrace": "gomem.inputs.gctrace.table",
     "load": "gomem.capture.load",
     "read": "gomem.inputs.read",
     "read_folded": "gomem.inputs.pprof.read",

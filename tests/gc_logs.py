@@ -10,8 +10,7 @@ import pandas as pd
 
 from gomem.facts.collector import CollectorFacts
 from gomem.inputs.gctrace.parse import join_pieces, parse_pieces
-from gomem.inputs.gctrace.read import read_gctrace
-from gomem.inputs.gctrace.table import GcLog
+from gomem.inputs.gctrace.table import GcLog, read_gctrace
 from gomem.inputs.memstats.table import read_memstats
 from gomem.inputs.packed import PackedFrame
 from gomem.releases import GoRelease, parse_release

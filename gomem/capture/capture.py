@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from gomem.capture.levels import levels_of
 from gomem.capture.manifest import Manifest
 from gomem.capture.moment import (
     FRAMES,
@@ -23,11 +22,19 @@ from gomem.capture.moment import (
 from gomem.errors import did_you_mean
 from gomem.inputs.pprof.about import HEAP_TYPES
 from gomem.inputs.pprof.sites import SITES, top_sites
-from gomem.inputs.schema import Column, WithDamage, build_rows, empty
+from gomem.inputs.schema import (
+    SECONDS,
+    Column,
+    Dictionary,
+    WithDamage,
+    build_rows,
+    dictionary_of,
+    empty,
+)
 from gomem.sources.names import natural_key
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
     from gomem.errors import Damage
     from gomem.inputs.buildinfo.table import Build
@@ -43,9 +50,7 @@ if TYPE_CHECKING:
 MOMENTS = (
     Column("moment", "str", "", "Name of the moment."),
     Column("time", "datetime64[ns, UTC]", "", "When: the earliest of its artefacts' times."),
-    Column(
-        "skew_seconds", "float64", "s", "From its first artefact to its last, as far as clocks say."
-    ),
+    Column("skew_seconds", *SECONDS, "From its first artefact to its last, as far as clocks say."),
     Column("artefacts", "int64", "count", "Artefacts read."),
 )
 ARTEFACTS = (
@@ -58,6 +63,14 @@ ARTEFACTS = (
     Column("time_source", "str", "", "How that is known: manifest, name, its own clock, file."),
     Column("looks_like", "str", "", "What a file of no known kind looks like; empty of others."),
 )
+NO_LEVELS = frozenset({"moment", "artefact", "reading", "place", "Name", "State", "go_version"})
+ROLLUP_FIELDS = ("Rss", "Pss", "Anonymous", "LazyFree", "Swap")
+
+_OWN = (
+    Column("goroutines", "Int64", "count", "Goroutines, by the moment's profile or dump."),
+    Column("max_rss_bytes", "Int64", "B", "Peak RSS, as a heap profile in text ends with."),
+)
+OWN = dictionary_of(_OWN)
 
 
 @dataclass(frozen=True)
@@ -131,19 +144,11 @@ class Capture(WithDamage):
         A file with a series of dumps stands with its first moment.
         """
         files = {one.source.name: one for one in reversed(self.files)}
-        rows = [
-            (
-                one.source.name,
-                one.kind.name,
-                one.moment,
-                one.source.stored_bytes,
-                one.source.sha256,
-                one.time,
-                one.time_source,
-                "",
-            )
-            for one in files.values()
-        ]
+        rows: list[tuple[Any, ...]] = []
+        for one in files.values():
+            stored = (one.source.stored_bytes, one.source.sha256)
+            said = (one.moment, *stored, one.time, one.time_source, "")
+            rows.append((one.source.name, one.kind.name, *said))
         rows += [
             (one.name, "", "", one.stored_bytes, one.sha256, None, "", self.looks.get(one.name, ""))
             for one in self.passed_over
@@ -176,20 +181,11 @@ class Capture(WithDamage):
         *,
         cum: bool = False,
     ) -> pd.DataFrame:
-        """Who has most of a value at each moment, with the 95 % intervals: one long frame.
+        """Who has most of a value of the heap profiles at each moment; see `Profile.top`.
 
-        Args:
-            sample_type: Which value of the heap profiles.
-            n: How many sites of each moment; all if None.
-            granularity: `functions`, `lines`, `files` or `packages`, as of `Profile.top`.
-            cum: Order by cum rather than by flat.
-
-        Returns:
-            `moment`, then the columns of `inputs.pprof.sites.SITES`; moments whose profile does not
-            count the value are left out.
-
-        Raises:
-            ValueError: No heap profile counts such a value, or there is no such granularity.
+        One long frame: `moment`, then the columns of `inputs.pprof.sites.SITES`, of n sites of each
+        moment, or all; moments whose profile does not count the value are left out. ValueError
+        where none counts it, or there is no such granularity.
         """
         profiles = self.heap_profiles
         known = {*HEAP_TYPES, *(t for one in profiles.values() for t in one.sample_type_names)}
@@ -230,7 +226,7 @@ class Capture(WithDamage):
 
     @cached_property
     def levels(self) -> pd.DataFrame:
-        """One wide row a moment, by time where that is known; see `capture.levels.levels_of`.
+        """One wide row a moment, by time where that is known; see `capture.levels_of`.
 
         `Diagnosis.levels` has RSS and the ledger's parts beside it.
         """
@@ -264,3 +260,48 @@ class Capture(WithDamage):
     def __repr__(self) -> str:
         moments = len(self.by_moment)
         return f"<Capture {self.name}: {moments} moments, {self.go_version}>"
+
+
+def levels_of(moments: Iterable[Moment]) -> pd.DataFrame:
+    """A row a moment, by time where that is known."""
+    # Its columns are `moment`, MemStats' fields, what status and a page of metrics count, `Rss` and
+    # others of smaps or smaps_rollup as sums, `goroutines`, `max_rss_bytes` of a heap profile in
+    # text, and the scalars of runtime/metrics by their names. Of several dumps of a moment it is
+    # the last; what a moment does not say is missing.
+    rows = list(moments)
+    times = pd.to_datetime([one.time for one in rows], utc=True).as_unit("ns")
+    frame = pd.DataFrame([_row(one) for one in rows], index=pd.Index(times, name="time"))
+    if not len(frame.columns):
+        frame["moment"] = pd.Series(index=frame.index, dtype="str")
+    told = dict(OWN)
+    for one in rows:
+        for of in (one.rollups, one.smaps, one.process, one.status, one.memstats):
+            told |= of.attrs.get("columns", {})
+    frame.attrs["columns"] = Dictionary(told)
+    return frame
+
+
+def _row(moment: Moment) -> dict[str, Any]:
+    row: dict[str, Any] = {"moment": moment.name}
+    for name in ("memstats", "status", "process"):
+        frame = getattr(moment, name)
+        if len(frame):
+            last = frame.iloc[-1]
+            row |= {field: last[field] for field in frame.columns if field not in NO_LEVELS}
+    row |= _mapped(moment)
+    if len(moment.goroutines):
+        row["goroutines"] = int(moment.goroutines["goroutines"].sum())
+    peaks = [one.max_rss_bytes for one in moment.profiles.values() if one.max_rss_bytes]
+    if peaks:
+        row["max_rss_bytes"] = max(peaks)
+    metrics = moment.metrics
+    metrics = metrics[metrics["artefact"] == moment.paths.get("metrics")]
+    last_reading = metrics[metrics["reading"] == metrics["reading"].max()]
+    return row | dict(zip(last_reading["name"], last_reading["value"], strict=True))
+
+
+def _mapped(moment: Moment) -> dict[str, int]:
+    """Sums over smaps; of a moment without them the kernel's own, of smaps_rollup."""
+    frame = moment.smaps if len(moment.smaps) else moment.rollups
+    known = [name for name in ROLLUP_FIELDS if name in frame and frame[name].notna().any()]
+    return {name: int(frame[name].sum()) for name in known}

@@ -72,13 +72,8 @@ def _less_than_a_sum(one: Artefact, artefacts: Sequence[Artefact]) -> str:
         frame, name = SUMS[other.kind.name]
         said = getattr(other.parsed, frame)[name].iloc[-1]
         if pd.notna(said) and int(said) - mine > max(ROUNDING, SHARE * int(said)):
-            return text(
-                "the last mapping; no {}, and {} resident where {} says {}",
-                STACK,
-                Bytes(mine),
-                File(other.source.name),
-                Bytes(int(said)),
-            )
+            what = "the last mapping; no {}, and {} resident where {} says {}"
+            return text(what, STACK, Bytes(mine), File(other.source.name), Bytes(int(said)))
     return ""
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass, field, replace
+from itertools import chain
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias, cast
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
     from gomem.sources.listing import Entry
 
     Named: TypeAlias = str | PathLike[str]
+    Progress: TypeAlias = Callable[[str, int, int], None]
 
 LOG, SERIES = BY_NAME["gctrace"], "memstats"
 PATH = "a path"
@@ -58,20 +60,20 @@ class _Gathering:
 def load(
     *paths: Named | Iterable[Named],
     go_version: str | None = None,
-    progress: Callable[[str, int, int], None] | None = None,
+    progress: Progress | None = None,
 ) -> Capture:
     """Load a capture: a folder, an archive, or loose files that belong together.
+
+    CaptureError where there is nothing at a path, or nothing in it that gomem can read.
 
     Args:
         paths: One folder or archive, or any number of files; also patterns such as `heap-*`, and
             lists of all these.
         go_version: The release, such as `go1.24.2`, where the capture does not name it.
         progress: Called with each file's name, its number and how many there are.
-
-    Raises:
-        CaptureError: There is nothing at a path, or nothing in it that gomem can read.
     """
-    named = _each(paths)
+    given = ([one] if isinstance(one, str | PathLike) else one for one in paths)
+    named = [name for one in chain.from_iterable(given) for name in matching(one)]
     if not named:
         raise CaptureError("no capture named; wanted a folder, an archive or files")
     gathering = _Gathering()
@@ -99,18 +101,8 @@ def load(
     )
 
 
-def _each(paths: Iterable[Named | Iterable[Named]]) -> list[str]:
-    """Every path that was named, on its own or in a list, patterns expanded."""
-    single = [
-        one for given in paths for one in ([given] if isinstance(given, str | PathLike) else given)
-    ]
-    return [name for one in single for name in matching(one)]
-
-
 def _open_all(
-    paths: Sequence[str | PathLike[str]],
-    gathering: _Gathering,
-    progress: Callable[[str, int, int], None] | None,
+    paths: Sequence[Named], gathering: _Gathering, progress: Progress | None
 ) -> list[Source]:
     bounds = Bounds()
     listings = [list_capture(path, bounds) for path in paths]
@@ -166,11 +158,7 @@ def _manifest(sources: Sequence[Source], gathering: _Gathering) -> Manifest:
     return Manifest(tuple(sorted(found, key=lambda one: one[0].count("/"))))
 
 
-def _read_all(
-    sources: Iterable[Source],
-    gathering: _Gathering,
-    progress: Callable[[str, int, int], None] | None,
-) -> None:
+def _read_all(sources: Iterable[Source], gathering: _Gathering, progress: Progress | None) -> None:
     for source in sources:
         if is_manifest(source.name):
             continue
@@ -207,9 +195,7 @@ def _pass_over(source: Source, gathering: _Gathering) -> None:
     gathering.reasons.append(why)
 
 
-def _read(
-    source: Source, kind: Kind, progress: Callable[[str, int, int], None] | None
-) -> WithDamage:
+def _read(source: Source, kind: Kind, progress: Progress | None) -> WithDamage:
     """What one artefact holds; a log too long for memory is read piece by piece."""
     if not isinstance(source, LongSource):
         return read_artefact(kind, replace(source, damage=()))
@@ -268,11 +254,9 @@ def _nothing_readable(name: str, gathering: _Gathering) -> str:
     if not gathering.passed_over:
         return f"{name}: nothing in it; wanted at least one artefact, such as a heap profile"
     found = [*gathering.damage, *gathering.reasons]
-    reasons = "; ".join(map(str, found[:3]))
-    more = len(found) - 3
-    return f"{name}: nothing that gomem can read: {reasons}" + (
-        f"; and {more} more" if more > 0 else ""
-    )
+    more = [f"and {len(found) - 3} more"] if len(found) > 3 else []
+    reasons = "; ".join([*map(str, found[:3]), *more])
+    return f"{name}: nothing that gomem can read: {reasons}"
 
 
 def _moments(artefacts: Sequence[Artefact], manifest: Manifest) -> dict[str, Moment]:

@@ -12,7 +12,7 @@ import pandas as pd
 from gomem.capture.clock import BY_NAME, EXACT, MANIFEST_TIME, OWN_CLOCK
 from gomem.errors import did_you_mean
 from gomem.inputs.kinds import Kind, capture_frames, slot_of
-from gomem.inputs.schema import Column, Dictionary, build, dictionary_of, empty
+from gomem.inputs.schema import TEXT, Column, Dictionary, build, dictionary_of, empty
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -26,9 +26,7 @@ MOMENT = Column("moment", "str", "", "The moment; empty for what belongs to the 
 GOROUTINES = (
     MOMENT,
     Column("goroutines", "int64", "count", "Goroutines with this stack."),
-    Column(
-        "function", "str", "", "The innermost function outside the runtime; empty without a stack."
-    ),
+    Column("function", *TEXT, "The innermost function outside the runtime; empty without a stack."),
     Column("stack", "str", "", "Function names, innermost first, joined by `;`."),
     Column("state", "str", "", "What they wait for; missing from a profile, which does not say."),
     Column("wait_seconds", "float64", "s", "Since when, in full minutes; missing below one."),
@@ -186,24 +184,16 @@ class Moment:
 
     def time_of(self, *kinds: str) -> pd.Timestamp | None:
         """When the first of these kinds was taken, by a clock that may be subtracted from."""
-        known = (
-            one.exact_time
-            for kind in kinds
-            for one in sorted(
-                self.artefacts, key=lambda one: one.source.name != self.paths.get(kind)
-            )
-            if one.kind.name == kind and one.exact_time is not None
-        )
-        time = next(known, None)
-        return None if time is None else pd.Timestamp(time)
+        for kind in kinds:
+            of_kind = [one for one in self.artefacts if one.kind.name == kind and one.exact_time]
+            best = [one for one in of_kind if one.source.name == self.paths.get(kind)]
+            for one in (*best, *of_kind):
+                return pd.Timestamp(one.exact_time)
+        return None
 
     def _repr_html_(self) -> str:
-        files = pd.DataFrame(
-            {
-                "file": [one.source.name for one in self.artefacts],
-                "kind": [one.kind.name for one in self.artefacts],
-            }
-        )
+        rows = [(one.source.name, one.kind.name) for one in self.artefacts]
+        files = pd.DataFrame(rows, columns=["file", "kind"])
         return f"<p>{len(files)} artefacts</p>{files.to_html(escape=True, index=False)}"
 
     def __repr__(self) -> str:
@@ -246,10 +236,6 @@ def _goroutines_of(profile: Profile) -> pd.DataFrame:
     functions = frames.groupby("sample")["function"]
     own = frames[~frames["function"].str.startswith("runtime.")].groupby("sample")["function"]
     counts = profile.samples.iloc[:, 0]
-    return pd.DataFrame(
-        {
-            "goroutines": counts,
-            "function": own.first().reindex(counts.index).fillna(functions.first()).fillna(""),
-            "stack": functions.agg(";".join).reindex(counts.index).fillna(""),
-        }
-    )
+    function = own.first().reindex(counts.index).fillna(functions.first()).fillna("")
+    stack = functions.agg(";".join).reindex(counts.index).fillna("")
+    return pd.DataFrame({"goroutines": counts, "function": function, "stack": stack})

@@ -43,10 +43,8 @@ _SAMPLE_TYPES = re.compile(
 def place(
     artefacts: Sequence[Artefact], manifest: Manifest, present: Collection[str]
 ) -> tuple[list[Artefact], list[Damage]]:
-    """Give every artefact its moment and time, in order; and say what the manifest gets wrong.
-
-    `present` has the names of all files of the capture, readable or not.
-    """
+    """Give every artefact its moment and time, in order; and say what the manifest gets wrong."""
+    # `present` has the names of all files of the capture, readable or not.
     of_manifest = manifest.places(present)
     damage = [
         Damage(known.manifest, "", text("the manifest names {}, which is not there", File(path)))

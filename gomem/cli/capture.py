@@ -120,7 +120,7 @@ def _run(
     redact: bool,
 ) -> None:  # fmt: skip
     from gomem.live.folder import LOG
-    from gomem.live.gctrace_tail import LogTail
+    from gomem.live.session import LogTail
     from gomem.live.targets import found_target
 
     with _stopped_by_signals(), found_target(named, access) as target:

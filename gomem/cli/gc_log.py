@@ -32,7 +32,7 @@ def is_long_log(artefact: Path) -> bool:
 
 def csv_pieces(artefact: Path, frame: str) -> Iterator[str]:
     """A table of a log of any length as CSV, in the memory of a few pieces of the log."""
-    from gomem.inputs.gctrace.read import iter_gctrace
+    from gomem.inputs.gctrace.table import iter_gctrace
 
     damage = DamageReport()
     with bytes_progress(artefact.name) as progress:
@@ -79,7 +79,7 @@ def _logs(artefact: Path) -> Iterator[tuple[GcLog, pd.DataFrame, int]]:
     """A log piece by piece; its collections with the last one before, and whether there is one."""
     import pandas as pd
 
-    from gomem.inputs.gctrace.read import iter_gctrace
+    from gomem.inputs.gctrace.table import iter_gctrace
 
     damage, last, rows, events = DamageReport(), None, 0, 0
     with bytes_progress(artefact.name) as progress:

@@ -29,10 +29,8 @@ def is_json(data: bytes) -> bool:
 
 
 def first_value(data: bytes) -> tuple[bool, Any]:
-    """Whether a JSON text has a first value, and the value; of an array its first item.
-
-    `(True, None)` for a text that is not JSON at all: then its beginning says nothing either.
-    """
+    """Whether a JSON text has a first value, and the value; of an array its first item."""
+    # `(True, None)` for a text that is not JSON at all: then its beginning says nothing either.
     if not is_json(data):
         return True, None
     try:

@@ -169,7 +169,7 @@ KINDS = (
         words=("ab", "hey", "loadtest", "vegeta", "wrk"),
     ),
     Kind(
-        "gctrace", "a gctrace log", _content(has_own_line), "gctrace.read.read_gctrace",
+        "gctrace", "a gctrace log", _content(has_own_line), "gctrace.table.read_gctrace",
         frames=("cycles", "scavenges", "pacer", "other", "damage"),
         scope=OF_THE_WHOLE, words=("gctrace", "log", "out"), is_pasted=False,
     ),
@@ -199,12 +199,10 @@ def kind_named(name: str) -> Kind:
 
 
 def kind_of(data: bytes, name: str = "") -> Kind | None:
-    """The kind of an artefact, or None if it is none that gomem reads.
-
-    What somebody pasted is of the kind that it is without its fence, quote marks or prompt. A
-    damaged artefact is still of its kind as far as its beginning shows it. Where the content is
-    one bare number, as in a cgroup's files, it is of a kind only if its name says so, too.
-    """
+    """The kind of an artefact, or None if it is none that gomem reads."""
+    # What somebody pasted is of the kind that it is without its fence, quote marks or prompt. A
+    # damaged artefact is still of its kind as far as its beginning shows it. Where the content is
+    # one bare number, as in a cgroup's files, it is of a kind only if its name says so, too.
     if not data.strip():
         return None
     kind = next((kind for kind in KINDS if kind.recognise(data, name)), None)

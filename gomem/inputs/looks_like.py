@@ -148,10 +148,8 @@ _BY_SUFFIX |= {".go": "Go source", ".sh": "a script", ".py": "a script", ".yaml"
 
 
 def looks_like(head: bytes, name: str) -> Resemblance:
-    """What a file of no kind that gomem reads looks like, by its first `HEAD_BYTES`.
-
-    The name is for a command that the way out gives, and where content says too little.
-    """
+    """What a file of no kind that gomem reads looks like, by its first `HEAD_BYTES`."""
+    # The name is for a command that the way out gives, and where content says too little.
     head = head[:HEAD_BYTES]
     seen = next((found for look in _LOOKS if (found := look(head, name)) is not None), None)
     if seen is not None:

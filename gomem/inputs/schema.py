@@ -30,6 +30,10 @@ class Column:
     means: str  # one sentence, with the resolution if it is coarser than the unit
 
 
+# Of many a column: dtype and unit.
+SECONDS, FRACTION, TEXT = ("float64", "s"), ("float64", "fraction"), ("str", "")
+
+
 class Dictionary(dict[str, dict[str, str]]):
     """What a frame carries in `attrs["columns"]`: unit and sentence of each column by its name.
 
@@ -97,10 +101,8 @@ def build_rows(rows: Iterable[Sequence[Any]], schema: Iterable[Column]) -> pd.Da
 
 
 def rows_of(frame: pd.DataFrame) -> list[dict[str, Any]]:
-    """A frame's rows as plain values by column, None for what is missing.
-
-    What `to_dict("records")` gives, in a third of its time where the frame is small.
-    """
+    """A frame's rows as plain values by column, None for what is missing."""
+    # What `to_dict("records")` gives, in a third of its time where the frame is small.
     import pandas as pd
 
     def plain(value: Any) -> Any:

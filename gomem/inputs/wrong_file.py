@@ -25,11 +25,9 @@ OF_ELF = frozenset({"buildinfo"})  # which an executable may lack
 
 
 def reads(wanted: str, *kinds: str) -> Callable[[Read], Read]:
-    """Let a reader of `wanted`, of these kinds, name a file that is none of its own.
-
-    That is asked where the reader refuses a file, or finds damage in it. So a text of another kind
-    is not taken for a damaged one of this kind.
-    """
+    """Let a reader of `wanted`, of these kinds, name a file that is none of its own."""
+    # That is asked where the reader refuses a file, or finds damage in it. So a text of another
+    # kind is not taken for a damaged one of this kind.
 
     def with_names(read: Read) -> Read:
         @wraps(read)

@@ -151,11 +151,9 @@ class Doors:
         raise NoAnswer("nothing counts goroutines: neither /metrics nor /debug/pprof/goroutine")
 
     def is_of(self, arguments: Sequence[str], started: datetime) -> bool:
-        """Whether what is served is of the process with this command line and start.
-
-        A port of this machine may be a way to another: kubectl's, ssh's or Docker's. The command
-        line is compared and forgotten. Where nothing tells, it is taken to be the process.
-        """
+        """Whether what is served is of the process with this command line and start."""
+        # A port of this machine may be a way to another: kubectl's, ssh's or Docker's. The command
+        # line is compared and forgotten. Where nothing tells, it is taken to be the process.
         if not arguments:
             return True
         with suppress(NoAnswer, ValueError):
@@ -171,10 +169,8 @@ class Doors:
 
 
 def find_doors(addresses: Sequence[Endpoints], *, wanted: bool = False) -> Doors:
-    """Ask each address what it serves; the first that serves a thing is the one to ask for it.
-
-    Of addresses `wanted`, named by a person, silence is worth a word.
-    """
+    """Ask each address what it serves; the first that serves a thing is the one to ask for it."""
+    # Of addresses `wanted`, named by a person, silence is worth a word.
     doors, said, unheard = Doors(), list[str](), list[str]()
     for one in addresses[:MOST_ADDRESSES]:
         doors = _with(doors, one, said, unheard, wanted=wanted)
@@ -216,10 +212,8 @@ def _told_by_metrics(page: bytes) -> dict[str, Any]:
 
 
 def memstats_of_expvar(data: bytes) -> dict[str, Any]:
-    """MemStats alone, with a NumGC that is a number, of expvar's page; NoAnswer without them.
-
-    The rest of the page is left there: it has the command line, and what the program publishes.
-    """
+    """MemStats alone, with a NumGC that is a number, of expvar's page; NoAnswer without them."""
+    # The rest of the page is left there: it has the command line, and what the program publishes.
     try:
         stats: dict[str, Any] = json.loads(data)["memstats"]
         stats["NumGC"] = int(stats["NumGC"])

@@ -39,7 +39,15 @@ def facts_of(target: Target, *, redact: bool) -> tuple[dict[str, Any], dict[str,
         program = (process.executable or process.name).removesuffix(DELETED)
         program = PurePosixPath(program).name if redact else without_home(program)
         build, why = _build_info(process)
-        facts |= {**_machine(), "pid": process.pid, "started": stamp(process.started)}
+        number = re.match(r"[0-9.]*[0-9]", platform.release())
+        facts |= {
+            "goos": platform.system().lower(),
+            "goarch": ARCHITECTURES.get(platform.machine(), platform.machine()),
+            "kernel": number[0] if number else "",
+            "page_size": os.sysconf("SC_PAGE_SIZE"),
+            "pid": process.pid,
+            "started": stamp(process.started),
+        }
         facts["program"] = program
         if build is None:
             said.append(f"no build info: {why}")
@@ -66,16 +74,6 @@ def _build_info(process: Process) -> tuple[BuildInfo | None, str]:
     finally:
         os.close(file)
     return build, "" if build else "not in the executable: it is not Go's, or of Go 1.12 or older"
-
-
-def _machine() -> dict[str, Any]:
-    number = re.match(r"[0-9.]*[0-9]", platform.release())
-    return {
-        "goos": platform.system().lower(),
-        "goarch": ARCHITECTURES.get(platform.machine(), platform.machine()),
-        "kernel": number[0] if number else "",
-        "page_size": os.sysconf("SC_PAGE_SIZE"),
-    }
 
 
 def _base(base: str, *, redact: bool) -> str:

@@ -105,10 +105,7 @@ class Process:
             raise Ended from error
 
     def read(self, name: str) -> bytes:
-        """One of the kernel's files about it, such as `smaps`, whole; Ended where it ended.
-
-        NotRead where the file may not be read, is not there, or is too large.
-        """
+        """A file of the kernel's such as `smaps`, whole; Ended, or NotRead where it is not had."""
         try:
             return read_whole(self.open(name))
         except PermissionError as error:

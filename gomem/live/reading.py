@@ -123,7 +123,11 @@ def fill(
 
 def _both_sides(moment: Moment, process: Process, doors: Doors) -> None:
     """MemStats and the kernel's files, of one state of the process where it leaves time for it."""
-    of_cgroup = _cgroup_files(moment, process)
+    of_cgroup: list[Path] = []  # found before the two sides are read: that takes time
+    try:
+        of_cgroup = cgroup_files(process.read("cgroup"))
+    except (NotRead, OSError) as error:
+        moment.missing["cgroup"] = str(error)
     before = _runtime(moment, doors)
     for attempt in range(1, ATTEMPTS + 1):
         began = time.perf_counter()
@@ -200,15 +204,6 @@ def _kernel(moment: Moment, process: Process) -> None:
         moment.readings = before
         moment.missing["smaps"] = "the process ended while the kernel's files were read"
         raise
-
-
-def _cgroup_files(moment: Moment, process: Process) -> list[Path]:
-    """The files of its control group, found before the two sides are read: that takes time."""
-    try:
-        return cgroup_files(process.read("cgroup"))
-    except (NotRead, OSError) as error:
-        moment.missing["cgroup"] = str(error)
-        return []
 
 
 def _add(moment: Moment, kind: str, call: Callable[[], bytes]) -> None:

@@ -6,6 +6,7 @@ sentences, to whoever asks.
 
 from __future__ import annotations
 
+import os
 import statistics
 import time
 from dataclasses import dataclass, field
@@ -15,13 +16,14 @@ from gomem.errors import CaptureError
 from gomem.live.endpoints import NoAnswer
 from gomem.live.process import Ended
 from gomem.live.reading import PROFILES, Moment, fill
+from gomem.units import GIB, MIB
 from gomem.views.words import how_many
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
+    from pathlib import Path
 
     from gomem.live.folder import CaptureFolder
-    from gomem.live.gctrace_tail import LogTail
     from gomem.live.targets import Target
     from gomem.live.trigger import Trigger
 
@@ -29,6 +31,47 @@ COLLECTION_WITHIN_SECONDS = 150.0  # the runtime forces one after two minutes wi
 COLLECTION_POLL_SECONDS = 0.25
 LOOK_SECONDS = 0.5  # how soon the end of the process is noticed
 MOST_EMPTY = 5  # moments in a row of which nothing came
+PIECE_BYTES = MIB
+LARGEST_LOG_BYTES = GIB
+
+
+@dataclass
+class LogTail:
+    """A log that grows; it may be cut or replaced meanwhile, as rotation does."""
+
+    path: Path  # where it is
+    taken_bytes: int = field(default=0, init=False)  # how much of it was taken over
+    _at: int = field(default=0, init=False)
+    _inode: int = field(default=0, init=False)
+
+    def after(self, copy: Path) -> None:
+        """Begin behind what an earlier capture took over, where the log begins with all of that."""
+        try:
+            with copy.open("rb") as had, self.path.open("rb") as file:
+                while piece := had.read(PIECE_BYTES):
+                    if file.read(len(piece)) != piece:
+                        return
+                self._inode, self._at = os.fstat(file.fileno()).st_ino, had.tell()
+        except OSError:
+            return  # there is none, or reading the log will say why not
+
+    def new(self) -> Iterator[bytes]:
+        """Whole lines added since the last time, at first all; OSError where it is unreadable."""
+        with self.path.open("rb") as file:
+            known = os.fstat(file.fileno())
+            if known.st_ino != self._inode or known.st_size < self._at:
+                self._inode, self._at = known.st_ino, 0
+            file.seek(self._at)
+            while self.taken_bytes < LARGEST_LOG_BYTES and (piece := file.read(PIECE_BYTES)):
+                whole = piece[: piece.rfind(b"\n") + 1] or (
+                    piece if len(piece) == PIECE_BYTES else b""
+                )
+                if not whole:
+                    return
+                yield whole
+                self._at += len(whole)
+                self.taken_bytes += len(whole)
+                file.seek(self._at)
 
 
 @dataclass(frozen=True)
@@ -62,10 +105,7 @@ class Session:
     _empty: int = 0
 
     def run(self) -> str:
-        """Take moments, and return why no more follow; what was taken is on disk by then.
-
-        CaptureError where nothing could be captured, or the folder cannot be written to.
-        """
+        """Take moments to disk; return why no more follow. CaptureError if none can be had."""
         why = "stopped"
         try:
             why = self._moments()

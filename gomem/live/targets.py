@@ -36,7 +36,11 @@ def found_target(named: Sequence[str], access: Access) -> Iterator[Target]:
 
     CaptureError where there is no such process, or several are named.
     """
-    pids = sorted({_pid(one) for one in named if one.isdecimal()})
+    numbers = [one for one in named if one.isdecimal()]
+    for text in numbers:
+        if len(text) > len(str(LARGEST_PID)) or not 0 < int(text) <= LARGEST_PID:
+            raise CaptureError(f"{text[:20]}: no PID; wanted one of 1 to {LARGEST_PID}")
+    pids = sorted(set(map(int, numbers)))
     if len(pids) > 1:
         listed = ", ".join(map(str, pids))
         raise CaptureError(f"{listed}: several processes; capture each to a folder of its own")
@@ -47,12 +51,6 @@ def found_target(named: Sequence[str], access: Access) -> Iterator[Target]:
             yield _of_pid(pids[0], addresses, access, opened)
         else:
             yield _of_urls(addresses, opened)
-
-
-def _pid(text: str) -> int:
-    if len(text) > len(str(LARGEST_PID)) or not 0 < int(text) <= LARGEST_PID:
-        raise CaptureError(f"{text[:20]}: no PID; wanted one of 1 to {LARGEST_PID}")
-    return int(text)
 
 
 def _of_pid(pid: int, addresses: list[Endpoints], access: Access, opened: ExitStack) -> Target:

@@ -50,10 +50,8 @@ class Trigger:
         return cls(match["level"], factor, match["median"] is not None, cool_down_seconds)
 
     def fires(self, value: int, now: float) -> bool:
-        """Whether a moment is to be taken at this value; it counts for later medians.
-
-        `now` is seconds of a clock that only goes forward.
-        """
+        """Whether a moment is to be taken at this value; it counts for later medians."""
+        # `now` is seconds of a clock that only goes forward.
         level = self.factor
         if self.of_median:
             enough = len(self._seen) >= LEAST_VALUES

@@ -8,6 +8,7 @@ import struct
 import tarfile
 import zipfile
 import zlib
+from contextlib import suppress
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import PurePosixPath
@@ -28,16 +29,8 @@ Member = TypeVar("Member", zipfile.ZipInfo, tarfile.TarInfo)
 
 # What the standard library raises over an archive that is cut, corrupt, encrypted or made to harm.
 UNREADABLE = (
-    OSError,
-    EOFError,
-    RuntimeError,
-    ValueError,
-    OverflowError,
-    struct.error,
-    zlib.error,
-    lzma.LZMAError,
-    zipfile.BadZipFile,
-    tarfile.TarError,
+    *(OSError, EOFError, RuntimeError, ValueError, OverflowError, struct.error, zlib.error),
+    *(lzma.LZMAError, zipfile.BadZipFile, tarfile.TarError),
 )
 
 
@@ -67,10 +60,9 @@ def _zip_chunks(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> Iterator[byt
 
 def _zip_time(info: zipfile.ZipInfo) -> datetime | None:
     """The time a zip records: local time of an unknown zone, to 2 s. So it orders, and no more."""
-    try:
+    with suppress(ValueError):
         return datetime(*info.date_time, tzinfo=UTC)
-    except ValueError:
-        return None
+    return None
 
 
 def list_tar(root: Path, bounds: Bounds) -> Listing:

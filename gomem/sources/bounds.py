@@ -41,10 +41,8 @@ class Bounds:
     def within(
         self, chunks: Iterable[bytes], name: str, damage: list[Damage], how: str = ""
     ) -> Iterator[bytes]:
-        """An artefact's chunks as far as the bounds reach, counted; what is cut off is damage.
-
-        `how` ends the sentence `more than 2.00 GiB`.
-        """
+        """An artefact's chunks as far as the bounds reach, counted; what is cut off is damage."""
+        # `how` ends the sentence `more than 2.00 GiB`.
         room = min(self.artefact_bytes, self.left_bytes)
         of_the_capture = room < self.artefact_bytes
         for chunk in chunks:
@@ -53,13 +51,9 @@ class Bounds:
             room -= len(piece)
             yield piece
             if len(piece) < len(chunk):
-                damage.append(self._cut_off(name, how, of_the_capture=of_the_capture))
+                what = f"more than {format_bytes(self.artefact_bytes)}{how}"
+                if of_the_capture:
+                    total = format_bytes(self.capture_bytes)
+                    what = f"the capture's files are more than {total} together"
+                damage.append(Damage(name, "", f"{what}; the rest is not read"))
                 return
-
-    def _cut_off(self, name: str, how: str, *, of_the_capture: bool) -> Damage:
-        if of_the_capture:
-            total = format_bytes(self.capture_bytes)
-            what = f"the capture's files are more than {total} together; the rest is not read"
-        else:
-            what = f"more than {format_bytes(self.artefact_bytes)}{how}; the rest is not read"
-        return Damage(name, "", what)

@@ -70,10 +70,8 @@ def is_compressed(beginning: bytes) -> bool:
 
 
 def decompressed(tape: Tape, name: str, damage: list[Damage]) -> Iterator[bytes]:
-    """Undo gzip (all members) or zstd, in chunks of `CHUNK_BYTES`; other bytes come as they are.
-
-    What could not be read becomes damage once the chunks before it were taken.
-    """
+    """Undo gzip (all members) or zstd, in chunks of `CHUNK_BYTES`; other bytes come as they are."""
+    # What could not be read becomes damage once the chunks before it were taken.
     if tape.peek(2) == GZIP_MAGIC:
         yield from _gunzip(tape, name, damage)
     elif tape.peek(4) == ZSTD_MAGIC:

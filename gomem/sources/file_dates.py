@@ -13,10 +13,8 @@ LATEST = datetime(2262, 1, 1, tzinfo=UTC)
 
 
 def known_time(time: datetime) -> datetime | None:
-    """The time, unless no frame can hold it: then nothing was taken at it either.
-
-    Go's zero time, which stands for a time that is not known, is in the year 1.
-    """
+    """The time, unless no frame can hold it: then nothing was taken at it either."""
+    # Go's zero time, which stands for a time that is not known, is in the year 1.
     return time if EARLIEST <= time < LATEST else None
 
 

@@ -41,10 +41,8 @@ class Stream:
     damage: list[Damage] = field(default_factory=list)
 
     def pieces(self, progress: Progress | None = None) -> Iterator[bytes]:
-        """The content, decompressed, in pieces of at most `PIECE_BYTES` or a little more.
-
-        `progress` is called after each with the stored bytes read and how many there are.
-        """
+        """The content, decompressed, in pieces of at most `PIECE_BYTES` or a little more."""
+        # `progress` is called after each with the stored bytes read and how many there are.
         with self._open() as file:
             tape = Tape(file)
             for piece in _joined(self._chunks(tape)):
@@ -107,10 +105,8 @@ def long_source(entry: Entry) -> LongSource | None:
 def open_stream(
     readable: Readable, *, name: str | None = None, bounds: Bounds | None = None
 ) -> Stream:
-    """Open an artefact to be read piece by piece; see `open_source`.
-
-    By default, within what is left of the bounds of its capture, or of a capture's.
-    """
+    """Open an artefact to be read piece by piece; see `open_source`."""
+    # By default, within what is left of the bounds of its capture, or of a capture's.
     if isinstance(readable, LongSource):
         bounds = bounds or readable.bounds
         return open_stream(readable.path, name=readable.name, bounds=bounds)

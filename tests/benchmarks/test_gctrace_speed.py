@@ -12,7 +12,7 @@ from statistics import median
 
 import pytest
 
-from gomem.inputs.gctrace.read import read_gctrace
+from gomem.inputs.gctrace.table import read_gctrace
 from gomem.units import MIB
 from tests.gc_logs import GCLOGS
 

@@ -8,8 +8,7 @@ import pytest
 from pandas.testing import assert_frame_equal
 
 import gomem
-from gomem.capture.capture import Capture
-from gomem.capture.levels import _mapped
+from gomem.capture.capture import Capture, _mapped
 from gomem.capture.moment import FRAMES, Moment, _goroutines_of
 from gomem.inputs.pprof.read import read_pprof
 from gomem.releases import GoVersion

@@ -8,8 +8,7 @@ import pytest
 
 from gomem.cli import gc_log
 from gomem.cli.main import run
-from gomem.inputs.gctrace.read import read_gctrace
-from gomem.inputs.gctrace.table import CYCLES, PACER, SCAVENGES
+from gomem.inputs.gctrace.table import CYCLES, PACER, SCAVENGES, read_gctrace
 from tests.gc_logs import GCLOGS
 
 ALL = GCLOGS / "all-go1.27.3.log"

@@ -4,7 +4,7 @@ import pytest
 
 from gomem.analysis.collector.cost import cost_of_collection
 from gomem.comparison.single_values import COLUMNS, OF_COLLECTOR, levels_of
-from gomem.inputs.gctrace.read import read_gctrace
+from gomem.inputs.gctrace.table import read_gctrace
 from tests.builders import FIXTURES, memstats_row
 
 

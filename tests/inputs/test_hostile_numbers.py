@@ -8,7 +8,7 @@ import pytest
 
 from gomem.errors import FormatError
 from gomem.inputs.cgroup.table import read_cgroup
-from gomem.inputs.gctrace.wall_clock import parse_stamp, parse_stamps
+from gomem.inputs.gctrace.unwrap import parse_stamp, parse_stamps
 from gomem.inputs.kinds import KINDS, kind_of
 from gomem.inputs.memstats.table import read_memstats
 from gomem.inputs.metrics.table import read_metrics

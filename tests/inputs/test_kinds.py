@@ -160,7 +160,7 @@ def test_a_long_log_that_fells_its_reader_is_that_files_damage_too(tmp_path, mon
         raise ZeroDivisionError("division by zero")
 
     monkeypatch.setattr("gomem.sources.long.LONG_FROM_BYTES", 1)
-    monkeypatch.setattr("gomem.inputs.gctrace.read.parse_pieces", broken)
+    monkeypatch.setattr("gomem.inputs.gctrace.table.parse_pieces", broken)
     capture = gomem.load(tmp_path)
 
     assert len(capture.smaps) > 0

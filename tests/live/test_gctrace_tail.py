@@ -1,7 +1,7 @@
 """A log that grows is taken along line by line, also when it is cut, replaced or begun before."""
 
-from gomem.live import gctrace_tail
-from gomem.live.gctrace_tail import LogTail
+from gomem.live import session as gctrace_tail
+from gomem.live.session import LogTail
 
 
 def taken(tail):

@@ -113,10 +113,8 @@ class _Elf:
 
 
 def build_info_of_elf(read: ReadAt) -> BuildInfo | None:
-    """The build information of an executable, of which a few parts are read.
-
-    None if it is no ELF executable, or has none that is known.
-    """
+    """The build information of an executable, of which a few parts are read."""
+    # None if it is no ELF executable, or has none that is known.
     try:
         elf = _Elf.of(read)
         return None if elf is None else _of_elf(elf)

@@ -42,13 +42,7 @@ MODULES = (
 
 @dataclass(frozen=True)
 class Build(Frames):
-    """What an executable says of its build.
-
-    Attributes:
-        build: One row; see `BUILD`.
-        settings: A row per setting, since Go 1.18; see `SETTINGS`.
-        modules: A row per module; see `MODULES`.
-    """
+    """`build`, one row; `settings`, since Go 1.18, a row each; `modules`, a row each."""
 
     build: pd.DataFrame
     settings: pd.DataFrame

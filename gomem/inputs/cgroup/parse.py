@@ -95,8 +95,13 @@ def parse_cgroup(data: bytes, *, source: str) -> tuple[CgroupFile, list[Damage]]
             if fields:
                 what = "the last line has no end, so its number may be cut; copy the file again"
             damage.append(Damage(source, f"line {number}", what, excerpt(line)))
-    file = file or _table_of(values)
-    return CgroupFile(file, _told_apart(file, values)), damage
+    if file is None:
+        of_oom, of_events = "oom_kill_disable" in values, "low" in values
+        file = "memory.events" if of_events else "memory.stat"
+        file = "memory.oom_control" if of_oom else file
+    short = file.removeprefix("memory.")
+    before = "" if short in _OWN_NAMES else f"{short}."
+    return CgroupFile(file, {f"{before}{name}": values[name] for name in values}), damage
 
 
 def _fields(line: bytes) -> dict[str, int | None]:
@@ -115,18 +120,5 @@ def _fields(line: bytes) -> dict[str, int | None]:
     return dict(found) if all(value < LARGEST for value in found.values()) else {}
 
 
-def _told_apart(file: str, values: dict[str, int | None]) -> dict[str, int | None]:
-    short = file.removeprefix("memory.")
-    return values if short in _OWN_NAMES else {f"{short}.{name}": values[name] for name in values}
-
-
 def _number(text: bytes) -> int | None:
-    if text == UNLIMITED or int(text) >= NO_LIMIT_V1:
-        return None
-    return int(text)
-
-
-def _table_of(values: dict[str, int | None]) -> str:
-    if "oom_kill_disable" in values:
-        return "memory.oom_control"
-    return "memory.events" if "low" in values else "memory.stat"
+    return None if text == UNLIMITED or int(text) >= NO_LIMIT_V1 else int(text)

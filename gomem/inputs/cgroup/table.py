@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING
 
 from gomem.errors import FormatError
@@ -35,9 +36,8 @@ class Cgroup(Frames):
 def read_cgroup(readable: Readable) -> Cgroup:
     """Read one memory file of a control group, of version 1 or 2; FormatError without a number."""
     source = open_source(readable)
-    parsed, damaged, _ = read_plain(
-        source, lambda data: looks_like_cgroup(data, source.name), parse_cgroup
-    )
+    looks_like = partial(looks_like_cgroup, name=source.name)
+    parsed, damaged, _ = read_plain(source, looks_like, parse_cgroup)
     if not parsed.values:
         raise FormatError(source.name, "", "no number; wanted memory.current, memory.stat …")
     rows = [(parsed.file, *number) for number in parsed.values.items()]

@@ -38,11 +38,9 @@ MAX_PERCENT = 2**31 - 1
 
 
 def looks_like_environ(data: bytes, name: str) -> bool:
-    """Whether the content is an environment, of which the last entry may be cut.
-
-    Lines of `KEY=VALUE` are in many files; so a text must set PATH or a variable of the runtime's,
-    or be named after the environment.
-    """
+    """Whether the content is an environment, of which the last entry may be cut."""
+    # Lines of `KEY=VALUE` are in many files; so a text must set PATH or a variable of the
+    # runtime's, or be named after the environment.
     if len(data) > MAX_TEXT_BYTES or ENTRY.match(data.lstrip()) is None:
         return False
     entries = _entries(data)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from gomem.errors import FormatError
 from gomem.inputs.environ.parse import looks_like_environ, parse_environ
-from gomem.inputs.schema import Column, Frames, build_rows
+from gomem.inputs.schema import TEXT, Column, Frames, build_rows
 from gomem.inputs.unwrap import read_plain
 from gomem.inputs.wrong_file import reads
 from gomem.sources.artefact import open_source
@@ -20,9 +20,7 @@ if TYPE_CHECKING:
 
 ENVIRON = (
     Column("name", "str", "", "GOGC, GOMEMLIMIT, GOMAXPROCS, GODEBUG or GOTRACEBACK."),
-    Column(
-        "value", "str", "", "As the process was started with it; a variable not set has no row."
-    ),
+    Column("value", *TEXT, "As the process was started with it; a variable not set has no row."),
 )
 
 
@@ -40,10 +38,7 @@ class Environ(Frames):
 
 @reads("a process's environment", "environ")
 def read_environ(readable: Readable) -> Environ:
-    """Read /proc/PID/environ, or the text of `env`; all but the runtime's variables is dropped.
-
-    FormatError where it is no environment.
-    """
+    """The runtime's variables of /proc/PID/environ or `env`, all else dropped; or FormatError."""
     source = open_source(readable)
     looks_like = partial(looks_like_environ, name=source.name)
     variables, damaged, text = read_plain(source, looks_like, parse_environ)

@@ -97,10 +97,8 @@ def looks_like_escapes(data: bytes) -> bool:
 
 
 def parse_escapes(output: bytes, *, source: str) -> tuple[list[Verdict], list[Damage]]:
-    """Verdicts in the order of the output, each once; one that has no place is damage.
-
-    Messages that the compiler prints beside them, such as errors, are of the kind `other`.
-    """
+    """Verdicts in the order of the output, each once; one that has no place is damage."""
+    # Messages that the compiler prints beside them, such as errors, are of the kind `other`.
     reading = _Reading()
     damage = []
     for number, text in enumerate(output.decode("utf-8", "replace").splitlines(), start=1):

@@ -219,22 +219,17 @@ def _all_masked(length: int) -> np.ma.MaskedArray:
 
 
 def join(pieces: Sequence[GcTraceColumns]) -> GcTraceColumns:
-    """The columns of a log whose pieces were laid out one after the other; takes them apart.
-
-    One column after the other is joined and let go of: a long log is not twice in memory.
-    """
+    """The columns of a log whose pieces were laid out one after the other; takes them apart."""
+    # One column after the other is joined and let go of: a long log is not twice in memory.
     if len(pieces) == 1:
         return pieces[0]
     others: Counter[str] = Counter()
     for piece in pieces:
         others.update(piece.others)
-    return GcTraceColumns(
-        cycles=_join_events([piece.cycles for piece in pieces]),
-        scavenges=_join_events([piece.scavenges for piece in pieces]),
-        pacer=_join_events([piece.pacer for piece in pieces]),
-        others=dict(others),
-        go_releases=pieces[-1].go_releases,
-    )
+    cycles = _join_events([piece.cycles for piece in pieces])
+    scavenges = _join_events([piece.scavenges for piece in pieces])
+    pacer = _join_events([piece.pacer for piece in pieces])
+    return GcTraceColumns(cycles, scavenges, pacer, dict(others), pieces[-1].go_releases)
 
 
 def _join_events(pieces: Sequence[Columns]) -> Columns:
@@ -303,10 +298,8 @@ def _place(events: Columns, cycles: Columns, so_far: LogSoFar) -> None:
 
 def _others(readings: Readings, events: Sequence[Columns]) -> dict[str, int]:
     """Lines that are not events, by kind; what is left is the program's."""
-    others = {
-        event: sum(len(lines.numbers) for lines in readings.lines(event))
-        for event in ("gc-forced", "scan")
-    }
+    counted = {event: readings.lines(event) for event in ("gc-forced", "scan")}
+    others = {event: sum(len(one.numbers) for one in of) for event, of in counted.items()}
     others |= readings.others
     read = sum(len(columns["line"]) for columns in events) + sum(others.values())
     others["broken"] = len(readings.broken)

@@ -51,10 +51,8 @@ _PARTS = tuple(Grammar("gc", text, OLDEST, NEWEST) for text in (_BEGIN, *_GROUPS
 
 
 def take_excerpts(readings: Readings, longest_line: int) -> None:
-    """Read what is whole in the broken lines that a person cut or shortened; they become fewer.
-
-    Columns are cut where the longest line of the piece ends.
-    """
+    """Read what is whole in the broken lines that a person cut or shortened; they become fewer."""
+    # Columns are cut where the longest line of the piece ends.
     ends = Counter(one.length for one in readings.broken if _is_beginning(one))
     left = []
     for one in readings.broken:

@@ -27,11 +27,9 @@ _MARK = bytes.maketrans(b"123456789", b"0" * 9)
 
 
 def mark_numbers(text: bytes) -> tuple[bytes, np.ndarray]:
-    """A text with marks for its numbers, and where numbers are long.
-
-    Bytes that are no ASCII become one that no form has; newlines stay. Of each number longer than
-    `LONGEST_NUMBER_BYTES` it gives a position in `text` inside it.
-    """
+    """A text with marks for its numbers, and where numbers are long."""
+    # Bytes that are no ASCII become one that no form has; newlines stay. Of each number longer than
+    # `LONGEST_NUMBER_BYTES` it gives a position in `text` inside it.
     marked: list[bytes] = []
     long_at = [np.empty(0, np.int64)]
     for start, end in _windows(text):

@@ -19,10 +19,8 @@ NO_DURATION_FROM_MS = 1e9
 def broken_lines(readings: Readings, unwrapped: Unwrapped, source: str) -> list[Damage]:
     """Lines of the collector's that cannot be read."""
     what = "a line of the collector's that is torn, or of no known release"
-    return [
-        Damage(source, unwrapped.place_of(one.line), what, excerpt(one.text))
-        for one in readings.broken
-    ]
+    placed = ((unwrapped.place_of(one.line), one.text) for one in readings.broken)
+    return [Damage(source, place, what, excerpt(text)) for place, text in placed]
 
 
 def impossible_durations(cycles: Columns, unwrapped: Unwrapped, source: str) -> list[Damage]:
@@ -40,11 +38,9 @@ def impossible_durations(cycles: Columns, unwrapped: Unwrapped, source: str) -> 
 def missing_cycles(
     cycles: Columns, readings: Readings, unwrapped: Unwrapped, so_far: LogSoFar
 ) -> list[Damage]:
-    """Collections whose numbers are skipped, where nothing accounts for them.
-
-    Broken lines may be theirs, and a person who quotes a log may say that lines are left out. A log
-    may begin late; so nothing is missing before the first collection of its first run.
-    """
+    """Collections whose numbers are skipped, where nothing accounts for them."""
+    # Broken lines may be theirs, and a person who quotes a log may say that lines are left out. A
+    # log may begin late; so nothing is missing before the first collection of its first run.
     if not len(cycles["line"]):
         return []
     number, line, run = cycles["number"].data, cycles["line"], cycles["run"]

@@ -241,11 +241,8 @@ class _Search:
             newline = _NEWLINE.match(text, match.end())
             if newline is not None:
                 return form, match.groups(), newline.end()
-        mended = [
-            (form, line)
-            for form in forms
-            if (line := mend((text, at, end), form, self.shapes, self.patience)) is not None
-        ]
+        lines = ((one, mend((text, at, end), one, self.shapes, self.patience)) for one in forms)
+        mended = [(form, line) for form, line in lines if line is not None]
         if mended:
             mended.sort(key=lambda one: one[1].cost)
             if len(mended) > 1 and mended[0][1].cost == mended[1][1].cost:
@@ -264,10 +261,8 @@ class _Search:
 
     @cached_property
     def shapes(self) -> frozenset[bytes]:
-        """How the program's own lines begin, as far as it is how many of them do.
-
-        A torn line's pieces can make a line look like one of the program's; they are few.
-        """
+        """How the program's own lines begin, as far as it is how many of them do."""
+        # A torn line's pieces can make a line look like one of the program's; they are few.
         counts = Counter(
             shape(line)
             for line in self.lines.text.split(b"\n")

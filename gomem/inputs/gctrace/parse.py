@@ -65,12 +65,10 @@ def join_pieces(
 def parse_pieces(
     pieces: Iterable[bytes], *, source: str
 ) -> Iterator[tuple[GcTraceColumns, list[Damage]]]:
-    """Parse a log that comes in pieces, cut anywhere: columns and damage of each, at least once.
-
-    What a torn line, a run or a number needs of the pieces before is carried on, so that the pieces
-    together, by `join_pieces`, are what one piece that is the whole would give. No more than a few
-    of them are in memory.
-    """
+    """Parse a log that comes in pieces, cut anywhere: columns and damage of each, at least once."""
+    # What a torn line, a run or a number needs of the pieces before is carried on, so that the
+    # pieces together, by `join_pieces`, are what one piece that is the whole would give. No more
+    # than a few of them are in memory.
     so_far = LogSoFar(source)
     unwrapper = Unwrapper(source)
     held = Unwrapped()

@@ -9,9 +9,12 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from gomem.inputs.gctrace.grammar import NEWEST, OLDEST
+from gomem.inputs.gctrace.parse import join_pieces, parse_pieces
 from gomem.inputs.packed import PackedFrame
-from gomem.inputs.schema import Column, WithDamage, build, build_rows, empty
+from gomem.inputs.schema import FRACTION, SECONDS, Column, WithDamage, build, build_rows, empty
 from gomem.releases import GoRelease, GoVersion
+from gomem.sources.bounds import Bounds
+from gomem.sources.long import open_stream
 from gomem.units import format_count, format_seconds
 
 if TYPE_CHECKING:
@@ -20,6 +23,8 @@ if TYPE_CHECKING:
     from gomem.errors import Damage
     from gomem.inputs.gctrace.columns import GcTraceColumns
     from gomem.inputs.gctrace.grammar import Release
+    from gomem.sources.artefact import Readable
+    from gomem.sources.long import Progress
 
 _RUN = Column("run", "int64", "", "Which process of the log, from 1: numbers that go back end one.")
 _LINE = Column("line", "int64", "", "Line of the log, from 1; where it begins, if it was torn.")
@@ -29,39 +34,28 @@ _TIME = Column(
 _AFTER = Column("after_cycle", "Int64", "", "Collection whose line was the last one before it.")
 _HERE = "To 1 MiB, rounded down."
 
+_GC_SHARE = "GC's share of CPU since the program's start, not of this cycle; to 0.01, cut."
+
 CYCLES = (
     _RUN,
     Column("number", "int64", "", "Which collection of its process, from 1: NumGC after it."),
-    Column("at_seconds", "float64", "s", "When it began, since the program's start; to 1 ms."),
+    Column("at_seconds", *SECONDS, "When it began, since the program's start; to 1 ms."),
     _TIME,
     Column("forced", "bool", "", "Asked for by the program; until 1.8 any that stopped the world."),
     Column("periodic", "bool", "", "Announced by `GC forced`: none for two minutes before it."),
     Column("leak_check", "bool", "", "Run for a goroutine-leak profile."),
-    Column(
-        "sweep_termination_seconds", "float64", "s", "First stop of the world; to two digits, cut."
-    ),
-    Column("scan_seconds", "float64", "s", "Concurrent scan; 1.5 only."),
-    Column("write_barrier_seconds", "float64", "s", "Switching the write barrier on; 1.5 only."),
-    Column("mark_seconds", "float64", "s", "Concurrent mark; to two digits, cut."),
-    Column(
-        "mark_termination_seconds", "float64", "s", "Second stop of the world; to two digits, cut."
-    ),
-    Column(
-        "cpu_sweep_termination_seconds", "float64", "s", "First stop times the Ps that it stopped."
-    ),
-    Column("cpu_scan_seconds", "float64", "s", "CPU of the concurrent scan; 1.5 only."),
-    Column("cpu_assist_seconds", "float64", "s", "CPU of marking done by allocating goroutines."),
-    Column("cpu_background_seconds", "float64", "s", "CPU of dedicated and fractional workers."),
-    Column("cpu_idle_seconds", "float64", "s", "CPU of marking on Ps that had nothing else to do."),
-    Column(
-        "cpu_mark_termination_seconds", "float64", "s", "Second stop times the Ps that it stopped."
-    ),
-    Column(
-        "gc_cpu_since_start_fraction",
-        "float64",
-        "fraction",
-        "GC's share of CPU since the program's start, not of this cycle; to 0.01, cut.",
-    ),
+    Column("sweep_termination_seconds", *SECONDS, "First stop of the world; to two digits, cut."),
+    Column("scan_seconds", *SECONDS, "Concurrent scan; 1.5 only."),
+    Column("write_barrier_seconds", *SECONDS, "Switching the write barrier on; 1.5 only."),
+    Column("mark_seconds", *SECONDS, "Concurrent mark; to two digits, cut."),
+    Column("mark_termination_seconds", *SECONDS, "Second stop of the world; to two digits, cut."),
+    Column("cpu_sweep_termination_seconds", *SECONDS, "First stop times the Ps that it stopped."),
+    Column("cpu_scan_seconds", *SECONDS, "CPU of the concurrent scan; 1.5 only."),
+    Column("cpu_assist_seconds", *SECONDS, "CPU of marking done by allocating goroutines."),
+    Column("cpu_background_seconds", *SECONDS, "CPU of dedicated and fractional workers."),
+    Column("cpu_idle_seconds", *SECONDS, "CPU of marking on Ps that had nothing else to do."),
+    Column("cpu_mark_termination_seconds", *SECONDS, "Second stop times the Ps that it stopped."),
+    Column("gc_cpu_since_start_fraction", *FRACTION, _GC_SHARE),
     Column("heap_at_start_bytes", "Int64", "B", f"Heap when it began. {_HERE}"),
     Column("heap_at_mark_end_bytes", "Int64", "B", f"Heap when marking ended. {_HERE}"),
     Column("heap_live_bytes", "Int64", "B", f"Heap that was marked. {_HERE}"),
@@ -154,24 +148,15 @@ _OF_A_WHOLE_LINE = ("mark_seconds", "cpu_background_seconds", "heap_live_bytes",
 
 @dataclass(frozen=True)
 class GcLog(WithDamage):
-    """A gctrace log.
+    """A gctrace log."""
 
-    Attributes:
-        cycles: A row per collection; see `CYCLES`. Of a log too long to lie in memory they are
-            packed.
-        scavenges: A row per `scav` or `scvg` line; see `SCAVENGES`.
-        pacer: A row per `pacer` line; see `PACER`.
-        other: Lines of other kinds, counted; see `OTHER`.
-        go_version_range: The releases whose runtime prints these forms.
-        damaged: What could not be read.
-    """
-
+    # A row per collection; see `CYCLES`. Of a log too long to lie in memory they are packed.
     cycles: pd.DataFrame | PackedFrame
-    scavenges: pd.DataFrame
-    pacer: pd.DataFrame
-    other: pd.DataFrame
-    go_version_range: GoVersion
-    damaged: tuple[Damage, ...] = ()
+    scavenges: pd.DataFrame  # a row per `scav` or `scvg` line; see `SCAVENGES`
+    pacer: pd.DataFrame  # a row per `pacer` line; see `PACER`
+    other: pd.DataFrame  # lines of other kinds, counted; see `OTHER`
+    go_version_range: GoVersion  # the releases whose runtime prints these forms
+    damaged: tuple[Damage, ...] = ()  # what could not be read
 
     def pieces(self, columns: Sequence[str]) -> Iterator[pd.DataFrame]:
         """Columns of its collections, piece by piece where they are packed."""
@@ -299,3 +284,33 @@ def _last_run(log: GcLog) -> int:
     runs = [frame["run"].max() for frame in (log.scavenges, log.pacer) if len(frame)]
     runs += [one["run"].max() for one in log.pieces(["run"]) if len(one)]
     return int(max(runs, default=1))
+
+
+def read_gctrace(
+    readable: Readable, *, progress: Progress | None = None, packed: bool = False
+) -> GcLog:
+    """Read a GODEBUG=gctrace=1 log, as the program wrote it or as a log collector wrapped it.
+
+    A log without any line of the collector gives empty frames. The log itself is never whole in
+    memory, only what is read of it; a very long log must be kept `packed`. `progress` is called
+    with the stored bytes read and how many there are.
+    """
+    if packed:
+        return packed_log(iter_gctrace(readable, progress=progress))
+    stream = open_stream(readable)
+    pieces = stream.pieces(progress)
+    columns, damage = join_pieces(parse_pieces(pieces, source=stream.name))
+    return gctrace_tables(columns, [*stream.damage, *damage])
+
+
+def iter_gctrace(readable: Readable, *, progress: Progress | None = None) -> Iterator[GcLog]:
+    """Read a gctrace log of any length in the memory of a few pieces of it.
+
+    Logs of 4 MiB each, at least one, that together are the whole: runs, line numbers, and what came
+    before go on from one to the next. `progress` is called as by `read_gctrace`.
+    """
+    stream = open_stream(readable, bounds=Bounds.of_a_stream())
+    for columns, damage in parse_pieces(stream.pieces(progress), source=stream.name):
+        noted = [*stream.damage, *damage]
+        stream.damage.clear()
+        yield gctrace_tables(columns, noted)

@@ -70,12 +70,11 @@ def shape(line: bytes) -> bytes:
 def mend(
     window: tuple[bytes, int, int], grammar: Grammar, shapes: Container[bytes], patience: Patience
 ) -> Mended | None:
-    """Read a line of a known form although whole lines of other text stand in it.
-
-    The window is the log, where in it the line begins, and how far its pieces may lie; the shapes
-    say how the program's own lines begin, see `shape`; the steps it takes are taken off `patience`.
-    The reading has the fewest lines of other text; None if there is none, or no single one.
-    """
+    """Read a line of a known form although whole lines of other text stand in it."""
+    # The window is the log, where in it the line begins, and how far its pieces may lie; the shapes
+    # say how the program's own lines begin, see `shape`; the steps it takes are taken off
+    # `patience`. The reading has the fewest lines of other text; None if there is none, or no
+    # single one.
     text, start, end = window
     place = start  # a cheap look before the search: all literals, one after the other
     for literal in grammar.literals:
@@ -153,11 +152,8 @@ class _Search:
     def _lines_with(self, piece: bytes | Field) -> list[int]:
         """The lines of the window that begin with a piece."""
         if piece not in self.lines_with:
-            self.lines_with[piece] = [
-                line
-                for line, at in enumerate(self.line_starts)
-                if next(self._matches(piece, at), None) is not None
-            ]
+            found = (next(self._matches(piece, at), None) for at in self.line_starts)
+            self.lines_with[piece] = [line for line, one in enumerate(found) if one is not None]
         return self.lines_with[piece]
 
     def _matches(self, piece: bytes | Field, at: int) -> Iterator[tuple[int, tuple[bytes, ...]]]:

@@ -90,10 +90,8 @@ class Unwrapper:
 
 
 def wrapper_of(log: bytes) -> str | None:
-    """The wrapper that most of a log's first lines of the collector's have.
-
-    Where it has none yet, that of its first lines, if it is one that no program writes itself.
-    """
+    """The wrapper that most of a log's first lines of the collector's have."""
+    # Where it has none yet, that of its first lines, if it is one that no program writes itself.
     own = _own_lines(log)
     lines = own or [line for line in log[:SAMPLE_BYTES].split(b"\n") if line.strip()]
     lines = lines[:SAMPLE_LINES]

@@ -120,10 +120,8 @@ def _undented(data: bytes) -> bytes:
 
 
 def tidy_unit(unit: str) -> tuple[str, float]:
-    """A unit as printed, to its base unit and the factor: `ns/op` to `sec/op` and 1e-9.
-
-    Only what is above the fraction bar is scaled: `x/ns` stays as it is.
-    """
+    """A unit as printed, to its base unit and the factor: `ns/op` to `sec/op` and 1e-9."""
+    # Only what is above the fraction bar is scaled: `x/ns` stays as it is.
     factor = 1.0
     below = False
     tidied = []

@@ -15,8 +15,6 @@ from gomem.inputs.wrong_file import reads
 from gomem.sources.artefact import open_source
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
     from gomem.inputs.gobench.parse import GoBench
     from gomem.sources.artefact import Readable
 
@@ -47,19 +45,13 @@ UNIT_NOTES = (
 
 @dataclass(frozen=True)
 class Bench(Frames):
-    """The results of one benchmark file.
+    """The results of one benchmark file."""
 
-    Attributes:
-        results: A row for each result and unit; see `RESULTS`.
-        config: The configurations, a row for each setting; see `CONFIG`.
-        units: What the file's `Unit` lines say; see `UNIT_NOTES`.
-        told_apart: Settings, besides pkg, of which the file has several values: measurements
-            under different ones are not of the same thing.
-    """
-
-    results: pd.DataFrame
-    config: pd.DataFrame
-    units: pd.DataFrame
+    results: pd.DataFrame  # a row for each result and unit; see `RESULTS`
+    config: pd.DataFrame  # the configurations, a row for each setting; see `CONFIG`
+    units: pd.DataFrame  # what the file's `Unit` lines say; see `UNIT_NOTES`
+    # Settings, besides pkg, of which the file has several values: measurements under different ones
+    # are not of the same thing.
     told_apart: tuple[str, ...] = ()
 
     @property
@@ -80,12 +72,6 @@ class Bench(Frames):
         return f"<p>{head}</p>{summary.to_html(escape=True, index=False)}"
 
 
-def _told_apart(configurations: Sequence[Mapping[str, str]]) -> tuple[str, ...]:
-    """Settings of several values; not to be set is one, too."""
-    keys = dict.fromkeys(key for settings in configurations for key in settings if key != "pkg")
-    return tuple(key for key in keys if len({one.get(key) for one in configurations}) > 1)
-
-
 def results_table(parsed: GoBench) -> pd.DataFrame:
     """Lay measurements out as rows, in the file's order."""
     names = {column.name for column in RESULTS} - {"package"}
@@ -93,16 +79,6 @@ def results_table(parsed: GoBench) -> pd.DataFrame:
     packages = [settings.get("pkg") for settings in parsed.configurations]
     columns["package"] = [packages[config] for config in parsed.measurements.config]
     return build(columns, RESULTS)
-
-
-def config_table(parsed: GoBench) -> pd.DataFrame:
-    """Lay configurations out as rows, one for each setting."""
-    rows = [
-        (number, key, value)
-        for number, settings in enumerate(parsed.configurations)
-        for key, value in settings.items()
-    ]
-    return build_rows(rows, CONFIG)
 
 
 def matched_samples(before: Bench, after: Bench) -> tuple[pd.DataFrame, pd.DataFrame]:
@@ -152,10 +128,12 @@ def read_bench(readable: Readable) -> Bench:
     parsed, damaged, text = read_plain(source, looks_like_gobench, parse_gobench)
     in_file = replace(parsed.measurements, line=text.lines(parsed.measurements.line))
     units = [replace(note, line=int(text.lines(np.array([note.line]))[0])) for note in parsed.units]
-    return Bench(
-        results_table(replace(parsed, measurements=in_file)),
-        config_table(parsed),
-        build_rows(map(astuple, units), UNIT_NOTES),
-        _told_apart(parsed.configurations),
-        damaged=damaged,
-    )
+    configs = enumerate(parsed.configurations)
+    settings = ((number, *setting) for number, of in configs for setting in of.items())
+    frames = (build_rows(settings, CONFIG), build_rows(map(astuple, units), UNIT_NOTES))
+    results = results_table(replace(parsed, measurements=in_file))
+    # Settings of several values; not to be set is one, too.
+    keys = dict.fromkeys(key for of in parsed.configurations for key in of if key != "pkg")
+    values = {key: {of.get(key) for of in parsed.configurations} for key in keys}
+    apart = tuple(key for key in keys if len(values[key]) > 1)
+    return Bench(results, *frames, apart, damaged=damaged)

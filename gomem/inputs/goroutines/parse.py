@@ -80,11 +80,7 @@ class Waiting:
 
 
 def finalizer_of(stack: Sequence[str]) -> str:
-    """The finalizer or cleanup that a goroutine runs; empty if it runs none.
-
-    Args:
-        stack: Functions, innermost first.
-    """
+    """The finalizer or cleanup that a goroutine of a stack, innermost first, runs; else empty."""
     begin = next((place for place, name in enumerate(stack) if name in FINALIZING), 0)
     called = [name for name in stack[:begin] if not name.startswith(("runtime.", "reflect."))]
     return called[-1] if called else ""
@@ -108,15 +104,10 @@ class _Goroutine:
         marks = _MARK.findall(parts[0])
         minutes = next((found for part in parts if (found := _MINUTES.fullmatch(part))), None)
         stack = self.stack[:-1] if self.stack[-1:] == [EXIT] else self.stack
-        return Waiting(
-            _MARK.sub("", parts[0]),
-            None if minutes is None else int(minutes[1]),
-            LOCKED in parts,
-            LEAKED in marks or LEAKED in parts,
-            tuple(stack),
-            -1 if self.old and len(stack) >= OLD_DEPTH else self.elided,
-            self.created_by,
-        )
+        state, since = _MARK.sub("", parts[0]), None if minutes is None else int(minutes[1])
+        said = (LOCKED in parts, LEAKED in marks or LEAKED in parts)
+        elided = -1 if self.old and len(stack) >= OLD_DEPTH else self.elided
+        return Waiting(state, since, *said, tuple(stack), elided, self.created_by)
 
 
 def looks_like_goroutines(data: bytes) -> bool:

@@ -7,17 +7,14 @@ from typing import TYPE_CHECKING
 
 from gomem.errors import FormatError
 from gomem.inputs.loadtest.parse import looks_like_loadtest, parse_loadtest
-from gomem.inputs.schema import Column, Frames, build, build_rows
+from gomem.inputs.schema import Column, Frames, build_rows
 from gomem.inputs.unwrap import read_plain
 from gomem.inputs.wrong_file import reads
 from gomem.sources.artefact import open_source
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     import pandas as pd
 
-    from gomem.inputs.loadtest.report import Report
     from gomem.sources.artefact import Readable
 
 RUNS = (
@@ -42,30 +39,10 @@ LATENCIES = (
 
 @dataclass(frozen=True)
 class LoadTest(Frames):
-    """What load generators measured.
-
-    Attributes:
-        runs: A row per report; see `RUNS`.
-        latencies: A row per quantile of each; see `LATENCIES`.
-    """
+    """What load generators measured: `runs`, a row a report; `latencies`, a row a quantile."""
 
     runs: pd.DataFrame
     latencies: pd.DataFrame
-
-
-def runs_table(reports: Sequence[Report]) -> pd.DataFrame:
-    """One row a report, in the file's order."""
-    return build({c.name: [getattr(one, c.name) for one in reports] for c in RUNS}, RUNS)
-
-
-def latencies_table(reports: Sequence[Report]) -> pd.DataFrame:
-    """One row a quantile, by report."""
-    rows = [
-        (number, quantile, seconds)
-        for number, one in enumerate(reports)
-        for quantile, seconds in one.latencies.items()
-    ]
-    return build_rows(rows, LATENCIES)
 
 
 @reads("what a load generator printed", "loadtest")
@@ -75,4 +52,10 @@ def read_loadtest(readable: Readable) -> LoadTest:
     reports, damaged, _ = read_plain(source, looks_like_loadtest, parse_loadtest)
     if not reports:
         raise FormatError(source.name, "", "no requests in it; wanted a load generator's report")
-    return LoadTest(runs_table(reports), latencies_table(reports), damaged=damaged)
+    runs = ([getattr(one, column.name) for column in RUNS] for one in reports)
+    latencies = (
+        (number, quantile, seconds)
+        for number, one in enumerate(reports)
+        for quantile, seconds in one.latencies.items()
+    )
+    return LoadTest(build_rows(runs, RUNS), build_rows(latencies, LATENCIES), damaged=damaged)

@@ -69,13 +69,7 @@ SIZE_CLASSES = (
 
 @dataclass(frozen=True)
 class MemStats(Frames):
-    """The dumps of one artefact.
-
-    Attributes:
-        stats: A row per dump; see `STATS`.
-        pauses: A row per pause, of the first dump that remembers it; see `PAUSES`.
-        size_classes: A row per entry of BySize; see `SIZE_CLASSES`.
-    """
+    """Dumps: `stats`, a row each; `pauses`, of the first that has it; `size_classes`, of BySize."""
 
     stats: pd.DataFrame
     pauses: pd.DataFrame

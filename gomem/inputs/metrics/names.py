@@ -17,41 +17,20 @@ from dataclasses import dataclass
 from functools import cache
 
 # MemStats' fields by their name on the page, and what the page's number is multiplied by.
-_CLIENT = {
-    "alloc_bytes": "Alloc",
-    "alloc_bytes_total": "TotalAlloc",
-    "sys_bytes": "Sys",
-    "lookups_total": "Lookups",
-    "mallocs_total": "Mallocs",
-    "frees_total": "Frees",
-    "heap_alloc_bytes": "HeapAlloc",
-    "heap_sys_bytes": "HeapSys",
-    "heap_idle_bytes": "HeapIdle",
-    "heap_inuse_bytes": "HeapInuse",
-    "heap_released_bytes": "HeapReleased",
-    "heap_objects": "HeapObjects",
-    "stack_inuse_bytes": "StackInuse",
-    "stack_sys_bytes": "StackSys",
-    "mspan_inuse_bytes": "MSpanInuse",
-    "mspan_sys_bytes": "MSpanSys",
-    "mcache_inuse_bytes": "MCacheInuse",
-    "mcache_sys_bytes": "MCacheSys",
-    "buck_hash_sys_bytes": "BuckHashSys",
-    "gc_sys_bytes": "GCSys",
-    "other_sys_bytes": "OtherSys",
-    "next_gc_bytes": "NextGC",
-    "last_gc_time_seconds": "LastGC",
-    "gc_cpu_fraction": "GCCPUFraction",
-}
-_GO_METRICS = {
-    "alloc_bytes": "HeapAlloc",
-    "sys_bytes": "Sys",
-    "malloc_count": "Mallocs",
-    "free_count": "Frees",
-    "heap_objects": "HeapObjects",
-    "total_gc_pause_ns": "PauseTotalNs",
-    "total_gc_runs": "NumGC",
-}
+_CLIENT = """
+alloc_bytes=Alloc alloc_bytes_total=TotalAlloc sys_bytes=Sys lookups_total=Lookups
+mallocs_total=Mallocs frees_total=Frees heap_alloc_bytes=HeapAlloc heap_sys_bytes=HeapSys
+heap_idle_bytes=HeapIdle heap_inuse_bytes=HeapInuse heap_released_bytes=HeapReleased
+heap_objects=HeapObjects stack_inuse_bytes=StackInuse stack_sys_bytes=StackSys
+mspan_inuse_bytes=MSpanInuse mspan_sys_bytes=MSpanSys mcache_inuse_bytes=MCacheInuse
+mcache_sys_bytes=MCacheSys buck_hash_sys_bytes=BuckHashSys gc_sys_bytes=GCSys
+other_sys_bytes=OtherSys next_gc_bytes=NextGC last_gc_time_seconds=LastGC
+gc_cpu_fraction=GCCPUFraction
+"""
+_GO_METRICS = """
+alloc_bytes=HeapAlloc sys_bytes=Sys malloc_count=Mallocs free_count=Frees
+heap_objects=HeapObjects total_gc_pause_ns=PauseTotalNs total_gc_runs=NumGC
+"""
 NANOSECONDS = 1e9
 _PAUSES = {"go_gc_duration_seconds_sum": "PauseTotalNs", "go_gc_duration_seconds_count": "NumGC"}
 IN_SECONDS = frozenset({"go_memstats_last_gc_time_seconds", "go_gc_duration_seconds_sum"})
@@ -125,12 +104,15 @@ def prometheus_name(metric: str) -> str:
 @cache
 def meanings() -> dict[str, Meaning]:
     """Every name that a page can have of Go, without a prefix, and what it stands for."""
-    fields = {f"go_memstats_{name}": field for name, field in _CLIENT.items()} | _PAUSES
+    client, go_metrics = (
+        dict(pair.split("=") for pair in table.split()) for table in (_CLIENT, _GO_METRICS)
+    )
+    fields = {f"go_memstats_{name}": field for name, field in client.items()} | _PAUSES
     found = {
         name: Meaning("memstats", field, NANOSECONDS if name in IN_SECONDS else 1.0)
         for name, field in fields.items()
     }
-    of_go_metrics = {f"{RUNTIME_PREFIX}{name}": field for name, field in _GO_METRICS.items()}
+    of_go_metrics = {f"{RUNTIME_PREFIX}{name}": field for name, field in go_metrics.items()}
     found |= {name: Meaning("memstats", field) for name, field in of_go_metrics.items()}
     found[f"{RUNTIME_PREFIX}num_goroutines"] = Meaning("process", "go_goroutines")
     kinds = (("runtime", _GAUGES, ""), ("runtime", _COUNTERS, "_total"))

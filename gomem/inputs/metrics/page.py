@@ -109,10 +109,9 @@ def looks_like_metrics(data: bytes, _: str = "") -> bool:
 
 
 def looks_like_page(data: bytes) -> bool:
-    """Whether a text is a page of metrics that has a name of Go's anywhere, or may have had one.
-
-    What begins with a page's comments and ends within a line is cut: Go's may have been behind it.
-    """
+    """Whether a text is a page of metrics that has a name of Go's anywhere, or may have had one."""
+    # What begins with a page's comments and ends within a line is cut: Go's may have been behind
+    # it.
     return is_page(data) and (_has_mark(data) or _is_cut(data))
 
 
@@ -152,10 +151,8 @@ def families_of(data: bytes) -> list[str]:
 
 
 def without_cut_line(data: bytes) -> tuple[bytes, str]:
-    """The page without a last line that has no end, and where that was; empty if it has its end.
-
-    A number of it may lack digits, so nothing of it is used. `# EOF` needs no end.
-    """
+    """The page without a last line that has no end, and where that was; empty if it has its end."""
+    # A number of it may lack digits, so nothing of it is used. `# EOF` needs no end.
     last = data.rfind(b"\n") + 1
     rest = data[last:].strip()
     if not rest or rest == EOF or not (rest.startswith(b"#") or _NAME.match(rest)):

@@ -12,7 +12,7 @@ from __future__ import annotations
 import math
 import re
 from dataclasses import dataclass, field
-from typing import Any, TypeGuard
+from typing import Any
 
 from gomem.errors import Damage, FormatError, excerpt
 from gomem.inputs.json_text import describe_json, first_value, json_values
@@ -66,7 +66,7 @@ def _reading(value: dict[str, Any], source: str, place: str, damage: list[Damage
     for name, item in value.items():
         if NAME.fullmatch(name) is None:
             continue
-        if _is_number(item):
+        if type(item) in (int, float) and math.isfinite(item):
             reading.scalars[name] = math.inf if item == NO_LIMIT.get(name) else float(item)
         elif (histogram := _histogram(item)) is not None:
             reading.histograms[name] = histogram
@@ -74,10 +74,6 @@ def _reading(value: dict[str, Any], source: str, place: str, damage: list[Damage
             what = text("{} is neither a number nor a histogram", Quoted(name))
             damage.append(Damage(source, place, what, excerpt(repr(item)[:200])))
     return reading
-
-
-def _is_number(value: object) -> TypeGuard[float]:
-    return isinstance(value, (int, float)) and not isinstance(value, bool) and math.isfinite(value)
 
 
 def _histogram(item: object) -> tuple[list[float], list[int]] | None:

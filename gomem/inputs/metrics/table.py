@@ -89,25 +89,18 @@ COUNTS = {
 
 @dataclass(frozen=True)
 class RuntimeMetrics(Frames):
-    """The readings of one artefact; of JSON `values` and `histograms` alone.
+    """The readings of one artefact; of JSON `values` and `histograms` alone."""
 
-    Attributes:
-        values: A row per scalar; see `VALUES`.
-        histograms: A row per bucket; see `HISTOGRAMS`. A page has fewer buckets than the runtime.
-        memstats: MemStats as a page of metrics has them; None if it has none.
-        process: A row per scrape of a page; see `PROCESS`.
-        pause_quantiles: A row per quantile of a page; see `PAUSE_QUANTILES`.
-        go_version: The release, as a page's `go_info` has it.
-        time: The latest stamp of a page that has stamps.
-    """
-
-    values: pd.DataFrame
+    values: pd.DataFrame  # a row per scalar; see `VALUES`
+    # A row per bucket; see `HISTOGRAMS`. A page has fewer buckets than the runtime.
     histograms: pd.DataFrame
-    memstats: MemStats | None = None
+    memstats: MemStats | None = None  # MemStats as a page of metrics has them; None if it has none
+    # A row per scrape of a page; see `PROCESS`.
     process: pd.DataFrame = field(default_factory=lambda: empty(PROCESS))
+    # A row per quantile of a page; see `PAUSE_QUANTILES`.
     pause_quantiles: pd.DataFrame = field(default_factory=lambda: empty(PAUSE_QUANTILES))
-    go_version: str | None = None
-    time: datetime | None = None
+    go_version: str | None = None  # the release, as a page's `go_info` has it
+    time: datetime | None = None  # the latest stamp of a page that has stamps
 
     @property
     def stats(self) -> pd.DataFrame:
@@ -144,10 +137,8 @@ def metrics_tables(readings: Sequence[Metrics], damaged: tuple[Damage, ...] = ()
 
 
 def memstats_of_metrics(values: pd.DataFrame) -> pd.DataFrame:
-    """The MemStats fields that runtime/metrics determine: a row per reading, Go's field names.
-
-    A field is `<NA>` if one of its metrics is missing, as all are before Go 1.16.
-    """
+    """The MemStats fields that runtime/metrics determine: a row per reading, Go's field names."""
+    # A field is `<NA>` if one of its metrics is missing, as all are before Go 1.16.
     wide = values.pivot_table(index="reading", columns="name", values="value", sort=False)
     wide = wide.reset_index(drop=True)
     sums = {

@@ -46,11 +46,9 @@ def _kind_of_contention(profile: Profile) -> str:
 
 
 def release_in(columns: PprofColumns) -> str | None:
-    """The Go release that a profile's paths name.
-
-    The standard library's files lie under the GOROOT of the release that built the program,
-    unless it was built with -trimpath or its GOROOT is called otherwise.
-    """
+    """The Go release that a profile's paths name."""
+    # The standard library's files lie under the GOROOT of the release that built the program,
+    # unless it was built with -trimpath or its GOROOT is called otherwise.
     for file in dict.fromkeys(function_files(columns)):
         match = _GOROOT.search(file)
         if match:
@@ -60,15 +58,13 @@ def release_in(columns: PprofColumns) -> str | None:
 
 def html_of(profile: Profile) -> str:
     """What a notebook shows of a profile: its kind, its totals and its time."""
-    rows = "".join(
-        f"<tr><th>{escape(one.type)}</th><td>{_shown(profile.total(one.type), one.unit)}</td></tr>"
-        for one in profile.sample_types
-    )
+    rows = ""
+    for one in profile.sample_types:
+        total = profile.total(one.type)
+        counted = f"{format_count(total)} {escape(one.unit)}"
+        shown = format_bytes(total) if one.unit == "bytes" else counted
+        rows += f"<tr><th>{escape(one.type)}</th><td>{shown}</td></tr>"
     taken = f", {profile.time:%Y-%m-%d %H:%M:%S} UTC" if profile.time is not None else ""
     head = f"{profile.kind} profile, {len(profile.columns.value)} samples{taken}"
     damage = f"<p>{len(profile.damaged)} parts could not be read</p>" if profile.damaged else ""
     return f"<p>{escape(head)}</p><table>{rows}</table>{damage}"
-
-
-def _shown(value: int, unit: str) -> str:
-    return format_bytes(value) if unit == "bytes" else f"{format_count(value)} {escape(unit)}"

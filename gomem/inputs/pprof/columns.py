@@ -134,10 +134,8 @@ class PprofColumns:
 
 
 def object_sizes(columns: PprofColumns) -> tuple[IntArray, NDArray[np.bool_]]:
-    """The numeric label `bytes` of each sample, 0 without one, and whether it has one.
-
-    In Go's heap profiles it is the size of an object.
-    """
+    """The numeric label `bytes` of each sample, 0 without one, and whether it has one."""
+    # In Go's heap profiles it is the size of an object.
     sizes, known = np.zeros(len(columns.value), np.int64), np.zeros(len(columns.value), np.bool_)
     if "bytes" in columns.strings:
         labels = columns.labels

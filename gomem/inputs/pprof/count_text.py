@@ -69,19 +69,16 @@ class _CountReader(TextReader):
                 what = "not a line of a profile of counts in text; wanted `n @ 0x…`"
                 self.damage.append(Damage(self.source, f"line {number}", what, excerpt(line)))
         self.close(addresses, frames)
-        self._check_total(int(header[2]))
+        total, found = int(header[2]), sum(count for count, *_ in self.values)
+        if found != total:
+            what = f"counts {found}, and its header says {total}: it is cut, or lines are missing"
+            self.damage.append(Damage(self.source, f"byte {len(self.data)}", what))
         name = header[1].decode()
         value = np.array(self.values, np.int64).reshape(-1, 1)
         counts = ValueType(name, "count")
         for text in (name, "count"):
             self.string(text)
         return self.columns((counts,), value, self._labels(), counts, 1)
-
-    def _check_total(self, total: int) -> None:
-        found = sum(count for count, *_ in self.values)
-        if found != total:
-            what = f"counts {found}, and its header says {total}: it is cut, or lines are missing"
-            self.damage.append(Damage(self.source, f"byte {len(self.data)}", what))
 
     def _label(self, text: bytes) -> None:
         """Labels of the record before, as the runtime prints them: a JSON object of texts."""

@@ -46,10 +46,8 @@ def parse_folded(
 
 
 def write_folded(stacks: Iterable[tuple[tuple[str, ...], int]]) -> str:
-    """Write stacks, innermost frame first, with their numbers; equal ones are added up.
-
-    A semicolon in a frame's name becomes a colon: the format has no way to write one.
-    """
+    """Write stacks, innermost frame first, with their numbers; equal ones are added up."""
+    # A semicolon in a frame's name becomes a colon: the format has no way to write one.
     sums: dict[str, int] = {}
     for frames, value in stacks:
         line = ";".join(frame.replace(";", ":") for frame in reversed(frames))

@@ -92,7 +92,9 @@ def samples_table(columns: PprofColumns) -> pd.DataFrame:
     """A row a sample: a column for each sample type, and those of `SAMPLES`."""
     names = value_names(columns.sample_types)
     table: dict[str, Any] = dict(zip(names, columns.value.T, strict=True))
-    table["frames"] = _frame_counts(columns)
+    # A location without lines is one frame.
+    per_location = np.maximum(np.diff(columns.locations.line_offsets), 1)
+    table["frames"] = np.diff(offsets_of(per_location[columns.stack])[columns.stack_offsets])
     sizes, known = object_sizes(columns)
     table["object_bytes"] = np.ma.masked_array(sizes, ~known)
     schema = [
@@ -217,12 +219,6 @@ def _chosen(strings: NDArray[Any], index: NDArray[np.int32]) -> NDArray[Any]:
     texts = strings[index]
     texts[index == 0] = None
     return texts
-
-
-def _frame_counts(columns: PprofColumns) -> NDArray[np.int64]:
-    """Frames of each sample's stack; a location without lines is one frame."""
-    per_location = np.maximum(np.diff(columns.locations.line_offsets), 1)
-    return np.diff(offsets_of(per_location[columns.stack])[columns.stack_offsets])
 
 
 def _categories(texts: list[str], row: NDArray[np.int32]) -> pd.Categorical:

@@ -31,6 +31,7 @@ from gomem.inputs.pprof.columns import (
     Mappings,
     PprofColumns,
     ValueType,
+    offsets_of,
 )
 from gomem.inputs.unwrap import plain_texts
 
@@ -55,14 +56,11 @@ MEMSTATS = b"# runtime.MemStats"
 LIBRARIES = b"MAPPED_LIBRARIES:"
 STRINGS = ("", "alloc_objects", "count", "alloc_space", "bytes", "inuse_objects", "inuse_space")
 SAMPLE_TYPES = tuple(
-    ValueType(*names)
-    for names in (
-        ("alloc_objects", "count"),
-        ("alloc_space", "bytes"),
-        ("inuse_objects", "count"),
-        ("inuse_space", "bytes"),
-    )
+    ValueType(f"{word}_{what}", unit)
+    for word in ("alloc", "inuse")
+    for what, unit in (("objects", "count"), ("space", "bytes"))
 )
+_OF_MAPPINGS: tuple[Any, ...] = (np.int64, *[np.uint64] * 3, *[np.int32] * 2, *[np.bool_] * 4)
 LAST_OF_ALL = "NumGC"  # of the MemStats that every release writes, near their end
 LARGEST = 2**63  # what no count may reach
 
@@ -152,16 +150,15 @@ class TextReader:
         period: int = 0,
     ) -> PprofColumns:
         """All that was read, as a profile."""
-        lengths = [len(stack) for stack in self.stacks]
         return PprofColumns(
             sample_types=sample_types,
             value=value,
-            stack_offsets=np.concatenate(([0], np.cumsum(lengths))).astype(np.int64),
+            stack_offsets=offsets_of([len(stack) for stack in self.stacks]),
             stack=np.array([row for stack in self.stacks for row in stack], np.int32),
             labels=labels,
             functions=self._function_columns(),
             locations=self._location_columns(),
-            mappings=_no_mappings(),
+            mappings=Mappings(*(np.zeros(0, kind) for kind in _OF_MAPPINGS)),
             strings=list(self.strings),
             period_type=period_type,
             period=period,
@@ -179,16 +176,14 @@ class TextReader:
     def _location_columns(self) -> Locations:
         count = len(self.locations)
         lines = [line for _, frames in self.locations for line in frames]
-        lengths = [len(frames) for _, frames in self.locations]
+        functions = [self.functions[name, file] for name, file, _ in lines]
         return Locations(
             id=np.arange(1, count + 1),
             mapping=np.full(count, -1, np.int32),
             address=np.array([address for address, _ in self.locations], np.uint64),
             folded=np.zeros(count, np.bool_),
-            line_offsets=np.concatenate(([0], np.cumsum(lengths))).astype(np.int64),
-            line_function=np.array(
-                [self.functions[name, file] for name, file, _ in lines], np.int32
-            ),
+            line_offsets=offsets_of([len(frames) for _, frames in self.locations]),
+            line_function=np.array(functions, np.int32),
             line_number=np.array([line for _, _, line in lines], np.int64),
             line_column=np.zeros(len(lines), np.int64),
         )
@@ -207,7 +202,9 @@ class _HeapReader(TextReader):
     def read(self) -> HeapText:
         records, _, tail = self.data.partition(MEMSTATS)
         stats = _stats(tail)
-        self._check_end(stats)
+        if self._header[1] == b"heap" and LAST_OF_ALL not in stats:
+            what = "ends without its MemStats: it is cut, and records may be missing"
+            self.damage.append(Damage(self.source, f"byte {len(self.data)}", what))
         addresses: list[int] | None = None
         frames: list[tuple[int, Frame | None]] = []
         for record, frame in self._lines(records):
@@ -220,14 +217,8 @@ class _HeapReader(TextReader):
             self.values.append((alloc_objects, alloc_space, inuse_objects, inuse_space))
         self.close(addresses, frames)
         max_rss = stats.get("MaxRSS")
-        return HeapText(
-            self._columns(), _memstats_json(stats), max_rss if isinstance(max_rss, int) else None
-        )
-
-    def _check_end(self, stats: dict[str, Any]) -> None:
-        if self._header[1] == b"heap" and LAST_OF_ALL not in stats:
-            what = "ends without its MemStats: it is cut, and records may be missing"
-            self.damage.append(Damage(self.source, f"byte {len(self.data)}", what))
+        peak = max_rss if isinstance(max_rss, int) else None
+        return HeapText(self._columns(), _memstats_json(stats), peak)
 
     @cached_property
     def _header(self) -> re.Match[bytes]:
@@ -253,7 +244,9 @@ class _HeapReader(TextReader):
             elif line.startswith(LIBRARIES):
                 return
             elif record := _RECORD.fullmatch(line.strip()):
-                if _stands_for_too_much(record, self._rate):
+                # Scaling is by rate / size at most; the runtime's own counts come nowhere near.
+                largest = max(abs(int(number)) for number in record.groups()[:4])
+                if largest * (self._rate + 1) >= LARGEST:
                     what = "stands for more than 64 bits hold"
                     self.damage.append(Damage(self.source, f"line {number}", what, excerpt(line)))
                 else:
@@ -310,12 +303,6 @@ def _scaled(raw: np.ndarray, rate: int) -> np.ndarray:
     return np.column_stack([count * scale, size * scale]).astype(np.int64)
 
 
-def _stands_for_too_much(record: re.Match[bytes], rate: int) -> bool:
-    """Whether scaling, by rate / size at most, goes beyond 64 bits; the runtime's own never do."""
-    numbers = [abs(int(number)) for number in record.groups()[:4]]
-    return max(numbers) * (rate + 1) >= LARGEST
-
-
 def _size_labels(raw: np.ndarray) -> Labels:
     """The size of each record's objects, as the label `bytes` of protobuf has it."""
     count = np.where(raw[:, 0] != 0, raw[:, 0], raw[:, 2])
@@ -324,11 +311,6 @@ def _size_labels(raw: np.ndarray) -> Labels:
     none = np.zeros(len(sample), np.int32)
     key = np.full(len(sample), STRINGS.index("bytes"), np.int32)
     return Labels(sample.astype(np.int32), key, none, size[sample] // count[sample], none)
-
-
-def _no_mappings() -> Mappings:
-    kinds = (np.int64, *[np.uint64] * 3, *[np.int32] * 2, *[np.bool_] * 4)
-    return Mappings(*(np.zeros(0, kind) for kind in kinds))
 
 
 def _stats(tail: bytes) -> dict[str, Any]:

@@ -58,11 +58,9 @@ def parse_pprof(data: bytes, *, source: str) -> tuple[PprofColumns, list[Damage]
 
 
 def starts_like_pprof(data: bytes) -> bool:
-    """Whether decompressed bytes begin as a profile does, even if they are cut short.
-
-    Text, archives and executables do not pass: every field must be one of profile.proto's, with
-    its wire type, and the first messages must themselves be what their field says.
-    """
+    """Whether decompressed bytes begin as a profile does, even if they are cut short."""
+    # Text, archives and executables do not pass: every field must be one of profile.proto's, with
+    # its wire type, and the first messages must themselves be what their field says.
     messages: set[int] = set()
     count = 0
     try:

@@ -18,7 +18,6 @@ from gomem.sources.artefact import open_source
 from gomem.text import Quoted, text
 
 if TYPE_CHECKING:
-    from gomem.inputs.pprof.columns import PprofColumns
     from gomem.sources.artefact import Readable, Source
 
 OF_PROFILES = ("pprof", "heap_text", "count_text")
@@ -46,7 +45,12 @@ def read_pprof(readable: Readable) -> Profile:
         raise
     if not columns.drop_frames:
         return Profile(source.name, columns, (*source.damage, *damage))
-    kept = _without_dropped(columns, source.name, damage)
+    kept = columns
+    try:  # leave out what the profile asks to leave out; a pattern that RE2 refuses is damage
+        kept = drop_uninteresting(columns)
+    except ValueError as error:
+        what = text("{}; all frames stay", Quoted(error))
+        damage.append(Damage(source.name, "drop_frames", what))
     return Profile(source.name, kept, (*source.damage, *damage), undropped=columns)
 
 
@@ -60,15 +64,6 @@ def read_folded(readable: Readable, sample_type: str = "samples", unit: str = "c
     kind = ValueType(sample_type, unit)
     columns, damage = parse_folded(source.data, source=source.name, sample_type=kind)
     return Profile(source.name, columns, (*source.damage, *damage))
-
-
-def _without_dropped(columns: PprofColumns, source: str, damage: list[Damage]) -> PprofColumns:
-    """Leave out what the profile asks to leave out; a pattern that RE2 refuses is damage."""
-    try:
-        return drop_uninteresting(columns)
-    except ValueError as error:
-        damage.append(Damage(source, "drop_frames", text("{}; all frames stay", Quoted(error))))
-        return columns
 
 
 def _read_pasted(source: Source) -> Profile | None:
@@ -95,10 +90,5 @@ def _read_heap_text(source: Source) -> Profile:
         return Profile(source.name, text.columns, damaged)
 
     dumps, wrong = parse_memstats(text.memstats, source=source.name)
-    return Profile(
-        source.name,
-        text.columns,
-        (*damaged, *wrong),
-        memstats=memstats_tables(dumps, wrong),
-        max_rss_bytes=text.max_rss_bytes,
-    )
+    memstats, damaged = memstats_tables(dumps, wrong), (*damaged, *wrong)
+    return Profile(source.name, text.columns, damaged, memstats, text.max_rss_bytes)

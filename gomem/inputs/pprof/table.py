@@ -166,7 +166,11 @@ class Profile(WithDamage):
         cum: bool = False,
         n: int | None = None,
     ) -> pd.DataFrame:
-        """Who has the most, as `go tool pprof -top` counts.
+        """Who has the most, as `go tool pprof -top` counts: rows as in `sites.SITES`.
+
+        They are in pprof's order, without those that are 0 in both. A heap profile is sampled, so
+        its numbers have their 95 % intervals beside them; elsewhere, and in a difference, the
+        bounds are missing. ValueError where there is no such sample type or granularity.
 
         Args:
             sample_type: Which of the profile's values; the default one if None.
@@ -174,14 +178,6 @@ class Profile(WithDamage):
                 (as pprof prints them) or packages (which pprof does not have).
             cum: Order by cum rather than by flat.
             n: How many rows; all if None.
-
-        Returns:
-            Rows as in `sites.SITES`, in pprof's order. Rows that are 0 in both are left out. A heap
-            profile is sampled, so its numbers have their 95 % intervals beside them; elsewhere,
-            and in a difference, the bounds are missing.
-
-        Raises:
-            ValueError: There is no such sample type or granularity.
         """
         return top_sites(self, sample_type, n, granularity, cum=cum).top
 
@@ -206,17 +202,10 @@ class Profile(WithDamage):
         cum: bool = False,
         n: int | None = None,
     ) -> pd.DataFrame:
-        """Who calls whom, as `go tool pprof -tree` counts; see `frames.TREE`.
+        """Who calls whom, as `go tool pprof -tree` counts; see `frames.TREE`, and `top`.
 
-        Args:
-            sample_type: Which of the profile's values; the default one if None.
-            granularity: What a row stands for; see `top`.
-            pattern: Only frames in whose name it is found, as `-peek` has it.
-            cum: Order by cum rather than by flat.
-            n: Of how many frames; all if None.
-
-        Raises:
-            ValueError: There is no such sample type or granularity, or RE2 refuses the pattern.
+        With a pattern, only frames in whose name it is found, as `-peek` has it; of n frames, or
+        all. ValueError as of `top`, or where RE2 refuses the pattern.
         """
         from gomem.inputs.pprof.calls.graph import tree_of
 
@@ -269,6 +258,8 @@ class Profile(WithDamage):
     ) -> Profile:
         """A part of the profile; fractions stay those of the whole, as in `go tool pprof`.
 
+        ValueError where RE2 refuses a pattern.
+
         Args:
             focus: Only samples in whose stack this pattern is found.
             ignore: Only samples in whose stack it is not found.
@@ -279,9 +270,6 @@ class Profile(WithDamage):
             tagfocus: Only samples with such a label; see `calls.tags.samples_with`.
             tagignore: Only samples without one.
             noinlines: Inlined calls count to the function that they were inlined into.
-
-        Raises:
-            ValueError: RE2 refuses a pattern.
         """
         from gomem.inputs.pprof.calls import filters
         from gomem.inputs.pprof.calls.tags import samples_with
@@ -308,16 +296,11 @@ class Profile(WithDamage):
         return self.filtered(ignore=pattern)
 
     def diff(self, base: Profile, *, as_diff_base: bool = True, normalize: bool = False) -> Profile:
-        """What this profile has more than a base.
+        """What this profile has more than a base; ValueError if the two do not count the same.
 
-        Args:
-            base: The profile to subtract; of the same sample types.
-            as_diff_base: Fractions are of the base, as with pprof's `-diff_base`; else of the
-                difference, as with `-base`, which is for two readings of counts that only grow.
-            normalize: Scale this profile first, so that both have the same sums.
-
-        Raises:
-            ValueError: The two do not count the same.
+        Fractions are of the base, as with pprof's `-diff_base`; else of the difference, as with
+        `-base`, which is for two readings of counts that only grow. If asked to `normalize`, this
+        profile is scaled first, so that both have the same sums.
         """
         from gomem.inputs.pprof.calls.filters import without_dropped
         from gomem.inputs.pprof.calls.merge import difference
@@ -332,18 +315,14 @@ class Profile(WithDamage):
         return Profile(self.source, columns, damaged, totals=totals, is_difference=True)
 
     def merge(self, *others: Profile) -> Profile:
-        """This profile and others as one: samples of one stack and one set of labels are added.
-
-        ValueError where they do not count the same.
-        """
+        """This profile and others as one, samples of one stack and labels added; or ValueError."""
         from gomem.inputs.pprof.calls.filters import without_dropped
         from gomem.inputs.pprof.calls.merge import merged
 
         profiles = (self, *others)
         columns = without_dropped(merged([one.undropped or one.columns for one in profiles]))
-        return Profile(
-            self.source, columns, tuple(one for each in profiles for one in each.damaged)
-        )
+        damaged = tuple(one for each in profiles for one in each.damaged)
+        return Profile(self.source, columns, damaged)
 
     def to_pprof(self) -> bytes:
         """The profile as gzipped profile.proto, which `go tool pprof` and others read."""
@@ -361,7 +340,7 @@ class Profile(WithDamage):
 
     def _part(self, columns: PprofColumns) -> Profile:
         """A profile of some of the samples or frames, with the totals of the whole."""
-        totals = tuple(self.total(name) for name in self.sample_type_names)
+        totals = tuple(map(self.total, self.sample_type_names))
         return replace(self, columns=columns, totals=totals, undropped=None)
 
     def _column(self, name: str | None) -> int:

@@ -100,11 +100,9 @@ def _first_header_lost(lines: Sequence[bytes]) -> bool:
 
 
 def parse_smaps(data: bytes, *, source: str) -> tuple[Mappings, list[Damage]]:
-    """Parse smaps, smaps_rollup or maps: the mappings, and what could not be read.
-
-    That is lines of neither shape, fields that do not end as the kernel ends them, and entries with
-    fewer fields than the first, as a cut file has.
-    """
+    """Parse smaps, smaps_rollup or maps: the mappings, and what could not be read."""
+    # That is lines of neither shape, fields that do not end as the kernel ends them, and entries
+    # with fewer fields than the first, as a cut file has.
     if b"\r" in data:
         data = data.replace(b"\r\n", b"\n")
     damage: list[Damage] = []
@@ -131,11 +129,7 @@ def _each_once(mappings: Mappings) -> Mappings:
         while grown and kept and first <= start[kept[-1]] and end[kept[-1]] < behind:
             kept.pop()
         kept.append(row)
-    return _those(mappings, np.array(kept, dtype=np.int64))
-
-
-def _those(mappings: Mappings, rows: NDArray[np.int64]) -> Mappings:
-    """Some of the entries."""
+    rows = np.array(kept, dtype=np.int64)
     columns = (getattr(mappings, column.name) for column in dataclass_fields(mappings))
     return Mappings(*(_at(column, rows) for column in columns))
 

@@ -85,10 +85,7 @@ def mappings_table(mappings: Mappings) -> pd.DataFrame:
 
 @dataclass(frozen=True)
 class Smaps(Frames):
-    """One process's mappings at one time: `mappings`, a row per VMA; see `MAPPINGS`.
-
-    `Rss` and its like are missing from `maps`.
-    """
+    """One process's `mappings`, a row per VMA; `Rss` and its like are missing from `maps`."""
 
     mappings: pd.DataFrame
 

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from gomem.analysis.collector.cost import Allocated, Quantiles, cost_of_collection
 from gomem.analysis.collector.steps import gc_steps
-from gomem.inputs.gctrace.read import read_gctrace
+from gomem.inputs.gctrace.table import read_gctrace
 from gomem.statistics.quantiles import Tally
 from gomem.units import MIB
 

@@ -12,7 +12,7 @@ from gomem.analysis.collector.heap_pacing import heap_pacing
 from gomem.analysis.collector.mmu import mutator_utilization
 from gomem.analysis.collector.steps import ROUNDING_BYTES, gc_steps
 from gomem.analysis.collector.triggers import gc_triggers
-from gomem.inputs.gctrace.read import read_gctrace
+from gomem.inputs.gctrace.table import read_gctrace
 from tests.builders import CAPTURES, FIXTURES
 from tests.gc_logs import captured, dumps_of
 

@@ -9,8 +9,7 @@ from gomem.analysis.collector.cost import CostSoFar
 from gomem.analysis.collector.steps import overlapping
 from gomem.facts.collector import CollectorFacts
 from gomem.inputs.gctrace.parse import parse_pieces
-from gomem.inputs.gctrace.read import iter_gctrace, read_gctrace
-from gomem.inputs.gctrace.table import gctrace_tables, packed_log
+from gomem.inputs.gctrace.table import gctrace_tables, iter_gctrace, packed_log, read_gctrace
 from gomem.inputs.packed import PackedFrame
 from tests.builders import FIXTURES
 from tests.gc_logs import GCLOGS

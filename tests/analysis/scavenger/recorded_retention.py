@@ -11,7 +11,7 @@ import pandas as pd
 from gomem.analysis.memory.skew import collection_ends
 from gomem.analysis.scavenger.retention import READINGS
 from gomem.analysis.scavenger.scavenger import CPU_CLASSES, Scavenger, scavenger
-from gomem.inputs.gctrace.read import read_gctrace
+from gomem.inputs.gctrace.table import read_gctrace
 from gomem.inputs.schema import build_rows
 from gomem.releases import GoVersion, known_version
 from gomem.units import KIB, MIB

@@ -2,7 +2,7 @@
 
 import pytest
 
-from gomem.inputs.gctrace.read import read_gctrace
+from gomem.inputs.gctrace.table import read_gctrace
 from gomem.inputs.looks_like import looks_like
 from gomem.units import MIB
 

@@ -4,8 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from gomem.inputs.gctrace.read import read_gctrace
-from gomem.inputs.gctrace.table import CYCLES, PACER, SCAVENGES, packed_log
+from gomem.inputs.gctrace.table import CYCLES, PACER, SCAVENGES, packed_log, read_gctrace
 from gomem.inputs.memstats.table import read_memstats
 from gomem.inputs.schema import UNITS
 from gomem.units import MIB

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from gomem.inputs.gctrace.wall_clock import parse_stamp, parse_stamps
+from gomem.inputs.gctrace.unwrap import parse_stamp, parse_stamps
 
 STAMPS = [
     ("2026-11-20T03:53:49Z", "2026-11-20T03:53:49"),

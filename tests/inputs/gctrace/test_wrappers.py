@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from gomem.inputs.gctrace.parse import join_pieces, parse_pieces
-from gomem.inputs.gctrace.wall_clock import parse_stamp
+from gomem.inputs.gctrace.unwrap import parse_stamp
 from gomem.inputs.gctrace.wrappers import unwrap, wrapper_of
 from tests.gc_logs import parse_gctrace
 

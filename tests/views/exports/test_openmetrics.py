@@ -3,7 +3,7 @@
 import pytest
 
 from gomem.analysis.collector.cost import cost_of_collection
-from gomem.inputs.gctrace.read import read_gctrace
+from gomem.inputs.gctrace.table import read_gctrace
 from gomem.views.exports.openmetrics import render_openmetrics
 from tests.gc_logs import recorded
 

@@ -7,7 +7,7 @@ import pytest
 
 from gomem.analysis.collector.steps import log_seconds, stopped_seconds
 from gomem.analysis.collector.timeline import gc_scavenges
-from gomem.inputs.gctrace.read import read_gctrace
+from gomem.inputs.gctrace.table import read_gctrace
 from gomem.units import MIB
 from gomem.views.exports.trace import render_trace
 from tests.gc_logs import names, recorded

@@ -50,11 +50,9 @@ def by_name(
     hide: str | None = None,
     show: str | None = None,
 ) -> PprofColumns:
-    """Keep samples in whose stack `focus` is found and `ignore` is not.
-
-    Of their frames, those in which `hide` is found and those in which `show` is not are left out;
-    samples that lose all frames go, too.
-    """
+    """Keep samples in whose stack `focus` is found and `ignore` is not."""
+    # Of their frames, those in which `hide` is found and those in which `show` is not are left out;
+    # samples that lose all frames go, too.
     if focus is None and ignore is None and hide is None and show is None:
         return columns
     ignored = _locations_matching(columns, ignore, default=False)

@@ -139,13 +139,8 @@ def tree_of(
     kept = kept[np.lexsort(sorting)]
     of_itself = relation[kept] == RELATIONS.index("self")
     whole = np.where(of_itself, total, cum[about[kept]]).astype(np.float64)
-    return Tree(
-        function=[names[row] for row in about[kept].tolist()],
-        relation=[RELATIONS[one] for one in relation[kept].tolist()],
-        other=[names[row] for row in other[kept].tolist()],
-        of_itself=of_itself,
-        flat=flat[about[kept]],
-        cum=weight[kept],
-        cum_fraction=weight[kept] / np.where(whole == 0, np.nan, whole),
-        inlined=inlined[kept],
-    )
+    functions, others = ([names[row] for row in one[kept].tolist()] for one in (about, other))
+    relations = [RELATIONS[one] for one in relation[kept].tolist()]
+    fraction = weight[kept] / np.where(whole == 0, np.nan, whole)
+    numbers = (flat[about[kept]], weight[kept], fraction)
+    return Tree(functions, relations, others, of_itself, *numbers, inlined[kept])

@@ -31,25 +31,17 @@ _MODULE_IN_PATH = re.compile(r"(?:.*/pkg/mod/|^(?!/))([^@]+)@v\d[^/]*/")
 _ESCAPED = re.compile("!([a-z])")  # how the module cache writes a capital letter
 _MAJOR_VERSION = re.compile(r"v\d+")
 _REPOSITORY_ELEMENTS = {
-    "github.com": 2,
-    "gitlab.com": 2,
-    "bitbucket.org": 2,
-    "golang.org": 2,
-    "google.golang.org": 1,
-    "go.uber.org": 1,
-    "k8s.io": 1,
-    "gopkg.in": 1,
+    **dict.fromkeys(("github.com", "gitlab.com", "bitbucket.org", "golang.org"), 2),
+    **dict.fromkeys(("google.golang.org", "go.uber.org", "k8s.io", "gopkg.in"), 1),
 }
 
 
 @lru_cache(maxsize=1 << 16)
 def shown_name(name: str, system_name: str) -> str:
-    """A function's name as pprof shows it.
-
-    pprof takes a name that its producer has left as it was in the binary for C++ if it looks so:
-    it drops parameters in `()` and `<>`. Go's names pass as they are, except where such a pair
-    stands in one without a method's receiver. Mangled names stay as they are.
-    """
+    """A function's name as pprof shows it."""
+    # pprof takes a name that its producer has left as it was in the binary for C++ if it looks so:
+    # it drops parameters in `()` and `<>`. Go's names pass as they are, except where such a pair
+    # stands in one without a method's receiver. Mangled names stay as they are.
     if name and system_name != name:
         return name
     text = system_name
@@ -95,12 +87,10 @@ def base_name(path: str) -> str:
 
 @lru_cache(maxsize=1 << 16)
 def package_of(function: str) -> str:
-    """The import path of the package that a Go function belongs to.
-
-    The package ends at the first dot after the last slash, and neither a type argument's slash
-    nor its dot counts: `example.com/m/pkg.Map[go.shape.int].func1` is of `example.com/m/pkg`.
-    Dots of the path's last element are written `%2e` in symbol names.
-    """
+    """The import path of the package that a Go function belongs to."""
+    # The package ends at the first dot after the last slash, and neither a type argument's slash
+    # nor its dot counts: `example.com/m/pkg.Map[go.shape.int].func1` is of `example.com/m/pkg`.
+    # Dots of the path's last element are written `%2e` in symbol names.
     plain = function.partition("[")[0].partition("(")[0]
     slash = plain.rfind("/") + 1
     dot = plain.find(".", slash)
@@ -111,12 +101,11 @@ def package_of(function: str) -> str:
 
 @lru_cache(maxsize=1 << 16)
 def module_of(function: str, file: str) -> str:
-    """The module that a Go function belongs to, as far as its name and file tell.
-
-    The path of a file in the module cache, or in a build with -trimpath, names the module before
-    its version. Else it is the standard library if its import path begins without a host name,
-    and otherwise what the host is known to take for a repository; of an unknown host, the package.
-    """
+    """The module that a Go function belongs to, as far as its name and file tell."""
+    # The path of a file in the module cache, or in a build with -trimpath, names the module before
+    # its version. Else it is the standard library if its import path begins without a host name,
+    # and otherwise what the host is known to take for a repository; of an unknown host, the
+    # package.
     cached = _MODULE_IN_PATH.search(file)
     if cached and cached[1] != TOOLCHAIN:
         return _ESCAPED.sub(lambda letter: letter[1].upper(), cached[1])
@@ -134,10 +123,8 @@ def module_of(function: str, file: str) -> str:
 
 
 def in_standard_library(function: str) -> bool:
-    """Whether a function is of Go's own library, as far as its name tells.
-
-    The path's first element decides: a program's own module may be called without a dot, too.
-    """
+    """Whether a function is of Go's own library, as far as its name tells."""
+    # The path's first element decides: a program's own module may be called without a dot, too.
     return package_of(function).partition("/")[0] in _STANDARD
 
 
@@ -170,11 +157,9 @@ def _module_in(file: str) -> str:
 
 
 def own_function(functions: Sequence[str], others: Collection[str] = ()) -> str:
-    """Of a stack, innermost first, the program's own innermost function: none of `of_others`.
-
-    Where none is the program's own, as in a goroutine that a library started, it is the innermost
-    that is not of Go's library; empty if all are.
-    """
+    """Of a stack, innermost first, the program's own innermost function: none of `of_others`."""
+    # Where none is the program's own, as in a goroutine that a library started, it is the innermost
+    # that is not of Go's library; empty if all are.
     outside = [one for one in functions if can_be_mended(one)]
     return next((one for one in outside if one not in others), next(iter(outside), ""))
 

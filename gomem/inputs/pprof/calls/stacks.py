@@ -51,7 +51,9 @@ class Stacks:
         starts = offsets_of(counts)
         entry = np.repeat(np.arange(len(stack)), counts)
         within = np.arange(len(entry)) - starts[entry]
-        numbers = np.array([_number(text) for text in texts], np.uint64)
+        named = (text.encode("utf-8", "surrogatepass") for text in texts)
+        digests = b"".join(blake2b(name, digest_size=8).digest() for name in named)
+        numbers = np.frombuffer(digests, "<u8").astype(np.uint64)
         frame = numbers[offsets[stack[entry]] + within]
         of_sample = starts[self.columns.stack_offsets]
         depth = np.arange(len(frame)) - np.repeat(of_sample[:-1], np.diff(of_sample))
@@ -69,7 +71,9 @@ class Stacks:
             if len(names) > MOST_FRAMES:
                 names[MOST_FRAMES:] = [CUT]
                 break
-        return ";".join(_shown(name) for name in reversed(names))
+        most = MOST_NAME - 1
+        shown = (one if len(one) <= MOST_NAME else f"{one[:most]}{CUT}" for one in reversed(names))
+        return ";".join(shown)
 
     @cached_property
     def others(self) -> frozenset[str]:
@@ -91,20 +95,9 @@ class Stacks:
         return texts, np.array(offsets, np.int64)
 
 
-def _number(text: str) -> int:
-    digest = blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).digest()
-    return int.from_bytes(digest, "little")
-
-
-def _shown(name: str) -> str:
-    return name if len(name) <= MOST_NAME else f"{name[: MOST_NAME - 1]}{CUT}"
-
-
 def caller_of(profile: Profile, function: str, sample_type: str) -> str:
-    """The program's own function for which a function allocates most; see `own_function`.
-
-    The function is the innermost of the stacks to look at, as `top` names it.
-    """
+    """The program's own function for which a function allocates most; see `own_function`."""
+    # The function is the innermost of the stacks to look at, as `top` names it.
     stacks = Stacks(profile.columns)
     for sample in np.argsort(-profile.values(sample_type), kind="stable")[:MOST_LOOKED_AT].tolist():
         names = stacks.text(sample).split(";")[::-1]

@@ -66,10 +66,8 @@ def samples_with(columns: PprofColumns, expression: str) -> NDArray[np.bool_]:
 
 
 def tags_of(columns: PprofColumns, values: NDArray[np.int64]) -> Tags:
-    """Each value of each label with what its samples add up to, in pprof's order: largest first.
-
-    Keys are in order of their names: as in pprof, which does not add up keys to sort them.
-    """
+    """Each value of each label with what its samples add up to, in pprof's order: largest first."""
+    # Keys are in order of their names: as in pprof, which does not add up keys to sort them.
     labels, units, strings = columns.labels, units_of(columns), columns.strings
     rows = np.flatnonzero(_says_something(columns))
     same = _first_of_equal(strings)

@@ -120,7 +120,10 @@ class _Reader:
         ids, offsets = fields.many(1)
         rows = self.locations.of(ids)
         if len(rows) and rows.min() < 0:
-            self._refuse_unknown(first, ids[int(np.argmin(rows))], offsets, int(np.argmin(rows)))
+            entry = int(np.argmin(rows))
+            sample = int(np.searchsorted(offsets, entry, side="right")) - 1
+            what = f" names location {ids[entry]}, which the profile does not hold"
+            raise SampleError(first + sample, what)
         begin = int(self.offsets[first])
         self.stack[begin : begin + len(rows)] = rows
         np.add(offsets[1:], begin, out=self.offsets[first + 1 : last + 1])
@@ -144,11 +147,6 @@ class _Reader:
             what = f" has {counts[sample]} values, the profile declares {self.types} sample types"
             raise SampleError(first + sample, what)
         return values.reshape(-1, self.types)
-
-    def _refuse_unknown(self, first: int, named: int, offsets: IntArray, entry: int) -> None:
-        sample = int(np.searchsorted(offsets, entry, side="right")) - 1
-        what = f" names location {named}, which the profile does not hold"
-        raise SampleError(first + sample, what)
 
     def _read_labels(self, first: int, samples: Fields) -> None:
         messages, inner = samples.nested(3)

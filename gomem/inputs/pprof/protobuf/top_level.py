@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 FIELDS_LIMIT = 1 << 24  # fields of a profile's top level: protobuf takes 16 bytes and more for each
 SHORTEST = 2  # bytes of a field
 BLOCK = 1 << 14  # fields that are walked over at a time
+PACKED = re.compile(rb"(?:[\x80-\xff]{0,9}[\x00-\x7f])*")  # nothing but numbers
 PLAIN = frozenset(range(8 | BYTES, MARK, 8))  # tags of one byte with a length
 
 
@@ -62,20 +63,17 @@ def split(data: bytes, source: str) -> TopLevel:
     """Split a profile's top level; FormatError where it is cut, or its fields are no profile's."""
     if len(data) > SHORTEST * FIELDS_LIMIT:
         _refuse_many(data, source)
-    message = _parsed(data, source)
-    # A field that protobuf does not know is of a newer profile.proto, or has another wire type.
-    if len(UnknownFieldSet(message)):
-        _refuse_other_types(data, source)
-    return TopLevel(data, message)
-
-
-def _parsed(data: bytes, source: str) -> Any:
     message = Profile()
     try:
         message.ParseFromString(data)
     except DecodeError:
         raise broken(data, source) from None
-    return message
+    # A field that protobuf does not know is of a newer profile.proto, or has another wire type.
+    if len(UnknownFieldSet(message)):
+        for number, wire_type, *_ in walk(data):
+            if wire_type not in TOP_TYPES.get(number, (wire_type,)):
+                raise broken(data, source)
+    return TopLevel(data, message)
 
 
 def _refuse_many(data: bytes, source: str) -> None:
@@ -115,13 +113,6 @@ def _plain_fields(data: bytes, place: int) -> tuple[int, int]:
     return place, count
 
 
-def _refuse_other_types(data: bytes, source: str) -> None:
-    """Refuse a field that has another wire type than profile.proto gives it."""
-    for number, wire_type, *_ in walk(data):
-        if wire_type not in TOP_TYPES.get(number, (wire_type,)):
-            raise broken(data, source)
-
-
 def broken(data: bytes, source: str) -> FormatError:
     """Where the top level stops being a profile's, found by walking over it."""
     end = 0
@@ -130,14 +121,9 @@ def broken(data: bytes, source: str) -> FormatError:
             if wire_type not in TOP_TYPES.get(number, (wire_type,)):
                 what = f"field {number} has wire type {wire_type}"
                 return FormatError(source, f"byte {place}", f"{what}, which no profile has there")
-            if number == COMMENT and wire_type == BYTES and not _is_packed(data[start:end]):
+            if number == COMMENT and wire_type == BYTES and not PACKED.fullmatch(data, start, end):
                 return FormatError(source, f"byte {start}", f"comment: {CUT}")
     except WireError as error:
         what = str(error).replace("its message", f"the file, which has {len(data)} bytes")
         return FormatError(source, f"byte {error.offset}", f"not a whole pprof profile: {what}")
     return FormatError(source, f"byte {end}", "not a pprof profile")
-
-
-def _is_packed(content: bytes) -> bool:
-    """Whether numbers fill it."""
-    return re.fullmatch(rb"(?:[\x80-\xff]{0,9}[\x00-\x7f])*", content) is not None

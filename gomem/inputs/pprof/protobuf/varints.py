@@ -81,7 +81,10 @@ class Numbers:
         bytes, uint32 if none has more than four, else int64 with the 64 bits written. VarintError
         where one is cut off by its run's end, or has more than ten bytes.
         """
-        self._refuse_cut(starts, stops)
+        whole = self._ends_here.take(stops - 1) | (stops == starts)
+        if not whole.all():
+            run = int(np.argmin(whole))
+            raise VarintError(run, int(starts[run]), CUT)
         inside = _inside(starts, stops, len(self.data))
         ends = (self._ends_here & inside).nonzero()[0]
         values: NDArray[Any] = self._short.take(ends)
@@ -90,12 +93,6 @@ class Numbers:
             values = _lengthen(self.data, values, longer, ends.take(longer))
         # Runs do not overlap: of the numbers found, those up to a stop and past the one before.
         return values, np.diff(np.searchsorted(ends, stops), prepend=0)
-
-    def _refuse_cut(self, starts: IntArray, stops: IntArray) -> None:
-        whole = self._ends_here.take(stops - 1) | (stops == starts)
-        if not whole.all():
-            run = int(np.argmin(whole))
-            raise VarintError(run, int(starts[run]), CUT)
 
     @cached_property
     def _long(self) -> NDArray[np.bool_]:

@@ -36,9 +36,11 @@ class _Writer:
         for one in columns.sample_types:
             yield message(schema.SAMPLE_TYPE, self._value_type(one.type, one.unit))
         yield from self._samples()
-        yield from self._mappings()
+        for row, (_, *values) in enumerate(rows_of(columns.mappings), start=1):
+            yield message(schema.MAPPING, _numbers(row, *map(int, values)))
         yield from self._locations(columns.locations)
-        yield from self._functions()
+        for row, (_, *values) in enumerate(rows_of(columns.functions), start=1):
+            yield message(schema.FUNCTION, _numbers(row, *values))
         if columns.period_type.type or columns.period_type.unit:
             period_type = self._value_type(columns.period_type.type, columns.period_type.unit)
             yield message(schema.PERIOD_TYPE, period_type)
@@ -71,10 +73,6 @@ class _Writer:
                 schema.SAMPLE, message(1, entries) + message(2, numbers) + labels.get(row, b"")
             )
 
-    def _mappings(self) -> Iterator[bytes]:
-        for row, (_, *values) in enumerate(rows_of(self.columns.mappings), start=1):
-            yield message(schema.MAPPING, _numbers(row, *map(int, values)))
-
     def _locations(self, locations: Locations) -> Iterator[bytes]:
         entries = enumerate(locations.entries(), start=1)
         for row, (mapping, address, folded, lines) in entries:
@@ -85,10 +83,6 @@ class _Writer:
             yield message(
                 schema.LOCATION, _numbers(row, mapping + 1, address) + own + _number(5, int(folded))
             )
-
-    def _functions(self) -> Iterator[bytes]:
-        for row, (_, *values) in enumerate(rows_of(self.columns.functions), start=1):
-            yield message(schema.FUNCTION, _numbers(row, *values))
 
 
 def _label_messages(labels: Labels) -> dict[int, bytes]:
