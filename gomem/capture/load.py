@@ -259,6 +259,20 @@ def _nothing_readable(name: str, gathering: _Gathering) -> str:
     return f"{name}: nothing that gomem can read: {reasons}"
 
 
+# What people call moments in the order in which they come: none has a number, or a time.
+ORDER = (
+    {"before", "start", "first", "begin", "initial", "baseline", "early", "old"},
+    {"during", "mid", "middle", "busy", "loaded", "peak", "spike"},
+    {"after", "later", "late", "last", "end", "final", "now", "new"},
+)
+
+
+def _place_of_word(name: str) -> int | None:
+    """Where a moment stands by the word that it is called; None if that says nothing."""
+    word = name.lower().strip("-_. ")
+    return next((place for place, words in enumerate(ORDER) if word in words), None)
+
+
 def _moments(artefacts: Sequence[Artefact], manifest: Manifest) -> dict[str, Moment]:
     """Moments in order: by name, and by time as far as there is a clock."""
     groups: dict[MomentName, list[Artefact]] = {}
@@ -267,7 +281,9 @@ def _moments(artefacts: Sequence[Artefact], manifest: Manifest) -> dict[str, Mom
             groups.setdefault(MomentName(artefact.moment), []).append(artefact)
     counted = manifest.collections
     moments = [Moment(name, tuple(group), counted.get(name)) for name, group in groups.items()]
-    moments.sort(key=lambda moment: natural_key(moment.name))
+    words = {moment.name: _place_of_word(moment.name) for moment in moments}
+    in_words = None not in words.values()
+    moments.sort(key=lambda one: (words[one.name] if in_words else 0, natural_key(one.name)))
     return {moment.name: moment for moment in _in_time(moments)}
 
 

@@ -98,7 +98,7 @@ def _growing(case: Case) -> Finding:
         Count(round(count.last)),
         _within(count.seconds, count.grown) if case.facts.goroutines_are_timed else "",
         where_words(growth.waiting, thresholds),
-        text("they hold {}{}", "up to " if heap else "at least ", Bytes(round(size))),
+        _held(size, heap, case),
     )
     evidence = [
         Evidence(one.path, text("goroutines, {}", which), one.goroutines, "count")
@@ -118,6 +118,19 @@ def _growing(case: Case) -> Finding:
         next_step=_next_step(growth.waiting, last.path),
         confidence="likely" if likely else "possible",
         sites=_sites(growth.waiting, size),
+    )
+
+
+def _held(size: float, heap: float, case: Case) -> Text:
+    """What they hold; where that is known of no more than the smallest stacks, what RSS grew by."""
+    account = case.facts.account
+    if heap or case.facts.goroutines.stacks is not None or account is None:
+        return text("they hold {}{}", "up to " if heap else "at least ", Bytes(round(size)))
+    grown = account.change_bytes if account.quantity == "rss" else 0
+    if grown <= size:
+        return text("they hold at least {}", Bytes(round(size)))
+    return text(
+        "they hold at least {}, and RSS grew by {} meanwhile", Bytes(round(size)), Bytes(grown)
     )
 
 

@@ -52,7 +52,7 @@ def lack(case: Case) -> Lack | None:
     """What has risen by much in readings too few for a direction."""
     live, thresholds = case.facts.live_heap, case.thresholds
     rise = None if live is None else live.rise
-    if live is None or rise is None or rise.readings >= thresholds.growth_readings:
+    if live is None or rise is None or rise.readings >= thresholds.growth_readings or grows(case):
         return None
     large = rise.grown >= thresholds.growth_few_bytes
     if not large or rise.ratio < thresholds.growth_few_ratio:

@@ -108,9 +108,7 @@ def growth(
         return None
     enough = level.rise.readings >= thresholds.growth_readings
     likely = enough and sure >= thresholds.likely_probability
-    timed = case.facts.account is not None and all(
-        snapshot.seconds is not None for snapshot in case.facts.account.snapshots
-    )
+    timed = case.facts.account is not None and case.facts.account.is_timed
     return Growth(level.rise, timed, sure, "likely" if likely else "possible")
 
 

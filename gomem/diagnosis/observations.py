@@ -96,7 +96,7 @@ def _of_part(part: Part, account: Account, case: Case) -> Observation:
         level_words(part.before),
         level_words(part.after),
         _within(account),
-        _still(rise),
+        _still(rise, account),
     )
     return Observation(
         sentence.sentence(),
@@ -117,11 +117,12 @@ def _shape(rise: Rise | None) -> str:
     return "" if rise is None or rise.readings < MIN_READINGS else rise.shape
 
 
-def _still(rise: Rise | None) -> Text:
-    """That it goes on to the end, where it does, and how fast."""
+def _still(rise: Rise | None, account: Account) -> Text:
+    """That it goes on to the end, where it does, and how fast, where the moments have times."""
     if rise is None or rise.readings < MIN_READINGS or not rise.goes_on or rise.shape != "ramp":
         return Text()
-    return text(" and is still growing ({})", Rate(rise.slope))
+    is_timed = account.is_timed
+    return text(" and is still growing{}", text(" ({})", Rate(rise.slope)) if is_timed else "")
 
 
 def _within(account: Account) -> Text:
@@ -141,7 +142,7 @@ def whole_words(account: Account, case: Case) -> Text:
         account.parts,
         case.facts.moments,
         before=text("at {}", MomentName(first.moment)),
-        meanwhile=_within(account) + _still(whole_rise(account)),
+        meanwhile=_within(account) + _still(whole_rise(account), account),
         peak=_peak(account, case.thresholds.peak_ratio),
     )
 

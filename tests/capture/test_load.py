@@ -11,7 +11,7 @@ from gomem.capture import load
 from gomem.errors import CaptureError, Damage
 from gomem.sources import long
 from gomem.sources.artefact import Source
-from tests.builders import FIXTURES
+from tests.builders import FIXTURES, smaps_entry, smaps_text
 
 CAPTURE = FIXTURES / "captures/zeroing-go1.24.2"
 LOADED = CAPTURE / "2-loaded"
@@ -204,3 +204,24 @@ def test_a_file_that_is_called_like_a_pattern_is_meant_itself(tmp_path):
     shutil.copy(LOADED / "smaps", tmp_path / "smaps1")
 
     assert ["smaps[1]"] == list(gomem.load(tmp_path / "smaps[1]").artefacts["path"])
+
+
+@pytest.mark.parametrize(
+    ("names", "ordered"),
+    [
+        pytest.param(("after", "before"), ["before", "after"], id="words of order"),
+        pytest.param(
+            ("after", "before", "during", "last"), ["before", "during", "after", "last"], id="four"
+        ),
+        pytest.param(("after", "noon"), ["after", "noon"], id="a word that says no order"),
+        pytest.param(("2-before", "1-after"), ["1-after", "2-before"], id="numbers say it"),
+    ],
+)
+def test_moments_without_a_clock_come_as_their_words_say(tmp_path, names, ordered):
+    for name in names:
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "smaps").write_bytes(
+            smaps_text(smaps_entry(0x400000, 0x401000, "r-xp", "/app/api", rss_kib=4))
+        )
+
+    assert ordered == list(gomem.load(tmp_path).by_moment)

@@ -130,7 +130,7 @@ def test_how_much_a_site_has_is_said_in_words_that_hold(largest, words):
 
 
 def test_few_readings_of_a_large_rise_are_called_thin():
-    lack = heap_growth.lack(case([10, 60]))
+    lack = heap_growth.lack(case([10, 60], kinds=("marks",), seconds=[0.0, 0.5]))
 
     assert [10 * MIB, 60 * MIB] == [one.value for one in lack.seen.of(Bytes)]
     assert heap_growth.lack(case(10 + 2 * T)) is None

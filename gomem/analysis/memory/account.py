@@ -117,6 +117,11 @@ class Account:
         """By how much the whole grew from the first to the last."""
         return self.last.total_bytes - self.first.total_bytes
 
+    @property
+    def is_timed(self) -> bool:
+        """Whether every moment has a time; else levels number them."""
+        return all(snapshot.seconds is not None for snapshot in self.snapshots)
+
     @cached_property
     def parts(self) -> tuple[Part, ...]:
         """What moved from the first to the last; see `moved`."""

@@ -31,6 +31,7 @@ LOG, MARKS, PROFILES = "log", "marks", "profiles"
 MIN_MARKS = 3  # for a direction; below, profiles may have one
 MIN_PROFILES = 4  # of a series that is better than marks which cover a third of it
 FAR_LONGER = 3.0
+REFUTED = 1.25  # times what goals tell: stacks and globals raise goals, and never lower them
 FOLLOWS = 0.4  # of the rise: a kind of evidence that shows as much of it agrees
 DEFAULT_GOGC = 1.0
 
@@ -140,10 +141,17 @@ class _Evidence:
     def level(self) -> Level | None:
         """The kind of evidence that shows most of the time, by most readings."""
         marked, shown = self.marked, self._level_of_profiles
+        if marked is not None and len(shown) > 1 and self._are_beyond(marked):
+            return shown
         if marked is None or len(marked) < min(MIN_MARKS, len(shown)):
             return shown if len(shown) > 1 else marked
         longer = shown.span_seconds > FAR_LONGER * marked.span_seconds
         return shown if len(shown) >= MIN_PROFILES and longer else marked
+
+    def _are_beyond(self, marked: Level) -> bool:
+        """Whether profiles surely have more in use than goals tell: those are a memory limit's."""
+        most = max(profile.in_use_bytes - profile.error_bytes for profile in self.profiles)
+        return most > REFUTED * float((marked.values + marked.errors).max())
 
     def agreeing(self, level: Level) -> frozenset[str]:
         """The kinds of evidence that rise as the level does."""

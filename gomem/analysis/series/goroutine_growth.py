@@ -27,7 +27,6 @@ if TYPE_CHECKING:
 PART = 0.1  # of those that came: fewer are of the work that goes on beside them
 SMALLEST_STACK = 2 * KIB  # _StackMin of runtime/stack.go, since Go 1.4
 DESCRIPTOR_BYTES = 384  # of a goroutine: 376 to 440 by release, in the size class above
-OF_RUNTIME = ("runtime.", "internal/poll.runtime_", "sync.runtime_")  # where goroutines park
 DESCRIPTORS = frozenset({"runtime.malg", "runtime.newproc1", "runtime.allgadd"})
 
 
@@ -130,10 +129,13 @@ def _started_by(profile: pd.DataFrame, function: str) -> str:
 
 
 def _waiting_in(stack: str) -> str:
-    """The program's own innermost function; where there is none, the first outside the runtime."""
+    """The program's own innermost function; where there is none, what the goroutine began with.
+
+    `net/http.(*persistConn).readLoop` says more than that it waits for the network.
+    """
     functions = stack.split(";")
-    parked = (name for name in functions if not name.startswith(OF_RUNTIME))
-    return own_function(functions) or next(parked, functions[0])
+    begun = (name for name in reversed(functions) if not name.startswith("runtime."))
+    return own_function(functions) or next(begun, functions[0])
 
 
 def _by_function(profile: pd.DataFrame) -> pd.Series:

@@ -74,6 +74,18 @@ def test_a_log_that_a_collection_ties_stands_on_the_moments_clock():
     assert {"log", "marks"} <= found.agreeing
 
 
+def test_profiles_with_more_in_use_than_goals_tell_refute_them():
+    """
+    A memory limit holds the goals at 60 MiB, of which GOGC=100 would make marks of 30 MiB.
+    """
+    profiles = [InUse(float(t), float(t), (15 + 10 * t) * MIB, MIB) for t in range(5)]
+    rows = [(t, t, t + 1, 60 * MIB, 58 * MIB, np.nan) for t in range(5)]
+
+    found = live_heap(stats(*rows), profiles=profiles)
+
+    assert "profiles" == found.level.source
+
+
 def test_where_marks_are_few_profiles_tell_more():
     profiles = [InUse(float(t), float(t), (5 + 10 * t) * MIB, MIB) for t in range(5)]
 
