@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from gomem.causes.finding import Severity
 from gomem.comparison.causes import GONE, NEW, NOT_COMPARABLE
 from gomem.comparison.direction import together
-from gomem.comparison.quantities import Quantity, quantities
+from gomem.comparison.quantities import Quantity, capital, quantities
 from gomem.comparison.samples import (
     BENCHMARK,
     BETTER,
@@ -82,7 +82,7 @@ def _said(parts: Sequence[_Part], numbers: Sequence[Quantity]) -> list[str]:
     """The sentences: what was gained and at what cost, then what is decided, then the rest."""
     said = [sentence for _, sentence in sorted(parts, key=lambda part: part[0] in {SAME, TOO_FEW})]
     if trade := _trade(numbers):
-        whole = {f"{_capital(one.clause)}." for one in numbers if _says(trade, one.clause)}
+        whole = {f"{capital(one.clause)}." for one in numbers if _says(trade, one.clause)}
         said = [trade, *(sentence for sentence in said if sentence not in whole)]
     return [_with_rise(said[0], numbers), *said[1:]]
 
@@ -99,15 +99,11 @@ def _trade(numbers: Sequence[Quantity]) -> str:
     gained = " and ".join(one.clause for one in gains)
     price = "".join(one.price for one in costs)
     worse = " and ".join(one.clause for one in costs if not one.price)
-    return f"{_capital(gained)}{price}{f', but {worse}' if worse else ''}."
+    return f"{capital(gained)}{price}{f', but {worse}' if worse else ''}."
 
 
 def _says(sentence: str, words: str) -> bool:
     return words.lower() in sentence.lower()
-
-
-def _capital(clause: str) -> str:
-    return clause[:1].upper() + clause[1:]
 
 
 def _with_rise(sentence: str, numbers: Sequence[Quantity]) -> str:

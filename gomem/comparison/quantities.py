@@ -113,10 +113,9 @@ def _reason(change: Change | None, *, medians: bool) -> str:
 def _heap(row: dict[str, Any]) -> Quantity:
     verdict = _verdict(row)
     clause = _moved("the heap in use", row, _sizes(row), noise=verdict == NO_CLAIM)
-    sentence = f"{clause[:1].upper()}{clause[1:]}; RSS is not on both sides."
-    return Quantity(
-        HEAP, _of_metric(verdict), clause, sentence, _rise(row), _price(row, "heap in use")
-    )
+    sentence = f"{capital(clause)}; RSS is not on both sides."
+    price = _price(row, "heap in use")
+    return Quantity(HEAP, _of_metric(verdict), clause, sentence, _rise(row), price)
 
 
 def _in_use(comparison: Comparison) -> Quantity | None:
@@ -133,7 +132,7 @@ def _in_use(comparison: Comparison) -> Quantity | None:
         sizes = _sizes(row)
         sentence = f"Memory in use is about the same: {sizes[0]} before, {sizes[1]} after."
     else:
-        sentence = f"{clause[:1].upper()}{clause[1:]}{_largest_site(in_use, after - before)}."
+        sentence = f"{capital(clause)}{_largest_site(in_use, after - before)}."
     return Quantity(HEAP, verdict, clause, sentence, _rise(row), _price(row, "memory in use"))
 
 
@@ -168,8 +167,7 @@ def _collector(comparison: Comparison) -> Quantity | None:
         return None
     verdict = _verdict(row, least=LEAST_CPU)
     shares = [format_fraction(row[f"{side}_median"]) for side in ("before", "after")]
-    verb = "fell" if row["difference"] < 0 else "rose"
-    clause = f"GC CPU {verb} from {shares[0]} to {shares[1]}"
+    clause = _moved("GC CPU", row | {"change": None}, shares)
     before, rise = row["before_median"], row["after_median"] - row["before_median"]
     worse_by = rise / before if before and abs(rise) >= LEAST_CPU else 0.0
     sentence = _sentence("GC CPU", clause, shares, verdict)
@@ -188,8 +186,7 @@ def _goroutines(comparison: Comparison) -> Quantity | None:
     verdict = row["verdict"]
     if verdict == TOO_FEW:
         verdict = WORSE if row["difference"] > 0 else BETTER
-    verb = "rose" if row["difference"] > 0 else "fell"
-    clause = f"goroutines {verb} from {format_count(counts[0])} to {format_count(counts[1])}"
+    clause = _moved("goroutines", row | {"change": None}, [*map(format_count, counts)])
     return Quantity(GOROUTINES, _of_metric(verdict), clause, f"{clause.capitalize()}.", _rise(row))
 
 
@@ -203,7 +200,7 @@ def _verdict(row: dict[str, Any], **asked: Any) -> str:
 def _sentence(name: str, clause: str, values: list[str], verdict: str) -> str:
     """What moved, in a sentence; what may not have moved with both of its values."""
     if verdict in {BETTER, WORSE}:
-        return f"{clause[:1].upper()}{clause[1:]}."
+        return f"{capital(clause)}."
     why = _NO_CHANGE.get(verdict, "no change beyond noise")
     return f"{name}: {values[0]} before, {values[1]} after; {why}."
 
@@ -221,6 +218,11 @@ def _moved(
     known = [] if is_unknown(row["change"]) else [format_relative(row["change"])]
     beside = ", ".join(known + ["medians"] * medians + ["may be noise"] * noise)
     return f"{name} {verb} from {values[0]} to {values[1]}{f' ({beside})' if beside else ''}"
+
+
+def capital(clause: str) -> str:
+    """A clause as a sentence begins."""
+    return clause[:1].upper() + clause[1:]
 
 
 def _sizes(row: dict[str, Any]) -> list[str]:
@@ -248,5 +250,4 @@ def _metric(comparison: Comparison, name: str) -> dict[str, Any] | None:
     """A level that both sides have."""
     metrics = comparison.metrics
     rows = rows_of(metrics[(metrics["name"] == name) & (metrics["layer"] != BENCHMARK)])
-    known = (row for row in rows if not is_unknown(row["difference"]))
-    return next(known, None)
+    return next((row for row in rows if not is_unknown(row["difference"])), None)

@@ -72,12 +72,10 @@ class GogcBounds:
 def gogc_bounds(stats: pd.DataFrame, *, stacks_count: bool, is_limited: bool) -> GogcBounds:
     """Bound GOGC by readings of one process.
 
-    Args:
-        stats: A row a moment, in order: `LastGC` in seconds, `NumGC`, `NumForcedGC`, `NextGC`,
-            `HeapAlloc`, `TotalAlloc`, `live_bytes` (`/gc/heap/live:bytes`), `in_use_bytes` (of a
-            heap profile, the lower end) and `stack_bytes`; missing where it is not known.
-        stacks_count: Whether stacks and globals may raise goals, by the release.
-        is_limited: Whether there is a memory limit.
+    `stats` has a row a moment, in order: `LastGC` in seconds, `NumGC`, `NumForcedGC`, `NextGC`,
+    `HeapAlloc`, `TotalAlloc`, `live_bytes` (`/gc/heap/live:bytes`), `in_use_bytes` (of a heap
+    profile, the lower end) and `stack_bytes`; missing where it is not known. By the release, stacks
+    and globals may raise goals.
     """
     lows, highs = _by_readings(stats, stacks_count)
     low = float(np.max(lows, initial=0.0))
