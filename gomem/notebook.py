@@ -70,42 +70,26 @@ __all__ = [
 
 
 def open_capture(capture: Named, baseline: Named | None = None) -> Diagnosis:
-    """Diagnose the capture that a notebook is about.
+    """Diagnose the capture that a notebook is about, with what it is compared with.
 
-    Args:
-        capture: Its path; one of the captures recorded for the notebooks is also found by its name.
-        baseline: Likewise what it is compared with.
-
-    Raises:
-        CaptureError: There is nothing at a path that gomem can read.
+    Each is a path; one of the captures recorded for the notebooks is also found by its name. A
+    CaptureError says that there is nothing at a path that gomem can read, here and below.
     """
     return diagnose(_found(capture), None if baseline is None else _found(baseline))
 
 
 def open_sides(before: Side, after: Side) -> Comparison:
-    """Compare two sides, each a path, a pattern of runs, or a list.
-
-    Raises:
-        CaptureError: There is nothing on a side that gomem can read.
-    """
+    """Compare two sides, each a path, a pattern of runs, or a list."""
     return compare(_found(before), _found(after))
 
 
 def open_first(side: Side) -> Diagnosis:
-    """Diagnose the first capture of a side of several runs.
-
-    Raises:
-        CaptureError: There is nothing on the side that gomem can read.
-    """
+    """Diagnose the first capture of a side of several runs."""
     return diagnose(matching(_found(_several(side)[0]))[0])
 
 
 def open_builds(builds: Mapping[str, Named] | Sequence[Named]) -> dict[str, Diagnosis]:
-    """Diagnose several builds, releases or pods, by name; without names, by those of their paths.
-
-    Raises:
-        CaptureError: There are fewer than two, or there is nothing at a path that gomem can read.
-    """
+    """Diagnose two or more builds, releases or pods, by name or by those of their paths."""
     named = {**builds} if isinstance(builds, Mapping) else _by_name(builds)
     if len(named) < 2:
         raise CaptureError(f"wanted at least two builds, got {len(named)}")
@@ -145,31 +129,35 @@ def verdict(asked: Asked) -> Shown:
 def section(asked: Asked, name: str, *, figures: bool = True) -> Shown:
     """A section of the report, or of a comparison; one line where there is nothing to say.
 
-    Args:
-        asked: A diagnosis, a comparison, or that of many builds.
-        name: Such as `ledger`, `collector` or `findings`.
-        figures: Whether with its figures, or the tables and words alone.
-
-    Raises:
-        ValueError: There is no such section.
+    Names are such as `ledger`, `collector` or `findings`; another one is a ValueError. Without
+    figures it has the tables and words alone.
     """
-    part = _part_of(asked, name)
+    parts: Sequence[Part[Any]] = OF_BUILDS
+    if not isinstance(asked, BuildComparison):
+        parts = OF_A_COMPARISON if isinstance(asked, Comparison) else OF_A_REPORT
+    by_name = {part.name: part for part in parts}
+    if name not in by_name:
+        near = did_you_mean(name, by_name)
+        raise ValueError(f"{name}: wanted one of {', '.join(by_name)}{near}")
+    part = by_name[name]
     found = part.make(asked)
     if found is None:
         return sentences(f"{part.absent}.")
+
+    def is_of_figure(block: Block) -> bool:
+        """Whether it is a figure, or the fold with the numbers of one."""
+        folded = isinstance(block, Folded) and block.summary == NUMBERS
+        return folded or isinstance(block, Figure)
+
     blocks = unchosen(found.blocks)
-    return Shown(tuple(one for one in blocks if figures or not _is_of_figure(one)))
+    return Shown(tuple(one for one in blocks if figures or not is_of_figure(one)))
 
 
 def show(draw: Callable[..., Any] | pd.DataFrame | pd.Series, *data: Any, **options: Any) -> Any:
     """Call something, and show what it returns; one line where the capture lacks what it needs.
 
-    A figure of `gomem.plot` is shown as it stands in a report, and has light and dark paper's ink.
-
-    Args:
-        draw: A figure of `gomem.plot`, or any function that raises `CaptureError`; or a frame.
-        data: What it is called with.
-        options: Likewise.
+    That is a figure of `gomem.plot`, which is shown as it stands in a report and has light and dark
+    paper's ink; or any function that raises `CaptureError`; or a frame.
     """
     if getattr(draw, "__module__", "").startswith(FIGURES) and draw is not flame:
         options = {"ax": PAGE, **options}
@@ -177,30 +165,21 @@ def show(draw: Callable[..., Any] | pd.DataFrame | pd.Series, *data: Any, **opti
         found = draw(*data, **options) if callable(draw) else draw
     except (CaptureError, KeyError) as error:
         words = str(error.args[0])
-        named = [one.capture.file_name for one in data if isinstance(one, Diagnosis)]
-        is_name = any(words.startswith(name) for name in (*named, _owner(draw)) if name)
+        asked = (*data, getattr(draw, "__self__", None))
+        named = [one.capture.file_name for one in asked if isinstance(one, Diagnosis)]
+        is_name = any(words.startswith(name) for name in named if name)
         return sentences(f"{words}." if is_name else f"{words[0].upper()}{words[1:]}.")
     if isinstance(found, (pd.DataFrame, pd.Series)) and not found.size:
         return sentences("Nothing of this in the capture.")
-    return _apart(found) if isinstance(found, Drawing) else found
-
-
-def _owner(method: Any) -> str:
-    """The name of the capture that a diagnosis' own method speaks of; empty of others."""
-    owner = getattr(method, "__self__", None)
-    return owner.capture.file_name if isinstance(owner, Diagnosis) else ""
-
-
-def _apart(drawing: Drawing) -> Drawing:
-    """With a name of its own: a page may show one figure several times."""
-    return replace(drawing, name=f"{drawing.name}-{next(_NUMBERS)}")
+    if isinstance(found, Drawing):  # a page may show one figure several times
+        return replace(found, name=f"{found.name}-{next(_NUMBERS)}")
+    return found
 
 
 def provenance(*captures: Side | Mapping[str, Named] | None) -> Shown:
     """What a page was made from, to the last bit, and with what: files, digests, versions.
 
-    Args:
-        captures: The paths that it was made from, as they were given; None is left out.
+    Its paths are as they were given; None is left out.
     """
     paths = [path for one in captures if one is not None for path in _several(one)]
     files = [one for path in paths for one in digests_of(_found(path))]
@@ -224,20 +203,3 @@ def _several(given: Any) -> list[Named]:
     if isinstance(given, Mapping):
         return list(given.values())
     return list(given) if isinstance(given, (list, tuple)) else [given]
-
-
-def _is_of_figure(block: Block) -> bool:
-    """Whether it is a figure, or the fold with the numbers of one."""
-    return isinstance(block, Figure) or (isinstance(block, Folded) and block.summary == NUMBERS)
-
-
-def _part_of(asked: Asked, name: str) -> Part[Any]:
-    if isinstance(asked, BuildComparison):
-        parts: Sequence[Part[Any]] = OF_BUILDS
-    else:
-        parts = OF_A_COMPARISON if isinstance(asked, Comparison) else OF_A_REPORT
-    by_name = {part.name: part for part in parts}
-    if name not in by_name:
-        near = did_you_mean(name, by_name)
-        raise ValueError(f"{name}: wanted one of {', '.join(by_name)}{near}")
-    return by_name[name]

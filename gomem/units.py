@@ -88,14 +88,11 @@ def format_value(value: float | str, unit: str) -> str:
     """A value in its base unit (`B`, `B/s`, `s`, `fraction`, `count`) as people read it."""
     if isinstance(value, str):
         return value
-    if unit == "B":
-        return format_bytes(value)
     if unit == "B/s":
         return f"{format_bytes(value)}/s"
-    if unit == "s":
-        return format_seconds(value)
-    if unit == "fraction":
-        return format_fraction(value)
+    written = {"B": format_bytes, "s": format_seconds, "fraction": format_fraction}.get(unit)
+    if written is not None:
+        return written(value)
     return format_count(value) if isinstance(value, int) else f"{value:g}"
 
 

@@ -82,24 +82,19 @@ class Hidden:
         if not isinstance(part, Name):
             return _words(part)
         if isinstance(part, CaptureName):
-            return without_home(_last_part(part.value, redact=self.redact))
-        return self._redacted(part) if self.redact else without_home(str(part))
-
-    def _redacted(self, name: Name) -> str:
-        if isinstance(name, MomentName):
-            return self.moments.get(name.value, "another moment")
-        if isinstance(name, File):
-            return self.paths.get(name.value) or _file_name(name.value)
-        return LEFT_OUT if isinstance(name, Quoted) else str(name)
+            last = PurePosixPath(part.value.replace("\\", "/")).name
+            return UNNAMED if self.redact or last in {"", ".."} else without_home(last)
+        if not self.redact:
+            return without_home(str(part))
+        if isinstance(part, MomentName):
+            return self.moments.get(part.value, "another moment")
+        if isinstance(part, File):
+            return self.paths.get(part.value) or _file_name(part.value)
+        return LEFT_OUT if isinstance(part, Quoted) else str(part)
 
 
 def _words(words: str) -> str:
     return without_home(words) if "/" in words or "\\" in words else str(words)
-
-
-def _last_part(name: str, *, redact: bool) -> str:
-    last = PurePosixPath(name.replace("\\", "/")).name
-    return UNNAMED if redact or last in {"", ".."} else last
 
 
 def _file_name(path: str, moment: str = "") -> str:

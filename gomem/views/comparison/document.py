@@ -13,28 +13,7 @@ from gomem.comparison.settings import ARROW, settings_words
 from gomem.comparison.sites import REQUEST
 from gomem.inputs.schema import rows_of
 from gomem.units import format_bytes, is_unknown
-from gomem.views.comparison import tables
-from gomem.views.comparison.words import (
-    ALLOCATED,
-    COLLECTOR,
-    LOAD,
-    MEMORY,
-    NO_CHANGE,
-    NO_CLAIM,
-    SAMPLE_TYPES,
-    SEEN,
-    Pair,
-    are_single,
-    changed_sites,
-    covered,
-    groups_of,
-    ledger_of,
-    level_name,
-    metrics_of,
-    of_type,
-    pair_of,
-    states_counted,
-)
+from gomem.views.comparison import tables, words
 from gomem.views.damage import damage_section
 from gomem.views.document import (
     Bar,
@@ -95,7 +74,7 @@ def comparison_document(comparison: Comparison, *, before: str, after: str) -> D
     document = Document(
         kind=KIND,
         title=sides_words(before, after, settings),
-        facts=covered(comparison),
+        facts=words.covered(comparison),
         verdict=verdict_of(comparison, settings),
         sections=sections_of(SECTIONS, comparison),
         made_by=f"gomem {version('gomem')}",
@@ -109,8 +88,8 @@ def _owner_bars(comparison: Comparison, before: str, after: str) -> tuple[Block,
 
     An owner of which only bounds are known is drawn with the middle between them.
     """
-    pair = pair_of(comparison, "of_metrics")
-    owners = [] if pair is None else rows_of(groups_of(comparison, pair))
+    pair = words.pair_of(comparison, "of_metrics")
+    owners = [] if pair is None else rows_of(words.groups_of(comparison, pair))
     if not owners:
         return ()
     named = {"before": before, "after": after}
@@ -148,8 +127,8 @@ def sides_words(before: str, after: str, settings: str) -> str:
 def builds_title(compared: BuildComparison) -> str:
     """What is compared with what, and which settings differ."""
     builds = f"{how_many(len(compared.comparisons), 'build')} against {compared.baseline}"
-    words = compared.settings_words
-    return f"{builds}: {words}" if words else builds
+    settings = compared.settings_words
+    return f"{builds}: {settings}" if settings else builds
 
 
 def verdict_of(comparison: Comparison | BuildComparison, titled: str = "") -> Verdict:
@@ -185,7 +164,7 @@ def _findings_section(comparison: Comparison) -> Section | None:
 
 
 def _benchmarks_section(comparison: Comparison) -> Section | None:
-    benchmarks = metrics_of(comparison, "")
+    benchmarks = words.metrics_of(comparison, "")
     if benchmarks.empty:
         return None
     blocks = tables.benchmark_blocks(comparison)
@@ -197,15 +176,15 @@ def _benchmarks_section(comparison: Comparison) -> Section | None:
 
 def _levels_section(layer: str, heading: str, comparison: Comparison) -> Section | None:
     """Dumbbells of what changed in a layer, and the table of all."""
-    metrics = metrics_of(comparison, layer)
+    metrics = words.metrics_of(comparison, layer)
     if metrics.empty:
         return None
-    pair = pair_of(comparison, "of_metrics") if layer == MEMORY else None
-    label = {MEMORY: "memory", COLLECTOR: "GC", LOAD: "load"}[layer]
+    pair = words.pair_of(comparison, "of_metrics") if layer == words.MEMORY else None
+    label = {words.MEMORY: "memory", words.COLLECTOR: "GC", words.LOAD: "load"}[layer]
     blocks = tables.level_blocks(metrics, f"{label} at {pair}" if pair else label)
-    moved = metrics[have_multiples(metrics) & (metrics["change"].fillna(0).abs() >= SEEN)]
+    moved = metrics[have_multiples(metrics) & (metrics["change"].fillna(0).abs() >= words.SEEN)]
     if len(moved):
-        titles = {name: level_name(name) for name in moved["name"]}
+        titles = {name: words.level_name(name) for name in moved["name"]}
         named = {"metrics": moved, "titles": titles, "name": f"dumbbells-{layer}"}
         blocks = (Figure(DUMBBELLS, plot_dumbbells, lambda: named), *blocks)
     return Section(layer, _heading(heading, pair), blocks, gist=_counted(metrics))
@@ -213,20 +192,20 @@ def _levels_section(layer: str, heading: str, comparison: Comparison) -> Section
 
 def _ledger_section(comparison: Comparison) -> Section | None:
     """RSS at all moments, and its parts; folded, but at the one that the metrics are of."""
-    pair, known = pair_of(comparison, "of_metrics"), comparison.moments
+    pair, known = words.pair_of(comparison, "of_metrics"), comparison.moments
     if pair is None or known.empty:
         return None
     blocks: list[Block] = []
     if comparison.change is not None:
         moved = {"change": comparison.change.ledger, "before": pair.before, "after": pair.after}
-        several = not are_single(metrics_of(comparison, MEMORY))
+        several = not words.are_single(words.metrics_of(comparison, words.MEMORY))
         of = ", between the runs with the median RSS" if several else ""
         caption = f"Right: rose. Left: fell. Together they are the change of RSS{of}."
         blocks.append(Figure(caption, plot_ledger_change, lambda: moved))
     blocks += [table("RSS by snapshot", tables.MOMENTS, known)] if len(known) > 1 else []
     blocks += _parts(comparison, pair)
     for row in rows_of(known[known["change_bytes"].notna() & ~known["of_metrics"]]):
-        at, sizes = Pair(row["before"], row["after"]), _rss(row)
+        at, sizes = words.Pair(row["before"], row["after"]), _rss(row)
         if parts := _parts(comparison, at):
             blocks.append(Folded(f"{at}: RSS {sizes[0]} before, {sizes[1]} after", parts))
     if not blocks:
@@ -239,8 +218,8 @@ def _rss(moment: dict[str, Any]) -> list[str]:
     return [format_bytes(moment[f"{side}_rss_bytes"]) for side in tables.SIDES]
 
 
-def _parts(comparison: Comparison, pair: Pair) -> tuple[Block, ...]:
-    parts, groups = ledger_of(comparison, pair), groups_of(comparison, pair)
+def _parts(comparison: Comparison, pair: words.Pair) -> tuple[Block, ...]:
+    parts, groups = words.ledger_of(comparison, pair), words.groups_of(comparison, pair)
     whose = (tables.groups_table(groups, pair),) if len(groups) else ()
     if parts.empty:
         return whose
@@ -249,17 +228,17 @@ def _parts(comparison: Comparison, pair: Pair) -> tuple[Block, ...]:
 
 
 def _sites_section(comparison: Comparison) -> Section | None:
-    sites, pair = comparison.sites, pair_of(comparison, "of_sites")
+    sites, pair = comparison.sites, words.pair_of(comparison, "of_sites")
     if sites.empty:
         return None
     blocks: list[Block] = []
-    allocated = of_type(comparison.sites, ALLOCATED)
+    allocated = words.of_type(comparison.sites, words.ALLOCATED)
     if len(allocated):
         caption = "Bytes allocated since the start, by the sites that changed most."
         blocks.append(Figure(caption, plot_site_changes, lambda: {"sites": allocated}))
-    for name in SAMPLE_TYPES:
-        shown = _site_blocks(of_type(comparison.sites, name), name)
-        if len(rates := of_type(comparison.site_rates, name)):
+    for name in words.SAMPLE_TYPES:
+        shown = _site_blocks(words.of_type(comparison.sites, name), name)
+        if len(rates := words.of_type(comparison.site_rates, name)):
             per = rates["per"].iloc[0]
             blocks += _site_blocks(rates, f"{name} per {per}")
             if per == REQUEST:  # a second may hold more work than it did; then the whole tells more
@@ -267,7 +246,7 @@ def _sites_section(comparison: Comparison) -> Section | None:
         blocks += shown
     blocks.append(Notes((tables.SITES_LEGEND,)))
     blocks += change_flames(comparison.change_trees)
-    gist = states_counted(allocated) if len(allocated) else ""
+    gist = words.states_counted(allocated) if len(allocated) else ""
     return Section("allocations", _heading("Allocation sites", pair), tuple(blocks), gist=gist)
 
 
@@ -275,19 +254,19 @@ def _site_blocks(sites: pd.DataFrame, sample_type: str) -> list[Block]:
     """Sites that changed, which add up with the others; folded, those whose change may be noise."""
     if sites.empty:
         return []
-    changed = changed_sites(sites)
-    noise = sites[(sites["state"] == NO_CLAIM) & (sites["note"] == "")]
-    words = f"{sample_type}: {states_counted(sites)}"
+    changed = words.changed_sites(sites)
+    noise = sites[(sites["state"] == words.NO_CLAIM) & (sites["note"] == "")]
+    counted = f"{sample_type}: {words.states_counted(sites)}"
     if changed.empty:
-        blocks: list[Block] = [Paragraph(f"{words} (no site changed beyond noise)")]
+        blocks: list[Block] = [Paragraph(f"{counted} (no site changed beyond noise)")]
     else:
         caption = f"{sample_type}, sites that changed"
-        blocks = [Paragraph(words), tables.sites_table(changed, caption, sites, SITES_SHOWN)]
+        blocks = [Paragraph(counted), tables.sites_table(changed, caption, sites, SITES_SHOWN)]
         if len(changed) > SITES_SHOWN:
             every = tables.sites_table(changed, f"{caption}, all")
             blocks.append(Folded(f"{sample_type}: all {len(changed)} that changed", (every,)))
     # Sites that moved beyond sampling noise, and why that is no claim.
-    moved, lines = sites[(sites["state"] == NO_CLAIM) & (sites["note"] != "")], []
+    moved, lines = sites[(sites["state"] == words.NO_CLAIM) & (sites["note"] != "")], []
     for note, rows in moved.groupby("note", sort=False):
         first = rows_of(rows.head(NAMED))
         named = [f"{row['function']} {tables.site_change(row)}" for row in first]
@@ -311,12 +290,12 @@ def _notes_section(comparison: Comparison) -> Section | None:
 
 def _counted(metrics: pd.DataFrame) -> str:
     """How many metrics there are, and of how many a change is told."""
-    changed = int((~metrics["verdict"].isin(NO_CHANGE)).sum())
+    changed = int((~metrics["verdict"].isin(words.NO_CHANGE)).sum())
     return f"{how_many(len(metrics), 'metric')}{f', {changed} changed' if changed else ''}"
 
 
-def _heading(words: str, pair: Pair | None) -> str:
-    return f"{words}: {pair}" if pair else words
+def _heading(what: str, pair: words.Pair | None) -> str:
+    return f"{what}: {pair}" if pair else what
 
 
 SECTIONS: tuple[Part[Comparison], ...] = (
@@ -324,9 +303,9 @@ SECTIONS: tuple[Part[Comparison], ...] = (
     Part("findings", _findings_section, "No known cause of trouble fits either side"),
     Part("ledger", _ledger_section, NO_LEDGER),
     Part("benchmarks", _benchmarks_section, NO_BENCHMARK),
-    Part("memory", partial(_levels_section, MEMORY, "Memory"), NO_MEMORY),
-    Part("collector", partial(_levels_section, COLLECTOR, "GC"), NO_LOG),
-    Part("load", partial(_levels_section, LOAD, "Load test"), NO_LOAD),
+    Part("memory", partial(_levels_section, words.MEMORY, "Memory"), NO_MEMORY),
+    Part("collector", partial(_levels_section, words.COLLECTOR, "GC"), NO_LOG),
+    Part("load", partial(_levels_section, words.LOAD, "Load test"), NO_LOAD),
     Part("sites", _sites_section, "There are no two heap profiles to compare"),
     Part("notes", _notes_section, "There is nothing to know besides"),
     Part("damage", lambda comparison: damage_section(comparison.damaged), ALL_READ),

@@ -46,7 +46,7 @@ def plot_levels(levels: pd.DataFrame, *, name: str = "levels") -> Drawing:
     can be told apart are a ValueError.
     """
     values = _values(levels)
-    top = _top_of(values)
+    top = TOP + LEGEND_ROW * ((max(1, values.shape[1]) - 1) // LEGEND_COLUMNS)
     chart = Chart(WIDTH, HEIGHT)
     panel = chart.panel(left=LEFT, right=RIGHT, top=top, bottom=FOOT)
     at = _name_moments(panel, levels, _seconds(levels))
@@ -66,7 +66,8 @@ def plot_small_multiples(levels: Mapping[str, pd.DataFrame], *, name: str = "mul
     seconds = {title: _seconds(frame) for title, frame in levels.items()}
     ends = [0.0 if found is None else float(found[-1]) for found in seconds.values()]
     last = max(ends) if min(ends) >= ALIKE * max(ends) else None
-    head = _top_of(next(iter(values.values())))
+    lines = next(iter(values.values())).shape[1]
+    head = TOP + LEGEND_ROW * ((max(1, lines) - 1) // LEGEND_COLUMNS)
     rows = -(-len(levels) // ACROSS)
     chart = Chart(WIDTH, head + rows * (TITLE + SMALL + SMALL_FOOT))
     for place, (title, frame) in enumerate(levels.items()):
@@ -102,12 +103,6 @@ def _values(levels: pd.DataFrame) -> pd.DataFrame:
     if len(columns) > len(LINES):
         raise ValueError(f"{len(columns)} columns; wanted {len(LINES)} lines at most")
     return levels[columns].apply(lambda column: column.astype("Float64"))
-
-
-def _top_of(values: pd.DataFrame) -> float:
-    """Room above, for the legend."""
-    rows = -(-max(1, values.shape[1]) // LEGEND_COLUMNS)
-    return TOP + LEGEND_ROW * (rows - 1)
 
 
 def _highest(values: pd.DataFrame) -> float:

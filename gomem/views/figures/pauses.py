@@ -77,8 +77,6 @@ def _describe(pauses: GcPauses) -> str:
     each = []
     for what in COLOURS:
         own = pauses.quantiles[pauses.quantiles["what"] == what].set_index("quantile")["seconds"]
-        each.append(
-            f"{TIMES[what][0]}: median {format_seconds(own[0.5])}, "
-            f"p99 {format_seconds(own[0.99])}, longest {format_seconds(own[1.0])}"
-        )
+        median, p99, longest = (format_seconds(own[quantile]) for quantile in (0.5, 0.99, 1.0))
+        each.append(f"{TIMES[what][0]}: median {median}, p99 {p99}, longest {longest}")
     return "; ".join(each) + "."
