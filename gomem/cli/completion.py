@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from enum import StrEnum
-from typing import Annotated, Any
-
-import typer
+from typing import Any
 
 from gomem.cli.output import write
 
@@ -15,7 +13,7 @@ Words = dict[str, tuple[str, ...]]  # an option's values by its name; none where
 Shell = StrEnum("Shell", "bash zsh fish")  # shells that can be taught
 
 
-def completion(shell: Annotated[Shell, typer.Argument()]) -> None:
+def completion(shell: Shell) -> None:
     """Print a script that makes a shell complete gomem's commands, options and values.
 
     Examples:
@@ -58,15 +56,9 @@ def _bash(options: dict[str, Words]) -> str:
         if choices and option
     ]
     lines += ["      *)", '        case "${COMP_WORDS[1]} $now" in']
-    lines += [
-        f'          "{name} -"*) words="{" ".join(filter(None, words))}" ;;'
-        for name, words in options.items()
-    ]
-    lines += [
-        f'          "{name} "*) words="{" ".join(words[""])}" ;;'
-        for name, words in options.items()
-        if words.get("")
-    ]
+    each = {f"{name} -": tuple(filter(None, words)) for name, words in options.items()}
+    each |= {f"{name} ": words[""] for name, words in options.items() if words.get("")}
+    lines += [f'          "{begin}"*) words="{" ".join(one)}" ;;' for begin, one in each.items()]
     lines += ["        esac ;;", "    esac", "  fi",
               '  COMPREPLY=($(compgen -W "$words" -- "$now"))', "}",
               "complete -o bashdefault -o default -F _gomem gomem"]  # fmt: skip
@@ -75,9 +67,10 @@ def _bash(options: dict[str, Words]) -> str:
 
 def _fish(options: dict[str, Words], commands: dict[str, str]) -> str:
     """A line a command, a line an option."""
+    quoted = {name: commands[name].replace("'", "\\'") for name in options}
     lines = [
-        f"complete -c gomem -n __fish_use_subcommand -a {name} -d '{_quoted(commands[name])}'"
-        for name in options
+        f"complete -c gomem -n __fish_use_subcommand -a {name} -d '{words}'"
+        for name, words in quoted.items()
     ]
     for name, words in options.items():
         seen = f"-c gomem -n '__fish_seen_subcommand_from {name}'"
@@ -87,7 +80,3 @@ def _fish(options: dict[str, Words], commands: dict[str, str]) -> str:
             if option or choices:  # an argument of any value is a file
                 lines.append(f"complete {seen} {flag if option else '-f'}{values}")
     return "\n".join(lines) + "\n"
-
-
-def _quoted(text: str) -> str:
-    return text.replace("'", "\\'")

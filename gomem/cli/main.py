@@ -101,15 +101,11 @@ def _guarded(work: Callable[[], int | None]) -> int:
     except MemoryError:
         return _failed("out of memory; wanted a smaller capture or a larger machine", OUT_OF_MEMORY)
     except Exception as error:  # noqa: BLE001 - a fault must not look like --fail-on
-        return _own_fault(error)
-
-
-def _own_fault(error: Exception) -> int:
-    if os.environ.get(DEBUG):
-        traceback.print_exception(error)
-    what = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
-    hint = f"the input may be fine; please report this, with what {DEBUG}=1 prints"
-    return _failed(f"this is a fault of gomem's own: {what}; {hint}", OWN_FAULT)
+        if os.environ.get(DEBUG):
+            traceback.print_exception(error)
+        what = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
+        hint = f"the input may be fine; please report this, with what {DEBUG}=1 prints"
+        return _failed(f"this is a fault of gomem's own: {what}; {hint}", OWN_FAULT)
 
 
 def _run(arguments: list[str]) -> int:
@@ -129,7 +125,13 @@ def _run(arguments: list[str]) -> int:
 
         near = did_you_mean(name, COMMANDS)
         return _failed(f"{name}: not a command; wanted one of {', '.join(COMMANDS)}{near}")
-    return _run_command(name, rest)
+    from typer.exceptions import TyperException
+
+    try:
+        result = parser_of(name)(rest, prog_name=f"gomem {name}", standalone_mode=False)
+    except TyperException as error:
+        return _failed(f"{_usage(error)} See gomem {name} --help")
+    return result if isinstance(result, int) else 0
 
 
 def overview() -> str:
@@ -137,17 +139,6 @@ def overview() -> str:
     width = max(map(len, COMMANDS))
     lines = [f"  {name:<{width}}  {text}" for name, text in COMMANDS.items()]
     return _OVERVIEW.format(commands="\n".join(lines))
-
-
-def _run_command(name: str, arguments: list[str]) -> int:
-    from typer.exceptions import TyperException
-
-    try:
-        parser = parser_of(name)
-        result = parser(arguments, prog_name=f"gomem {name}", standalone_mode=False)
-    except TyperException as error:
-        return _failed(f"{_usage(error)} See gomem {name} --help")
-    return result if isinstance(result, int) else 0
 
 
 def parser_of(name: str) -> Any:

@@ -48,9 +48,8 @@ def plot_growth(series: Series, growth: pd.DataFrame, *, name: str = "growth") -
 def _draw(panel: Panel, series: Series, moving: pd.DataFrame) -> None:
     seconds = series.moments["seconds"].to_numpy(np.float64)
     levels = series.values.loc[moving["stack"]].to_numpy(np.float64)
-    for row, function, (colour, mark, dash) in zip(
-        levels, moving["function"], LINES[: len(levels)], strict=True
-    ):
+    lines = zip(levels, moving["function"], LINES[: len(levels)], strict=True)
+    for row, function, (colour, mark, dash) in lines:
         label = shortened(known_name(function), NAME_ROOM)
         look = Look(edge=colour, width=1.4, dash=dash)
         panel.line(seconds, row, look, label, marker=mark, size=4.5)

@@ -31,8 +31,7 @@ def flame_blocks(diagnosis: Diagnosis, moment: str) -> tuple[Block, ...]:
     def graphs(sample_type: str, name: str, against: str) -> tuple[Block, ...]:
         if profile is None or not _has(profile, sample_type):
             return ()
-        own = partial(diagnosis.facts.profiles.call_tree, moment, sample_type)
-        graph = _figure(_of_one(sample_type), own, name)
+        graph = _own(diagnosis, moment, sample_type, name)
         if base is None or not _has(base, sample_type):
             return (graph,)
         change = partial(diagnosis.change_tree, moment, sample_type)
@@ -47,8 +46,15 @@ def in_use_flame(diagnosis: Diagnosis, moment: str, name: str) -> tuple[Block, .
     """What is in use by call at one moment, without what changed."""
     if not _has(diagnosis.capture.heap_profiles[moment], IN_USE):
         return ()
-    tree = partial(diagnosis.facts.profiles.call_tree, moment, IN_USE)
-    return (_figure(_of_one(IN_USE), tree, name),)
+    return (_own(diagnosis, moment, IN_USE, name),)
+
+
+def _own(diagnosis: Diagnosis, moment: str, sample_type: str, name: str) -> Figure:
+    caption = (
+        f"By call, {sample_type}: calls hang below their callers, and are as wide as what they and "
+        f"all below them {WORDS[sample_type]}. {HOW}"
+    )
+    return _figure(caption, partial(diagnosis.facts.profiles.call_tree, moment, sample_type), name)
 
 
 def change_flames(trees: Mapping[str, Callable[[], CallTree]]) -> tuple[Block, ...]:
@@ -57,25 +63,18 @@ def change_flames(trees: Mapping[str, Callable[[], CallTree]]) -> tuple[Block, .
     By sample type, what makes its tree; see `Comparison.change_trees`.
     """
     names = {ALLOCATED: "flame-allocated-change", IN_USE: "flame-change"}
-    graphs = {
-        sample_type: _figure(_of_two(sample_type, "after against before"), trees[sample_type], name)
-        for sample_type, name in names.items()
-        if sample_type in trees
-    }
-    allocated = (graphs[ALLOCATED],) if ALLOCATED in graphs else ()
-    in_use = (Folded(f"{IN_USE} by call", (graphs[IN_USE],)),) if IN_USE in graphs else ()
-    return (*allocated, *in_use)
+    shown: list[Block] = []
+    for sample_type, name in names.items():
+        if sample_type in trees:
+            caption = _of_two(sample_type, "after against before")
+            graph = _figure(caption, trees[sample_type], name)
+            is_first = sample_type == ALLOCATED
+            shown.append(graph if is_first else Folded(f"{sample_type} by call", (graph,)))
+    return tuple(shown)
 
 
 def _of_two(sample_type: str, against: str) -> str:
     return f"By call, {sample_type} {against}: {OF_TWO}"
-
-
-def _of_one(sample_type: str) -> str:
-    return (
-        f"By call, {sample_type}: calls hang below their callers, and are as wide as what they and "
-        f"all below them {WORDS[sample_type]}. {HOW}"
-    )
 
 
 def _figure(caption: str, tree: Callable[[], CallTree | None], name: str) -> Figure:
