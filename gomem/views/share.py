@@ -107,22 +107,27 @@ def share(finished: T, hidden: Hidden) -> T:
     Goes through dataclasses, lists, tuples, dictionaries and frames, and through what a figure is
     drawn of.
     """
-    return _shared(finished, hidden)
-
-
-def _shared(one: Any, hidden: Hidden) -> Any:
+    one: Any = finished
     if type(one) in _NO_TEXT:  # first, as most of a document's ten thousands of parts are
         return one
     if isinstance(one, str):
-        return hidden.text(one)
+        return hidden.text(one)  # type: ignore[return-value]
     if isinstance(one, list | tuple):
-        items = [_shared(item, hidden) for item in one]
+        items = [share(item, hidden) for item in one]
         same = all(new is old for new, old in zip(items, one, strict=True))
-        return one if same else type(one)(items)
+        return one if same else type(one)(items)  # type: ignore[return-value]
     if isinstance(one, dict):
-        return {_key(key, hidden): _shared(value, hidden) for key, value in one.items()}
-    shared = _SHARED.get(type(one).__name__, _shared_dataclass)
-    return shared(one, hidden)
+        return {_key(key, hidden): share(value, hidden) for key, value in one.items()}  # type: ignore[return-value]
+    if shared := _SHARED.get(type(one).__name__):
+        return shared(one, hidden)
+    # A dataclass with what changed in its fields; what has none is nothing that holds text.
+    kind: Any = type(one)
+    changed = {
+        name: shown
+        for name in _fields(kind)
+        if (shown := share(part := getattr(one, name), hidden)) is not part
+    }
+    return replace(one, **changed) if changed else one
 
 
 def _shared_figure(figure: Figure, hidden: Hidden) -> Figure:
@@ -131,17 +136,6 @@ def _shared_figure(figure: Figure, hidden: Hidden) -> Figure:
     return replace(
         figure, caption=hidden.text(figure.caption), numbers=lambda: share(numbers(), hidden)
     )
-
-
-def _shared_dataclass(one: Any, hidden: Hidden) -> Any:
-    """With what changed in its fields; what has none is nothing that holds text."""
-    kind: Any = type(one)
-    changed = {
-        name: shown
-        for name in _fields(kind)
-        if (shown := _shared(part := getattr(one, name), hidden)) is not part
-    }
-    return replace(one, **changed) if changed else one
 
 
 @cache
@@ -159,7 +153,7 @@ def _shared_frame(frame: pd.DataFrame, hidden: Hidden) -> pd.DataFrame:
     for name, dtype in frame.dtypes.items():
         if str(dtype) in {"object", "str"}:
             values = frame[name].tolist()
-            shown = _shared(values, hidden)
+            shown = share(values, hidden)
             if shown is not values:
                 changed[str(name)] = shown
     return frame.assign(**changed) if changed else frame
