@@ -17,7 +17,7 @@ from gomem.sources.packaged import packaged
 from gomem.sources.paths import no_such_path
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Mapping, Sequence
+    from collections.abc import Collection, Mapping, Sequence
 
 SUFFIXES = (".html", ".ipynb")
 
@@ -164,18 +164,27 @@ def _execute(text: str, asked: Mapping[str, object] | None, target: Path) -> str
         folder, sockets = Path(scratch, "run"), Path(scratch)
         folder.mkdir()
         if asked is not None:
-            text = notebook_for(text, {
-                key: _paths(value, lambda path, role: _link(path, folder, role), key.lower())
-                for key, value in asked.items()
-            })  # fmt: skip
+            linked = {key: _linked(value, folder, key.lower()) for key, value in asked.items()}
+            text = notebook_for(text, linked)
         executed = execute_notebook(text, folder=folder, sockets=sockets, progress=progress)
     if asked is None or target.suffix != ".ipynb":
         return executed
-    # As it is written: paths from where it lies.
-    return with_parameters(executed, {
-        key: _paths(value, lambda path, _: os.path.relpath(path, target.parent), "")
-        for key, value in asked.items()
-    })  # fmt: skip
+    beside = {key: _from(target.parent, value) for key, value in asked.items()}
+    return with_parameters(executed, beside)
+
+
+def _linked(value: Any, folder: Path, role: str) -> Any:
+    """What the notebook is given: of paths, links to them."""
+    if isinstance(value, list):
+        return [_link(one, folder, f"{role}/{n}") for n, one in enumerate(value, start=1)]
+    return _link(value, folder, role) if isinstance(value, Path) else value
+
+
+def _from(folder: Path, value: Any) -> Any:
+    """The same for the notebook as it is written: paths from where it lies."""
+    if isinstance(value, list):
+        return [_from(folder, one) for one in value]
+    return os.path.relpath(value, folder) if isinstance(value, Path) else value
 
 
 def _link(capture: Path, folder: Path, role: str) -> str:
@@ -184,10 +193,3 @@ def _link(capture: Path, folder: Path, role: str) -> str:
     link.parent.mkdir(parents=True, exist_ok=True)
     link.symlink_to(capture.resolve())
     return link.relative_to(folder).as_posix()
-
-
-def _paths(value: Any, shown: Callable[[Path, str], str], role: str) -> Any:
-    """A parameter with something else for its paths, each by its role; others as they are."""
-    if isinstance(value, list):
-        return [shown(one, f"{role}/{n}") for n, one in enumerate(value, start=1)]
-    return shown(value, role) if isinstance(value, Path) else value
