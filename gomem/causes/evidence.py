@@ -12,6 +12,7 @@ from gomem.units import format_bytes, format_fraction
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from gomem.analysis.series.level import Rise
     from gomem.facts.moment import MomentFacts
     from gomem.releases import GoVersion
 
@@ -56,6 +57,11 @@ def heap_evidence(moment: MomentFacts, *fields: str) -> tuple[Evidence, ...]:
         return ()
     sizes = {name: int(stats[name]) for name in fields if pd.notna(stats.get(name))}
     return known(moment.path("memstats"), "B", sizes)
+
+
+def rise_evidence(artefact: str, what: str, rise: Rise, unit: str = "B") -> tuple[Evidence, ...]:
+    """From where to where a level rose."""
+    return known(artefact, unit, {f"{what}, first": rise.first, f"{what}, last": rise.last})
 
 
 def release_evidence(version: GoVersion) -> Evidence:

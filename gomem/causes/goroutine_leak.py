@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING
 from gomem.analysis.memory.groups import LIVE, STACKS
 from gomem.analysis.series.goroutine_growth import SMALLEST_STACK
 from gomem.causes.cause import Cause
+from gomem.causes.evidence import rise_evidence
 from gomem.causes.finding import Evidence, Finding, Severity, Site
 from gomem.causes.goroutines import (
     CODE,
@@ -186,11 +187,7 @@ def _of_stacks(case: Case) -> list[Evidence]:
     saying = [one for one in case.facts.moments if one.memstats is not None]
     if stacks is None or not saying:
         return []
-    path = saying[-1].path("memstats")
-    return [
-        Evidence(path, "StackInuse, first", round(stacks.first), "B"),
-        Evidence(path, "StackInuse, last", round(stacks.last), "B"),
-    ]
+    return [*rise_evidence(saying[-1].path("memstats"), "StackInuse", stacks)]
 
 
 def _of_heap(heap: float, case: Case) -> list[Evidence]:

@@ -18,12 +18,13 @@ from typing import TYPE_CHECKING
 
 from gomem.analysis.memory.groups import LIVE
 from gomem.causes.cause import Cause
-from gomem.causes.finalizers import finalizers_hold_up
+from gomem.causes.evidence import known, rise_evidence
 from gomem.causes.finding import Evidence, Finding, Lack, Severity, Site
 from gomem.causes.goroutines import goroutines_hold, goroutines_pile_up
 from gomem.causes.live_growth import CODE, grows, matters, probability
-from gomem.causes.sites import growing_sites, holding_sites, share_words
-from gomem.text import Bytes, Count, File, Function, Rate, Seconds, Text, text
+from gomem.causes.piling_up import finalizers_hold_up
+from gomem.causes.sites import growing_sites, holding_sites, share_words, site_evidence
+from gomem.text import Bytes, Count, File, Rate, Seconds, Text, text
 
 if TYPE_CHECKING:
     from gomem.analysis.memory.live_heap import LiveHeap
@@ -134,15 +135,12 @@ def _title(rise: Rise, sites: tuple[Site, ...], case: Case) -> Text:
 
 def _evidence(live: LiveHeap, rise: Rise, case: Case) -> list[Evidence]:
     path = _path(live, case)
-    kinds = ", ".join(sorted(live.agreeing))
+    slopes = {"slope": rise.slope, "slope, low": rise.low, "slope, high": rise.high}
     return [
-        Evidence(path, "live heap, first", round(rise.first), "B"),
-        Evidence(path, "live heap, last", round(rise.last), "B"),
-        Evidence(path, "slope", rise.slope, "B/s"),
-        Evidence(path, "slope, low", rise.low, "B/s"),
-        Evidence(path, "slope, high", rise.high, "B/s"),
-        Evidence(path, "readings", rise.readings, "count"),
-        Evidence(path, "kinds of evidence", kinds, ""),
+        *rise_evidence(path, "live heap", rise),
+        *known(path, "B/s", slopes),
+        *known(path, "count", {"readings": rise.readings}),
+        Evidence(path, "kinds of evidence", ", ".join(sorted(live.agreeing)), ""),
     ]
 
 
@@ -160,14 +158,10 @@ def _last_profile(case: Case) -> str | None:
     return next(reversed([*case.facts.profiles.paths]), None)
 
 
-def _site_evidence(sites: tuple[Site, ...], case: Case) -> list[Evidence]:
+def _site_evidence(sites: tuple[Site, ...], case: Case) -> tuple[Evidence, ...]:
     profiles = case.facts.profiles
     of = "inuse_space of {}" if profiles.growth_holders is None else "inuse_space, more in {}"
-    path = profiles.path(_last_profile(case) or "")
-    return [
-        Evidence(path, text(of, Function(site.own_function)), round(site.change), "B")
-        for site in sites
-    ]
+    return site_evidence(profiles.path(_last_profile(case) or ""), of, sites)
 
 
 def _next_step(rise: Rise, case: Case) -> str:
@@ -202,10 +196,7 @@ def _of_arenas(case: Case) -> list[Finding]:
             ),
             moment=case.facts.moments[-1].name,
             size=round(rise.grown),
-            evidence=(
-                Evidence(path, "Rss of the Go heap, first", round(rise.first), "B"),
-                Evidence(path, "Rss of the Go heap, last", round(rise.last), "B"),
-            ),
+            evidence=rise_evidence(path, "Rss of the Go heap", rise),
             next_step=_TAKE_MEMSTATS,
             confidence="possible",
         )

@@ -23,8 +23,8 @@ from gomem.causes.evidence import known, rss_evidence
 from gomem.causes.finding import Evidence, Finding, Severity
 from gomem.causes.goroutines import goroutines_pile_up
 from gomem.causes.outside_go import growth, outside_go
+from gomem.causes.piling_up import threads_pile_up
 from gomem.causes.sites import called_by, caller_sites
-from gomem.causes.threads import threads_pile_up
 from gomem.text import Bytes, Share, Text, text
 
 if TYPE_CHECKING:

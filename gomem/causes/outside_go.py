@@ -17,7 +17,7 @@ import numpy as np
 from gomem.analysis.memory.bounds import Interval
 from gomem.analysis.memory.groups import NATIVE
 from gomem.analysis.series.level import Level
-from gomem.causes.finding import Evidence
+from gomem.causes.evidence import known, rise_evidence
 from gomem.causes.scores import bounded_log, scores
 from gomem.text import Bytes, Rate, Seconds, Share, Text, text
 
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
     from gomem.analysis.series.level import Rise
     from gomem.causes.case import Case
+    from gomem.causes.finding import Evidence
     from gomem.facts.moment import MomentFacts
 
 CODE = "native-memory"
@@ -59,12 +60,8 @@ class Growth:
 
     def evidence(self, path: str) -> tuple[Evidence, ...]:
         """The rise in numbers."""
-        rise = self.rise
-        return (
-            Evidence(path, "C and other native memory, first", round(rise.first), "B"),
-            Evidence(path, "C and other native memory, last", round(rise.last), "B"),
-            Evidence(path, "readings", rise.readings, "count"),
-        )
+        levels = rise_evidence(path, "C and other native memory", self.rise)
+        return (*levels, *known(path, "count", {"readings": self.rise.readings}))
 
 
 def outside_go(

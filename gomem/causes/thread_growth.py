@@ -14,8 +14,8 @@ from gomem.analysis.memory.groups import NATIVE
 from gomem.causes.cause import Cause
 from gomem.causes.evidence import rss_evidence
 from gomem.causes.finding import Evidence, Finding, Severity
+from gomem.causes.piling_up import threads_pile_up
 from gomem.causes.sites import called_by, caller_sites
-from gomem.causes.threads import threads_pile_up
 from gomem.facts.moment import THREADS
 from gomem.inputs.kinds import METRICS_PAGE
 from gomem.text import Bytes, Count, Seconds, Text, text

@@ -18,8 +18,7 @@ SHARED = {
     "idle_heap",
     "memory_limit",
     "outside_go",
-    "threads",
-    "finalizers",
+    "piling_up",
 }  # judgements of several causes
 JUDGES = sorted(path for path in PACKAGE.glob("*.py") if path.stem not in ABOUT_CAUSES)
 VERDICT = sorted((PACKAGE.parent / "diagnosis").glob("*.py"))

@@ -1,4 +1,4 @@
-"""Whether finalizers or cleanups hold up what waits for them: what several causes share."""
+"""Whether threads pile up, or what waits for finalizers: what several causes share."""
 
 from __future__ import annotations
 
@@ -8,6 +8,14 @@ from gomem.causes.live_growth import grows
 
 if TYPE_CHECKING:
     from gomem.causes.case import Case
+
+
+def threads_pile_up(case: Case) -> bool:
+    """Whether the number of threads grows in a line to the end, by enough to matter."""
+    rise, thresholds = case.facts.threads, case.thresholds
+    if rise is None or rise.grown < thresholds.thread_growth:
+        return False
+    return rise.ratio >= thresholds.thread_growth_ratio and rise.goes_on
 
 
 def finalizers_hold_up(case: Case) -> bool:
