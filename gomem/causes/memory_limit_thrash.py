@@ -76,9 +76,17 @@ CAUSE = Cause(
 
 
 def _is_cramped(limited: Mapping[str, float], limits: Thresholds) -> bool:
-    """Whether collections that a limit drives cost much; NaN, where there are none, does not."""
-    least = limits.costly_marking_fraction(limited["interval_p50_seconds"])
-    return bool(limited["marking_cpu_fraction"] >= least)
+    """Whether collections that a limit drives cost much, or have no room and follow one another.
+
+    NaN, where there are none, is neither.
+    """
+    interval = limited["interval_p50_seconds"]
+    is_dear = limited["marking_cpu_fraction"] >= limits.costly_marking_fraction(interval)
+    return bool(is_dear or _has_no_room(limited["room_p50_fraction"], interval, limits))
+
+
+def _has_no_room(room_fraction: float, interval: float | None, limits: Thresholds) -> bool:
+    return limits.are_frequent(interval) and room_fraction <= limits.limit_room_fraction
 
 
 def _is_enough(limited: Mapping[str, float], limits: Thresholds) -> bool:
@@ -117,8 +125,10 @@ def _by_counters(case: Case) -> list[Finding]:
     goal = None if moment is None else moment.limited_goal
     if counters is None or counters.cpu_fraction is None or moment is None or goal is None:
         return []
-    least = limits.costly_marking_fraction(counters.interval_seconds)
-    if counters.cycles < limits.enough_cycles or counters.cpu_fraction < least:
+    interval = counters.interval_seconds
+    is_dear = counters.cpu_fraction >= limits.costly_marking_fraction(interval)
+    no_room = _has_no_room(goal.room_fraction, interval, limits)
+    if counters.cycles < limits.enough_cycles or not (is_dear or no_room):
         return []
     title = (
         f"a memory limit drives the collections: {format_bytes(goal.live_bytes)} is live, the "
