@@ -138,8 +138,9 @@ class Thresholds:
             of the Ps, so one that spends a quarter over all is always marking.
         small_room_fraction: Room above the live heap, as a part of it, of which to ask who made it
             so small: half of what GOGC=100 leaves.
-        limit_room_fraction: Room above the live heap, as a part of it, from which down a memory
-            limit makes the goals where no file says who does: a GOGC of less than 5 is rare.
+        limit_room_fraction: Room that a memory limit leaves above the live heap, as a part of it;
+            at this or less, frequent collections are a finding however cheap, and where no file
+            says who makes the goals, a limit does: a GOGC of less than 5 is rare.
         forced_cycles: Collections forced by the program; a few come from tests and heap profiles.
         forced_fraction: The same, of all. Below a quarter the pacer still decides.
         forced_marking_fraction: Share of GOMAXPROCS for marking in forced collections that makes

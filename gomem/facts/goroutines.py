@@ -11,6 +11,7 @@ import pandas as pd
 from gomem.analysis.series.goroutine_growth import GoroutineGrowth, goroutine_growth
 from gomem.analysis.series.level import Level
 from gomem.inputs.goroutines.parse import finalizer_of
+from gomem.inputs.pprof.calls.names import own_function
 from gomem.units import is_unknown
 
 if TYPE_CHECKING:
@@ -138,7 +139,7 @@ class Finalizing:
     """A finalizer or a cleanup that was running when somebody looked.
 
     Attributes:
-        function: It.
+        function: The program's own function in which it is.
         moments: At which it ran.
         looked: How many moments show stacks.
         counts: What shows it, at the last of them.
@@ -170,7 +171,8 @@ def finalizing(counts: Sequence[GoroutineCount]) -> Finalizing | None:
     )
     waited = last.get("wait_seconds")
     seconds = None if is_unknown(waited) else float(waited)
-    return Finalizing(last["finalizer"], moments, len(shown), shown[-1], seconds)
+    function = own_function(str(last["stack"]).split(";")) or last["finalizer"]
+    return Finalizing(function, moments, len(shown), shown[-1], seconds)
 
 
 def _finalizers_of(frame: pd.DataFrame) -> pd.DataFrame:

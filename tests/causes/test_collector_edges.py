@@ -448,3 +448,20 @@ def test_a_spike_is_so_many_times_the_usual():
 
     assert found(allocation_spike, spiky(), spike_ratio=ratio * (1 - 1e-9))
     assert [] == found(allocation_spike, spiky(), spike_ratio=ratio * (1 + 1e-9))
+
+
+def test_room_under_a_limit():
+    """
+    1 MiB above 200: the room may reach the threshold, and no more.
+    """
+    room = 1 / 200
+
+    assert found(
+        memory_limit_thrash, thrash(), frequent_marking_fraction=2, limit_room_fraction=room
+    )
+    assert [] == found(
+        memory_limit_thrash,
+        thrash(),
+        frequent_marking_fraction=2,
+        limit_room_fraction=room * (1 - 1e-9),
+    )

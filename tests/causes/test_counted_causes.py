@@ -132,7 +132,10 @@ def _less(name):
     return {key: value for key, value in LIMITED.items() if key != name}
 
 
-def test_a_limit_costs_much_in_many_collections():
+def test_a_limit_costs_or_leaves_no_room():
+    """
+    Room of 5 % above 140 MiB is 7 MiB.
+    """
     live = LIMITED | {LIVE: 140.0 * MIB}
 
     def thrash(**about):
@@ -142,6 +145,9 @@ def test_a_limit_costs_much_in_many_collections():
     assert [] == thrash(share=0.0999)
     assert ["memory-limit-thrash"] == thrash(share=0.05, seconds=4.0)
     assert [] == thrash(share=0.0499, seconds=4.0)
+    assert ["memory-limit-thrash"] == thrash(share=0.01, seconds=4.0, goal_mib=147)
+    assert [] == thrash(share=0.01, seconds=4.0, goal_mib=147.125)
+    assert [] == thrash(share=0.01, seconds=4.01, goal_mib=147)
     assert ["memory-limit-thrash"] == found(20, metrics=live, share=0.5)
     assert [] == found(19, metrics=live, share=0.5)
 
