@@ -15,6 +15,7 @@ from gomem.causes.cause import Cause
 from gomem.causes.evidence import known, of_rss, rss_evidence
 from gomem.causes.finding import Evidence, Finding, Severity
 from gomem.causes.sites import called_by, caller_sites
+from gomem.text import Count, File, MomentName, Text, text
 from gomem.units import format_bytes
 
 if TYPE_CHECKING:
@@ -69,8 +70,8 @@ def _at(moment: MomentFacts, case: Case) -> Finding | None:
     if moment.mappings is None:
         return None
     limits, callers, rss = case.thresholds, case.facts.callers.mapping, moment.rss_bytes or 0
-    is_file = moment.mappings["kind"].isin(KINDS) & ~moment.is_shared_anonymous
-    mine = moment.mappings[is_file]
+    mine = _files(moment)
+    assert mine is not None
     size, staying = int(mine["Rss"].sum()), staying_bytes(mine)
     if size < limits.notable(limits.file_bytes, moment.rss_bytes):
         return None
@@ -87,7 +88,11 @@ def _at(moment: MomentFacts, case: Case) -> Finding | None:
     )
     return CAUSE.finding(
         Severity.WARNING if is_large else Severity.INFO,
-        f"{_whose(by_path, of_rss(size, rss))}: {_reclaim(size, staying)}",
+        text(
+            "{}: {}",
+            _whose(by_path, of_rss(size, rss), _at_first(moment, len(by_path), case)),
+            _reclaim(size, staying),
+        ),
         moment=moment.name,
         size=size,
         evidence=(*largest, *known(smaps, "B", sums), *rss_evidence(moment)),
@@ -96,14 +101,36 @@ def _at(moment: MomentFacts, case: Case) -> Finding | None:
     )
 
 
-def _whose(by_path: pd.Series, share: str) -> str:
+def _files(moment: MomentFacts) -> pd.DataFrame | None:
+    """The mappings of files and of shared memory; None without smaps."""
+    if moment.mappings is None:
+        return None
+    is_file = moment.mappings["kind"].isin(KINDS) & ~moment.is_shared_anonymous
+    return moment.mappings[is_file]
+
+
+def _at_first(moment: MomentFacts, files: int, case: Case) -> Text:
+    """How many there were at the first moment, where that was a part of what the last has."""
+    mapped = [(one, found) for one in case.facts.moments if (found := _files(one)) is not None]
+    (first, found), (last, _) = mapped[0], mapped[-1]
+    before = found["path"].nunique()
+    if moment is not last or files <= case.thresholds.rise_ratio * before:
+        return Text()
+    return text(" ({} at {})", Count(before), MomentName(first.name))
+
+
+def _whose(by_path: pd.Series, share: str, at_first: Text) -> Text:
     """Which file takes it, or the largest of several."""
     largest = _name(by_path.index[0])
     if len(by_path) == 1:
-        return f"the mapped file or shared memory {largest} takes {share}"
-    return (
-        f"{len(by_path)} files, mapped or in shared memory, take {share}, the largest, {largest}, "
-        f"{format_bytes(int(by_path.iloc[0]))}"
+        return text("the mapped file or shared memory {} takes {}", File(largest), share)
+    return text(
+        "{} files{}, mapped or in shared memory, take {}, the largest, {}, {}",
+        Count(len(by_path)),
+        at_first,
+        share,
+        File(largest),
+        format_bytes(int(by_path.iloc[0])),
     )
 
 

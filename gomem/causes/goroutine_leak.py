@@ -26,10 +26,11 @@ from gomem.causes.goroutines import (
     CODE,
     goroutines_heap_bytes,
     goroutines_pile_up,
+    opening,
     probability,
 )  # fmt: skip
-from gomem.causes.sites import growing_sites
-from gomem.inputs.pprof.calls.names import can_be_mended
+from gomem.causes.sites import called_by, caller_sites, growing_sites
+from gomem.inputs.pprof.calls.names import can_be_mended, package_of
 from gomem.text import Bytes, Count, File, Function, MomentName, Seconds, Text, joined, text
 
 if TYPE_CHECKING:
@@ -94,11 +95,12 @@ def _growing(case: Case) -> Finding:
         and count.readings >= thresholds.growth_readings
     )
     title = text(
-        "Goroutine leak: {} → {}{}{}; {}",
+        "Goroutine leak: {} → {}{}{}{}; {}",
         Count(round(count.first)),
         Count(round(count.last)),
         _within(count.seconds, count.grown) if case.facts.goroutines_are_timed else "",
         where_words(growth.waiting, thresholds),
+        _opened_words(case),
         _held(size, heap, case),
     )
     evidence = [
@@ -116,9 +118,9 @@ def _growing(case: Case) -> Finding:
             *_of_stacks(case),
             *_of_heap(heap, case),
         ),
-        next_step=_next_step(growth.waiting, last.path),
+        next_step=_next_step(case, last.path),
         confidence="likely" if likely else "possible",
-        sites=_sites(growth.waiting, size),
+        sites=_sites(case, size),
     )
 
 
@@ -135,13 +137,14 @@ def _held(size: float, heap: float, case: Case) -> Text:
     )
 
 
-def _next_step(waiting: Waiting | None, path: str) -> Text:
+def _next_step(case: Case, path: str) -> Text:
     """Where to look; a profile of them is asked for only where none is there."""
+    waiting = case.facts.goroutines.waiting
     if waiting is None or not waiting.function:
         return Text(CAUSE.remedy)
-    return text(
-        "Look at {} (its stacks are in {}): {}", Function(waiting.function), File(path), _WHO
-    )
+    opened = called_by(opening(case), package_of(waiting.function))
+    look = text("Look at {} (its stacks are in {})", Function(waiting.function), File(path))
+    return text("{}{}: {}", opened, look, _WHO)
 
 
 _WHO = (
@@ -171,9 +174,21 @@ def where_words(waiting: Waiting | None, thresholds: Thresholds) -> Text:
     return text(", {} waiting in {}{}", many, Function(waiting.function), begun)
 
 
-def _sites(waiting: Waiting | None, size: float) -> tuple[Site, ...]:
+def _opened_words(case: Case) -> Text:
+    opened, waiting = opening(case), case.facts.goroutines.waiting
+    if not opened or waiting is None:
+        return Text()
+    library = package_of(waiting.function)
+    return text("; {} calls {}", Function(opened[0].function), library)
+
+
+def _sites(case: Case, size: float) -> tuple[Site, ...]:
+    waiting = case.facts.goroutines.waiting
     if waiting is None or not waiting.function:
         return ()
+    opened = caller_sites(opening(case), case.thresholds, size)
+    if opened:
+        return opened
     shares = dict(waiting.shares)
     begun = {waiting.started_by: shares.get(waiting.function, 1.0)} if waiting.started_by else {}
     return tuple(
@@ -232,7 +247,7 @@ def _uncounted(case: Case) -> Finding:
         evidence=evidence,
         mechanism=f"{CAUSE.mechanism} {_NOT_COUNTED}",
         confidence="likely" if len(words) > 1 and not counts else "possible",
-        sites=_sites(growth.waiting, size),
+        sites=_sites(case, size),
     )
 
 
@@ -279,9 +294,9 @@ def _of_one_dump(case: Case) -> list[Finding]:
                 Evidence(dump.path, "goroutines", dump.goroutines, "count"),
                 *_beside(frame, dump.path),
             ),
-            next_step=text("{} {}", _next_step(waiting, dump.path), _DECIDE),
+            next_step=text("{} {}", _next_step(case, dump.path), _DECIDE),
             confidence="possible",
-            sites=_sites(waiting, size),
+            sites=_sites(case, size),
         )
     ]
 

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from gomem.analysis.series.goroutine_growth import Waiting
     from gomem.causes.case import Case
     from gomem.causes.finding import Site
+    from gomem.facts.callers import Caller
 
 CODE = "goroutine-leak"
 
@@ -103,3 +104,14 @@ def goroutines_heap_bytes(case: Case, sites: tuple[Site, ...]) -> float:
         return 0.0
     rows = in_use[["own_function", "function", "after"]].itertuples(index=False)
     return float(sum(size for own, function, size in rows if _is_theirs(own, function, waiting)))
+
+
+def opening(case: Case) -> tuple[Caller, ...]:
+    """Who of the program calls the library in whose goroutines those that came wait."""
+    waiting, callers = case.facts.goroutines.waiting, case.facts.callers
+    if waiting is None:
+        return ()
+    begun = {waiting.created_by, waiting.started_by} - {""}
+    if not all(map(callers.is_of_a_library, begun)):
+        return ()
+    return callers.opening(waiting.function)

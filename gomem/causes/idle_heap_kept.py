@@ -43,13 +43,17 @@ if TYPE_CHECKING:
 def find(case: Case) -> list[Finding]:
     """One finding for each moment whose idle heap is kept beyond the goal and resident.
 
-    A note where a later moment no longer has it: it was on its way, or is in use again. Not where
+    A note where a later moment no longer has it: it was on its way, or is in use again; and where
+    most of it was in use a moment before, for then nothing says that it stays. Not where
     the program has collected meanwhile, as debug.FreeOSMemory does. And a note where the live heap
     grows, and will need it: what each copy of a growing slice leaves, say.
     """
     limits, version, findings = case.thresholds, case.facts.go_version, []
     divided = [one for one in case.facts.moments if one.heap is not None and one.ledger is not None]
     lasts, after = not grows(case), None
+    if divided[1:]:
+        before, last = divided[-2:]
+        lasts &= not _has_just_dropped(before, last, limits.most_share * kept_bytes(last, version))
     for moment in reversed(divided):
         kept = kept_bytes(moment, version)
         is_much = kept >= limits.notable(limits.idle_heap_bytes, moment.held_bytes)
@@ -58,6 +62,14 @@ def find(case: Case) -> list[Finding]:
         if is_much:
             findings.append(_finding(moment, kept, lasts, version))
     return findings[::-1] or case.at_moments(_for_a_limit) or case.at_moments(_unused)
+
+
+def _has_just_dropped(before: MomentFacts, last: MomentFacts, most: float) -> bool:
+    """Whether most of what is idle at the last moment was in use one moment before."""
+    assert before.heap is not None
+    assert last.heap is not None
+    dropped = before.heap["HeapInuse"] - last.heap["HeapInuse"]
+    return bool(pd.notna(dropped) and dropped >= most)
 
 
 def _collected_itself(before: MomentFacts, after: MomentFacts) -> bool:

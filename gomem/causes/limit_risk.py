@@ -14,6 +14,8 @@ from gomem.causes.evidence import known
 from gomem.causes.finding import Evidence, Finding, Severity
 from gomem.causes.goroutines import goroutines_pile_up
 from gomem.causes.live_growth import grows
+from gomem.causes.sites import growing_sites
+from gomem.text import Function, Text, text
 from gomem.units import format_bytes, format_fraction, format_seconds
 
 if TYPE_CHECKING:
@@ -88,7 +90,7 @@ def _at(moment: MomentFacts, case: Case) -> Finding | None:
         moment=moment.name,
         size=use.unreclaimable_bytes,
         evidence=_evidence(moment, use, growth),
-        next_step=_next_step(moment),
+        next_step=text("{}{}", _mend(growth, case), _next_step(moment)),
         confidence=confidence,
     )
 
@@ -171,6 +173,15 @@ def _evidence(moment: MomentFacts, use: CgroupUse, growth: TimeToLimit | None) -
         slope = f"{format_bytes(growth.slope_low)}/s to {format_bytes(growth.slope_high)}/s"
         evidence.append(Evidence("moments", f"slope, 95 % interval, n={growth.points}", slope, ""))
     return evidence
+
+
+def _mend(growth: TimeToLimit | None, case: Case) -> Text:
+    """What grows comes first: no limit holds a leak."""
+    if growth is None or not _is_soon(growth, case.thresholds):
+        return Text()
+    sites = growing_sites(case)
+    whose = text(", most by {}", Function(sites[0].own_function)) if sites else ""
+    return text("Mend first what grows{}: a limit only delays it. ", whose)
 
 
 def _next_step(moment: MomentFacts) -> str:

@@ -100,6 +100,8 @@ def _by_log(case: Case, log: CollectorFacts) -> Finding:
     live, goal = int(limited["heap_live_p50_bytes"]), int(limited["heap_goal_p50_bytes"])
     cpu, interval = float(limited["marking_cpu_fraction"]), float(limited["interval_p50_seconds"])
     of_limit = "" if limit is None else f", GOMEMLIMIT is {format_bytes(limit)}"
+    if limit is not None and (claimed := _claimed_bytes(case)) > limit:
+        of_limit += f", which the {format_bytes(claimed)} that Go claims exceeds"
     sizes = {"heap_live_p50_bytes": live, "heap_goal_p50_bytes": goal}
     return CAUSE.finding(
         _severity(case, cpu),
@@ -118,6 +120,12 @@ def _by_log(case: Case, log: CollectorFacts) -> Finding:
         ),
         confidence="certain" if log.triggers.gogc_is_known or limit is not None else "likely",
     )
+
+
+def _claimed_bytes(case: Case) -> int:
+    """What Go has taken and not given back at the last moment; 0 where nothing says."""
+    groups = case.facts.moments[-1].groups if case.facts.moments else None
+    return 0 if groups is None else sum(groups.claimed.values())
 
 
 def _by_counters(case: Case) -> list[Finding]:

@@ -20,12 +20,13 @@ from gomem.analysis.mappings.native import HEAP_IN_USE
 from gomem.analysis.memory.groups import NATIVE
 from gomem.causes.cause import Cause
 from gomem.causes.evidence import known, rss_evidence
-from gomem.causes.finding import Evidence, Finding, Severity
-from gomem.causes.goroutines import goroutines_pile_up
+from gomem.causes.finding import Evidence, Finding, Severity, Site
+from gomem.causes.goroutines import goroutines_pile_up, opening
 from gomem.causes.outside_go import growth, outside_go
 from gomem.causes.piling_up import threads_pile_up
 from gomem.causes.sites import called_by, caller_sites
-from gomem.text import Bytes, Share, Text, text
+from gomem.inputs.pprof.calls.names import package_of
+from gomem.text import Bytes, Count, Function, Share, Text, text
 
 if TYPE_CHECKING:
     from gomem.causes.case import Case
@@ -162,6 +163,7 @@ def _finding(
 ) -> Finding:
     assert moment.ledger is not None
     callers, thresholds = case.facts.callers.calling_c, case.thresholds
+    came_with = _with_goroutines(case, grows)
     smaps = moment.path("smaps")
     evidence = [
         Evidence(smaps, f"Rss of {kind}", moment.ledger.part(part), "B")
@@ -185,11 +187,10 @@ def _finding(
         size=native.bytes,
         evidence=evidence,
         mechanism=CAUSE.mechanism + (_BLOCKS if native.block_bytes else ""),
-        next_step=_with_goroutines(case, grows)
-        + called_by(callers, "C")
-        + (_FREE_IT if callers else CAUSE.remedy),
+        next_step=came_with + called_by(callers, "C") + (_FREE_IT if callers else CAUSE.remedy),
         confidence=_confidence(native, grows, thresholds),
-        sites=caller_sites(callers, thresholds, native.bytes),
+        sites=caller_sites(callers, thresholds, native.bytes)
+        or (_came_with(case, native.bytes) if came_with else ()),
     )
 
 
@@ -204,14 +205,30 @@ def _confidence(native: NativeMemory, grows: Growth | None, thresholds: Threshol
 
 
 def _with_goroutines(case: Case, grows: Growth | None) -> Text:
-    """That goroutines pile up meanwhile, whose C memory it may be."""
-    count = case.facts.goroutines.count
-    if grows is None or count is None or not goroutines_pile_up(case):
+    """That goroutines came meanwhile, whose C memory it may be, and who asked for them."""
+    count, waiting = case.facts.goroutines.count, case.facts.goroutines.waiting
+    if grows is None or count is None or count.grown < case.thresholds.goroutines_beside:
         return Text()
-    each = Bytes(round(grows.rise.grown / count.grown))
-    return text(
-        "Mend the goroutine leak first: it grows by {} for each goroutine that came. ", each
+    if count.ratio < case.thresholds.goroutine_growth_ratio:
+        return Text()
+    words = text(
+        "{}it grows by {} for each of {} goroutines that came",
+        "Mend the goroutine leak first: " if goroutines_pile_up(case) else "See who began these: ",
+        Bytes(round(grows.rise.grown / count.grown)),
+        Count(round(count.grown)),
     )
+    if waiting is None or not waiting.function:
+        return words + ". "
+    asked = called_by(opening(case), package_of(waiting.function))
+    return text("{} and wait in {}. {}", words, Function(waiting.function), asked)
+
+
+def _came_with(case: Case, size: int) -> tuple[Site, ...]:
+    """The functions of those goroutines, or who asks their library."""
+    waiting, opened = case.facts.goroutines.waiting, opening(case)
+    if opened or waiting is None or case.facts.callers.is_of_a_library(waiting.function):
+        return caller_sites(opened, case.thresholds, size)
+    return (Site(waiting.function, waiting.function, high=size, share=1.0),)
 
 
 def _title(native: NativeMemory, rss: int) -> Text:

@@ -65,6 +65,8 @@ class Thresholds:
         uncounted_goroutines: Descriptors that must have come where nobody counts goroutines; and
             goroutines in one place of a single dump that are worth asking what they hold.
         goroutine_growth_ratio: The same, as a multiple of the first; how they came says more.
+        goroutines_beside: More goroutines than at the first moment that are worth a word beside
+            memory that grows with them, outside Go.
         goroutine_change_ratio: In a comparison, how many times as many are no noise, however often
             they were counted.
         thread_growth: More threads at the last moment than at the first: a runtime makes a handful
@@ -192,6 +194,7 @@ class Thresholds:
     goroutine_growth: int = 100
     uncounted_goroutines: int = 1_000
     goroutine_growth_ratio: float = 1.5
+    goroutines_beside: int = 20
     goroutine_change_ratio: float = 2.0
     thread_growth: int = 20
     thread_growth_ratio: float = 2.0

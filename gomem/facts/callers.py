@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import re
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from gomem.analysis.profiles.own_code import Stacks, own_code, recursing
 from gomem.inputs.pprof.calls.filters import matches
+from gomem.inputs.pprof.calls.names import can_be_mended, package_of
 from gomem.inputs.pprof.calls.nodes import function_names
 from gomem.inputs.schema import rows_of
 
@@ -24,6 +26,7 @@ MAP = r"^(syscall|[^.]*/[^.]*(\.[^.]+)*)\.(\(\*mmapper\)\.)?[Mm]map(Ptr)?$|/mmap
 COLLECTOR = (
     r"^runtime\.(gcBgMarkWorker|gcAssistAlloc|gcDrain|gcStart|gcMarkDone|bgsweep|bgscavenge)"
 )
+SERVES = re.compile(r"\.(ListenAnd)?Serve(TLS|Conn)?$")  # what that begins, others asked for
 CPU, CPU_TIME = "cpu", "cpu"
 GOROUTINE = "goroutine"
 # From what says most: where CPU goes, who is there now, and who allocates on the way.
@@ -114,17 +117,42 @@ class Callers:
                 return CollectorCpu(taken / used, used / 1e9, profile.source)
         return None
 
-    def _calling(self, called: str) -> tuple[Caller, ...]:
+    def opening(self, waits: str) -> tuple[Caller, ...]:
+        """Who calls the library in which goroutines wait, other than to serve; the most first.
+
+        A library's own goroutines have no function of the program on their stacks: whoever opened
+        a connection or a database, and did not close it, stands where it was asked for.
+
+        Args:
+            waits: The function in which they wait. Nobody is told of one of the program's own.
+        """
+        if not self.is_of_a_library(waits):
+            return ()
+        called = self._calling(rf"^{re.escape(package_of(waits))}\.", SERVES)
+        whole = sum(one.share for one in called)
+        return tuple(replace(one, share=one.share / whole) for one in called)
+
+    def is_of_a_library(self, waits: str) -> bool:
+        """Whether a function in which goroutines wait is of Go's library or a module of others."""
+        if not waits or not can_be_mended(waits):
+            return bool(waits)
+        return any(waits in stacks.others for stacks, _ in self._stacks_of(GOROUTINE, ""))
+
+    def _calling(self, called: str, but: re.Pattern[str] | None = None) -> tuple[Caller, ...]:
         """By the first kind of file that shows any, and of it by the last that does."""
         for kind in KINDS:
             for stacks, path in self._stacks_of(kind, called):
                 if not len(stacks.values):
                     continue
                 found = own_code(stacks, called)
-                if len(found):
-                    whole = int(found["value"].sum())
-                    rows = [row for row in rows_of(found) if row["function"]]
-                    return tuple(_caller(row, path, share=row["value"] / whole) for row in rows)
+                whole = int(found["value"].sum())
+                callers = tuple(
+                    _caller(row, path, share=row["value"] / whole)
+                    for row in rows_of(found)
+                    if row["function"] and not (but and _is_asked(row, stacks, but))
+                )
+                if callers:
+                    return callers
         return ()
 
     def _stacks_of(self, kind: str, called: str) -> Iterator[tuple[Stacks, str]]:
@@ -139,6 +167,11 @@ class Callers:
                     return
             elif kind == GOROUTINE and len(moment.goroutines):
                 yield Stacks.of_text(moment.goroutines, called), moment.paths.get(kind, kind)
+
+
+def _is_asked(row: Mapping[str, Any], stacks: Stacks, serves: re.Pattern[str]) -> bool:
+    """Whether a row is of who serves others, or is not the program's own."""
+    return row["function"] in stacks.others or bool(serves.search(row["called"]))
 
 
 def _caller(row: Mapping[str, Any], path: str, *, share: float, depth: int = 1) -> Caller:

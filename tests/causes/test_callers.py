@@ -93,3 +93,27 @@ def test_recorded_processes_name_them(name, code, function):
     assert function == finding.sites[0].own_function
     assert finding.sites[0].line is not None
     assert math.isnan(finding.sites[0].high) == (code == "forced-gc")
+
+
+@pytest.mark.parametrize(
+    ("capture", "function", "words"),
+    [
+        ("almanacd-b", "tenant.(*Reconciler).Reconcile", "database/sql is called by "),
+        ("sonarlogd-c", "survey.(*Log).runLine", "Mend the goroutine leak first: "),
+    ],
+)
+def test_cs_memory_that_comes_with_goroutines_names_who_began_them(capture, function, words):
+    found = gomem.diagnose(LABORATORY / f"{capture}.tar.gz").findings[0]
+
+    assert "native-memory" == found.code
+    assert found.sites[0].own_function.endswith(function)
+    assert words in found.next_step
+
+
+@pytest.mark.parametrize("capture", ["foundryd-b", "regattad-a"])
+def test_goroutines_of_a_library_alone_are_named_by_who_asked_it(capture):
+    found = gomem.diagnose(LABORATORY / f"{capture}.tar.gz").findings[0]
+
+    assert "goroutine-leak" == found.code
+    assert f"{found.sites[0].own_function} calls net/http" in found.title
+    assert found.sites[0].own_function.endswith(("alloy.(*Lab).Ask", "wind.(*Client).Poll"))

@@ -75,3 +75,13 @@ def test_of_several_files_the_largest_is_named():
 
     assert found.title.startswith("2 files, mapped or in shared memory, take 48.0 MiB (")
     assert "the largest, a.db, 40.0 MiB" in found.title
+
+
+def test_how_many_files_there_were_at_first_is_said_where_they_are_more():
+    other = smaps_entry(HIGH + 80 * MIB, HIGH + 90 * MIB, "r--s", "/data/b.db", rss_kib=8 * 1024)
+    one = facts(mapped("/data/a.db", 40))
+
+    first, last = find(answers(one, facts(mapped("/data/a.db", 40), other, name="2")))
+
+    assert " (1 at moment 1)" not in first.title
+    assert last.title.startswith("2 files (1 at moment 1), mapped or in shared memory, take ")

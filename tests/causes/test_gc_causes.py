@@ -188,6 +188,13 @@ def test_a_limit_that_is_known_makes_thrash_certain():
     assert "GOMEMLIMIT is 210 MiB" in finding.title
 
 
+def test_what_go_claims_is_said_where_it_exceeds_the_limit():
+    found = diagnosed(FIXTURES / "laboratory/captures/tramcastd-c.tar.gz").findings[0]
+
+    assert "memory-limit-thrash" == found.code
+    assert "GOMEMLIMIT is 74.0 MiB, which the 76.8 MiB that Go claims exceeds" in found.title
+
+
 def test_the_sites_stand_beside_the_pressure():
     """
     With a heap profile there, the finding names who allocates.

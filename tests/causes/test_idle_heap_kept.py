@@ -361,14 +361,25 @@ def test_without_rss_it_is_possible_and_nothing_is_said_to_be_resident():
 
 def test_what_the_next_moment_no_longer_has_is_a_note():
     """
-    Kept at 1 and 2, gone at 3; kept at 4, the last.
+    Kept at 1 and 2, gone at 3; kept at 4 and 5, the last.
     """
     (kept,) = answers(rss_mib=64, HeapAlloc=9, HeapInuse=10, HeapIdle=54, NextGC=20).facts.moments
     (gone,) = answers(rss_mib=64, HeapAlloc=59, HeapInuse=60, HeapIdle=4, NextGC=60).facts.moments
 
-    found = find(case_of((kept, kept, gone, kept), GoVersion()))
+    found = find(case_of((kept, kept, gone, kept, kept), GoVersion()))
 
-    assert [Severity.INFO, Severity.INFO, Severity.WARNING] == [one.severity for one in found]
+    notes = [Severity.INFO] * 2
+    assert [*notes, Severity.WARNING, Severity.WARNING] == [one.severity for one in found]
+
+
+def test_what_was_in_use_one_moment_before_is_a_note():
+    (kept,) = answers(rss_mib=64, HeapAlloc=9, HeapInuse=10, HeapIdle=54, NextGC=20).facts.moments
+    (used,) = answers(rss_mib=64, HeapAlloc=59, HeapInuse=60, HeapIdle=4, NextGC=60).facts.moments
+
+    (dropped,) = find(case_of((used, kept), GoVersion()))
+    (alone,) = find(case_of((kept,), GoVersion()))
+
+    assert (Severity.INFO, Severity.WARNING) == (dropped.severity, alone.severity)
 
 
 def test_a_moment_that_does_not_say_what_is_resident_shows_nothing_that_lasts():

@@ -87,6 +87,7 @@ def test_growth_that_reaches_the_limit_within_a_day_is_a_risk():
     assert "3" == found.moment
     assert "will be reached in 1.67 min" in found.title
     assert "slope, 95 % interval, n=4" in {one.field for one in found.evidence}
+    assert found.next_step.startswith("Mend first what grows: a limit only delays it. ")
 
 
 @pytest.mark.parametrize(("limit", "severity"), [(430, Severity.WARNING), (431, Severity.INFO)])

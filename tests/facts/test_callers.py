@@ -67,3 +67,32 @@ def test_what_the_collector_takes_is_what_pprof_says():
     assert taken.fraction == pytest.approx(
         sum(values[sample] for sample in stacks.index[is_of_gc]) / values.sum(), abs=0.02
     )
+
+
+LABORATORY = FIXTURES / "laboratory" / "captures"
+
+
+@pytest.mark.parametrize(
+    ("capture", "waits", "opens"),
+    [
+        ("foundryd-b", "net/http.(*persistConn).readLoop", "alloy.(*Lab).Ask"),
+        ("almanacd-b", "database/sql.(*DB).connectionOpener", "tenant.(*Reconciler).Reconcile"),
+        ("shelld-a", "golang.org/x/crypto/ssh.(*mux).loop", "lesson.(*Class).Teach"),
+    ],
+)
+def test_who_asks_the_library_in_which_goroutines_wait(capture, waits, opens):
+    """
+    A body, a database and a session that nobody closes: the program is on no stack that waits.
+    """
+    callers = Callers(gomem.load(LABORATORY / f"{capture}.tar.gz"))
+
+    first, *_ = callers.opening(waits)
+
+    assert first.function.endswith(opens)
+    assert 1 >= first.share > 0
+
+
+def test_of_the_programs_own_function_nobody_is_asked(tmp_path):
+    callers = of_files(tmp_path, "cpu.pb.gz", "goroutine.pb.gz")
+
+    assert () == callers.opening("main.(*index).visit") == callers.opening("")

@@ -42,7 +42,10 @@ SAID = {
     ("starved", "asleep"): NOTHING_WENT
     + ": no rule keeps it, so most likely the scavenger gets no CPU, or sleeps off a step that "
     "took long by the wall clock; nr_throttled in the cgroup's cpu.stat would tell.",
-    ("not-go-memory", ""): "{size} of RSS is not Go's: the scavenger can give none of it back.",
+    (
+        "not-go-memory",
+        "",
+    ): "At least {size} of RSS is not Go's: the scavenger can give none of it back.",
     ("unknown", "no-memstats"): "What the heap keeps is unknown: no moment has MemStats, "
     "runtime/metrics or a page of metrics.",
     ("unknown", "no-goal"): "Whether {retained_bytes} of retained heap is much is unknown: NextGC "
