@@ -272,14 +272,16 @@ def _of_one_dump(case: Case) -> list[Finding]:
     if "state" in frame:
         blocked = int(frame.loc[frame["state"].isin(BLOCKED), "goroutines"].sum())
     stuck = blocked if blocked >= limits.goroutine_growth else 0
-    there = stuck or (waiting.there if _hold_much(dump.moment, waiting, case) else 0)
+    held = _held_share(dump.moment, waiting, case)
+    there = stuck or (waiting.there if held >= limits.large_rss_fraction else 0)
     if there <= limits.most_share * dump.goroutines:
         return []
     size = _stacks_of(dump.moment, there, case) + goroutines_heap_bytes(case, growing_sites(case))
     are = "are blocked in a send or a lock" if stuck else "are in one place"
+    is_told = stuck or held >= limits.most_share
     return [
         CAUSE.finding(
-            Severity.WARNING,
+            Severity.WARNING if is_told else Severity.INFO,
             text(
                 "Possible goroutine leak: {} of {} {}{}; they hold up to {}",
                 Count(there),
@@ -307,18 +309,17 @@ def _stacks_of(moment: str, there: int, case: Case) -> int:
     return there * SMALLEST_STACK if facts is None else max(0, _stack_bytes(facts))
 
 
-def _hold_much(moment: str, waiting: Waiting, case: Case) -> bool:
-    """Whether a thousand and more take a good part of what there is by stacks, or by their heap."""
+def _held_share(moment: str, waiting: Waiting, case: Case) -> float:
+    """What a thousand and more take of what there is, by their stacks or by their heap."""
     limits, facts = case.thresholds, case.facts.by_moment.get(moment)
     if waiting.there < limits.uncounted_goroutines or not can_be_mended(waiting.function):
-        return False  # connections that are idle wait in Go's own library
+        return 0.0  # connections that are idle wait in Go's own library
     held = None if facts is None else facts.held_bytes
     if facts is not None and held:
-        return _stack_bytes(facts) >= limits.large_rss_fraction * held
+        return _stack_bytes(facts) / held
     in_use = case.facts.profiles.in_use_holders
     whole = 0.0 if in_use is None else float(in_use["after"].sum())
-    theirs = goroutines_heap_bytes(case, growing_sites(case))
-    return 0 < limits.most_share * whole <= theirs
+    return goroutines_heap_bytes(case, growing_sites(case)) / whole if whole else 0.0
 
 
 def _are_many(moment: MomentFacts, case: Case) -> bool:

@@ -86,13 +86,10 @@ def growth_of_goroutines(
         descriptors_bytes: By how much descriptors rose in heap profiles.
     """
     stacked = [one for one in moments if one.memstats is not None]
-    by_name = {count.moment: count.goroutines for count in counts}
-    beside = [by_name[one.name] for one in stacked if one.name in by_name]
     stacks = [float(one.memstats["StackInuse"]) for one in stacked if one.memstats is not None]
     return goroutine_growth(
         level_of("goroutines", [count.time for count in counts], [c.goroutines for c in counts]),
         level_of("stacks", [one.time for one in stacked], stacks),
-        counted_beside=beside[-1] - beside[0] if len(beside) == len(stacked) > 1 else None,
         profiles=[count.frame for count in counts if count.frame is not None],
         descriptors_bytes=descriptors_bytes,
     )

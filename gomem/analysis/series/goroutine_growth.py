@@ -54,8 +54,6 @@ class GoroutineGrowth:
     # How the number moved; None if fewer than two counts of different times are there.
     count: Rise | None
     stacks: Rise | None  # how StackInuse moved, likewise
-    # By how much stacks rose for each goroutine more; None if not known.
-    stack_bytes_each: float | None
     descriptors_bytes: float  # by how much descriptors rose in heap profiles
     waiting: Waiting | None  # where those wait that came; None if no profile or dump says
 
@@ -71,21 +69,15 @@ def goroutine_growth(
     counts: Level,
     stacks: Level,
     *,
-    counted_beside: float | None = None,
     profiles: Sequence[pd.DataFrame] = (),
     descriptors_bytes: float = 0.0,
 ) -> GoroutineGrowth:
     """Measure how goroutines grow, by their number and by StackInuse.
 
-    `counted_beside` is by how much the number grew between the readings of `stacks`, if known;
     `profiles` are goroutines by stack, of the moments that have them: `goroutines`, and `stack`,
     innermost first; descriptors are those of heap profiles.
     """
-    rise, of_stacks = counts.rise, stacks.rise
-    each = None
-    if of_stacks is not None and counted_beside is not None and counted_beside > 0:
-        each = max(0.0, of_stacks.grown) / counted_beside
-    return GoroutineGrowth(rise, of_stacks, each, descriptors_bytes, waiting_of(profiles))
+    return GoroutineGrowth(counts.rise, stacks.rise, descriptors_bytes, waiting_of(profiles))
 
 
 def waiting_of(profiles: Sequence[pd.DataFrame]) -> Waiting | None:

@@ -93,8 +93,6 @@ class Rise:
     seconds: float  # from the first to the last
     first: float  # the level at first: of many readings, the median of the first tenth
     last: float  # the same at last
-    highest: float  # the highest reading
-    lowest: float  # the lowest
     slope: float  # per second: Theil and Sen's
     low: float  # lower end of its 95 % interval, errors of the readings included
     high: float  # upper end of the same
@@ -123,12 +121,6 @@ class Rise:
         """The last level as a multiple of the first; infinite from nothing."""
         return self.last / self.first if self.first > 0 else np.inf
 
-    @property
-    def fallen_share(self) -> float:
-        """How far it has fallen from its highest reading at last, as a share of its range."""
-        extent = self.highest - self.lowest
-        return (self.highest - self.last) / extent if extent > 0 else 0.0
-
 
 def _rise(level: Level) -> Rise:
     seconds, values, errors = _in_blocks(level)
@@ -144,8 +136,6 @@ def _rise(level: Level) -> Rise:
         seconds=span,
         first=first,
         last=last,
-        highest=float(values.max()),
-        lowest=float(values.min()),
         slope=slope,
         low=low,
         high=high,
