@@ -58,6 +58,16 @@ PART_OF_KIND = {
 }
 
 
+def look_of_group(key: str) -> tuple[str, str]:
+    """Colour and hatching of a group, or of several that are not told apart, joined by `+`."""
+    if key in GROUP_LOOK:
+        return GROUP_LOOK[key]
+    groups = set(key.split("+"))
+    if all(group.startswith("go_") for group in groups):
+        return BLUE, "\\\\\\\\"
+    return (VERMILLION, "////") if "native" in groups else (PURPLE, "||||")
+
+
 def edge_of(colour: str, ink: str) -> str:
     """The colour of a shape's edge and hatching: what is readable on its filling."""
     return ink if colour == NONE else EDGE

@@ -25,6 +25,7 @@ from gomem.diagnosis.changes import Change, change_between
 from gomem.diagnosis.findings import Findings, Scale, one_a_cause, without_double_claims
 from gomem.diagnosis.limits import Limits, limits_of
 from gomem.diagnosis.observations import Observation, observations
+from gomem.diagnosis.owners import Owners, owners_of
 from gomem.diagnosis.pairing import counterpart_of, counterparts
 from gomem.diagnosis.verdict import Verdict, telling_moment, verdict_of
 from gomem.errors import CaptureError
@@ -90,6 +91,11 @@ class Diagnosis:
     def verdict(self) -> Verdict:
         """What it comes down to, in a sentence or two."""
         return verdict_of(self)
+
+    @cached_property
+    def owners(self) -> Owners | None:
+        """What RSS consists of at the first snapshot and the last; None where nothing says."""
+        return owners_of(self)
 
     @property
     def case(self) -> Case:

@@ -4,20 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from gomem.analysis.memory.groups import (
-    FILES,
-    FREE,
-    GARBAGE,
-    HEAP,
-    LIVE,
-    NATIVE,
-    OBJECTS,
-    PROGRAM,
-    RUNTIME,
-    STACKS,
-    UNDIVIDED,
-)  # fmt: skip
-from gomem.analysis.memory.readings import ALL, GO, GO_HEAP, NOT_GO, OF_FILES
+from gomem.analysis.memory.groups import GARBAGE, HEAP, LIVE, NAMES, NATIVE, OBJECTS, UNDIVIDED
+from gomem.analysis.memory.readings import ALL, GO, GO_HEAP, GROUPS, NOT_GO, OF_FILES
 from gomem.text import Bytes, BytesChange, Text, text
 from gomem.units import MIB
 
@@ -29,21 +17,13 @@ if TYPE_CHECKING:
 
 NEARLY_ALL = 0.9  # of native memory: one kind of it gives its name to the whole
 WIDE = 0.1  # of its middle: an interval that is wider is said as two numbers
-PART_NAMES = {
-    frozenset({LIVE}): "live heap",
-    frozenset({GARBAGE}): "garbage not yet collected",
-    frozenset({LIVE, GARBAGE}): "Go objects, live or garbage",
-    frozenset({FREE}): "free heap kept by Go",
-    frozenset({STACKS}): "goroutine stacks",
-    GO_HEAP: "Go heap",
-    frozenset({RUNTIME}): "Go runtime",
+PART_NAMES = {frozenset({group}): NAMES[group] for group in GROUPS} | {
+    frozenset({LIVE, GARBAGE}): NAMES[OBJECTS],
+    GO_HEAP: NAMES[HEAP],
     GO: "Go",
-    frozenset({NATIVE}): "C and other native memory",
-    frozenset({FILES}): "mapped files and shared memory",
-    frozenset({PROGRAM}): "program text and data",
     OF_FILES: "files and program text",
     NOT_GO: "memory outside Go",
-    ALL: "memory that these files do not break down",
+    ALL: NAMES[UNDIVIDED],
 }
 
 

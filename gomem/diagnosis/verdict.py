@@ -1,9 +1,9 @@
 """What a capture comes down to, in a sentence or two: always an answer, known cause or not.
 
-It is made of the ledger and of the ledger's change, which need no cause to be right: where the
-memory is now, what moved it there, whose it is, what to do next. The causes annotate it. It speaks
-of the last moment in the present, and of earlier ones in the past. Where no file says how much is
-resident, it says what the files that are there can tell.
+The account needs no cause to be right: where the memory is now, what moved it there, what to do
+next. The causes annotate it: a warning is the headline. The verdict speaks of the last moment in
+the present, and of earlier ones in the past. Where no file says how much is resident, it says what
+the files that are there can tell.
 """
 
 from __future__ import annotations
@@ -16,12 +16,11 @@ from gomem.analysis.memory.groups import FILES, HEAP, NAMES, NATIVE, OF_GO_HEAP,
 from gomem.analysis.memory.ledger_change import LEAST_BYTES, LEAST_SHARE
 from gomem.causes.finding import Severity
 from gomem.diagnosis.findings import OF_DATA
-from gomem.diagnosis.observations import whole_words
+from gomem.diagnosis.observations import MIN_READINGS, whole_rise, whole_words
 from gomem.diagnosis.part_words import native_sizes
 from gomem.diagnosis.without_rss import at_moment, who_holds, without_rss
 from gomem.facts.moment import SHARED_ANONYMOUS
-from gomem.text import Text, joined
-from gomem.units import format_bytes, format_fraction
+from gomem.text import Bytes, Command, Count, File, Share, Text, joined, text
 
 if TYPE_CHECKING:
     from gomem.analysis.memory.account import Snapshot
@@ -35,11 +34,11 @@ LARGEST_GROUPS = 3  # named
 WORTH_NAMING = 0.05  # of RSS
 OBSERVED_BESIDE = frozenset({"in_use", "goroutines"})
 OF_C = "native-memory"  # says itself what memory outside Go is
-TAKE_ANOTHER = (
-    "If it should not have grown, take two more moments some minutes apart, each with smaps, "
-    "MemStats and a heap profile."
+TAKE_ANOTHER = text(
+    "{} If this growth is unexpected, capture again for ten minutes.",
+    Command("gomem capture PID --every 30s --for 10m"),
 )
-NOTHING_TO_DO = "Nothing to do: nothing here is out of the ordinary."
+NOTHING_TO_DO = "Nothing to do."
 
 
 @dataclass(frozen=True)
@@ -48,25 +47,36 @@ class Verdict:
 
     Attributes:
         headline: What to know first.
-        second: What goes with it; empty if the headline says it all.
+        where: Where the memory is now; empty if the headline says it, or no file does.
+        moved: How the whole moved, and which parts moved it; empty likewise.
+        found: What the finding says that is named, where that is no headline; empty likewise.
         code: The finding that it names; None if it names none.
         severity: How much it matters; None where nothing is out of the ordinary.
+        confidence: How sure the finding is that it names; None if it names none.
         moment: The moment that it is about; None without moments that say anything of memory.
         rss_bytes: Resident bytes at that moment; None where no file says.
-        whose: Who holds the Go heap, and what bounds it, as far as that is known.
+        whose: What moved besides, and who holds it, as far as that is known.
         next_step: What to do next.
         further: What else there is: further warnings, notes, places that could not be read.
     """
 
     headline: str
-    second: str
+    where: str
+    moved: str
+    found: str
     code: str | None
     severity: Severity | None
+    confidence: str | None
     moment: str | None
     rss_bytes: int | None
     whose: tuple[str, ...] = ()
     next_step: str = ""
     further: str = ""
+
+    @property
+    def second(self) -> str:
+        """What goes with the headline; empty if that says it all."""
+        return joined(" ", filter(None, (self.where, self.moved, self.found)))
 
     @property
     def sentence(self) -> str:
@@ -80,30 +90,36 @@ def verdict_of(diagnosis: Diagnosis) -> Verdict:
     named = _named(diagnosis, facts)
     if facts is None or facts.rss_bytes is None:
         where, grew, next_step = without_rss(diagnosis, facts)
-        account = diagnosis.facts.account
-        moved = ""
-        if account is not None and account.quantity == "reserved" and account.snapshots[1:]:
-            moved = whole_words(account, diagnosis.case)
+        moved = _reserved_moved(diagnosis)
     else:
-        where, next_step = "", ""
+        where, next_step = _where(diagnosis, facts, named), ""
         moved, grew = _moved(diagnosis, facts)
     severity = _severity(diagnosis, named, grew=grew)
-    found = "" if named is None else _sentence(named.title)
-    first = found if severity is not None and severity >= Severity.WARNING else ""
-    if facts is not None and facts.rss_bytes is not None:
-        where = _where(diagnosis, facts, named, first)
-    headline, *others = (first, where, moved) if first else (where, moved, found)
+    said = {"where": where, "moved": moved, "found": "" if named is None else _title(named)}
+    headline = said.pop(_first(diagnosis, named, severity, said))
     return Verdict(
-        headline=headline,
-        second=joined(" ", filter(None, others)),
+        headline,
+        **{"where": "", "moved": "", "found": ""} | said,
         code=None if named is None else named.code,
         severity=severity,
+        confidence=None if named is None else named.confidence,
         moment=None if facts is None else facts.name,
         rss_bytes=None if facts is None else facts.rss_bytes,
-        whose=tuple(filter(None, (*_beside(diagnosis), _holder(diagnosis, facts)))),
-        next_step=_next_step(diagnosis, named, next_step, grew=grew),
+        whose=tuple(filter(None, (*_beside(diagnosis), _holder(diagnosis, facts, named)))),
+        next_step=_next_step(diagnosis, facts, named, next_step, severity=severity),
         further=_further(diagnosis, named),
     )
+
+
+def _first(
+    diagnosis: Diagnosis, named: Finding | None, severity: Severity | None, said: dict[str, str]
+) -> str:
+    """What heads it: a warning, a large note that holds, what moved, or what there is."""
+    is_warned = severity is not None and severity >= Severity.WARNING
+    least = diagnosis.thresholds.large_rss_fraction
+    if named is not None and (is_warned or (named.now and diagnosis.scale.share(named) >= least)):
+        return "found"
+    return "moved" if severity is not None and named is None and said["moved"] else "where"
 
 
 def telling_moment(diagnosis: Diagnosis) -> MomentFacts | None:
@@ -116,8 +132,8 @@ def telling_moment(diagnosis: Diagnosis) -> MomentFacts | None:
     return known[-1] if known else None
 
 
-def _sentence(title: str) -> Text:
-    return Text(title.rstrip(".") if type(title) is str else title).sentence()
+def _title(finding: Finding) -> Text:
+    return Text(finding.title).sentence()
 
 
 # Which finding is named, and how much it matters
@@ -148,50 +164,50 @@ def _severity(diagnosis: Diagnosis, named: Finding | None, *, grew: bool) -> Sev
 # Where the memory is, and what moved it there
 
 
-def _where(diagnosis: Diagnosis, facts: MomentFacts, named: Finding | None, before: str) -> str:
-    """RSS and its largest groups, after a sentence that may have said its size."""
-    rss = f"RSS is {format_bytes(facts.rss_bytes)}"
-    size = "RSS" if rss in before else rss
-    return f"{size}{at_moment(diagnosis, facts)}: {_groups_words(facts, named)}."
+def _where(diagnosis: Diagnosis, facts: MomentFacts, named: Finding | None) -> Text:
+    """RSS and its largest groups."""
+    size, at = Bytes(facts.rss_bytes), at_moment(diagnosis, facts)
+    return text("RSS is {}{}: {}.", size, at, _groups_words(facts, named))
 
 
-def _groups_words(facts: MomentFacts, named: Finding | None) -> str:
+def _groups_words(facts: MomentFacts, named: Finding | None) -> Text:
     assert facts.groups is not None
     sizes, rss = facts.groups.sizes, facts.rss_bytes or 0
     largest = sorted(sizes, key=lambda group: -sizes[group])[:LARGEST_GROUPS]
     worth = [group for group in largest if sizes[group] >= WORTH_NAMING * rss]
     if worth == [UNDIVIDED]:
-        anonymous = f"{format_bytes(sizes[UNDIVIDED])} is anonymous memory, and " * (FILES in sizes)
-        return f"{anonymous}no file here says what it holds"
-    return ", ".join(
-        _group_words(facts, group, sizes[group] / rss if rss else 0, named) for group in worth
+        what = text("{} of anonymous memory", Bytes(sizes[UNDIVIDED])) if FILES in sizes else "it"
+        return text("no file here breaks {} down", what)
+    return joined(
+        ", ",
+        (_group_words(facts, group, sizes[group] / rss if rss else 0, named) for group in worth),
     )
 
 
-def _group_words(facts: MomentFacts, group: str, share: float, named: Finding | None) -> str:
+def _group_words(facts: MomentFacts, group: str, share: float, named: Finding | None) -> Text:
     assert facts.groups is not None
-    size = format_bytes(facts.groups.sizes[group])
-    inside = {HEAP: _of_claims, NATIVE: _of_native, FILES: _of_files}.get(group)
-    told = group == NATIVE and named is not None and named.now and named.code == OF_C
-    more = "" if inside is None or told else inside(facts)
-    return f"{size} {NAMES[group]} ({format_fraction(share)}{more})"
+    size = Bytes(facts.groups.sizes[group])
+    inside = {HEAP: _reserved, NATIVE: _of_native, FILES: _of_files}.get(group)
+    is_said = group == NATIVE and named is not None and named.now and named.code == OF_C
+    more = "" if inside is None or is_said else inside(facts)
+    return text("{} {} ({}{})", size, NAMES[group], Share(share), more)
 
 
-def _of_claims(facts: MomentFacts) -> str:
-    """How much Go claims of its heap, and for what, where that is not told part by part."""
+def _reserved(facts: MomentFacts) -> Text:
+    """How much Go reserves for its heap, and for what, where RSS does not tell the parts."""
     groups = facts.groups
     assert groups is not None
     if not groups.heap_is_one:
-        return ""
-    claims = {group: size for group, size in groups.claimed.items() if group in OF_GO_HEAP}
-    whole = sum(claims.values())
-    largest = sorted(claims, key=lambda group: -claims[group])
-    worth = [group for group in largest if claims[group] >= WORTH_NAMING * whole]
-    division = " + ".join(f"{format_bytes(claims[group])} {NAMES[group]}" for group in worth)
-    return f"; Go claims {format_bytes(whole)} for it: {division}"
+        return Text()
+    reserved = {group: size for group, size in groups.claimed.items() if group in OF_GO_HEAP}
+    whole = sum(reserved.values())
+    largest = max(reserved, key=lambda group: reserved[group])
+    return text(
+        " of {} reserved, {} of that {}", Bytes(whole), Bytes(reserved[largest]), NAMES[largest]
+    )
 
 
-def _of_native(facts: MomentFacts) -> str:
+def _of_native(facts: MomentFacts) -> Text:
     """What memory outside Go is: malloc's heaps, its large blocks, and what else is mapped."""
     assert facts.ledger is not None
     with_c = facts.ledger.has("native_heap") or facts.ledger.has("libraries")
@@ -199,35 +215,41 @@ def _of_native(facts: MomentFacts) -> str:
     if facts.mappings is None and with_c:  # all that is unnamed beside C's
         blocks, mapped = mapped, 0
     sizes = {
-        "malloc's heaps": heap,
-        "large blocks, most likely malloc's": blocks,
-        f"mappings of {OF_EITHER if with_c else OF_PROGRAM} own": mapped,
-        "threads' stacks": threads,
+        "in malloc's heaps": heap,
+        "in large blocks, most likely malloc's": blocks,
+        f"mapped by {OF_EITHER if with_c else OF_PROGRAM}": mapped,
+        "in thread stacks": threads,
     }
     total = sum(sizes.values())
-    worth = ((name, size) for name, size in sizes.items() if size >= 0.1 * total and size > 0)
-    said = ", ".join(f"{format_bytes(size)} in {name}" for name, size in worth)
-    return f": {said}" if said else ""
+    worth = [(name, size) for name, size in sizes.items() if size >= 0.1 * total and size > 0]
+    if len(worth) == 1:
+        return text(", {}", worth[0][0])
+    each = [text("{} {}", Bytes(size), name) for name, size in worth]
+    return text(": {}", joined(", ", each)) if each else Text()
 
 
-OF_PROGRAM, OF_EITHER = "the program's", "the program's or a library's"
+OF_PROGRAM, OF_EITHER = "the program", "the program or a library"
 
 
-def _of_files(facts: MomentFacts) -> str:
+def _of_files(facts: MomentFacts) -> Text:
     """The file that most of it is of; without its folders, since reports get shared."""
     if facts.mappings is None:
-        return ""
+        return Text()
     mine = facts.mappings[facts.mappings["kind"].isin(["mapped-file", "shared-memory"])]
     by_path = mine.groupby("path")["Rss"].sum()
     if by_path.empty or by_path.max() < 0.5 * by_path.sum():
-        return ""
+        return Text()
     path = str(by_path.idxmax())
-    name = "" if path.startswith(SHARED_ANONYMOUS) else path.rpartition("/")[2]
-    return f", most of it {name or 'shared anonymous memory'}"
+    if path.startswith(SHARED_ANONYMOUS):
+        return Text(", mostly shared anonymous memory")
+    return text(", mostly {}", File(path.rpartition("/")[2]))
 
 
 def _moved(diagnosis: Diagnosis, facts: MomentFacts) -> tuple[str, bool]:
-    """What moved RSS since the baseline, or since the first moment."""
+    """What moved RSS since the baseline, or since the first moment; whether that may be growth.
+
+    It may be if RSS rose by a fifth, unless enough snapshots show that it has stopped.
+    """
     name = diagnosis.baseline_moment(facts.name)
     change = None if name is None else diagnosis.change_from_baseline(name, facts.name)
     if change is not None and change.ends is not None:
@@ -236,7 +258,18 @@ def _moved(diagnosis: Diagnosis, facts: MomentFacts) -> tuple[str, bool]:
     last = None if account is None else account.of(facts.name)
     if account is None or last is None or len(account.snapshots) < 2:
         return "", False
-    return whole_words(account, diagnosis.case), _rose(account.first, last, diagnosis.thresholds)
+    rise = whole_rise(account)
+    has_stopped = rise is not None and rise.readings >= MIN_READINGS and not rise.goes_on
+    grew = _rose(account.first, last, diagnosis.thresholds) and not has_stopped
+    return whole_words(account, diagnosis.case), grew
+
+
+def _reserved_moved(diagnosis: Diagnosis) -> str:
+    """The same of what Go reserves, where no file says RSS."""
+    account = diagnosis.facts.account
+    if account is None or account.quantity != "reserved" or not account.snapshots[1:]:
+        return ""
+    return whole_words(account, diagnosis.case)
 
 
 def _rose(before: Snapshot, after: Snapshot, thresholds: Thresholds) -> bool:
@@ -245,7 +278,7 @@ def _rose(before: Snapshot, after: Snapshot, thresholds: Thresholds) -> bool:
     return large and after.total_bytes >= thresholds.rise_ratio * before.total_bytes
 
 
-# Whose it is, and what to do
+# Who holds it, and what to do
 
 
 def _beside(diagnosis: Diagnosis) -> tuple[str, ...]:
@@ -254,25 +287,37 @@ def _beside(diagnosis: Diagnosis) -> tuple[str, ...]:
     return tuple(observation.sentence for observation in beside)
 
 
-def _holder(diagnosis: Diagnosis, facts: MomentFacts | None) -> str:
-    """Who holds the Go heap, by the heap profile of the moment or of the last that has one."""
+def _holder(diagnosis: Diagnosis, facts: MomentFacts | None, named: Finding | None) -> str:
+    """Who holds the live heap by the last heap profile, where no finding and no change says it."""
     profiles = diagnosis.capture.heap_profiles
     if facts is None or facts.rss_bytes is None or not profiles:
+        return ""
+    if (named is not None and named.sites) or any(
+        one.group == "in_use" for one in diagnosis.observations
+    ):
         return ""
     return who_holds(diagnosis, facts.name if facts.name in profiles else list(profiles)[-1])
 
 
-def _next_step(diagnosis: Diagnosis, named: Finding | None, otherwise: str, *, grew: bool) -> str:
+def _next_step(
+    diagnosis: Diagnosis,
+    facts: MomentFacts | None,
+    named: Finding | None,
+    otherwise: str,
+    *,
+    severity: Severity | None,
+) -> str:
     """What the finding advises, else what the files lack, else what growth asks for."""
-    if named is not None:
-        return named.next_step
+    if named is not None or otherwise:
+        return otherwise if named is None else named.next_step
+    if severity is None:
+        return NOTHING_TO_DO
+    is_divided = facts is not None and facts.mappings is not None and facts.memstats is not None
     lacking = next((one for one in diagnosis.findings if one.code == MISSING), None)
-    if otherwise or lacking is not None:
-        return otherwise or (lacking.next_step if lacking is not None else "")
-    if grew:
-        return TAKE_ANOTHER
+    if lacking is not None and not is_divided:
+        return lacking.next_step
     unsound = (one for one in diagnosis.findings if one.severity >= Severity.WARNING)
-    return next((one.next_step for one in unsound), NOTHING_TO_DO)
+    return next((one.next_step for one in unsound), TAKE_ANOTHER)
 
 
 def _further(diagnosis: Diagnosis, named: Finding | None) -> str:
@@ -280,9 +325,9 @@ def _further(diagnosis: Diagnosis, named: Finding | None) -> str:
     others = [one for one in diagnosis.findings if one is not named and one.code != DAMAGED]
     warnings = sum(one.severity >= Severity.WARNING for one in others)
     counts = (
-        (warnings, "further warning{}"),
-        (len(others) - warnings, "note{}"),
-        (len(diagnosis.capture.damaged), "place{} that could not be read"),
+        (warnings, "further warning", "further warnings"),
+        (len(others) - warnings, "note", "notes"),
+        (len(diagnosis.capture.damaged), "place not read", "places not read"),
     )
-    words = [f"{size} {noun.format('s' * (size > 1))}" for size, noun in counts if size]
-    return f"Also: {'; '.join(words)}." if words else ""
+    words = [Count(size, noun, plural) for size, noun, plural in counts if size]
+    return text("Also: {}.", joined(", ", words)) if words else ""

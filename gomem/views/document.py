@@ -10,8 +10,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar
 
-from gomem.text import Text
-
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
@@ -94,14 +92,23 @@ class Folded:
 
 
 @dataclass(frozen=True, slots=True)
+class Step:
+    """Something to do: words, or a command to paste."""
+
+    text: str
+    is_command: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class Card:
     """One thing that was found, with its reason and its proof."""
 
     title: str  # what was found
     tone: Tone  # how much it matters
+    label: str  # the same in a few words, such as `warning · likely`
     code: str  # its fixed name
     about: tuple[str, ...]  # what else to know at a glance, in a few words each
-    explained: tuple[tuple[str, str], ...]  # heading and text: why it is so, what to do
+    explained: tuple[tuple[str, tuple[Step, ...]], ...]  # heading and text: why, what to do
     proof: Table  # what shows it
     references: tuple[str, ...] = ()  # where to read on
 
@@ -112,9 +119,10 @@ class Lead:
 
     title: str  # what was found
     tone: Tone  # how much it matters
+    label: str  # the same in a few words, such as `warning · likely`
     code: str  # its fixed name
     proof: str  # one line of evidence
-    next_step: str  # what to do, in a sentence
+    step: Step | None  # the first thing to do
     section: str  # the name of the section that has it at length
 
 
@@ -150,6 +158,9 @@ class Bar:
     value: str  # how long it is, as people read it
     pieces: tuple[Piece, ...]  # from the left
     code: bool = False  # whether the name is one to be searched for
+    finer: tuple[
+        Piece, ...
+    ] = ()  # the same more finely, for a thin bar below; none if it is as fine
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,6 +171,8 @@ class Key:
     colour: str  # empty for what is hollow
     hatch: str  # on it
     values: tuple[str, ...]  # one a bar, as people read them
+    change: str = ""  # from the first bar to the last; empty of a single bar
+    is_finer: bool = False  # whether it divides the key above it, in the thin bar
 
 
 @dataclass(frozen=True, slots=True)
@@ -237,11 +250,14 @@ class Verdict:
     """The document in a sentence or two."""
 
     tone: Tone  # how much it matters
-    label: str  # the verdict in a word or two, such as `warning` or `worse`
+    label: str  # the verdict in a few words, such as `warning · likely` or `worse`
     sentence: str  # what it comes down to
     details: tuple[str, ...] = ()  # what else to know at once, in sentences
-    next_step: str = ""  # what to do, in a sentence or two; empty where there is nothing to say
+    steps: tuple[Step, ...] = ()  # what to do; none where there is nothing to say
     further: str = ""  # what else there is, in a sentence
+    size: Tile | None = None  # the one number to see first, if there is one
+    where: str = ""  # what that number consists of, for where no picture shows it
+    proof: tuple[str, ...] = ()  # what shows that the sentence is so, a line each
 
     @property
     def lead_in(self) -> str:
@@ -250,9 +266,8 @@ class Verdict:
 
     @property
     def lines(self) -> tuple[str, ...]:
-        """All that follows the sentence."""
-        step = "Next: " + Text(self.next_step) if self.next_step else ""
-        return tuple(line for line in (*self.details, step, self.further) if line)
+        """All that follows the sentence but what to do, where nothing is drawn."""
+        return tuple(line for line in (self.where, *self.details, self.further) if line)
 
 
 @dataclass(frozen=True, slots=True)

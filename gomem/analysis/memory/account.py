@@ -169,6 +169,28 @@ def moved(before: Snapshot, after: Snapshot, *, bounded: bool = False) -> tuple[
     return tuple(part for part in parts if part.before.high > 0 or part.after.high > 0)
 
 
+MAX_DRAWN_DOUBT = 0.1  # of the largest whole: a part that is known no better is not told apart
+
+
+def common_division(snapshots: Sequence[Snapshot]) -> tuple[frozenset[str], ...]:
+    """The parts that every one of these snapshots tells apart, as finely as all of them can.
+
+    Unlike `moved`, which asks how well a change is known, this asks how well each level is.
+    """
+    largest = max(snapshot.total_bytes for snapshot in snapshots)
+    doubt = max(MAX_DRAWN_DOUBT * largest, MIB)
+    return next(
+        division
+        for division in DIVISIONS
+        if division == DIVISIONS[-1]
+        or all(
+            snapshot.likely.together(groups).width <= doubt
+            for snapshot in snapshots
+            for groups in division
+        )
+    )
+
+
 MIN_SURE = 0.5  # of the change of the whole: what surely moved, where the rest is not known
 MAX_DOUBT = 0.25  # of the change of the whole, or of the larger whole where that is about the same
 

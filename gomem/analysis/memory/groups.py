@@ -27,17 +27,17 @@ RUNTIME, NATIVE, FILES, PROGRAM = "go_runtime", "native", "files", "program"
 UNDIVIDED = "undivided"
 # In the order in which they are shown, by the names that sentences call them.
 NAMES = {
-    LIVE: "Go objects in use",
-    GARBAGE: "Go objects new since the last GC",
+    LIVE: "live heap",
+    GARBAGE: "allocated since the last GC",
     OBJECTS: "Go objects, live or garbage",
     FREE: "free Go heap",
     STACKS: "goroutine stacks",
     HEAP: "Go heap",
-    RUNTIME: "Go's runtime",
+    RUNTIME: "Go runtime",
     NATIVE: "C and other native memory",
-    FILES: "files and shared memory",
+    FILES: "mapped files and shared memory",
     PROGRAM: "program text and data",
-    UNDIVIDED: "memory that no file here divides",
+    UNDIVIDED: "not broken down",
 }
 GROUPS = tuple(NAMES)
 OF_GO_HEAP = (LIVE, GARBAGE, OBJECTS, FREE, STACKS)

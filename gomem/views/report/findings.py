@@ -1,4 +1,4 @@
-"""What was found: a card for each cause, with the moments at which it holds."""
+"""What was found: a card for each cause, with the snapshots at which it holds."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 
 from gomem.causes import CAUSES
 from gomem.causes.finding import Severity
-from gomem.text import MomentName
+from gomem.text import MomentName, text
 from gomem.units import format_value, minus
-from gomem.views.document import Block, Card, Cell, Codes, Paragraph, Section, Table
+from gomem.views.document import Block, Card, Cell, Codes, Folded, Paragraph, Section, Table
 from gomem.views.names import typed, typed_paths, typed_value
-from gomem.views.report.verdict import TONES
+from gomem.views.report.verdict import TONES, label_of, steps_of, together
 from gomem.views.tables import Column, code, table
 from gomem.views.values import bytes_cell, seconds_cell
 from gomem.views.words import first_few, how_many
@@ -28,8 +28,9 @@ NOUNS = {Severity.CRITICAL: "critical finding", Severity.WARNING: "warning", Sev
 def findings_section(diagnosis: Diagnosis) -> Section:
     """The findings, then all the causes that were looked for."""
     cards: list[Block] = [_card(finding, diagnosis) for finding in diagnosis.findings]
-    looked_for = Codes("Looked for", tuple(cause.code for cause in CAUSES))
-    blocks = (*(cards or [Paragraph("None.")]), looked_for)
+    codes = Codes("Checked", tuple(cause.code for cause in CAUSES))
+    checked = Folded(f"{len(CAUSES)} causes checked", (codes,))
+    blocks = (*(cards or [Paragraph("None.")]), checked)
     return Section("findings", "Findings", blocks, gist=_gist(diagnosis))
 
 
@@ -37,18 +38,23 @@ def _gist(diagnosis: Diagnosis) -> str:
     """How many of each severity, the worst first."""
     severities = [one.severity for one in diagnosis.findings]
     if not severities:
-        return f"none of {len(CAUSES)} known causes"
+        return f"none of {len(CAUSES)} causes"
     each = ((severity, severities.count(severity)) for severity in reversed(Severity))
     return ", ".join(how_many(count, NOUNS[severity]) for severity, count in each if count)
 
 
 def _card(finding: Finding, diagnosis: Diagnosis) -> Card:
+    is_headline = finding.code == diagnosis.verdict.code
+    title = text("The headline: {}", finding.code) if is_headline else finding.title
+    tone = TONES[finding.severity]
+    steps = steps_of(together(typed(finding.next_step, diagnosis)))
     return Card(
-        title=typed(finding.title, diagnosis),
-        tone=TONES[finding.severity],
+        title=together(typed(title, diagnosis)),
+        tone=tone,
+        label=label_of(tone, finding.confidence),
         code=finding.code,
-        about=(finding.confidence, *_when(finding)),
-        explained=(("Why", finding.mechanism), ("What to do", typed(finding.next_step, diagnosis))),
+        about=_when(finding),
+        explained=(("Why", steps_of(finding.mechanism)), ("What to do", steps)),
         proof=_evidence_table(finding, diagnosis),
         references=tuple(finding.references),
     )
@@ -60,7 +66,7 @@ def _when(finding: Finding) -> tuple[str, ...]:
         return ()
     others = [MomentName(name) for name in finding.moments if name != finding.moment]
     also = ("also at " + first_few(others, NAMED),) if others else ()
-    return ("at " + MomentName(finding.moment), *also, *(("over since",) if finding.over else ()))
+    return ("at " + MomentName(finding.moment), *also, *(("resolved",) if finding.over else ()))
 
 
 def _evidence_table(finding: Finding, diagnosis: Diagnosis) -> Table:

@@ -1,8 +1,8 @@
-"""The first screen of a report, beside the verdict: whose the memory is, and what was found.
+"""The first screen of a report, beside the verdict: what uses the memory, and further findings.
 
-What it shows depends on what there is: the resident memory at the first moment and at the last, or
-under the baseline and now; of a heap profile alone, who holds what is in use; of a log alone, the
-collector's numbers and its saw-tooth.
+What it shows depends on what there is: RSS at the first snapshot and at the last, or of the
+baseline and now; of a heap profile alone, who holds what is in use; of a log alone, the GC's
+numbers and its saw-tooth.
 """
 
 from __future__ import annotations
@@ -10,50 +10,41 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
-from gomem.charts.look import BLUE, GROUP_LOOK
+from gomem.charts.look import BLUE, GROUP_LOOK, look_of_group
 from gomem.diagnosis.findings import OF_DATA
-from gomem.diagnosis.verdict import MISSING
+from gomem.diagnosis.part_words import level_words
 from gomem.inputs.schema import rows_of
-from gomem.text import MomentName, Text, Words, joined, text
-from gomem.units import (
-    format_bytes,
-    format_count,
-    format_fraction,
-    format_seconds,
-    format_value,
-    is_unknown,
-)
-from gomem.views.document import Bar, Bars, Block, Figure, Key, Lead, Piece, Tile, Tiles
+from gomem.text import Bytes, BytesChange, MomentName, Rate, Seconds, Share, Text, Words, text
+from gomem.units import format_count, is_unknown
+from gomem.views.document import Bar, Bars, Block, Figure, Key, Lead, Piece, Step, Tile, Tiles
 from gomem.views.figures.flame_graph import known_name
 from gomem.views.figures.gc_timeline import plot_gc_timeline
-from gomem.views.names import typed, typed_paths
+from gomem.views.names import typed
 from gomem.views.report.allocations import SAMPLE_TYPES
-from gomem.views.report.ledger import OTHERS, SMALL
-from gomem.views.report.verdict import TONES, together
-from gomem.views.words import CLAIMED, GROUPS
+from gomem.views.report.ledger import SMALL
+from gomem.views.report.verdict import TONES, label_of, proof_of, steps_of, together
 
 if TYPE_CHECKING:
-    from gomem.causes.finding import Evidence
+    from collections.abc import Sequence
+
+    from gomem.causes.finding import Finding
     from gomem.diagnosis.diagnosis import Diagnosis
+    from gomem.diagnosis.owners import Owner, Owners
     from gomem.facts.collector import CollectorFacts
-    from gomem.facts.moment import MomentFacts
 
 LEADS = 3
 SITES = 6
-PEAK = 1.25  # times the longer of first and last: a moment between them that is worth a bar
-CAPTION = "Whose the resident memory is"
-CLAIMS = "What Go claims; no file here says how much of it is resident"
+CAPTIONS = {"rss": "RSS by owner", "reserved": "Reserved by Go; no file here says what is in RSS"}
+BEYOND = "reserved by Go, not in RSS"
+OTHERS = f"others, each under {Share(SMALL)}"
 GREY = GROUP_LOOK["undivided"]
-HEAP = "go_heap"
-
-_Labelled = tuple[str, "MomentFacts"]
 
 
 def opening(diagnosis: Diagnosis) -> tuple[Block, ...]:
-    """The bars, or what stands in for them; then the first findings, cut short."""
+    """The bars, or what stands in for them; then the findings that the verdict does not name."""
     shown: tuple[Block, ...] = ()
-    if moments := _moments(diagnosis):
-        shown = (_bars(moments),)
+    if diagnosis.owners is not None:
+        shown = (bars_of(diagnosis.owners),)
     elif diagnosis.sites_first is not None:
         shown = _sites(diagnosis, diagnosis.sites_first)
     elif diagnosis.collector is not None and not diagnosis.collector.cycles.empty:
@@ -61,64 +52,76 @@ def opening(diagnosis: Diagnosis) -> tuple[Block, ...]:
     return (*shown, *_leads(diagnosis))
 
 
-# Whose the memory is
+# What RSS consists of
 
 
-def _moments(diagnosis: Diagnosis) -> list[_Labelled]:
-    """Which moments to draw: the baseline's and its counterpart; else the first and the last."""
-    known = [one for one in diagnosis.moments if one.groups is not None]
-    known = [one for one in known if one.rss_bytes is not None] or known
-    if not known:
-        return []
-    by_name = {one.name: one for one in known}
-    shown = by_name.get(diagnosis.shown_first or "", known[-1])
-    against = diagnosis.baseline_moment(shown.name)
-    if against is not None and diagnosis.baseline is not None:
-        old = diagnosis.baseline.by_moment[against]
-        if old.groups is not None:
-            before = text("baseline, {}", MomentName(old.name))
-            return [(before, old), (MomentName(shown.name), shown)]
-    sizes = [one.rss_bytes or 0 for one in known]
-    highest = max(sizes)
-    peak = [known[sizes.index(highest)].name] * (highest >= PEAK * max(sizes[0], sizes[-1]))
-    chosen = dict.fromkeys([known[0].name, *peak, known[-1].name])
-    return [(MomentName(name), by_name[name]) for name in chosen]
-
-
-def _bars(moments: list[_Labelled]) -> Bars:
-    """A bar a moment, on one scale: filled what is resident, hollow what Go claims besides."""
-    each = [(facts.groups, facts.rss_bytes) for _, facts in moments if facts.groups is not None]
-    rows = [groups.drawn(rss_bytes) for groups, rss_bytes in each]
-    sizes, hollow = [one for one, _ in rows], [beyond for _, beyond in rows]
-    longest = max(sum(one.values()) + beyond for one, beyond in rows) or 1
-    there = [group for group in GROUPS if any(one.get(group, 0) for one in sizes)]
-    small = [group for group in there if all(one.get(group, 0) < SMALL * longest for one in sizes)]
+def bars_of(owners: Owners) -> Bars:
+    """A bar a snapshot, on one scale: filled what is in RSS, hollow what Go reserves besides."""
+    totals, beyond = owners.totals, owners.beyond
+    longest = max(map(sum, zip(totals, beyond, strict=True))) or 1
+    small = [part for part in owners.parts if _largest(part) < SMALL * longest]
     small = small if len(small) > 1 else []
-    large = [group for group in there if group not in small]
-    others = [sum(one.get(group, 0) for group in small) for one in sizes]
-    resident = any(facts.rss_bytes is not None for _, facts in moments)
+    large = [part for part in owners.parts if part not in small]
     bars = []
-    for (label, facts), own, rest, beyond in zip(moments, sizes, others, hollow, strict=True):
-        pieces = [Piece(own[group] / longest, *GROUP_LOOK[group]) for group in large
-                  if own.get(group, 0)]  # fmt: skip
-        pieces += [Piece(rest / longest, *GREY)] * bool(rest)
-        pieces += [Piece(beyond / longest, "")] * bool(beyond)
-        whole = facts.rss_bytes if resident else sum(own.values())
-        bars.append(Bar(label, format_bytes(whole), tuple(pieces)))
-    names = {group: name for groups, _ in each for group, name in groups.names.items()}
-    if HEAP in names:
-        names[HEAP] += ", undivided"
-    keys = [
-        Key(names[group], *GROUP_LOOK[group],
-            tuple(format_bytes(one[group]) if group in one else "–" for one in sizes))
-        for group in large
-    ]  # fmt: skip
-    keys += [Key(OTHERS, *GREY, tuple(map(format_bytes, others)))] * bool(small)
-    if any(hollow):
-        keys.append(
-            Key(CLAIMED, "", "", tuple(format_bytes(one) if one else "–" for one in hollow))
-        )
-    return Bars(CAPTION if resident else CLAIMS, tuple(bars), tuple(keys))
+    for place, label in enumerate(owners.labels):
+        drawn = sum(part.sizes[place].middle for part in owners.parts) or 1.0
+        scale = totals[place] / drawn / longest
+        pieces = [
+            Piece(part.sizes[place].middle * scale, *look_of_group(part.key))
+            for part in large
+            if part.sizes[place].middle > 0
+        ]
+        rest = sum(part.sizes[place].middle for part in small) * scale
+        pieces += [Piece(rest, *GREY)] * bool(rest)
+        is_last = place == len(totals) - 1
+        finer = _finer(owners, large, scale) if is_last else ()
+        hollow = (Piece(beyond[place] / longest, ""),) * bool(beyond[place])
+        bars.append(Bar(label, Bytes(totals[place]), (*pieces, *hollow), finer=finer))
+    return Bars(CAPTIONS[owners.quantity], tuple(bars), _keys(owners, large, small))
+
+
+def _largest(part: Owner) -> float:
+    return max(size.middle for size in part.sizes)
+
+
+def _finer(owners: Owners, large: Sequence[Owner], scale: float) -> tuple[Piece, ...]:
+    """The last bar once more, its parts divided as finely as its snapshot tells them apart."""
+    if not any(part.key in owners.finer for part in large):
+        return ()
+    return tuple(
+        Piece(inside.sizes[-1].middle * scale, *look_of_group(inside.key))
+        for part in large
+        for inside in owners.finer.get(part.key, (part,))
+        if inside.sizes[-1].middle > 0
+    )
+
+
+def _keys(owners: Owners, large: Sequence[Owner], small: Sequence[Owner]) -> tuple[Key, ...]:
+    """What the colours stand for: what moved most first, or of one snapshot what is largest."""
+    several = len(owners.totals) > 1
+    ranked = sorted(
+        large, key=lambda part: -abs(part.change_bytes) if several else -part.sizes[0].middle
+    )
+    keys: list[Key] = []
+    for part in ranked:
+        change = BytesChange(round(part.change_bytes)) if several else ""
+        levels = tuple(level_words(size) for size in part.sizes)
+        keys.append(Key(part.name, *look_of_group(part.key), levels, change))
+        blank = ("",) * (len(owners.totals) - 1)
+        for inside in owners.finer.get(part.key, ()):
+            look = look_of_group(inside.key)
+            size = level_words(inside.sizes[-1])
+            keys.append(Key(inside.name, *look, (*blank, size), is_finer=True))
+    if small:
+        sums = [
+            sum(part.sizes[place].middle for part in small) for place in range(len(owners.totals))
+        ]
+        change = BytesChange(round(sums[-1] - sums[0])) if several else ""
+        keys.append(Key(OTHERS, *GREY, tuple(Bytes(round(size)) for size in sums), change))
+    if any(owners.beyond):
+        change = BytesChange(owners.beyond[-1] - owners.beyond[0]) if several else ""
+        keys.append(Key(BEYOND, "", "", tuple(map(Bytes, owners.beyond)), change))
+    return tuple(keys)
 
 
 # Single files
@@ -138,31 +141,29 @@ def _sites(diagnosis: Diagnosis, moment: str) -> tuple[Block, ...]:
         for row in rows
         if row["flat"] > 0
     )  # fmt: skip
-    whole = format_bytes(known[sample_type].total)
+    whole = Bytes(known[sample_type].total)
     at = text(" at {}", MomentName(moment)) if len(diagnosis.capture.moments) > 1 else ""
-    said = "Who holds what is in use" if sample_type == SAMPLE_TYPES[0] else "Who allocated most"
-    return (Bars(text("{}{}, of {} in all", said, at, whole), bars),) if bars else ()
+    what = "In use" if sample_type == SAMPLE_TYPES[0] else "Allocated"
+    return (Bars(text("{}{}: {}, by function", what, at, whole), bars),) if bars else ()
 
 
-def _interval(row: dict[str, Any]) -> str:
-    said = f"{format_bytes(row['flat'])}, {format_fraction(row['flat_fraction'])}"
+def _interval(row: dict[str, Any]) -> Text:
+    size = text("{}, {}", Bytes(row["flat"]), Share(row["flat_fraction"]))
     if is_unknown(row["flat_low"]) or is_unknown(row["flat_high"]):
-        return said
-    low, high = format_bytes(row["flat_low"]), format_bytes(row["flat_high"])
-    return said if low == high else f"{said} ({low} to {high})"
+        return size
+    low, high = Bytes(row["flat_low"]), Bytes(row["flat_high"])
+    return size if low == high else text("{} ({} to {})", size, low, high)
 
 
 def _log(facts: CollectorFacts) -> tuple[Block, ...]:
     """What collecting costs, and the heap over time."""
     shown = {
-        "collections": (format_count, "cycles"),
-        "between two, the median": (format_seconds, "interval_p50_seconds"),
-        "CPU for collecting": (format_fraction, "gc_cpu_fraction"),
-        "longest stop": (format_seconds, "longest_stop_seconds"),
-        "allocated a second": (
-            lambda rate: f"{format_bytes(rate)}/s", "allocation_rate_bytes_per_second",
-        ),
-        "largest heap": (format_bytes, "heap_peak_bytes"),
+        "GCs": (format_count, "cycles"),
+        "GC interval p50": (Seconds, "interval_p50_seconds"),
+        "GC CPU": (Share, "gc_cpu_fraction"),
+        "longest pause": (Seconds, "longest_stop_seconds"),
+        "allocation rate": (Rate, "allocation_rate_bytes_per_second"),
+        "largest heap": (Bytes, "heap_peak_bytes"),
     }  # fmt: skip
     cost = facts.cost.values
     tiles = tuple(
@@ -170,37 +171,39 @@ def _log(facts: CollectorFacts) -> tuple[Block, ...]:
         for name, (words, key) in shown.items()
         if not is_unknown(cost[key])
     )
-    caption = "Dark is live heap, light what was allocated since; the dashed line is the goal."
+    caption = "Lower band: live heap. Upper band: allocated since. Dashed: the heap goal."
     drawn = {"timeline": facts.timeline, "name": "opening"}
     return (Tiles(tiles), Figure(caption, plot_gc_timeline, lambda: drawn))
 
 
-# What was found
+# What was found besides
 
 
 def _leads(diagnosis: Diagnosis) -> tuple[Lead, ...]:
-    """The first findings cut short; those about the data only where there is room."""
-    told = diagnosis.verdict.code
-    ranked = sorted(diagnosis.findings, key=lambda one: one.code.startswith(OF_DATA))
-    if told is None:  # then the verdict says what to collect
-        ranked = [one for one in ranked if one.code != MISSING]
-    leads = []
-    for finding in ranked[:LEADS]:
-        # What to do about the one that the verdict names stands there.
-        step = "" if finding.code == told else first_sentence(typed(finding.next_step, diagnosis))
-        title = together(typed(finding.title, diagnosis))
-        tone, proof = TONES[finding.severity], _proof(finding.evidence)
-        leads.append(Lead(title, tone, finding.code, proof, together(step), "findings"))
-    return tuple(leads)
+    """The findings that the verdict does not name, cut short; those about the data stand below."""
+    others = [
+        finding
+        for finding in diagnosis.findings
+        if finding.code != diagnosis.verdict.code and not finding.code.startswith(OF_DATA)
+    ]
+    return tuple(_lead(finding, diagnosis) for finding in others[:LEADS])
 
 
-def _proof(evidence: tuple[Evidence, ...]) -> str:
-    """The first number, with the second where it stands in the same file."""
-    if not evidence:
-        return ""
-    same = [one for one in evidence[:2] if one.artefact == evidence[0].artefact]
-    said = (text("{} = {}", one.field, format_value(one.value, one.unit)) for one in same)
-    return together(text("{}: {}", typed_paths(evidence[0].artefact), joined("; ", said)))
+def _lead(finding: Finding, diagnosis: Diagnosis) -> Lead:
+    tone = TONES[finding.severity]
+    steps = steps_of(together(typed(finding.next_step, diagnosis)))
+    first = next((step for step in steps if step.is_command), None)
+    if first is None and steps:
+        first = Step(first_sentence(steps[0].text))
+    return Lead(
+        together(typed(finding.title, diagnosis)),
+        tone,
+        label_of(tone, finding.confidence),
+        finding.code,
+        next(iter(proof_of(finding, 2)), ""),
+        first,
+        "findings",
+    )
 
 
 def first_sentence(whole: str) -> Text:

@@ -3,16 +3,31 @@
 from __future__ import annotations
 
 import re
+from itertools import groupby
+from operator import attrgetter
 from typing import TYPE_CHECKING
 
 from gomem.causes.finding import Severity
-from gomem.text import Command, Name, Number, Text, Words
-from gomem.views.document import Verdict
+from gomem.text import (
+    Bytes,
+    BytesChange,
+    Command,
+    Count,
+    Name,
+    Number,
+    Text,
+    Words,
+    joined,
+    number,
+    text,
+)
+from gomem.views.document import Step, Tile, Verdict
 from gomem.views.figures.flame_graph import known_name
-from gomem.views.names import typed
+from gomem.views.names import typed, typed_paths
 from gomem.views.words import minus_signs
 
 if TYPE_CHECKING:
+    from gomem.causes.finding import Evidence, Finding
     from gomem.diagnosis.diagnosis import Diagnosis
     from gomem.text import Part
     from gomem.views.document import Tone
@@ -21,25 +36,82 @@ TONES: dict[Severity, Tone] = {
     Severity.CRITICAL: "critical", Severity.WARNING: "warning", Severity.INFO: "info",
 }  # fmt: skip
 NO_BREAK = "\u00a0"  # space
-LABELS: dict[Tone, str] = {"info": "note", "good": "no warning"}
+SHOWN_PROOF = 3  # lines below the headline
 
 
 def verdict(diagnosis: Diagnosis) -> Verdict:
     """The diagnosis' verdict, with numbers kept with their units."""
     said = diagnosis.verdict
     tone: Tone = "good" if said.severity is None else TONES[said.severity]
+    is_where = said.headline.startswith("RSS is")
+    details = (said.moved, said.found, *said.whose)
+    finding = next((one for one in diagnosis.findings if one.code == said.code), None)
     return Verdict(
         tone,
-        LABELS.get(tone, tone),
+        _label(tone, said.confidence, diagnosis),
         together(typed(said.headline, diagnosis)),
-        tuple(
-            together(typed(sentence, diagnosis))
-            for sentence in (said.second, *said.whose)
-            if sentence
-        ),
-        together(typed(said.next_step, diagnosis)),
+        tuple(together(typed(sentence, diagnosis)) for sentence in details if sentence),
+        steps_of(together(typed(said.next_step, diagnosis))),
         together(said.further),
+        size=_size(diagnosis),
+        where="" if is_where else together(typed(said.where, diagnosis)),
+        proof=() if finding is None else proof_of(finding, SHOWN_PROOF),
     )
+
+
+def label_of(tone: Tone, confidence: str | None) -> str:
+    """How much it matters and how sure that is: `warning · likely`."""
+    word = "note" if tone == "info" else tone
+    return f"{word} · {confidence}" if confidence else word
+
+
+def _label(tone: Tone, confidence: str | None, diagnosis: Diagnosis) -> Text:
+    if tone != "good":
+        return Text(label_of(tone, confidence))
+    files = Count(len(diagnosis.capture.artefacts), "file")
+    return text("healthy, as far as {} {}", files, "tells" if files.value == 1 else "tell")
+
+
+def _size(diagnosis: Diagnosis) -> Tile | None:
+    """The whole at the moment that is shown, and how far that is from where it began."""
+    owners = diagnosis.owners
+    if owners is None:
+        return None
+    what = {"rss": "RSS", "reserved": "reserved by Go"}[owners.quantity]
+    whole, name = owners.totals[-1], Text(what)
+    if owners.totals[1:]:
+        change = BytesChange(whole - owners.totals[0])
+        name = text("{} at {}, {} since {}", what, owners.labels[-1], change, owners.labels[0])
+    return Tile(together(Bytes(whole)), together(name))
+
+
+def steps_of(sentence: str) -> tuple[Step, ...]:
+    """What to do, its commands apart from the words around them."""
+    steps: list[Step] = []
+    words: list[str] = []
+    for part in (*Text(sentence).parts, Command("")):
+        if not isinstance(part, Command):
+            words.append(part)
+            continue
+        if said := Text(*words).strip(" ."):
+            steps.append(Step(Text(*words) if said else said))
+        if part.value:
+            steps.append(Step(part, is_command=True))
+        words = []
+    return tuple(steps)
+
+
+def proof_of(finding: Finding, most: int) -> tuple[str, ...]:
+    """The first numbers that prove a finding, a line for each file."""
+    lines = []
+    for artefact, rows in groupby(finding.evidence[:most], key=attrgetter("artefact")):
+        numbers = joined(", ", (text("{} {}", row.field, _value(row)) for row in rows))
+        lines.append(together(text("{}: {}", typed_paths(artefact), numbers)))
+    return tuple(lines)
+
+
+def _value(row: Evidence) -> Text:
+    return Text(row.value) if isinstance(row.value, str) else Text(number(row.value, row.unit))
 
 
 def together(sentence: str) -> Text:

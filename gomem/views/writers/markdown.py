@@ -11,7 +11,17 @@ from gomem.views.references import address_of
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from gomem.views.document import Block, Card, Cell, Document, Folded, Section, Table, Verdict
+    from gomem.views.document import (
+        Block,
+        Card,
+        Cell,
+        Document,
+        Folded,
+        Section,
+        Step,
+        Table,
+        Verdict,
+    )
 
 # What could begin or end markup, a table's cell, a mention or a tag.
 _SPECIAL = re.compile(r"([\\`*_{}\[\]<>#|~@&])")
@@ -34,7 +44,22 @@ def write_markdown(document: Document) -> str:
 def verdict_lines(verdict: Verdict) -> list[str]:
     """The verdict in paragraphs."""
     label = f"{escaped(verdict.lead_in.capitalize())}: " if verdict.lead_in else ""
-    return [f"**{label}{escaped(verdict.sentence)}**", *map(escaped, verdict.lines)]
+    size = verdict.size
+    shown = "" if size is None else f"{escaped(size.value)} {escaped(size.name)}"
+    lines = [f"**{label}{escaped(verdict.sentence)}**", shown, *map(escaped, verdict.lines)]
+    return [line for line in lines if line] + _steps("Next", verdict.steps)
+
+
+def _steps(heading: str, steps: Iterable[Step]) -> list[str]:
+    """Words as a paragraph under a heading, commands as code to copy."""
+    lines: list[str] = []
+    for step in steps:
+        head = f"**{escaped(heading)}.** " if not lines else ""
+        if step.is_command:
+            lines += [head.strip(), _code(step.text)] if head else [_code(step.text)]
+        else:
+            lines.append(f"{head}{escaped(step.text.strip())}")
+    return lines
 
 
 def section_lines(section: Section) -> list[str]:
@@ -53,8 +78,8 @@ def _lines(blocks: Iterable[Block]) -> list[str]:
 def _card(card: Card) -> list[str]:
     blocks = [
         f"### {escaped(card.title)}",
-        ", ".join([_code(card.code), *map(escaped, (card.tone, *card.about))]),
-        *(f"**{escaped(heading)}.** {escaped(text)}" for heading, text in card.explained),
+        ", ".join([_code(card.code), *map(escaped, (card.label, *card.about))]),
+        *(line for heading, steps in card.explained for line in _steps(heading, steps)),
         _table(card.proof),
     ]
     if card.references:

@@ -13,9 +13,9 @@ from gomem.views.figures.rows import short_name
 from gomem.views.writers.text import NARROWEST, STYLES, console_of, readable, written_to
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
-    from gomem.views.document import Document, Verdict
+    from gomem.views.document import Document, Key, Step
 
 LINES = 38  # a screen has 40, and the path of the page and a prompt follow
 WIDEST = 110  # beyond, lines are hard to read
@@ -56,20 +56,34 @@ def _wrapped(kind: int, text: str, style: str, width: int, hang: int = 0) -> Ite
 
 
 def _head(document: Document, width: int) -> Iterator[Row]:
-    """Title, facts in a row, verdict."""
+    """Title and verdict, with the one number to see first."""
     yield from _wrapped(KEEP, document.title, "bold", width)
-    facts = ", ".join(f"{label.lower()} {value}" for label, value in document.facts)
-    yield from _wrapped(FACTS, facts, "dim", width)
     verdict = document.verdict
     if verdict is None:
         return
     yield KEEP, "", ""
-    label = f"{verdict.lead_in}: " if verdict.lead_in else ""
+    label = f"{verdict.lead_in.upper()}: " if verdict.lead_in else ""
     sentence = f"{MARKS[verdict.tone]} {label}{verdict.sentence}"
     yield from _wrapped(KEEP, sentence, STYLES[verdict.tone], width, 2)
-    yield from _wrapped(DETAIL, " ".join(verdict.details), "", width)
-    if verdict.next_step:
-        yield from _wrapped(KEEP, f"Next: {verdict.next_step}", "", width)
+    if verdict.size is not None:
+        yield from _wrapped(KEEP, f"{verdict.size.value} {verdict.size.name}", "bold", width)
+    where = () if any(isinstance(block, Bars) for block in document.opening) else (verdict.where,)
+    yield from _wrapped(DETAIL, " ".join(filter(None, (*where, *verdict.details))), "", width)
+    for line in verdict.proof:
+        yield from _wrapped(PROOF, line, "dim", width, 2)
+    yield from _steps(verdict.steps, width)
+
+
+def _steps(steps: Iterable[Step], width: int) -> Iterator[Row]:
+    """What to do: words, and each command on a line of its own, which is never broken."""
+    head = "Next: "
+    for step in steps:
+        if step.is_command:
+            yield from _wrapped(KEEP, head.strip(), "", width)
+            yield KEEP, f"  {readable(step.text)}", "bold"
+        else:
+            yield from _wrapped(KEEP if head else STEP, f"{head}{step.text.strip()}", "", width)
+        head = ""
 
 
 def _opening(document: Document, width: int) -> Iterator[Row]:
@@ -79,21 +93,26 @@ def _opening(document: Document, width: int) -> Iterator[Row]:
             yield from _bars(block, width)
         elif isinstance(block, Tiles):
             yield KEEP, "", ""
-            told = ", ".join(f"{tile.name} {tile.value}" for tile in block.tiles)
-            yield from _wrapped(KEEP, told, "", width)
+            tiles = ", ".join(f"{tile.name} {tile.value}" for tile in block.tiles)
+            yield from _wrapped(KEEP, tiles, "", width)
         elif isinstance(block, Lead):
             yield LEAD, "", ""
-            yield from _lead(block, document.verdict, width)
+            yield from _lead(block, width)
+    facts = ", ".join(f"{label.lower()} {value}" for label, value in document.facts)
+    yield FACTS, "", ""
+    yield from _wrapped(FACTS, facts, "dim", width)
 
 
-def _lead(lead: Lead, verdict: Verdict | None, width: int) -> Iterator[Row]:
-    """A finding; of the one that the verdict has said, the code alone."""
-    said = verdict is not None and lead.title[1:] in verdict.sentence
-    title = lead.code if said else f"{lead.title} ({lead.code})"
-    yield from _wrapped(LEAD, f"{MARKS[lead.tone]} {title}", STYLES[lead.tone], width, 2)
-    for kind, text in ((PROOF, lead.proof), (STEP, lead.next_step)):
-        if text:
-            yield from _wrapped(kind, f"  {text}", "" if kind == STEP else "dim", width, 2)
+def _lead(lead: Lead, width: int) -> Iterator[Row]:
+    """A further finding, its proof, and the first thing to do."""
+    title = f"{MARKS[lead.tone]} {lead.label.upper()}: {lead.title} ({lead.code})"
+    yield from _wrapped(LEAD, title, STYLES[lead.tone], width, 2)
+    if lead.proof:
+        yield from _wrapped(PROOF, f"  {lead.proof}", "dim", width, 2)
+    if lead.step is not None and lead.step.is_command:
+        yield STEP, f"  {readable(lead.step.text)}", ""
+    elif lead.step is not None:
+        yield from _wrapped(STEP, f"  {lead.step.text}", "", width, 2)
 
 
 def _bars(bars: Bars, width: int) -> Iterator[Row]:
@@ -103,9 +122,10 @@ def _bars(bars: Bars, width: int) -> Iterator[Row]:
     column = max(map(len, names), default=0)
     values = [readable(bar.value) for bar in bars.bars]
     room = max(8, width - column - max(map(len, values), default=0) - 2)
+    shown = [key for key in bars.keys if not key.is_finer]
     marks = [SHADES[place % len(SHADES)] if key.colour else HOLLOW
-             for place, key in enumerate(bars.keys)]  # fmt: skip
-    shades = {(key.colour, key.hatch): mark for key, mark in zip(bars.keys, marks, strict=True)}
+             for place, key in enumerate(shown)]  # fmt: skip
+    shades = {(key.colour, key.hatch): mark for key, mark in zip(shown, marks, strict=True)}
     for name, bar, value in zip(names, bars.bars, values, strict=True):
         drawn, end = "", 0.0
         for piece in bar.pieces:  # what is too small for a character is not drawn
@@ -114,8 +134,16 @@ def _bars(bars: Bars, width: int) -> Iterator[Row]:
             shade = shades.get((piece.colour, piece.hatch), usual)
             drawn += shade * (round(end * room) - len(drawn))
         yield KEEP, f"{name:<{column}} {drawn:<{room}} {value}", ""
-    told = [
-        f"{mark} {key.name} {' → '.join(key.values)}"
-        for mark, key in zip(marks, bars.keys, strict=True)
-    ]
-    yield from _wrapped(DETAIL, "   ".join(told), "", width)
+    by_key = {id(key): mark for key, mark in zip(shown, marks, strict=True)}
+    yield from _keys(bars.keys, [by_key.get(id(key), " ") for key in bars.keys])
+
+
+def _keys(keys: Sequence[Key], marks: Sequence[str]) -> Iterator[Row]:
+    """What the shades stand for, a line each: sizes, and by how much they changed."""
+    rows = [[f"{'  ' * key.is_finer}{key.name}", *map(readable, (*key.values, key.change))]
+            for key in keys]  # fmt: skip
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    for mark, (name, *sizes) in zip(marks, rows, strict=True):
+        arrow = "  "
+        cells = [f"{size:>{wide}}" for size, wide in zip(sizes, widths[1:], strict=True)]
+        yield DETAIL, f"{mark} {name:<{widths[0]}}  {arrow.join(cells)}".rstrip(), ""

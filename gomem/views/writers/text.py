@@ -20,11 +20,13 @@ from gomem.views.document import (
 )
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from rich.console import Console
     from rich.table import Table as RichTable
     from rich.text import Text
 
-    from gomem.views.document import Block, Cell, Document, Section, Verdict
+    from gomem.views.document import Block, Cell, Document, Section, Step, Verdict
 
 WIDTH = 100
 NARROWEST = 40
@@ -73,11 +75,12 @@ class _Writer:
 
     def document(self, document: Document) -> None:
         self._wrapped(document.title, "bold")
-        for label, value in document.facts:
-            self._wrapped(f"{label}: {value}", "dim", hang=2)
         if document.verdict is not None:
             self._gap()
             self._verdict(document.verdict)
+            self._gap()
+        for label, value in document.facts:
+            self._wrapped(f"{label}: {value}", "dim", hang=2)
         for section in document.sections:
             if section.brief:
                 self._section(section)
@@ -88,8 +91,26 @@ class _Writer:
         label = f"{verdict.lead_in}: " if verdict.lead_in else ""
         mark, style = MARKS[verdict.tone], STYLES[verdict.tone]
         self._wrapped(f"{mark} {label}{verdict.sentence}", style, hang=2)
+        if verdict.size is not None:
+            self._wrapped(f"{verdict.size.value} {verdict.size.name}", "bold")
         for line in verdict.lines:
             self._wrapped(line)
+        self._steps("Next", verdict.steps)
+
+    def _steps(self, heading: str, steps: Iterable[Step], indent: int = 0) -> None:
+        """Words, and each command on a line of its own, which is never broken."""
+        from rich.text import Text
+
+        head = f"{heading}: "
+        for step in steps:
+            if step.is_command:
+                if head:
+                    self._wrapped(head.strip(), None, indent, indent)
+                command = f"{' ' * (indent + 2)}{readable(step.text)}"
+                self._console.print(Text(command), soft_wrap=True)
+            else:
+                self._wrapped(f"{head}{step.text.strip()}", None, indent + 2 * (not head), indent)
+            head = ""
 
     def _section(self, section: Section) -> None:
         self._gap()
@@ -123,13 +144,13 @@ class _Writer:
 
     def _card(self, card: Card) -> None:
         self._wrapped(f"{MARKS[card.tone]} {card.title}", STYLES[card.tone], hang=2)
-        about = ", ".join((card.tone, *card.about))
+        about = ", ".join((card.label, *card.about))
         self._wrapped(f"{card.code} ({about})", "dim", 2, 2)
         for row in card.proof.rows:
             *where, value = (cell.text for cell in row)
             self._wrapped(f"{'  '.join(where)} = {value}", None, 4, 2)
-        for heading, text in card.explained:
-            self._wrapped(f"{heading}: {text}", None, 4, 2)
+        for heading, steps in card.explained:
+            self._steps(heading, steps, 2)
         if card.references:
             self._wrapped(f"See: {', '.join(card.references)}", None, 4, 2)
 

@@ -48,6 +48,52 @@
   });
   unfold(location.hash);
 
+  // A command to paste, with a button that copies it where the browser lets it.
+  if (navigator.clipboard) document.querySelectorAll("pre.command").forEach((line) => {
+    const button = document.createElement("button"), code = line.querySelector("code");
+    button.type = "button";
+    button.textContent = "copy";
+    button.setAttribute("aria-label", "copy the command");
+    button.addEventListener("click", () => {
+      navigator.clipboard.writeText(code.textContent).then(() => {
+        button.textContent = "copied";
+        setTimeout(() => { button.textContent = "copy"; }, 1500);
+      });
+    });
+    line.append(button);
+  });
+
+  // One snapshot everywhere: 0 is what the report chose for each section.
+  const when = document.querySelector(".when");
+  if (when) {
+    const names = JSON.parse(when.dataset.names), slider = when.querySelector("input");
+    const panels = [...document.querySelectorAll("[data-of]")].map((panel) => ({
+      panel, is: new Set(panel.dataset.of.split(" ").map(Number)),
+      first: "first" in panel.dataset,
+    }));
+    const heads = [...document.querySelectorAll("details.section")].map((section) => ({
+      gist: section.querySelector(":scope > summary .gist"), section,
+    }));
+    heads.forEach((head) => { head.told = head.gist && head.gist.textContent; });
+    const show = () => {
+      const place = Number(slider.value), name = place ? names[place - 1] : "automatic";
+      panels.forEach(({ panel, is, first }) => { panel.hidden = place ? !is.has(place) : !first; });
+      heads.forEach(({ gist, section, told }) => {
+        const own = section.querySelector("[data-of]:not([hidden]) > h3.of");
+        if (gist) gist.textContent = place && own ? own.textContent : told;
+      });
+      when.querySelector("output").textContent = name;
+      slider.setAttribute("aria-valuetext", name);
+    };
+    slider.addEventListener("input", show);
+    when.querySelectorAll("button").forEach((button) => button.addEventListener("click", () => {
+      const next = Number(slider.value) + Number(button.dataset.step);
+      slider.value = Math.max(0, Math.min(names.length, next));
+      show();
+    }));
+    show();
+  }
+
   const tools = document.querySelector(".tools");
   if (tools) {
     const all = document.createElement("button");

@@ -1,0 +1,138 @@
+"""What RSS consists of at the snapshots worth a bar, each divided into the same parts.
+
+Two bars are there to be compared, so they have the same parts: those that every one of their
+snapshots tells apart. What the last one tells apart more finely stands below it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from gomem.analysis.memory.account import common_division
+from gomem.diagnosis.part_words import part_key, part_name
+from gomem.text import MomentName, text
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from gomem.analysis.memory.account import Snapshot
+    from gomem.analysis.memory.bounds import Interval
+    from gomem.diagnosis.diagnosis import Diagnosis
+    from gomem.facts.moment import MomentFacts
+
+
+@dataclass(frozen=True)
+class Owner:
+    """A part of memory, or several that are not told apart.
+
+    Attributes:
+        key: Its group, or its groups joined by `+`.
+        name: What sentences call it.
+        sizes: Its likely bounds at each snapshot, in bytes.
+    """
+
+    key: str
+    name: str
+    sizes: tuple[Interval, ...]
+
+    @property
+    def change_bytes(self) -> float:
+        """By how much it grew from the first snapshot to the last, about."""
+        return self.sizes[-1].middle - self.sizes[0].middle
+
+
+@dataclass(frozen=True)
+class Owners:
+    """The snapshots worth a bar, and what they consist of.
+
+    Attributes:
+        quantity: What the parts add up to; one of `account.QUANTITIES`.
+        labels: What the snapshots are called.
+        totals: What the parts of each add up to, in bytes.
+        beyond: What Go reserves at each that is not in RSS, in bytes.
+        parts: What every snapshot is divided into, in the order of `readings.GROUPS`.
+        finer: What the last one divides these further into; by the key of the part.
+    """
+
+    quantity: str
+    labels: tuple[str, ...]
+    totals: tuple[int, ...]
+    beyond: tuple[int, ...]
+    parts: tuple[Owner, ...]
+    finer: dict[str, tuple[Owner, ...]]
+
+
+def owners_of(diagnosis: Diagnosis) -> Owners | None:
+    """The bars of a capture, at most three; None where no file says how large the process is."""
+    shown = _baseline_and_now(diagnosis) or _first_peak_and_last(diagnosis)
+    if not shown:
+        return None
+    labels, snapshots, moments = zip(*shown, strict=True)
+    account = diagnosis.facts.account
+    assert account is not None
+    division, finest = common_division(snapshots), common_division(snapshots[-1:])
+    parts = _owners(division, snapshots, moments)
+    finer = {
+        part_key(groups): inside
+        for groups in division
+        if len(inside := _owners(_within(finest, groups), snapshots[-1:], moments)) > 1
+    }
+    beyond = (0 if one.groups is None else one.groups.drawn(one.rss_bytes)[1] for one in moments)
+    totals = tuple(snapshot.total_bytes for snapshot in snapshots)
+    return Owners(account.quantity, labels, totals, tuple(beyond), parts, finer)
+
+
+def _within(division: Iterable[frozenset[str]], groups: frozenset[str]) -> list[frozenset[str]]:
+    """The parts of a division that lie in a coarser one."""
+    return [part for part in division if part < groups]
+
+
+def _owners(
+    division: Iterable[frozenset[str]],
+    snapshots: Sequence[Snapshot],
+    moments: Sequence[MomentFacts],
+) -> tuple[Owner, ...]:
+    owners = (
+        Owner(
+            part_key(groups),
+            part_name(groups, moments),
+            tuple(snapshot.likely.together(groups) for snapshot in snapshots),
+        )
+        for groups in division
+    )
+    return tuple(owner for owner in owners if any(size.high > 0 for size in owner.sizes))
+
+
+_Shown = list[tuple[str, "Snapshot", "MomentFacts"]]
+
+
+def _baseline_and_now(diagnosis: Diagnosis) -> _Shown:
+    """The snapshot shown first, below the baseline's counterpart; none without a baseline."""
+    account, baseline = diagnosis.facts.account, diagnosis.baseline
+    old_account = None if baseline is None else baseline.facts.account
+    if baseline is None or old_account is None or account is None:
+        return []
+    name = account.last.moment if diagnosis.shown_first is None else diagnosis.shown_first
+    against = diagnosis.baseline_moment(name)
+    before, after = old_account.of(against or ""), account.of(name)
+    if before is None or after is None or old_account.quantity != account.quantity:
+        return []
+    label = text("baseline, {}", MomentName(before.moment))
+    return [
+        (label, before, baseline.by_moment[before.moment]),
+        (MomentName(name), after, diagnosis.by_moment[name]),
+    ]
+
+
+def _first_peak_and_last(diagnosis: Diagnosis) -> _Shown:
+    """The first snapshot and the last, and the highest where it is far above both."""
+    account = diagnosis.facts.account
+    if account is None or account.quantity not in {"rss", "reserved"}:
+        return []
+    first, last = account.first, account.last
+    highest = max(account.snapshots, key=lambda snapshot: snapshot.total_bytes)
+    ends = max(first.total_bytes, last.total_bytes)
+    is_peak = highest.total_bytes >= diagnosis.thresholds.peak_ratio * ends
+    shown = [first, *([highest] if is_peak else []), *([last] if last is not first else [])]
+    return [(MomentName(one.moment), one, diagnosis.by_moment[one.moment]) for one in shown]
