@@ -19,7 +19,12 @@ from gomem.analysis.collector.pauses import RememberedPauses, remembered_pauses
 from gomem.analysis.mappings.kinds import address_regions
 from gomem.analysis.memory.groups import side_by_side
 from gomem.analysis.scavenger.scavenger import heap_steps
-from gomem.analysis.series.goroutine_growth import GoroutineGrowth, descriptors_grown
+from gomem.analysis.series.goroutine_growth import (
+    GOROUTINE_GROUPS,
+    GoroutineGrowth,
+    descriptors_grown,
+    goroutine_groups,
+)
 from gomem.analysis.series.level import Level
 from gomem.analysis.series.shapes import HALF, MOVES
 from gomem.analysis.what_if.what_if import Asked
@@ -59,6 +64,7 @@ from gomem.facts.settings import (
 )
 from gomem.facts.sides import facts_of_moments
 from gomem.facts.what_if import what_if_of
+from gomem.inputs.schema import build_rows
 from gomem.releases import Fact
 
 if TYPE_CHECKING:
@@ -370,6 +376,12 @@ class CaptureFacts:
         return growth_of_goroutines(
             self.goroutine_counts, self.moments, descriptors_grown(self.profiles.growth)
         )
+
+    @cached_property
+    def goroutine_groups(self) -> pd.DataFrame:
+        """Goroutines by where they wait, of the last moment with stacks; see `GOROUTINE_GROUPS`."""
+        frames = [count.frame for count in self.goroutine_counts if count.frame is not None]
+        return goroutine_groups(frames[-1]) if frames else build_rows([], GOROUTINE_GROUPS)
 
     def in_use_at_most(self, moment: MomentFacts) -> float | None:
         """What heap profiles have in use at most; None where they may lag by much.

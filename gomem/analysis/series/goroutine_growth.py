@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 import pandas as pd
 
 from gomem.inputs.pprof.calls.names import own_function
+from gomem.inputs.schema import Column, build_rows
 from gomem.units import KIB
 
 if TYPE_CHECKING:
@@ -28,6 +29,16 @@ PART = 0.1  # of those that came: fewer are of the work that goes on beside them
 SMALLEST_STACK = 2 * KIB  # _StackMin of runtime/stack.go, since Go 1.4
 DESCRIPTOR_BYTES = 384  # of a goroutine: 376 to 440 by release, in the size class above
 DESCRIPTORS = frozenset({"runtime.malg", "runtime.newproc1", "runtime.allgadd"})
+
+GOROUTINE_GROUPS = (
+    Column("function", "str", "", "The program's own innermost function; else a library's."),
+    Column("goroutines", "int64", "count", "How many stand there."),
+    Column("share", "float64", "fraction", "The same of all goroutines."),
+    Column("state", "str", "", "What most of them wait for; missing if no file says."),
+    Column("wait_seconds", "float64", "s", "The longest wait, in full minutes; missing likewise."),
+    Column("created_by", "str", "", "The function that started most; missing likewise."),
+    Column("stack", "str", "", "The commonest stack, innermost first, joined by `;`."),
+)
 
 
 @dataclass(frozen=True)
@@ -118,6 +129,42 @@ def _started_by(profile: pd.DataFrame, function: str) -> str:
     here = profile[profile["stack"].map(_waiting_in) == function]
     counts = here.groupby("created_by")["goroutines"].sum()
     return str(counts.idxmax()) if len(counts) else ""
+
+
+def goroutine_groups(profile: pd.DataFrame) -> pd.DataFrame:
+    """The goroutines of one profile or dump by where they wait, the largest group first.
+
+    Args:
+        profile: Goroutines by stack: `goroutines` and `stack`, innermost first; of a dump in text
+            `state`, `wait_seconds` and `created_by`, too.
+    """
+    rows = profile.assign(waits=[_waiting_in(stack) for stack in map(str, profile["stack"])])
+    whole, groups = int(rows["goroutines"].sum()), []
+    for function, inside in rows.groupby("waits", sort=False):
+        largest = inside.sort_values("goroutines", ascending=False, kind="stable").iloc[0]
+        count = int(inside["goroutines"].sum())
+        longest = inside["wait_seconds"].max() if "wait_seconds" in inside else None
+        groups.append(
+            [
+                function,
+                count,
+                count / whole,
+                _commonest(inside, "state"),
+                longest,
+                _commonest(inside, "created_by"),
+                str(largest["stack"]),
+            ]
+        )
+    groups.sort(key=lambda group: -group[1])
+    return build_rows(groups, GOROUTINE_GROUPS)
+
+
+def _commonest(rows: pd.DataFrame, column: str) -> str | None:
+    """What most goroutines of a group have in a column; None where no file says."""
+    if column not in rows:
+        return None
+    counts = rows.groupby(column)["goroutines"].sum()
+    return str(counts.idxmax()) if len(counts) else None
 
 
 def _waiting_in(stack: str) -> str:

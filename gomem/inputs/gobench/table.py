@@ -13,6 +13,7 @@ from gomem.inputs.schema import Column, Frames, build, build_rows
 from gomem.inputs.unwrap import read_plain
 from gomem.inputs.wrong_file import reads
 from gomem.sources.artefact import open_source
+from gomem.statistics.rank_tests import summarise
 
 if TYPE_CHECKING:
     from gomem.inputs.gobench.parse import GoBench
@@ -34,6 +35,14 @@ CONFIG = (
     Column("config", "int64", "", "Number of the configuration."),
     Column("key", "str", "", "Name of the setting: goos, goarch, pkg, cpu and so on."),
     Column("value", "str", "", "Its value."),
+)
+SUMMARY = (
+    Column("name", "str", "", "Benchmark, with its GOMAXPROCS suffix, and settings told apart."),
+    Column("unit", "str", "", "Unit of the values, tidied to base units."),
+    Column("n", "int64", "count", "Measurements."),
+    Column("median", "float64", "", "Their median, in the unit."),
+    Column("median_low", "Float64", "", "Lower end of its 95 % interval; missing of fewer than 6."),
+    Column("median_high", "Float64", "", "Upper end of the same."),
 )
 UNIT_NOTES = (
     Column("unit", "str", "", "The unit, tidied to base units."),
@@ -63,11 +72,25 @@ class Bench(Frames):
         columns = {key: [said.get((one, key)) for one in configs] for key in self.told_apart}
         return pd.DataFrame(columns, index=self.results.index, dtype="str")
 
+    @property
+    def summary(self) -> pd.DataFrame:
+        """A row for each benchmark and unit; see `SUMMARY`."""
+        settings = self.settings
+        keys = ["name", "procs", "unit", *settings]
+        rows = []
+        for key, inside in self.results.join(settings).groupby(keys, sort=False, dropna=False):
+            name, procs, unit, *told = key
+            procs = "" if pd.isna(procs) else f"-{procs}"
+            values = zip(settings, told, strict=True)
+            apart = "".join(f" {setting}:{value}" for setting, value in values if pd.notna(value))
+            middle = summarise(inside["value"].to_numpy(np.float64))
+            rows.append(
+                [f"{name}{procs}{apart}", unit, middle.n, middle.median, middle.low, middle.high]
+            )
+        return build_rows(rows, SUMMARY)
+
     def _repr_html_(self) -> str:
-        settings = self.settings.add_suffix(":")
-        keys = ["package", "name", "procs", "unit", *settings]
-        values = self.results.join(settings).groupby(keys, sort=False, dropna=False)["value"]
-        summary = values.agg(["count", "median", "min", "max"]).reset_index()
+        summary = self.summary
         head = f"{len(self.results)} measurements, {len(self.damaged)} lines that could not be read"
         return f"<p>{head}</p>{summary.to_html(escape=True, index=False)}"
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pandas as pd
 
+from gomem.analysis.series.goroutine_growth import GOROUTINE_GROUPS
 from gomem.analysis.series.level import LEVEL_QUANTILES
 from gomem.capture.capture import ARTEFACTS, Capture
 from gomem.causes import CAUSES
@@ -267,6 +268,8 @@ REPORT = shape(
     LIMITS, SCAVENGER, GC, COLLECTOR,
     Key("what_if", or_none(WHAT_IF, "What other settings would do; null without a log."),
         attrgetter("what_if")),
+    frame("goroutines", GOROUTINE_GROUPS, "Goroutines by where they wait, at the last moment with "
+          "stacks; empty without.", "facts.goroutine_groups", cells={"function": Function}),
     ALLOCATIONS, REASONS, TURNOVER, OBJECT_SIZES, GROWTH, FINDINGS,
     Key("checked",
         Shape(listed(words(CODES), "Codes of all causes that were looked for."), lambda _: CODES),

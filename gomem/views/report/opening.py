@@ -2,7 +2,7 @@
 
 What it shows depends on what there is: RSS at the first snapshot and at the last, or of the
 baseline and now; of a heap profile alone, who holds what is in use; of a log alone, the GC's
-numbers and its saw-tooth.
+numbers and its saw-tooth; of goroutines alone, where they wait.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from gomem.views.figures.flame_graph import known_name
 from gomem.views.figures.gc_timeline import plot_gc_timeline
 from gomem.views.names import typed
 from gomem.views.report.allocations import SAMPLE_TYPES
+from gomem.views.report.goroutines import goroutine_bars
 from gomem.views.report.ledger import SMALL
 from gomem.views.report.verdict import TONES, label_of, proof_of, steps_of, together
 
@@ -49,6 +50,8 @@ def opening(diagnosis: Diagnosis) -> tuple[Block, ...]:
         shown = _sites(diagnosis, diagnosis.sites_first)
     elif diagnosis.collector is not None and not diagnosis.collector.cycles.empty:
         shown = _log(diagnosis.collector)
+    elif (bars := goroutine_bars(diagnosis, BLUE)) is not None:
+        shown = (bars,)
     return (*shown, *_leads(diagnosis))
 
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 from importlib.metadata import version
 from typing import TYPE_CHECKING
 
-from gomem.capture.wanted import GC_LOG, HEAP_PROFILE, SMAPS, missing_from
+from gomem.capture.wanted import GC_LOG, GOROUTINES, HEAP_PROFILE, SMAPS, missing_from
 from gomem.causes import CAUSES
 from gomem.causes.finding import Severity
 from gomem.comparison.programs import program_of
@@ -18,9 +18,11 @@ from gomem.views.figures.flame_graph import known_name
 from gomem.views.inspect.inspection import files_columns
 from gomem.views.names import hidden
 from gomem.views.report.allocations import allocations_section
+from gomem.views.report.benchmarks import benchmarks_section
 from gomem.views.report.changes import changes_section
 from gomem.views.report.collector import collector_section
 from gomem.views.report.findings import findings_section
+from gomem.views.report.goroutines import goroutines_section
 from gomem.views.report.growth import growth_section
 from gomem.views.report.ledger import ledger_section
 from gomem.views.report.levels import levels_section
@@ -90,6 +92,9 @@ SECTIONS: tuple[Part[Diagnosis], ...] = (
     Part("limits", limits_section,
          "No limit is known here; add the files of the process's cgroup, such as memory.max"),
     Part("allocations", allocations_section, f"No heap profile here; add {HEAP_PROFILE.command()}"),
+    Part("goroutines", goroutines_section,
+         f"No goroutines here; add {GOROUTINES.command()}"),
+    Part("benchmarks", benchmarks_section, "No benchmark here; run go test -bench=. -count=10"),
     Part("growth", growth_section,
          "Too few heap profiles that have a time; take ten, some seconds apart"),
     Part("collector", collector_section, _NO_LOG),
@@ -100,7 +105,7 @@ SECTIONS: tuple[Part[Diagnosis], ...] = (
 NAMED = 6  # moments above the report
 MAY_LACK = ("Settings", "Taken")  # which the report says nothing of where no file does
 # Shown unfolded where nothing was found, the first of these that there is.
-GROUND = ("ledger", "allocations", "collector")
+GROUND = ("ledger", "allocations", "collector", "goroutines", "benchmarks")
 
 
 def report_document(diagnosis: Diagnosis, *, redact: bool = False) -> Document:
@@ -145,12 +150,12 @@ def _facts(diagnosis: Diagnosis) -> tuple[tuple[str, str], ...]:
         "Capture": CaptureName(capture.name),
         "Go release": text("{} ({})", str(release), release.evidence),
         "Settings": settings_words(diagnosis.facts.settings),
-        "Moments": f"{len(names)}: " + first_few(names, NAMED) if names else "none",
+        "Snapshots": f"{len(names)}: " + first_few(names, NAMED) if names else "none",
         # When the first moment was, as far as a clock says it.
         "Taken": "" if times.empty else time_cell(times.min()).text,
         "Files": format_count(len(capture.artefacts)),
     }
     if diagnosis.baseline is not None:
         other = diagnosis.baseline.capture
-        facts["Held against"] = text("{} ({})", CaptureName(other.name), str(other.go_version))
+        facts["Baseline"] = text("{} ({})", CaptureName(other.name), str(other.go_version))
     return tuple((label, value) for label, value in facts.items() if value or label not in MAY_LACK)

@@ -42,7 +42,7 @@ SHOWN_PROOF = 3  # lines below the headline
 def verdict(diagnosis: Diagnosis) -> Verdict:
     """The diagnosis' verdict, with numbers kept with their units."""
     said = diagnosis.verdict
-    tone: Tone = "good" if said.severity is None else TONES[said.severity]
+    tone = _tone(diagnosis)
     is_where = said.headline.startswith("RSS is")
     details = (said.moved, said.found, *said.whose)
     finding = next((one for one in diagnosis.findings if one.code == said.code), None)
@@ -59,6 +59,14 @@ def verdict(diagnosis: Diagnosis) -> Verdict:
     )
 
 
+def _tone(diagnosis: Diagnosis) -> Tone:
+    """How much it matters; a file that says nothing of how memory moves is judged by nobody."""
+    severity = diagnosis.verdict.severity
+    if severity is not None:
+        return TONES[severity]
+    return "good" if diagnosis.owners or diagnosis.collector else "neutral"
+
+
 def label_of(tone: Tone, confidence: str | None) -> str:
     """How much it matters and how sure that is: `warning · likely`."""
     word = "note" if tone == "info" else tone
@@ -66,6 +74,8 @@ def label_of(tone: Tone, confidence: str | None) -> str:
 
 
 def _label(tone: Tone, confidence: str | None, diagnosis: Diagnosis) -> Text:
+    if tone == "neutral":
+        return Text("no verdict")
     if tone != "good":
         return Text(label_of(tone, confidence))
     files = Count(len(diagnosis.capture.artefacts), "file")
