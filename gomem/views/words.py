@@ -18,9 +18,9 @@ PARTS = {
     "heap_slack": "free slots in spans that hold objects",
     "heap_idle": "spans without objects, kept for reuse",
     "stacks": "goroutine stacks and GC work buffers in the arenas",
-    "heap_released_resident": "given back with MADV_FREE, still counted by the kernel",
-    "heap_untouched": "claimed by the runtime, never touched, so not resident",
-    "heap_unexplained": "resident in the arenas beyond every claim",
+    "heap_released_resident": "released with MADV_FREE, still in RSS",
+    "heap_untouched": "reserved by Go, never touched, not in RSS",
+    "heap_unexplained": "in RSS beyond what MemStats count",
     "runtime_metadata": "span structures, GC bitmaps, page tables of the runtime",
     "binary": "the program's code, constants and globals",
     "libraries": "shared objects",
@@ -29,22 +29,22 @@ PARTS = {
     "mapped_files": "files mapped by the program",
     "shared_memory": "shared memory, memfd",
     "kernel": "vdso and the like",
-    "anonymous_other": "what nothing explains",
+    "anonymous_other": "not explained",
 }
 GROUPS = {
-    "go_live": "what the last collection found in use",
-    "go_garbage": "live or garbage, as the next collection will tell; and garbage not yet swept",
-    "go_objects": "nothing says which of them the last collection found in use",
-    "go_free": "spans without objects, free slots, and what was given back and is still counted",
-    "go_stacks": "with the GC work buffers that lie beside them",
+    "go_live": "what the last GC marked",
+    "go_garbage": "the next GC tells how much of it is garbage",
+    "go_objects": "nothing says what the last GC marked",
+    "go_free": "idle spans, free slots, and released memory still in RSS",
+    "go_stacks": "with GC work buffers",
     "go_heap": "objects, free heap and stacks together",
     "go_runtime": "span structures, GC bitmaps, page tables",
-    "native": "C's heap and its large blocks, threads' stacks, mappings of the program's own",
+    "native": "malloc's heaps and large blocks, thread stacks, the program's own mappings",
     "files": "mapped files, shared memory, memfd",
     "program": "the executable, shared objects, vdso",
-    "undivided": "without smaps: whatever the other rows do not hold",
+    "undivided": "smaps would break it down",
 }
-CLAIMED = "claimed by Go, never resident"
+CLAIMED = "reserved by Go, not in RSS"
 PHASES = {
     "start-up": "until the live heap is first half of what it usually is",
     "steady": "allocation at about the usual rate",
@@ -52,10 +52,10 @@ PHASES = {
     "quiet": "allocation at most a quarter as fast as usual",
 }
 TRIGGERS = {
-    "pacer": "the heap came near the goal that GOGC sets",
-    "limit": "the heap came near a goal below GOGC's: a memory limit's",
-    "forced": "the program asked for it: runtime.GC, debug.FreeOSMemory, a heap profile with gc=1",
-    "periodic": "there had been none for two minutes",
+    "pacer": "the heap came near GOGC's goal",
+    "limit": "the heap came near a memory limit's goal",
+    "forced": "runtime.GC, debug.FreeOSMemory, a heap profile with gc=1",
+    "periodic": "two minutes without a GC",
 }
 PACING = {
     "survival_fraction": (
@@ -74,13 +74,13 @@ PACING = {
     ),
 }
 TIMES = {
-    "stopped": ("world stopped", "both stops of a collection together"),
+    "stopped": ("pause", "both stops of a GC together"),
     "first_stop": ("first stop", "sweep termination, with the time it takes to stop every P"),
     "last_stop": ("second stop", "mark termination"),
     "marking": ("marking", "concurrent, beside the program"),
     "interval": (
-        "from one start to the next",
-        "from the start of one collection to the start of the next",
+        "interval",
+        "from the start of one GC to the start of the next",
     ),
 }
 

@@ -34,19 +34,19 @@ REASONS = (
     Column("line", _line, "<"),
     size("flat", "flat"),
     interval("95 % interval", "flat"),
-    Column("the compiler", lambda row: Cell(Quoted(row["why"])) if row["why"] else NOTHING, "<"),
+    Column("compiler says", lambda row: Cell(Quoted(row["why"])) if row["why"] else NOTHING, "<"),
 )
 TURNOVER = (
     function("function", "function"),
     size("allocated", "alloc_bytes"),
-    size("of it freed", "churned_bytes"),
-    share("survives", "survival_fraction"),
+    size("freed", "churned_bytes"),
+    share("survival", "survival_fraction"),
     interval("95 % interval", "survival", fraction_cell),
-    size("an object", lambda row: round(row["mean_object_bytes"])),
+    size("object size", lambda row: round(row["mean_object_bytes"])),
 )
 SIZES = (
     function("function", "function"),
-    size("an object", "object_bytes"),
+    size("object size", "object_bytes"),
     count("objects", "objects"),
     size("in use", "bytes"),
     interval("95 % interval", "bytes"),
@@ -69,7 +69,7 @@ def allocations_section(diagnosis: Diagnosis) -> Section | None:
             further = in_use_flame(diagnosis, name, f"flame-{place}") if name in drawn else ()
         blocks[name] = (*_blocks(diagnosis, name, None if name == first else SHOWN), *further)
     gist = _gist(diagnosis, first)
-    return Section("allocations", "Who allocates", (of_moments(blocks, first),), gist=gist)
+    return Section("allocations", "Allocation sites", (of_moments(blocks, first),), gist=gist)
 
 
 def _gist(diagnosis: Diagnosis, moment: str) -> str:
@@ -82,7 +82,7 @@ def _gist(diagnosis: Diagnosis, moment: str) -> str:
     said = "in use" if sites.sample_type == SAMPLE_TYPES[0] else "allocated"
     share = format_fraction(row["flat_fraction"])
     function = Function(known_name(row["function"]))
-    return text("{} {}, {} of it by {}", format_bytes(sites.total), said, share, function)
+    return text("{} {}, {} by {}", format_bytes(sites.total), said, share, function)
 
 
 def _blocks(diagnosis: Diagnosis, moment: str, most: int | None) -> tuple[Block, ...]:
@@ -93,7 +93,7 @@ def _blocks(diagnosis: Diagnosis, moment: str, most: int | None) -> tuple[Block,
         if sites.note:
             blocks.append(Notes((f"no intervals: {sites.note}",)))
     if moment in diagnosis.facts.profiles.reasons:
-        template = "alloc_space by line, {}, and why it is not on the stack"
+        template = "alloc_space by line, {}, and why it escapes"
         caption = text(template, MomentName(moment))
         blocks.append(table(caption, REASONS, diagnosis.facts.profiles.reasons[moment]))
     return tuple(blocks)
@@ -104,12 +104,12 @@ def _at_length(diagnosis: Diagnosis, moment: str) -> tuple[Block, ...]:
     if len(turnover := asked.turnover(moment)):
         caption = text("Allocated and freed, {}, the most freed", name)
         freed = table(caption, TURNOVER, turnover.head(SHOWN))
-        blocks.append(Folded("What was freed again: churn", (freed,)))
+        blocks.append(Folded("Churn: allocated and freed", (freed,)))
     if len(sizes := asked.object_sizes(moment)):
         by_size = table(text("Objects in use by size, {}, the most bytes", name), SIZES,
                         sizes.head(SHOWN))  # fmt: skip
         lost = (by_size, Notes((_lost(sizes),)))
-        blocks.append(Folded("Sizes of objects, and what rounding costs", lost))
+        blocks.append(Folded("Object sizes and rounding", lost))
     return (*blocks, *flame_blocks(diagnosis, moment))
 
 
@@ -136,7 +136,7 @@ def _lost(sizes: pd.DataFrame) -> str:
     whole = float(sizes["bytes"].sum())
     rounding, tail = (float(sizes[name].sum()) for name in ("rounding_at_most_bytes", "tail_bytes"))
     return (
-        f"of the {format_bytes(whole)} in all, over {format_count(len(sizes))} sites and sizes, "
-        f"rounding up to a size class took {format_fraction(rounding / whole)} at most, and the "
-        f"ends of spans lie beside them with {format_bytes(tail)}"
+        f"of {format_bytes(whole)} over {format_count(len(sizes))} sites and sizes, "
+        f"rounding up to size classes took {format_fraction(rounding / whole)} at most; span ends "
+        f"take another {format_bytes(tail)}"
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from gomem.inputs.schema import rows_of
-from gomem.text import Count, File, text
+from gomem.text import Count, text
 from gomem.views.document import Cell, Section
 from gomem.views.measurements import format_spread, format_value
 from gomem.views.tables import Column, Row, code, count, table

@@ -45,14 +45,14 @@ PARTS = (
     size("before", "before_bytes"),
     size("after", "after_bytes"),
     change("change", "change_bytes"),
-    words("of", "layer"),
+    words("why", "layer"),
 )
 MAPPINGS = (
     shown_by(_which, "<")("kind", lambda row: row),
     words("state", "state"),
     size("mapped before", "before_size_bytes"),
     size("after", "after_size_bytes"),
-    size("resident before", "before_rss_bytes"),
+    size("RSS before", "before_rss_bytes"),
     size("after", "after_rss_bytes"),
     change("change", "change_bytes"),
 )
@@ -67,7 +67,7 @@ def changes_section(diagnosis: Diagnosis) -> Section | None:
         blocks += _change_blocks(against, "change-baseline", CAPTION, words="the baseline's ")
     if steps:
         rows = [*([] if overall is None else [overall]), *steps]
-        blocks.append(table("What changed from moment to moment", STEPS, rows))
+        blocks.append(table("From snapshot to snapshot", STEPS, rows))
     drawn = sorted(steps, key=_moved, reverse=True)[:FIGURES]
     caption = CAPTION
     if len(drawn) < len(steps):

@@ -21,24 +21,24 @@ if TYPE_CHECKING:
     from gomem.facts.collector import CollectorFacts
 
 OVER_TIME = (
-    "Heap over time: dark is live, light what was allocated since; the dashed line is the goal. "
-    "Below, how long each collection stopped the world."
+    "Heap over time. Lower band: live heap; upper band: allocated since; dashed: the heap goal. "
+    "Below: the pause of each GC."
 )
 SHARED = (
-    " Where collections share a column, it shows the median of live heap, goal and stops, the "
-    "highest heap and the longest stop."
+    " Where GCs share a column, it shows the median live heap, goal and pause, the highest heap and "
+    "the longest pause."
 )
-PAUSES = "How many collections stopped the world for how long, and how far apart they began."
+PAUSES = "Pauses by length, and intervals between GCs."
 MMU = (
     "Minimum mutator utilisation: the share of the CPU that the program keeps in the worst window "
-    "of each length, stops and marking counted. A stop counts from its request, so the program "
+    "of each length, pauses and marking counted. A pause counts from its request, so the program "
     "keeps at least this."
 )
 ACTIVITY = (
-    "CPU that collecting took, by who did the work, and what the program allocated. Stops count "
-    "from their request, on all Ps; idle Ps had nothing else to do."
+    "GC CPU by who did the work, and the allocation rate. Pauses count from their request, on all "
+    "Ps; idle Ps had nothing else to do."
 )
-SCAVENGES = "Memory given back to the kernel. A line's time is that of the collection before it."
+SCAVENGES = "Memory returned to the OS. A line's time is that of the GC before it."
 
 
 def collector_section(diagnosis: Diagnosis) -> Section | None:
@@ -49,20 +49,20 @@ def collector_section(diagnosis: Diagnosis) -> Section | None:
     # What the log holds besides that is no damage, and what is not told of each collection.
     notes = _notes((*facts.log.notes, *facts.notes))
     if facts.cycles.empty:
-        blocks = (Paragraph("The log has no collection."), *notes)
-        return Section("collector", "The collector", blocks, gist="the log has no collection")
+        blocks = (Paragraph("The log has no GC."), *notes)
+        return Section("collector", "GC", blocks, gist="the log has no GC")
     blocks = (*notes, *_over_time(facts), *_figures(facts))
-    return Section("collector", "The collector", blocks, gist=_gist(facts))
+    return Section("collector", "GC", blocks, gist=_gist(facts))
 
 
 def _gist(facts: CollectorFacts) -> str:
     """How many collections, what they cost, and the longest stop, as far as the log says."""
     cost = facts.cost.values
-    said = [how_many(int(cost["cycles"] or 0), "collection")]
+    said = [how_many(int(cost["cycles"] or 0), "GC")]
     if not is_unknown(cost["gc_cpu_fraction"]):
         said.append(f"{format_fraction(cost['gc_cpu_fraction'])} of the CPU")
     if not is_unknown(cost["longest_stop_seconds"]):
-        said.append(f"longest stop {format_seconds(cost['longest_stop_seconds'])}")
+        said.append(f"longest pause {format_seconds(cost['longest_stop_seconds'])}")
     return ", ".join(said)
 
 
@@ -75,12 +75,12 @@ def _over_time(facts: CollectorFacts) -> tuple[Block, ...]:
     caption = OVER_TIME + SHARED * (len(facts.cycles) > len(facts.timeline))
     below = tables.timeline_table(facts.timeline_table)
     growth = tables.growth_words(facts.longest_run)
-    pacing = table("How collections were paced", tables.PACED, facts.pacing.summary)
+    pacing = table("GC pacing", tables.PACED, facts.pacing.summary)
     return (
         *with_numbers(caption, plot_gc_timeline, lambda: {"timeline": facts.timeline}, below),
         tables.times_table(facts.pauses),
         tables.costs_table(facts.cost),
-        table("Why collections ran", tables.WHY, facts.triggers.counts),
+        table("Why GCs ran", tables.WHY, facts.triggers.counts),
         Notes(tables.triggers_notes(facts.triggers)),
         tables.phases_table(facts.phases),
         tables.live_heap_table(facts.live),

@@ -49,13 +49,13 @@ if TYPE_CHECKING:
 MOST_ROWS = 24  # phases, runs, lines
 TIMELINE = (
     clock("from", "begin_seconds"),
-    count("collections", "cycles"),
+    count("GCs", "cycles"),
     size("live", "heap_live_p50_bytes"),
     size("heap up to", "heap_at_mark_end_high_bytes"),
     size("goal", "heap_goal_p50_bytes"),
-    seconds("stop", "stopped_p50_seconds"),
-    seconds("longest stop", "stopped_max_seconds"),
-    seconds("stopped", "stopped_seconds"),
+    seconds("pause", "stopped_p50_seconds"),
+    seconds("longest pause", "stopped_max_seconds"),
+    seconds("paused", "stopped_seconds"),
 )
 HISTOGRAM = (
     words("what", lambda row: TIMES[row["what"]][0]),
@@ -69,22 +69,22 @@ HISTOGRAM = (
 )
 MMU = (
     seconds("window", "window_seconds"),
-    share("the program keeps at least", "minimum_fraction"),
+    share("program keeps at least", "minimum_fraction"),
     clock("worst from", "at_seconds"),
     count("run", "run"),
 )
 ACTIVITY = (
     clock("from", "begin_seconds"),
-    count("collections", "cycles"),
+    count("GCs", "cycles"),
     *(shown_by(cores_cell)(label, f"{kind}_cores") for kind, (label, _, _) in KINDS.items()),
     share("all but idle", "gc_cpu_fraction"),
     rate("allocation rate", "allocation_rate_bytes_per_second"),
 )
 SCAVENGES = (
     clock("after", "log_seconds"),
-    count("collection", "after_cycle"),
+    count("GC", "after_cycle"),
     words("line", lambda row: row["event"] + (", forced" if row["forced"] else "")),
-    size("gave back", "released_bytes"),
+    size("returned", "released_bytes"),
     size("at once", "released_eager_bytes"),
     size("released in all", "released_total_bytes"),
 )
@@ -105,7 +105,7 @@ def _paced(name: str, row: Row) -> Cell:
 
 
 QUANTILES = (
-    noted("each collection", lambda row: TIMES[row[1.0]["what"]]),
+    noted("each GC", lambda row: TIMES[row[1.0]["what"]]),
     Column("median", partial(_carried, 0.5)),
     Column("p90", partial(_carried, 0.9)),
     Column("p99", partial(_carried, 0.99)),
@@ -114,7 +114,7 @@ QUANTILES = (
     count("n", lambda row: row[0.99]["n"]),
 )
 PACED = (
-    noted("each collection", lambda row: PACING[row["what"]]),
+    noted("each GC", lambda row: PACING[row["what"]]),
     Column("p10", partial(_paced, "p10")),
     Column("median", partial(_paced, "p50")),
     Column("p90", partial(_paced, "p90")),
@@ -123,10 +123,10 @@ PACED = (
 )
 WHY = (
     noted("why", lambda row: (row["trigger"], TRIGGERS[row["trigger"]])),
-    count("collections", "cycles"),
+    count("GCs", "cycles"),
     share("of all", "fraction"),
     seconds("GC CPU", "gc_cpu_seconds"),
-    seconds("world stopped", "stopped_seconds"),
+    seconds("paused", "stopped_seconds"),
 )
 LIVE_HEAP = (
     words("", lambda live: f"run {live.run}"),
@@ -142,7 +142,7 @@ PHASE = (
     noted("phase", lambda row: (row["phase"], PHASES[row["phase"]])),
     clock("from", "begin_seconds"),
     seconds("for", "length"),
-    count("collections", "cycles"),
+    count("GCs", "cycles"),
     seconds("interval", "interval_p50_seconds"),
     rate("allocation", "allocation_rate_bytes_per_second"),
     share("GC CPU", "gc_cpu_fraction"),
@@ -154,14 +154,14 @@ def timeline_table(timeline: pd.DataFrame) -> Table:
     """The numbers of the figure, in fewer windows."""
     caption = "Heap and pauses over time"
     if shared(timeline):
-        caption += "; live heap, goal and stop are medians of the collections of a row"
+        caption += "; live heap, goal and pause are medians of the GCs of a row"
     return table(caption, TIMELINE, timeline)
 
 
 def histogram_table(pauses: GcPauses) -> Table:
     """The bars of the figure."""
     drawn = pauses.histogram[pauses.histogram["cycles"] != 0]
-    return table("How many collections took how long", HISTOGRAM, drawn)
+    return table("GCs by duration", HISTOGRAM, drawn)
 
 
 def mmu_table(utilization: MutatorUtilization) -> Table:
@@ -180,7 +180,7 @@ def scavenges_table(scavenges: pd.DataFrame) -> Table:
     """Lines that gave back most, in order of time."""
     worked = scavenges[scavenges["released_bytes"].fillna(0) > 0]
     most = worked.sort_values("released_bytes", ascending=False, kind="stable").head(MOST_ROWS)
-    caption = f"The {len(most)} lines that gave back most, of {format_count(len(scavenges))}"
+    caption = f"The {len(most)} lines that returned most, of {format_count(len(scavenges))}"
     return table(caption, SCAVENGES, most.sort_index())
 
 
@@ -194,42 +194,44 @@ def costs_table(gc: GcCost) -> Table:
         rounding = f"{ends} with rounding"
     per_second = None if allocated.value is None else f"{format_bytes(allocated.value)}/s"
     rows = (
-        ("collections", count_cell(gc.cycles), f"{gc.forced} forced, {gc.periodic} periodic{runs}"),
-        ("watched for", seconds_cell(gc.seconds), "first collection to last"),
+        ("GCs", count_cell(gc.cycles), f"{gc.forced} forced, {gc.periodic} periodic{runs}"),
+        ("watched for", seconds_cell(gc.seconds), "first GC to last"),
         ("GC CPU", fraction_cell(gc.gc_cpu_fraction),
-         "of what GOMAXPROCS allowed; idle marking left out, stops from their request"),
-        ("of it, marking", fraction_cell(gc.marking_cpu_fraction),
+         "of what GOMAXPROCS allows; without idle marking, pauses from their request"),
+        ("marking", fraction_cell(gc.marking_cpu_fraction),
          "by assists and background workers"),
         ("assists", fraction_cell(gc.assist_fraction), "of marking, done by allocating goroutines"),
         ("allocation rate", Cell(per_second) if per_second else NOTHING, rounding),
-        ("longest single stop", seconds_cell(gc.longest_stop_seconds), ""),
+        ("longest single pause", seconds_cell(gc.longest_stop_seconds), ""),
         ("live heap, first", bytes_cell(gc.heap_live_first_bytes), mib),
         ("live heap, last", bytes_cell(gc.heap_live_last_bytes), mib),
         ("largest heap", bytes_cell(gc.heap_peak_bytes), mib),
         ("last goal", bytes_cell(gc.heap_goal_bytes), mib),
     )  # fmt: skip
     cells = tuple((Cell(name), value, Cell(means)) for name, value, means in rows)
-    return Table("Costs of collection", ("", "value", "what it is"), "<><", cells)
+    return Table("GC costs", ("", "value", "what it is"), "<><", cells)
 
 
 def times_table(pauses: GcPauses) -> Table:
     """Quantiles of all times of collections, with their 95 % intervals."""
     every = rows_of(pauses.quantiles)
     rows = [{row["quantile"]: row for row in every if row["what"] == what} for what in TIMES]
-    return table("Times of collections", QUANTILES, rows)
+    return table("GC times", QUANTILES, rows)
 
 
 def triggers_notes(triggers: GcTriggers) -> tuple[str, ...]:
     """What counts as driven by a memory limit where no GOGC is known."""
     if triggers.gogc["gogc_fraction"].notna().any():
         return ()
-    return ("GOGC is off or not known, so only goals that no GOGC makes count as a memory limit's",)
+    return (
+        "GOGC is off or unknown, so only goals that no GOGC explains count as a memory limit's",
+    )
 
 
 def live_heap_table(live: tuple[LiveHeap, ...]) -> Table:
     """The slope of the live heap in each run; of very many, those that were watched longest."""
     shown = sorted(live, key=lambda one: one.seconds, reverse=True)[:MOST_ROWS]
-    caption = "The live heap, once it had filled"
+    caption = "Live heap after the start-up"
     if len(shown) < len(live):
         caption += f": the longest {len(shown)} of {len(live)} runs"
     return table(caption, LIVE_HEAP, sorted(shown, key=lambda one: one.run))

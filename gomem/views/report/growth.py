@@ -33,12 +33,12 @@ def growth_section(diagnosis: Diagnosis) -> Section | None:
     figure = Figure(caption, plot_growth, lambda: {"series": series, "growth": growth})
     shown = moving[moving["leak"].isna() | moving["representative"].fillna(value=False)]
     more = f", {SHOWN} of {len(shown)}" if len(shown) > SHOWN else ""
-    columns = (Column("allocates", partial(_row, moving), "<"), *SLOPES)
+    columns = (Column("stack", partial(_row, moving), "<"), *SLOPES)
     slopes = table(f"Stacks by slope of inuse_space{more}", columns, shown.head(SHOWN))
     shapes = moving["shape"].value_counts()
     gist = ", ".join(f"{how_many(count, 'stack')}: {shape}" for shape, count in shapes.items())
     blocks = (Paragraph(_words(series, growth)), figure, slopes)
-    return Section("growth", "What grows", blocks, gist=gist)
+    return Section("growth", "Growth by stack", blocks, gist=gist)
 
 
 def _words(series: Series, growth: pd.DataFrame) -> str:
@@ -50,7 +50,7 @@ def _words(series: Series, growth: pd.DataFrame) -> str:
         text += f"; {count} more {'repeats' if count == 1 else 'repeat'} the one before"
     flat = int((growth["shape"] == "flat").sum())
     if flat:
-        text += f". {flat} stacks stay as they are"
+        text += f". {flat} stacks are flat"
     return (
         f"{text}. The slope is the median over all pairs of profiles; its interval includes the "
         "error of sampling. Only a ramp is projected to go on; a saw-tooth comes back to its "
@@ -84,7 +84,7 @@ SLOPES = (
     words("shape", "shape"),
     size("first", "first"),
     size("last", "last"),
-    shown_by(Cell)("a second", lambda row: _per_second(row["slope"])),
+    shown_by(Cell)("slope", lambda row: _per_second(row["slope"])),
     shown_by(Cell)(
         "95 % interval",
         lambda row: f"{_per_second(row['slope_low'])} to {_per_second(row['slope_high'])}",

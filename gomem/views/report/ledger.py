@@ -1,4 +1,4 @@
-"""Where the resident bytes are: the ledger of the moment shown first, then the others'."""
+"""Where RSS goes: the ledger of the moment shown first, then the others'."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ WATERFALLS = 8  # moments; each is some 25 kB of SVG
 SHORT_SECONDS = 1.0  # the ledger itself warns about a longer skew
 SMALL = 0.01  # of RSS, or of the longest bar: several smaller groups are one
 OTHERS = "others, each under 1 %"
-WHOSE = "Filled: resident. Hollow: what Go claims besides, and the kernel has never had to give."
+WHOSE = "Filled: in RSS. Hollow: reserved by Go, not in RSS."
 SIDES = (
     words("where", "where"),
-    size("the runtime claims", "claimed_bytes"),
-    size("the kernel sees", "resident_bytes"),
+    size("reserved by Go", "claimed_bytes"),
+    size("in RSS", "resident_bytes"),
     size("difference", "difference_bytes"),
 )
 SOURCE = noted("source", lambda row: (row.get("source", ""), row.get("sure", "")))
@@ -54,7 +54,7 @@ def ledger_section(diagnosis: Diagnosis) -> Section | None:
     }
     shown = (of_moments(blocks, first, sizes),)
     gist = text("{}{}", MomentName(first), sizes[first])
-    return Section("ledger", "Where the resident bytes are", shown, gist=gist)
+    return Section("ledger", "Where RSS goes", shown, gist=gist)
 
 
 def _blocks(
@@ -74,7 +74,7 @@ def _blocks(
         numbers = {"ledger": ledger, "name": f"ledger-{place}", "moment": moment}
         caption = "From heap objects down to RSS; each bar begins where the one above it ends."
         if (moments := len(diagnosis.ledgers)) > WATERFALLS:
-            caption += f" Drawn for {WATERFALLS} of {moments} moments; the tables are of all."
+            caption += f" Drawn for {WATERFALLS} of {moments} snapshots; the tables have all."
         exact.insert(0, Figure(caption, plot_rss_vs_heap, lambda: numbers))
     if ledger.has("heap_objects") and ledger.rss_bytes is not None:
         exact.append(table(text("Both sides, {}", moment), SIDES, ledger.sides))
@@ -82,7 +82,7 @@ def _blocks(
         exact.append(table(text("The kernel's other totals, {}", moment), TOTALS, ledger.checks))
     notes, apart = [*ledger.notes], facts.skew.seconds
     if apart is not None and apart < SHORT_SECONDS:
-        notes.append(f"MemStats and the kernel's files were taken {format_seconds(apart)} apart")
+        notes.append(f"MemStats and the kernel's files were measured {format_seconds(apart)} apart")
     if ledger.next_file:
         notes.append(f"the next file to collect: {ledger.next_file}")
     folded = Folded("Part by part, to the byte", tuple(exact))
@@ -108,8 +108,8 @@ def _sizes(caption: Text, named: tuple[str, str], rows: list[Row], total: Row,
         noted(named[0], lambda row: (row["name"], row.get("note", ""))),
         Column(named[1], _told("bytes")),
         *((Column("baseline", _told("old")),) if "old" in total else ()),
-        Column("of RSS", share),
-        Column("Go claims", _told("claimed")),
+        Column("share", share),
+        Column("reserved by Go", _told("claimed")),
         *more,
     )
     whole = (tuple(column.cell(total) for column in columns),)
@@ -117,7 +117,7 @@ def _sizes(caption: Text, named: tuple[str, str], rows: list[Row], total: Row,
 
 
 def groups_table(facts: MomentFacts, moment: str, before: MomentFacts | None = None) -> Table:
-    """Whose the resident memory of a moment is; the baseline's in a column of its own."""
+    """RSS of a moment by owner; the baseline's in a column of its own."""
     groups, rss_bytes = facts.groups, facts.rss_bytes
     old = None if before is None else before.groups
     assert groups is not None
@@ -146,8 +146,8 @@ def groups_table(facts: MomentFacts, moment: str, before: MomentFacts | None = N
     total: Row = {"name": "RSS", "bytes": rss_bytes}
     if before is not None:
         total["old"] = before.rss_bytes
-    caption = text("Resident memory by whose it is, {}", moment)
-    return _sizes(caption, ("whose", "resident"), rows, total)
+    caption = text("RSS by owner, {}", moment)
+    return _sizes(caption, ("owner", "RSS"), rows, total)
 
 
 def _is_small(row: Row, rss_bytes: int | None) -> bool:
@@ -159,7 +159,7 @@ def _is_small(row: Row, rss_bytes: int | None) -> bool:
 
 
 def parts_table(ledger: Ledger, moment: str, before: Ledger | None = None) -> Table:
-    """Where the resident bytes of a moment are, part by part; the baseline's beside them."""
+    """RSS of a moment part by part; the baseline's beside it."""
     rows: list[Row] = []
     for row in rows_of(ledger.parts):
         part, claimed = row["part"], row["claimed_bytes"]
@@ -171,5 +171,5 @@ def parts_table(ledger: Ledger, moment: str, before: Ledger | None = None) -> Ta
     total: Row = {"name": "RSS", "bytes": ledger.rss_bytes}
     if before is not None:
         total["old"] = before.rss_bytes
-    caption = text("Resident memory by part, {}", moment)
+    caption = text("RSS by part, {}", moment)
     return _sizes(caption, ("part", "bytes"), rows, total, SOURCE)

@@ -23,26 +23,23 @@ if TYPE_CHECKING:
 BOUNDED = "what grew is garbage, which collections free"
 MOMENTS = 12  # rows of the table of worst cases; of more moments, the largest
 LACKING = (
-    "no cgroup file here says what the limit is; add memory.max, memory.current, memory.stat and "
+    "no cgroup file here has the limit; add memory.max, memory.current, memory.stat and "
     "memory.events of the process's cgroup"
 )
-WORST_CASES = (
-    "Worst-case RSS: with all that was never touched, in the heap and in the runtime's "
-    "structures; then also with all that was given back taken again"
-)
+WORST_CASES = "Worst case: everything reserved becomes resident, then everything released is reused"
 WORST = (
-    moment("moment", lambda worst: worst[0]),
+    moment("snapshot", lambda worst: worst[0]),
     size("RSS", lambda worst: worst[1].rss_bytes),
-    size("never touched", lambda worst: worst[1].steps["bytes"].iloc[1]),
+    size("reserved, not in RSS", lambda worst: worst[1].steps["bytes"].iloc[1]),
     size("runtime's own", lambda worst: worst[1].steps["bytes"].iloc[2]),
     size("worst case", lambda worst: worst[1].worst_bytes),
-    size("all retaken", lambda worst: worst[1].retaken_bytes),
+    size("and released reused", lambda worst: worst[1].retaken_bytes),
 )
 COUNTERS = (
     code("counter", "counter"),
     size("bytes", "bytes"),
-    share("of the limit", "of_limit_fraction"),
-    words("can be reclaimed", lambda row: "yes" if row["reclaimable"] else "no"),
+    share("share of limit", "of_limit_fraction"),
+    words("reclaimable", lambda row: "yes" if row["reclaimable"] else "no"),
 )
 STEPS = (words("", "step"), size("bytes", "bytes"), words("from", "source"))
 
@@ -75,7 +72,7 @@ def limits_section(diagnosis: Diagnosis) -> Section | None:
     if limits.worst:
         worst = max(one.worst_bytes for one in limits.worst.values())
         said.append(f"RSS at worst {format_bytes(worst)}")
-    return Section("limits", "How far from the limit", tuple(blocks), gist=", ".join(said))
+    return Section("limits", "Distance to the limit", tuple(blocks), gist=", ".join(said))
 
 
 def advice_table(caption: str, steps: pd.DataFrame, gomemlimit_bytes: int | None) -> Table:
@@ -105,7 +102,7 @@ def _cgroup_table(use: CgroupUse, moment: str) -> Table:
 
 def _cgroup_words(limits: Limits, use: CgroupUse) -> str:
     held, working = format_bytes(use.unreclaimable_bytes), format_bytes(use.working_set_bytes)
-    words = [f"{held} cannot be reclaimed, most of it {use.killer}; the working set is {working}."]
+    words = [f"{held} cannot be reclaimed, mostly {use.killer}; the working set is {working}."]
     if use.limit_bytes is None:
         words.append("The cgroup has no limit of its own.")
     else:
@@ -117,7 +114,7 @@ def _cgroup_words(limits: Limits, use: CgroupUse) -> str:
         )
         words.append(_growth_words(limits.growth, bounded=limits.bounded))
     if use.oom_kills:
-        words.append(f"The kernel has killed here {use.oom_kills} times.")
+        words.append(f"The OOM killer has struck {use.oom_kills} times.")
     if limits.gomemlimit_bytes is not None:
         words.append(f"GOMEMLIMIT is {format_bytes(limits.gomemlimit_bytes)}.")
     return " ".join(words)
@@ -125,7 +122,7 @@ def _cgroup_words(limits: Limits, use: CgroupUse) -> str:
 
 def _growth_words(growth: TimeToLimit | None, *, bounded: bool) -> str:
     if growth is None:
-        return "When it will be reached is unknown: that takes three moments with a time."
+        return "When it is reached is unknown: that takes three snapshots with a time."
     slope = (
         f"{format_change(growth.slope_bytes_per_second)}/s "
         f"(95 %: {format_change(growth.slope_low)}/s to {format_change(growth.slope_high)}/s, "
@@ -134,10 +131,10 @@ def _growth_words(growth: TimeToLimit | None, *, bounded: bool) -> str:
     ends = (growth.soonest_seconds, growth.latest_seconds)
     soonest, latest = ("never" if math.isinf(end) else format_seconds(end) for end in ends)
     if math.isinf(growth.seconds) and soonest == "never":
-        return f"At the slope seen, {slope}, it will never be reached."
+        return f"At the slope seen, {slope}, it is never reached."
     if growth.slope_low <= 0 <= growth.slope_high:
         return (
-            f"The slope seen, {slope}, may be none at all, so when it will be reached is "
+            f"The slope seen, {slope}, might be zero, so when the limit is reached is "
             f"uncertain: soonest {soonest}, latest {latest}."
         )
     if bounded:

@@ -18,11 +18,11 @@ if TYPE_CHECKING:
     from gomem.diagnosis.diagnosis import Diagnosis
 
 CAPTION = (
-    "Regions in order of address, as wide as they are mapped, filled as far as resident. "
-    "Address space that is merely reserved is left out."
+    "Regions by address, as wide as they are mapped, filled as far as in RSS. Address space that "
+    "is only reserved is left out."
 )
 SHOWN = {
-    "mapped": "size_bytes", "resident": "rss_bytes", "Pss": "pss_bytes",
+    "mapped": "size_bytes", "RSS": "rss_bytes", "Pss": "pss_bytes",
     "shared": "shared_bytes", "swapped": "swap_bytes",
 }  # fmt: skip
 COLUMNS = (words("kind", "kind"), count("mappings", "vmas"), *map(size, SHOWN, SHOWN.values()))
@@ -44,7 +44,7 @@ def mappings_section(diagnosis: Diagnosis) -> Section | None:
         strip = Figure(CAPTION, plot_address_space, partial(_numbers, diagnosis, name, place))
         blocks[name] = (strip, kinds) if name in drawn else (kinds,)
     choice = of_moments(blocks, first)
-    return Section("mappings", "Kinds of mappings", (choice,), gist=_gist(own[first]))
+    return Section("mappings", "Mappings by kind", (choice,), gist=_gist(own[first]))
 
 
 def _numbers(diagnosis: Diagnosis, moment: str, place: int) -> dict[str, Any]:
@@ -56,4 +56,4 @@ def _gist(kinds: pd.DataFrame) -> str:
     """How much is mapped, and how much of it resident."""
     mapped, resident = (kinds[name].sum(min_count=1) for name in ("size_bytes", "rss_bytes"))
     count = format_count(int(kinds["vmas"].sum()))
-    return f"{count} mappings of {format_bytes(mapped)}, {format_bytes(resident)} resident"
+    return f"{count} mappings of {format_bytes(mapped)}, {format_bytes(resident)} in RSS"

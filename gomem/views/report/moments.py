@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from gomem.inputs.schema import rows_of
-from gomem.text import MomentName, text
-from gomem.units import format_bytes, is_unknown
+from gomem.text import Bytes, MomentName, text
+from gomem.units import is_unknown
 from gomem.views.document import Block, Cell, Figure, Folded, Notes, Section, Table
 from gomem.views.figures.groups_over_moments import plot_groups_over_moments
 from gomem.views.values import bytes_cell, narrow_time_cell, seconds_cell
@@ -23,12 +23,12 @@ if TYPE_CHECKING:
 
 SIDE_BY_SIDE = 6  # moments, on a page or in a terminal
 MOST_NAMED = 6  # moments in a sentence
-CAPTION = "Resident memory by whose it is, over the moments"
+CAPTION = "RSS by owner over time"
 COLUMNS = (
-    "Moments in order, not to scale in time. The stroke on each column is RSS; hollow above it is "
-    "what Go claims, and the kernel has never had to give."
+    "Snapshots in order, not to scale in time. The line on each column is RSS; hollow above it is "
+    "reserved by Go, not in RSS."
 )
-PARTS_CAPTION = "Resident memory by part over the moments"
+PARTS_CAPTION = "RSS by part over time"
 
 _Lines = list[tuple[str, list[Cell]]]
 
@@ -46,18 +46,18 @@ def moments_section(diagnosis: Diagnosis) -> Section | None:
     figure = Figure(COLUMNS, plot_groups_over_moments, lambda: {"moments": moments})
     groups = diagnosis.facts.groups_side_by_side
     blocks = (figure, *_tables(known, groups))
-    return Section("moments", "Over the moments", blocks, gist=_gist(known))
+    return Section("moments", "Over time", blocks, gist=_gist(known))
 
 
 def _gist(known: Sequence[MomentFacts]) -> str:
     """RSS at the first and at the last, and where it was highest."""
     sizes = [(one.rss_bytes, MomentName(one.name)) for one in known if one.rss_bytes is not None]
     if not sizes:
-        return how_many(len(known), "moment")
+        return how_many(len(known), "snapshot")
     (first, _), (last, _), highest = sizes[0], sizes[-1], max(sizes)
-    said = f"RSS {format_bytes(first)} at first, {format_bytes(last)} at last"
+    said = text("RSS {} → {}", Bytes(first), Bytes(last))
     if highest[0] > max(first, last):
-        said += text(", at most {} at {}", format_bytes(highest[0]), highest[1])
+        said += text(", peak {} at {}", Bytes(highest[0]), highest[1])
     return said
 
 
@@ -70,8 +70,8 @@ def _tables(known: Sequence[MomentFacts], groups: pd.DataFrame) -> list[Block]:
     blocks: list[Block] = [Table(CAPTION, columns, "<" + ">" * len(few), rows)]
     others = [MomentName(facts.name) for place, facts in enumerate(known) if place not in few]
     if others:
-        blocks.append(Notes(("left out of this table: " + first_few(others, MOST_NAMED),)))
-        blocks.append(Folded(f"all {len(known)} moments", (_down(known, _lines(known, groups)),)))
+        blocks.append(Notes(("not in this table: " + first_few(others, MOST_NAMED),)))
+        blocks.append(Folded(f"all {len(known)} snapshots", (_down(known, _lines(known, groups)),)))
     parts = parts_lines([facts.ledger for facts in known if facts.ledger is not None])
     return [*blocks, Folded("Part by part, to the byte", (_down(known, parts, PARTS_CAPTION),))]
 
@@ -93,7 +93,7 @@ def _down(known: Sequence[MomentFacts], lines: _Lines, caption: str = CAPTION) -
     labels, cells = zip(*lines, strict=True)
     rows = zip(known, *cells, strict=True)
     down = tuple((Cell(MomentName(facts.name)), *row) for facts, *row in rows)
-    return Table(caption, ("moment", *labels), "<" + ">" * len(labels), down)
+    return Table(caption, ("snapshot", *labels), "<" + ">" * len(labels), down)
 
 
 def _lines(known: Sequence[MomentFacts], groups: pd.DataFrame) -> _Lines:
@@ -102,9 +102,9 @@ def _lines(known: Sequence[MomentFacts], groups: pd.DataFrame) -> _Lines:
     for row in rows_of(groups):
         lines.append((row["name"], [bytes_cell(row[str(place)]) for place in range(len(known))]))
     if any(not is_unknown(facts.time) for facts in known):
-        lines.append(("taken", [narrow_time_cell(facts.time) for facts in known]))
+        lines.append(("time", [narrow_time_cell(facts.time) for facts in known]))
     if any(facts.skew.seconds is not None for facts in known):
-        lines.append(("skew", [seconds_cell(facts.skew.seconds) for facts in known]))
+        lines.append(("measured apart", [seconds_cell(facts.skew.seconds) for facts in known]))
     return lines
 
 

@@ -1,4 +1,4 @@
-"""What goes back to the kernel, and why not more, as a section of the report."""
+"""Memory returned to the OS, and why not more, as a section of the report."""
 
 from __future__ import annotations
 
@@ -34,11 +34,10 @@ EPISODES = 16  # rows of the table; of more, those that last longest
 BRIEF_ROWS = 6
 TABLE_ROWS = 24  # of a figure's numbers
 OVER_TIME = (
-    "Heap kept and given back: in use, on top of it what is idle and kept, the goals that the "
-    "scavenger works to, and RSS. A mark at the foot is a line of the log that tells of memory "
-    "given back, at the time of the collection before it."
+    "Heap over time: in use, idle above it, the scavenger's goals, and RSS. A mark at the foot is a "
+    "line of the log about memory returned, at the time of the GC before it."
 )
-APPLIES = {"yes": "yes", "no": "no", "unknown": "not known"}
+APPLIES = {"yes": "yes", "no": "no", "unknown": "unknown"}
 VALUES = {  # of a goal, at the last moment
     "paced": "paced_goal_bytes",
     "paced-by-goal": "paced_goal_bytes",
@@ -60,36 +59,36 @@ def _gone_back(row: Row) -> int | None:
 
 EPISODE = (
     words("from", _begin),
-    seconds("lasting", "seconds"),
+    seconds("for", "seconds"),
     code("verdict", "code"),
-    size("given back", _gone_back),
+    size("returned", _gone_back),
     words("why", "sentence"),
 )
 RETENTION = (
-    moment("moment", "moment"),
+    moment("snapshot", "moment"),
     seconds("at", "seconds"),
     size("in use", "HeapInuse"),
-    size("idle, kept", "idle_kept_bytes"),
+    size("idle", "idle_kept_bytes"),
     size("retained", "retained_bytes"),
     size("scavenger's goal", "goal_bytes"),
-    size("given back", "HeapReleased"),
-    size("still resident", "lazy_free_bytes"),
+    size("released", "HeapReleased"),
+    size("released, in RSS", "lazy_free_bytes"),
     size("RSS", "rss_bytes"),
-    share("in use of retained", "utilisation_fraction"),
+    share("utilisation", "utilisation_fraction"),
 )
 FREED = (
-    count("collection", "number"),
-    size("gave back", "released_bytes"),
-    seconds("stopped the world", "stopped_seconds"),
-    seconds("marked", "mark_seconds"),
-    seconds("CPU of the collection", "cpu_seconds"),
+    count("GC", "number"),
+    size("returned", "released_bytes"),
+    seconds("pause", "stopped_seconds"),
+    seconds("marking", "mark_seconds"),
+    seconds("GC CPU", "cpu_seconds"),
 )
 RATE = (
-    moment("moment", "moment"),
+    moment("snapshot", "moment"),
     seconds("at", "seconds"),
-    rate("given back", "release_bytes_per_second"),
-    size("above that", "above_goal_bytes"),
-    seconds("time to it", "seconds_to_goal"),
+    rate("returned", "release_bytes_per_second"),
+    size("above the goal", "above_goal_bytes"),
+    seconds("time to goal", "seconds_to_goal"),
 )
 
 
@@ -107,7 +106,7 @@ def scavenger_section(diagnosis: Diagnosis) -> Section | None:
     said = [f"{format_bytes(int(kept.iloc[-1]))} retained at the end"] if len(kept) else []
     said += [str(code) for code in answer.episodes["code"].tail(1)]
     gist = ", ".join(said) or "nothing measured"
-    return Section("scavenger", "What goes back to the kernel", blocks, gist=gist)
+    return Section("scavenger", "Memory returned to the OS", blocks, gist=gist)
 
 
 def _verdict(answer: Scavenger) -> tuple[Block, ...]:
@@ -117,7 +116,7 @@ def _verdict(answer: Scavenger) -> tuple[Block, ...]:
         return ()
     longest = episodes["seconds"].fillna(0).sort_values(ascending=False, kind="stable")
     chosen = episodes.loc[sorted(longest.index[:EPISODES])]
-    caption = "Why no more went back"
+    caption = "Why more memory was not returned"
     if len(chosen) < len(episodes):
         caption += f": the {len(chosen)} longest of {format_count(len(episodes))} times"
     last = Paragraph(f"At the end: {episodes['sentence'].iloc[-1]}")
@@ -152,9 +151,9 @@ def _few(rows: pd.DataFrame) -> pd.DataFrame:
 
 def _over_time(answer: Scavenger) -> tuple[Block, ...]:
     known = answer.retention[answer.retention["retained_bytes"].notna()]
-    caption = "What the heap keeps and has given back"
+    caption = "Heap retained and released"
     if len(shown := _few(known)) < len(known):
-        caption += f", {len(shown)} of {format_count(len(known))} moments"
+        caption += f", {len(shown)} of {format_count(len(known))} snapshots"
     below = table(caption, RETENTION, shown, brief_rows=BRIEF_ROWS)
     timed = timed_readings(answer)
     if timed.empty:
@@ -170,14 +169,14 @@ def _goals(answer: Scavenger) -> tuple[Block, ...]:
     rule = noted("rule", lambda goal: (goal.formula, goal.note))
     columns = (
         rule,
-        words("holds here", lambda goal: APPLIES[goal.applies]),
+        words("applies here", lambda goal: APPLIES[goal.applies]),
         size("retained heap, at the end", lambda goal: last.get(VALUES.get(goal.name, ""))),
     )
     here = [goal for goal in answer.goals if goal.applies != "no"]
     others = [goal for goal in answer.goals if goal.applies == "no"]
-    rest = table("Rules that do not hold here", (rule,), others)
-    folded = Folded("Of other releases, and of a memory limit", (rest,))
-    holding = table("The rules by which heap goes back", columns, here)
+    rest = table("Rules that do not apply here", (rule,), others)
+    folded = Folded("Rules of other releases and of a memory limit", (rest,))
+    holding = table("Rules by which heap is returned", columns, here)
     return (holding, folded) if others else (holding,)
 
 
@@ -186,14 +185,14 @@ def _freeing(answer: Scavenger) -> tuple[Block, ...]:
     lines = []
     if answer.would_free_bytes is not None:
         lines.append(
-            f"debug.FreeOSMemory would give back the {format_bytes(answer.would_free_bytes)} that "
-            f"is idle, and what its collection finds dead of the rest of the "
-            f"{format_bytes(answer.may_free_bytes)} retained."
+            f"debug.FreeOSMemory would return the {format_bytes(answer.would_free_bytes)} of idle "
+            f"heap, and the garbage that its GC finds in the {format_bytes(answer.may_free_bytes)} "
+            "retained."
         )
     if answer.lazy_free_bytes:
         lines.append(
-            f"With GODEBUG=madvdontneed=1, {format_bytes(answer.lazy_free_bytes)} less would be "
-            "resident: it was given back with MADV_FREE."
+            f"With GODEBUG=madvdontneed=1, RSS would be {format_bytes(answer.lazy_free_bytes)} "
+            "lower: that much was released with MADV_FREE."
         )
     notes = (Notes(tuple(lines)),) if lines else ()
     if answer.freed.empty:
@@ -208,8 +207,8 @@ def _rate(answer: Scavenger) -> tuple[Block, ...]:
     going = timed[timed["release_bytes_per_second"].fillna(0) > 0]
     if going.empty:
         return ()
-    caption = "How fast memory went back, and how far away the goal is at that rate."
-    below = table("Moments at which it went back", RATE, _few(going))
+    caption = "How fast memory was returned, and how long to the goal at that rate."
+    below = table("Snapshots with memory returned", RATE, _few(going))
     return with_numbers(caption, plot_release, lambda: {"retention": timed}, below)
 
 
@@ -219,8 +218,8 @@ def _cpu(answer: Scavenger) -> tuple[Block, ...]:
         return ()
     spent = format_seconds(cpu.background_seconds), format_seconds(cpu.assist_seconds)
     said = (
-        f"Giving memory back took {spent[0]} of CPU in the background and {spent[1]} of those "
-        f"who allocate: {format_fraction(cpu.fraction)} of what was available, as the runtime "
-        "estimates it."
+        f"Returning memory took {spent[0]} of CPU in the background and {spent[1]} in goroutines "
+        f"that allocate: {format_fraction(cpu.fraction)} of the CPU available, by the runtime's "
+        "estimate."
     )
     return (Paragraph(said),)
