@@ -75,6 +75,16 @@ def interval_words(change: Interval, *, about: bool) -> Text:
     return text("{} to {}", BytesChange(round(change.low)), BytesChange(round(change.high)))
 
 
+def brief_level(level: Interval) -> Text:
+    """A level in a table: a number, the most that it can be, or both ends."""
+    low, high = Bytes(round(level.low)), Bytes(round(level.high))
+    if level.width <= max(WIDE * abs(level.middle), MIB / 2):
+        return Text(Bytes(round(level.middle)))
+    if level.low <= 0:
+        return text("≤ {}", high)
+    return text("{} to {}", low.removesuffix(f" {high.split()[-1]}"), high)
+
+
 def level_words(level: Interval) -> Text:
     """A level in words, likewise."""
     low, high = Bytes(round(level.low)), Bytes(round(level.high))

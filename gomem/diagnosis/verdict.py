@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 MISSING, DAMAGED = "data-missing", "data-damaged"
 LARGEST_GROUPS = 3  # named
 WORTH_NAMING = 0.05  # of RSS
+MOSTLY = 0.75  # of RSS: a group that is named alone in a headline
 OBSERVED_BESIDE = frozenset({"in_use", "goroutines"})
 OF_C = "native-memory"  # says itself what memory outside Go is
 TAKE_ANOTHER = text(
@@ -96,7 +97,10 @@ def verdict_of(diagnosis: Diagnosis) -> Verdict:
         moved, grew = _moved(diagnosis, facts)
     severity = _severity(diagnosis, named, grew=grew)
     said = {"where": where, "moved": moved, "found": "" if named is None else _title(named)}
-    headline = said.pop(_first(diagnosis, named, severity, said))
+    first = _first(diagnosis, named, severity, said)
+    headline = said.pop(first)
+    if first == "where" and facts is not None and facts.rss_bytes is not None:
+        headline, said["where"] = _where_in_short(diagnosis, facts), where
     return Verdict(
         headline,
         **{"where": "", "moved": "", "found": ""} | said,
@@ -119,7 +123,7 @@ def _first(
     least = diagnosis.thresholds.large_rss_fraction
     if named is not None and (is_warned or (named.now and diagnosis.scale.share(named) >= least)):
         return "found"
-    return "moved" if severity is not None and named is None and said["moved"] else "where"
+    return "moved" if severity is not None and said["moved"] else "where"
 
 
 def telling_moment(diagnosis: Diagnosis) -> MomentFacts | None:
@@ -154,10 +158,10 @@ def _named(diagnosis: Diagnosis, facts: MomentFacts | None) -> Finding | None:
 
 
 def _severity(diagnosis: Diagnosis, named: Finding | None, *, grew: bool) -> Severity | None:
-    """How much it matters now: what is over and given back is a note, and so is growth."""
+    """How much it matters now; growth of which no cause is known is a note."""
     if named is not None:
-        return Severity.INFO if diagnosis.scale.is_past(named) else named.severity
-    unsound = any(one.severity >= Severity.WARNING for one in diagnosis.findings)
+        return named.severity
+    unsound = any(finding.severity >= Severity.WARNING for finding in diagnosis.findings)
     return Severity.INFO if grew or unsound else None
 
 
@@ -168,6 +172,18 @@ def _where(diagnosis: Diagnosis, facts: MomentFacts, named: Finding | None) -> T
     """RSS and its largest groups."""
     size, at = Bytes(facts.rss_bytes), at_moment(diagnosis, facts)
     return text("RSS is {}{}: {}.", size, at, _groups_words(facts, named))
+
+
+def _where_in_short(diagnosis: Diagnosis, facts: MomentFacts) -> Text:
+    """RSS and what is largest in it, as a headline."""
+    assert facts.groups is not None
+    sizes = facts.groups.sizes
+    largest = sorted(sizes, key=lambda group: -sizes[group])[:1]
+    mostly = [group for group in largest if sizes[group] > MOSTLY * (facts.rss_bytes or 0)]
+    named = mostly or sorted(sizes, key=lambda group: -sizes[group])[:2]
+    each = (text("{} {}", Bytes(sizes[group]), NAMES[group]) for group in named)
+    size, at = Bytes(facts.rss_bytes), at_moment(diagnosis, facts)
+    return text("RSS is {}{}: {}.", size, at, joined(", ", each))
 
 
 def _groups_words(facts: MomentFacts, named: Finding | None) -> Text:

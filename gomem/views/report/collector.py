@@ -25,8 +25,8 @@ OVER_TIME = (
     "Below: the pause of each GC."
 )
 SHARED = (
-    " Where GCs share a column, it shows the median live heap, goal and pause, the highest heap and "
-    "the longest pause."
+    " Where GCs share a column, it shows the median live heap, goal and pause, the highest heap "
+    "and the longest pause."
 )
 PAUSES = "Pauses by length, and intervals between GCs."
 MMU = (

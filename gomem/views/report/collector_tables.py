@@ -223,9 +223,7 @@ def triggers_notes(triggers: GcTriggers) -> tuple[str, ...]:
     """What counts as driven by a memory limit where no GOGC is known."""
     if triggers.gogc["gogc_fraction"].notna().any():
         return ()
-    return (
-        "GOGC is off or unknown, so only goals that no GOGC explains count as a memory limit's",
-    )
+    return ("GOGC is off or unknown: only goals that no GOGC explains count as a memory limit's",)
 
 
 def live_heap_table(live: tuple[LiveHeap, ...]) -> Table:

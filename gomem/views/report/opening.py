@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from gomem.charts.look import BLUE, GROUP_LOOK, look_of_group
 from gomem.diagnosis.findings import OF_DATA
-from gomem.diagnosis.part_words import level_words
+from gomem.diagnosis.part_words import brief_level
 from gomem.inputs.schema import rows_of
 from gomem.text import Bytes, BytesChange, MomentName, Rate, Seconds, Share, Text, Words, text
 from gomem.units import format_count, is_unknown
@@ -108,12 +108,12 @@ def _keys(owners: Owners, large: Sequence[Owner], small: Sequence[Owner]) -> tup
     keys: list[Key] = []
     for part in ranked:
         change = BytesChange(round(part.change_bytes)) if several else ""
-        levels = tuple(level_words(size) for size in part.sizes)
+        levels = tuple(brief_level(size) for size in part.sizes)
         keys.append(Key(part.name, *look_of_group(part.key), levels, change))
         blank = ("",) * (len(owners.totals) - 1)
         for inside in owners.finer.get(part.key, ()):
             look = look_of_group(inside.key)
-            size = level_words(inside.sizes[-1])
+            size = brief_level(inside.sizes[-1])
             keys.append(Key(inside.name, *look, (*blank, size), is_finer=True))
     if small:
         sums = [

@@ -34,8 +34,8 @@ EPISODES = 16  # rows of the table; of more, those that last longest
 BRIEF_ROWS = 6
 TABLE_ROWS = 24  # of a figure's numbers
 OVER_TIME = (
-    "Heap over time: in use, idle above it, the scavenger's goals, and RSS. A mark at the foot is a "
-    "line of the log about memory returned, at the time of the GC before it."
+    "Heap over time: in use, idle above it, the scavenger's goals, and RSS. A mark at the foot is "
+    "a line of the log about memory returned, at the time of the GC before it."
 )
 APPLIES = {"yes": "yes", "no": "no", "unknown": "unknown"}
 VALUES = {  # of a goal, at the last moment
