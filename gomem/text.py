@@ -180,6 +180,17 @@ class Quoted(Name):
     __slots__ = ()
 
 
+class Command(Part):
+    """A command to paste into a shell; its value has the names in it as parts."""
+
+    __slots__ = ()
+    value: Text
+
+    def __new__(cls, command: str) -> Self:
+        """The command as it is."""
+        return super().__new__(cls, Text(command))
+
+
 class Number(Part):
     """A number; in a sentence with as few digits as tell it. Unknown is None."""
 

@@ -8,6 +8,7 @@ import pytest
 from gomem.text import (
     Bytes,
     BytesChange,
+    Command,
     Count,
     File,
     Function,
@@ -169,6 +170,15 @@ def test_a_number_is_a_part_by_its_unit():
 
     assert units == {unit: type(number(2, unit)) for unit in units}
     assert "1.5" == number(1.5, "ratio")
+
+
+def test_a_command_stays_whole_in_a_sentence():
+    command = Command(text("gomem top {} --cum", File("1/heap")))
+    step = pickle.loads(pickle.dumps(text("{} names it.", command)))
+
+    assert "gomem top 1/heap --cum names it." == step.capitalised()
+    assert ("1/heap",) == step.of(Command)[0].value.of(File)
+    assert Text("ls") == Command("ls").value
 
 
 def kinds(whole: Text) -> tuple[type, ...]:

@@ -18,7 +18,7 @@ from functools import cache
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from gomem.text import CaptureName, File, MomentName, Name, Quoted, Text
+from gomem.text import CaptureName, Command, File, MomentName, Name, Quoted, Text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -79,6 +79,8 @@ class Hidden:
 
     def _part(self, part: Part) -> str:
         """A name by what it is of; words and numbers as they are."""
+        if isinstance(part, Command):
+            return "".join(map(self._part, part.value.parts))
         if not isinstance(part, Name):
             return _words(part)
         if isinstance(part, CaptureName):

@@ -7,7 +7,7 @@ import pytest
 
 from gomem.capture.load import load
 from gomem.diagnosis.diagnosis import diagnose
-from gomem.text import CaptureName, File, Function, MomentName, Quoted, text
+from gomem.text import CaptureName, Command, File, Function, MomentName, Quoted, text
 from gomem.views.document import Figure, Folded, Notes, Section
 from gomem.views.json.report import render_json_report, report_json
 from gomem.views.share import Hidden, share, without_home
@@ -146,6 +146,13 @@ def test_text_out_of_files_is_left_out():
     assert "a refusal, …" == share(said, Hidden(redact=True))
     assert "" == share(Quoted("a line of a log"), Hidden(redact=True))
     assert said == share(said, Hidden())
+
+
+def test_the_files_of_a_command_are_hidden_as_elsewhere():
+    hidden = Hidden({"before": "moment-1"}, {"before/heap": "moment-1/heap"}, redact=True)
+    command = Command(text("gomem top {} --cum", File("before/heap")))
+
+    assert "gomem top moment-1/heap --cum names it" == share(text("{} names it", command), hidden)
 
 
 def test_what_is_shared_is_plain():

@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from gomem.causes.finding import Severity
-from gomem.text import Name, Number, Text, Words
+from gomem.text import Command, Name, Number, Text, Words
 from gomem.views.document import Verdict
 from gomem.views.figures.flame_graph import known_name
 from gomem.views.names import typed
@@ -48,6 +48,8 @@ def together(sentence: str) -> Text:
 
 
 def _on_a_page(part: Part) -> Part:
+    if isinstance(part, Command):
+        return part
     if isinstance(part, Name):
         shown = known_name(part.value)
         return part if shown == part.value else type(part)(shown)
