@@ -79,10 +79,8 @@ class Hidden:
 
     def _part(self, part: Part) -> str:
         """A name by what it is of; words and numbers as they are."""
-        if isinstance(part, Command):
-            return "".join(map(self._part, part.value.parts))
         if not isinstance(part, Name):
-            return _words(part)
+            return self.text(part.value) if isinstance(part, Command) else _words(part)
         if isinstance(part, CaptureName):
             last = PurePosixPath(part.value.replace("\\", "/")).name
             return UNNAMED if self.redact or last in {"", ".."} else without_home(last)

@@ -135,8 +135,9 @@ def test_what_the_heap_grew_to_is_held_to_the_runtime_s_count(
 
 def test_all_free_slots_are_held_to_all_that_were_measured(monkeypatch):
     told_of(monkeypatch, {"code": "heap-fragmentation", "bytes": {"held": 100 << 20}})
-    title = "95.0 MiB of the heap in use is free slots, 40.0 MiB of it beyond the heap goal"
-    finding = {"code": "heap-fragmentation", "bytes": 40 << 20, "title": title}
+    sizes = {"HeapInuse": 105 << 20, "HeapAlloc": 10 << 20}
+    evidence = [{"field": field, "value": value} for field, value in sizes.items()]
+    finding = {"code": "heap-fragmentation", "bytes": 40 << 20, "title": "", "evidence": evidence}
 
     (size,) = Answer("one", [finding], "").sizes
 
