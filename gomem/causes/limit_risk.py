@@ -31,7 +31,6 @@ COUNTED = {
     "shmem": "shared memory",
     "kernel": "kernel memory",
     "sock": "socket buffers",
-    REST: "not broken down",
 }
 
 
@@ -106,8 +105,8 @@ def _gravest(
         title = text("OOM: the kernel has killed {} in this cgroup (limit {})", killed, size)
         return Severity.CRITICAL, title
     if use.unreclaimable_bytes >= limits.limit_full_fraction * limit:
-        most = COUNTED.get(use.killer, use.killer)
-        words = "The cgroup is full: {} of its limit of {} cannot be reclaimed, mostly {}"
+        most = "" if use.killer == REST else f", mostly {COUNTED.get(use.killer, use.killer)}"
+        words = "The cgroup is full: {} of its limit of {} cannot be reclaimed{}"
         return Severity.CRITICAL, text(words, share, size, most)
     if growth is not None and _is_soon(growth, limits):
         near = growth.left_bytes <= limits.limit_reach_times * growth.seen_bytes

@@ -104,9 +104,9 @@ def _at(moment: MomentFacts, case: Case) -> Finding | None:
         title = text("Goroutine stacks take {}: {} with {} each", Bytes(size), many, each)
     for caller in deep[:1]:
         title = text(
-            "Deep recursion: {} calls in a stack of {}; stacks take {}",
-            Count(caller.depth),
+            "Deep recursion in {}: {} calls in a single stack; stacks take {}",
             Function(caller.function),
+            Count(caller.depth),
             Bytes(size),
         )
     return CAUSE.finding(

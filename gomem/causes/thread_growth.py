@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from gomem.analysis.memory.groups import NATIVE
 from gomem.causes.cause import Cause
 from gomem.causes.commands import TAKE_STACKS, sentences
-from gomem.causes.evidence import rss_evidence
+from gomem.causes.evidence import known, rss_evidence
 from gomem.causes.finding import Evidence, Finding, Severity
 from gomem.causes.piling_up import threads_pile_up
 from gomem.causes.sites import called_by, caller_sites
@@ -37,7 +37,8 @@ def find(case: Case) -> list[Finding]:
     counted = [moment for moment in case.facts.moments if moment.threads is not None]
     first, last = counted[0], counted[-1]
     callers, size = case.facts.callers.calling_c, _stack_bytes(last)
-    during = text(" in {}", Seconds(rise.seconds)) if _are_timed(counted) else Text()
+    watched = rise.seconds if _are_timed(counted) else None
+    during = Text() if watched is None else text(" in {}", Seconds(watched))
     held = text("; their C stacks hold {}", Bytes(size)) if size else during
     sites = caller_sites(callers, thresholds, size or 0)
     who = text(", C called by {}", Function(sites[0].own_function)) if sites else Text()
@@ -57,6 +58,7 @@ def find(case: Case) -> list[Finding]:
             evidence=(
                 Evidence(_path(first), "Threads, first", round(rise.first), "count"),
                 Evidence(_path(last), "Threads, last", round(rise.last), "count"),
+                *known(_path(last), "s", {"time watched": watched}),
                 *rss_evidence(last),
             ),
             next_step=sentences(CAUSE.remedy, called_by(callers, "C")),

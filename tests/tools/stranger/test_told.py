@@ -130,7 +130,7 @@ def test_growth_that_was_the_goroutines_may_be_nobodys_where_they_hold_less(held
     leak, growth = finding("goroutine-leak", 60 * MIB), finding("heap-growth", 30 * MIB)
     growth["confidence"] = "possible"
     whole = told(leak, growth | {"severity": Severity.INFO})
-    stacks = finding("goroutine-leak", held * MIB, title=f"at least {held}.0 MiB")
+    stacks = finding("goroutine-leak", held * MIB, title=f"they hold at least {held} MiB")
 
     assert said == bool(contradictions(whole, told(stacks, growth)))
 
