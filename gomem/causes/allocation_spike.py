@@ -106,7 +106,7 @@ _TAKE_PROFILES = text(
     CAPTURE,
 )
 _LEVEL = (
-    "All of it was in use at the same time; between two readings there can have been more. The "
+    "This much was in use at the same time; between two readings there can have been more. The "
     "heap goal follows the spike up, and the runtime returns memory to the OS slowly, so the "
     "process needs its peak, not its average."
 )

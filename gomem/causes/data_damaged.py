@@ -40,7 +40,7 @@ CAUSE = Cause(
     code="data-damaged",
     mechanism="A file is truncated or corrupt, or has lines that its format does not explain. "
     "The report uses what could be read; what could not is in none of its sums.",
-    remedy="Copy or record these files again, each in one read.",
+    remedy="Copy or record these files again, each with a single read.",
     references=(),
     rule=find,
 )

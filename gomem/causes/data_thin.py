@@ -38,7 +38,7 @@ def find(case: Case) -> list[Finding]:
 CAUSE = Cause(
     code="data-thin",
     mechanism="A start-up, a test or a short load can look like anything for a while. A cause is "
-    "reported only when there is enough evidence to tell the difference.",
+    "reported only when there is enough evidence to decide.",
     remedy="Watch the process for longer, under its usual load.",
     references=(),
     rule=find,

@@ -50,8 +50,8 @@ def find(case: Case) -> list[Finding]:
 CAUSE = Cause(
     code=CODE,
     mechanism="An object with a finalizer stays, with all that it refers to, until the finalizer "
-    "has run and a later collection frees it. One goroutine runs all finalizers, one after "
-    "another, so one that blocks or is slow holds up all others.",
+    "has run and a later collection frees it. A single goroutine runs all finalizers in turn, so "
+    "a finalizer that blocks or is slow holds up all others.",
     remedy=text(
         "{} shows where the finalizer waits. Let it only hand its work to another goroutine, "
         "without waiting. Close explicitly (defer x.Close()) and keep the finalizer as a safety "

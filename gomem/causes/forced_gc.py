@@ -72,7 +72,7 @@ CAUSE = Cause(
     code="forced-gc",
     mechanism="runtime.GC, debug.FreeOSMemory, /debug/pprof/heap?gc=1 and goroutine-leak profiles "
     "collect at once, whether or not there is garbage, and the caller waits until the heap is "
-    "swept. Up to Go 1.8 the world stops for all of it.",
+    "swept. Up to Go 1.8 the world stays stopped until the end.",
     remedy=text(
         "{} shows who calls runtime.GC or debug.FreeOSMemory. Also look for scrapers that fetch "
         "profiles with gc=1. {}",

@@ -170,7 +170,7 @@ def _opened_words(case: Case) -> Text:
     if not opened or waiting is None:
         return Text()
     library = package_of(waiting.function)
-    return text(", {} calls {}", Function(opened[0].function), library)
+    return text("; {} calls {}", Function(opened[0].function), library)
 
 
 def _sites(case: Case, size: float) -> tuple[Site, ...]:

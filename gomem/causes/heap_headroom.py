@@ -52,7 +52,7 @@ CAUSE = Cause(
     code="heap-headroom",
     mechanism="GOGC sets how far the heap can grow over the live heap before the next collection: "
     "100, the default, doubles it. The room in between is free, or holds what was allocated since "
-    "the last GC, most of it garbage.",
+    "the last GC, mostly garbage.",
     remedy=text(_REMEDY, Command("GOGC=50")),
     references=("golang.org/doc/gc-guide#GOGC", "runtime/debug.SetGCPercent"),
     bears_on=("what-if",),

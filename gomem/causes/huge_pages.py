@@ -33,8 +33,8 @@ def find(case: Case) -> list[Finding]:
 _SETTING = Command("cat /sys/kernel/mm/transparent_hugepage/enabled")
 CAUSE = Cause(
     code="huge-pages",
-    mechanism="A huge page is 2 MiB and resident as a whole, even where Go has written little of "
-    "it or released part of it. With the kernel's setting `always`, khugepaged fills such pages up "
+    mechanism="A huge page is 2 MiB and resident as a whole, even where Go has written or kept "
+    "only a part. With the kernel's setting `always`, khugepaged fills such pages up "
     "again (max_ptes_none). Up to Go 1.20 the runtime asked for huge pages where it reused "
     "released memory.",
     remedy=text(
@@ -48,7 +48,7 @@ CAUSE = Cause(
     past="memory in huge pages",
 )
 _FOREIGN = (
-    "A huge page is 2 MiB and resident as a whole, even where little of it is written. These lie "
+    "A huge page is 2 MiB and resident as a whole, even where little is written. These lie "
     "in memory that the program or a library has mapped, not in the Go heap. The kernel's setting "
     "is `always`, or a library asks for them: madvise(MADV_HUGEPAGE), `hg` in VmFlags. No file "
     "says how much of them was written."

@@ -65,7 +65,7 @@ CAUSE = Cause(
     bears_on=("limits",),
     rule=find,
 )
-_CAN_BE_CACHE = "without memory.stat, part of it can be page cache"
+_CAN_BE_CACHE = "without memory.stat, some can be page cache"
 
 
 def _at(moment: MomentFacts, case: Case) -> Finding | None:
@@ -164,7 +164,7 @@ def _evidence(moment: MomentFacts, use: CgroupUse, growth: TimeToLimit | None) -
     names = ("limit_bytes", "current_bytes", "unreclaimable_bytes", "working_set_bytes")
     evidence = [
         *known(cgroup, "B", {name: getattr(use, name) for name in names}),
-        Evidence(cgroup, "fills most of it", use.killer, ""),
+        Evidence(cgroup, "fills most of the limit", use.killer, ""),
         *known("ledger", "B", {"worst_case_bytes": _worst_bytes(moment, use)}),
         *known(cgroup, "count", {"oom_kill": use.oom_kills}),
     ]

@@ -44,8 +44,8 @@ KINDS = {"native-heap": "native_heap", "thread-stack": THREADS}
 
 _BLOCKS = (
     " malloc maps blocks from 128 KiB on (M_MMAP_THRESHOLD) on their own, without a name. In a "
-    "program whose C code allocates, anonymous mappings outside Go are most likely such blocks, "
-    "but the program itself could have mapped them."
+    "program with C code, anonymous mappings outside Go are most likely such blocks, but the "
+    "program itself could have mapped them."
 )
 
 
@@ -109,6 +109,7 @@ _TAKE_SMAPS = text(
     "uses cgo, check that each C.malloc and C.CString has its C.free.",
     Command(SMAPS.command()),
 )
+_WHO_CALLS = text("{} shows who calls C.", TAKE_CPU_PROFILE)
 _FREE_IT = (
     "Check that each C.malloc and C.CString has its C.free, and each open its close; jemalloc, "
     "heaptrack or massif profile C. If malloc itself keeps the memory, try MALLOC_ARENA_MAX=2; if "
@@ -118,9 +119,9 @@ CAUSE = Cause(
     code="native-memory",
     mechanism="C code allocates this memory through malloc, or it is the stack of a thread. Go's "
     "runtime does not know it: no MemStats field and no heap profile shows it, and GOMEMLIMIT "
-    "does not count it. malloc keeps freed memory in its arenas, up to eight per core, so part of "
-    "it can be free.",
-    remedy=text("{} shows who calls C. {}", TAKE_CPU_PROFILE, _FREE_IT),
+    "does not count it. malloc keeps freed memory in its arenas, up to eight per core, so some can "
+    "be free.",
+    remedy=sentences(_WHO_CALLS, _FREE_IT),
     references=("cmd/cgo", "mallopt(3)"),
     bears_on=("mappings",),
     rule=find,
@@ -202,7 +203,7 @@ def _finding(
 def _next_step(callers: Sequence[Caller], came_with: str) -> Text:
     """Who calls C, as far as a profile shows it, and the goroutines that grow with it."""
     if not callers:
-        return sentences(CAUSE.remedy, came_with)
+        return sentences(_WHO_CALLS, came_with, _FREE_IT)
     shows = text("{} shows the callers.", top(callers[0].path, options="--peek cgocall"))
     return sentences(shows, called_by(callers, "C"), came_with, _FREE_IT)
 
@@ -246,4 +247,6 @@ def _came_with(case: Case, size: int) -> tuple[Site, ...]:
 
 def _title(native: NativeMemory, rss: int) -> Text:
     size, share = Bytes(native.bytes), Share(native.bytes / rss)
-    return text("{} of RSS ({}) is C memory (malloc), not Go's", size, share)
+    blocks = text(", {} in large blocks", Bytes(native.block_bytes))
+    title = text("{} of RSS ({}) is C memory (malloc), not Go's", size, share)
+    return title + blocks if native.block_bytes else title
