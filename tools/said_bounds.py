@@ -6,10 +6,12 @@ import math
 import re
 from typing import TYPE_CHECKING, Any
 
-from gomem.units import format_bytes
+from gomem.text import Bytes
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+
+ROUNDED = 0.005  # a title has whole percentages
 
 
 def bounds_said(finding: Mapping[str, Any]) -> tuple[float, float] | None:
@@ -21,12 +23,13 @@ def bounds_said(finding: Mapping[str, Any]) -> tuple[float, float] | None:
     size, title = finding["bytes"], finding["title"].lower()
     if not size:
         return None
-    if f"at least {format_bytes(size)}".lower() in title:
+    shown = Bytes(size).lower()
+    if f"at least {shown}" in title:
         return size, math.inf
-    return (0, size) if f"up to {format_bytes(size)}".lower() in title else None
+    return (0, size) if f"up to {shown}" in title else None
 
 
 def cpu_bounds_said(finding: Mapping[str, Any]) -> tuple[float, float] | None:
     """Between what its share of the CPU lies; None where the title names no most."""
-    most = re.search(r"up to ([\d.]+) % with stops", finding["title"])
-    return None if most is None else (finding["cpu_fraction"], float(most[1]) / 100)
+    most = re.search(r"(?:at most|% to) (\d+) % of the CPU", finding["title"])
+    return None if most is None else (finding["cpu_fraction"], float(most[1]) / 100 + ROUNDED)

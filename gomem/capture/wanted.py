@@ -1,4 +1,4 @@
-"""What a capture can lack, what that would tell, and the command that gets it: the only list."""
+"""What a capture can be without, what it would add, and its command: the only list."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ class Wanted:
     """Something that a capture should have."""
 
     name: str  # what sentences call it
-    tells: str  # what it would tell
+    tells: str  # what it would show
     how: str  # the command that gets it, with the names of `command`'s arguments in braces
-    is_missing: Callable[[Capture], bool]  # whether a capture lacks it
+    is_missing: Callable[[Capture], bool]  # whether a capture is without it
     of_process: str = ""  # the command where the process is known, if that is another
 
     def command(
@@ -35,40 +35,40 @@ class Wanted:
 
 
 SMAPS = Wanted(
-    "smaps", "whose the resident memory is", "cat /proc/{pid}/smaps > smaps",
+    "smaps", "what uses the memory", "cat /proc/{pid}/smaps > smaps",
     lambda capture: not any("smaps" in moment.paths for moment in capture.by_moment.values()),
     of_process="gomem capture {pid} -o {folder}",
 )  # fmt: skip
 MEMSTATS = Wanted(
-    "MemStats", "what of the Go heap is objects, free, or given back",
+    "MemStats", "how much of the Go heap is objects, idle, or returned to the OS",
     "curl -s {base}/debug/vars > memstats.json",
     lambda capture: capture.memstats.empty and capture.metrics.empty,
 )  # fmt: skip
 HEAP_PROFILE = Wanted(
-    "a heap profile", "which code allocates what is in use",
+    "a heap profile", "which code allocates the live heap",
     "curl -s {base}/debug/pprof/heap > heap.pb.gz", lambda capture: not capture.heap_profiles,
 )  # fmt: skip
 GOROUTINES = Wanted(
-    "a goroutine profile", "whether goroutines pile up, and where",
+    "a goroutine profile", "whether goroutines leak, and where they wait",
     "curl -s {base}/debug/pprof/goroutine > goroutine.pb.gz",
     lambda capture: not len(capture.goroutines),
 )  # fmt: skip
 SECOND_MOMENT = Wanted(
-    "a second moment", "what grows, and how fast",
+    "a second snapshot", "what grows, and how fast",
     "gomem capture {pid} -o {folder} --every 10s --for 5m",
     lambda capture: len(capture.by_moment) < 2,
 )  # fmt: skip
 GC_LOG = Wanted(
-    "a GC log", "what each collection cost, and why it ran",
+    "a GC log", "what each collection costs, and why it runs",
     "GODEBUG=gctrace=1 {program} 2> gctrace.log", lambda capture: capture.gc is None,
 )  # fmt: skip
 GO_RELEASE = Wanted(
-    "the Go release", "which of the runtime's own causes are possible",
+    "the Go release", "which known regressions of the runtime apply",
     "go version -m {program} > buildinfo.txt", lambda capture: capture.go_version.exact is None,
 )  # fmt: skip
 WANTED = (SMAPS, MEMSTATS, HEAP_PROFILE, GOROUTINES, SECOND_MOMENT, GC_LOG, GO_RELEASE)
 
 
 def missing_from(capture: Capture) -> list[Wanted]:
-    """What a capture lacks, what tells most first."""
+    """What a capture is without, the most useful first."""
     return [wanted for wanted in WANTED if wanted.is_missing(capture)]

@@ -1,18 +1,17 @@
-"""Memory rises at once far above its base and comes back: a spike, or bursts that come again.
+"""Memory rises suddenly far above its base and falls back: a spike, or recurring bursts.
 
 A level left its base (`facts.excursions`): what heap profiles have in use, what collections marked,
-HeapAlloc beyond its goal, RSS. That it was at least twice as high, went up at once and came back is
-a fact, and may be what the program is for: a note. It is a warning where it is an exception, not
-what happens again and again or for half of the time, and a score says that such a case was a
-trouble more often than not: by how much it rose, how, how often, and how many kinds of evidence saw
-it.
+HeapAlloc beyond its goal, RSS. That it at least doubled, rose suddenly and fell back is a fact, and
+can be what the program is for: a note. It is a warning where it is rare, and where a score says
+that such a case was a problem more often than not: by how much it rose, how, how often, and how
+many kinds of evidence saw it.
 
 What jumped and has stayed is growth, or something loaded: no spike.
 
-A spike between two profiles stands in no level. But allocations are counted from the program's
-start and never forgotten: the interval that has far more than the others, and more than the heap
-itself, of which little is kept, has it with its sites. A profile lags by up to two collections, so
-it must stand out even from what is usual in all the time that the interval may show.
+A spike between two profiles is in no level. But allocations are counted from the program's start:
+the interval with far more than the others, and more than the heap itself, of which little is
+retained, has the spike with its sites. A profile lags by up to two collections, so the interval
+must stand out even from what is usual in all the time that it can show.
 """
 
 from __future__ import annotations
@@ -21,12 +20,13 @@ from typing import TYPE_CHECKING
 
 from gomem.analysis.profiles.allocation_spikes import TOO_FEW
 from gomem.causes.cause import Cause
+from gomem.causes.commands import CAPTURE, top
 from gomem.causes.evidence import known, rss_evidence
 from gomem.causes.finding import Finding, Severity, Site
 from gomem.causes.scores import bounded_log, scores
-from gomem.causes.sites import SITES, largest_sites, share_words, site_evidence
+from gomem.causes.sites import SITES, largest_sites, part_words, share_words, site_evidence
 from gomem.facts.excursions import HEAP_ALLOC, MARKS, PROFILES, RSS
-from gomem.text import Bytes, Count, Function, MomentName, Seconds, Share, Text, text
+from gomem.text import Bytes, Count, Function, MomentName, Seconds, Text, text
 from gomem.units import MIB
 
 if TYPE_CHECKING:
@@ -96,32 +96,32 @@ def _stands_out(spike: Spike, limits: Thresholds) -> bool:
 
 
 _REMEDY = (
-    "Look at who calls {} with input of unknown size: bound what it reads (io.LimitReader, "
-    "http.MaxBytesReader), stream it, or bound how many do so at once. If this is a job that is "
-    "meant to be, its peak is what a limit must leave room for."
+    "{} shows who allocates it. Bound the input that {} reads (io.LimitReader, "
+    "http.MaxBytesReader), stream it, or limit how many run at once. If the job needs its peak, "
+    "leave room for it in the memory limit."
 )
-_TAKE_PROFILES = (
-    "Take heap profiles periodically (gomem capture --every, or /debug/pprof/heap each minute): "
-    "the difference of two by alloc_space names who allocated, even where nothing of it is left."
+_TAKE_PROFILES = text(
+    "{} takes the heap profiles that name the allocator: the difference of two by alloc_space "
+    "shows it even after the memory is freed.",
+    CAPTURE,
 )
 _LEVEL = (
-    "What heap profiles show in use, and what collections mark, was there all at once; between two "
-    "readings there may have been more. The heap goal follows it up, and what the runtime took "
-    "from the kernel for it goes back slowly: the process needs its peak, not its average."
+    "This much was in use at the same time; between two readings there can have been more. The "
+    "heap goal follows the spike up, and the runtime returns memory to the OS slowly, so the "
+    "process needs its peak, not its average."
 )
 _WITH_GARBAGE = (
-    "RSS and HeapAlloc have garbage that no collection has found yet, too; at a usual goal that "
-    "makes them no more than twice as much. What the runtime took from the kernel for a spike goes "
-    "back slowly: the process needs its peak, not its average."
+    "RSS and HeapAlloc include garbage that the GC has not found yet; under GOGC=100 that at most "
+    "doubles them. The runtime returns memory to the OS slowly, so the process needs its peak, not "
+    "its average."
 )
 CAUSE = Cause(
     code=CODE,
-    mechanism="Allocations are counted from the program's start, and profiles count those that "
-    "have since become garbage too: the difference of two profiles holds every byte of a spike, "
-    "even where the later one has nothing of it in use. Until the collector has found it to be "
-    "garbage, the spike needs memory of its own, and the heap goal of the next cycle rises with "
-    "it. How much of it there was at once, no profile says: not more than that.",
-    remedy=_REMEDY.format("the site that allocated most"),
+    mechanism="Profiles count allocations from the program's start, freed ones too, so the "
+    "difference of two profiles has every byte of a spike. Until the GC frees it, a spike needs "
+    "memory of its own, and it raises the next heap goal. This is an upper bound: profiles do not "
+    "say how much was in use at the same time.",
+    remedy=text(_REMEDY, CAPTURE, "the largest site"),
     references=("io.LimitReader", "net/http.MaxBytesReader", "runtime.MemProfile"),
     bears_on=("moments", "allocations"),
     rule=find,
@@ -141,15 +141,24 @@ def _of_level(seen: Sighting, case: Case) -> Finding:
         more = site_evidence(path, "more in {}", sites)
     return CAUSE.finding(
         Severity.WARNING if is_exception and sure >= limits.possible_probability else Severity.INFO,
-        text("{}{}", _what(seen), _whose(seen, sites, limits)),
+        text("{}{}", _what(seen), _where(seen, sites, limits)),
         moment=None if seen.source == MARKS else seen.last_moment,
         size=round(excursion.extra),
         evidence=(*_evidence(seen, case), *more),
         mechanism=_LEVEL if seen.source in (PROFILES, MARKS) else _WITH_GARBAGE,
-        next_step=text(_REMEDY, sites[0].words) if sites else _TAKE_PROFILES,
+        next_step=_next_step(seen, sites, case),
         confidence="possible",  # what a program is for, no file says, however clear the level is
         sites=sites,
     )
+
+
+def _next_step(seen: Sighting, sites: tuple[Site, ...], case: Case) -> Text:
+    """The profiles around the peak, where there are any."""
+    if not sites or seen.profiles is None:
+        return _TAKE_PROFILES
+    before, after = map(case.facts.profiles.path, seen.profiles)
+    by_all = "--cum" if seen.source == PROFILES else "--sample-type alloc_space --cum"
+    return text(_REMEDY, top(after, before, by_all), sites[0].words)
 
 
 def _what(seen: Sighting) -> Text:
@@ -157,20 +166,20 @@ def _what(seen: Sighting) -> Text:
     excursion, name = seen.excursion, NAMES[seen.source]
     low, high = Bytes(round(excursion.base)), Bytes(round(excursion.highest))
     if excursion.times > 1:
-        bursts = text("{} in {}", Count(excursion.times, "burst"), Seconds(excursion.seconds))
-        return text("{}: {} rises from {} to {} and falls back", bursts, name, low, high)
+        times = Count(excursion.times, "time")
+        return text("Bursts: {} rises to {} and falls back, {}", name, high, times)
     at = text(" at {}", MomentName(seen.peak_moment)) if seen.peak_moment else Text()
     return text("Spike: {} rose from {} to {}{} and fell back", name, low, high, at)
 
 
-def _whose(seen: Sighting, sites: tuple[Site, ...], limits: Thresholds) -> Text:
-    """Who has it: of what is in use, or of all that was allocated meanwhile."""
+def _where(seen: Sighting, sites: tuple[Site, ...], limits: Thresholds) -> Text:
+    """Who has it: of what is in use, or of all that was allocated in that time."""
     if not sites:
         return Text()
-    words, share = sites[0].words, sites[0].share
+    words, share = sites[0].words, share_words(sites[0].share, limits)
     if seen.source == PROFILES:
-        return text("; {} was allocated by {}", share_words(share, limits), words)
-    return text("; {} made {} of what was allocated meanwhile", words, Share(share))
+        return text(", {} from {}", share, words)
+    return text("; {} allocated {} of what came in that time", words, share)
 
 
 def _evidence(seen: Sighting, case: Case) -> tuple[Evidence, ...]:
@@ -189,8 +198,9 @@ def _evidence(seen: Sighting, case: Case) -> tuple[Evidence, ...]:
     sizes = {f"{name}, base": excursion.base, f"{name}, highest": excursion.highest}
     return (
         *known(path, "B", sizes),
-        *known(path, "count", {"times that it left its base": excursion.times}),
-        *known(path, "", {"share of the time away from it, at most": excursion.away_fraction}),
+        *known(path, "s", {"time watched": excursion.seconds}),
+        *known(path, "count", {"times above its base": excursion.times}),
+        *known(path, "", {"share of the time above its base, at most": excursion.away_fraction}),
         *(() if seen.source in (MARKS, RSS) else rss),
     )
 
@@ -202,7 +212,8 @@ def _of_interval(spike: Spike, case: Case) -> Finding:
     before, after = case.facts.profiles.path(spike.before), case.facts.profiles.path(spike.after)
     in_use = int(spike.in_use.sites.set_index("function")["after"].get(function, 0))
     is_start = spike.before == next(iter(case.facts.profiles.in_order), None)
-    few = is_start or spike.with_news <= TOO_FEW + 1  # what was usual before, nothing says
+    few = is_start or spike.with_news <= TOO_FEW + 1  # nothing says what was usual before
+    share = min(1.0, float(sites.iloc[0]["extra_bytes"]) / spike.extra_bytes)
     allocated: dict[str, float | None] = {
         text("alloc_space of {}", Function(name)): int(size)
         for name, size in zip(sites["function"], sites["bytes"], strict=True)
@@ -210,22 +221,22 @@ def _of_interval(spike: Spike, case: Case) -> Finding:
     return CAUSE.finding(
         Severity.INFO if few else Severity.WARNING,
         text(
-            "Spike: {} was allocated in {}, where {} is usual; {} of the excess by {}",
+            "Spike: {} allocated in {}, {} is usual; {} from {}",
             Bytes(round(spike.allocated_bytes)),
             Seconds(spike.seconds),
             Bytes(round(spike.usual_bytes)),
-            Share(min(1.0, float(sites.iloc[0]["extra_bytes"]) / spike.extra_bytes)),
+            part_words(share, case.thresholds),
             whose.words,
         ),
         moment=spike.after,
         size=round(spike.extra_bytes),
         evidence=(
-            *known(before, "s", {"seconds before the next": spike.seconds}),
+            *known(before, "s", {"time to the next profile": spike.seconds}),
             *known(after, "B", {"alloc_space since then": spike.allocated_bytes}),
             *known(after, "B", allocated),
             *known(after, "B", {text("inuse_space of {}", Function(function)): in_use}),
         ),
-        next_step=text(_REMEDY, whose.words),
+        next_step=text(_REMEDY, top(after, before, "--sample-type alloc_space --cum"), whose.words),
         confidence="possible" if few else "likely",
         sites=(whose,),
     )

@@ -1,12 +1,11 @@
-"""Anonymous memory that no count explains: mapped by the program itself, or large mallocs.
+"""Anonymous memory outside Go: mapped by the program itself, or large mallocs.
 
-It is neither in one of Go's arenas nor within what the runtime counts for its own structures, and
-it does not have the shape of malloc's arenas; what is most likely malloc's is native-memory. What
-maps the rest: syscall.Mmap and libraries built on it
-(off-heap caches, arenas), and C's malloc for pieces of 128 KiB and more.
+It is neither in Go's arenas nor within what the runtime counts for its own structures, and it does
+not have the shape of malloc's arenas (those are native-memory). syscall.Mmap maps it, libraries
+built on that (off-heap caches, arenas), and C's malloc for blocks of 128 KiB and more.
 
-It is the growth that tells, not the size: what stays as large is how the program works, and of one
-moment nobody knows. That is a note, and says whose the memory is.
+Growth matters, not size: what stays as large is how the program works, and one snapshot shows no
+direction. That is a note.
 """
 
 from __future__ import annotations
@@ -17,15 +16,19 @@ import pandas as pd
 
 from gomem.analysis.memory.groups import NATIVE
 from gomem.causes.cause import Cause
+from gomem.causes.commands import sentences, top
 from gomem.causes.evidence import heap_evidence, known, rss_evidence
 from gomem.causes.finding import Finding, Severity
 from gomem.causes.outside_go import outside_go
 from gomem.causes.sites import called_by, caller_sites
-from gomem.text import Bytes, Share, text
+from gomem.text import Bytes, Command, Function, Share, Text, text
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from gomem.causes.case import Case
     from gomem.causes.outside_go import Growth
+    from gomem.facts.callers import Caller
     from gomem.facts.moment import MomentFacts
 
 KIND = "anonymous-other"
@@ -33,7 +36,7 @@ SHOWN = 3  # mappings named as evidence
 
 
 def find(case: Case) -> list[Finding]:
-    """One finding for each moment with much unexplained anonymous memory; only smaps shows it."""
+    """One finding for each moment with much anonymous memory outside Go; only smaps shows it."""
     found = outside_go(
         case, lambda one: int(unnamed_mappings(one)["Rss"].sum()), case.thresholds.anonymous_bytes
     )
@@ -41,23 +44,24 @@ def find(case: Case) -> list[Finding]:
 
 
 _MECHANISM = (
-    "These mappings have no name and no file, lie outside the arenas, and are more than the "
-    "runtime counts for its own structures. The program or a library has mapped them "
-    "(syscall.Mmap, an off-heap cache){or_malloc}. No heap profile shows them and GOMEMLIMIT does "
-    "not count them."
+    "These mappings have no name and no file. They lie outside Go's arenas and are larger than the "
+    "runtime's own structures. The program or a library maps them (syscall.Mmap, an off-heap "
+    "cache){or_malloc}. Heap profiles do not show them, and GOMEMLIMIT does not count them."
 )
-_OR_MALLOC = ", or C's malloc, which maps each piece of 128 KiB and more on its own"
+_OR_MALLOC = ", or C's malloc, which maps each block of 128 KiB and more on its own"
+_STRACE = Command("strace -f -k -e trace=mmap,munmap -p PID")
 _UNMAP_IT = "Memory that is mapped and never unmapped stays until the process ends."
 CAUSE = Cause(
     code="anonymous-mapping",
     mechanism=_MECHANISM.format(or_malloc=_OR_MALLOC),
-    remedy="Search the program and its dependencies for Mmap, and see who maps: strace -k -e "
-    "trace=mmap,munmap -p PID (or bpftrace, or a CPU profile) while it grows. " + _UNMAP_IT,
+    remedy=text("{} shows who maps while it grows. ", _STRACE)
+    + "Search the program and its dependencies for Mmap. "
+    + _UNMAP_IT,
     references=("mmap(2)", "syscall.Mmap"),
     bears_on=("mappings",),
     rule=find,
     claims=frozenset({NATIVE}),
-    past="anonymous memory that Go's runtime did not map was",
+    past="anonymous memory outside Go",
 )
 
 
@@ -81,11 +85,12 @@ def _finding(moment: MomentFacts, grows: Growth | None, case: Case) -> Finding:
     sizes = {f"Rss at {row.start:x}-{row.end:x}": int(row.Rss) for row in largest.itertuples()}
     with_c = bool(moment.mappings["kind"].isin(["native-heap", "library"]).any())
     is_counted = moment.memstats is not None and not with_c
-    title = text(
-        "{} of RSS ({}) is anonymous memory that Go did not map", Bytes(size), Share(size / rss)
-    )
+    title = text("{} of RSS ({}) is anonymous memory outside Go", Bytes(size), Share(size / rss))
     if grows is not None:
-        title = grows.title("Anonymous memory that Go did not map", moment.rss_bytes)
+        title = grows.title("Anonymous memory outside Go", moment.rss_bytes)
+    sites = caller_sites(callers, case.thresholds, size)
+    for site in sites[:1]:
+        title += text(", mapped by {}", Function(site.own_function))
     return CAUSE.finding(
         Severity.INFO if grows is None else Severity.WARNING,
         title,
@@ -98,7 +103,15 @@ def _finding(moment: MomentFacts, grows: Growth | None, case: Case) -> Finding:
             *heap_evidence(moment, "Sys"),
         ),
         mechanism="" if with_c else _MECHANISM.format(or_malloc=""),
-        next_step=called_by(callers, "mmap") + (_UNMAP_IT if callers else CAUSE.remedy),
+        next_step=_next_step(callers),
         confidence=grows.confidence if grows else "certain" if is_counted else "likely",
-        sites=caller_sites(callers, case.thresholds, size),
+        sites=sites,
     )
+
+
+def _next_step(callers: Sequence[Caller]) -> Text:
+    """The callers, where a profile shows them; else how to see them."""
+    if not callers:
+        return Text(CAUSE.remedy)
+    shows = text("{} shows every caller.", top(callers[0].path, options="--peek '[mM]map'"))
+    return sentences(shows, called_by(callers, "mmap"), _UNMAP_IT)

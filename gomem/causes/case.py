@@ -1,4 +1,4 @@
-"""What rules look at: what is known of a capture, and where a finding begins."""
+"""What rules look at: the facts of a capture, and where a finding begins."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Case:
         thresholds: Where a finding begins.
         baseline: What is known of the capture it is compared with, if there is one.
         counterparts: The baseline's moment that each moment is compared with, by name.
-        lacks: What rules needed and had not, for data-thin alone.
+        lacks: Where evidence was insufficient, for data-thin alone.
     """
 
     facts: CaptureFacts

@@ -24,10 +24,10 @@ class Cause:
         remedy: What to do about it.
         references: Issues and documents; `gomem.views.references` has the addresses.
         rule: Looks at a case and gives every finding of this cause, at most one per moment.
-        past: What its bytes were, as the beginning of a sentence that goes on with a size, for
-            when it is over; empty where the rule's own words are about the past already.
-        lack: Looks at the same where the rule found nothing, and says what there was too little of;
-            None for a cause that needs no number of samples.
+        past: What its bytes were, as a noun behind their size, for when it is over; empty where
+            the rule's own words are about the past already.
+        lack: Says what evidence is insufficient where the rule found nothing; None for a cause
+            that needs no number of samples.
         bears_on: Sections of the report that show more of it, by name.
         claims: The groups of memory that its bytes are of; empty if it is not about memory.
         needed_moments: Moments that the rule needs to see it where no log shows it: what a capture

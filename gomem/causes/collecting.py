@@ -1,4 +1,4 @@
-"""What collecting costs, in the words and the evidence of every cause that is about it."""
+"""What the GC costs, in words and evidence that several causes share."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from gomem.analysis.series.shapes import MOVES
 from gomem.causes.evidence import known
 from gomem.causes.finding import Lack
-from gomem.units import format_count, format_fraction, format_seconds
+from gomem.text import Command, Count, MomentName, Seconds, Share, Text, text
 
 if TYPE_CHECKING:
     from gomem.analysis.collector.counters import CollectorCounters
@@ -15,29 +15,41 @@ if TYPE_CHECKING:
     from gomem.causes.finding import Evidence
     from gomem.facts.collector import CollectorFacts
 
-CLOCK_SECONDS = 0.001  # the log tells the start of a collection to so much
+CLOCK_SECONDS = 0.001  # the log's clock is no finer
 
 
-def every(interval_seconds: float | None) -> str:
-    """How often collections come, as the end of "a collection …": its clock is no finer."""
+def cpu_profile_shows_cost(case: Case) -> bool:
+    """Whether a CPU profile shows the GC to hardly rest, over enough CPU to say so."""
+    taken, limits = case.facts.callers.collector_cpu, case.thresholds
+    if taken is None or taken.used_seconds < limits.enough_cpu_seconds:
+        return False
+    return taken.fraction >= limits.critical_marking_fraction
+
+
+def every(interval_seconds: float | None) -> Text:
+    """How often collections come, as the end of "a collection …"."""
     if interval_seconds is not None and interval_seconds < CLOCK_SECONDS:
-        return f"every {format_seconds(CLOCK_SECONDS)} or less"
-    return f"every {format_seconds(interval_seconds)}"
+        return text("every {} or less", Seconds(CLOCK_SECONDS))
+    return text("every {}", Seconds(interval_seconds))
 
 
-def counted_cost(counters: CollectorCounters) -> str:
-    """What collecting costs by the process's own counters, as a clause."""
-    share = format_fraction(counters.cpu_fraction)
+def counted_cost(counters: CollectorCounters) -> Text:
+    """What the GC costs by the process's own counters, as a clause."""
+    share = Share(counters.cpu_fraction)
     if counters.none_since is not None:
-        return (
-            f"collecting took {share} of the CPU from the start to the last collection; none has "
-            f"run since {counters.none_since.moment}"
-        )
-    cost = f"collecting takes {share} of the CPU"
+        since = MomentName(counters.none_since.moment)
+        return text("the GC took {} of the CPU until its last cycle; none since {}", share, since)
     if counters.cpu_since_start:
-        cost = f"collecting has taken {share} of the CPU since the start"
+        return text("the GC has taken {} of the CPU since the start", share)
+    return text("the GC takes {} of the CPU", share)
+
+
+def counted_pace(counters: CollectorCounters) -> Text:
+    """How often collections come by the counters, behind what they cost; empty if unknown."""
     interval = counters.interval_seconds
-    return cost if interval is None else f"{cost}, a collection {every(interval)} on average"
+    if interval is None or counters.none_since is not None:
+        return Text()
+    return text(", a collection {} on average", every(interval))
 
 
 def counted_evidence(counters: CollectorCounters) -> tuple[Evidence, ...]:
@@ -54,27 +66,33 @@ def counted_evidence(counters: CollectorCounters) -> tuple[Evidence, ...]:
     )
 
 
-def marking_words(log: CollectorFacts, trigger: str) -> str:
-    """CPU that marking took in collections of a trigger; with stops, where that is clearly more."""
+def marking_words(log: CollectorFacts, trigger: str) -> Text:
+    """CPU of collections of a trigger: of marking, and up to that of marking with stops."""
     marking, most = log.marking_share_of(trigger), log.collecting_share_of(trigger)
-    text = f"{format_fraction(marking)} of the CPU"
-    if marking is None or most is None or most - marking <= MOVES * marking:
-        return text
-    return f"{text}, up to {format_fraction(most)} with stops"
+    least = Share(marking)
+    is_more = marking is not None and most is not None and most - marking > MOVES * marking
+    if not is_more or Share(most) == least:
+        return text("{} of the CPU", least)
+    return text("{} to {} of the CPU", least, Share(most))
 
 
 def too_few_collections(
     case: Case,
     code: str,
-    seen: str,
-    had: str,
+    seen: Text,
+    had: Text,
     evidence: tuple[Evidence, ...],
     *,
     least: int | None = None,
 ) -> Lack:
-    """That a log has too few collections of a cause, and too cheap ones in all; see `Lack`."""
+    """Too few collections of a cause in a log, and too cheap ones in all; see `Lack`."""
     limits = case.thresholds
-    needed = f"{format_count(least or limits.enough_cycles)} such collections"
-    enough = f"{format_seconds(limits.enough_cpu_seconds)} of marking"
-    on = "Let the log run on under load: GODEBUG=gctrace=1."
-    return Lack(code, seen, had, f"{needed}, or {enough}", on, evidence)
+    needed = text("{}", Count(least or limits.enough_cycles))
+    step = text(
+        "{} writes a longer log: let it run under load until it has {} such collections, or {} of "
+        "marking.",
+        Command("GODEBUG=gctrace=1 PROGRAM 2> gctrace.log"),
+        needed,
+        Seconds(limits.enough_cpu_seconds),
+    )
+    return Lack(code, seen, had, needed, step, evidence)

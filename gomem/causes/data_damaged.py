@@ -1,4 +1,4 @@
-"""Part of the capture could not be read, so a number may be too small."""
+"""Part of the capture could not be read, so numbers can be too small."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from gomem.causes.cause import Cause
 from gomem.causes.finding import Evidence, Finding, Severity
+from gomem.text import Count, text
 
 if TYPE_CHECKING:
     from gomem.causes.case import Case
@@ -19,9 +20,8 @@ def find(case: Case) -> list[Finding]:
     damage = case.facts.damage
     if not damage:
         return []
-    places = "1 place" if len(damage) == 1 else f"{len(damage)} places"
     sources = {one.source for one in damage}
-    files = "1 file" if len(sources) == 1 else f"{len(sources)} files"
+    places, files = Count(len(damage), "place"), Count(len(sources), "file")
     torn = any(TORN in one.what for one in damage)
     shown = (
         Evidence(one.source, one.where or "whole file", one.what, "") for one in damage[:SHOWN]
@@ -29,7 +29,7 @@ def find(case: Case) -> list[Finding]:
     return [
         CAUSE.finding(
             Severity.WARNING,
-            f"{places} in {files} could not be read: numbers from there are missing",
+            text("Unreadable input: {} in {}; the numbers there are missing", places, files),
             evidence=shown,
             next_step=CAUSE.remedy + _LOG_ELSEWHERE if torn else "",
         )
@@ -38,14 +38,14 @@ def find(case: Case) -> list[Finding]:
 
 CAUSE = Cause(
     code="data-damaged",
-    mechanism="A file is cut or corrupt, or has lines that its kind does not explain. What "
-    "could be read is in the report; what could not is in none of its sums.",
-    remedy="Copy or record the files named here again, each in one read.",
+    mechanism="A file is truncated or corrupt, or has lines that its format does not explain. "
+    "The report uses what could be read; what could not is in none of its sums.",
+    remedy="Copy or record these files again, each with a single read.",
     references=(),
     rule=find,
 )
-# A copy mends no line of a GC log that another writer's text stands in.
+# A copy repairs no line of a GC log that another writer's text stands in.
 _LOG_ELSEWHERE = (
-    " Lines of a GC log are torn where the program writes to standard error between the runtime's "
-    "own writes: let it log elsewhere, to standard output or a file."
+    " Lines of a GC log are torn where the program writes to standard error at the same time: let "
+    "it log to standard output or a file."
 )

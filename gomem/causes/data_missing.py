@@ -1,43 +1,67 @@
-"""What to collect next, so that the ledger can say more."""
+"""What to collect next, so that RSS can be broken down."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from gomem.capture.wanted import MEMSTATS, SMAPS
 from gomem.causes.cause import Cause
+from gomem.causes.commands import CAPTURE_ONCE
 from gomem.causes.finding import Evidence, Finding, Severity
-from gomem.text import MomentName, joined
+from gomem.text import Command, Count, MomentName, Text, joined, text
 
 if TYPE_CHECKING:
     from gomem.causes.case import Case
 
 SHOWN = 10  # moments named as evidence
-# What can be missing: what it is called, the fact that it gives, what it costs, how to get it.
+# What can be missing: what it is called, the fact that it gives, what it breaks down, how to get
+# it, and what that takes.
 _WANTED = (
-    (
-        "smaps",
-        "mappings",
-        "RSS cannot be divided: the kernel's side of the ledger is a single number, or missing",
-        SMAPS.command(),
-    ),
-    (
-        "MemStats",
-        "memstats",
-        "the heap's part of RSS cannot be divided: objects, idle heap and stacks are one number",
-        f"{MEMSTATS.command()} (needs expvar imported), or write runtime.ReadMemStats as JSON",
-    ),
+    ("smaps", "mappings", "RSS", SMAPS, ""),
+    ("MemStats", "memstats", "Go heap", MEMSTATS, " (import expvar)"),
 )
 
 
+@dataclass(frozen=True)
+class _Missing:
+    """A file that moments are without."""
+
+    name: str
+    without: list[str]
+    what: str  # what it breaks down
+    command: Command
+    takes: str
+
+    @property
+    def title(self) -> Text:
+        """Where it is missing, and what follows."""
+        where, whose = text("at {}", MomentName(self.without[0])), "its"
+        if self.without[1:]:
+            where, whose = text("in {}", Count(len(self.without), "snapshot")), "their"
+        words = "no {} {}, so {} {} cannot be broken down"
+        return text(words, self.name, where, whose, self.what)
+
+    @property
+    def step(self) -> Text:
+        """How to get it."""
+        return text("{} collects {}{}.", self.command, self.name, self.takes)
+
+    @property
+    def evidence(self) -> Evidence:
+        """The moments, the first few by name."""
+        named = joined(", ", map(MomentName, self.without[:SHOWN]))
+        return Evidence("capture", f"snapshots without {self.name}", named, "")
+
+
 def find(case: Case) -> list[Finding]:
-    """One finding for all files that moments lack."""
+    """One finding for all files that are missing."""
     moments = case.facts.moments
     if all(one.ledger is None and one.memstats is None for one in moments):
-        return [_without_moments()]
+        return [_without_moments()] if case.facts.capture.by_moment else []
     lacking = [
-        (name, without, cost, command)
-        for name, fact, cost, command in _WANTED
+        _Missing(name, without, what, Command(wanted.command()), takes)
+        for name, fact, what, wanted, takes in _WANTED
         if (without := [one.name for one in moments if getattr(one, fact) is None])
     ]
     return [_finding(lacking)] if lacking else []
@@ -45,35 +69,35 @@ def find(case: Case) -> list[Finding]:
 
 CAUSE = Cause(
     code="data-missing",
-    mechanism="The ledger needs both sides of one moment: smaps and MemStats, read together.",
-    remedy="Collect both at one moment: gomem capture PID -o DIR; or by hand, "
-    f"{SMAPS.command()} and, at once behind it, MemStats as JSON.",
+    mechanism="smaps says where RSS is, MemStats what the Go heap holds. Breaking RSS down takes "
+    "both, read at the same time.",
+    remedy=text(
+        "{} collects both at once. By hand: {}; then at once {}.",
+        CAPTURE_ONCE,
+        Command(SMAPS.command()),
+        Command(MEMSTATS.command()),
+    ),
     references=(),
     rule=find,
 )
 
 
-def _finding(lacking: list[tuple[str, list[str], str, str]]) -> Finding:
-    where = {name for _, without, _, _ in lacking for name in without}
-    titles, evidence, steps = [], [], []
-    for name, without, cost, command in lacking:
-        have = "1 moment has" if len(without) == 1 else f"{len(without)} moments have"
-        titles.append(f"{have} no readable {name}: {cost}")
-        named = joined(", ", map(MomentName, without[:SHOWN]))
-        evidence.append(Evidence("capture", f"moments without {name}", named, ""))
-        steps.append(f"{name} with: {command}")
+def _finding(lacking: list[_Missing]) -> Finding:
+    where = {name for missing in lacking for name in missing.without}
+    titles = joined("; ", (missing.title for missing in lacking))
+    steps = joined(" ", (missing.step for missing in lacking))
     return CAUSE.finding(
         Severity.INFO,
-        "; ".join(titles),
+        titles.capitalised(),
         moment=next(iter(where)) if len(where) == 1 else None,
-        evidence=evidence,
-        next_step=f"Collect {'; and '.join(steps)}",
+        evidence=[missing.evidence for missing in lacking],
+        next_step=steps,
     )
 
 
 def _without_moments() -> Finding:
     return CAUSE.finding(
         Severity.INFO,
-        "no moment has smaps or MemStats: RSS cannot be reconciled with the heap",
-        evidence=(Evidence("capture", "moments with either", 0, "count"),),
+        "No smaps and no MemStats: RSS cannot be compared with the heap",
+        evidence=(Evidence("capture", "snapshots with either", 0, "count"),),
     )

@@ -1,8 +1,8 @@
-"""A moment's MemStats and smaps show two different states of the process.
+"""A snapshot's MemStats and smaps show two different states of the process.
 
 The ledger subtracts numbers of both. If a collection ended between the readings, objects became
-idle spans meanwhile, and idle spans were given back: what the ledger then shows as untouched or
-unexplained is no memory at all, but the time between two commands.
+idle spans, and idle spans were released: what the ledger then shows as untouched or unexplained is
+not memory, but the time between two commands.
 """
 
 from __future__ import annotations
@@ -13,9 +13,10 @@ import pandas as pd
 
 from gomem.capture.wanted import MEMSTATS, SMAPS
 from gomem.causes.cause import Cause
+from gomem.causes.commands import CAPTURE_ONCE
 from gomem.causes.evidence import known
 from gomem.causes.finding import Evidence, Finding, Severity
-from gomem.units import format_bytes, format_seconds
+from gomem.text import Bytes, Command, Count, Seconds, Text, text
 
 if TYPE_CHECKING:
     from gomem.causes.case import Case
@@ -23,22 +24,24 @@ if TYPE_CHECKING:
 
 
 def find(case: Case) -> list[Finding]:
-    """One finding for each moment whose two sides do not belong together, or may not.
+    """One finding for each moment whose two sides do not, or might not, belong together.
 
-    A warning where that is known, and by how much the parts can be off matters; else a note, as
-    where time has passed and nobody knows.
+    A warning where that is known and the parts can be off by much; else a note.
     """
     return case.at_moments(_at)
 
 
 CAUSE = Cause(
     code="data-skew",
-    mechanism="MemStats (or the metrics) and smaps were read at different states of the process. A "
-    "collection between them turns objects into idle heap and gives idle heap back, so differences "
-    "between the two files are not memory. RSS holds, and so do the parts that come from the "
-    "kernel's file alone.",
-    remedy="Read both files in one command, one right after the other: `gomem capture` does, or "
-    f"{MEMSTATS.command()}; {SMAPS.command()}.",
+    mechanism="MemStats (or the metrics) and smaps show different states of the process. A "
+    "collection between them turns objects into idle heap and releases idle heap, so differences "
+    "between the two files are not memory. RSS is right, and so are the parts that smaps alone "
+    "gives.",
+    remedy=text(
+        "{} reads both at once. By hand: {}.",
+        CAPTURE_ONCE,
+        Command(f"{MEMSTATS.command()}; {SMAPS.command()}"),
+    ),
     references=(),
     rule=find,
 )
@@ -104,23 +107,18 @@ def _at(moment: MomentFacts, case: Case) -> Finding | None:
     )
 
 
-def _title(moment: MomentFacts, apart: int, *, doubtful: bool, is_little: bool) -> str:
-    skew, off = moment.skew, format_bytes(abs(apart))
-    read = "" if skew.seconds is None else f" {format_seconds(skew.seconds)} apart,"
+def _title(moment: MomentFacts, apart: int, *, doubtful: bool, is_little: bool) -> Text:
+    skew, off = moment.skew, Bytes(abs(apart))
+    read = Text("MemStats and smaps show different states")
+    if skew.seconds is not None:
+        read = text("MemStats and smaps measured {} apart", Seconds(skew.seconds))
     if skew.crosses_a_collection:
-        ran = "a collection" if skew.collections == 1 else f"{skew.collections} collections"
-        return (
-            f"MemStats and smaps were read{read} with {ran} in between: do not trust the heap's "
-            "parts"
-        )
+        ran = Count(skew.collections, "collection")
+        return text("{}, with {} in between: do not trust the heap's parts", read, ran)
     if not doubtful:
-        return (
-            f"MemStats and smaps were read{read} and nothing says whether a collection ran between"
-        )
+        return text("{}; no file says whether a collection ran in between", read)
     if is_little:
-        return (
-            f"between reading MemStats and smaps the heap {'grew' if apart > 0 else 'differs'} by "
-            f"{off}: its parts may be off by about as much"
-        )
-    by = f" by {off}" if apart else ""
-    return f"MemStats and smaps contradict each other{by}: do not trust the heap's parts"
+        did = "grew" if apart > 0 else "differs"
+        return text("The heap {} by {} between MemStats and smaps: its parts can be off", did, off)
+    by = text(" by {}", off) if apart else ""
+    return text("MemStats and smaps contradict each other{}: do not trust the heap's parts", by)

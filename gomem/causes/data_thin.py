@@ -1,7 +1,6 @@
-"""Too little was seen of something that would be a finding: say what, and how much it takes.
+"""Insufficient evidence of something that would be a finding: what is available and required.
 
-A rule that is silent because it had few samples looks like a rule that found nothing wrong. So it
-says what it saw, what it needed and what there was.
+A rule that is silent for lack of samples looks like a rule that found nothing wrong.
 """
 
 from __future__ import annotations
@@ -10,18 +9,24 @@ from typing import TYPE_CHECKING
 
 from gomem.causes.cause import Cause
 from gomem.causes.finding import Finding, Severity
+from gomem.text import text
 
 if TYPE_CHECKING:
     from gomem.causes.case import Case
 
 
 def find(case: Case) -> list[Finding]:
-    """One finding for each rule that saw too little."""
+    """One finding for each rule without enough evidence."""
     return [
         CAUSE.finding(
             Severity.INFO,
-            f"too little was seen to call it {lack.code}: {lack.seen}, but {lack.had}; "
-            f"wanted {lack.needed}",
+            text(
+                "Insufficient evidence for {}: {}; {} available, {} required",
+                lack.code,
+                lack.seen,
+                lack.had,
+                lack.needed,
+            ),
             evidence=lack.evidence,
             next_step=lack.next_step,
             confidence="possible",
@@ -32,8 +37,8 @@ def find(case: Case) -> list[Finding]:
 
 CAUSE = Cause(
     code="data-thin",
-    mechanism="A start-up, a test or a moment's load can look like anything for a while. A rule "
-    "speaks only when it has seen enough to tell the difference.",
+    mechanism="A start-up, a test or a short load can look like anything for a while. A cause is "
+    "reported only when there is enough evidence to decide.",
     remedy="Watch the process for longer, under its usual load.",
     references=(),
     rule=find,

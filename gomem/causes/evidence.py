@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pandas as pd
 
 from gomem.causes.finding import Evidence
-from gomem.units import format_bytes, format_fraction
+from gomem.text import Bytes, Share, Text, text
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -69,6 +69,6 @@ def release_evidence(version: GoVersion) -> Evidence:
     return Evidence(RELEASE, version.evidence, str(version), "")
 
 
-def of_rss(size: float, rss_bytes: int) -> str:
+def of_rss(size: float, rss_bytes: int) -> Text:
     """A size and its share of RSS: `12 MiB (30 % of RSS)`."""
-    return f"{format_bytes(size)} ({format_fraction(size / rss_bytes)} of RSS)"
+    return text("{} ({} of RSS)", Bytes(round(size)), Share(size / rss_bytes))

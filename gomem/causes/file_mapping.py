@@ -1,7 +1,7 @@
-"""Files and shared memory that the program has mapped count in RSS, and are no heap.
+"""Mapped files and shared memory count in RSS and are not heap.
 
-Clean pages of a file are page cache: the kernel takes them back when memory is short, so they
-bring no process to its limit. Pages of shared memory (memfd, /dev/shm, tmpfs) have no file to go
+Clean pages of a file are page cache: the kernel reclaims them when memory is short, so they do not
+bring a process to its limit. Pages of shared memory (memfd, /dev/shm, tmpfs) have no file to go
 back to, and written pages of a private mapping are the process's own: both stay.
 """
 
@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING
 
 from gomem.analysis.memory.groups import FILES
 from gomem.causes.cause import Cause
+from gomem.causes.commands import sentences
 from gomem.causes.evidence import known, of_rss, rss_evidence
 from gomem.causes.finding import Evidence, Finding, Severity
 from gomem.causes.sites import called_by, caller_sites
-from gomem.text import Count, File, MomentName, Text, text
-from gomem.units import format_bytes
+from gomem.text import Bytes, Command, Count, File, MomentName, Text, text
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -33,23 +33,29 @@ def find(case: Case) -> list[Finding]:
     return case.at_moments(_at)
 
 
+_MAP_LESS = (
+    "To keep fewer pages resident, map less, call madvise(MADV_DONTNEED) after reading, or read "
+    "instead of mapping. Unmap and close shared memory that is no longer needed."
+)
 CAUSE = Cause(
     code="file-mapping",
-    mechanism="The program, or a library such as an embedded database, has mapped files. Clean "
-    "pages of them count in RSS, but the kernel takes them back when memory is short. Shared "
-    "memory (memfd, /dev/shm) and written private pages stay: a container's limit counts them.",
-    remedy="Compare RssAnon, not RSS, with the heap. To have fewer pages resident, map less, call "
-    "madvise(MADV_DONTNEED) on what has been read, or read instead of mapping; unmap and close "
-    "shared memory that is no longer needed.",
+    mechanism="The program, or a library such as an embedded database, has mapped files. Their "
+    "clean pages count in RSS, but the kernel reclaims them when memory is short. Shared memory "
+    "(memfd, /dev/shm) and written private pages stay, and a container's limit counts them.",
+    remedy=text(
+        "{} splits RSS: compare RssAnon, not RSS, with the heap. {}",
+        Command("grep ^Rss /proc/PID/status"),
+        _MAP_LESS,
+    ),
     references=("mmap(2)", "memfd_create(2)", "proc_pid_status(5): RssAnon, RssFile"),
     bears_on=("mappings",),
     rule=find,
     claims=frozenset({FILES}),
-    past="mapped files and shared memory took",
+    past="mapped files and shared memory",
 )
 _CLEAN = (
-    "It brings no process to its limit: the kernel takes clean pages back before it kills, and a "
-    "container's working set counts the recently used ones alone. "
+    "Nothing to do: the kernel reclaims clean pages before it kills, so they do not bring the "
+    "process to its limit. "
 )
 
 
@@ -79,7 +85,7 @@ def _at(moment: MomentFacts, case: Case) -> Finding | None:
     by_path = mine.groupby("path")["Rss"].sum().sort_values(ascending=False, kind="stable")
     sums = {
         "Rss of mapped files and shared memory": size,
-        "Rss of it that cannot be reclaimed": staying,
+        "Rss that cannot be reclaimed": staying,
     }
     smaps = moment.path("smaps")
     largest = (
@@ -88,15 +94,13 @@ def _at(moment: MomentFacts, case: Case) -> Finding | None:
     )
     return CAUSE.finding(
         Severity.WARNING if is_large else Severity.INFO,
-        text(
-            "{}: {}",
-            _whose(by_path, of_rss(size, rss), _at_first(moment, len(by_path), case)),
-            _reclaim(size, staying),
-        ),
+        _title(mine, size, staying, rss, _at_first(moment, len(by_path), case)),
         moment=moment.name,
         size=size,
         evidence=(*largest, *known(smaps, "B", sums), *rss_evidence(moment)),
-        next_step=("" if is_large else _CLEAN) + called_by(callers, "mmap") + CAUSE.remedy,
+        next_step=sentences(
+            CAUSE.remedy if is_large else _CLEAN + _MAP_LESS, called_by(callers, "mmap")
+        ),
         sites=caller_sites(callers, limits, size),
     )
 
@@ -119,30 +123,31 @@ def _at_first(moment: MomentFacts, files: int, case: Case) -> Text:
     return text(" ({} at {})", Count(before), MomentName(first.name))
 
 
-def _whose(by_path: pd.Series, share: str, at_first: Text) -> Text:
-    """Which file takes it, or the largest of several."""
-    largest = _name(by_path.index[0])
+def _title(mine: pd.DataFrame, size: int, staying: int, rss: int, at_first: Text) -> Text:
+    """Which file takes it, or the largest of several, and how much the kernel cannot reclaim."""
+    by_path = mine.groupby("path")["Rss"].sum().sort_values(ascending=False, kind="stable")
+    largest, share = File(_name(by_path.index[0])), of_rss(size, rss)
+    is_shared = mine["kind"] == "shared-memory"
+    what = "Shared memory" if is_shared.all() else "Mapped file"
     if len(by_path) == 1:
-        return text("the mapped file or shared memory {} takes {}", File(largest), share)
+        return text("{} {} takes {}, {}", what, largest, share, _reclaim(size, staying))
+    if not is_shared.all():
+        what = "Mapped files and shared memory" if is_shared.any() else "Mapped files"
+    many = Count(len(by_path), "file")
+    if at_first or 0 < staying < size:  # each has a number
+        share = Text(Bytes(size))
+    reclaim = "partly reclaimable" if at_first and 0 < staying < size else _reclaim(size, staying)
     return text(
-        "{} files{}, mapped or in shared memory, take {}, the largest, {}, {}",
-        Count(len(by_path)),
-        at_first,
-        share,
-        File(largest),
-        format_bytes(int(by_path.iloc[0])),
+        "{} take {} in {}{}, the largest {}; {}", what, share, many, at_first, largest, reclaim
     )
 
 
-def _reclaim(size: int, staying: int) -> str:
+def _reclaim(size: int, staying: int) -> Text:
     if staying == 0:
-        return "the kernel takes all of it back when memory is short"
+        return Text("all reclaimable")
     if staying == size:
-        return "none of it can be reclaimed without swap"
-    return (
-        f"{format_bytes(staying)} of it cannot be reclaimed without swap, the rest can when "
-        "memory is short"
-    )
+        return Text("not reclaimable without swap")
+    return text("{} not reclaimable without swap", Bytes(staying))
 
 
 def _name(path: object) -> str:

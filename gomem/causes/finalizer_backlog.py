@@ -1,12 +1,12 @@
-"""Finalizers or cleanups that run too slowly, or not at all: what they are about cannot be freed.
+"""Finalizers or cleanups run too slowly, or not at all: their objects cannot be freed.
 
 An object with a finalizer is freed two collections after its finalizer has run, and until then
-keeps all that it refers to. One goroutine runs all finalizers, one after another: where one blocks,
-or takes longer than the next comes, the queue grows, and the live heap with it. Cleanups
+retains all that it refers to. One goroutine runs all finalizers, one after another: where one
+blocks, or is slower than they come, the queue grows, and the live heap with it. Cleanups
 (`runtime.AddCleanup`, Go 1.24) have goroutines of their own since Go 1.25.
 
-A healthy process is hardly ever met while a finalizer runs. Since Go 1.26, runtime/metrics count
-what was queued and what has run.
+A snapshot of a healthy process hardly ever shows a finalizer running. Since Go 1.26,
+runtime/metrics count what was queued and what has run.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 from gomem.analysis.memory.groups import LIVE
 from gomem.causes.cause import Cause
+from gomem.causes.commands import TAKE_STACKS
 from gomem.causes.finding import Evidence, Finding, Severity, Site
 from gomem.causes.live_growth import grows
 from gomem.causes.piling_up import finalizers_hold_up, queue_grows
@@ -29,7 +30,7 @@ CODE = "finalizer-backlog"
 
 
 def find(case: Case) -> list[Finding]:
-    """One finding: the queue is counted and grows, or a finalizer is seen to run and hold."""
+    """One finding: the queue is counted and grows, or a running finalizer holds it up."""
     if not finalizers_hold_up(case):
         return []
     running, held = case.facts.finalizing, _held_bytes(case)
@@ -48,12 +49,15 @@ def find(case: Case) -> list[Finding]:
 
 CAUSE = Cause(
     code=CODE,
-    mechanism="An object with a finalizer, and all that it refers to, stays until the finalizer "
-    "has run and a later collection has met it again. One goroutine runs all finalizers, one "
-    "after another, so one that blocks or takes long holds up every other.",
-    remedy="Let the finalizer or cleanup only hand the work on: send to a goroutine that has time, "
-    "without waiting. Close explicitly (defer x.Close()) and keep the finalizer as a safety net. "
-    "On Go 1.26 and later, watch /gc/finalizers/queued:finalizers less executed.",
+    mechanism="An object with a finalizer stays, with all that it refers to, until the finalizer "
+    "has run and a later collection frees it. A single goroutine runs all finalizers in turn, so "
+    "a finalizer that blocks or is slow holds up all others.",
+    remedy=text(
+        "{} shows where the finalizer waits. Let it only hand its work to another goroutine, "
+        "without waiting. Close explicitly (defer x.Close()) and keep the finalizer as a safety "
+        "net. From Go 1.26 on, watch /gc/finalizers/queued:finalizers less executed.",
+        TAKE_STACKS,
+    ),
     references=("runtime.SetFinalizer", "runtime.AddCleanup", "runtime/metrics"),
     bears_on=("growth", "moments"),
     rule=find,
@@ -62,7 +66,7 @@ CAUSE = Cause(
 
 
 def _held_bytes(case: Case) -> int | None:
-    """What grew meanwhile, at most theirs; None where the live heap does not."""
+    """By how much the live heap grew, at most theirs; None where it does not grow."""
     live = case.facts.live_heap
     return round(live.rise.grown) if live is not None and live.rise and grows(case) else None
 
@@ -76,10 +80,11 @@ def _confidence(case: Case, running: Finalizing | None) -> str:
 def _title(case: Case, running: Finalizing | None, held: int | None) -> Text:
     queue, pieces = case.facts.finalizer_queue, []
     if queue is not None and queue_grows(case):
-        waiting = Count(round(queue.first)), Count(round(queue.last))
-        pieces.append(text("{} → {} are waiting", *waiting))
-    if running is not None:
-        pieces.append(text("{} was running {}", Function(running.function), _when(running)))
+        waiting = text("{} → {} waiting", Count(round(queue.first)), Count(round(queue.last)))
+        behind = "" if running is None else text(" behind {}", Function(running.function))
+        pieces.append(waiting + behind)
+    elif running is not None:
+        pieces.append(text("{} {}", Function(running.function), _when(running)))
     if held:
         pieces.append(text("the live heap grew by {}", Bytes(held)))
     return text("Finalizers or cleanups cannot keep up: {}", joined("; ", pieces))
@@ -87,15 +92,15 @@ def _title(case: Case, running: Finalizing | None, held: int | None) -> Text:
 
 def _when(running: Finalizing) -> Text:
     if running.wait_seconds:
-        return text("and had waited for {} at least", Seconds(running.wait_seconds))
+        return text("has waited for at least {}", Seconds(running.wait_seconds))
     if running.looked == 1:
-        return text("when the stacks were dumped")
+        return text("was running in the only stack dump")
     so_many, of_all = Count(len(running.moments)), Count(running.looked, "snapshot")
-    return text("in {} of {}", so_many, of_all)
+    return text("was running in {} of {}", so_many, of_all)
 
 
 def _sites(case: Case, running: Finalizing | None, held: int | None) -> tuple[Site, ...]:
-    """The finalizer, and who allocates what waits for it."""
+    """The finalizer, and the allocators of what waits for it."""
     own = () if running is None else (Site(running.function, running.function, high=held or 0.0),)
     return (*own, *growing_sites(case)) if held else own
 
@@ -108,5 +113,5 @@ def _evidence(case: Case, running: Finalizing | None) -> list[Evidence]:
     queue = case.facts.finalizer_queue
     if queue is not None:
         path = case.facts.moments[-1].path("metrics")
-        rows.append(Evidence(path, "finalizers and cleanups that wait", round(queue.last), "count"))
+        rows.append(Evidence(path, "finalizers and cleanups waiting", round(queue.last), "count"))
     return rows

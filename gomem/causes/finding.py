@@ -68,18 +68,18 @@ class Site:
         own = Function(self.own_function)
         if self.function in ("", self.own_function):
             return Text(own)
-        return text("{} (through {})", own, Function(self.function))
+        return text("{} (via {})", own, Function(self.function))
 
 
 @dataclass(frozen=True, slots=True)
 class Lack:
-    """What a rule needed and had not: it saw its cause, and too little of it.
+    """Insufficient evidence: a rule saw its cause, and too little of it.
 
     Attributes:
         code: The cause.
         seen: What was seen of it, in words: the finding that it would be.
-        had: How much there was, in words.
-        needed: How much the rule needs, in words.
+        had: How much is available, in words.
+        needed: How much is required, in words.
         next_step: How to get it.
         evidence: The same in numbers.
     """
@@ -99,12 +99,12 @@ class Finding:
     Attributes:
         code: The cause's fixed name, such as `idle-heap-kept`.
         severity: `critical`, `warning` or `info`.
-        title: Plain words with the number in it.
+        title: What is wrong, how much, and where: a few plain words with the number in them.
         moment: The last at which it holds; None if it is of the whole capture.
         bytes: Memory it explains; None if it is not about memory.
         evidence: What proves it.
         mechanism: Why this happens.
-        next_step: What to do.
+        next_step: What to do, with a command to paste first.
         references: Issues and documents.
         confidence: How sure it is: one of `CONFIDENCES`.
         cpu_fraction: CPU that it costs, of all that GOMAXPROCS allowed while it held; None if it is

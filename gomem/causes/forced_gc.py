@@ -1,20 +1,26 @@
-"""The program itself asks for its collections, over and over.
+"""The program calls for its own collections, again and again.
 
-runtime.GC and debug.FreeOSMemory collect whether or not there is garbage, and whoever calls them
-waits. A heap profile fetched with gc=1 does the same. Without a log the process's own counters say
-how many they are; what each costs is not counted, so all collections are taken for equally dear.
+runtime.GC and debug.FreeOSMemory collect whether or not there is garbage, and the caller waits. A
+heap profile fetched with gc=1 does the same. Without a log the process's own counters say how many
+there are; they do not count what each costs, so all collections are taken as equally expensive.
 """
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from gomem.causes.cause import Cause
-from gomem.causes.collecting import counted_evidence, marking_words, too_few_collections
+from gomem.causes.collecting import (
+    counted_evidence,
+    cpu_profile_shows_cost,
+    too_few_collections,
+)
+from gomem.causes.commands import TAKE_CPU_PROFILE, sentences, top
 from gomem.causes.evidence import known
 from gomem.causes.finding import Finding, Lack, Severity
 from gomem.causes.sites import called_by, caller_sites
-from gomem.units import format_count, format_fraction, format_seconds
+from gomem.text import Count, Function, MomentName, Share, Text, text
 
 if TYPE_CHECKING:
     from gomem.causes.case import Case
@@ -23,6 +29,7 @@ if TYPE_CHECKING:
     from gomem.facts.collector import CollectorFacts
 
 FORCED = "forced"
+_PEEK = "--peek 'runtime.GC$|FreeOSMemory$'"
 
 
 def find(case: Case) -> list[Finding]:
@@ -31,18 +38,31 @@ def find(case: Case) -> list[Finding]:
     if log is not None:
         return [_by_log(case, log)] if _is_much(log, limits) else []
     if counters is None or counters.forced is None:
-        return []
+        return _by_cpu_profile(case) if counters is None else []
     if not _are_many(counters.forced, counters.cycles, limits):
         return []
     cpu, since = counters.cpu_fraction, counters.none_since
     cpu = None if cpu is None else cpu * counters.forced_fraction
-    over = "" if since is None else f", and none has run since {since.moment}"
-    take = "took" if over else "take"
-    costs = "" if cpu is None else f": they {take} about {format_fraction(cpu)} of the CPU"
-    seconds = counters.seconds
-    within = "" if seconds is None else f" within {format_seconds(seconds)}"
-    words = f"{_words(counters.forced, counters.cycles)}{within}{costs}{over}"
+    over = Text() if since is None else text("; none since {}", MomentName(since.moment))
+    costs = Text() if cpu is None else text(", about {} of the CPU", Share(cpu))
+    words = _forced(counters.forced, counters.cycles) + costs + over
     return [_finding(case, words, cpu, counted_evidence(counters), over=bool(over))]
+
+
+def _by_cpu_profile(case: Case) -> list[Finding]:
+    """That the program forces collections, where nothing counts them and the GC costs much."""
+    taken, callers = case.facts.callers.collector_cpu, case.facts.callers.collecting
+    if taken is None or not callers or taken.path != callers[0].path:
+        return []
+    if not cpu_profile_shows_cost(case):
+        return []
+    title = text("; the GC takes {} of the CPU in the profile", Share(taken.fraction))
+    evidence = (
+        *known(taken.path, "fraction", {"share of the GC": taken.fraction}),
+        *known(taken.path, "s", {"CPU used": taken.used_seconds}),
+    )
+    found = _finding(case, title, taken.fraction, evidence)
+    return [replace(found, confidence="possible", cpu_fraction=None)]  # of the CPU that was used
 
 
 def lack(case: Case) -> Lack | None:
@@ -55,8 +75,8 @@ def lack(case: Case) -> Lack | None:
     return too_few_collections(
         case,
         CAUSE.code,
-        f"forced collections take {format_fraction(share)} of the CPU",
-        f"there are {format_count(forced)} of them, which marked for {format_seconds(cpu)}",
+        text("forced collections take {} of the CPU", Share(share)),
+        Text(Count(forced, "collection")),
         (
             *known(log.path, "count", {"forced": forced}),
             *known(log.path, "s", {"marking_cpu_seconds of forced": cpu}),
@@ -65,14 +85,21 @@ def lack(case: Case) -> Lack | None:
     )
 
 
-_INSTEAD = "To keep memory low, set GOMEMLIMIT or GOGC instead: they collect when it helps."
+_INSTEAD = (
+    "Remove the call; to keep memory low, set GOMEMLIMIT or GOGC instead: they collect when it "
+    "helps."
+)
 CAUSE = Cause(
     code="forced-gc",
     mechanism="runtime.GC, debug.FreeOSMemory, /debug/pprof/heap?gc=1 and goroutine-leak profiles "
     "collect at once, whether or not there is garbage, and the caller waits until the heap is "
-    "swept. Up to Go 1.8 the world stands still all the while.",
-    remedy="Take a CPU profile (/debug/pprof/profile): it shows who calls runtime.GC or "
-    "debug.FreeOSMemory. Look also at whatever fetches profiles with gc=1. " + _INSTEAD,
+    "swept. Up to Go 1.8 the world stays stopped until the end.",
+    remedy=text(
+        "{} shows who calls runtime.GC or debug.FreeOSMemory. Also look for scrapers that fetch "
+        "profiles with gc=1. {}",
+        TAKE_CPU_PROFILE,
+        _INSTEAD,
+    ),
     references=("runtime.GC", "runtime/debug.FreeOSMemory", "golang.org/doc/gc-guide"),
     bears_on=("collector",),
     rule=find,
@@ -95,26 +122,29 @@ def _is_much(log: CollectorFacts, limits: Thresholds) -> bool:
 
 def _by_log(case: Case, log: CollectorFacts) -> Finding:
     cost, forced, marking = log.cost, log.triggers.of(FORCED), log.marking_share_of(FORCED)
-    costs = "" if marking is None else f": marking for them takes {marking_words(log, FORCED)}"
+    costs = Text() if marking is None else text(", {}", _at_most(log))
     seconds = ("gc_cpu_seconds", "stopped_seconds")
     evidence = (
         *known(log.path, "count", {"forced": cost.forced, "cycles": cost.cycles}),
         *known(log.path, "s", {f"{name} of forced": float(forced[name]) for name in seconds}),
+        *known(log.path, "s", {"seconds": cost.seconds}),
     )
-    words = f"{_words(cost.forced, cost.cycles)} in {format_seconds(cost.seconds)}{costs}"
-    return _finding(case, words, marking, evidence)
+    return _finding(case, _forced(cost.forced, cost.cycles) + costs, marking, evidence)
 
 
-def _words(forced: int, cycles: int) -> str:
-    return (
-        f"the program forced {format_count(forced)} of {format_count(cycles)} collections "
-        f"({format_fraction(forced / cycles)})"
-    )
+def _at_most(log: CollectorFacts) -> Text:
+    """What marking and stops of forced collections took together; marking alone if that is all."""
+    share = Share(log.collecting_share_of(FORCED) or log.marking_share_of(FORCED))
+    return text("{}{} of the CPU", "" if share.startswith("<") else "at most ", share)
+
+
+def _forced(forced: int, cycles: int) -> Text:
+    return text(": {} of {}", Count(forced), Count(cycles, "collection"))
 
 
 def _finding(
     case: Case,
-    title: str,
+    title: Text,
     cpu_fraction: float | None,
     evidence: tuple[Evidence, ...],
     *,
@@ -122,13 +152,19 @@ def _finding(
 ) -> Finding:
     callers, limits = case.facts.callers.collecting, case.thresholds
     is_dear = (cpu_fraction or 0.0) >= limits.forced_marking_fraction and not over
-    said = called_by(callers)
+    calls = Text("The program calls runtime.GC()")
+    step: str = ""
+    if callers:
+        first = callers[0]
+        calls = text("{} calls {}()", Function(first.function), Function(first.called))
+        shows = text("{} shows the callers.", top(first.path, options=_PEEK))
+        step = sentences(shows, called_by(callers), _INSTEAD)
     return CAUSE.finding(
         Severity.WARNING if is_dear else Severity.INFO,
-        title,
+        calls + title,
         cpu_fraction=cpu_fraction,
         evidence=evidence,
-        next_step=said + _INSTEAD if said else "",
+        next_step=step,
         sites=caller_sites(callers, limits),
         now=not over,
     )

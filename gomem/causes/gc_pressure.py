@@ -1,11 +1,11 @@
-"""The program allocates so fast that collecting costs it a good part of its CPU, or of its latency.
+"""The program allocates so fast that the GC takes much of its CPU, or adds to its latency.
 
 Nothing leaks, and memory is flat. But every collection marks the whole live heap, turns write
-barriers on and makes whoever allocates help; many a second, and requests wait for it.
+barriers on and makes allocating goroutines help; with many a second, requests wait.
 
-Without a log it is what the process counts between the moments. GCCPUFraction and the classes of
-CPU are worked out at the end of a collection, since the start: where no collection ran between the
-moments they still say what filling the heap cost, and that is over. One moment alone cannot tell:
+Without a log it is what the process counts between the moments. GCCPUFraction and the CPU classes
+are updated at the end of a collection, since the start: where no collection ran between the moments
+they still say what filling the heap cost, and that is resolved. One moment alone is not enough:
 there it is possible, as where neither log nor metrics tell a small GOGC from a memory limit.
 """
 
@@ -17,16 +17,18 @@ from gomem.causes.cause import Cause
 from gomem.causes.collecting import (
     counted_cost,
     counted_evidence,
+    counted_pace,
+    cpu_profile_shows_cost,
     every,
     marking_words,
     too_few_collections,
 )
+from gomem.causes.commands import PPROF, top
 from gomem.causes.evidence import known
 from gomem.causes.finding import Evidence, Finding, Lack, Severity
 from gomem.causes.memory_limit import limit_leaves_no_room, limit_may_decide
-from gomem.causes.sites import allocating_sites, share_words, site_evidence
-from gomem.text import Share, Text, text
-from gomem.units import format_bytes, format_count, format_fraction, format_seconds
+from gomem.causes.sites import allocating_sites, part_words, site_evidence
+from gomem.text import Bytes, Command, Count, Share, Text, text
 
 if TYPE_CHECKING:
     from gomem.causes.case import Case
@@ -38,7 +40,7 @@ PACER = "pacer"
 
 
 def find(case: Case) -> list[Finding]:
-    """One finding of the whole capture, if collections that the pacer starts cost much."""
+    """One finding of the whole capture, if collections that the pacer starts are expensive."""
     log, limits = case.facts.collector, case.thresholds
     if log is None:
         return _by_counters(case)
@@ -47,23 +49,17 @@ def find(case: Case) -> list[Finding]:
 
 
 def lack(case: Case) -> Lack | None:
-    """Collections that cost much, but too few of them, and too little in all."""
+    """Collections that are expensive, but too few of them, and too cheap in all."""
     log, limits = case.facts.collector, case.thresholds
     if log is None or not _is_pressed(log, limits) or _is_enough(log, limits):
         return None
     cost = log.cost
     steady, cpu = cost.steady_cycles, cost.steady_marking_cpu_seconds
-    filling = "all of a heap that was still filling"
-    if steady:
-        filling = (
-            f"of which {format_count(steady)} are no start-up's and marked for "
-            f"{format_seconds(cpu)}"
-        )
     return too_few_collections(
         case,
         CAUSE.code,
-        f"marking takes {format_fraction(log.marking_share_of(PACER))} of the CPU",
-        f"in {format_count(cost.cycles)} collections, {filling}",
+        text("the GC takes {} of the CPU", Share(log.marking_share_of(PACER))),
+        text("{} after start-up", Count(steady, "collection")),
         (
             *known(log.path, "count", {"cycles": cost.cycles, "steady_cycles": steady}),
             *known(log.path, "s", {"steady_marking_cpu_seconds": cpu}),
@@ -71,19 +67,26 @@ def lack(case: Case) -> Lack | None:
     )
 
 
-_REMEDY = (
-    "{} (reuse buffers, sync.Pool, sizes known beforehand). Or give the collector more room: {}."
-)
-_MORE_ROOM = "GOGC=200, with GOMEMLIMIT as a bound"
-_TAKE_A_PROFILE = "Take an allocs profile to see who allocates, and allocate less there"
+_REMEDY = "{} shows who allocates. {} (reuse buffers, sync.Pool, preallocate). {}"
+_ALLOCATED = "--sample-type alloc_space --cum"
+_TAKE_ALLOCS = Command(f"curl -s {PPROF}/allocs > allocs.pb.gz")
+_LESS = "Allocate less there"
+
+
+def _more_room(room_bytes: float = 0.0) -> Text:
+    """A larger GOGC; as many more bytes of heap halve the collections."""
+    halves = text(": {} more heap halves the collections", Bytes(room_bytes))
+    more = halves if room_bytes > 0 else Text()
+    return text("Or give the GC more room: {}, bounded by GOMEMLIMIT{}.", Command("GOGC=200"), more)
+
+
 CAUSE = Cause(
     code="gc-pressure",
-    mechanism="A collection starts whenever the heap has grown by GOGC per cent over what was "
-    "live. How often that is depends on the rate of allocation and on that room, not on how much "
-    "memory is in use. Each one marks everything that is live, with a quarter of the Ps; where "
-    "that is too slow, goroutines that allocate must mark first (assists), and their requests take "
-    "longer.",
-    remedy=_REMEDY.format(_TAKE_A_PROFILE, _MORE_ROOM),
+    mechanism="A collection starts when the heap has grown by GOGC percent over the live heap. "
+    "How often that happens depends on the allocation rate and on that room, not on the size of "
+    "the heap. Each collection marks the whole live heap with a quarter of the Ps; where that is "
+    "too slow, allocating goroutines must help (assists), and requests take longer.",
+    remedy=text(_REMEDY, _TAKE_ALLOCS, _LESS, _more_room()),
     references=("golang.org/doc/gc-guide", "runtime/debug.SetGCPercent", "sync.Pool"),
     bears_on=("collector",),
     rule=find,
@@ -112,11 +115,8 @@ def _is_enough(log: CollectorFacts, limits: Thresholds) -> bool:
 def _by_log(case: Case, log: CollectorFacts) -> Finding:
     cost, sites = log.cost, allocating_sites(case)
     often = every(cost.interval.p50)
-    title = Text(f"marking takes {marking_words(log, PACER)}, a collection {often}")
-    if cost.allocation_rate.value is not None:
-        title += text(": the program allocates {}/s", format_bytes(cost.allocation_rate.value))
-        for site in sites[:1]:
-            title += text(", {} in {}", share_words(site.share, case.thresholds), site.words)
+    title = text("The GC takes {}, a collection {}", marking_words(log, PACER), often)
+    title += _mostly(sites, case)
     many = cost.steady_cycles >= case.thresholds.enough_cycles
     evidence = (
         row
@@ -128,7 +128,7 @@ def _by_log(case: Case, log: CollectorFacts) -> Finding:
         title,
         cpu_fraction=log.marking_share_of(PACER),
         evidence=(*evidence, *_site_evidence(sites, case)),
-        next_step=_next_step(sites, _room(log, case.thresholds)),
+        next_step=_next_step(sites, _room(log, case.thresholds), case),
         sites=sites,
         confidence="possible" if limit_may_decide(case) else "certain" if many else "likely",
     )
@@ -163,16 +163,16 @@ def _by_counters(case: Case) -> list[Finding]:
     # A share since the start has stops in it, too: those between the moments may explain it all.
     marking = counters.least_marking_fraction
     by_stops = marking is not None and marking * paced < least
-    room = _small_room(counters.room_fraction) if limit_may_decide(case) else _MORE_ROOM
+    room = _small_room(counters.room_fraction) if limit_may_decide(case) else _more_room()
     is_past = counters.since_start or counters.forced is None  # or all may have been forced
     unsure = is_past or marking is None or by_stops or limit_may_decide(case)
     return [
         CAUSE.finding(
             Severity.INFO if over or by_stops else Severity.WARNING,
-            counted_cost(counters),
+            counted_cost(counters).capitalised() + counted_pace(counters) + _mostly(sites, case),
             cpu_fraction=counters.cpu_fraction * paced,
             evidence=(*counted_evidence(counters), *_site_evidence(sites, case)),
-            next_step=_next_step(sites, room),
+            next_step=_next_step(sites, room, case),
             sites=sites,
             confidence="likely" if over or not unsure else "possible",
             now=not over,
@@ -182,25 +182,25 @@ def _by_counters(case: Case) -> list[Finding]:
 
 def _by_cpu_profile(case: Case) -> list[Finding]:
     """What a CPU profile shows, where nothing counts collections: of the CPU that was used."""
-    taken, limits = case.facts.callers.collector_cpu, case.thresholds
-    if taken is None or taken.used_seconds < limits.enough_cpu_seconds:
+    taken, forcing = case.facts.callers.collector_cpu, case.facts.callers.collecting
+    if taken is None or not cpu_profile_shows_cost(case):
         return []
-    if taken.fraction < limits.critical_marking_fraction:
-        return []
+    if any(caller.path == taken.path for caller in forcing):
+        return []  # forced-gc's
     sites = allocating_sites(case)
-    most = text("; {} allocates most", sites[0].words) if sites else Text()
+    most = _mostly(sites, case)
     return [
         CAUSE.finding(
             Severity.WARNING,
-            text("The GC takes {} of the CPU that the program uses{}", Share(taken.fraction), most),
+            text("The GC takes {} of the CPU in the profile{}", Share(taken.fraction), most),
             evidence=(
-                *known(taken.path, "fraction", {"share of the collector": taken.fraction}),
+                *known(taken.path, "fraction", {"share of the GC": taken.fraction}),
                 *known(taken.path, "s", {"CPU used": taken.used_seconds}),
                 *_site_evidence(sites, case),
             ),
-            next_step=_next_step(sites, _MORE_ROOM),
+            next_step=_next_step(sites, _more_room(), case),
             sites=sites,
-            confidence="possible",  # whether somebody forces collections, no profile says
+            confidence="possible",  # a profile counts no collections
         )
     ]
 
@@ -210,24 +210,34 @@ def _site_evidence(sites: tuple[Site, ...], case: Case) -> tuple[Evidence, ...]:
     return site_evidence(path, "alloc_space {}", sites)
 
 
-def _next_step(sites: tuple[Site, ...], room: str) -> Text:
-    """Who allocates most, as far as a profile shows it, and how the collector gets more room."""
-    less = text("Allocate less in {}, which allocates most", sites[0].words) if sites else ""
-    return text(_REMEDY, less or _TAKE_A_PROFILE, room)
+def _mostly(sites: tuple[Site, ...], case: Case) -> Text:
+    """Who allocates most, as the end of a title; empty if no profile shows it."""
+    if not sites:
+        return Text()
+    part = part_words(sites[0].share, case.thresholds)
+    return text("; {} allocated by {}", part, sites[0].words)
 
 
-def _room(log: CollectorFacts, limits: Thresholds) -> str:
-    """How the collector gets more room: by GOGC, or by finding out what leaves so little."""
+def _next_step(sites: tuple[Site, ...], room: Text, case: Case) -> Text:
+    """Who allocates most, as far as a profile shows it, and how the GC gets more room."""
+    paths = list(case.facts.profiles.paths.values())
+    shows = top(paths[-1], options=_ALLOCATED) if sites and paths else _TAKE_ALLOCS
+    less = text("Allocate less in {}", sites[0].words) if sites else _LESS
+    return text(_REMEDY, shows, less, room)
+
+
+def _room(log: CollectorFacts, limits: Thresholds) -> Text:
+    """How the GC gets more room: by GOGC, or by finding out what leaves so little."""
     usual = log.pacing.usual
     share, room = usual.headroom_fraction, usual.headroom_bytes
     if share < limits.small_room_fraction:
         return _small_room(share)
-    more = f": about {format_bytes(room)} more heap halves the collections" if room > 0 else ""
-    return _MORE_ROOM + more
+    return _more_room(room)
 
 
-def _small_room(share: float | None) -> str:
-    return (
-        f"goals leave {format_fraction(share)} above the live heap, so see whether GOGC is set "
-        "that low, or a GOMEMLIMIT holds them down"
+def _small_room(share: float | None) -> Text:
+    return text(
+        "The heap goal leaves only {} above the live heap: check whether GOGC is set that low, or "
+        "GOMEMLIMIT holds it down.",
+        Share(share),
     )

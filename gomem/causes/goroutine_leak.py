@@ -1,16 +1,16 @@
-"""Goroutines that pile up: each keeps its stack, and all that its stack refers to.
+"""Goroutines that pile up: each retains its stack, and all that its stack refers to.
 
 A goroutine starts with a stack of 2 KiB (8 KiB where the average is larger, since Go 1.19), which
-lies in the arenas and counts as StackInuse. One that waits for ever is never collected.
+lies in the arenas and counts as StackInuse. A goroutine that waits forever is never collected.
 
-It is the growth that tells, not the number: ten thousand that are there from the start are a
-design. A score says how often such a rise was a leak: how much of it is a line beside a fill that
-saturates, how much came late, how many more there are, and how often and for how long they were
-counted. Where nobody counted them, their descriptors in heap profiles (`runtime.malg`) and
-StackInuse grow with them. A single moment has no direction: very many are a note.
+Growth matters, not the number: ten thousand from the start are a design. A score says how often
+such a rise was a leak: how much of it is a line rather than a fill that saturates, how much came
+late, how many more there are, and how often and how long they were counted. Where they are not
+counted, their descriptors in heap profiles (`runtime.malg`) and StackInuse grow with them. A single
+snapshot has no direction: very many are a note.
 
-What one holds is its stack and what its stack refers to, which no file says: the heap that grew
-meanwhile is the most that it can be.
+A goroutine holds its stack and what its stack refers to. No file says how much that is: the heap
+that grew at the same time is the upper bound.
 """
 
 from __future__ import annotations
@@ -20,7 +20,8 @@ from typing import TYPE_CHECKING
 from gomem.analysis.memory.groups import LIVE, STACKS
 from gomem.analysis.series.goroutine_growth import SMALLEST_STACK
 from gomem.causes.cause import Cause
-from gomem.causes.evidence import rise_evidence
+from gomem.causes.commands import CAPTURE, TAKE_GOROUTINES, sentences, with_files
+from gomem.causes.evidence import known, rise_evidence
 from gomem.causes.finding import Evidence, Finding, Severity, Site
 from gomem.causes.goroutines import (
     CODE,
@@ -29,9 +30,9 @@ from gomem.causes.goroutines import (
     opening,
     probability,
 )  # fmt: skip
-from gomem.causes.sites import called_by, caller_sites, growing_sites
+from gomem.causes.sites import called_by, caller_sites, growing_sites, part_words
 from gomem.inputs.pprof.calls.names import can_be_mended, package_of
-from gomem.text import Bytes, Count, File, Function, MomentName, Seconds, Text, joined, text
+from gomem.text import Bytes, Count, Function, MomentName, Text, joined, text
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -43,7 +44,7 @@ if TYPE_CHECKING:
 
 
 def find(case: Case) -> list[Finding]:
-    """One finding: they grow, or are very many and nothing says more."""
+    """One finding: they pile up, or are very many in the only snapshot."""
     growth = case.facts.goroutines
     if goroutines_pile_up(case):
         return [_uncounted(case) if growth.count is None else _growing(case)]
@@ -58,26 +59,30 @@ def find(case: Case) -> list[Finding]:
 
 CAUSE = Cause(
     code=CODE,
-    mechanism="A goroutine that waits for a channel, a lock or the network that never answers is "
-    "never collected. It keeps its stack (2 to 8 KiB and what it has grown to) and everything its "
-    "stack refers to; since Go 1.18 stacks also raise the heap goal, so collections come later.",
-    remedy="Take a goroutine profile (/debug/pprof/goroutine?debug=1) and look at the stack with "
-    "most goroutines: who should have closed the channel, cancelled the context, or read the "
-    "answer? From Go 1.27 on, the goroutineleak profile names those that can never run again.",
+    mechanism="A goroutine that waits forever for a channel, a lock or the network is never "
+    "collected. It retains its stack (2 to 8 KiB, or what it has grown to) and everything the "
+    "stack refers to. Since Go 1.18 stacks also raise the heap goal, so collections come later.",
+    remedy=text(
+        "{} shows where they wait. Look at the stack with the most goroutines: who should have "
+        "closed the channel, cancelled the context, or read the answer? From Go 1.27 on, the "
+        "goroutineleak profile names those that can never run again.",
+        TAKE_GOROUTINES,
+    ),
     references=("runtime/pprof: goroutine", "golang/go#44167", "golang/go#74609"),
     bears_on=("moments", "allocations"),
     rule=find,
     claims=frozenset({LIVE, STACKS}),
-    past="goroutines' stacks took",
+    past="goroutine stacks",
     needed_moments=3,
 )
-_DECIDE = (
-    "Count them again some minutes later, two times at least (/debug/pprof/goroutine, or "
-    "/sched/goroutines:goroutines): a number that stays is a design, one that only grows a leak."
+_DECIDE = text(
+    "{} shows whether they grow: a number that stays is a design, a number that only grows is a "
+    "leak.",
+    CAPTURE,
 )
 _NOT_COUNTED = (
-    "Nothing here counts the goroutines, but what goes with their number grows steadily: a "
-    "descriptor each (runtime.malg in heap profiles: used again and never freed) and a stack."
+    "No file counts the goroutines, but what comes with each of them grows steadily: its "
+    "descriptor (runtime.malg in heap profiles, reused and never freed) and its stack."
 )
 
 
@@ -95,14 +100,14 @@ def _growing(case: Case) -> Finding:
         and count.readings >= thresholds.growth_readings
     )
     title = text(
-        "Goroutine leak: {} → {}{}{}{}; {}",
+        "Goroutine leak: {} → {}{}{}; {}",
         Count(round(count.first)),
         Count(round(count.last)),
-        _within(count.seconds, count.grown) if case.facts.goroutines_are_timed else "",
         where_words(growth.waiting, thresholds),
         _opened_words(case),
-        _held(size, heap, case),
+        _held(size, heap),
     )
+    watched = count.seconds if case.facts.goroutines_are_timed else None
     evidence = [
         Evidence(one.path, text("goroutines, {}", which), one.goroutines, "count")
         for which, one in (("first", first), ("last", last))
@@ -114,6 +119,7 @@ def _growing(case: Case) -> Finding:
         size=round(size) or None,
         evidence=(
             *evidence,
+            *known(last.path, "s", {"time watched": watched}),
             *_beside(last.frame, last.path),
             *_of_stacks(case),
             *_of_heap(heap, case),
@@ -124,53 +130,38 @@ def _growing(case: Case) -> Finding:
     )
 
 
-def _held(size: float, heap: float, case: Case) -> Text:
-    """What they hold; where that is known of no more than the smallest stacks, what RSS grew by."""
-    account = case.facts.account
-    if heap or case.facts.goroutines.stacks is not None or account is None:
-        return text("they hold {}{}", "up to " if heap else "at least ", Bytes(round(size)))
-    grown = account.change_bytes if account.quantity == "rss" else 0
-    if grown <= size:
-        return text("they hold at least {}", Bytes(round(size)))
-    return text(
-        "they hold at least {}, and RSS grew by {} meanwhile", Bytes(round(size)), Bytes(grown)
-    )
+def _held(size: float, heap: float) -> Text:
+    """What they hold: at least their stacks, at most all the heap that grew as well."""
+    return text("they hold {} {}", "up to" if heap else "at least", Bytes(round(size)))
 
 
 def _next_step(case: Case, path: str) -> Text:
-    """Where to look; a profile of them is asked for only where none is there."""
+    """Where to look; only without a profile, how to take one."""
     waiting = case.facts.goroutines.waiting
     if waiting is None or not waiting.function:
         return Text(CAUSE.remedy)
-    opened = called_by(opening(case), package_of(waiting.function))
-    look = text("Look at {} (its stacks are in {})", Function(waiting.function), File(path))
-    return text("{}{}: {}", opened, look, _WHO)
+    is_profile = path.endswith((".gz", ".pprof"))
+    stacks = with_files("gomem top {} --traces" if is_profile else "less {}", path)
+    shows = text("{} shows the stacks in {}.", stacks, Function(waiting.function))
+    return sentences(shows, called_by(opening(case), package_of(waiting.function)), _WHO)
 
 
 _WHO = (
-    "who should have closed the channel, cancelled the context, answered, or closed the body or "
+    "Who should have closed the channel, cancelled the context, answered, or closed the body or "
     "the rows? Give each wait a way out: a context, a timeout, a select with done."
 )
 
 
-def _within(seconds: float, grown: float) -> Text:
-    a_second = Count(round(grown / seconds)) if seconds > 0 else Count(0)
-    return text(" in {} ({} a second)", Seconds(seconds), a_second)
-
-
 def where_words(waiting: Waiting | None, thresholds: Thresholds) -> Text:
-    """Where those that came wait, how many of them, and what began them; empty if nothing says."""
+    """Where the new ones wait, how many of them, and who started them; empty if nothing says."""
     if waiting is None or not waiting.function:
         return Text()
     share = waiting.there / max(1, waiting.of_all)
-    many: str = Count(waiting.there)
-    if share > thresholds.most_share:
-        many = "nearly all" if share >= thresholds.nearly_all_share else "most"
+    many = "all" if share >= 1 else part_words(share, thresholds)
     begun = Text()
-    if waiting.created_by not in ("", waiting.function):
-        begun = text(", started in {}", Function(waiting.created_by))
-    if waiting.started_by not in ("", waiting.function, waiting.created_by):
-        begun += text(" by {}" if begun else ", started by {}", Function(waiting.started_by))
+    started_by = waiting.started_by or waiting.created_by
+    if started_by not in ("", waiting.function):
+        begun = text(", started by {}", Function(started_by))
     return text(", {} waiting in {}{}", many, Function(waiting.function), begun)
 
 
@@ -224,37 +215,31 @@ def _uncounted(case: Case) -> Finding:
         evidence += _of_stacks(case)
     if growth.descriptors_bytes > 0:
         size += round(growth.descriptors_bytes)
-        words.append(text("their descriptors +{}", Bytes(round(growth.descriptors_bytes))))
+        words.append(text("descriptors +{}", Bytes(round(growth.descriptors_bytes))))
         field = "inuse_space below runtime.newproc1, growth"
         paths = [*case.facts.profiles.paths.values(), ""]
         evidence.append(Evidence(paths[-2] if paths[:-1] else "", field, size, "B"))
-    counts, where = case.facts.goroutine_counts, Text()
+    counts, where = case.facts.goroutine_counts, Text("; no file counts them")
+    confidence = "likely" if len(words) > 1 and not counts else "possible"
     if counts:
         last, path = counts[-1], counts[-1].path
+        words = words[:1]  # a title has room for no more
         where = text("; {} at {}", Count(last.goroutines), MomentName(last.moment))
         where += where_words(growth.waiting, case.thresholds)
-        evidence.append(Evidence(path, "goroutines, once", last.goroutines, "count"))
+        evidence.append(Evidence(path, "goroutines, counted once", last.goroutines, "count"))
     return CAUSE.finding(
         Severity.WARNING,
-        text(
-            "Possible goroutine leak, {}: {}{}",
-            _HOW_OFTEN[bool(counts)],
-            joined(" and ", words),
-            where,
-        ),
+        text("Goroutine leak: {}{}", joined(", ", words), where),
         moment=case.facts.moments[-1].name if case.facts.moments else None,
         size=size + round(goroutines_heap_bytes(case, growing_sites(case))) * bool(counts),
         evidence=evidence,
         mechanism=f"{CAUSE.mechanism} {_NOT_COUNTED}",
-        confidence="likely" if len(words) > 1 and not counts else "possible",
+        confidence=confidence,
         sites=_sites(case, size),
     )
 
 
-_HOW_OFTEN = {False: "though nothing here counts them", True: "though they were counted once"}
-
-
-# What nobody waits in who is about to go on: the other side has gone, or never lets go.
+# No goroutine that is about to go on waits in these: the other side is gone, or never lets go.
 BLOCKED = frozenset(
     {"chan send", "chan send (nil chan)", "chan receive (nil chan)", "select (no cases)"}
     | {"sync.Mutex.Lock", "sync.RWMutex.Lock", "sync.RWMutex.RLock"}
@@ -262,7 +247,7 @@ BLOCKED = frozenset(
 
 
 def _of_one_dump(case: Case) -> list[Finding]:
-    """Most goroutines of a single dump are in one place, and blocked for good or hold much."""
+    """Most goroutines of a single dump are in the same place, and blocked for good or hold much."""
     dumps = [(one, one.frame) for one in case.facts.goroutine_counts if one.frame is not None]
     waiting, limits = case.facts.goroutines.waiting, case.thresholds
     if len(dumps) != 1 or waiting is None:
@@ -273,17 +258,18 @@ def _of_one_dump(case: Case) -> list[Finding]:
         blocked = int(frame.loc[frame["state"].isin(BLOCKED), "goroutines"].sum())
     stuck = blocked if blocked >= limits.goroutine_growth else 0
     held = _held_share(dump.moment, waiting, case)
-    there = stuck or (waiting.there if held >= limits.large_rss_fraction else 0)
+    many = waiting.there >= limits.uncounted_goroutines and can_be_mended(waiting.function)
+    there = stuck or (waiting.there if many else 0)
     if there <= limits.most_share * dump.goroutines:
         return []
     size = _stacks_of(dump.moment, there, case) + goroutines_heap_bytes(case, growing_sites(case))
-    are = "are blocked in a send or a lock" if stuck else "are in one place"
+    are = "are blocked in a send or a lock" if stuck else "are in the same place"
     is_told = stuck or held >= limits.most_share
     return [
         CAUSE.finding(
             Severity.WARNING if is_told else Severity.INFO,
             text(
-                "Possible goroutine leak: {} of {} {}{}; they hold up to {}",
+                "Goroutine leak: {} of {} {}{}; they hold up to {}",
                 Count(there),
                 Count(dump.goroutines),
                 are,
@@ -296,7 +282,7 @@ def _of_one_dump(case: Case) -> list[Finding]:
                 Evidence(dump.path, "goroutines", dump.goroutines, "count"),
                 *_beside(frame, dump.path),
             ),
-            next_step=text("{} {}", _next_step(case, dump.path), _DECIDE),
+            next_step=sentences(_next_step(case, dump.path), _DECIDE),
             confidence="possible",
             sites=_sites(case, size),
         )
@@ -323,7 +309,7 @@ def _held_share(moment: str, waiting: Waiting, case: Case) -> float:
 
 
 def _are_many(moment: MomentFacts, case: Case) -> bool:
-    """Whether one moment has very many, and their stacks matter."""
+    """Whether a moment has very many, and their stacks matter."""
     if (moment.goroutine_count or 0) < case.thresholds.goroutine_count:
         return False
     least = case.thresholds.notable(case.thresholds.goroutine_bytes, moment.rss_bytes)
@@ -335,7 +321,7 @@ def _many(moment: MomentFacts) -> Finding:
     return CAUSE.finding(
         Severity.INFO,
         text(
-            "{} goroutines hold {} of stacks; whether they grow, one moment cannot tell",
+            "{} goroutines hold {} of stacks; one snapshot cannot show whether they grow",
             Count(count),
             Bytes(size),
         ),
@@ -358,7 +344,7 @@ def _stack_bytes(moment: MomentFacts) -> int:
 
 
 def _beside(frame: pd.DataFrame | None, path: str) -> list[Evidence]:
-    """Where most of them wait, for what and for how long, if a profile or a dump says."""
+    """Where most of them wait, for what and how long, if a profile or a dump says."""
     if frame is None or frame.empty:
         return []
     by_function = frame.groupby("function")["goroutines"].sum()
@@ -371,7 +357,7 @@ def _beside(frame: pd.DataFrame | None, path: str) -> list[Evidence]:
 
 
 def _waits(there: pd.DataFrame, path: str) -> list[Evidence]:
-    """What most of them wait for, and for how long the first of them has, where a dump says."""
+    """What most of them wait for, and the longest wait, where a dump says."""
     stated = there[there["state"].notna()] if "state" in there else there.iloc[:0]
     if stated.empty:
         return []

@@ -1,4 +1,4 @@
-"""Whether goroutines pile up, and what is theirs: the judgement that several causes share."""
+"""Whether goroutines pile up, and what they hold: the judgement that several causes share."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ CODE = "goroutine-leak"
 
 
 def features(case: Case) -> dict[str, float] | None:
-    """What the score looks at; None where their number has not risen by enough to be looked at."""
+    """What the score looks at; None where their number has not risen by enough."""
     count, thresholds = case.facts.goroutines.count, case.thresholds
     if count is None or count.grown < thresholds.goroutine_growth:
         return None
@@ -47,7 +47,7 @@ def goroutines_pile_up(case: Case) -> bool:
 
 
 def _pile_up_uncounted(case: Case) -> bool:
-    """Whether what goes with their number grows to the end, where it was not counted twice."""
+    """Whether what comes with each of them grows to the end, where they were not counted twice."""
     thresholds, growth, counts = case.thresholds, case.facts.goroutines, case.facts.goroutine_counts
     stacks = growth.stacks
     if counts and (stacks is None or counts[-1].goroutines < thresholds.uncounted_goroutines):
@@ -107,7 +107,7 @@ def goroutines_heap_bytes(case: Case, sites: tuple[Site, ...]) -> float:
 
 
 def opening(case: Case) -> tuple[Caller, ...]:
-    """Who of the program calls the library in whose goroutines those that came wait."""
+    """The program's functions that call the library in which the new goroutines wait."""
     waiting, callers = case.facts.goroutines.waiting, case.facts.callers
     if waiting is None:
         return ()

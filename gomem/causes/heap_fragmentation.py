@@ -1,8 +1,8 @@
-"""Spans that hold few objects: memory in use that holds nothing.
+"""Fragmentation: spans in use that hold few objects.
 
-Go does not move objects. A span of 8 KiB stays in use while one object in it lives, and serves
-its own size class only. After a peak, survivors that lie scattered hold whole spans; the free
-slots between them count as HeapInuse and not as HeapAlloc.
+Go does not move objects. A span of 8 KiB stays in use while a single object in it lives, and serves
+its own size class only. After a peak, scattered survivors hold whole spans; the free slots between
+them count as HeapInuse and not as HeapAlloc.
 """
 
 from __future__ import annotations
@@ -13,11 +13,12 @@ import pandas as pd
 
 from gomem.analysis.memory.groups import FREE
 from gomem.causes.cause import Cause
+from gomem.causes.commands import TAKE_HEAP_PROFILE, top_of_last
 from gomem.causes.evidence import heap_evidence, known, rss_evidence
 from gomem.causes.finding import Evidence, Finding, Severity
 from gomem.causes.memory_limit import limit_decides, limit_may_decide
 from gomem.facts.moment import LIVE
-from gomem.units import format_bytes, format_fraction
+from gomem.text import Bytes, Text, text
 
 if TYPE_CHECKING:
     from gomem.causes.case import Case
@@ -27,31 +28,32 @@ if TYPE_CHECKING:
 def find(case: Case) -> list[Finding]:
     """One finding for each moment with many free slots.
 
-    A warning for those that no headroom explains. The others are a note at most: allocation of
-    their size class would fill them.
+    A warning for those beyond the heap goal. The others are a note at most: allocation of their
+    size class fills them.
     """
     return case.at_moments(_at)
 
 
+_REMEDY = (
+    "{} shows the surviving objects. Allocate the long-lived ones together, copy them after the "
+    "peak, or keep them in one large slice. New objects of the same size reuse the slots."
+)
 CAUSE = Cause(
     code="heap-fragmentation",
     mechanism="Go does not move objects: a span stays in use while a single object in it lives, "
-    "and its free slots serve only objects of that size class. Survivors of a peak that lie "
-    "scattered hold their spans; the scavenger cannot give those back, and neither can "
-    "FreeOSMemory.",
-    remedy="Look for long-lived objects that are allocated amid short-lived ones of the same size "
-    "(a heap profile's inuse_objects). Allocate them together, copy the survivors after the peak, "
-    "or keep them in one large slice. New objects of that size fill the slots again.",
+    "and its free slots serve only objects of that size class. Scattered survivors of a peak hold "
+    "their spans. Neither the scavenger nor debug.FreeOSMemory can release those.",
+    remedy=text(_REMEDY, TAKE_HEAP_PROFILE),
     references=("runtime.MemStats: HeapInuse, HeapAlloc, NextGC",),
     bears_on=("scavenger", "allocations"),
     rule=find,
     claims=frozenset({FREE}),
-    past="free slots in the heap in use took",
+    past="free slots",
 )
 
 
 def free_slots(moment: MomentFacts) -> int:
-    """Bytes of spans in use that hold no object; 0 where it cannot be told."""
+    """Bytes of spans in use that hold no object; 0 where unknown."""
     if moment.memstats is None or moment.skew.crosses_a_collection:
         return 0
     return int(moment.memstats["HeapInuse"]) - int(moment.memstats["HeapAlloc"])
@@ -64,7 +66,7 @@ def excess_slots(moment: MomentFacts, case: Case) -> int:
     and allocation fills them up to NextGC. What HeapInuse holds beyond that goal is not needed
     even just before the next collection. But a goal that GOMEMLIMIT makes has the free slots taken
     off already, for the limit counts them: there it is the goal that GOGC alone would make. 0 where
-    it cannot be told.
+    unknown.
     """
     if moment.memstats is None or moment.skew.crosses_a_collection:
         return 0
@@ -90,7 +92,7 @@ def _at(moment: MomentFacts, case: Case) -> Finding | None:
     size = excess if beyond else slots
     return CAUSE.finding(
         Severity.WARNING if beyond else Severity.INFO,
-        _title(moment, size, slots, share),
+        _title(moment, slots, is_fragmented=beyond),
         moment=moment.name,
         size=size,
         evidence=(
@@ -98,28 +100,28 @@ def _at(moment: MomentFacts, case: Case) -> Finding | None:
             *_sparsest_class(moment),
             *rss_evidence(moment),
         ),
+        next_step=text(_REMEDY, top_of_last(case, "--sample-type inuse_objects")),
         confidence="likely" if beyond else "possible",
     )
 
 
-def _title(moment: MomentFacts, size: int, slots: int, share: float) -> str:
-    """All free slots, how many lie beyond the goal, and what bounds how many are resident.
+def _title(moment: MomentFacts, slots: int, *, is_fragmented: bool) -> Text:
+    """All free slots, and what bounds how many are resident.
 
-    A span in use need not be resident whole: the runtime touches nothing of a fresh span without
-    pointers, so slots in it that were never written take no memory.
+    A span in use need not be resident whole: the runtime does not touch a fresh span without
+    pointers, so its unused slots take no memory.
     """
-    arenas = moment.arenas_rss_bytes
-    beyond = f", {format_bytes(size)} of it beyond the heap goal" if size < slots else ""
-    few = arenas is not None and arenas < slots
-    resident = f"; at most {format_bytes(arenas)} of that is resident" if few else ""
-    return (
-        f"{format_bytes(slots)} of the heap in use is free slots{beyond}: {format_fraction(share)} "
-        f"of its bytes hold nothing{resident}"
-    )
+    assert moment.memstats is not None
+    in_use, arenas = int(moment.memstats["HeapInuse"]), moment.arenas_rss_bytes
+    resident = Text()
+    if arenas is not None and arenas < slots:
+        resident = text(", at most {} resident", Bytes(arenas))
+    what = "The heap is fragmented" if is_fragmented else "The heap has free slots below its goal"
+    return text("{}: {} of {} in use are free slots{}", what, Bytes(slots), Bytes(in_use), resident)
 
 
 def _sparsest_class(moment: MomentFacts) -> tuple[Evidence, ...]:
-    """The size class of which most bytes were freed: there the free slots most likely are."""
+    """The size class with most bytes freed: the free slots are most likely there."""
     classes = moment.size_classes
     if classes is None or classes.empty:
         return ()

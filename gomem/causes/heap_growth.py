@@ -1,15 +1,15 @@
-"""What the program holds keeps growing: a leak, or a cache that has not filled yet.
+"""The live heap keeps growing: a leak, or a cache that has not filled yet.
 
-GOGC lets the heap swing between one collection and the next; what is held does not swing. The live
-heap is one level over time (`analysis.memory.live_heap`), whatever shows it: the log's marks, what
-goals say that collections marked, profiles. If it has grown by enough to matter, a score says how
-often such a level turned out to be growth: how much of the rise is a line beside a fill that
-saturates, whether it fits under HeapAlloc, how much of the watch it covers, for how long, how much
-came late, and how many kinds of evidence show it. Who allocates it is what the program's own
-functions have more of in the last profile than in the first.
+GOGC lets the heap swing between collections; the live heap does not swing. It is a level over time
+(`analysis.memory.live_heap`), whatever shows it: the log's marks, what goals say that collections
+marked, profiles. If it has grown by enough to matter, a score says how often such a level turned
+out to be growth: how much of the rise is a line rather than a fill that saturates, whether it fits
+under HeapAlloc, how much of the watch it covers, how long that was, and how many kinds of evidence
+show it. The sites are the program's own functions that have more in the last profile than in the
+first.
 
-What a short watch cannot tell is told as `possible`, with how long to watch: a cache that fills
-during all of it looks the same.
+A short watch is not enough: a cache that is still filling looks the same. So it is `possible`, with
+how long to watch.
 """
 
 from __future__ import annotations
@@ -18,13 +18,14 @@ from typing import TYPE_CHECKING
 
 from gomem.analysis.memory.groups import LIVE
 from gomem.causes.cause import Cause
+from gomem.causes.commands import CAPTURE, sentences, top
 from gomem.causes.evidence import known, rise_evidence
 from gomem.causes.finding import Evidence, Finding, Lack, Severity, Site
 from gomem.causes.goroutines import goroutines_hold, goroutines_pile_up
 from gomem.causes.live_growth import CODE, grows, matters, probability
 from gomem.causes.piling_up import finalizers_hold_up
 from gomem.causes.sites import growing_sites, holding_sites, share_words, site_evidence
-from gomem.text import Bytes, Count, File, Rate, Seconds, Text, text
+from gomem.text import Bytes, Command, Count, Rate, Text, text
 
 if TYPE_CHECKING:
     from gomem.analysis.memory.live_heap import LiveHeap
@@ -50,7 +51,7 @@ def find(case: Case) -> list[Finding]:
 
 
 def lack(case: Case) -> Lack | None:
-    """What has risen by much in readings too few for a direction."""
+    """A large rise in too few readings for a direction."""
     live, thresholds = case.facts.live_heap, case.thresholds
     rise = None if live is None else live.rise
     if live is None or rise is None or rise.readings >= thresholds.growth_readings or grows(case):
@@ -63,28 +64,25 @@ def lack(case: Case) -> Lack | None:
         seen=text(
             "the live heap rose from {} to {}", Bytes(round(rise.first)), Bytes(round(rise.last))
         ),
-        had=text("{} of it, between which a collection ran", Count(rise.readings, "reading")),
-        needed=str(thresholds.growth_readings),
+        had=Text(Count(rise.readings, "reading")),
+        needed=Text(Count(thresholds.growth_readings)),
         next_step=WATCH,
         evidence=tuple(_evidence(live, rise, case)),
     )
 
 
-WATCH = (
-    "Watch for longer: gomem capture PID --every 30s --for 10m. A cache that fills looks like a "
-    "leak until it has filled."
-)
-NAME_IT = (
-    "Take two heap profiles some minutes apart (/debug/pprof/heap), and look at what came between: "
-    "gomem top LAST --base FIRST --cum."
+WATCH = text("{} watches for longer: a filling cache looks like a leak until it is full.", CAPTURE)
+NAME_IT = text(
+    "{} takes the heap profiles that name the allocator; then compare the last with the first: {}.",
+    CAPTURE,
+    Command("gomem top LAST --base FIRST --cum"),
 )
 CAUSE = Cause(
     code=CODE,
-    mechanism="A collection marks what is still reachable; GOGC only decides how much garbage may "
-    "gather on top. So what collections mark is what the program holds, and if that rises in a "
-    "line to the end of the watch, something is kept that is not let go: a leak, or a cache that "
-    "has not filled yet.",
-    remedy=f"{NAME_IT} {WATCH}",
+    mechanism="A collection marks what is reachable; GOGC only decides how much garbage gathers on "
+    "top. So the marked heap is what the program retains. It rises in a line to the end of the "
+    "watch: something is not released, or a cache has not filled yet.",
+    remedy=NAME_IT,
     references=("golang.org/doc/gc-guide", "net/http/pprof"),
     bears_on=("growth", "allocations"),
     rule=find,
@@ -112,25 +110,23 @@ def _finding(live: LiveHeap, rise: Rise, case: Case, *, confidence: str) -> Find
 
 
 _OF_GOROUTINES = (
-    "Goroutines pile up, and what they refer to is kept as long as they wait: these bytes are of "
-    "those that goroutine-leak names."
+    "Goroutines pile up, and what they refer to stays as long as they wait: goroutine-leak "
+    "reports the same bytes."
 )
 
 
 def _title(rise: Rise, sites: tuple[Site, ...], case: Case) -> Text:
     grows = text(
-        "Leak, or a cache that fills: the live heap grows by {} ({} → {} in {})",
+        "Leak or filling cache: the live heap grows by {}, to {}",
         Rate(rise.slope),
-        Bytes(round(rise.first)),
         Bytes(round(rise.last)),
-        Seconds(rise.seconds),
     )
     if not sites:
         return grows
     share = share_words(sites[0].share, case.thresholds)
     if case.facts.profiles.growth_holders is None:
-        return text("{}; {} of the heap in use is by {}", grows, share, sites[0].words)
-    return text("{}, {} by {}", grows, share, sites[0].words)
+        return text("{}; {} of what is in use is from {}", grows, share, sites[0].words)
+    return text("{}, {} from {}", grows, share, sites[0].words)
 
 
 def _evidence(live: LiveHeap, rise: Rise, case: Case) -> list[Evidence]:
@@ -139,6 +135,7 @@ def _evidence(live: LiveHeap, rise: Rise, case: Case) -> list[Evidence]:
     return [
         *rise_evidence(path, "live heap", rise),
         *known(path, "B/s", slopes),
+        *known(path, "s", {"time watched": rise.seconds}),
         *known(path, "count", {"readings": rise.readings}),
         Evidence(path, "kinds of evidence", ", ".join(sorted(live.agreeing)), ""),
     ]
@@ -164,17 +161,17 @@ def _site_evidence(sites: tuple[Site, ...], case: Case) -> tuple[Evidence, ...]:
     return site_evidence(profiles.path(_last_profile(case) or ""), of, sites)
 
 
-def _next_step(rise: Rise, case: Case) -> str:
+def _next_step(rise: Rise, case: Case) -> Text:
     paths = list(case.facts.profiles.paths.values())
     if not paths[1:]:
-        return f"{NAME_IT} {WATCH}"
-    see = text("See its callers: gomem top {} --base {} --cum.", File(paths[-1]), File(paths[0]))
-    short = rise.seconds < case.thresholds.growth_sure_seconds
-    return text("{} {}", see, WATCH) if short else see
+        return NAME_IT
+    see = text("{} shows the callers of what grew.", top(paths[-1], paths[0]))
+    is_short = rise.seconds < case.thresholds.growth_sure_seconds
+    return sentences(see, WATCH if is_short else "")
 
 
 def _of_arenas(case: Case) -> list[Finding]:
-    """A note, where nothing but the arenas' resident memory is known, and it rises."""
+    """A note, where only the arenas' resident memory is known, and it rises."""
     level = case.facts.arenas_level
     rise = None if level is None else level.rise
     thresholds = case.thresholds
@@ -187,12 +184,9 @@ def _of_arenas(case: Case) -> list[Finding]:
         CAUSE.finding(
             Severity.INFO,
             text(
-                "The resident Go heap grows by {} ({} → {} in {}); no file says how much of it is "
-                "in use",
+                "The resident Go heap grows by {}, to {}; no file says how much is in use",
                 Rate(rise.slope),
-                Bytes(round(rise.first)),
                 Bytes(round(rise.last)),
-                Seconds(rise.seconds),
             ),
             moment=case.facts.moments[-1].name,
             size=round(rise.grown),
@@ -203,7 +197,8 @@ def _of_arenas(case: Case) -> list[Finding]:
     ]
 
 
-_TAKE_MEMSTATS = (
-    "Take MemStats or heap profiles (/debug/pprof/heap) beside smaps: they tell what is in use "
-    "from free heap, and profiles name who allocates."
+_TAKE_MEMSTATS = text(
+    "{} adds MemStats and heap profiles, which separate live heap from idle heap and name the "
+    "allocator.",
+    CAPTURE,
 )

@@ -1,12 +1,11 @@
-"""Much of the heap is room for garbage, and that is what GOGC asked for.
+"""Much of the heap is room for garbage, as GOGC asks for.
 
 With GOGC=100 the heap grows to twice the live heap before it is collected. So half of it is garbage
 or empty most of the time: no leak, but memory that can be traded for CPU. It is why RSS is twice
-what a heap profile shows, which has what was live at the last collections alone. A log says how
-much room each goal leaves, unless it ends long before the moments do; one moment, how much is
-resident beyond /gc/heap/live:bytes (Go 1.21), or, where nothing says that, beyond what the heap
-profiles have in use at most. Room that lies idle while nothing comes to need it is
-idle-heap-kept's.
+what a heap profile shows, which has only what was live at the last collections. A log says how much
+room each goal leaves, unless it ends long before the moments do. A moment says how much is resident
+beyond /gc/heap/live:bytes (Go 1.21) or, without that, beyond what the heap profiles have in use at
+most. Room that stays idle because the program does not need it is idle-heap-kept's.
 """
 
 from __future__ import annotations
@@ -18,13 +17,14 @@ import pandas as pd
 
 from gomem.analysis.memory.groups import FREE, GARBAGE
 from gomem.causes.cause import Cause
+from gomem.causes.commands import with_files
 from gomem.causes.evidence import heap_evidence, known, of_rss, rss_evidence
 from gomem.causes.finding import Finding, Severity
 from gomem.causes.idle_heap import unused_idle_bytes
 from gomem.causes.memory_limit import limit_decides
 from gomem.facts.moment import LIVE
 from gomem.releases import Fact
-from gomem.units import format_bytes, format_fraction
+from gomem.text import Bytes, Command, Text, text
 
 if TYPE_CHECKING:
     from gomem.causes.case import Case
@@ -43,25 +43,29 @@ def find(case: Case) -> list[Finding]:
     return found if found or by_log is None else [replace(by_log, confidence="possible")]
 
 
+_REMEDY = (
+    "{} instead of the default 100 halves this room, for twice as many collections. If a limit "
+    "must hold, set GOMEMLIMIT and leave GOGC alone."
+)
+_WHAT_IF = "{} shows what less GOGC would cost in CPU. " + _REMEDY
 CAUSE = Cause(
     code="heap-headroom",
-    mechanism="GOGC sets how far the heap may grow over what was live before the next collection: "
-    "100, the default, doubles it. What lies between is free, or was allocated since, and the "
-    "next collection tells what of that is garbage.",
-    remedy="If memory costs more than CPU, lower GOGC: half of it gives half of this room, and "
-    "twice as many collections. If a limit must hold, set GOMEMLIMIT and leave GOGC alone.",
+    mechanism="GOGC sets how far the heap can grow over the live heap before the next collection: "
+    "100, the default, doubles it. The room in between is free, or holds what was allocated since "
+    "the last GC, mostly garbage.",
+    remedy=text(_REMEDY, Command("GOGC=50")),
     references=("golang.org/doc/gc-guide#GOGC", "runtime/debug.SetGCPercent"),
     bears_on=("what-if",),
     rule=find,
     claims=frozenset({GARBAGE, FREE}),
-    past="room above the live heap took",
+    past="room above the live heap",
 )
 
 
 def _by_log(case: Case) -> Finding | None:
     """If the room between live heap and goal is large at most collections.
 
-    Not where a limit decides: then the room is what GOMEMLIMIT leaves, and somebody has chosen it.
+    Not where a limit decides: then the room is what GOMEMLIMIT leaves, by choice.
     """
     log, limits, rss = case.facts.collector, case.thresholds, case.facts.largest_rss_bytes
     if log is None or limit_decides(case):
@@ -72,17 +76,17 @@ def _by_log(case: Case) -> Finding | None:
     if goals < limits.headroom_goals or not usual.headroom_bytes >= least:
         return None
     live, room = int(usual.live_bytes), int(usual.headroom_bytes)
-    share = "" if rss is None else f", {format_fraction(room / rss)} of RSS"
+    size = Text(Bytes(room)) if rss is None else of_rss(room, rss)
     sizes = {"headroom_p50_bytes": room, "heap_live_p50_bytes": live}
     return CAUSE.finding(
         Severity.INFO,
-        f"{format_bytes(room)} of the heap is room for garbage{share}: with "
-        f"{format_bytes(live)} live, each goal leaves that much above it",
+        text("Room for garbage: {} above {} live", size, Bytes(live)),
         size=room,
         evidence=(
             *known(log.path, "B", sizes),
             *known(log.path, "ratio", {"goal over live heap, less 1": usual.headroom_fraction}),
         ),
+        next_step=text(_WHAT_IF, with_files("gomem what-if {}", log.path), Command("GOGC=50")),
         confidence="certain" if usual.is_steady else "likely",
     )
 
@@ -114,12 +118,12 @@ def _goal_bytes(moment: MomentFacts) -> int | None:
     if pd.isna(goal):
         goal = heap["NextGC"]
     elif pd.notna(by_limit) and by_limit <= goal:
-        return None  # a goal that GOMEMLIMIT sets is somebody's choice
+        return None  # a goal that GOMEMLIMIT sets is a choice
     return None if pd.isna(goal) else int(goal)
 
 
 def _above(moment: MomentFacts, live: float, case: Case, *, by_profiles: bool) -> Finding | None:
-    """If much of what is resident lies above what is live, as far as the goal asks for it.
+    """If much of what is resident lies above the live heap, up to the goal.
 
     What lies above the scavenger's goal is idle-heap-kept's.
     """
@@ -129,18 +133,17 @@ def _above(moment: MomentFacts, live: float, case: Case, *, by_profiles: bool) -
     room = max(0, min(sum(map(ledger.part, IN_THE_HEAP)), goal) - int(live))
     if not _is_much(room, rss, case):
         return None
-    since = min(room, max(0, int(moment.heap["HeapAlloc"]) - int(live)))
-    new, free = format_bytes(since), format_bytes(room - since)
-    title = (
-        f"{of_rss(room, rss)} is room above the {format_bytes(live)} that are live: {new} "
-        f"allocated since the last collection, {free} free; a heap profile shows the live part "
-        "alone"
+    title = text(
+        "Room for garbage: {} above {} live; a heap profile shows only the live part",
+        of_rss(room, rss),
+        Bytes(round(live)),
     )
     cited = known(moment.path("metrics"), "B", {LIVE: live})
     if by_profiles:
-        title = (
-            f"at least {of_rss(room, rss)} is room above the {format_bytes(live)} that heap "
-            f"profiles have in use at most: {new} garbage or new, {free} free"
+        title = text(
+            "Room for garbage: at least {} above the {} that heap profiles have in use",
+            of_rss(room, rss),
+            Bytes(round(live)),
         )
         in_use = case.facts.profiles.in_use
         path = "" if in_use is None else case.facts.profiles.path(in_use.moment)
@@ -159,16 +162,17 @@ def _of_idle(moment: MomentFacts, case: Case) -> Finding | None:
     if not _is_much(idle, rss, case):
         return None
     assert moment.goal is not None  # or nothing would be kept for it
-    title = (
-        f"{'up to' if moment.hides_untouched else 'at least'} {of_rss(idle, rss)} is room: idle "
-        f"heap, kept for the heap goal of {format_bytes(moment.goal.size_bytes)}; "
-        f"{format_bytes(heap['HeapInuse'])} is in use"
+    title = text(
+        "Room for garbage: {} {} of idle heap, kept for a heap goal of {}",
+        "up to" if moment.hides_untouched else "at least",
+        of_rss(idle, rss),
+        Bytes(moment.goal.size_bytes),
     )
     return _finding(moment, idle, title, (), sure=False)
 
 
 def _finding(
-    moment: MomentFacts, size: int, title: str, cited: tuple[Evidence, ...], *, sure: bool
+    moment: MomentFacts, size: int, title: Text, cited: tuple[Evidence, ...], *, sure: bool
 ) -> Finding:
     sizes = heap_evidence(moment, "HeapInuse", "HeapIdle", "HeapReleased", "NextGC")
     return CAUSE.finding(

@@ -1,4 +1,4 @@
-"""Idle heap that nobody comes to need: whether it is idle-heap-kept's, or headroom."""
+"""Idle heap that the program does not need: whether it is idle-heap-kept's, or headroom."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ if TYPE_CHECKING:
 
 
 def unused_idle_bytes(case: Case, moment: MomentFacts) -> int:
-    """Idle heap that makes most of a moment's RSS and that the program does not come to need.
+    """Idle heap that makes most of a moment's RSS and that the program does not need.
 
-    What was allocated from the first moment to the last is little against it; 0 where it is
-    more, or where nothing says.
+    Little was allocated from the first moment to the last compared with it; 0 where it was more,
+    or where no file says.
     """
     limits, rss, idle = case.thresholds, moment.rss_bytes, moment.idle_heap_bytes
     totals = list(case.facts.total_allocs.values())

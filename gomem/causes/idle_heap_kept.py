@@ -1,19 +1,19 @@
-"""Heap that the program no longer uses and the runtime keeps, beyond what its pacing asks for.
+"""Idle heap that the runtime does not return to the OS, beyond what its pacing asks for.
 
-It must last to the end: after every drop, idle heap is on its way back for seconds, and what has
-gone back since, or is in use again, was not kept. And it must be resident: where no file says what
-is, it is only possible, as it may lie in swap or never have been touched.
+It must last to the end: after every drop, idle heap is released for seconds, and what has been
+released or reused since was not kept. And it must be resident: where no file says how much is, it
+is only possible, as it can lie in swap or never have been touched.
 
 From Go 1.13 on the runtime keeps free heap up to the scavenger's goal, about 1.1 × the heap goal,
-or less under a GOMEMLIMIT, so that it need not ask the kernel again at once; that much is no
-finding, and a note only where most of RSS is idle and the goal a far one: GOMEMLIMIT's, or one that
-what is allocated from the first moment to the last does not come near to. What lies above it should
-go back within seconds of the second collection. Before 1.13 nothing has a goal: what lies above
-NextGC, up to which the heap is filled again, waits for its five idle minutes. Those releases map a
-fresh arena (64 MiB from Go 1.11 on) as idle heap that is not given back, though nobody has touched
-it; Go 1.13 and later count it as given back. So before 1.13 only what is resident can be kept: the
-resident heap, in use and idle, beyond NextGC. How much of the heap is, mappings alone say: where
-RSS is one number, C's memory may be what fills it, and a fresh arena's worth may be untouched.
+or less under a GOMEMLIMIT, so that it can reuse it at once; that much is no finding. It is a note
+where most of RSS is idle and the goal far away: GOMEMLIMIT's, or a goal that the allocations
+between the first moment and the last do not come near. What lies above the goal is released within
+seconds of the second collection. Before 1.13 there is no goal: what lies above NextGC, up to which
+the heap is refilled, waits for its five idle minutes. Those releases map a fresh arena (64 MiB from
+Go 1.11 on) as idle heap that is not released, though it was never touched; Go 1.13 and later count
+it as released. So before 1.13 only what is resident can be kept: the resident heap, in use and
+idle, beyond NextGC. Only mappings say how much that is: where RSS is a single number, C's memory
+might fill it, and a fresh arena might be untouched.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from gomem.causes.idle_heap import unused_idle_bytes
 from gomem.causes.live_growth import grows
 from gomem.facts.moment import GOMEMLIMIT, LIVE
 from gomem.releases import Fact
-from gomem.units import format_bytes
+from gomem.text import Bytes, Command, text
 
 if TYPE_CHECKING:
     from gomem.causes.case import Case
@@ -43,24 +43,29 @@ if TYPE_CHECKING:
 def find(case: Case) -> list[Finding]:
     """One finding for each moment whose idle heap is kept beyond the goal and resident.
 
-    A note where a later moment no longer has it: it was on its way, or is in use again; and where
-    most of it was in use a moment before, for then nothing says that it stays. Not where
-    the program has collected meanwhile, as debug.FreeOSMemory does. And a note where the live heap
-    grows, and will need it: what each copy of a growing slice leaves, say.
+    A note where a later moment no longer has it: it was being released, or is in use again; and
+    where most of it was in use a moment before, for then it might not stay. Not where the program
+    has collected in between, as debug.FreeOSMemory does. And a note where the live heap grows, and
+    will need it: what each copy of a growing slice leaves, for example. And a note where less than
+    half of what there is is idle.
     """
     limits, version, findings = case.thresholds, case.facts.go_version, []
     divided = [one for one in case.facts.moments if one.heap is not None and one.ledger is not None]
     lasts, after = not grows(case), None
     if divided[1:]:
         before, last = divided[-2:]
-        lasts &= not _has_just_dropped(before, last, limits.most_share * kept_bytes(last, version))
+        kept = kept_bytes(last, version)
+        lasts &= not _has_just_dropped(before, last, limits.most_share * kept)
+        lasts &= kept > limits.most_share * kept_bytes(before, version)  # or it is on its way
     for moment in reversed(divided):
         kept = kept_bytes(moment, version)
         is_much = kept >= limits.notable(limits.idle_heap_bytes, moment.held_bytes)
         collected = after is not None and _collected_itself(moment, after) and not grows(case)
         lasts, after = is_much and (lasts or collected), moment
         if is_much:
-            findings.append(_finding(moment, kept, lasts, version))
+            whole = moment.held_bytes or 0
+            is_most = moment.idle_heap_bytes >= limits.idle_by_goal_fraction * whole
+            findings.append(_finding(moment, kept, lasts and is_most, version))
     return findings[::-1] or case.at_moments(_for_a_limit) or case.at_moments(_unused)
 
 
@@ -79,23 +84,24 @@ def _collected_itself(before: MomentFacts, after: MomentFacts) -> bool:
 
 
 _KEPT = "Freed spans stay mapped for reuse (HeapIdle - HeapReleased). "
+_WATCH = Command("gomem capture PID -o DIR --every 30s --for 2m")
+_LOWER = (
+    "If so, call debug.FreeOSMemory after the drop, or lower GOGC or GOMEMLIMIT (Go 1.19), "
+    "so that the goal shrinks."
+)
 CAUSE = Cause(
     code="idle-heap-kept",
     mechanism=_KEPT
-    + "The runtime wants to keep about 1.1 × NextGC, or less if 0.95 × GOMEMLIMIT leaves less; "
-    "this is what lies above that. Since Go 1.13 a background scavenger gives it back, using about "
-    "1 % of a CPU, and not before the second collection after the drop. Seconds after a drop this "
-    "is normal; if it lasts for minutes, the program does not collect (an idle program collects "
-    "every two minutes), or its free pages are scattered. Before Go 1.13 it took five idle "
-    "minutes.",
-    remedy="Take another moment a minute later. If the idle heap is still there, call "
-    "debug.FreeOSMemory after the drop and compare; or lower GOGC, or set GOMEMLIMIT (Go 1.19), so "
-    "that the goal shrinks.",
+    + "The runtime keeps about 1.1 × NextGC of them, or 0.95 × GOMEMLIMIT if that is less; this is "
+    "what lies above. A background scavenger (Go 1.13) releases it after the second collection, "
+    "with about 1 % of a CPU. Seconds after a drop this is normal; for minutes it means that the "
+    "program hardly collects, or that its free pages are scattered.",
+    remedy=text("{} shows whether it stays. {}", _WATCH, _LOWER),
     references=("golang/go#30333", "golang/go#16930", "runtime/debug.FreeOSMemory"),
     bears_on=("scavenger",),
     rule=find,
     claims=frozenset({FREE}),
-    past="idle heap that stayed resident was",
+    past="idle heap",
 )
 
 
@@ -106,11 +112,11 @@ def _is_unseen(moment: MomentFacts, version: GoVersion) -> bool:
 
 
 def kept_bytes(moment: MomentFacts, version: GoVersion) -> int:
-    """Idle heap above the goal that is resident, at least; 0 if that cannot be told.
+    """Idle heap above the goal that is resident, at least; 0 if that is unknown.
 
-    Where the release may be older than Go 1.13, idle heap that nobody has touched is what fills the
-    room up to NextGC last, so all of it is taken off what lies above. How much that is, mappings
-    alone say: else with Go 1.11 and 1.12 it is up to an arena.
+    Where the release can be older than Go 1.13, untouched idle heap fills the room up to NextGC
+    last, so all of it is taken off what lies above. Only mappings say how much that is: without
+    them, with Go 1.11 and 1.12, it is up to an arena.
     """
     if moment.heap is None or moment.ledger is None or pd.isna(moment.heap["excess_bytes"]):
         return 0
@@ -124,27 +130,20 @@ def kept_bytes(moment: MomentFacts, version: GoVersion) -> int:
 def _finding(moment: MomentFacts, kept: int, lasts: bool, version: GoVersion) -> Finding:
     assert moment.heap is not None
     heap, old = moment.heap, not version.possibly(Fact.BACKGROUND_SCAVENGER)
-    keeps = "what the scavenger keeps" if pd.notna(heap["goal_bytes"]) else "the heap goal"
     goals: dict[str, float | None] = {
         field: int(heap[name]) for name, field in _GOALS.items() if pd.notna(heap[name])
     }
-    title = (
-        f"of heap is idle and still resident beyond {keeps}: the heap in use is "
-        f"{format_bytes(int(heap['HeapInuse']))}, RSS is {format_bytes(moment.rss_bytes)}"
-    )
     is_least = _is_unseen(moment, version) and kept < moment.idle_heap_bytes
-    bound = "at least " if is_least else _up_to(moment)
+    bound = "At least " if is_least else _up_to(moment)
+    title = text("{}{} of idle heap has not been returned to the OS", bound, Bytes(kept))
     if moment.rss_bytes is None:
-        bound, title = (
-            "",
-            (
-                f"of heap is idle beyond {keeps} and was not given back: the heap in use is "
-                f"{format_bytes(int(heap['HeapInuse']))}, and no file says how much is resident"
-            ),
+        title = text(
+            "{} of idle heap has not been returned to the OS; no file says how much is resident",
+            Bytes(kept),
         )
     return CAUSE.finding(
         Severity.WARNING if lasts else Severity.INFO,
-        f"{bound}{format_bytes(kept)} {title}",
+        title,
         moment=moment.name,
         size=kept,
         evidence=(
@@ -159,17 +158,17 @@ def _finding(moment: MomentFacts, kept: int, lasts: bool, version: GoVersion) ->
 
 
 _GOALS = {
-    "goal_bytes": "heap that it keeps",
-    "limit_goal_bytes": "heap that GOMEMLIMIT lets it keep",
+    "goal_bytes": "scavenger's goal",
+    "limit_goal_bytes": "scavenger's goal under GOMEMLIMIT",
 }
 
 
 def _up_to(moment: MomentFacts) -> str:
-    return "up to " if moment.hides_untouched else ""
+    return "Up to " if moment.hides_untouched else ""
 
 
 def _confidence(moment: MomentFacts) -> str:
-    """What is idle by MemStats may have gone back before smaps was read."""
+    """Idle heap of MemStats might have been released before smaps was read."""
     if moment.skew.crosses_a_collection or moment.rss_bytes is None:
         return "possible"
     return "certain" if moment.mappings is not None else "likely"
@@ -179,7 +178,7 @@ def _for_a_limit(moment: MomentFacts, case: Case) -> Finding | None:
     """A note, where it is mostly idle heap because GOMEMLIMIT makes a far goal.
 
     With GOGC off, or far above what fits, the goal of a heap that shrank stays at the limit, and
-    the scavenger keeps what lies below: by intention, and for as long as the process lives.
+    the scavenger keeps what lies below: by design, and for as long as the process lives.
     """
     limits, goal, rss = case.thresholds, moment.limited_goal, moment.rss_bytes
     idle = moment.idle_heap_bytes
@@ -193,8 +192,13 @@ def _for_a_limit(moment: MomentFacts, case: Case) -> Finding | None:
         live = known(moment.path("memstats"), "B", {"HeapAlloc": goal.live_bytes})
     return CAUSE.finding(
         Severity.INFO,
-        f"{format_bytes(idle)} of heap is idle and kept on purpose: GOMEMLIMIT makes a heap goal "
-        f"of {format_bytes(goal.goal_bytes)}, with {at_most}{format_bytes(goal.live_bytes)} live",
+        text(
+            "{} of idle heap is kept for GOMEMLIMIT's heap goal of {}, with {}{} live",
+            Bytes(idle),
+            Bytes(goal.goal_bytes),
+            at_most,
+            Bytes(goal.live_bytes),
+        ),
         moment=moment.name,
         size=idle,
         evidence=(
@@ -204,11 +208,14 @@ def _for_a_limit(moment: MomentFacts, case: Case) -> Finding | None:
             *live,
             *rss_evidence(moment),
         ),
-        mechanism=f"{_KEPT}The scavenger leaves what lies below the heap goal, and where GOGC is "
-        "off or large the goal is what GOMEMLIMIT leaves: a peak stays resident, and no collection "
-        "comes to change it before the limit is near.",
-        next_step="If others need the memory, set GOGC beside GOMEMLIMIT (100 is the default), or "
-        "call debug.FreeOSMemory after the peak.",
+        mechanism=f"{_KEPT}The scavenger keeps what lies below the heap goal, and with GOGC off or "
+        "large GOMEMLIMIT makes that goal. So a peak stays resident, and no collection changes "
+        "that before the limit is near.",
+        next_step=text(
+            "Nothing to do unless other processes need the memory. Then set {} beside GOMEMLIMIT, "
+            "or call debug.FreeOSMemory after the peak.",
+            Command("GOGC=100"),
+        ),
         confidence=_confidence(moment),
     )
 
@@ -221,10 +228,11 @@ def _limit_evidence(moment: MomentFacts, goal: LimitedGoal) -> tuple[Evidence, .
 
 
 def _unused(moment: MomentFacts, case: Case) -> Finding | None:
-    """A note, where it is mostly idle heap, which the program does not come to need.
+    """A note, where it is mostly idle heap, which the program does not need.
 
     A peak is over, and the goal that it left, or that a large GOGC makes, stays until the next
-    collection: who hardly allocates has one every two minutes, and may get the same goal again.
+    collection: a program that hardly allocates has one every two minutes, and can get the same goal
+    again.
     """
     idle, totals = unused_idle_bytes(case, moment), case.facts.total_allocs
     if not idle or moment.goal is None:
@@ -238,9 +246,13 @@ def _unused(moment: MomentFacts, case: Case) -> Finding | None:
     )
     return CAUSE.finding(
         Severity.INFO,
-        f"{_up_to(moment)}{format_bytes(idle)} of heap is idle and kept for the heap goal of "
-        f"{format_bytes(moment.goal.size_bytes)}: over {len(totals)} moments the program allocated "
-        f"{format_bytes(totals[last] - totals[first])}",
+        text(
+            "{}{} of idle heap is kept for a heap goal of {}; the program allocates only {}",
+            _up_to(moment),
+            Bytes(idle),
+            Bytes(moment.goal.size_bytes),
+            Bytes(totals[last] - totals[first]),
+        ),
         moment=moment.name,
         size=idle,
         evidence=(
@@ -250,20 +262,22 @@ def _unused(moment: MomentFacts, case: Case) -> Finding | None:
             *rss_evidence(moment),
         ),
         mechanism=f"{_KEPT}What lies below the heap goal stays for the next cycle, and this "
-        "program hardly allocates: that may be long. The goal is GOGC per cent above what the last "
-        "collection marked, and without work the runtime collects every two minutes.",
-        next_step="Call debug.FreeOSMemory after the peak and compare, or lower GOGC, so that the "
-        "goal shrinks with the next collection.",
+        "program hardly allocates, so that can take long. The goal is GOGC percent above the live "
+        "heap of the last collection; an idle program collects every two minutes.",
+        next_step=text(
+            "{} halves the goal. Or call debug.FreeOSMemory after the peak and compare.",
+            Command("GOGC=50"),
+        ),
         confidence=_confidence(moment),
     )
 
 
 _WITHOUT_SCAVENGER = (
-    f"{_KEPT}Up to NextGC the heap is filled again before the next collection; this is what lies "
-    "above that. {} has no scavenger with a goal: it gives idle spans back only after they have "
-    "lain idle for five minutes, or when the program calls debug.FreeOSMemory."
+    f"{_KEPT}The heap refills up to NextGC before the next collection; this is what lies above. "
+    "{} has no background scavenger: it releases spans that were idle for five minutes, or when "
+    "the program calls debug.FreeOSMemory."
 )
 _MOVE_ON = (
-    "Call debug.FreeOSMemory after the drop and compare, or move to Go 1.16 or later, whose "
-    "scavenger does it in the background."
+    "Move to Go 1.16 or later, which releases idle heap in the background. Or call "
+    "debug.FreeOSMemory after the drop and compare."
 )

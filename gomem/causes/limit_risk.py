@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING
 
 from gomem.analysis.series.shapes import HALF
 from gomem.causes.cause import Cause
+from gomem.causes.commands import CAPTURE_ONCE, sentences
 from gomem.causes.evidence import known
 from gomem.causes.finding import Evidence, Finding, Severity
 from gomem.causes.goroutines import goroutines_pile_up
 from gomem.causes.live_growth import grows
 from gomem.causes.sites import growing_sites
-from gomem.text import Function, Text, text
-from gomem.units import format_bytes, format_fraction, format_seconds
+from gomem.text import Bytes, Command, Count, Function, Rate, Seconds, Share, Text, joined, text
 
 if TYPE_CHECKING:
     from gomem.analysis.memory.cgroup import CgroupUse
@@ -29,14 +29,13 @@ REST = "rest"
 COUNTED = {
     "anon": "anonymous memory",
     "shmem": "shared memory",
-    "kernel": "the kernel's own",
-    "sock": "buffers of sockets",
-    REST: "what no counter names",
+    "kernel": "kernel memory",
+    "sock": "socket buffers",
 }
 
 
 def find(case: Case) -> list[Finding]:
-    """One finding for each moment at risk; what only time brings is found at the last moment."""
+    """One finding for each moment at risk; growth towards the limit at the last moment alone."""
     return case.at_moments(_at)
 
 
@@ -47,7 +46,7 @@ def growth_is_bounded(case: Case) -> bool:
 
 
 def may_grow_on(case: Case, grown_bytes: float) -> bool:
-    """Whether what grew by so much may do so without end: not garbage, which a goal bounds."""
+    """Whether what grew by so much can do so without end: not garbage, which a goal bounds."""
     says = any(moment.memstats is not None for moment in case.facts.moments)
     if not says or grows(case) or goroutines_pile_up(case):
         return True
@@ -57,17 +56,16 @@ def may_grow_on(case: Case, grown_bytes: float) -> bool:
 
 CAUSE = Cause(
     code="limit-risk",
-    mechanism="The kernel kills when what is charged reaches memory.max and nothing can be "
-    "reclaimed: page cache goes first; anonymous and shared memory and sockets stay. Go does not "
-    "look at the cgroup, so without GOMEMLIMIT the heap grows to twice what is live, wherever "
-    "the limit is.",
-    remedy="Collect MemStats and smaps beside the cgroup's files: then gomem can work out a "
-    "GOMEMLIMIT.",
+    mechanism="The kernel kills when the cgroup's memory reaches memory.max and nothing can be "
+    "reclaimed. Page cache goes first; anonymous memory, shared memory and sockets stay. Go does "
+    "not read the cgroup: without GOMEMLIMIT the heap grows to twice the live heap, wherever the "
+    "limit is.",
+    remedy=text("{} adds MemStats and smaps; then gomem can work out a GOMEMLIMIT.", CAPTURE_ONCE),
     references=("kernel: cgroup-v2, memory.max", "Go GC guide: memory limit"),
     bears_on=("limits",),
     rule=find,
 )
-_MAY_BE_CACHE = "how much of that is page cache, which goes first, only memory.stat says"
+_CAN_BE_CACHE = "without memory.stat, some can be page cache"
 
 
 def _at(moment: MomentFacts, case: Case) -> Finding | None:
@@ -82,80 +80,81 @@ def _at(moment: MomentFacts, case: Case) -> Finding | None:
     severity, title = risk
     confidence = "certain" if severity is Severity.CRITICAL else "likely"
     if use.killer == REST and not use.oom_kills:
-        # Nothing says what is charged: a cgroup full of page cache is a healthy one.
-        severity, title, confidence = Severity.INFO, f"{title}; {_MAY_BE_CACHE}", "possible"
+        # No counter says what is charged: a cgroup full of page cache is healthy.
+        severity, confidence = Severity.INFO, "possible"
+        title = text("{}; {}", title, _CAN_BE_CACHE)
     return CAUSE.finding(
         severity,
         title,
         moment=moment.name,
         size=use.unreclaimable_bytes,
         evidence=_evidence(moment, use, growth),
-        next_step=text("{}{}", _mend(growth, case), _next_step(moment)),
+        next_step=sentences(_next_step(moment), _growing(growth, case)),
         confidence=confidence,
     )
 
 
 def _gravest(
     moment: MomentFacts, use: CgroupUse, growth: TimeToLimit | None, limits: Thresholds
-) -> tuple[Severity, str] | None:
+) -> tuple[Severity, Text] | None:
     """The gravest that applies: killed already, nearly full, soon full, full in the worst case."""
     limit = use.limit_bytes or 0
-    size, share = format_bytes(limit), format_fraction(use.unreclaimable_bytes / limit)
+    size, share = Bytes(limit), Share(use.unreclaimable_bytes / limit)
     if use.oom_kills:
-        killed = "1 process" if use.oom_kills == 1 else f"{use.oom_kills} processes"
-        title = f"the kernel has killed {killed} in this cgroup, limited to {size}"
+        killed = Count(use.oom_kills, "process", "processes")
+        title = text("OOM: the kernel has killed {} in this cgroup (limit {})", killed, size)
         return Severity.CRITICAL, title
     if use.unreclaimable_bytes >= limits.limit_full_fraction * limit:
-        most = COUNTED.get(use.killer, use.killer)
-        title = f"the kernel cannot reclaim {share} of the limit of {size}, most of it {most}"
-        return Severity.CRITICAL, title
+        most = "" if use.killer == REST else f", mostly {COUNTED.get(use.killer, use.killer)}"
+        words = "The cgroup is full: {} of its limit of {} cannot be reclaimed{}"
+        return Severity.CRITICAL, text(words, share, size, most)
     if growth is not None and _is_soon(growth, limits):
         near = growth.left_bytes <= limits.limit_reach_times * growth.seen_bytes
-        return Severity.WARNING if near else Severity.INFO, (
-            f"at a growth of {format_bytes(growth.slope_bytes_per_second)}/s, the limit of {size} "
-            f"will be reached in {format_seconds(growth.seconds)} "
-            f"({format_seconds(growth.soonest_seconds)} to {format_seconds(growth.latest_seconds)})"
-            + ("" if near else f"; only {format_bytes(growth.seen_bytes)} of growth was seen")
+        title = text(
+            "The cgroup reaches its limit of {} in {}, growing by {}{}",
+            size,
+            Seconds(growth.seconds),
+            Rate(growth.slope_bytes_per_second),
+            "" if near else ", if the little growth so far goes on",
         )
-    return _by_what_may_come(moment, use, limits)
+        return Severity.WARNING if near else Severity.INFO, title
+    return _by_what_can_come(moment, use, limits)
 
 
-def _by_what_may_come(
+def _by_what_can_come(
     moment: MomentFacts, use: CgroupUse, limits: Thresholds
-) -> tuple[Severity, str] | None:
+) -> tuple[Severity, Text] | None:
     """Full in the worst case, or a GOMEMLIMIT that cannot help, or not far from full.
 
     The last is a note: Go touches all that it has mapped as its goals come and go, and it fits.
     """
     limit, worst, set_to = use.limit_bytes or 0, _worst_bytes(moment, use), moment.gomemlimit_bytes
-    size, charged = format_bytes(limit), f"at worst {format_bytes(worst)} is charged"
+    size = Bytes(limit)
     if worst is not None and worst > limit:
-        return Severity.WARNING, (
-            f"{charged}, and the limit is {size}: what Go has mapped but not touched does not fit"
-        )
+        words = "The worst case exceeds the cgroup's limit: {} of {}, once Go touches its memory"
+        return Severity.WARNING, text(words, Bytes(worst), size)
     if set_to is not None and set_to > limit:
-        return Severity.WARNING, (
-            f"GOMEMLIMIT is {format_bytes(set_to)}, the cgroup's limit only {size}: it cannot help"
-        )
+        words = "GOMEMLIMIT cannot help: it is {}, the cgroup's limit {}"
+        return Severity.WARNING, text(words, Bytes(set_to), size)
     sure = use.unreclaimable_bytes if worst is None else worst
     if sure < limits.limit_near_fraction * limit:
         return None
-    share, left = f"{format_fraction(sure / limit)} of the limit of {size}", limit - sure
+    share, left = Share(sure / limit), Bytes(limit - sure)
     if worst is None:
-        return Severity.INFO, f"the kernel cannot reclaim {share}: {format_bytes(left)} is left"
-    return Severity.INFO, (
-        f"{charged}, {share}: what Go has mapped fits, with {format_bytes(left)} to spare"
-    )
+        words = "The cgroup is {} full: {} of its limit of {} is left"
+        return Severity.INFO, text(words, share, left, size)
+    words = "The cgroup is up to {} full in the worst case: {} of its limit of {} is left"
+    return Severity.INFO, text(words, share, left, size)
 
 
 def _is_soon(growth: TimeToLimit, limits: Thresholds) -> bool:
-    """Whether it surely grows, still does, and may be there before long."""
+    """Whether it surely grows, still does, and can be there soon."""
     surely = growth.slope_low > 0 and growth.goes_on
     return surely and growth.soonest_seconds < limits.limit_soon_seconds
 
 
 def _worst_bytes(moment: MomentFacts, use: CgroupUse) -> int | None:
-    """What cannot be reclaimed now, and what Go may touch without asking for more."""
+    """What cannot be reclaimed now, and what Go can touch without asking for more."""
     worst = moment.worst_case
     return None if worst is None else use.unreclaimable_bytes + worst.worst_bytes - worst.rss_bytes
 
@@ -165,23 +164,25 @@ def _evidence(moment: MomentFacts, use: CgroupUse, growth: TimeToLimit | None) -
     names = ("limit_bytes", "current_bytes", "unreclaimable_bytes", "working_set_bytes")
     evidence = [
         *known(cgroup, "B", {name: getattr(use, name) for name in names}),
-        Evidence(cgroup, "fills most of it", use.killer, ""),
+        Evidence(cgroup, "fills most of the limit", use.killer, ""),
         *known("ledger", "B", {"worst_case_bytes": _worst_bytes(moment, use)}),
         *known(cgroup, "count", {"oom_kill": use.oom_kills}),
     ]
     if growth is not None:
-        slope = f"{format_bytes(growth.slope_low)}/s to {format_bytes(growth.slope_high)}/s"
+        slope = text("{} to {}", Rate(growth.slope_low), Rate(growth.slope_high))
         evidence.append(Evidence("moments", f"slope, 95 % interval, n={growth.points}", slope, ""))
+        until = text("{} to {}", Seconds(growth.soonest_seconds), Seconds(growth.latest_seconds))
+        evidence.append(Evidence("moments", "time to the limit, 95 % interval", until, ""))
     return evidence
 
 
-def _mend(growth: TimeToLimit | None, case: Case) -> Text:
-    """What grows comes first: no limit holds a leak."""
+def _growing(growth: TimeToLimit | None, case: Case) -> Text:
+    """What grows must stop: no limit holds a leak."""
     if growth is None or not _is_soon(growth, case.thresholds):
         return Text()
     sites = growing_sites(case)
-    whose = text(", most by {}", Function(sites[0].own_function)) if sites else ""
-    return text("Mend first what grows{}: a limit only delays it. ", whose)
+    where = text(", mostly {}", Function(sites[0].own_function)) if sites else ""
+    return text("Fix what grows first{}: a limit only delays it.", where)
 
 
 def _next_step(moment: MomentFacts) -> str:
@@ -190,10 +191,10 @@ def _next_step(moment: MomentFacts) -> str:
         return CAUSE.remedy
     if advice.gomemlimit_bytes is None:
         return (
-            "What is not Go's fills the limit by itself: raise the limit, or look at that memory "
-            "first; no GOMEMLIMIT helps."
+            "Raise the container's limit, or reduce the memory outside Go: it fills the limit by "
+            "itself, so no GOMEMLIMIT helps."
         )
     steps = zip(advice.steps["step"], advice.steps["bytes"], strict=True)
-    arithmetic = ", ".join(f"{step} {format_bytes(size)}" for step, size in steps if size)
-    mib = advice.gomemlimit_bytes >> 20
-    return f"Set GOMEMLIMIT={mib}MiB ({arithmetic}). {advice.note}."
+    arithmetic = joined(", ", (text("{} {}", step, Bytes(size)) for step, size in steps if size))
+    setting = Command(f"GOMEMLIMIT={advice.gomemlimit_bytes >> 20}MiB")
+    return text("{} fits ({}). {}.", setting, arithmetic, advice.note)

@@ -15,7 +15,7 @@ CODE = "heap-growth"
 
 
 def features(case: Case) -> dict[str, float] | None:
-    """What the score looks at; None where the live heap has not risen by enough to be looked at."""
+    """What the score looks at; None where the live heap has not risen by enough."""
     live, thresholds = case.facts.live_heap, case.thresholds
     rise = None if live is None else live.rise
     if live is None or rise is None or not matters(rise, thresholds):
@@ -33,7 +33,7 @@ def features(case: Case) -> dict[str, float] | None:
 
 
 def _is_large(rise: Rise, thresholds: Thresholds) -> bool:
-    """Whether a rise is large enough to be looked at though two readings are all there is."""
+    """Whether a rise is large enough to be looked at with two readings alone."""
     many_times = rise.last >= thresholds.growth_few_ratio * rise.first
     return many_times and rise.grown >= thresholds.growth_few_bytes
 
@@ -53,5 +53,5 @@ def probability(case: Case) -> float:
 
 
 def grows(case: Case) -> bool:
-    """Whether the live heap grows to the end, possibly at least."""
+    """Whether the live heap grows to the end, at least possibly."""
     return probability(case) >= case.thresholds.possible_probability

@@ -1,18 +1,17 @@
-"""The world stands still longer than the collector needs.
+"""Stop-the-world pauses are longer than the GC needs.
 
 Both stops of a collection take a few steps on every P. Since Go 1.8 that is far below a
-millisecond; what takes longer waits for something: a goroutine that cannot be stopped, or a CPU.
+millisecond; a longer stop waits for a goroutine that cannot be stopped, or for a CPU.
 
-What it costs is time. Of requests that come evenly, the share that meets a long stop is the share
-of the time that long stops take: from a hundredth on the p99 shows it, and it is a warning, if it
-is the program's. A program that cannot be stopped delays most stops. A kernel with more to run than
-CPUs delays some, by some tens of milliseconds, while the others are as short as ever; it delays
-requests as much without any collection. So where most stops are short, long ones are a note, unless
-several take a tenth of a second, which users notice: once or twice any kernel does. Of few
-collections nobody knows what most are like.
+Of requests that come evenly, the share that meets a long stop is the share of the time that long
+stops take: from 1 % on the p99 shows it, and it is a warning if the program causes it. A program
+that cannot be stopped delays most stops. A kernel with more to run than CPUs delays some, by tens
+of milliseconds, while the others stay short; it delays requests as much without any collection. So
+where most stops are short, long ones are a note, unless several take a tenth of a second, which
+users notice: any kernel does that once or twice. Few collections do not show what most are like.
 
-Without a log MemStats remember the last 256 stops. Where they do not, the counters say how long
-stops are on average, and that is a note.
+Without a log MemStats remember the last 256 stops. Without those, the counters give the mean, and
+that is a note.
 """
 
 from __future__ import annotations
@@ -25,7 +24,7 @@ from gomem.causes.cause import Cause
 from gomem.causes.collecting import counted_evidence
 from gomem.causes.evidence import known
 from gomem.causes.finding import Finding, Severity
-from gomem.units import format_count, format_fraction, format_seconds
+from gomem.text import Command, Count, Seconds, Share, Text, text
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -38,7 +37,7 @@ if TYPE_CHECKING:
 
 
 def find(case: Case) -> list[Finding]:
-    """One finding of the whole capture: stops are long again and again, or one is very long."""
+    """One finding of the whole capture: several stops are long, or a single stop is very long."""
     log, counters, limits = case.facts.collector, case.facts.counters, case.thresholds
     remembered = case.facts.remembered_pauses
     if log is not None:
@@ -61,11 +60,11 @@ def find(case: Case) -> list[Finding]:
 
 @dataclass(frozen=True)
 class _Stops:
-    """How long the world stood still in each collection, held against the thresholds.
+    """How long the world was stopped in each collection, compared with the thresholds.
 
     Attributes:
         stopped: The stops, in seconds.
-        watched_seconds: The time that they are of; None if it is not known.
+        watched_seconds: The time that they are of; None if unknown.
         limits: The thresholds.
     """
 
@@ -80,12 +79,12 @@ class _Stops:
 
     @property
     def grave(self) -> int:
-        """How many are so long that users notice."""
+        """How many are long enough for users to notice."""
         return self.stopped.at_least(self.limits.worst_pause_seconds)
 
     @property
     def are_long(self) -> bool:
-        """Whether several are, or one is very long."""
+        """Whether several are long, or any is very long."""
         least = max(self.limits.long_cycles, self.limits.long_fraction * len(self.stopped))
         return self.long >= least or self.grave > 0
 
@@ -117,30 +116,31 @@ class _Stops:
 
 
 _AT_FIRST = (
-    " The longest stop is the first one, sweep termination. Its time counts from the request to "
-    "stop: until every P has stopped, the others wait. Before Go 1.14 a loop without a call could "
-    "not be stopped at all; since then the usual reason is a P that the kernel does not "
-    "schedule."
+    " The longest is a first stop, sweep termination: all Ps wait until the last has stopped. "
+    "Before Go 1.14 a loop without a call could not be stopped; since then the usual reason is a P "
+    "that the kernel does not schedule."
 )
 _AT_LAST = (
-    " The longest stop is the last one, mark termination, in which little is left to do. What "
-    "makes it long is usually a CPU that is not there: throttling, or more Ps than CPUs."
+    " The longest is a last stop, mark termination, which has little to do. The usual reason is a "
+    "missing CPU: throttling, or more Ps than CPUs."
 )
 _IN_STOPS = "share of the time in long stops"
 _SOME = (
-    " Most stops are short, so the program can mostly be stopped: the long ones waited for a CPU, "
-    "as everything else then did, or, up to Go 1.13, for a loop without a call that runs now and "
-    "then."
+    " Most stops are short, so the program can be stopped: the long ones waited for a CPU, as did "
+    "everything else, or, up to Go 1.13, for an occasional loop without a call."
 )
-_FORCED = " This collection was forced, and up to Go 1.8 such a collection marks in a stop."
+_FORCED = " This collection was forced, and up to Go 1.8 a forced collection marks in a stop."
 CAUSE = Cause(
     code="long-pauses",
-    mechanism="Both stops of a collection take a few steps on every P: since Go 1.8 that is far "
-    "below a millisecond. What takes longer waits for a goroutine that cannot be stopped, or for a "
-    "CPU.",
-    remedy="Check whether the container is throttled (cgroup cpu.stat: nr_throttled) or has fewer "
-    "CPUs than GOMAXPROCS, and what else runs on the machine. If that is not it, record an "
-    "execution trace across such a stop, and see which P was waited for.",
+    mechanism="A collection stops the world twice, for a few steps on every P: since Go 1.8 that "
+    "is far below a millisecond. A longer stop waits for a goroutine that cannot be stopped, or "
+    "for a CPU.",
+    remedy=text(
+        "{} shows whether the container is throttled. Check also whether it has fewer CPUs than "
+        "GOMAXPROCS, and what else runs on the machine. If not, record an execution trace of such "
+        "a stop and see which P it waits for.",
+        Command("grep throttled /sys/fs/cgroup/cpu.stat"),
+    ),
     references=("golang.org/doc/gc-guide#Latency", "golang/go#10958", "runtime/trace"),
     bears_on=("collector",),
     rule=find,
@@ -169,24 +169,26 @@ def _by_log(log: CollectorFacts, worst: pd.Series, stops: _Stops) -> Finding:
 
 def _finding(stops: _Stops, evidence: tuple[Evidence, ...], why: str = "") -> Finding:
     share, some = stops.share, "" if stops.are_usual or not stops.are_enough else _SOME
-    in_all = "" if share is None else f"; such stops took {format_fraction(share)} of the time"
     return CAUSE.finding(
         Severity.WARNING if stops.are_noticed else Severity.INFO,
-        f"{format_count(stops.long)} of {format_count(len(stops.stopped))} collections stopped "
-        f"the world for {format_seconds(stops.limits.pause_seconds)} or more, the longest for "
-        f"{format_seconds(stops.stopped.max or 0.0)}{in_all}",
+        text(
+            "Long GC pauses: up to {}, long in {} of {}",
+            Seconds(stops.stopped.max or 0.0),
+            Count(stops.long),
+            Count(len(stops.stopped), "collection"),
+        ),
         cpu_fraction=share,
         evidence=evidence,
         mechanism=CAUSE.mechanism + why + some,
-        confidence="likely" if stops.are_usual else "possible",  # whose they are
+        confidence="likely" if stops.are_usual else "possible",  # the program's or the kernel's
     )
 
 
 def _by_counters(case: Case) -> list[Finding]:
-    """A mean that is long needs long stops; but whether it is most of them, it says not.
+    """A long mean needs long stops; but it does not say whether most of them are.
 
-    So it is a note, unless the mean is what users notice, and never more than possible: of the
-    same stops a log may say that one alone was long.
+    So it is a note, unless users notice the mean, and never more than possible: a log of the same
+    stops might say that a single stop was long.
     """
     counters, limits = case.facts.counters, case.thresholds
     if counters is None or counters.paused_seconds is None or not counters.cycles:
@@ -194,12 +196,16 @@ def _by_counters(case: Case) -> list[Finding]:
     each, share = counters.paused_seconds / counters.cycles, counters.stopped_fraction
     if each < limits.pause_seconds or counters.cycles < limits.long_cycles:
         return []
-    in_all = "" if share is None else f"; stops took {format_fraction(share)} of the time"
+    in_all = Text() if share is None else text(", {} of the time", Share(share))
     return [
         CAUSE.finding(
             Severity.WARNING if each >= limits.worst_pause_seconds else Severity.INFO,
-            f"{format_count(counters.cycles)} collections stopped the world for "
-            f"{format_seconds(each)} on average{in_all}",
+            text(
+                "Long GC pauses: {} on average over {}{}",
+                Seconds(each),
+                Count(counters.cycles, "collection"),
+                in_all,
+            ),
             cpu_fraction=share,
             evidence=counted_evidence(counters),
             confidence="possible",

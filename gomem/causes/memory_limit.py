@@ -9,7 +9,7 @@ if TYPE_CHECKING:
 
 
 def limit_decides(case: Case) -> bool:
-    """Whether a memory limit made most goals by the log, or without one that of a moment."""
+    """Whether a memory limit made most goals of the log or, without a log, a moment's goal."""
     log = case.facts.collector
     if log is None:
         return any(moment.limited_goal is not None for moment in case.facts.moments)
@@ -18,7 +18,7 @@ def limit_decides(case: Case) -> bool:
 
 
 def limit_may_decide(case: Case) -> bool:
-    """Whether goals leave so little room that a limit may make them, and no file says who."""
+    """Whether goals leave so little room that a limit might make them, and no file says."""
     log, counters = case.facts.collector, case.facts.counters
     small = case.thresholds.small_room_fraction
     if log is not None:
@@ -28,9 +28,9 @@ def limit_may_decide(case: Case) -> bool:
 
 
 def limit_leaves_no_room(case: Case) -> bool:
-    """Whether next to nothing is allocated between collections, which cost much or are many.
+    """Whether little is allocated between collections, which are expensive or many.
 
-    By the counters alone, where a limit may decide: a GOGC of less than 5 would do the same.
+    By the counters alone, where a limit might decide: a GOGC below 5 would do the same.
     """
     counters, limits = case.facts.counters, case.thresholds
     if case.facts.collector is not None or counters is None or not limit_may_decide(case):

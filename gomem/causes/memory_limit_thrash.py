@@ -1,9 +1,9 @@
-"""The live heap is so near the memory limit that the collector runs without a break.
+"""The live heap is so near the memory limit that the GC runs without a break.
 
 GOMEMLIMIT (Go 1.19) lowers the heap goal, at worst to the live heap itself. Then every allocation
-is one too many: collections follow one another, free next to nothing, and the limit is exceeded all
-the same. Without a log the last goal that is known and the process's own counters say it; where
-nothing says whose goals they are, how little is allocated from one collection to the next.
+is too much: collections follow each other, free next to nothing, and the limit is exceeded anyway.
+Without a log the last known goal and the process's own counters show it; where no file says what
+makes the goals, the little that is allocated between collections does.
 """
 
 from __future__ import annotations
@@ -12,12 +12,13 @@ from typing import TYPE_CHECKING
 
 from gomem.analysis.collector.counters import LIMITER
 from gomem.causes.cause import Cause
-from gomem.causes.collecting import counted_cost, counted_evidence, every, too_few_collections
+from gomem.causes.collecting import counted_cost, counted_evidence, too_few_collections
+from gomem.causes.commands import TAKE_HEAP_PROFILE, top_of_last
 from gomem.causes.evidence import known
 from gomem.causes.finding import Evidence, Finding, Lack, Severity
 from gomem.causes.memory_limit import limit_leaves_no_room
 from gomem.facts.moment import GOMEMLIMIT, LIVE
-from gomem.units import format_bytes, format_count, format_fraction, format_seconds
+from gomem.text import Bytes, Count, Share, Text, text
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -30,7 +31,7 @@ LIMIT = "limit"
 
 
 def find(case: Case) -> list[Finding]:
-    """One finding of the whole capture, if collections that a limit drives cost much."""
+    """One finding of the whole capture, if collections that a limit drives are expensive."""
     log, limits = case.facts.collector, case.thresholds
     if log is None:
         return _by_room(case) or _by_counters(case)
@@ -49,8 +50,8 @@ def lack(case: Case) -> Lack | None:
     return too_few_collections(
         case,
         CAUSE.code,
-        "a memory limit leaves the heap next to no room",
-        f"in {format_count(cycles)} collections, which marked for {format_seconds(cpu)}",
+        Text("a memory limit leaves the heap next to no room"),
+        Text(Count(cycles, "collection")),
         (
             *known(log.path, "count", {"limit-driven cycles": cycles}),
             *known(log.path, "s", {"marking_cpu_seconds": cpu}),
@@ -58,15 +59,17 @@ def lack(case: Case) -> Lack | None:
     )
 
 
+_REMEDY = (
+    "{} shows what is live: shrink that, or raise GOMEMLIMIT (and the container's limit above it). "
+    "A limit well above the live heap costs nothing."
+)
 CAUSE = Cause(
     code="memory-limit-thrash",
-    mechanism="With GOMEMLIMIT the goal is what the limit leaves after everything else Go has "
-    "mapped, and never below the live heap. When the live heap comes near the limit, there is no "
-    "room left to allocate in: one collection ends, and the next begins. Since Go 1.19 a limiter "
-    "stops the collector at about half of the CPU, and then the limit is exceeded.",
-    remedy="Raise GOMEMLIMIT (and the container's limit above it), or make the live heap smaller: "
-    "take an inuse_space profile. A limit well above the live heap costs nothing: leave room for a "
-    "collection's worth of allocation.",
+    mechanism="Under GOMEMLIMIT the heap goal is what the limit leaves after everything else that "
+    "Go has mapped, and at least the live heap. Near the limit there is no room to allocate: when "
+    "a collection ends, the next begins. A limiter holds the GC to about half of the CPU, and then "
+    "the limit is exceeded.",
+    remedy=text(_REMEDY, TAKE_HEAP_PROFILE),
     references=("golang.org/doc/gc-guide#Memory_limit", "golang/go#48409", "golang/go#58106"),
     bears_on=("collector", "limits"),
     rule=find,
@@ -76,7 +79,7 @@ CAUSE = Cause(
 
 
 def _is_cramped(limited: Mapping[str, float], limits: Thresholds) -> bool:
-    """Whether collections that a limit drives cost much, or have no room and follow one another.
+    """Whether collections that a limit drives are expensive, or frequent without room.
 
     NaN, where there are none, is neither.
     """
@@ -99,15 +102,19 @@ def _by_log(case: Case, log: CollectorFacts) -> Finding:
     cycles = int(limited["cycles"])
     live, goal = int(limited["heap_live_p50_bytes"]), int(limited["heap_goal_p50_bytes"])
     cpu, interval = float(limited["marking_cpu_fraction"]), float(limited["interval_p50_seconds"])
-    of_limit = "" if limit is None else f", GOMEMLIMIT is {format_bytes(limit)}"
-    if limit is not None and (claimed := _claimed_bytes(case)) > limit:
-        of_limit += f", which the {format_bytes(claimed)} that Go claims exceeds"
+    if limit is None:
+        title = text(
+            "A memory limit is too tight: {} live under a goal of {}", Bytes(live), Bytes(goal)
+        )
+    else:
+        too = "too tight and exceeded" if _claimed_bytes(case) > limit else "too tight"
+        title = text(
+            "GOMEMLIMIT is {}: {} live under a limit of {}", too, Bytes(live), Bytes(limit)
+        )
     sizes = {"heap_live_p50_bytes": live, "heap_goal_p50_bytes": goal}
     return CAUSE.finding(
         _severity(case, cpu),
-        f"a memory limit drives {format_count(cycles)} collections, one "
-        f"{every(interval)}, and marking takes {format_fraction(cpu)} of the CPU: "
-        f"{format_bytes(live)} is live, the goal is {format_bytes(goal)}{of_limit}",
+        text("{}, {} of the CPU in GC", title, Share(cpu)),
         size=live,
         cpu_fraction=cpu,
         evidence=(
@@ -118,12 +125,13 @@ def _by_log(case: Case, log: CollectorFacts) -> Finding:
             *known(log.path, "count", {"goals that no GOGC makes": log.triggers.beyond_any}),
             Evidence(log.path, "GOGC known from", str(log.triggers.gogc["known_from"].iloc[0]), ""),
         ),
+        next_step=text(_REMEDY, top_of_last(case)),
         confidence="certain" if log.triggers.gogc_is_known or limit is not None else "likely",
     )
 
 
 def _claimed_bytes(case: Case) -> int:
-    """What Go has taken and not given back at the last moment; 0 where nothing says."""
+    """What Go has reserved and not released at the last moment; 0 where no file says."""
     groups = case.facts.moments[-1].groups if case.facts.moments else None
     return 0 if groups is None else sum(groups.claimed.values())
 
@@ -138,10 +146,11 @@ def _by_counters(case: Case) -> list[Finding]:
     no_room = _has_no_room(goal.room_fraction, interval, limits)
     if counters.cycles < limits.enough_cycles or not (is_dear or no_room):
         return []
-    title = (
-        f"a memory limit drives the collections: {format_bytes(goal.live_bytes)} is live, the "
-        f"goal is {format_bytes(goal.goal_bytes)}, GOMEMLIMIT is "
-        f"{format_bytes(goal.limit_bytes)}, and {counted_cost(counters)}"
+    title = text(
+        "GOMEMLIMIT is too tight: {} live under a limit of {}; {}",
+        Bytes(goal.live_bytes),
+        Bytes(goal.limit_bytes),
+        counted_cost(counters),
     )
     evidence = (
         *known(moment.path("metrics"), "B", {GOMEMLIMIT: goal.limit_bytes}),
@@ -157,28 +166,29 @@ def _by_counters(case: Case) -> list[Finding]:
             size=goal.live_bytes,
             cpu_fraction=counters.cpu_fraction,
             evidence=evidence,
+            next_step=text(_REMEDY, top_of_last(case)),
             confidence="likely",
         )
     ]
 
 
 def _by_room(case: Case) -> list[Finding]:
-    """GOGC leaves so little only where somebody set it below 5.
+    """By the little room alone, which only a GOGC below 5 would leave, too.
 
-    Where the runtime's limiter was on as well, which wakes when collecting takes half of the CPU,
-    that is unlikely.
+    That is unlikely where the runtime's limiter was on as well, which starts when the GC takes half
+    of the CPU.
     """
     counters = case.facts.counters
     if counters is None or not limit_leaves_no_room(case):
         return []
     goal, live, cpu = counters.goal_bytes or 0, counters.live_bytes or 0.0, counters.cpu_fraction
     limited, last = counters.limiter_cycle is not None, counters.last
-    held = ", and the runtime's limiter held collecting to half of the CPU" if limited else ""
-    cost = "" if cpu is None else f"; {counted_cost(counters)}"
-    title = (
-        "goals leave the heap next to no room, as a memory limit does: "
-        f"{format_bytes(goal - live)} is allocated from one collection to the next, beside "
-        f"{format_bytes(live)} that is live{held}{cost}"
+    cost = Text() if cpu is None else text("; {}", counted_cost(counters))
+    title = text(
+        "The heap has next to no room, as under a memory limit: {} above {} live{}",
+        Bytes(max(0, round(goal - live))),
+        Bytes(round(live)),
+        cost,
     )
     sizes = {
         "NextGC, the lowest": counters.goal_bytes,
@@ -196,6 +206,7 @@ def _by_room(case: Case) -> list[Finding]:
             size=round(live),
             cpu_fraction=cpu,
             evidence=evidence,
+            next_step=text(_REMEDY, top_of_last(case)),
             confidence="likely" if limited else "possible",
         )
     ]

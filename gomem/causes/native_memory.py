@@ -1,12 +1,11 @@
-"""C's memory: malloc's heaps and threads' stacks, which show in no number of Go's runtime.
+"""C memory: malloc's heaps and thread stacks, which no number of Go's runtime shows.
 
-Only a program with cgo, or one that loads C libraries, has it. It stands in smaps as brk
-`[heap]`, in malloc's own arenas of 64 MiB, in mappings that malloc makes for single large blocks,
-and in the stacks of threads. A heap profile does not show it and GOMEMLIMIT does not count it, so a
-leak of it looks like a leak of Go's.
+Only a program with cgo, or with C libraries, has it. In smaps it is brk's `[heap]`, malloc's own
+arenas of 64 MiB, mappings that malloc makes for single large blocks, and the stacks of threads. A
+heap profile does not show it and GOMEMLIMIT does not count it, so a C leak looks like a Go leak.
 
-It is the growth that tells, not the size: what stays as large is how the program works, and of one
-moment nobody knows. That is a note, and says whose the memory is.
+Growth matters, not size: what stays as large is how the program works, and one snapshot shows no
+direction. That is a note.
 """
 
 from __future__ import annotations
@@ -18,7 +17,9 @@ import pandas as pd
 
 from gomem.analysis.mappings.native import HEAP_IN_USE
 from gomem.analysis.memory.groups import NATIVE
+from gomem.capture.wanted import SMAPS
 from gomem.causes.cause import Cause
+from gomem.causes.commands import TAKE_CPU_PROFILE, sentences, top
 from gomem.causes.evidence import known, rss_evidence
 from gomem.causes.finding import Evidence, Finding, Severity, Site
 from gomem.causes.goroutines import goroutines_pile_up, opening
@@ -26,12 +27,15 @@ from gomem.causes.outside_go import growth, outside_go
 from gomem.causes.piling_up import threads_pile_up
 from gomem.causes.sites import called_by, caller_sites
 from gomem.inputs.pprof.calls.names import package_of
-from gomem.text import Bytes, Count, Function, Share, Text, text
+from gomem.text import Bytes, Command, Count, Function, Share, Text, text
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from gomem.causes.case import Case
     from gomem.causes.outside_go import Growth
     from gomem.causes.thresholds import Thresholds
+    from gomem.facts.callers import Caller
     from gomem.facts.moment import MomentFacts
 
 THREADS = "thread_stacks"
@@ -39,14 +43,14 @@ KINDS = {"native-heap": "native_heap", "thread-stack": THREADS}
 
 
 _BLOCKS = (
-    " Blocks from 128 KiB on (M_MMAP_THRESHOLD) it maps one by one, without a name: anonymous "
-    "mappings that Go does not count are most likely such blocks in a program whose C code "
-    "allocates, but could be mapped by the program itself."
+    " malloc maps blocks from 128 KiB on (M_MMAP_THRESHOLD) on their own, without a name. In a "
+    "program with C code, anonymous mappings outside Go are most likely such blocks, but the "
+    "program itself could have mapped them."
 )
 
 
 def find(case: Case) -> list[Finding]:
-    """One finding for each moment with much of C's memory; the last says whether it grows."""
+    """One finding for each moment with much C memory; the last says whether it grows."""
     if all(moment.mappings is None for moment in case.facts.moments):
         return _by_totals(case)
     threads = not threads_pile_up(case)  # theirs are thread-growth's
@@ -59,7 +63,7 @@ def find(case: Case) -> list[Finding]:
 
 
 def _by_totals(case: Case) -> list[Finding]:
-    """What neither Go nor files can hold of RSS, by the account: whose it is, no total says."""
+    """What neither Go nor files can hold of RSS, by the account; totals do not say what it is."""
     account, thresholds = case.facts.account, case.thresholds
     if account is None or account.quantity != "rss":
         return []
@@ -71,12 +75,12 @@ def _by_totals(case: Case) -> list[Finding]:
     moment = case.facts.by_moment[last.moment]
     grows = growth(case, thresholds.native_bytes)
     title = text(
-        "at least {} ({} of RSS) is neither Go's nor a file's: C memory, or mapped by the program",
+        "At least {} of RSS ({}) is outside Go: C memory, or mapped by the program",
         Bytes(round(held.low)),
         Share(held.low / last.total_bytes),
     )
     if grows is not None:
-        title = grows.title("Memory that is neither Go's nor a file's", last.total_bytes)
+        title = grows.title("Memory outside Go (C or mmap)", last.total_bytes)
     return [
         CAUSE.finding(
             Severity.INFO if grows is None else Severity.WARNING,
@@ -100,39 +104,39 @@ def _of(grows: Growth | None, path: str) -> tuple[Evidence, ...]:
     return () if grows is None else grows.evidence(path)
 
 
-_TAKE_SMAPS = (
-    "Take smaps, too: it tells malloc's heaps and threads' stacks from mappings of the program's "
-    "own. If the program uses cgo, look at which C library is called, and whether each C.malloc "
-    "and C.CString has its C.free."
+_TAKE_SMAPS = text(
+    "{} separates malloc's heaps and thread stacks from the program's own mappings. If the program "
+    "uses cgo, check that each C.malloc and C.CString has its C.free.",
+    Command(SMAPS.command()),
 )
+_WHO_CALLS = text("{} shows who calls C.", TAKE_CPU_PROFILE)
 _FREE_IT = (
-    "Look whether each C.malloc and C.CString has its C.free, and whatever a library opens its "
-    "close. Use the library's own profiler (jemalloc, heaptrack, valgrind's massif). If malloc "
-    "itself keeps the memory, try MALLOC_ARENA_MAX=2 in the environment; if there are many "
-    "threads, look at what blocks in cgo calls."
+    "Check that each C.malloc and C.CString has its C.free, and each open its close; jemalloc, "
+    "heaptrack or massif profile C. If malloc itself keeps the memory, try MALLOC_ARENA_MAX=2; if "
+    "there are many threads, look at what blocks in cgo calls."
 )
 CAUSE = Cause(
     code="native-memory",
-    mechanism="The memory was taken by C code through malloc, or is the stack of a thread. Go's "
-    "runtime does not know it: it is in no MemStats field and in no heap profile, and "
-    "GOMEMLIMIT does not count it. malloc keeps freed memory in its arenas, up to eight for each "
-    "core, so not all of it need be in use.",
-    remedy="Take a CPU profile (/debug/pprof/profile): it shows who calls C. " + _FREE_IT,
+    mechanism="C code allocates this memory through malloc, or it is the stack of a thread. Go's "
+    "runtime does not know it: no MemStats field and no heap profile shows it, and GOMEMLIMIT "
+    "does not count it. malloc keeps freed memory in its arenas, up to eight per core, so some can "
+    "be free.",
+    remedy=sentences(_WHO_CALLS, _FREE_IT),
     references=("cmd/cgo", "mallopt(3)"),
     bears_on=("mappings",),
     rule=find,
     claims=frozenset({NATIVE}),
-    past="C's memory and threads' stacks took",
+    past="C memory and thread stacks",
 )
 
 
 @dataclass(frozen=True)
 class NativeMemory:
-    """C's resident bytes at one moment.
+    """C's resident bytes at a moment.
 
     Attributes:
         known_bytes: In malloc's heaps and threads' stacks.
-        block_bytes: In large blocks that malloc most likely mapped on their own.
+        block_bytes: In large blocks that malloc most likely mapped.
     """
 
     known_bytes: int
@@ -145,11 +149,11 @@ class NativeMemory:
 
 
 def native_memory(moment: MomentFacts, with_threads: bool = True) -> NativeMemory:
-    """C's resident bytes; 0 where nothing says.
+    """C's resident bytes; 0 where no file says.
 
     Args:
-        moment: What is known of it.
-        with_threads: Whether the stacks of threads are meant, too.
+        moment: Its facts.
+        with_threads: Whether to count the stacks of threads.
     """
     if moment.ledger is None or moment.mappings is None:
         return NativeMemory(0, 0)
@@ -179,7 +183,10 @@ def _finding(
         evidence.append(Evidence(moment.path("memstats"), "HeapInuse", held, "B"))
     title = _title(native, moment.rss_bytes or 0)
     if grows is not None:
-        title = grows.title("C memory (malloc)", moment.rss_bytes) + _in_blocks(native)
+        title = grows.title("C memory (malloc)", moment.rss_bytes)
+    sites = caller_sites(callers, thresholds, native.bytes)
+    for site in sites[:1]:
+        title += text(", C called by {}", Function(site.own_function))
     return CAUSE.finding(
         Severity.INFO if grows is None else Severity.WARNING,
         title,
@@ -187,15 +194,22 @@ def _finding(
         size=native.bytes,
         evidence=evidence,
         mechanism=CAUSE.mechanism + (_BLOCKS if native.block_bytes else ""),
-        next_step=came_with + called_by(callers, "C") + (_FREE_IT if callers else CAUSE.remedy),
+        next_step=_next_step(callers, came_with),
         confidence=_confidence(native, grows, thresholds),
-        sites=caller_sites(callers, thresholds, native.bytes)
-        or (_came_with(case, native.bytes) if came_with else ()),
+        sites=sites or (_came_with(case, native.bytes) if came_with else ()),
     )
 
 
+def _next_step(callers: Sequence[Caller], came_with: str) -> Text:
+    """Who calls C, as far as a profile shows it, and the goroutines that grow with it."""
+    if not callers:
+        return sentences(_WHO_CALLS, came_with, _FREE_IT)
+    shows = text("{} shows the callers.", top(callers[0].path, options="--peek cgocall"))
+    return sentences(shows, called_by(callers, "C"), came_with, _FREE_IT)
+
+
 def _confidence(native: NativeMemory, grows: Growth | None, thresholds: Thresholds) -> str:
-    """By the growth, and by whether blocks that nothing names are most likely malloc's."""
+    """By the growth, and by whether unnamed blocks are most likely malloc's."""
     known = "certain" if grows is None else grows.confidence
     if native.block_bytes < thresholds.native_blocks_fraction * native.bytes:
         return known
@@ -205,22 +219,22 @@ def _confidence(native: NativeMemory, grows: Growth | None, thresholds: Threshol
 
 
 def _with_goroutines(case: Case, grows: Growth | None) -> Text:
-    """That goroutines came meanwhile, whose C memory it may be, and who asked for them."""
+    """The goroutines that came at the same time, which might hold the C memory."""
     count, waiting = case.facts.goroutines.count, case.facts.goroutines.waiting
     if grows is None or count is None or count.grown < case.thresholds.goroutines_beside:
         return Text()
     if count.ratio < case.thresholds.goroutine_growth_ratio:
         return Text()
     words = text(
-        "{}it grows by {} for each of {} goroutines that came",
-        "Mend the goroutine leak first: " if goroutines_pile_up(case) else "See who began these: ",
+        "{}: C memory grows by {} for each of {} new goroutines",
+        "Fix the goroutine leak first" if goroutines_pile_up(case) else "See who starts these",
         Bytes(round(grows.rise.grown / count.grown)),
         Count(round(count.grown)),
     )
     if waiting is None or not waiting.function:
-        return words + ". "
+        return words + "."
     asked = called_by(opening(case), package_of(waiting.function))
-    return text("{} and wait in {}. {}", words, Function(waiting.function), asked)
+    return sentences(text("{}, which wait in {}.", words, Function(waiting.function)), asked)
 
 
 def _came_with(case: Case, size: int) -> tuple[Site, ...]:
@@ -233,12 +247,6 @@ def _came_with(case: Case, size: int) -> tuple[Site, ...]:
 
 def _title(native: NativeMemory, rss: int) -> Text:
     size, share = Bytes(native.bytes), Share(native.bytes / rss)
-    return text("{} of RSS ({}) is C memory, not Go's", size, share) + _in_blocks(native)
-
-
-def _in_blocks(native: NativeMemory) -> Text:
-    if not native.block_bytes:
-        return Text()
-    return text(
-        ", {} of it in large blocks that malloc most likely mapped", Bytes(native.block_bytes)
-    )
+    blocks = text(", {} in large blocks", Bytes(native.block_bytes))
+    title = text("{} of RSS ({}) is C memory (malloc), not Go's", size, share)
+    return title + blocks if native.block_bytes else title

@@ -1,10 +1,10 @@
 """Whether memory outside Go grows: the judgement that the causes about it share.
 
-How much of it there is, one moment tells; that is a note, for it may be how the program works. Its
-growth is the account's: what C and other native memory held at each moment, between bounds where no
-smaps says it. If it has surely grown by enough to matter, a score says how often such a level went
-on growing: how much of the rise is a line beside a fill that saturates, how much came late, and for
-how long it was watched.
+One snapshot shows how much there is; that is a note, for it can be how the program works. Growth
+comes from the account: what C and other native memory held at each moment, between bounds where
+smaps is missing. If it has surely grown by enough to matter, a score says how often such a level
+went on growing: how much of the rise is a line rather than a fill that saturates, how much came
+late, and how long it was watched.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from gomem.analysis.memory.groups import NATIVE
 from gomem.analysis.series.level import Level
 from gomem.causes.evidence import known, rise_evidence
 from gomem.causes.scores import bounded_log, scores
-from gomem.text import Bytes, Rate, Seconds, Share, Text, text
+from gomem.text import Bytes, Rate, Share, Text, text
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -50,18 +50,21 @@ class Growth:
     confidence: str
 
     def title(self, what: str, rss_bytes: int | None) -> Text:
-        """What grows, how fast, from where to where, and what share of RSS that is."""
+        """What grows, how fast and to where, and what share of RSS that is."""
         rise = self.rise
-        speed = text(" by {}", Rate(rise.grown / rise.seconds)) if self.is_timed else Text()
-        during = text(" in {}", Seconds(rise.seconds)) if self.is_timed else Text()
-        sizes = Bytes(round(rise.first)), Bytes(round(rise.last))
-        share = text(", {} of RSS", Share(rise.last / rss_bytes)) if rss_bytes else Text()
-        return text("{} grows{}: {} → {}{}{}", Text(what), speed, *sizes, during, share)
+        first, last = Bytes(round(rise.first)), Bytes(round(rise.last))
+        share = text(" ({} of RSS)", Share(rise.last / rss_bytes)) if rss_bytes else Text()
+        if not self.is_timed:
+            return text("{} grows: {} → {}{}", Text(what), first, last, share)
+        rate = Rate(rise.grown / rise.seconds)
+        return text("{} grows by {}, to {}{}", Text(what), rate, last, share)
 
     def evidence(self, path: str) -> tuple[Evidence, ...]:
         """The rise in numbers."""
         levels = rise_evidence(path, "C and other native memory", self.rise)
-        return (*levels, *known(path, "count", {"readings": self.rise.readings}))
+        readings = known(path, "count", {"readings": self.rise.readings})
+        watched = known(path, "s", {"time watched": self.rise.seconds if self.is_timed else None})
+        return (*levels, *readings, *watched)
 
 
 def outside_go(

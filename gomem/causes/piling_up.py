@@ -1,4 +1,4 @@
-"""Whether threads pile up, or what waits for finalizers: what several causes share."""
+"""Whether threads or waiting finalizers pile up: the judgement that several causes share."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def threads_pile_up(case: Case) -> bool:
 
 
 def finalizers_hold_up(case: Case) -> bool:
-    """Whether they run too slowly: by count; or one runs while what is live grows; or is stuck."""
+    """Whether they are too slow: by count, or a finalizer is stuck or runs as the heap grows."""
     running = case.facts.finalizing
     if running is None:
         return queue_grows(case)
@@ -28,6 +28,6 @@ def finalizers_hold_up(case: Case) -> bool:
 
 
 def queue_grows(case: Case) -> bool:
-    """Whether runtime/metrics count ever more that wait, to the end."""
+    """Whether runtime/metrics count more and more that wait, to the end."""
     queue, thresholds = case.facts.finalizer_queue, case.thresholds
     return queue is not None and queue.grown >= thresholds.finalizer_growth and queue.goes_on

@@ -1,9 +1,9 @@
-"""How sure is a cause, by a few measured features: a logistic score, fitted and not tuned.
+"""How sure a cause is, by a few measured features: a logistic score, fitted and not tuned.
 
-The weights stand in `weights.toml`, with a sentence for each. They are written by
-`python -m tools.laboratory.fit`, which fits them to recorded processes of known cause and judges
-them on programs that they were not fitted to; nobody edits them by hand. A probability is then a
-frequency: of cases called with 0.9, nine in ten were right.
+`weights.toml` has the weights, with a sentence for each. `python -m tools.laboratory.fit` writes
+them: it fits them to recorded processes of known cause and judges them on programs that they were
+not fitted to. Do not edit them by hand. A probability is then a frequency: of cases called with
+0.9, nine in ten were right.
 """
 
 from __future__ import annotations
@@ -26,10 +26,10 @@ MAX_ODDS = 500.0  # beyond, the exponential has no float
 
 @dataclass(frozen=True)
 class Feature:
-    """One thing that is measured, and what it says.
+    """A measured feature, and its weight.
 
     Attributes:
-        name: What it is called.
+        name: Its name.
         weight: By how much the log-odds rise for each standard deviation above the usual.
         center: Its mean over the recordings.
         scale: Its standard deviation there.
@@ -50,7 +50,7 @@ class Score:
     Attributes:
         code: The cause.
         bias: The log-odds where every feature is as usual.
-        features: What it looks at.
+        features: Its features.
     """
 
     code: str
@@ -58,7 +58,7 @@ class Score:
     features: tuple[Feature, ...]
 
     def probability(self, values: Mapping[str, float]) -> float:
-        """How often such a case is one of this cause, by the value of each feature.
+        """How often such a case has this cause, by the value of each feature.
 
         Raises:
             KeyError: A feature is missing.

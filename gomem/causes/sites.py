@@ -1,4 +1,4 @@
-"""Who in the program allocates what grows, or calls what a cause is about."""
+"""Which of the program's functions allocate what grows, or call what a cause is about."""
 
 from __future__ import annotations
 
@@ -66,12 +66,15 @@ def largest_sites(rows: pd.DataFrame | None, thresholds: Thresholds) -> tuple[Si
 
 
 def share_words(share: float, thresholds: Thresholds) -> Text:
-    """How much of a whole a part is, in words that hold to the number."""
+    """How much of a whole a part is, where a title has room for a number."""
+    return Text("nearly all" if share >= thresholds.nearly_all_share else Share(share))
+
+
+def part_words(share: float, thresholds: Thresholds) -> str:
+    """The same where a title has all its numbers."""
     if share >= thresholds.nearly_all_share:
-        return Text("nearly all")
-    if share > thresholds.most_share:
-        return text("most of it ({})", Share(share))
-    return text("the largest part ({})", Share(share))
+        return "nearly all"
+    return "most" if share > thresholds.most_share else "the largest part"
 
 
 def site_evidence(path: str, field: str, sites: Sequence[Site]) -> tuple[Evidence, ...]:
@@ -101,9 +104,9 @@ def caller_sites(
 
 
 def called_by(callers: Sequence[Caller], what: str = "") -> Text:
-    """Who calls it most, where, and which file shows that; empty if none does.
+    """Who calls it most, where, and by which file; empty if none says.
 
-    `C is called by main.(*shop).look, shop.go:41 (cpu.pb.gz). `
+    `main.(*shop).look, shop.go:41, calls C (cpu.pb.gz).`
 
     Args:
         callers: As the facts have them.
@@ -115,6 +118,6 @@ def called_by(callers: Sequence[Caller], what: str = "") -> Text:
     place = Text(Function(first.function))
     if first.file:
         line = "" if first.line is None else f":{first.line}"
-        place = text("{}, {}{}", place, File(base_name(first.file)), line)
+        place = text("{}, {}{},", place, File(base_name(first.file)), line)
     called = Text(what) or Function(first.called)
-    return text("{} is called by {} ({}). ", called, place, File(first.path))
+    return text("{} calls {} ({}).", place, called, File(first.path))

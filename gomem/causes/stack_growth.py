@@ -13,58 +13,60 @@ import numpy as np
 from gomem.analysis.memory.groups import STACKS
 from gomem.analysis.series.shapes import HALF
 from gomem.causes.cause import Cause
+from gomem.causes.commands import TAKE_GOROUTINES, TAKE_STACKS, with_files
 from gomem.causes.evidence import heap_evidence, known, rss_evidence
 from gomem.causes.finding import Finding, Severity
 from gomem.causes.goroutines import goroutines_pile_up
 from gomem.causes.sites import caller_sites
-from gomem.text import Count, Function, Text, text
-from gomem.units import format_bytes, format_count
+from gomem.text import Bytes, Count, Function, Text, text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from gomem.causes.case import Case
+    from gomem.facts.callers import Caller
     from gomem.facts.moment import MomentFacts
 
 
 def find(case: Case) -> list[Finding]:
-    """One finding for each moment whose stacks are large, or are many and nobody counted them.
+    """One finding for each moment whose stacks are large, or many and not counted.
 
-    Without a count it is a note, however much they take: as likely, it is a leak of goroutines.
-    Where the stacks take a large part of RSS and none is large, that is a note, too: no heap
-    profile shows it. Not where the goroutines pile up: then goroutine-leak says it. What comes and
-    goes is a note as well, and possible: a burst of goroutines leaves its stacks until the next
-    collection.
+    Without a count it is a note, however much they take: a goroutine leak is as likely. Where the
+    stacks take a large part of RSS and none is large, that is a note, too: no heap profile shows
+    it. Not where the goroutines pile up: that is goroutine-leak. Stacks that come and go are a note
+    as well, and possible: a burst of goroutines leaves its stacks until the next collection.
     """
     return case.at_moments(_at)
 
 
 CAUSE = Cause(
     code="stack-growth",
-    mechanism="Deep recursion, or large values on the stack, make a stack double until it fits. It "
-    "shrinks by half at each collection that finds less than a quarter of it in use. Stacks are in "
-    "no heap profile; since Go 1.18 they raise the heap goal.",
-    remedy="Take a goroutine profile (/debug/pprof/goroutine?debug=2) and look for deep stacks; "
-    "bound the recursion, or keep large arrays off the stack.",
+    mechanism="Deep recursion, or large values on the stack, make a stack double until it fits. A "
+    "collection halves it when less than a quarter is in use. No heap profile shows stacks; since "
+    "Go 1.18 they raise the heap goal.",
+    remedy=text(
+        "{} shows the deep stacks. Bound the recursion, or keep large arrays off the stack.",
+        TAKE_STACKS,
+    ),
     references=("golang/go#44167", "runtime/debug.SetMaxStack"),
     bears_on=("moments",),
     rule=find,
     claims=frozenset({STACKS}),
-    past="stacks took",
+    past="stacks",
 )
 _UNCOUNTED = (
-    "Either there are many stacks, or they are large: without a count of goroutines nobody can "
-    "tell which. They are in no heap profile; since Go 1.18 they raise the heap goal."
+    "There are many stacks, or they are large: without a count of goroutines both are possible. No "
+    "heap profile shows stacks; since Go 1.18 they raise the heap goal."
 )
-_BOUND_IT = "Bound the recursion, or work through a list instead; keep large arrays off the stack."
-_COUNT_THEM = (
-    "Take a goroutine profile (/debug/pprof/goroutine?debug=1): it counts the goroutines and says "
-    "where they wait."
+_BOUND_IT = (
+    "{} shows the stack. Bound the recursion, or iterate over a list instead; keep large arrays "
+    "off the stack."
 )
+_COUNT_THEM = text("{} counts the goroutines and shows where they wait.", TAKE_GOROUTINES)
 
 
 def stack_bytes(moment: MomentFacts) -> int:
-    """What goroutines' stacks take, by the runtime's count; 0 if it does not say."""
+    """Bytes of goroutine stacks by the runtime's count; 0 if unknown."""
     return 0 if moment.memstats is None else int(moment.memstats["StackInuse"])
 
 
@@ -75,6 +77,13 @@ def _come_and_go(moments: Sequence[MomentFacts]) -> bool:
         HALF * min(sizes[:place].max(), sizes[place + 1 :].max()) >= sizes[place]
         for place in range(1, len(sizes) - 1)
     )
+
+
+def _next_step(deep: Sequence[Caller], *, is_counted: bool) -> Text:
+    """How to count them, or where the recursion is; else the cause's own."""
+    if not is_counted:
+        return _COUNT_THEM
+    return text(_BOUND_IT, with_files("gomem top {} --traces", deep[0].path)) if deep else Text()
 
 
 def _at(moment: MomentFacts, case: Case) -> Finding | None:
@@ -89,13 +98,17 @@ def _at(moment: MomentFacts, case: Case) -> Finding | None:
     lasting = not _come_and_go(case.facts.moments)
     is_grave = lasting and are_large and count is not None and size >= large_part
     deep = [one for one in case.facts.callers.recursing if one.depth >= limits.recursion_depth]
-    title = Text(f"stacks take {format_bytes(size)}; nothing says how many goroutines there are")
+    title = text("Goroutine stacks take {}; no file counts the goroutines", Bytes(size))
     if count is not None:
-        each, counted = format_bytes(size / max(1, count)), format_count(count)
-        title = Text(f"{counted} goroutines have {format_bytes(size)} of stacks: {each} each")
-    for one in deep[:1]:
-        own, depth = Function(one.function), Count(one.depth)
-        title += text("; {} stands in one of them {} times", own, depth)
+        many, each = Count(count, "goroutine"), Bytes(size / max(1, count))
+        title = text("Goroutine stacks take {}: {} with {} each", Bytes(size), many, each)
+    for caller in deep[:1]:
+        title = text(
+            "Deep recursion in {}: {} calls in a single stack; stacks take {}",
+            Function(caller.function),
+            Count(caller.depth),
+            Bytes(size),
+        )
     return CAUSE.finding(
         Severity.WARNING if is_grave else Severity.INFO,
         title,
@@ -107,7 +120,7 @@ def _at(moment: MomentFacts, case: Case) -> Finding | None:
             *known(moment.goroutine_path, "count", {"goroutines": count}),
         ),
         mechanism=_UNCOUNTED if count is None else "",
-        next_step=_COUNT_THEM if count is None else _BOUND_IT if deep else "",
+        next_step=_next_step(deep, is_counted=count is not None),
         confidence="likely" if lasting and count is not None else "possible",
         sites=caller_sites(deep, limits, size),
     )

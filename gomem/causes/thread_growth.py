@@ -1,9 +1,9 @@
-"""Threads that never end: each keeps its C stack, and what the kernel has of it.
+"""Threads that never end: each keeps its C stack and its kernel memory.
 
-Go makes a thread whenever all that it has are in a system call or in C and a goroutine could run,
-and never ends one, unless its goroutine returns while it is locked to it. So C functions that never
-return, and goroutines that stay locked, leave a thread behind each. The stack that pthread gives a
-thread is reserved whole and resident as far as it was used; Go counts none of it.
+Go starts a thread when all others are in a system call or in C and a goroutine could run, and never
+ends a thread, unless its goroutine returns while locked to it. So C functions that never return,
+and goroutines that stay locked, leave a thread each. pthread reserves a thread's whole stack; it is
+resident as far as it was used, and Go does not count it.
 """
 
 from __future__ import annotations
@@ -12,13 +12,14 @@ from typing import TYPE_CHECKING
 
 from gomem.analysis.memory.groups import NATIVE
 from gomem.causes.cause import Cause
-from gomem.causes.evidence import rss_evidence
+from gomem.causes.commands import TAKE_STACKS, sentences
+from gomem.causes.evidence import known, rss_evidence
 from gomem.causes.finding import Evidence, Finding, Severity
 from gomem.causes.piling_up import threads_pile_up
 from gomem.causes.sites import called_by, caller_sites
 from gomem.facts.moment import THREADS
 from gomem.inputs.kinds import METRICS_PAGE
-from gomem.text import Bytes, Count, Seconds, Text, text
+from gomem.text import Bytes, Count, Function, Seconds, Text, text
 
 if TYPE_CHECKING:
     from gomem.causes.case import Case
@@ -36,8 +37,11 @@ def find(case: Case) -> list[Finding]:
     counted = [moment for moment in case.facts.moments if moment.threads is not None]
     first, last = counted[0], counted[-1]
     callers, size = case.facts.callers.calling_c, _stack_bytes(last)
-    during = text(" in {}", Seconds(rise.seconds)) if _are_timed(counted) else Text()
-    held = text("; their C stacks hold {}", Bytes(size)) if size else Text()
+    watched = rise.seconds if _are_timed(counted) else None
+    during = Text() if watched is None else text(" in {}", Seconds(watched))
+    held = text("; their C stacks hold {}", Bytes(size)) if size else during
+    sites = caller_sites(callers, thresholds, size or 0)
+    who = text(", C called by {}", Function(sites[0].own_function)) if sites else Text()
     likely = rise.readings >= thresholds.growth_readings
     return [
         CAUSE.finding(
@@ -46,7 +50,7 @@ def find(case: Case) -> list[Finding]:
                 "Threads pile up: {} → {}{}{}",
                 Count(round(rise.first)),
                 Count(round(rise.last)),
-                during,
+                who,
                 held,
             ),
             moment=last.name,
@@ -54,11 +58,12 @@ def find(case: Case) -> list[Finding]:
             evidence=(
                 Evidence(_path(first), "Threads, first", round(rise.first), "count"),
                 Evidence(_path(last), "Threads, last", round(rise.last), "count"),
+                *known(_path(last), "s", {"time watched": watched}),
                 *rss_evidence(last),
             ),
-            next_step=called_by(callers, "C") + CAUSE.remedy,
+            next_step=sentences(CAUSE.remedy, called_by(callers, "C")),
             confidence="likely" if likely else "possible",
-            sites=caller_sites(callers, thresholds, size or 0),
+            sites=sites,
         )
     ]
 
@@ -66,12 +71,14 @@ def find(case: Case) -> list[Finding]:
 CAUSE = Cause(
     code=CODE,
     mechanism="Go starts a thread when all others are in a system call or in C and a goroutine "
-    "could run, and keeps it. C functions that never return, and goroutines that end neither "
-    "their lock on a thread nor themselves, leave one behind each: its C stack, and its entry in "
-    "the kernel. Go dies at 10,000 threads (debug.SetMaxThreads).",
-    remedy="See who creates threads: /debug/pprof/threadcreate, and goroutines that are in a "
-    "system call or locked to a thread in /debug/pprof/goroutine?debug=2. Bound how many calls "
-    "into C run at once, give each a timeout, and pair runtime.LockOSThread with UnlockOSThread.",
+    "could run, and keeps it. C functions that never return, and goroutines that stay locked to "
+    "their thread, leave a thread each, with its C stack and kernel memory. Go crashes at 10 000 "
+    "threads (debug.SetMaxThreads).",
+    remedy=text(
+        "{} shows the goroutines in a system call or locked to a thread. Limit how many calls into "
+        "C run at once, give each a timeout, and pair runtime.LockOSThread with UnlockOSThread.",
+        TAKE_STACKS,
+    ),
     references=("runtime.LockOSThread", "runtime/debug.SetMaxThreads", "golang/go#14592"),
     bears_on=("mappings", "moments"),
     rule=find,
@@ -81,7 +88,7 @@ CAUSE = Cause(
 
 
 def _stack_bytes(moment: MomentFacts) -> int | None:
-    """Resident bytes of their C stacks; None where no smaps says it."""
+    """Resident bytes of their C stacks; None without smaps."""
     if moment.ledger is None or moment.mappings is None:
         return None
     return moment.ledger.part(STACKS) or None

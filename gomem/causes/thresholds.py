@@ -1,7 +1,7 @@
-"""Where a finding begins, and why there: every threshold of every cause.
+"""Where a finding begins, and why: every threshold of every cause.
 
-They are together because they are judgements, not facts: somebody who runs batch jobs, or trades in
-microseconds, wants others. In Python `gomem.diagnose(…, thresholds=gomem.Thresholds(
+They are together because they are judgements, not facts: batch jobs, or trading in microseconds,
+need other values. In Python `gomem.diagnose(…, thresholds=gomem.Thresholds(
 pause_seconds=0.001))`, on the command line `gomem report … --threshold pause_seconds=0.001`.
 """
 
@@ -26,26 +26,27 @@ class Thresholds:
     Sizes are bytes, times seconds, shares fractions of 1.
 
     Attributes:
-        notable_rss_fraction: Share of RSS worth a finding: below, nobody's limit or bill turns on
-            it. So for every cause that has bytes, beside a least size of its own.
-        large_rss_fraction: Share of RSS that makes a note a warning: whoever looks for a quarter
-            of the memory in the heap profile alone looks in the wrong place.
-        idle_heap_bytes: idle-heap-kept. Two steps of 4 MiB, in which a heap grows: one comes and
-            goes by itself. The runtime's goal follows from the heap in use at the last collection,
-            which no file has, and lies above 1.1 × NextGC by as much.
+        notable_rss_fraction: Share of RSS worth a finding: below, no limit or bill depends on it.
+            For every cause that has bytes, beside its own minimum.
+        large_rss_fraction: Share of RSS that makes a note a warning: a quarter of the memory is
+            missing from the heap profile.
+        idle_heap_bytes: idle-heap-kept. Two of the 4 MiB steps in which a heap grows: a single step
+            comes and goes by itself. The runtime's goal follows from the heap in use at the last
+            collection, which no file has, and lies above 1.1 × NextGC by as much.
         idle_by_goal_fraction: idle-heap-kept. Share of RSS from which idle heap that a far goal
             keeps, GOMEMLIMIT's or GOGC's, is a note: without it RSS would be half.
-        idle_unused_fraction: idle-heap-kept. What was allocated from the first moment to the last,
-            as a part of idle heap, up to which nobody needs that: it lasts for ten such whiles.
-        released_bytes: released-but-resident. One step of heap growth, likewise.
+        idle_unused_fraction: idle-heap-kept. Allocations from the first moment to the last, as a
+            share of idle heap, up to which the program does not need that heap: it would last for
+            ten such periods.
+        released_bytes: released-but-resident. A single step of heap growth.
         untouched_bytes: untouched-now-resident. A handful of large buffers.
         untouched_resident_fraction: Share of the large pointer-bearing allocations that must be
             resident where the release is not known: one that zeroes leaves none of it untouched.
         untouched_same_heap_fraction: How far the heap in use may differ from the baseline's and
             still count as the same; it may reach this.
         native_bytes: native-memory. Less is malloc's first arenas and a few threads' stacks.
-        native_blocks_fraction: native-memory. Share of it in large blocks that are only most likely
-            malloc's, from which the whole is no more than likely.
+        native_blocks_fraction: native-memory. Share in large blocks that are most likely malloc's,
+            from which the whole is at most likely.
         anonymous_bytes: anonymous-mapping. The runtime has a few structures more than MemStats
             count; they stay below.
         file_bytes: file-mapping. Every program maps a few MiB of its own files.
@@ -57,118 +58,118 @@ class Thresholds:
         fragmentation_bytes: heap-fragmentation. The spans of a small heap are never full.
         fragmentation_inuse_fraction: Share of the heap in use that is worth a note though it lies
             within the goal: only objects of the same size class can fill it.
-        goroutine_count: goroutine-leak, at one moment. A server has one or two goroutines for each
-            connection, so thousands are usual.
-        goroutine_bytes: Stacks that so many goroutines must hold to weigh anything.
+        goroutine_count: goroutine-leak, of a single snapshot. A server has one or two goroutines
+            for each connection, so thousands are usual.
+        goroutine_bytes: Stacks that so many goroutines must hold to matter.
         goroutine_growth: More goroutines at the last moment than at the first, for the score to
             look at them: a hundred connections come and go in any service.
-        uncounted_goroutines: Descriptors that must have come where nobody counts goroutines; and
-            goroutines in one place of a single dump that are worth asking what they hold.
+        uncounted_goroutines: New descriptors that matter where goroutines are not counted; and
+            goroutines in the same place of a single dump that matter.
         goroutine_growth_ratio: The same, as a multiple of the first; how they came says more.
-        goroutines_beside: More goroutines than at the first moment that are worth a word beside
-            memory that grows with them, outside Go.
-        goroutine_change_ratio: In a comparison, how many times as many are no noise, however often
+        goroutines_beside: More goroutines than at the first moment that are worth naming beside
+            memory outside Go that grows with them.
+        goroutine_change_ratio: In a comparison, how many times as many are not noise, however often
             they were counted.
         thread_growth: More threads at the last moment than at the first: a runtime makes a handful
             beside GOMAXPROCS, and a burst of system calls a dozen.
         thread_growth_ratio: The same, as a multiple of the first.
         finalizer_growth: More finalizers waiting at the last moment than at the first: a collection
             queues many at once, and all are run before the next.
-        finalizer_seconds: For how long a finalizer must have waited at one place to be stuck,
-            whatever else is known: dumps tell full minutes.
+        finalizer_seconds: How long a finalizer must have waited in the same place to be stuck,
+            whatever else is known: dumps give full minutes.
         stack_bytes: stack-growth. A few thousand usual goroutines hold less.
         stack_each_bytes: Average stack that is large: 2 KiB, doubled five times.
-        recursion_depth: stack-growth. How often a function of the program's own must stand in one
-            stack to be called its recursion: middleware and visitors nest a handful of times.
+        recursion_depth: stack-growth. How often a function of the program must be in a single stack
+            to be its recursion: middleware and visitors nest a handful of times.
         limit_full_fraction: limit-risk. Share of the limit that cannot be reclaimed: one more step
             of heap growth, or one more request's buffers, and the kernel has no pages left to take.
-        limit_near_fraction: limit-risk. Share of the limit that cannot be reclaimed, or could not
-            at worst, that is worth a note: alerts on containers are set there by custom.
+        limit_near_fraction: limit-risk. Share of the limit that cannot be reclaimed, now or in the
+            worst case, that is worth a note: container alerts are usually set there.
         limit_soon_seconds: limit-risk. Growth that reaches the limit in less than this: an operator
             who reads the report today must know.
-        limit_reach_times: limit-risk. How many times the growth that was seen may be left to the
-            limit: what lies an order of magnitude beyond its points, a line does not say.
-        growth_bytes: heap-growth. Below, rounding to 1 MiB and chance play along.
+        limit_reach_times: limit-risk. How many times the observed growth can be left to the limit:
+            a line does not reach an order of magnitude beyond its points.
+        growth_bytes: heap-growth. Below, rounding to 1 MiB and chance matter.
         growth_fraction: The same, as a share of the live heap at the end.
-        growth_few_bytes: Growth from one reading to another, where there are no more, that is worth
-            a `possible` finding: twice as much as otherwise, and four times the smallest heap goal.
-        growth_few_ratio: The same, as a multiple of the first reading: below 2, a heap that GOGC
-            lets swing may do so.
+        growth_few_bytes: Growth between the only two readings that is worth a `possible` finding:
+            twice as much as otherwise, and four times the smallest heap goal.
+        growth_few_ratio: The same, as a multiple of the first reading: below 2, GOGC can let the
+            heap swing so far.
         growth_readings: Readings of the live heap: two show a difference, three a direction.
-        growth_many_readings: Readings from which more of them say nothing more.
-        growth_likely_kinds: Kinds of evidence that must show it to be called likely: of one alone,
-            such as the log of a job that keeps its work until it ends, no file tells the end.
-        linear_share: Share of a rise that must be a line, beside a fill that saturates, where
-            nothing but that is known.
-        possible_probability: How often such a case must have been one to be called possible.
+        growth_many_readings: Readings from which more of them add nothing.
+        growth_likely_kinds: Kinds of evidence that must show it to be called likely: a single kind,
+            such as the log of a job that keeps its work until it ends, does not show the end.
+        linear_share: Share of a rise that must be a line rather than a fill that saturates, where
+            only that is known.
+        possible_probability: How often such a case must have been right to be called possible.
         likely_probability: The same, to be called likely.
-        named_share: Share of what came that a site needs to be named.
+        named_share: Share of the growth that a site needs to be named.
         most_share: Share from which a part is called most of it.
         nearly_all_share: Share from which it is called nearly all.
         growth_sure_seconds: Time after which growth is called likely, not possible: caches fill.
         spike_bytes: allocation-spike, beyond the usual: four times the smallest heap goal. Less
             is a start-up's, or a test's.
         spike_ratio: Multiple of the usual. With GOGC=100 the collector keeps up with twice as much.
-        spike_kept_fraction: Share of what was allocated beyond the usual that may still be in use
-            at the end of the interval: of a spike most is gone, of growth most stays.
+        spike_kept_fraction: Share of what was allocated beyond the usual that can still be in use
+            at the end of the interval: most of a spike is freed, most of growth stays.
         jump_ratio: allocation-spike, of a level: multiple of the usual. A heap in use that doubles
-            within one cycle has passed the goal that GOGC=100 set for it.
-        spike_climb_fraction: allocation-spike. How long most of a rise may take, as a share of the
-            time from one to the next: what climbs for longer fills.
-        spike_back_fraction: allocation-spike. How far the level must have fallen behind its
-            highest: what is still held is growth, or something loaded.
+            within a cycle has passed the goal that GOGC=100 set for it.
+        spike_climb_fraction: allocation-spike. How long most of a rise can take, as a share of the
+            time between rises: a longer climb is a fill.
+        spike_back_fraction: allocation-spike. How far the level must have fallen from its highest:
+            what is retained is growth, or something loaded.
         spike_away_fraction: allocation-spike. Share of the time from which a level that is high, or
-            may have been between two readings, is how the program works, and a note.
+            can have been between two readings, is how the program works, and a note.
         spike_times: allocation-spike. Excursions from which they are how the program works, and a
-            note; for the score, more say nothing more.
+            note; for the score, more add nothing.
         spike_rates: Intervals with a rate: a spike and two others, of which the higher counts.
-        enough_cycles: Collections before any of them says something. A heap that doubles from 4 MiB
-            to 4 TiB needs twenty, so a start-up alone never gets there.
-        enough_cpu_seconds: CPU of collecting that says something in however few collections: what
-            took less in all is over before anybody has looked.
-        deciding_fraction: Share that decides: half. Of the marking, by what triggered it:
-            gc-pressure speaks where at least so much is the pacer's; heap-headroom is silent where
-            more of the collections are a memory limit's, because then somebody has chosen that
-            room. Of the stops of a log: a program that cannot be stopped makes so many long.
+        enough_cycles: Collections required for a finding. A heap that doubles from 4 MiB to 4 TiB
+            needs twenty, so a start-up alone never gets there.
+        enough_cpu_seconds: CPU of the GC that is enough for a finding in however few collections:
+            less is done before it is noticed.
+        deciding_fraction: Share that decides: half. Of the marking, by trigger: gc-pressure is
+            reported where at least so much is the pacer's; heap-headroom is not where more of the
+            collections are a memory limit's, because then that room is a choice. Of the stops of a
+            log: a program that cannot be stopped makes so many long.
         marking_fraction: Share of GOMAXPROCS for marking that is always a finding: a tenth of the
             machine. Of marking, because the log overstates what stops take.
-        frequent_marking_fraction: Share that is one where collections are also frequent. The
+        frequent_marking_fraction: Share that is a finding where collections are also frequent. The
             analysers of Java's logs have called less than 95 % for the program low for years.
         frequent_interval_seconds: Median interval that is frequent, this or less. Ten in a second:
             most requests then meet a marking phase, with its assists and its write barriers.
-        critical_marking_fraction: Share at which the collector hardly rests: marking has a quarter
-            of the Ps, so one that spends a quarter over all is always marking.
+        critical_marking_fraction: Share at which the GC hardly rests: marking has a quarter of the
+            Ps, so a GC that spends a quarter overall is always marking.
         small_room_fraction: Room above the live heap, as a part of it, of which to ask who made it
             so small: half of what GOGC=100 leaves.
         limit_room_fraction: Room that a memory limit leaves above the live heap, as a part of it;
             at this or less, frequent collections are a finding however cheap, and where no file
-            says who makes the goals, a limit does: a GOGC of less than 5 is rare.
+            says what makes the goals, a limit does: a GOGC below 5 is rare.
         forced_cycles: Collections forced by the program; a few come from tests and heap profiles.
         forced_fraction: The same, of all. Below a quarter the pacer still decides.
         forced_marking_fraction: Share of GOMAXPROCS for marking in forced collections that makes
-            them a warning: below a hundredth nobody pays for them, and they are worth a note.
+            them a warning: below 1 % they hardly cost anything, and are a note.
         pause_seconds: A stop of the world that is long. Go 1.5 promised less than 10 ms; since 1.8
             stops take less than 1 ms, so 10 ms say that something is wrong.
         long_fraction: Share of collections that stopped that long: one in a hundred is a p99.
         long_cycles: How many at least: a busy kernel takes the CPU away once or twice.
         stopped_fraction: Share of the time in such stops that is a warning: of requests that come
-            evenly, as many meet one, so from a hundredth on it is in their p99.
+            evenly, as many meet a stop, so from 1 % on it is in their p99.
         worst_pause_seconds: A single stop that is a finding by itself: users notice a tenth of a
             second. Where most stops are short it takes `long_cycles` of them to be a warning.
         headroom_goals: Goals it takes to speak of the usual room; two agree by chance.
-        headroom_bytes: Room for garbage that is worth a word: below, nobody's limit turns on it.
+        headroom_bytes: Room for garbage worth a note: below, no limit depends on it.
         headroom_fraction: The same, as a share of RSS where that is known.
-        skew_seconds: data-skew. Time between MemStats and smaps in which a collection may have run
-            uncounted; readings made by one command take less.
-        skew_bytes: data-skew. Heap that one reading has and the other has not, where no collection
-            is known between them: two of the steps of 4 MiB by which a heap grows, since one comes
-            at any time, and puts no more than itself into the wrong part.
-        rise_ratio: Multiple of what was first, RSS or what is in use, from which a rise is never
-            passed over, though no cause is known: a fifth more is what people notice and report.
-        peak_ratio: Multiple of what is there now from which an earlier moment is named beside it:
+        skew_seconds: data-skew. Time between MemStats and smaps in which a collection can have run
+            uncounted; readings made by the same command take less.
+        skew_bytes: data-skew. Difference in heap between the two readings, where no collection is
+            known between them: two of the 4 MiB steps in which a heap grows, since a step comes at
+            any time, and moves only itself into the wrong part.
+        rise_ratio: Multiple of the first RSS, or of what was first in use, from which a rise is
+            always reported, even without a known cause: people notice and report a fifth more.
+        peak_ratio: Multiple of the current size from which an earlier moment is named as the peak:
             below a quarter more, the numbers read alike.
-        given_back_fraction: Share of what a finding is about by which RSS must have fallen for it
-            to have been given back: most of it.
+        given_back_fraction: Share of a finding's bytes by which RSS must have fallen for them to
+            have been returned to the OS: most of them.
     """
 
     notable_rss_fraction: float = 0.10

@@ -1,8 +1,8 @@
-"""Large allocations that used to stay untouched and are now resident: the zeroing regression.
+"""Large allocations that used to stay untouched are now resident: the zeroing regression.
 
 Go 1.24.0 to 1.24.5 zero large (> 32 KiB) pointer-bearing allocations even when the memory comes
 fresh and zero from the kernel. So pages that the program never writes become resident. MemStats,
-the heap profile and every runtime metric stay as they were; only RSS moves. No file tells zeroed
+the heap profile and every runtime metric stay the same; only RSS moves. No file separates zeroed
 memory from written memory: a baseline proves the regression, the release alone makes it possible.
 """
 
@@ -14,45 +14,52 @@ from typing import TYPE_CHECKING
 from gomem.analysis.mappings.large_allocations import LargeAllocations, large_allocations
 from gomem.analysis.memory.ledger import HEAP_PARTS
 from gomem.causes.cause import Cause
+from gomem.causes.commands import sentences
 from gomem.causes.evidence import heap_evidence, known, release_evidence, rss_evidence
 from gomem.causes.finding import Evidence, Finding, Severity
 from gomem.releases import Fact
-from gomem.units import format_bytes
+from gomem.text import Bytes, Command, Share, text
 
 if TYPE_CHECKING:
     from gomem.causes.case import Case
     from gomem.facts.moment import MomentFacts
+    from gomem.releases import GoVersion
 
+_RESERVED = "reserved and never touched"
 SCANNABLE = "/gc/scan/heap:bytes"  # pointer-bearing part of the heap; since Go 1.21
 
 
 def find(case: Case) -> list[Finding]:
-    """By the baseline where that is the same heap, else by the release; one finding a moment.
+    """One finding a moment: by the baseline where the heap is the same, else by the release.
 
     Nothing under a release that does not zero, whatever has become resident.
     """
     return case.at_moments(_at) if case.facts.go_version.possibly(Fact.ZEROES_LARGE) else []
 
 
+_UPGRADE = Command("go get toolchain@go1.24.6")
 CAUSE = Cause(
     code="untouched-now-resident",
-    mechanism="Go 1.24.0 to 1.24.5 zero every large (> 32 KiB) allocation with pointers by hand, "
-    "even when the kernel has just handed it over as zero pages. So pages that the program never "
-    "writes become resident. Nothing the runtime counts changes: residency changed, not "
-    "allocation.",
-    remedy="Move to Go 1.24.6, 1.25 or later and compare RSS. If it stays, the program does write "
-    "this memory: then allocate less. The worst case of RSS is what the runtime has mapped.",
+    mechanism="Go 1.24.0 to 1.24.5 zero every large (> 32 KiB) allocation with pointers, even when "
+    "the kernel has just supplied zero pages. So pages that the program never writes become "
+    "resident. No runtime counter changes: residency changed, not allocation.",
+    remedy=text(
+        "{} (or Go 1.25) fixes the regression; compare RSS. If it stays, the program does write "
+        "this memory: then allocate less.",
+        _UPGRADE,
+    ),
     references=("golang/go#72991", "golang/go#73800", "fixed in Go 1.24.6 and 1.25"),
     bears_on=("changes", "mappings"),
     rule=find,
-    past="large allocations, whether the program wrote to them or not, took",
+    past="large allocations, written or not",
 )
-_COMPARE = (
-    "Build the same program with go1.24.6 (or with go1.23), put it under the same load, capture "
-    "it, and give that capture with --baseline. If less is resident there, it is the release: stay "
-    "on that build. If not, the program writes this memory: then allocate less."
+_COMPARE = text(
+    "{} builds without the regression: capture that under the same load and compare with "
+    "--baseline. If less is resident, stay on that build. If not, the program writes this memory: "
+    "then allocate less.",
+    Command("GOTOOLCHAIN=go1.24.6 go build"),
 )
-_NAME_THE_RELEASE = "Name the release with --go-version: only Go 1.24.0 to 1.24.5 do this. "
+_NAME_THE_RELEASE = "Name the release with --go-version: only Go 1.24.0 to 1.24.5 do this."
 
 
 def _at(moment: MomentFacts, case: Case) -> Finding | None:
@@ -97,26 +104,34 @@ def _by_release(moment: MomentFacts, case: Case) -> Finding | None:
     touched = size >= limits.untouched_resident_fraction * large.pointer_bytes
     if not is_known and not (touched and SCANNABLE in moment.metrics):
         return None
-    words = f"{format_bytes(size)} of {format_bytes(moment.rss_bytes)} resident"
-    release = f"{version} touches" if is_known else "Go 1.24.0 to 1.24.5 would touch"
+    words = "{} zeroes large allocations: {}{} of RSS ({}) is such memory, written or not"
     in_large = {"HeapAlloc in objects above BySize": large.large_bytes}
     return CAUSE.finding(
         Severity.INFO,
-        f"{'' if large.is_exact else 'up to '}{words} are large pointer-bearing allocations; "
-        f"{release} all such memory itself, written or not: compare with a build with go1.24.6 "
-        "(--baseline)",
+        text(
+            words if is_known else words.replace("zeroes", "would zero"),
+            _release_words(version) if is_known else "Go 1.24.0 to 1.24.5",
+            "" if large.is_exact else "up to ",
+            Bytes(size),
+            Share(size / moment.rss_bytes),
+        ),
         moment=moment.name,
         size=size,
         evidence=(
             *rss_evidence(moment),
             *known(moment.path("memstats"), "B", in_large),
-            *known("ledger", "B", {"claimed and never touched": _untouched(moment)}),
+            *known("ledger", "B", {_RESERVED: _untouched(moment)}),
             release_evidence(version),
             *known(moment.path("metrics"), "B", {SCANNABLE: moment.metrics.get(SCANNABLE)}),
         ),
-        next_step=_COMPARE if is_known else _NAME_THE_RELEASE + _COMPARE,
+        next_step=_COMPARE if is_known else sentences(_COMPARE, _NAME_THE_RELEASE),
         confidence="possible",
     )
+
+
+def _release_words(version: GoVersion) -> str:
+    """A release in a sentence: `Go 1.24.2`."""
+    return str(version).replace("go1", "Go 1", 1)
 
 
 # By the baseline: the moved bytes are the proof
@@ -140,7 +155,7 @@ def _is_comparable(moment: MomentFacts, before: MomentFacts, case: Case) -> bool
 
 
 def _against_baseline(moment: MomentFacts, before: MomentFacts, case: Case) -> Finding | None:
-    """As many untouched bytes fewer as resident bytes more."""
+    """Untouched bytes fell by as much as resident bytes rose."""
     limits, version = case.thresholds, case.facts.go_version
     blamed = version.certainly(Fact.ZEROES_LARGE)
     with_smaps = moment.mappings is not None and before.mappings is not None
@@ -149,13 +164,22 @@ def _against_baseline(moment: MomentFacts, before: MomentFacts, case: Case) -> F
     if moved < limits.notable(limits.untouched_bytes, moment.rss_bytes):
         return None
     if not (with_smaps or blamed):
-        return None  # what rose need not be Go's, and nothing points at it
+        return None  # the rise can be outside Go
     assert moment.heap is not None
-    why = f": {version} zeroes large allocations with pointers" if blamed else ""
+    why = text("{} zeroes large allocations: ", _release_words(version)) if blamed else ""
+    old = None if case.baseline is None else case.baseline.go_version
+    under = "in the baseline"
+    if old is not None and old.exact is not None:
+        under = f"under {_release_words(old)}"
     return CAUSE.finding(
         Severity.WARNING,
-        f"{format_bytes(moved)} that the baseline mapped but never touched is resident here, and "
-        f"the heap is the same ({format_bytes(int(moment.heap['HeapInuse']))} in use){why}",
+        text(
+            "{}{} that was only reserved {} is now in RSS; the heap is unchanged ({})",
+            why,
+            Bytes(moved),
+            under,
+            Bytes(int(moment.heap["HeapInuse"])),
+        ),
         moment=moment.name,
         size=moved,
         evidence=(
@@ -163,7 +187,7 @@ def _against_baseline(moment: MomentFacts, before: MomentFacts, case: Case) -> F
             *_side(before, "baseline ", with_smaps),
             release_evidence(version),
         ),
-        next_step="" if blamed else _NAME_THE_RELEASE + CAUSE.remedy,
+        next_step="" if blamed else sentences(CAUSE.remedy, _NAME_THE_RELEASE),
         confidence="certain" if blamed and with_smaps else "likely",
     )
 
@@ -178,6 +202,6 @@ def _side(moment: MomentFacts, whose: str, with_smaps: bool) -> list[Evidence]:
     resident = rss_evidence(moment)
     if with_smaps:
         resident = known(moment.path("smaps"), "B", {"Rss of go-heap": _resident(moment, True)})
-    untouched = known("ledger", "B", {"claimed and never touched": _untouched(moment)})
+    untouched = known("ledger", "B", {_RESERVED: _untouched(moment)})
     rows = (*resident, *untouched, *heap_evidence(moment, "HeapInuse"))
     return [replace(row, artefact=f"{whose}{row.artefact}") for row in rows]

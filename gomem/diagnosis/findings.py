@@ -1,10 +1,10 @@
 """What the causes found, one finding a cause, ranked by what it costs the process now.
 
 A rule looks at one moment after another and gives at most one finding for each. Whoever reads them
-asks what is wrong, not how often it was seen: so those of one cause become one, of the last moment
-at which it holds. What is over by the last moment is told in the past tense, with its peak. Where
-the last moment lacks the files that would show it, nobody knows whether it holds now, and it is
-told of the moment that has them.
+asks what is wrong, not how often it was seen: so those of a cause become a single one, of the last
+moment at which it holds. What is resolved by the last moment is in the past tense, with its peak.
+Where the last moment does not have the files that would show it, it is unknown whether it still
+holds, and the finding is of the moment that has them.
 """
 
 from __future__ import annotations
@@ -18,8 +18,7 @@ from gomem.causes.evidence import RELEASE
 from gomem.causes.finding import Severity
 from gomem.causes.thresholds import Thresholds
 from gomem.inputs.schema import Column, build_rows
-from gomem.text import text
-from gomem.units import format_bytes
+from gomem.text import Bytes, MomentName, Number, Text, text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -209,7 +208,7 @@ def _beside(finding: Finding, earlier: Sequence[Finding], account: Account) -> F
     if claimed <= snapshot.likely.together(every).high:
         return finding
     rival = max(rivals, key=lambda one: one.bytes or 0)
-    shared = text("{}; these bytes are among those of {}", finding.title, rival.code)
+    shared = text("{}; included in {}", finding.title, rival.code)
     return replace(finding, title=shared)
 
 
@@ -246,51 +245,65 @@ def _merged(same: Sequence[Finding], scale: Scale) -> list[Finding]:
 
 
 def _of_all(same: Sequence[Finding], scale: Scale) -> Finding:
-    """The finding of the last moment at which the cause holds, as severe as it ever was."""
+    """The finding of the last moment at which the cause holds, as severe as it is now.
+
+    Where it holds no more, or no file says, as severe as it ever was.
+    """
     last = same[-1]
     moments = tuple(dict.fromkeys(name for one in same for name in one.moments))
-    severity = max(one.severity for one in same)
     now, over = scale.is_of_last(last), scale.is_over(last)
+    severity = last.severity if now else max(one.severity for one in same)
     one = replace(last, moments=moments, severity=severity, now=now, over=over)
+    if scale.is_past(one):
+        one = replace(one, severity=Severity.INFO)
     peak = max(same, key=lambda finding: finding.bytes or 0)
     if over:
         return _over(one, peak, scale)
     if not now:
-        one = replace(one, title=f"{one.title}{_OF_EARLIER.format(one.moment, scale.last)}")
+        moments = MomentName(one.moment or ""), MomentName(scale.last)
+        one = replace(one, title=text(_OF_EARLIER, one.title, *moments))
     if peak.bytes and peak.bytes >= scale.thresholds.peak_ratio * (last.bytes or 0):
-        most = f"{format_bytes(peak.bytes)}, at {peak.moment}"
-        return replace(one, title=f"{one.title}; the most was {most}")
+        return replace(one, title=one.title + _peak_words(one.title, peak))
     return one
 
 
+def _peak_words(title: str, peak: Finding) -> Text:
+    """When it was at its most, and how much that was where the title has room for a number."""
+    at = MomentName(peak.moment or "")
+    if len(Text(title).of(Number)) >= MAX_NUMBERS:
+        return text(" (peak at {})", at)
+    return text(" (peak {} at {})", Bytes(peak.bytes), at)
+
+
 def _over(one: Finding, peak: Finding, scale: Scale) -> Finding:
-    """The same in the past tense: what it was at its most, and that it is over.
+    """The same in the past tense: what it was at its most, and that it is resolved.
 
     A note, if it never was a large part of RSS.
     """
-    was, last = PAST[one.code], scale.last
+    was, last = PAST[one.code], MomentName(scale.last)
     if not was or not peak.bytes:
         return one
-    sizes = [f"{format_bytes(peak.bytes)} at {peak.moment}"]
+    title = text("{} of {} at {}", Bytes(peak.bytes), was, MomentName(peak.moment or ""))
     if peak.moment != one.moment:
-        sizes.append(f"{format_bytes(one.bytes)} at {one.moment}")
-    given_back = scale.given_back_by(one)
-    gone = f", given back by {given_back}" if given_back else f"; {_PASSED.format(last)}"
-    passed = f"it is over at {last}" if given_back else _PASSED.format(last)
+        title += text(", {} at {}", Bytes(one.bytes), MomentName(one.moment or ""))
+    released = scale.given_back_by(one) is not None
     rss = scale.rss_bytes.get(peak.moment or "", 0)
     was_large = peak.bytes >= scale.thresholds.large_rss_fraction * rss
     return replace(
         one,
         severity=one.severity if was_large else min(one.severity, Severity.INFO),
-        title=f"{was} {' and '.join(sizes)}{gone}",
-        next_step=_NOTHING_NOW.format(passed),
+        title=title + text(_RELEASED if released else _PASSED, last),
+        next_step=text(_NOTHING_NOW, "was released by" if released else _NOT_SIGNIFICANT, last),
     )
 
 
-_OF_EARLIER = " (at {}; the files of {} do not show whether it still is so)"
+MAX_NUMBERS = 3  # in a title
+_OF_EARLIER = "{} (at {}; unknown at {})"
 PAST = {cause.code: cause.past for cause in CAUSES}
-_PASSED = "at {} that no longer stands out"  # it may be as much, of more
+_RELEASED = "; released by {}"
+_PASSED = "; no longer significant at {}"  # it can be as much, of more
+_NOT_SIGNIFICANT = "is no longer significant at"
 _NOTHING_NOW = (
-    "Nothing at present: {}. If the peak itself is the trouble, because of a "
-    "limit or a bill, look at what the program does until then."
+    "Nothing to do: it {} {}. If the peak matters for a limit or a bill, look at what ran before "
+    "it."
 )

@@ -1,4 +1,4 @@
-"""What a capture lacks for a better answer, and the command that gets it for this very process."""
+"""What is missing for a better answer, and the command that gets it for this very process."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def _process_of(capture: Capture) -> dict[str, str]:
 
 
 def collecting_sections(capture: Capture) -> Iterator[Section]:
-    """What was tried and could not be had, then what else would help."""
+    """What could not be collected, then what else would help."""
     # What the collector noted as missing, once for each reason.
     reasons: dict[tuple[str, str], list[MomentName]] = defaultdict(list)
     for one in capture.manifest.missing:
@@ -59,7 +59,7 @@ def collecting_sections(capture: Capture) -> Iterator[Section]:
     process = _process_of(capture)
     columns = (
         words("missing", attrgetter("name")),
-        words("what it would tell", attrgetter("tells")),
+        words("what it would show", attrgetter("tells")),
         code("command", lambda wanted: wanted.command(**process)),
     )
     missing = list(missing_from(capture))

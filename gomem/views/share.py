@@ -80,8 +80,7 @@ class Hidden:
     def _part(self, part: Part) -> str:
         """A name by what it is of; words and numbers as they are."""
         if not isinstance(part, Name):
-            inside = part.value.parts if isinstance(part, Command) else ()
-            return "".join(map(self._part, inside)) or _words(part)
+            return self.text(part.value) if isinstance(part, Command) else _words(part)
         if isinstance(part, CaptureName):
             last = PurePosixPath(part.value.replace("\\", "/")).name
             return UNNAMED if self.redact or last in {"", ".."} else without_home(last)

@@ -279,7 +279,7 @@ def test_a_log_that_stays_has_none():
 def spike_of(*counts, **about):
     """The finding by the interval."""
     found = allocation_spike.find(answers(*counts, **about))
-    return [one for one in found if one.evidence[0].field == "seconds before the next"]
+    return [one for one in found if one.evidence[0].field == "time to the next profile"]
 
 
 def test_a_steady_rate_has_none():
@@ -299,7 +299,7 @@ def test_a_jump_is_found_where_it_was():
     assert ("07", 263) == (finding.moment, round(finding.bytes / 1e6))
     assert ("warning", "likely") == (str(finding.severity), finding.confidence)
     assert [
-        ("06", "seconds before the next", 1.0, "s"),
+        ("06", "time to the next profile", 1.0, "s"),
         ("07", "alloc_space since then", 268_432_720, "B"),
         ("07", "alloc_space of main.leaf", 268_432_720, "B"),
         ("07", "inuse_space of main.leaf", 5_263_386, "B"),

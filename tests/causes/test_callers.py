@@ -7,6 +7,7 @@ import pytest
 import gomem
 from gomem.causes import anonymous_mapping, file_mapping, native_memory, stack_growth
 from gomem.facts.callers import Caller, Callers
+from gomem.text import Count, Function
 from gomem.units import KIB, MIB
 from tests.builders import FIXTURES, but, smaps_entry
 from tests.causes.situations import HIGH, answers, facts, goroutines
@@ -47,7 +48,7 @@ def test_memory_outside_go_names_who_calls(name):
     assert (function, "/app/m.go", 7, 0.0, finding.bytes) == (
         site.own_function, site.file, site.line, site.low, site.high,
     )  # fmt: skip
-    assert f"{name.split()[0]} is called by {function}, m.go:7 (cpu.pb.gz)." in finding.next_step
+    assert f"{function}, m.go:7, calls {name.split()[0]} (cpu.pb.gz)." in finding.next_step
 
 
 @pytest.mark.parametrize("name", CASES)
@@ -57,7 +58,7 @@ def test_where_no_file_says_it_none_is_named(name):
     (finding,) = find(but(answers(moment), callers=callers()))
 
     assert () == finding.sites
-    assert "is called by" not in finding.next_step
+    assert ", calls " not in finding.next_step
 
 
 @pytest.mark.parametrize(("depth", "named"), [(9, ()), (10, ("main.visit",))])
@@ -69,7 +70,8 @@ def test_stacks_name_who_recurses(depth, named):
     (finding,) = stack_growth.find(but(answers(moment), callers=deep))
 
     assert named == tuple(site.own_function for site in finding.sites)
-    assert bool(named) == finding.title.endswith("main.visit stands in one of them 10 times")
+    assert named == finding.title.of(Function)
+    assert [10] * bool(named) == [one.value for one in finding.title.of(Count)][: bool(named)]
 
 
 @pytest.mark.parametrize(
@@ -98,8 +100,8 @@ def test_recorded_processes_name_them(name, code, function):
 @pytest.mark.parametrize(
     ("capture", "function", "words"),
     [
-        ("almanacd-b", "tenant.(*Reconciler).Reconcile", "database/sql is called by "),
-        ("sonarlogd-c", "survey.(*Log).runLine", "Mend the goroutine leak first: "),
+        ("almanacd-b", "tenant.(*Reconciler).Reconcile", "calls database/sql "),
+        ("sonarlogd-c", "survey.(*Log).runLine", "Fix the goroutine leak first: "),
     ],
 )
 def test_cs_memory_that_comes_with_goroutines_names_who_began_them(capture, function, words):

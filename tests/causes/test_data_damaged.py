@@ -30,7 +30,7 @@ def test_nothing_damaged_is_nothing():
 def test_places_and_files_are_counted(places, told):
     (finding,) = found(*places)
 
-    assert finding.title.startswith(f"{told} could not be read")
+    assert finding.title.startswith(f"Unreadable input: {told}; ")
     assert Severity.WARNING == finding.severity
 
 
@@ -54,5 +54,5 @@ def test_a_torn_line_of_the_log_is_no_copys_fault():
     (torn,) = found(("gctrace.log", "line 7"), what=f"{TORN}: gc 1 @")
     (cut,) = found(("gctrace.log", "line 7"))
 
-    assert torn.next_step.endswith("let it log elsewhere, to standard output or a file.")
-    assert "log elsewhere" not in cut.next_step
+    assert torn.next_step.endswith("let it log to standard output or a file.")
+    assert "log to standard output" not in cut.next_step

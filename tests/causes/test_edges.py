@@ -28,6 +28,7 @@ from gomem.causes import (
 from gomem.causes.finding import Severity
 from gomem.causes.thresholds import Thresholds
 from gomem.releases import known_version
+from gomem.text import Bytes, Share
 from gomem.units import KIB, MIB
 from tests.builders import smaps_entry
 from tests.causes.situations import HIGH, answers, facts, goroutines
@@ -500,10 +501,8 @@ def test_little_room_under_the_limit_is_a_note():
     assert [True, False] == edge(limit_risk.find, "limit_near_fraction", 0.75, moment)
     (finding,) = limit_risk.find(answers(moment, limit_near_fraction=0.75))
     assert Severity.INFO is finding.severity
-    assert (
-        "the kernel cannot reclaim 75.0 % of the limit of 128 MiB: 32.0 MiB is left"
-        == finding.title
-    )
+    assert [0.75] == [share.value for share in finding.title.of(Share)]
+    assert [32 * MIB, 128 * MIB] == [size.value for size in finding.title.of(Bytes)]
 
 
 def test_time_between_the_files():

@@ -51,7 +51,8 @@ def case(counts, *, seconds=None, stacks=(), **given) -> Case:
 def test_a_number_that_rises_in_a_line_is_a_leak_with_its_rate():
     (finding,) = goroutine_leak.find(case([1, 3001, 6001]))
 
-    assert [1, 6001, 1000] == [one.value for one in finding.title.of(Count)]
+    assert [1, 6001] == [one.value for one in finding.title.of(Count)]
+    assert [6.0] == [each.value for each in finding.evidence if each.field == "time watched"]
     assert Severity.WARNING == finding.severity
 
 
@@ -120,7 +121,7 @@ def test_stacks_that_grow_beside_one_count_are_no_uncounted_goroutines():
 
     assert [] == goroutine_leak.find(but(deep, goroutines=grown))
     (uncounted,) = goroutine_leak.find(but(deep, goroutines=grown, goroutine_counts=()))
-    assert "nothing here counts them" in uncounted.title
+    assert "no file counts them" in uncounted.title
 
 
 @pytest.mark.parametrize(

@@ -11,6 +11,7 @@ from gomem.causes.finding import Severity
 from gomem.causes.heap_headroom import find
 from gomem.facts.moment import LIVE
 from gomem.releases import GoRelease, GoVersion
+from gomem.text import Bytes
 from gomem.units import MIB
 from tests.builders import but
 from tests.causes.situations import answers, facts
@@ -43,8 +44,7 @@ def test_what_is_resident_beyond_the_live_heap_is_garbage_and_free_room():
     assert (30 * MIB, Severity.INFO, "certain") == (
         finding.bytes, finding.severity, finding.confidence,
     )  # fmt: skip
-    assert finding.title.startswith("30.0 MiB (49.2 % of RSS) is room above the 30.0 MiB that are")
-    assert "20.0 MiB allocated since the last collection, 10.0 MiB free" in finding.title
+    assert finding.title.startswith("Room for garbage: 30 MiB (49 % of RSS) above 30 MiB live")
 
 
 def test_what_lies_above_the_goal_is_kept_and_no_room():
@@ -54,7 +54,7 @@ def test_what_lies_above_the_goal_is_kept_and_no_room():
     (finding,) = find(answers(moment(NextGC=40), **SMALL, headroom_fraction=0))
 
     assert 14 * MIB == finding.bytes
-    assert "14.0 MiB allocated since the last collection, 0 B free" in finding.title
+    assert [14 * MIB, 30 * MIB] == [size.value for size in finding.title.of(Bytes)]
 
 
 def test_what_was_never_touched_is_no_room_in_rss():
@@ -150,8 +150,8 @@ def test_idle_heap_below_the_goal_is_room_at_least():
         finding.bytes, finding.severity, finding.confidence,
     )  # fmt: skip
     assert finding.title == (
-        "at least 48.0 MiB (78.7 % of RSS) is room: idle heap, kept for the heap goal of 100 MiB; "
-        "12.0 MiB is in use"
+        "Room for garbage: at least 48 MiB (79 % of RSS) of idle heap, kept for a heap goal of "
+        "100 MiB"
     )
 
 
@@ -161,7 +161,7 @@ def test_where_rss_is_one_number_idle_room_is_the_most_there_can_be():
     """
     (finding,) = find(answers(replace(idle(), mappings=None), **SMALL))
 
-    assert finding.title.startswith("up to 48.0 MiB (78.7 % of RSS) is room: idle heap")
+    assert finding.title.startswith("Room for garbage: up to 48 MiB (79 % of RSS) of idle heap")
     assert "likely" == finding.confidence
 
 
@@ -234,8 +234,8 @@ def test_what_no_heap_profile_has_in_use_is_room_too():
         finding.bytes, finding.severity, finding.confidence,
     )  # fmt: skip
     assert finding.title == (
-        "at least 30.0 MiB (49.2 % of RSS) is room above the 30.0 MiB that heap profiles have in "
-        "use at most: 20.0 MiB garbage or new, 10.0 MiB free"
+        "Room for garbage: at least 30 MiB (49 % of RSS) above the 30 MiB that heap profiles have "
+        "in use"
     )
     assert [30 * MIB, 50 * MIB] == [one.value for one in finding.evidence[:2]]
 

@@ -7,6 +7,7 @@ import pytest
 
 from gomem.causes.finding import Severity
 from gomem.causes.limit_risk import find
+from gomem.text import Bytes
 from gomem.units import MIB
 from tests.causes.situations import answers, facts
 
@@ -31,8 +32,8 @@ def test_what_cannot_be_reclaimed_fills_the_limit():
     (found,) = find(answers(facts(**USED, cgroup=cgroup(100, 95))))
 
     assert ("limit-risk", Severity.CRITICAL) == (found.code, found.severity)
-    assert "95.0 % of the limit of 100 MiB" in found.title
-    assert found.title.endswith("most of it anonymous memory")
+    assert found.title.startswith("The cgroup is full: 95 % of its limit of 100 MiB")
+    assert found.title.endswith("mostly anonymous memory")
 
 
 def test_page_cache_that_fills_it_is_no_risk():
@@ -59,7 +60,7 @@ def test_mapped_and_untouched_memory_that_does_not_fit_is_a_risk():
     (found,) = find(answers(moment))
 
     assert Severity.WARNING == found.severity
-    assert "at worst 112 MiB is charged" in found.title
+    assert [112 * MIB, 100 * MIB] == [size.value for size in found.title.of(Bytes)]
     assert ("worst_case_bytes", 112 * MIB) in {(one.field, one.value) for one in found.evidence}
 
 
@@ -85,9 +86,9 @@ def test_growth_that_reaches_the_limit_within_a_day_is_a_risk():
     (found,) = find(answers(*moments))
 
     assert "3" == found.moment
-    assert "will be reached in 1.67 min" in found.title
+    assert found.title.startswith("The cgroup reaches its limit of 200 MiB in 1.7 min")
     assert "slope, 95 % interval, n=4" in {one.field for one in found.evidence}
-    assert found.next_step.startswith("Mend first what grows: a limit only delays it. ")
+    assert found.next_step.endswith("Fix what grows first: a limit only delays it.")
 
 
 @pytest.mark.parametrize(("limit", "severity"), [(430, Severity.WARNING), (431, Severity.INFO)])
@@ -104,7 +105,7 @@ def test_a_limit_an_order_of_magnitude_beyond_what_was_seen_is_a_note(limit, sev
     (found,) = find(answers(*moments))
 
     assert severity is found.severity
-    seen = found.title.endswith("; only 30.0 MiB of growth was seen")
+    seen = found.title.endswith("if the little growth so far goes on")
     assert seen == (severity is Severity.INFO)
 
 
@@ -125,7 +126,7 @@ def test_without_memory_stat_what_is_charged_may_be_page_cache(known, severity, 
     (found,) = find(answers(facts(**USED, cgroup=charged | known)))
 
     assert (severity, confidence) == (found.severity, found.confidence)
-    assert ("only memory.stat says" in found.title) == (severity is Severity.INFO)
+    assert ("without memory.stat" in found.title) == (severity is Severity.INFO)
 
 
 def test_the_advice_shows_its_arithmetic():
@@ -134,7 +135,7 @@ def test_the_advice_shows_its_arithmetic():
     """
     (found,) = find(answers(facts(**USED, cgroup=cgroup(100, 95))))
 
-    assert "Set GOMEMLIMIT=60MiB (limit 100 MiB, not Go's" in found.next_step
+    assert "GOMEMLIMIT=60MiB fits (limit 100 MiB, not Go's" in found.next_step
     assert "Go holds 32 MiB now" in found.next_step
 
 
@@ -143,7 +144,7 @@ def test_a_gomemlimit_above_the_cgroups_limit_cannot_help():
 
     (found,) = find(answers(moment))
 
-    assert "GOMEMLIMIT is 400 MiB" in found.title
+    assert [400 * MIB, 200 * MIB] == [size.value for size in found.title.of(Bytes)]
 
 
 def test_no_gomemlimit_is_no_finding():
@@ -193,7 +194,7 @@ def test_growth_that_goes_on_need_not_be_a_straight_line():
     moments = growing(32, 72, 105, 134, 177)
 
     assert answers(*moments).facts.limit_growth.goes_on
-    assert ["at a growth of"] == [one.title[:14] for one in find(answers(*moments))]
+    assert ["The cgroup reaches"] == [one.title[:18] for one in find(answers(*moments))]
 
 
 def test_growth_that_is_small_beside_the_whole_goes_on_too():

@@ -10,6 +10,7 @@ from gomem.causes.thresholds import Thresholds
 
 PACKAGE = Path(gomem.causes.__file__).parent
 ABOUT_CAUSES = {"__init__", "case", "cause", "collecting", "evidence", "finding", "thresholds"}
+ABOUT_CAUSES |= {"commands"}
 ABOUT_CAUSES |= {"scores"}  # whose numbers are fitted, and stand in weights.toml
 SHARED = {
     "goroutines",

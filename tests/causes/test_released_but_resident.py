@@ -41,12 +41,12 @@ def test_only_the_releases_with_madv_free_have_it(path):
 @pytest.mark.parametrize(
     ("release", "told", "not_told"),
     [
-        ("go1.11.13", "madvdontneed=1", "drop madvdontneed"),
-        ("go1.12", "or move to Go 1.16", "drop madvdontneed"),
-        ("go1.15.15", "or move to Go 1.16", "drop madvdontneed"),
-        ("go1.16", "drop madvdontneed=0 from GODEBUG", "move to Go 1.16"),
-        ("go1.27.3", "drop madvdontneed=0 from GODEBUG", "move to Go 1.16"),
-        (None, "madvdontneed=1, which is the default since Go 1.16", "drop madvdontneed"),
+        ("go1.11.13", "madvdontneed=1", "Remove madvdontneed"),
+        ("go1.12", "the default from Go 1.16 on", "Remove madvdontneed"),
+        ("go1.15.15", "the default from Go 1.16 on", "Remove madvdontneed"),
+        ("go1.16", "Remove madvdontneed=0 from GODEBUG", "from Go 1.16 on"),
+        ("go1.27.3", "Remove madvdontneed=0 from GODEBUG", "from Go 1.16 on"),
+        (None, "madvdontneed=1 (the default since Go 1.16)", "Remove madvdontneed"),
     ],
 )
 def test_the_way_out_is_of_the_release_and_the_finding_of_the_kernels_count(

@@ -20,7 +20,7 @@ def test_few_goroutines_with_large_stacks_are_deep():
         found.severity,
         found.bytes,
     )
-    assert "2.00 MiB each" in found.title
+    assert "20 goroutines with 2 MiB each" in found.title
 
 
 @pytest.mark.parametrize(
@@ -48,8 +48,8 @@ def test_many_goroutines_with_small_stacks_are_many():
 def test_without_a_count_it_says_what_to_collect():
     (found,) = find(answers(facts(**STACKS)))
 
-    assert "nothing says" in found.title
-    assert "goroutine?debug=1" in found.next_step
+    assert "no file counts the goroutines" in found.title
+    assert "/debug/pprof/goroutine" in found.next_step
     assert ("possible", Severity.INFO) == (found.confidence, found.severity)
 
 
@@ -67,7 +67,7 @@ def test_small_stacks_that_take_a_large_part_of_rss_are_a_note():
     (found,) = find(answers(facts(**STACKS, goroutines=goroutines(1_280))))
 
     assert (Severity.INFO, 40 * MIB) == (found.severity, found.bytes)
-    assert "32.0 KiB each" in found.title
+    assert "with 32 KiB each" in found.title
 
 
 def test_from_which_share_of_rss_on():

@@ -107,4 +107,4 @@ def test_times_make_it_a_rate():
 
     (found,) = find(answers(*timed))
 
-    assert "in 30 s" in found.title
+    assert [30.0] == [each.value for each in found.evidence if each.field == "time watched"]

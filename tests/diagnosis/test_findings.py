@@ -7,6 +7,7 @@ import pytest
 from gomem.causes.finding import Evidence, Finding, Severity
 from gomem.causes.thresholds import Thresholds
 from gomem.diagnosis.findings import Scale, one_a_cause
+from gomem.text import Bytes, MomentName
 
 MIB = 1 << 20
 BOTH = ("smaps", "memstats")
@@ -53,7 +54,7 @@ def test_a_far_larger_moment_before_is_said_beside_the_present_one():
 
     (one,) = one_a_cause(found, scale(300, 100))
 
-    assert "10 MiB; the most was 200 MiB, at 1" == one.title
+    assert "10 MiB (peak 200 MiB at moment 1)" == one.title
     assert 10 * MIB == one.bytes
 
 
@@ -77,10 +78,10 @@ def test_what_is_over_and_never_was_large_is_a_note(mib, severity):
 @pytest.mark.parametrize(
     ("last_rss", "end", "now"),
     [
-        pytest.param(100, ", given back by 3", "it is over at 3", id="rss-fell-by-it"),
-        pytest.param(125, ", given back by 3", "it is over at 3", id="by-half-of-it"),
+        pytest.param(100, "; released by", "it was released by", id="rss-fell-by-it"),
+        pytest.param(125, "; released by", "it was released by", id="by-half-of-it"),
         pytest.param(
-            126, "; at 3 that no longer stands out", "at 3 that no longer stands out",
+            126, "; no longer significant at", "it is no longer significant at",
             id="by-less-than-half-of-it",
         ),
     ],
@@ -91,8 +92,8 @@ def test_what_is_over_is_told_in_the_past_and_advises_nothing_that_the_capture_a
     (one,) = one_a_cause([finding(moment="2", mib=150)], scale(100, 200, last_rss))
 
     assert not one.now
-    assert f"idle heap that stayed resident was 150 MiB at 2{end}" == one.title
-    assert one.next_step.startswith(f"Nothing at present: {now}. If the peak")
+    assert f"150 MiB of idle heap at moment 2{end} moment 3" == one.title
+    assert one.next_step.startswith(f"Nothing to do: {now} moment 3. If the peak")
 
 
 def test_the_largest_of_what_is_over_comes_first_and_then_the_last():
@@ -100,7 +101,8 @@ def test_the_largest_of_what_is_over_comes_first_and_then_the_last():
 
     (one,) = one_a_cause(found, scale(300, 200, 40))
 
-    assert one.title.endswith("was 150 MiB at 1 and 50.0 MiB at 2, given back by 3")
+    assert [150 * MIB, 50 * MIB] == [size.value for size in one.title.of(Bytes)]
+    assert ("1", "2", "3") == tuple(name.value for name in one.title.of(MomentName))
     assert ("2", 50 * MIB) == (one.moment, one.bytes)
 
 
@@ -119,7 +121,7 @@ def test_where_the_last_moment_cannot_show_a_cause_nobody_knows_whether_it_holds
     (one,) = one_a_cause([finding(moment="1", mib=9)], by)
 
     assert (False, False) == (one.now, one.over)
-    assert "9 MiB (at 1; the files of 2 do not show whether it still is so)" == one.title
+    assert "9 MiB (at moment 1; unknown at moment 2)" == one.title
     assert "take another" == one.next_step
     assert not by.is_past(one)
 
@@ -250,4 +252,4 @@ def test_a_peak_is_said_from_a_quarter_more_on(peak, said):
 
     (one,) = one_a_cause(found, scale(300, 300))
 
-    assert said == ("the most was" in one.title)
+    assert said == ("(peak " in one.title)

@@ -22,7 +22,6 @@ LABORATORY = FIXTURES / "laboratory"
 WITHIN = 0.10  # a size is named right within this
 LIVE = "live"  # what a program measured of itself where the rest of the heap is room
 GROWN_TO = re.compile(r", to ([\d.]+) ([KMG]iB)")
-FREE_SLOTS = re.compile(r"^([\d.]+) ([KMG]iB) of the heap in use is free slots")
 
 
 @cache
@@ -186,7 +185,15 @@ def _said(finding: dict[str, Any], unit: str, what: str) -> float:
     """The size of a finding; what it says is live, or all free slots, where that was measured."""
     if what == LIVE:
         return next(iter(_live_said(finding).values()), 0)
-    return _in_title(FREE_SLOTS, finding) or finding[unit]
+    return _free_slots(finding) or finding[unit]
+
+
+def _free_slots(finding: dict[str, Any]) -> float | None:
+    """All free slots by the evidence of heap-fragmentation."""
+    if finding["code"] != "heap-fragmentation":
+        return None
+    sizes = {one["field"]: one["value"] for one in finding["evidence"]}
+    return float(sizes["HeapInuse"] - sizes["HeapAlloc"])
 
 
 def _bounds_said(finding: dict[str, Any], unit: str, what: str) -> list[tuple[float, float]]:

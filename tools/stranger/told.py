@@ -43,7 +43,6 @@ from typing import TYPE_CHECKING, Any
 
 from gomem.analysis.memory.totals import ROUNDING
 from gomem.causes.finding import CONFIDENCES, Severity
-from gomem.units import BYTE_UNITS
 from gomem.views.names import hidden
 from gomem.views.report.verdict import verdict
 from gomem.views.share import share
@@ -61,10 +60,7 @@ BY_SHAPE = frozenset({"anonymous-mapping", "native-memory"})
 MOVED, RECOGNISED, READ_AGAIN = 1 / 3, 1 / 10, 1 / 50
 OF_FILES = frozenset({"binary", "libraries", "mapped_files", "shared_memory"})
 INFERRED = frozenset({"worst_case_bytes"})  # from RSS, as any of the kernel's files counts it
-_GROWTH = re.compile(
-    r"grows by (?P<least>at least )?(?P<rate>[\d.]+) (?P<unit>[KMG]?i?B)/s"
-    r".* in (?P<time>[\d.]+ \w+)"
-)
+SLOPE, WATCHED = "slope", "time watched"  # fields of the evidence of growth
 SHARE = "fraction"
 LINE = ": line"  # where in a file something stands: a fence around it moves it
 # The ledger's words for what the other parts leave of a total, and for mappings that were
@@ -361,23 +357,27 @@ def _read_again(one: dict[str, Any], two: dict[str, Any]) -> float:
 
 
 def _grow_alike(less: dict[str, Any], whole: dict[str, Any]) -> bool:
-    """Whether they name another time each, and rates that agree, or bounds that allow it."""
+    """Whether they were watched for different times, at rates that agree."""
     if less["code"] == LEAK:
         mine, yours = (_of_goroutines(each) for each in (less, whole))
         return bool(mine and yours and abs(mine - yours) <= MOVED * yours)
-    one, two = (_GROWTH.search(each["title"]) for each in (less, whole))
-    if one is None or two is None or one["time"] == two["time"]:
+    (mine, time), (yours, other) = (
+        (_evidence(each, SLOPE), _evidence(each, WATCHED)) for each in (less, whole)
+    )
+    if mine is None or yours is None or time == other:
         return False
-    mine, yours = (float(each["rate"]) * BYTE_UNITS[each["unit"]] for each in (one, two))
-    if one["least"] or two["least"]:
-        return bool((two["least"] or mine <= yours) and (one["least"] or yours <= mine))
     return abs(mine - yours) <= MOVED * yours
 
 
 def _of_goroutines(finding: dict[str, Any]) -> float | None:
-    """What came with goroutines in a second; None where no time is told."""
-    told = re.search(r"only grows: .* in ([\d.]+) s\b", finding["title"])
-    return None if told is None else float(finding["bytes"] or 0) / float(told[1])
+    """What came with goroutines in a second; None where no time is known."""
+    seconds = _evidence(finding, WATCHED)
+    return float(finding["bytes"] or 0) / seconds if seconds else None
+
+
+def _evidence(finding: dict[str, Any], field: str) -> float | None:
+    """The number of a field of the evidence; None without it."""
+    return next((float(each[2]) for each in finding["evidence"] if each[1] == field), None)
 
 
 def _bounds(one: dict[str, Any], other: dict[str, Any]) -> bool:

@@ -41,12 +41,12 @@ LIMIT_STEPS = (
 )
 ADDRESS_SPACE = "Max address space"
 NOT_DIVIDED = (
-    "Go has {needed} resident now; how much of it is in use, and so needs room, only MemStats say"
+    "Go has {needed} resident now; only MemStats say how much of it is in use and needs room"
 )
 ROOM = "Go holds {needed} now, which leaves {room} for garbage between collections"
 NO_ROOM = (
-    "Go holds {needed} now, more than that: under such a GOMEMLIMIT the collector would never "
-    "rest; raise the container's limit, or hold less"
+    "Go holds {needed} now, more than that: the GC would never rest; raise the container's limit, "
+    "or hold less"
 )
 
 

@@ -1,0 +1,49 @@
+"""Commands that next steps begin with: something to paste, with the files of the capture in it."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from gomem.capture.wanted import GOROUTINES, HEAP_PROFILE
+from gomem.text import Command, File, Text, joined, text
+
+if TYPE_CHECKING:
+    from gomem.causes.case import Case
+
+_PLAIN = re.compile(r"[\w./:@%+,-]*")  # what a shell takes as it is
+PPROF = "http://HOST:PORT/debug/pprof"
+CAPTURE_ONCE = Command("gomem capture PID -o DIR")
+CAPTURE = Command("gomem capture PID -o DIR --every 30s --for 10m")
+TAKE_HEAP_PROFILE = Command(HEAP_PROFILE.command())
+TAKE_GOROUTINES = Command(GOROUTINES.command())
+TAKE_STACKS = Command(f"curl -s '{PPROF}/goroutine?debug=2' > goroutines.txt")
+TAKE_CPU_PROFILE = Command(f"curl -s '{PPROF}/profile?seconds=30' > cpu.pb.gz")
+
+
+def with_files(template: str, *paths: str) -> Command:
+    """A command with the capture's files in its places."""
+    return Command(text(template, *map(_argument, paths)))
+
+
+def top(path: str, base: str = "", options: str = "--cum") -> Command:
+    """Who has most in a profile, or has more than in an earlier one."""
+    if base and base != path:
+        return with_files(f"gomem top {{}} --base {{}} {options}", path, base)
+    return with_files(f"gomem top {{}} {options}", path)
+
+
+def top_of_last(case: Case, options: str = "--cum") -> Command:
+    """Who has most in the last heap profile; without any, the command that takes one."""
+    paths = list(case.facts.profiles.paths.values())
+    return top(paths[-1], options=options) if paths else TAKE_HEAP_PROFILE
+
+
+def sentences(*pieces: str) -> Text:
+    """The steps that there are, one after the other."""
+    return joined(" ", (piece for piece in pieces if piece))
+
+
+def _argument(path: str) -> Text:
+    is_plain = _PLAIN.fullmatch(path) is not None
+    return Text(File(path)) if is_plain or "'" in path else text("'{}'", File(path))
