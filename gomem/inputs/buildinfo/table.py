@@ -9,14 +9,13 @@ from gomem.inputs.buildinfo import parse
 from gomem.inputs.schema import Column, Frames, build_rows
 from gomem.inputs.unwrap import read_plain
 from gomem.inputs.wrong_file import reads
-from gomem.sources.artefact import open_source
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from gomem.errors import Damage
     from gomem.inputs.buildinfo.parse import BuildInfo
-    from gomem.sources.artefact import Readable
+    from gomem.sources.artefact import Source
 
 BUILD = (
     Column("go_version", "str", "", "The release that built it."),
@@ -73,12 +72,11 @@ def build_tables(build: BuildInfo, damaged: tuple[Damage, ...]) -> Build:
 
 
 @reads("build information, as go version -m prints it", "buildinfo")
-def read_buildinfo(readable: Readable) -> Build:
+def read_buildinfo(source: Source) -> Build:
     """Read build information: what `go version -m` prints, or an ELF executable itself.
 
     FormatError where there is none in it; Go 1.12 and older wrote none.
     """
-    source = open_source(readable)
     if source.data.startswith(parse.ELF):
         build, found = parse.parse_build_info(source.data, source=source.name)
         return build_tables(build, (*source.damage, *found))

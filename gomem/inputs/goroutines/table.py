@@ -9,7 +9,6 @@ from gomem.inputs.goroutines.parse import SECONDS, looks_like_goroutines, parse_
 from gomem.inputs.schema import Column, Frames, build_rows
 from gomem.inputs.unwrap import read_plain
 from gomem.inputs.wrong_file import reads
-from gomem.sources.artefact import open_source
 
 if TYPE_CHECKING:
     from collections import Counter
@@ -18,7 +17,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from gomem.inputs.goroutines.parse import Waiting
-    from gomem.sources.artefact import Readable
+    from gomem.sources.artefact import Source
 
 GOROUTINES = (
     Column("goroutines", "int64", "count", "Goroutines that are alike in all that follows."),
@@ -60,11 +59,10 @@ def innermost_own(stack: Sequence[str]) -> str:
 
 
 @reads("goroutine stacks in text (debug=2)", "goroutines")
-def read_goroutines(readable: Readable) -> Goroutines:
+def read_goroutines(source: Source) -> Goroutines:
     """Read goroutines with their stacks: goroutine?debug=2, or the dump of a panic or SIGQUIT.
 
     FormatError where there is no goroutine in it.
     """
-    source = open_source(readable)
     found, damaged, _ = read_plain(source, looks_like_goroutines, parse_goroutines)
     return Goroutines(goroutines_table(found), damaged=damaged)

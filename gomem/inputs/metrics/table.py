@@ -16,7 +16,6 @@ from gomem.inputs.metrics.parse import looks_like_readings, parse_metrics
 from gomem.inputs.schema import Column, Frames, build_rows, empty
 from gomem.inputs.unwrap import plain_texts, read_plain
 from gomem.inputs.wrong_file import reads
-from gomem.sources.artefact import open_source
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -25,7 +24,7 @@ if TYPE_CHECKING:
     from gomem.inputs.memstats.table import MemStats
     from gomem.inputs.metrics.page import Page
     from gomem.inputs.metrics.parse import Metrics
-    from gomem.sources.artefact import Readable, Source
+    from gomem.sources.artefact import Source
 
 VALUES = (
     Column("reading", "int64", "", "Which reading of the file, from 0."),
@@ -208,7 +207,7 @@ def _cell(column: Column, numbers: Mapping[str, float]) -> object:
 
 
 @reads("runtime/metrics as JSON, or a page of Prometheus metrics", "metrics")
-def read_metrics(readable: Readable) -> RuntimeMetrics:
+def read_metrics(source: Source) -> RuntimeMetrics:
     """Read runtime/metrics from flat JSON, or what a page of Prometheus metrics says of Go.
 
     A page gives MemStats, the release, RSS and the number of goroutines besides, as far as it has
@@ -216,7 +215,6 @@ def read_metrics(readable: Readable) -> RuntimeMetrics:
     go-metrics (`consul_runtime_alloc_bytes`) to one part in 16 million. FormatError where there is
     no reading, or a page has several processes and nothing says which is meant.
     """
-    source = open_source(readable)
     if not looks_like_readings(source.data):
         page = _read_page(source)
         if page is not None:

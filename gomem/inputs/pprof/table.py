@@ -17,7 +17,7 @@ from gomem.inputs.pprof import frames
 from gomem.inputs.pprof.about import html_of, kind_of, release_in
 from gomem.inputs.pprof.calls.nodes import Nodes, Top, nodes_of, top_of
 from gomem.inputs.pprof.sites import top_sites
-from gomem.inputs.schema import WithDamage
+from gomem.inputs.schema import WithDamage, build, build_rows
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -211,7 +211,8 @@ class Profile(WithDamage):
 
         values, nodes = self.values(sample_type), self.nodes(granularity)
         rows = self.top_rows(sample_type, granularity, cum=cum, n=n).node
-        return frames.tree_table(tree_of(nodes, values, rows, self.total(sample_type), pattern))
+        tree = tree_of(nodes, values, rows, self.total(sample_type), pattern)
+        return build(tree, frames.TREE)
 
     def peek(
         self, pattern: str, sample_type: str | None = None, granularity: str = "functions"
@@ -240,8 +241,8 @@ class Profile(WithDamage):
         """What the samples of each label add up to; see `frames.TAGS`."""
         from gomem.inputs.pprof.calls.tags import tags_of
 
-        tags = tags_of(self.columns, self.values(sample_type))
-        return frames.tags_table(tags, self.total(sample_type))
+        tags = tags_of(self.columns, self.values(sample_type), self.total(sample_type))
+        return build_rows(tags, frames.TAGS)
 
     def filtered(
         self,

@@ -14,12 +14,11 @@ from gomem.inputs.schema import Column, Frames, build
 from gomem.inputs.smaps.parse import kind_of_mappings, parse_smaps
 from gomem.inputs.unwrap import read_plain
 from gomem.inputs.wrong_file import reads
-from gomem.sources.artefact import open_source
 from gomem.units import format_bytes
 
 if TYPE_CHECKING:
     from gomem.inputs.smaps.parse import Mappings
-    from gomem.sources.artefact import Readable
+    from gomem.sources.artefact import Source
 
 # The kernel's sizes, in its order (6.18). A kernel that prints fewer leaves the column missing.
 SIZES = (
@@ -102,9 +101,8 @@ class Smaps(Frames):
 
 
 @reads("/proc/PID/smaps", "smaps", "maps", "smaps_rollup")
-def read_smaps(readable: Readable) -> Smaps:
+def read_smaps(source: Source) -> Smaps:
     """Read /proc/PID/smaps, smaps_rollup or maps; FormatError where there is no mapping in it."""
-    source = open_source(readable)
     mappings, damaged, text = read_plain(
         source, lambda data: bool(kind_of_mappings(data)), parse_smaps
     )
