@@ -13,7 +13,6 @@ from __future__ import annotations
 import io
 import re
 from collections import Counter
-from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING
 
@@ -25,10 +24,12 @@ from pyarrow import json as arrow_json
 from gomem.errors import Damage, excerpt
 from gomem.inputs.gctrace.mixed_lines import OWN_LINE, has_own_line
 from gomem.inputs.gctrace.unwrap import NEWLINE, Unwrapped, listed, prefixed
-from gomem.inputs.wrappers import JSON_KEYS, PREFIXES, json_object, message_of, wrapper_of_line
+from gomem.inputs.wrappers import JSON_KEYS, PREFIXES, unwrapped_lines, wrapper_of_line
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterator
+
+    from gomem.inputs.wrappers import StoredLine
 
 SAMPLE_BYTES = 1 << 16
 SAMPLE_LINES = 50
@@ -83,8 +84,7 @@ class Unwrapper:
         return Unwrapped(text, wrapper, np.arange(first, first + _count_lines(piece)), stamps)
 
     def _line_by_line(self, piece: bytes, wrapper: str, first: int) -> Unwrapped:
-        stored = enumerate(io.BytesIO(piece), start=first)
-        lines = (_json_lines if wrapper in JSON_KEYS else _prefixed_lines)(stored, wrapper)
+        lines = unwrapped_lines(enumerate(io.BytesIO(piece), start=first), wrapper)
         joined, self._begins = _join(lines, wrapper, self._source, begins=self._begins)
         return joined
 
@@ -163,47 +163,8 @@ def _bytes_of(texts: pa.StringArray) -> bytes:
     return texts.buffers()[2][offsets[0] : offsets[-1]].to_pybytes()
 
 
-@dataclass(frozen=True, slots=True)
-class _Line:
-    """A line as its wrapper has it; `text` holds its newline unless the line goes on."""
-
-    number: int
-    text: bytes
-    stamp: str | None
-    problem: str | None = None
-
-
-def _json_lines(stored: Iterable[tuple[int, bytes]], wrapper: str) -> Iterator[_Line]:
-    key, clock = JSON_KEYS[wrapper]
-    for number, line in stored:
-        if not line.strip():
-            continue
-        record = json_object(line)
-        text = None if record is None else message_of(record.get(key))
-        if record is None:
-            yield _Line(number, line, None, f"not a JSON object as {wrapper} writes it")
-        elif text is None:
-            yield _Line(number, line, None, f"JSON without {key!r}, as {wrapper} writes it")
-        else:
-            stamp, ending = record.get(clock), b"" if wrapper == "docker" else b"\n"
-            yield _Line(number, text + ending, stamp if isinstance(stamp, str) else None)
-
-
-def _prefixed_lines(stored: Iterable[tuple[int, bytes]], wrapper: str) -> Iterator[_Line]:
-    prefix = PREFIXES[wrapper]
-    for number, line in stored:
-        match = prefix.match(line)
-        if match is None:
-            yield _Line(number, line, None)
-            continue
-        groups = match.groupdict()
-        stamp = groups["time"].decode() if groups.get("time") else None
-        text = line[match.end() :]
-        yield _Line(number, text.rstrip(b"\r\n") if groups.get("part") == b"P" else text, stamp)
-
-
 def _join(
-    lines: Iterator[_Line], wrapper: str, source: str, *, begins: bool
+    lines: Iterator[StoredLine], wrapper: str, source: str, *, begins: bool
 ) -> tuple[Unwrapped, bool]:
     """The text of all lines, and whether it ends one: without a newline, the next goes on in it."""
     texts: list[bytes] = []
@@ -211,8 +172,8 @@ def _join(
     stamps: list[str | None] = []
     damage: list[Damage] = []
     for line in lines:
-        if line.problem is not None:
-            shown = excerpt(line.text.rstrip())
+        if line.problem:
+            shown = excerpt(line.stored.rstrip())
             damage.append(Damage(source, f"line {line.number}", line.problem, shown))
             continue
         texts.append(line.text)
