@@ -100,7 +100,6 @@ class Session:
     # Seconds between MemStats and smaps, moment by moment.
     skews: list[float] = field(default_factory=list)
     crossed: int = 0  # in how many moments a collection ended between the two
-    seconds: list[float] = field(default_factory=list)  # how long the moments took
     _missed: dict[str, str] = field(default_factory=dict)
     _empty: int = 0
 
@@ -156,7 +155,7 @@ class Session:
 
     def _take(self) -> str:
         """Take a moment and write it; return why no more follow, or nothing."""
-        moment, began = Moment(), time.perf_counter()
+        moment = Moment()
         try:
             fill(moment, self.target.process, self.target.doors, self.plan.profiles)
         except KeyboardInterrupt:
@@ -164,7 +163,6 @@ class Session:
                 moment.missing["the rest"] = "interrupted"
                 self._write(moment)
             raise
-        self.seconds.append(time.perf_counter() - began)
         self._tail()
         self._write(moment)
         if moment.ended:

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
-from gomem.errors import CaptureError, printable
+from gomem.errors import CaptureError
 from gomem.live.doors import Doors, find_doors
-from gomem.live.endpoints import open_endpoints, without_secrets
+from gomem.live.endpoints import open_endpoints
 from gomem.live.process import PROC, Process, listeners, own_addresses, shown_address
 
 if TYPE_CHECKING:
@@ -119,8 +119,3 @@ def _addresses(host: str) -> set[str]:
     except (OSError, UnicodeError):
         return set()
     return {str(one[4][0]).partition("%")[0] for one in found}
-
-
-def shown(named: str) -> str:
-    """What somebody named, without a secret in it."""
-    return printable(without_secrets(named))

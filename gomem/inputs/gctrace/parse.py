@@ -20,7 +20,6 @@ from __future__ import annotations
 
 import os
 from concurrent.futures import ThreadPoolExecutor
-from itertools import chain
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -28,7 +27,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from pyarrow import csv
 
-from gomem.inputs.gctrace.columns import GcTraceColumns, LogSoFar, Readings, join, lay_out
+from gomem.inputs.gctrace.columns import GcTraceColumns, LogSoFar, Readings, lay_out
 from gomem.inputs.gctrace.excerpts import take_excerpts
 from gomem.inputs.gctrace.grammar import GRAMMARS, INTEGER_KINDS, Grammar
 from gomem.inputs.gctrace.line_forms import mark_numbers
@@ -54,21 +53,13 @@ _KEYS = pa.array(
 )
 
 
-def join_pieces(
-    pieces: Iterable[tuple[GcTraceColumns, list[Damage]]],
-) -> tuple[GcTraceColumns, list[Damage]]:
-    """The whole of a log that was parsed in pieces."""
-    columns, damage = zip(*pieces, strict=True)
-    return join(columns), list(chain.from_iterable(damage))
-
-
 def parse_pieces(
     pieces: Iterable[bytes], *, source: str
 ) -> Iterator[tuple[GcTraceColumns, list[Damage]]]:
     """Parse a log that comes in pieces, cut anywhere: columns and damage of each, at least once."""
     # What a torn line, a run or a number needs of the pieces before is carried on, so that the
-    # pieces together, by `join_pieces`, are what one piece that is the whole would give. No more
-    # than a few of them are in memory.
+    # pieces together are what one piece that is the whole would give. No more than a few of them
+    # are in memory.
     so_far = LogSoFar(source)
     unwrapper = Unwrapper(source)
     held = Unwrapped()

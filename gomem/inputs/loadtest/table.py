@@ -50,10 +50,10 @@ def read_loadtest(source: Source) -> LoadTest:
     reports, damaged, _ = read_plain(source, looks_like_loadtest, parse_loadtest)
     if not reports:
         raise FormatError(source.name, "", "no requests in it; wanted a load generator's report")
-    runs = ([getattr(one, column.name) for column in RUNS] for one in reports)
+    runs = ([getattr(report, column.name) for column in RUNS] for report in reports)
     latencies = (
         (number, quantile, seconds)
-        for number, one in enumerate(reports)
-        for quantile, seconds in one.latencies.items()
+        for number, report in enumerate(reports)
+        for quantile, seconds in report.latencies.items()
     )
     return LoadTest(build_rows(runs, RUNS), build_rows(latencies, LATENCIES), damaged=damaged)

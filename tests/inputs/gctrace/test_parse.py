@@ -6,11 +6,12 @@ import pytest
 from gomem.inputs.gctrace import parse as gctrace
 from gomem.inputs.gctrace.grammar import GRAMMARS
 from gomem.inputs.gctrace.mixed_lines import has_own_line
-from gomem.inputs.gctrace.parse import join_pieces, parse_pieces
+from gomem.inputs.gctrace.parse import parse_pieces
 from gomem.inputs.gctrace.torn_lines import Patience, mend, shape
 from gomem.units import KIB, MIB
 from tests.builders import FIXTURES
 from tests.gc_logs import parse_gctrace
+from tests.gctrace_pieces import join_pieces
 
 MALFORMED = FIXTURES / "malformed" / "gctrace"
 
