@@ -167,7 +167,7 @@ def _counts(before: RuntimeReading | None, after: RuntimeReading | None) -> tupl
 
 
 def _runtime(moment: Moment, doors: Doors) -> RuntimeReading | None:
-    if not doors.memstats_from:
+    if doors.memstats_from is None:
         if doors.found:
             moment.missing["memstats"] = "nothing serves them"
         return None
@@ -175,8 +175,8 @@ def _runtime(moment: Moment, doors: Doors) -> RuntimeReading | None:
         return doors.runtime()
     except NoAnswer as error:
         moment.missing["memstats"] = str(error)
-        if error.silent and doors.runtime_from is not None:
-            moment.silent.add(doors.runtime_from.base)
+        if error.silent:
+            moment.silent.add(doors.memstats_from[1].base)
         return None
 
 

@@ -1,4 +1,4 @@
-"""What was read of a piece of a gctrace log, laid out as columns of base units."""
+"""What was read of a piece of a gctrace log, laid out as columns of base units, and its damage."""
 
 from __future__ import annotations
 
@@ -8,14 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gomem.inputs.gctrace import log_damage
+from gomem.errors import Damage, excerpt
 from gomem.inputs.gctrace.grammar import GRAMMARS, INTEGER_KINDS, SIZE_BYTES, releases
-from gomem.inputs.gctrace.log_damage import NO_DURATION_FROM_MS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from gomem.errors import Damage
     from gomem.inputs.gctrace.grammar import Field, Grammar, Release
     from gomem.inputs.gctrace.unwrap import Unwrapped
 
@@ -23,6 +21,9 @@ Columns = dict[str, np.ndarray]
 
 NO_SIZE_FROM = {"MB": 1 << 40, "KiB": 1 << 50, "B": 1 << 60}
 """Sizes from here on are no sizes: no goal (GOGC=off), or a difference below zero, unsigned."""
+
+NO_DURATION_FROM_MS = 1e9
+"""The runtime prints a negative duration as a huge one; 11 days is no pause."""
 
 
 @dataclass(frozen=True)
@@ -141,9 +142,9 @@ def lay_out(
     cycles["periodic"], announced = _periodic(cycles, readings.lines("gc-forced"), so_far)
     for events in (scavenges, pacer):
         _place(events, cycles, so_far)
-    damage = log_damage.broken_lines(readings, unwrapped, source)
-    damage += log_damage.impossible_durations(cycles, unwrapped, source)
-    damage += log_damage.missing_cycles(cycles, readings, unwrapped, so_far)
+    damage = _broken_lines(readings, unwrapped, source)
+    damage += _impossible_durations(cycles, unwrapped, source)
+    damage += _missing_cycles(cycles, readings, unwrapped, so_far)
     so_far.go_on(cycles, announced, readings)
     so_far.grammars |= set(readings.grammars)
     for events in (cycles, scavenges, pacer):
@@ -267,3 +268,50 @@ def _others(readings: Readings, events: Sequence[Columns]) -> dict[str, int]:
     # Two events can share a line; so this is not exact in a log that lost newlines.
     others["program"] = max(0, readings.lines_done - read - len(readings.broken))
     return {kind: lines for kind, lines in others.items() if lines}
+
+
+def _broken_lines(readings: Readings, unwrapped: Unwrapped, source: str) -> list[Damage]:
+    """Lines of the collector's that cannot be read."""
+    what = "a line of the collector's that is torn, or of no known release"
+    placed = ((unwrapped.place_of(one.line), one.text) for one in readings.broken)
+    return [Damage(source, place, what, excerpt(text)) for place, text in placed]
+
+
+def _impossible_durations(cycles: Columns, unwrapped: Unwrapped, source: str) -> list[Damage]:
+    """Durations that cannot be, made unknown."""
+    damage = []
+    for name, values in cycles.items():
+        if values.dtype.kind == "f" and np.isinf(values).any():
+            for line in cycles["line"][np.isinf(values)]:
+                what = f"{name} is more than {NO_DURATION_FROM_MS / 1000:.0f} s; left unknown"
+                damage.append(Damage(source, unwrapped.place_of(int(line)), what))
+            values[np.isinf(values)] = np.nan
+    return damage
+
+
+def _missing_cycles(
+    cycles: Columns, readings: Readings, unwrapped: Unwrapped, so_far: LogSoFar
+) -> list[Damage]:
+    """Collections whose numbers are skipped, where nothing accounts for them."""
+    # Broken lines may be theirs, and a person who quotes a log may say that lines are left out. A
+    # log may begin late; so nothing is missing before the first collection of its first run.
+    if not len(cycles["line"]):
+        return []
+    number, line, run = cycles["number"].data, cycles["line"], cycles["run"]
+    earlier = number[0] - 1 if so_far.number is None else so_far.number
+    previous = np.concatenate(([earlier], number[:-1]))
+    previous[np.diff(run, prepend=so_far.run) > 0] = 0
+    broken, gaps = np.sort([one.line for one in readings.broken]), np.sort(readings.gaps)
+    damage = []
+    for row in np.flatnonzero(number - previous > 1):
+        first, last = int(previous[row]) + 1, int(number[row]) - 1
+        since = line[row - 1] if row else -1
+        noted = int(np.diff(np.searchsorted(broken, [since, line[row]], side="right"))[0])
+        noted += 0 if row else so_far.broken
+        left_out = bool(np.diff(np.searchsorted(gaps, [since, line[row]]))[0])
+        left_out = left_out or (not row and so_far.gap)
+        if noted < last - first + 1 and not left_out:
+            which = f"collection {first}" if first == last else f"collections {first} to {last}"
+            what = f"{which} of run {run[row]} not found before this line"
+            damage.append(Damage(so_far.source, unwrapped.place_of(int(line[row])), what))
+    return damage

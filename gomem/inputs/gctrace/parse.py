@@ -1,6 +1,6 @@
 """GODEBUG=gctrace=1 logs: what the collector says on the program's stderr, among all else there.
 
-Printed by    see gctrace_grammar, which holds every line of every release.
+Printed by    see `grammar`, which holds every line of every release.
 Described in  the runtime's extern.go, under "gctrace", "scavtrace" and "gcpacertrace".
 Quirks        Sizes are whole MiB, rounded down, though the log says MB.
               Durations keep two significant digits and are cut, never rounded.
@@ -33,8 +33,7 @@ from gomem.inputs.gctrace.grammar import GRAMMARS, INTEGER_KINDS, Grammar
 from gomem.inputs.gctrace.line_forms import mark_numbers
 from gomem.inputs.gctrace.mixed_lines import MixedLines, search
 from gomem.inputs.gctrace.torn_lines import WINDOW_BYTES, WINDOW_LINES
-from gomem.inputs.gctrace.unwrap import Unwrapped
-from gomem.inputs.gctrace.wrappers import Unwrapper
+from gomem.inputs.gctrace.unwrap import Unwrapped, Unwrapper
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

@@ -78,7 +78,10 @@ class _CountReader(TextReader):
         counts = ValueType(name, "count")
         for text in (name, "count"):
             self.string(text)
-        return self.columns((counts,), value, self._labels(), counts, 1)
+        labels = [
+            (row, self.string(key), self.string(text), 0, 0) for row, key, text in self.labels
+        ]
+        return self.columns((counts,), value, Labels.of(labels), counts, 1)
 
     def _label(self, text: bytes) -> None:
         """Labels of the record before, as the runtime prints them: a JSON object of texts."""
@@ -88,10 +91,3 @@ class _CountReader(TextReader):
             return
         row = len(self.values) - 1
         self.labels += [(row, key, value) for key, value in found.items() if isinstance(value, str)]
-
-    def _labels(self) -> Labels:
-        rows = np.array([row for row, *_ in self.labels], np.int32)
-        keys = np.array([self.string(key) for _, key, _ in self.labels], np.int32)
-        texts = np.array([self.string(value) for *_, value in self.labels], np.int32)
-        none = np.zeros(len(rows), np.int32)
-        return Labels(rows, keys, texts, none.astype(np.int64), none)

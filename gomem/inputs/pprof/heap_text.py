@@ -38,6 +38,8 @@ from gomem.inputs.unwrap import plain_texts
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from gomem.inputs.pprof.columns import Location
+
 _HEADER = re.compile(
     rb"\s*heap profile: *\d+: *-?\d+ *\[ *\d+: *-?\d+ *\] *@ *(heap\w*)(?:/(\d{1,18}))?"
 )
@@ -156,37 +158,31 @@ class TextReader:
             stack_offsets=offsets_of([len(stack) for stack in self.stacks]),
             stack=np.array([row for stack in self.stacks for row in stack], np.int32),
             labels=labels,
-            functions=self._function_columns(),
-            locations=self._location_columns(),
+            functions=Functions.of(self._function_rows()),
+            locations=Locations.of(self._location_rows()),
             mappings=Mappings(*(np.zeros(0, kind) for kind in _OF_MAPPINGS)),
             strings=list(self.strings),
             period_type=period_type,
             period=period,
         )
 
-    def _function_columns(self) -> Functions:
-        names = np.array([self._decoded(name) for name, _ in self.functions], np.int32)
-        files = np.array([self._decoded(file) for _, file in self.functions], np.int32)
-        ids = np.arange(1, len(names) + 1)
-        return Functions(ids, names, names, files, np.zeros(len(names), np.int64))
+    def _function_rows(self) -> list[tuple[int, int, int, int]]:
+        named = [(self._decoded(name), self._decoded(file)) for name, file in self.functions]
+        return [(name, name, file, 0) for name, file in named]
 
     def _decoded(self, text: bytes) -> int:
         return self.string(text.decode("utf-8", "backslashreplace"))
 
-    def _location_columns(self) -> Locations:
-        count = len(self.locations)
-        lines = [line for _, frames in self.locations for line in frames]
-        functions = [self.functions[name, file] for name, file, _ in lines]
-        return Locations(
-            id=np.arange(1, count + 1),
-            mapping=np.full(count, -1, np.int32),
-            address=np.array([address for address, _ in self.locations], np.uint64),
-            folded=np.zeros(count, np.bool_),
-            line_offsets=offsets_of([len(frames) for _, frames in self.locations]),
-            line_function=np.array(functions, np.int32),
-            line_number=np.array([line for _, _, line in lines], np.int64),
-            line_column=np.zeros(len(lines), np.int64),
-        )
+    def _location_rows(self) -> list[Location]:
+        return [
+            (
+                -1,
+                address,
+                False,
+                [(self.functions[name, file], line, 0) for name, file, line in frames],
+            )
+            for address, frames in self.locations
+        ]
 
 
 def frame_of(line: bytes) -> tuple[int, Frame | None] | None:

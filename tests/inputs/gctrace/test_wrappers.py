@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 
 from gomem.inputs.gctrace.parse import parse_pieces
-from gomem.inputs.gctrace.unwrap import parse_stamp
-from gomem.inputs.gctrace.wrappers import unwrap, wrapper_of
+from gomem.inputs.gctrace.unwrap import parse_stamp, unwrap, wrapper_of
 from tests.gc_logs import parse_gctrace
 from tests.gctrace_pieces import join_pieces
 
