@@ -14,6 +14,7 @@ import typer
 from gomem.cli.output import tell, tell_where, write
 from gomem.errors import CaptureError, did_you_mean, printable
 from gomem.sources.names import readable_name
+from gomem.sources.packaged import text_beside
 from gomem.units import format_bytes, format_seconds
 
 if TYPE_CHECKING:
@@ -82,7 +83,7 @@ def capture(
         script: Print a sh collector for where there is no Python.
     """
     if script:
-        write(collector_script(), None)
+        write(text_beside("gomem.live", "collect.sh"), None)  # it ships with gomem
         return
     if output is None:
         raise CaptureError("-o DIR: missing; wanted such as: gomem capture 4242 -o captures/api")
@@ -150,13 +151,6 @@ def _session(target: Target, plan: Plan, output: Path, *, redact: bool) -> Sessi
     return Session(target, folder, plan, tell, lambda *_: None)
 
 
-def collector_script() -> str:
-    """The sh collector that ships with gomem."""
-    from importlib.resources import files
-
-    return files("gomem.live").joinpath("collect.sh").read_text(encoding="utf-8")
-
-
 def _conclude(session: Session, output: Path, why: str) -> None:
     """Say what there is, and exit as the way it ended asks for."""
     from gomem.views.words import how_many
@@ -184,14 +178,14 @@ def _conclude(session: Session, output: Path, why: str) -> None:
 def _headers(given: Sequence[str]) -> Mapping[str, str]:
     """Headers by name; what is wrong with one is said without its value."""
     lines: list[str] = []
-    for one in given:
-        if one.startswith("@"):
+    for header in given:
+        if header.startswith("@"):
             try:
-                lines += Path(one[1:]).read_text(encoding="utf-8").splitlines()
+                lines += Path(header[1:]).read_text(encoding="utf-8").splitlines()
             except (OSError, UnicodeDecodeError) as error:
-                raise CaptureError(f"--header {printable(one)}: cannot be read") from error
+                raise CaptureError(f"--header {printable(header)}: cannot be read") from error
         else:
-            lines.append(one)
+            lines.append(header)
     headers = {}
     for line in filter(str.strip, lines):
         name, colon, value = line.partition(":")
@@ -243,12 +237,12 @@ def _stopped_by_signals() -> Iterator[None]:
     def stop(*_: object) -> None:
         raise KeyboardInterrupt
 
-    before = {one: signal.signal(one, stop) for one in (signal.SIGTERM, signal.SIGHUP)}
+    before = {number: signal.signal(number, stop) for number in (signal.SIGTERM, signal.SIGHUP)}
     try:
         yield
     finally:
-        for one, handler in before.items():
-            signal.signal(one, handler)
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
 
 @contextmanager

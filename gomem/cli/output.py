@@ -47,10 +47,10 @@ class DamageReport:
 
     def tell(self, damaged: Iterable[Damage]) -> None:
         """Print some, unless enough were printed."""
-        for one in damaged:
+        for damage in damaged:
             self.places += 1
             if self.places <= TOLD_PLACES:
-                tell(self.shown(one.message))
+                tell(self.shown(damage.message))
 
     def end(self) -> None:
         """Print how many were left out."""

@@ -16,14 +16,12 @@ from gomem.cli.output import check_writable, file_named_after, tell_damage, tell
 from gomem.cli.progress import reading_progress
 from gomem.cli.terminal import written_as
 from gomem.errors import CaptureError
-from gomem.sources.paths import no_such_path
 from gomem.units import BYTE_UNITS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from gomem.analysis.what_if.what_if import Asked
-    from gomem.diagnosis.diagnosis import Diagnosis
 
 SIZE = re.compile(r"(?P<number>\d{1,18}(?:\.\d{1,6})?)(?P<unit>B|KiB|MiB|GiB|TiB)?")
 MOST_GOGC = 100_000
@@ -62,6 +60,9 @@ def what_if(
         container: What the container may use, as 1GiB. Default: the capture's cgroup.
         output_format: Default: as -o names it, else text.
     """
+    from gomem.capture.load import load
+    from gomem.diagnosis.diagnosis import diagnose
+
     asked = _asked(gogc, memory_limit, container)
     ending = "" if output is None else output.suffix.removeprefix(".").lower()
     chosen = output_format or (Format(ending) if ending in set(Format) else Format.text)
@@ -69,7 +70,8 @@ def what_if(
     if output is None and chosen is Format.html:
         target = file_named_after(str(capture), ".what-if.html")
     check_writable(target, force=force, inputs=[capture])
-    diagnosis = _diagnosis(capture, go_version)
+    with reading_progress() as progress:
+        diagnosis = diagnose(load(capture, go_version=go_version, progress=progress))
     answer = diagnosis.facts.what_if_set(asked)
     if answer is None:
         raise CaptureError(
@@ -89,16 +91,6 @@ def what_if(
     write(rendered, target)
     if target is not None:
         tell_where(target)
-
-
-def _diagnosis(path: Path, go_version: str | None) -> Diagnosis:
-    from gomem.capture.load import load
-    from gomem.diagnosis.diagnosis import diagnose
-
-    if not path.exists():
-        raise no_such_path(path)
-    with reading_progress() as progress:
-        return diagnose(load(path, go_version=go_version, progress=progress))
 
 
 def _asked(gogc: str, limits: str | None, container: str | None) -> Asked:

@@ -70,7 +70,7 @@ class Readings:
     others: Counter[str] = field(default_factory=Counter)  # counts of other lines of the runtime
     _lines: list[_Lines] = field(default_factory=list)
     _single: dict[Grammar, list[tuple[int, tuple[bytes, ...]]]] = field(default_factory=dict)
-    broken: list[Broken] = field(default_factory=list)
+    broken: list[Broken] = field(default_factory=list)  # lines that are ours and cannot be read
     # Lines in which a person says that lines are left out.
     gaps: list[int] = field(default_factory=list)
 
@@ -81,10 +81,6 @@ class Readings:
     def add_one(self, grammar: Grammar, line: int, numbers: tuple[bytes, ...]) -> None:
         """Take one line, as its numbers are printed."""
         self._single.setdefault(grammar, []).append((line, numbers))
-
-    def add_broken(self, line: int, text: bytes, length: int) -> None:
-        """Take a line that is ours and cannot be read."""
-        self.broken.append(Broken(line, text, length))
 
     def lines(self, event: str) -> list[_Lines]:
         """All lines of an event, by form."""
