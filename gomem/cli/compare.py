@@ -131,7 +131,7 @@ def _sides(named: Sequence[str], before: Sequence[str], after: Sequence[str]) ->
             f"{len(named)} sides and --before or --after, which are of two; wanted each side as a "
             "quoted glob of its runs"
         )
-    globs = [[one] for one in named]
+    globs = [[glob] for glob in named]
     if before or after or len(named) < 2:
         globs += [[]] * (2 - len(named))
         globs = [[*globs[0], *before], [*globs[1], *after]]

@@ -35,7 +35,7 @@ def configuration(named: Path | None) -> Path | None:
             raise CaptureError(f"{readable_name(str(named))}: no such file; wanted a {NAME}")
         return named
     here = Path.cwd()
-    return next((p for one in (here, *here.parents) if (p := one / NAME).is_file()), None)
+    return next((p for folder in (here, *here.parents) if (p := folder / NAME).is_file()), None)
 
 
 def budgets_in(path: Path) -> dict[str, Budget]:
@@ -81,16 +81,16 @@ def failing_on(wanted: str | None) -> tuple[bool, dict[str, Budget]]:
     from gomem.comparison.budgets import budget_of
 
     regression, budgets = False, {}
-    for one in (wanted or "").split(","):
-        metric, equals, size = one.partition("=")
+    for word in (wanted or "").split(","):
+        metric, equals, size = word.partition("=")
         if equals:
             budgets[metric.strip()] = budget_of(metric.strip(), size)
-        elif one.strip() == REGRESSION:
+        elif word.strip() == REGRESSION:
             regression = True
         elif wanted is not None:
-            near = did_you_mean(one.strip(), [REGRESSION])
+            near = did_you_mean(word.strip(), [REGRESSION])
             raise CaptureError(
-                f"--fail-on: {one.strip() or 'nothing'}: neither {REGRESSION} nor a budget; "
+                f"--fail-on: {word.strip() or 'nothing'}: neither {REGRESSION} nor a budget; "
                 f"wanted {REGRESSION} or one such as rss=+10%,gc_cpu=+2pp{near}"
             )
     return regression, budgets

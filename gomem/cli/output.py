@@ -82,7 +82,7 @@ def check_writable(path: Path | None, *, force: bool, inputs: Iterable[Path]) ->
     shown = readable_name(str(path))
     if path.is_dir():
         raise CaptureError(f"{shown}: is a folder; name a file in it")
-    if path.exists() and any(_is_read_from(path, one) for one in inputs):
+    if path.exists() and any(_is_read_from(path, read) for read in inputs):
         raise CaptureError(f"{shown}: is an input, which is never overwritten")
     if path.exists() and not force:
         raise CaptureError(f"{shown}: exists, and is not overwritten without --force")

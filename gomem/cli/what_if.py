@@ -96,11 +96,11 @@ def what_if(
 def _asked(gogc: str, limits: str | None, container: str | None) -> Asked:
     from gomem.analysis.what_if.what_if import Asked
 
-    asked = Asked(gogc=[_gogc(one) for one in _listed(gogc, "--gogc")])
+    asked = Asked(gogc=[_gogc(word) for word in _listed(gogc, "--gogc")])
     if limits is not None:
         sizes = [
-            math.inf if one in {"none", "off"} else _size(one, "--memory-limit", "512MiB or none")
-            for one in _listed(limits, "--memory-limit")
+            math.inf if word in {"none", "off"} else _size(word, "--memory-limit", "512MiB or none")
+            for word in _listed(limits, "--memory-limit")
         ]
         asked = replace(asked, limits=sizes)
     if container is not None:
@@ -110,7 +110,7 @@ def _asked(gogc: str, limits: str | None, container: str | None) -> Asked:
 
 
 def _listed(text: str, option: str) -> Sequence[str]:
-    words = [one.strip() for one in text.split(",")]
+    words = [word.strip() for word in text.split(",")]
     if len(words) > MOST_NAMED:
         raise CaptureError(f"{option}: {len(words)} values; wanted {MOST_NAMED} or fewer")
     return list(dict.fromkeys(words))

@@ -96,7 +96,7 @@ class PlainText:
 
     def placed(self, damage: Sequence[Damage], source: str) -> list[Damage]:
         """Damage of the text with its place in the file, and what of the file was left out."""
-        found = [replace(one, where=self.place(one.where)) for one in damage]
+        found = [replace(fault, where=self.place(fault.where)) for fault in damage]
         if self.left_out is not None:
             found.append(Damage(source, f"line {self.left_out}", _UNREAD))
         return found

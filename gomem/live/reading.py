@@ -75,7 +75,7 @@ class Moment:
 
     def of(self, kind: str) -> Reading | None:
         """The file of a kind."""
-        return next((one for one in self.readings if one.kind == kind), None)
+        return next((reading for reading in self.readings if reading.kind == kind), None)
 
     @property
     def has_kernel_side(self) -> bool:
@@ -137,7 +137,7 @@ def _both_sides(moment: Moment, process: Process, doors: Doors) -> None:
         after = _runtime(moment, doors) if before is not None else None
         moment.num_gc = _counts(before, after)
         if _ended_before(after, moment):
-            moment.readings = [one for one in moment.readings if one.kind in OF_KERNEL]
+            moment.readings = [reading for reading in moment.readings if reading.kind in OF_KERNEL]
             _keep(moment, after)
             moment.num_gc = _counts(after, after)
         same = moment.num_gc is None or moment.num_gc[0] == moment.num_gc[1]
@@ -151,7 +151,7 @@ def _both_sides(moment: Moment, process: Process, doors: Doors) -> None:
 def _ended_before(after: RuntimeReading | None, moment: Moment) -> bool:
     """Whether a collection ended between the readings, but before the kernel's files were begun."""
     # Then what was read behind them belongs to them. Both times are of this machine's clock.
-    kernel = next((one for one in moment.readings if one.kind in OF_KERNEL), None)
+    kernel = next((reading for reading in moment.readings if reading.kind in OF_KERNEL), None)
     counts = moment.num_gc
     if counts is None or counts[0] == counts[1] or kernel is None:
         return False

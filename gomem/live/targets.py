@@ -36,7 +36,7 @@ def found_target(named: Sequence[str], access: Access) -> Iterator[Target]:
 
     CaptureError where there is no such process, or several are named.
     """
-    numbers = [one for one in named if one.isdecimal()]
+    numbers = [word for word in named if word.isdecimal()]
     for text in numbers:
         if len(text) > len(str(LARGEST_PID)) or not 0 < int(text) <= LARGEST_PID:
             raise CaptureError(f"{text[:20]}: no PID; wanted one of 1 to {LARGEST_PID}")
@@ -44,7 +44,7 @@ def found_target(named: Sequence[str], access: Access) -> Iterator[Target]:
     if len(pids) > 1:
         listed = ", ".join(map(str, pids))
         raise CaptureError(f"{listed}: several processes; capture each to a folder of its own")
-    urls = [one for one in named if not one.isdecimal()]
+    urls = [word for word in named if not word.isdecimal()]
     with ExitStack() as opened:
         addresses = [opened.enter_context(open_endpoints(url, access)) for url in urls]
         if pids:
@@ -90,8 +90,8 @@ def _whose(addresses: Sequence[Endpoints]) -> tuple[Process | None, list[str]]:
     if not PROC.is_dir():
         return None, ["this machine has no /proc: only the runtime's side can be read"]
     found: set[int] = set()
-    for one in addresses:
-        host, port = _place(one.base)
+    for address in addresses:
+        host, port = _place(address.base)
         near = _addresses(host) & own_addresses()
         if not near:
             why = f"{host} is another machine: only the runtime's side can be read from here"

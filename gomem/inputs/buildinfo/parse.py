@@ -225,4 +225,4 @@ def modules_of(build: BuildInfo) -> list[tuple[str, str, str, str]]:
     """Modules: `main`, `dependency` or `replacement`, then path, version and checksum."""
     words = {"mod": "main", "dep": "dependency", "=>": "replacement"}
     lines = ([*line.split("\t"), "", "", ""] for line in build.modules.splitlines())
-    return [(words[one[0]], one[1], one[2], one[3]) for one in lines if one[0] in words]
+    return [(words[line[0]], line[1], line[2], line[3]) for line in lines if line[0] in words]

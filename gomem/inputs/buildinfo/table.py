@@ -61,7 +61,7 @@ class Build(Frames):
 def build_tables(build: BuildInfo, damaged: tuple[Damage, ...]) -> Build:
     """Lay build information out as rows."""
     settings, modules = parse.settings_of(build), parse.modules_of(build)
-    main = next((one for one in modules if one[0] == "main"), ("", None, None, None))
+    main = next((module for module in modules if module[0] == "main"), ("", None, None, None))
     paths = [line.split("\t")[1] for line in build.modules.splitlines() if line[:5] == "path\t"]
     cgo = settings.get("CGO_ENABLED")
     module = (build.go_version, next(iter(paths), None), main[1], main[2])

@@ -115,7 +115,7 @@ class LogSoFar:
     def go_on(self, cycles: Columns, announced: bool, readings: Readings) -> None:
         """Keep in mind how a piece ended."""
         self.announced = announced
-        broken = [one.line for one in readings.broken]
+        broken = [lost.line for lost in readings.broken]
         if not len(cycles["line"]):
             self.broken += len(broken)
             self.gap = self.gap or bool(readings.gaps)
@@ -257,7 +257,7 @@ def _place(events: Columns, cycles: Columns, so_far: LogSoFar) -> None:
 def _others(readings: Readings, events: Sequence[Columns]) -> dict[str, int]:
     """Lines that are not events, by kind; what is left is the program's."""
     counted = {event: readings.lines(event) for event in ("gc-forced", "scan")}
-    others = {event: sum(len(one.numbers) for one in of) for event, of in counted.items()}
+    others = {event: sum(len(lines.numbers) for lines in of) for event, of in counted.items()}
     others |= readings.others
     read = sum(len(columns["line"]) for columns in events) + sum(others.values())
     others["broken"] = len(readings.broken)
@@ -269,7 +269,7 @@ def _others(readings: Readings, events: Sequence[Columns]) -> dict[str, int]:
 def _broken_lines(readings: Readings, unwrapped: Unwrapped, source: str) -> list[Damage]:
     """Lines of the collector's that cannot be read."""
     what = "a line of the collector's that is torn, or of no known release"
-    placed = ((unwrapped.place_of(one.line), one.text) for one in readings.broken)
+    placed = ((unwrapped.place_of(lost.line), lost.text) for lost in readings.broken)
     return [Damage(source, place, what, excerpt(text)) for place, text in placed]
 
 
@@ -297,7 +297,7 @@ def _missing_cycles(
     earlier = number[0] - 1 if so_far.number is None else so_far.number
     previous = np.concatenate(([earlier], number[:-1]))
     previous[np.diff(run, prepend=so_far.run) > 0] = 0
-    broken, gaps = np.sort([one.line for one in readings.broken]), np.sort(readings.gaps)
+    broken, gaps = np.sort([lost.line for lost in readings.broken]), np.sort(readings.gaps)
     damage = []
     for row in np.flatnonzero(number - previous > 1):
         first, last = int(previous[row]) + 1, int(number[row]) - 1

@@ -242,7 +242,7 @@ class _Search:
             newline = _NEWLINE.match(text, match.end())
             if newline is not None:
                 return form, match.groups(), newline.end()
-        lines = ((one, mend((text, at, end), one, self.shapes, self.patience)) for one in forms)
+        lines = ((form, mend((text, at, end), form, self.shapes, self.patience)) for form in forms)
         mended = [(form, line) for form, line in lines if line is not None]
         if mended:
             mended.sort(key=lambda one: one[1].cost)

@@ -187,7 +187,7 @@ class GcLog(WithDamage):
 
     def _repr_html_(self) -> str:
         pieces = self.pieces(("run", "at_seconds"))
-        lasting = pd.concat([one.groupby("run")["at_seconds"].max() for one in pieces])
+        lasting = pd.concat([piece.groupby("run")["at_seconds"].max() for piece in pieces])
         lasting = lasting.groupby(level=0).max()
         runs, seconds = len(lasting), lasting.sum()
         head = (
@@ -267,8 +267,8 @@ def _version(range_of: tuple[Release, Release] | None) -> GoVersion:
 
 def _both(ranges: Sequence[GoVersion]) -> GoVersion:
     """The releases that fit every log."""
-    low = max((one.low for one in ranges if one.low is not None), default=None)
-    high = min((one.high for one in ranges if one.high is not None), default=None)
+    low = max((version.low for version in ranges if version.low is not None), default=None)
+    high = min((version.high for version in ranges if version.high is not None), default=None)
     if low is not None and high is not None and low > high:
         return _version(None)
     return GoVersion(low, high, evidence=ranges[0].evidence)
@@ -276,7 +276,7 @@ def _both(ranges: Sequence[GoVersion]) -> GoVersion:
 
 def _last_run(log: GcLog) -> int:
     runs = [frame["run"].max() for frame in (log.scavenges, log.pacer) if len(frame)]
-    runs += [one["run"].max() for one in log.pieces(["run"]) if len(one)]
+    runs += [piece["run"].max() for piece in log.pieces(["run"]) if len(piece)]
     return int(max(runs, default=1))
 
 

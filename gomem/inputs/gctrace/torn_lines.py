@@ -159,8 +159,8 @@ class _Search:
     def _matches(self, piece: bytes | Field, at: int) -> Iterator[tuple[int, tuple[bytes, ...]]]:
         if isinstance(piece, bytes):
             written = (piece, _LINE_ENDS.get(piece, piece))
-            found = (one for one in written if self.text.startswith(one, at, self.end))
-            yield from ((at + len(one), ()) for one in islice(found, 1))
+            found = (form for form in written if self.text.startswith(form, at, self.end))
+            yield from ((at + len(form), ()) for form in islice(found, 1))
             return
         whole = _FIELD_AT[piece.kind].match(self.text, at, self.end)
         if whole is None:

@@ -67,7 +67,7 @@ def prefixed(piece: bytes, prefix: re.Pattern[bytes]) -> Stamps:
         ends = np.flatnonzero(np.frombuffer(piece, np.uint8) == NEWLINE) + 1
         starts = np.concatenate(([0], ends))[lines].tolist()
         found = (prefix.match(piece, start) for start in starts)
-        return [one["time"].decode() if one and one["time"] else None for one in found]
+        return [match["time"].decode() if match and match["time"] else None for match in found]
 
     return at
 

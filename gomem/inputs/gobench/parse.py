@@ -103,8 +103,8 @@ def parse_gobench(data: bytes, *, source: str) -> tuple[GoBench, list[Damage]]:
         reader.read(number, line.decode("utf-8", "backslashreplace"))
     reader.abandon_torn()
     if not reader.rows:
-        for one in reader.damage:
-            raise FormatError(source, one.where, one.what, one.text)
+        for fault in reader.damage:
+            raise FormatError(source, fault.where, fault.what, fault.text)
         what = "no benchmark result, wanted the output of: go test -run '^$' -bench . -count 10"
         raise FormatError(source, "", what)
     measurements = _columns(reader.rows)

@@ -59,7 +59,7 @@ class Bench(Frames):
         triples = self.config[["config", "key", "value"]].itertuples(index=False)
         said = {(config, key): value for config, key, value in triples}
         configs = self.results["config"]
-        columns = {key: [said.get((one, key)) for one in configs] for key in self.told_apart}
+        columns = {key: [said.get((config, key)) for config in configs] for key in self.told_apart}
         return pd.DataFrame(columns, index=self.results.index, dtype="str")
 
     def _repr_html_(self) -> str:

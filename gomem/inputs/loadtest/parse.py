@@ -58,7 +58,7 @@ def parse_loadtest(data: bytes, *, source: str) -> tuple[list[Report], list[Dama
     ]
     if not begins:
         raise FormatError(source, "", "no report of ab, wrk, hey, vegeta or k6 in it")
-    begins.sort(key=lambda one: one[0])
+    begins.sort(key=lambda begin: begin[0])
     reports: list[Report] = []
     damage: list[Damage] = []
     ends = [place for place, _ in begins[1:]] + [len(text)]

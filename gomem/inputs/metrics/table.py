@@ -190,7 +190,7 @@ def _count(value: float | None, most: float = 2.0**53) -> int | None:
 
 def _process(pages: Sequence[Page]) -> pd.DataFrame:
     rows = [
-        (number, page.go_version or None, *(_cell(one, page.process) for one in PROCESS[2:]))
+        (number, page.go_version or None, *(_cell(column, page.process) for column in PROCESS[2:]))
         for number, page in enumerate(pages)
     ]
     return build_rows(rows, PROCESS)

@@ -59,7 +59,7 @@ class _CountReader(TextReader):
         for number, line in enumerate(self.data[header.end() :].split(b"\n"), start=first):
             if record := _RECORD.fullmatch(line):
                 self.close(addresses, frames)
-                addresses, frames = [int(one, 16) for one in record[2].split()], []
+                addresses, frames = [int(address, 16) for address in record[2].split()], []
                 self.values.append((int(record[1]),))
             elif self.values and (frame := frame_of(line)) is not None:
                 frames.append(frame)
@@ -78,10 +78,8 @@ class _CountReader(TextReader):
         counts = ValueType(name, "count")
         for text in (name, "count"):
             self.string(text)
-        labels = [
-            (row, self.string(key), self.string(text), 0, 0) for row, key, text in self.labels
-        ]
-        return self.columns((counts,), value, Labels.of(labels), counts, 1)
+        rows = [(row, self.string(key), self.string(text), 0, 0) for row, key, text in self.labels]
+        return self.columns((counts,), value, Labels.of(rows), counts, 1)
 
     def _label(self, text: bytes) -> None:
         """Labels of the record before, as the runtime prints them: a JSON object of texts."""

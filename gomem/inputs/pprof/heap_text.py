@@ -131,7 +131,7 @@ class TextReader:
         if addresses is None:
             return
         located = _located(addresses, frames) if frames else [(pc - 1, ()) for pc in addresses]
-        self.stacks.append([self.location(*one) for one in located])
+        self.stacks.append([self.location(*place) for place in located])
 
     def location(self, address: int, frames: tuple[Frame, ...]) -> int:
         """The row of a place in the code, by its address and the lines there, innermost first."""
@@ -208,7 +208,7 @@ class _HeapReader(TextReader):
                 frames.append(frame)
                 continue
             self.close(addresses, frames)
-            addresses, frames = [int(one, 16) for one in record[5].split()], []
+            addresses, frames = [int(address, 16) for address in record[5].split()], []
             inuse_objects, inuse_space, alloc_objects, alloc_space = map(int, record.groups()[:4])
             self.values.append((alloc_objects, alloc_space, inuse_objects, inuse_space))
         self.close(addresses, frames)

@@ -67,7 +67,7 @@ class Profile(WithDamage):
     @property
     def sample_type_names(self) -> list[str]:
         """The sample types by name, in the profile's order."""
-        return [one.type for one in self.sample_types]
+        return [kind.type for kind in self.sample_types]
 
     @cached_property
     def default_sample_type(self) -> str:

@@ -58,7 +58,7 @@ def stacks_of(nodes: Nodes, weights: NDArray[np.int64]) -> Iterator[tuple[tuple[
     ends = [*begins[1:].tolist(), len(frames.sample)]
     node, value = frames.node.tolist(), weights[frames.sample[begins]].tolist()
     for begin, end, weight in zip(begins.tolist(), ends, value, strict=False):
-        yield tuple(names[one] for one in node[begin:end]), weight
+        yield tuple(names[row] for row in node[begin:end]), weight
 
 
 def edges_of(nodes: Nodes, weights: NDArray[np.int64]) -> Edges:

@@ -113,9 +113,9 @@ def _with_text(columns: PprofColumns, key: str, pattern: str) -> NDArray[np.bool
     pairs, inverse = np.unique(
         np.stack([labels.key[rows], labels.text[rows]]), axis=1, return_inverse=True
     )
-    named = [(strings[one], strings[text]) for one, text in pairs.T.tolist()]
-    shown = [text if key else f"{one}:{text}" for one, text in named]
-    found = matches(shown, pattern) & np.array([key in ("", one) for one, _ in named], np.bool_)
+    named = [(strings[name], strings[text]) for name, text in pairs.T.tolist()]
+    shown = [text if key else f"{name}:{text}" for name, text in named]
+    found = matches(shown, pattern) & np.array([key in ("", name) for name, _ in named], np.bool_)
     samples = np.zeros(len(columns.value), np.bool_)
     samples[labels.sample[rows[found[inverse.reshape(-1)]]]] = True
     return samples

@@ -73,7 +73,7 @@ def _verdicts(wanted: tuple[tuple[int, tuple[int, ...]], ...]) -> NDArray[np.int
     verdicts = np.full(TAGS, _UNKNOWN, np.int8)
     for number, types in wanted:
         verdicts[number << 3 : (number + 1) << 3] = _WRONG_TYPE
-        verdicts[[number << 3 | one for one in types]] = _WANTED
+        verdicts[[number << 3 | wire_type for wire_type in types]] = _WANTED
     verdicts[:8] = _WRONG_TYPE  # there is no field 0
     return verdicts
 
