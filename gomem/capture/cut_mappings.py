@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 STACK = "[stack]"
 LAST = (STACK, "[vdso]", "[vsyscall]")
-OF_MAPPINGS = frozenset({"smaps", "maps"})
+MAPPING_KINDS = frozenset({"smaps", "maps"})
 SUMS = {"smaps_rollup": ("mappings", "Rss"), "status": ("status", "VmRSS")}
 ROUNDING, SHARE = 64 * KIB, 0.01  # by which two readings of a running process may differ
 _WAY_OUT = "the file is cut between two mappings; copy it again in one read"
@@ -37,7 +37,7 @@ def cut_mappings(artefacts: Sequence[Artefact], damaged: Iterable[str]) -> Itera
     files = [
         file
         for file in artefacts
-        if file.kind.name in OF_MAPPINGS and file.source.name not in known and len(_paths(file))
+        if file.kind.name in MAPPING_KINDS and file.source.name not in known and len(_paths(file))
     ]
     for file in files:
         why = _shorter_than_another(file, files) or _less_than_a_sum(file, artefacts)

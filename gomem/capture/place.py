@@ -18,7 +18,7 @@ from gomem.capture.clock import BY_NAME, ISO, MANIFEST_TIME, time_in_name
 from gomem.capture.manifest import ONLY_MOMENT
 from gomem.errors import Damage
 from gomem.inputs.cgroup.parse import NAME as CGROUP_NAME
-from gomem.inputs.kinds import FILE_WORDS, OF_THE_WHOLE, slot_of
+from gomem.inputs.kinds import CAPTURE_SCOPE, FILE_WORDS, slot_of
 from gomem.sources.names import natural_key
 from gomem.text import File, text
 
@@ -60,7 +60,7 @@ def place(
             if known.time is not None:
                 timed = replace(timed, time=known.time, time_source=MANIFEST_TIME)
             listed[_parts(artefact.source.name)[0]].append(timed)
-        elif artefact.kind.scope == OF_THE_WHOLE:
+        elif artefact.kind.scope == CAPTURE_SCOPE:
             placed.append(artefact)
         else:
             by_folder[_parts(artefact.source.name)[0]].append(artefact)

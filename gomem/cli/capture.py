@@ -28,7 +28,7 @@ PASSWORD = "GOMEM_PASSWORD"  # noqa: S105 - the name of a variable
 INTERRUPTED = 130
 _DURATION = re.compile(r"(\d+(?:\.\d+)?)(ms|s|m|min|h)?")
 _SECONDS = {"ms": 0.001, "s": 1.0, None: 1.0, "m": 60.0, "min": 60.0, "h": 3600.0}
-LEAST_EVERY_SECONDS = 0.01
+MIN_SECONDS = 0.01
 
 
 def capture(
@@ -213,7 +213,7 @@ def _user(given: str) -> tuple[str, str]:
 def _duration(option: str, text: str) -> float:
     match = _DURATION.fullmatch(text.strip())
     seconds = float(match[1]) * _SECONDS[match[2]] if match else 0.0
-    if seconds < LEAST_EVERY_SECONDS:
+    if seconds < MIN_SECONDS:
         raise CaptureError(f"{option} {printable(text)}: wanted such as 100ms, 10s, 5m or 1h")
     return seconds
 

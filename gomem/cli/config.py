@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 NAME = "gomem.toml"
 TABLE = "budgets"
-LARGEST_BYTES = 1 << 20
+MAX_BYTES = 1 << 20
 REGRESSION = "regression"
 
 
@@ -65,11 +65,11 @@ def budgets_in(path: Path) -> dict[str, Budget]:
 def _parsed(path: Path, shown: str) -> dict[str, Any]:
     try:
         with path.open("rb") as file:
-            text = file.read(LARGEST_BYTES + 1)
+            text = file.read(MAX_BYTES + 1)
     except OSError as error:
         raise CaptureError(f"{shown}: cannot be read: {error.strerror}") from error
-    if len(text) > LARGEST_BYTES:
-        raise CaptureError(f"{shown}: larger than {LARGEST_BYTES} bytes; wanted a {NAME}")
+    if len(text) > MAX_BYTES:
+        raise CaptureError(f"{shown}: larger than {MAX_BYTES} bytes; wanted a {NAME}")
     try:
         return tomllib.loads(text.decode())
     except (ValueError, RecursionError) as error:

@@ -24,9 +24,9 @@ if TYPE_CHECKING:
     from gomem.analysis.what_if.what_if import Asked
 
 SIZE = re.compile(r"(?P<number>\d{1,18}(?:\.\d{1,6})?)(?P<unit>B|KiB|MiB|GiB|TiB)?")
-MOST_GOGC = 100_000
-MOST_NAMED = 20  # settings of one kind
-MOST_SIZE = 1 << 62
+MAX_GOGC = 100_000
+MAX_NAMED = 20  # settings of one kind
+MAX_SIZE = 1 << 62
 
 
 Format = StrEnum("Format", "text html json csv md")  # what `--format` takes
@@ -111,8 +111,8 @@ def _asked(gogc: str, limits: str | None, container: str | None) -> Asked:
 
 def _listed(text: str, option: str) -> Sequence[str]:
     words = [word.strip() for word in text.split(",")]
-    if len(words) > MOST_NAMED:
-        raise CaptureError(f"{option}: {len(words)} values; wanted {MOST_NAMED} or fewer")
+    if len(words) > MAX_NAMED:
+        raise CaptureError(f"{option}: {len(words)} values; wanted {MAX_NAMED} or fewer")
     return list(dict.fromkeys(words))
 
 
@@ -121,9 +121,9 @@ def _gogc(word: str) -> int:
 
     if word == "off":
         return OFF
-    if not (word.isascii() and word.isdigit() and 1 <= int(word[:9]) <= MOST_GOGC):
+    if not (word.isascii() and word.isdigit() and 1 <= int(word[:9]) <= MAX_GOGC):
         raise CaptureError(
-            f"--gogc: {word!r}; wanted per cents from 1 to {MOST_GOGC}, or off, as 50,100,off"
+            f"--gogc: {word!r}; wanted per cents from 1 to {MAX_GOGC}, or off, as 50,100,off"
         )
     return int(word)
 
@@ -131,7 +131,7 @@ def _gogc(word: str) -> int:
 def _size(word: str, option: str, example: str) -> float:
     found = SIZE.fullmatch(word)
     size = 0.0 if found is None else float(found["number"]) * BYTE_UNITS[found["unit"] or "B"]
-    if not 0 < size < MOST_SIZE:
+    if not 0 < size < MAX_SIZE:
         raise CaptureError(
             f"{option}: {word!r}; wanted a size above 0 in B, KiB, MiB, GiB or TiB, as {example}"
         )

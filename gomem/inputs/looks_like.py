@@ -51,7 +51,7 @@ class Resemblance:
         return text("{}; {}", self.what, self.way_out) if self.way_out else self.what
 
 
-_OF_A_PROCESS = "what gomem reads comes from the running process: profiles, logs, /proc files"
+_ASK_PROCESS = "what gomem reads comes from the running process: profiles, logs, /proc files"
 _FETCH = "curl -f -o FILE URL fails where the server has no file to give"
 
 # Lines of an environment, which nobody quotes: any of them may be a secret.
@@ -115,7 +115,7 @@ def _executable(head: bytes, name: str) -> Resemblance | None:
     if kind == CORE:
         way_out = "viewcore (golang.org/x/debug/cmd/viewcore) reads it: viewcore {} --exe PROGRAM"
         return Resemblance("a core dump", text(f"{way_out} histogram", _file(name)))
-    return Resemblance("an ELF executable", _OF_A_PROCESS)
+    return Resemblance("an ELF executable", _ASK_PROCESS)
 
 
 @cache

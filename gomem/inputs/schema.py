@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 
     from gomem.errors import Damage
 
-_OF_NUMBERS = ("count", "fraction", "address", "Hz", "ratio")
-UNITS = frozenset({"", "B", "B/s", "s", "ns", "pages", *_OF_NUMBERS})
+_NUMBER_UNITS = ("count", "fraction", "address", "Hz", "ratio")
+UNITS = frozenset({"", "B", "B/s", "s", "ns", "pages", *_NUMBER_UNITS})
 _PLAIN = frozenset({"bool", "float64", "int64"})  # NumPy's own, of which an array is enough
 
 

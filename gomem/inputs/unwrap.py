@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 Parsed = TypeVar("Parsed")
 
-LONGEST_BYTES = 1 << 26  # what people paste is shorter, and all of its lines are held at once
+MAX_BYTES = 1 << 26  # what people paste is shorter, and all of its lines are held at once
 GO_TEST = "go-test"
 LAYERS = 6  # wrappers around each other: a quoted fence of a CI log has three
 SAMPLE_LINES = 50  # that say which wrapper there is
@@ -124,7 +124,7 @@ class _Lines:
 
 def plain_texts(data: bytes) -> Iterator[PlainText]:
     """The text without its outermost wrapper, without the next, and so on."""
-    if len(data) > LONGEST_BYTES or b"\0" in data[:4096]:
+    if len(data) > MAX_BYTES or b"\0" in data[:4096]:
         return
     seen = data
     for lines in _peeled(data):

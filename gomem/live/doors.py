@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 PROBE_SECONDS = 3.0  # for an address that nobody named
 SAME_START_SECONDS = 3.0
-MOST_ADDRESSES = 16  # a process that listens at more is no service with a debug port
+MAX_ADDRESSES = 16  # a process that listens at more is no service with a debug port
 VARS, METRICS, INDEX = "/debug/vars", "/metrics", "/debug/pprof/"
 HEAP_TEXT = f"{INDEX}heap?debug=1"
 _COLLECTIONS = ("go_gc_duration_seconds_count", "go_gc_cycles_total_gc_cycles_total")
@@ -159,10 +159,10 @@ def find_doors(addresses: Sequence[Endpoints], *, wanted: bool = False) -> Doors
     """Ask each address what it serves; the first that serves a thing is the one to ask for it."""
     # Of addresses `wanted`, named by a person, silence is worth a word.
     doors, said, unheard = Doors(), list[str](), list[str]()
-    for one in addresses[:MOST_ADDRESSES]:
+    for one in addresses[:MAX_ADDRESSES]:
         doors = _with(doors, one, said, unheard, wanted=wanted)
-    if len(addresses) > MOST_ADDRESSES:
-        said.append(f"{len(addresses) - MOST_ADDRESSES} more addresses were not tried")
+    if len(addresses) > MAX_ADDRESSES:
+        said.append(f"{len(addresses) - MAX_ADDRESSES} more addresses were not tried")
     if wanted or not doors.found:
         said += unheard
     return replace(doors, said=tuple(said))

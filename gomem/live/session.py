@@ -30,9 +30,9 @@ if TYPE_CHECKING:
 COLLECTION_WITHIN_SECONDS = 150.0  # the runtime forces one after two minutes without
 COLLECTION_POLL_SECONDS = 0.25
 LOOK_SECONDS = 0.5  # how soon the end of the process is noticed
-MOST_EMPTY = 5  # moments in a row of which nothing came
+MAX_EMPTY = 5  # moments in a row of which nothing came
 PIECE_BYTES = MIB
-LARGEST_LOG_BYTES = GIB
+MAX_LOG_BYTES = GIB
 
 
 @dataclass
@@ -62,7 +62,7 @@ class LogTail:
             if known.st_ino != self._inode or known.st_size < self._at:
                 self._inode, self._at = known.st_ino, 0
             file.seek(self._at)
-            while self.taken_bytes < LARGEST_LOG_BYTES and (piece := file.read(PIECE_BYTES)):
+            while self.taken_bytes < MAX_LOG_BYTES and (piece := file.read(PIECE_BYTES)):
                 whole = piece[: piece.rfind(b"\n") + 1] or (
                     piece if len(piece) == PIECE_BYTES else b""
                 )
@@ -167,7 +167,7 @@ class Session:
         self._write(moment)
         if moment.ended:
             raise Ended
-        return "nothing came any more" if self._empty >= MOST_EMPTY else ""
+        return "nothing came any more" if self._empty >= MAX_EMPTY else ""
 
     def _write(self, moment: Moment) -> None:
         for artefact, why in moment.missing.items():

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from gomem.live.endpoints import Access, Endpoints
 
-LARGEST_PID = 1 << 22  # the kernel's PID_MAX_LIMIT
+MAX_PID = 1 << 22  # the kernel's PID_MAX_LIMIT
 
 
 @dataclass(frozen=True)
@@ -38,8 +38,8 @@ def found_target(named: Sequence[str], access: Access) -> Iterator[Target]:
     """
     numbers = [word for word in named if word.isdecimal()]
     for text in numbers:
-        if len(text) > len(str(LARGEST_PID)) or not 0 < int(text) <= LARGEST_PID:
-            raise CaptureError(f"{text[:20]}: no PID; wanted one of 1 to {LARGEST_PID}")
+        if len(text) > len(str(MAX_PID)) or not 0 < int(text) <= MAX_PID:
+            raise CaptureError(f"{text[:20]}: no PID; wanted one of 1 to {MAX_PID}")
     pids = sorted(set(map(int, numbers)))
     if len(pids) > 1:
         listed = ", ".join(map(str, pids))

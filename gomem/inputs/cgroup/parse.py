@@ -21,7 +21,7 @@ from gomem.errors import Damage, excerpt
 
 NO_LIMIT_V1 = (2**63 - 1) // 65536 * 65536  # rounded to pages of up to 64 KiB
 UNLIMITED = b"max"
-LARGEST = 2**63  # the kernel's counters hold less
+MAX_COUNT = 2**63  # the kernel's counters hold less
 
 _SINGLE = (
     *("current", "max", "high", "low", "min", "peak"),
@@ -117,7 +117,7 @@ def _fields(line: bytes) -> dict[str, int | None]:
         key, _, number = pair.partition(b"=")
         if number.isdigit():
             found[f"{name}.{key.decode('ascii', 'replace')}"] = int(number)
-    return dict(found) if all(value < LARGEST for value in found.values()) else {}
+    return dict(found) if all(value < MAX_COUNT for value in found.values()) else {}
 
 
 def _number(text: bytes) -> int | None:

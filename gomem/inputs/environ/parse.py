@@ -27,7 +27,7 @@ OFF, DEFAULT_PERCENT = "off", 100
 
 ENTRY = re.compile(rb"([A-Za-z_][A-Za-z0-9_.%()-]*)=(.*)", re.DOTALL)
 KNOWN_BY = frozenset({b"PATH", *(name.encode() for name in KEPT)})
-OF_GO_ENV = b"GOTOOLDIR"  # of the toolchain's settings, which `go env` prints in the same form
+GO_ENV_NAME = b"GOTOOLDIR"  # of the toolchain's settings, which `go env` prints in the same form
 WORDS = re.compile(r"(?<![a-z])env(?:iron(?:ment)?)?(?![a-z])", re.IGNORECASE)  # in file names
 CUT = re.compile(rb"[A-Za-z_][A-Za-z0-9_.%()-]*")
 MIN_LINES = 2
@@ -49,7 +49,7 @@ def looks_like_environ(data: bytes, name: str) -> bool:
         return all(matches[:-1]) and bool(matches[-1] or CUT.fullmatch(entries[-1]))
     names = {match[1] for match in matches if match is not None}
     is_known = not names.isdisjoint(KNOWN_BY) or WORDS.search(name) is not None
-    return all(matches) and len(matches) >= MIN_LINES and is_known and OF_GO_ENV not in names
+    return all(matches) and len(matches) >= MIN_LINES and is_known and GO_ENV_NAME not in names
 
 
 def _entries(data: bytes) -> list[bytes]:

@@ -35,7 +35,7 @@ _KINDS = (
     ("leaks", re.compile(r"leaking (?:param|closure reference)(?: content)?:? (?P<subject>.*)")),
     ("leaks", re.compile(r"parameter (?P<subject>\S+) leaks to .*")),
 )
-_NOT_OF_ESCAPES = (
+_OTHER_MESSAGES = (
     *("can inline ", "cannot inline ", "inlining call to "),
     *("zero-copy ", "devirtualizing ", "PGO "),
 )
@@ -65,7 +65,7 @@ REASONS = (
     ("return", "returned to the caller"),
     ("assign", "assigned to what is on the heap"),
 )
-LEAST_MARKS = 3  # lines with a verdict, from which on text is taken for this format
+MIN_MARKS = 3  # lines with a verdict, from which on text is taken for this format
 
 
 _Place = tuple[str, int, int | None]  # file, line, column
@@ -94,7 +94,7 @@ def looks_like_escapes(data: bytes) -> bool:
         return False  # quickly: captures are full of profiles, and of text that is none
     lines = head.decode("utf-8", "replace").splitlines()
     marks = (line for line in lines if any(verdict in line for verdict in _VERDICTS))
-    return sum(_LINE.fullmatch(line) is not None for line in marks) >= LEAST_MARKS
+    return sum(_LINE.fullmatch(line) is not None for line in marks) >= MIN_MARKS
 
 
 def parse_escapes(output: bytes, *, source: str) -> tuple[list[Verdict], list[Damage]]:
@@ -130,7 +130,7 @@ class _Reading:
         message = match["message"]
         if _STEP.match(message) or _STEP.match(f" {message}"):
             self._explain(place, message if message[:1].isspace() else f" {message}")
-        elif not message.startswith(_NOT_OF_ESCAPES) and _CAPTURES not in message:
+        elif not message.startswith(_OTHER_MESSAGES) and _CAPTURES not in message:
             self._judge(place, message.strip())
         return True
 

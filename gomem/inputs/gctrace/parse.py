@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from gomem.errors import Damage
 
 CHUNK_BYTES = 1 << 22  # many windows; bounds the memory, keeps offsets in 32 bits
-LONGEST_LINE_BYTES = 1 << 26  # a longer one is cut: no log is held whole for want of a newline
+MAX_LINE_BYTES = 1 << 26  # a longer one is cut: no log is held whole for want of a newline
 PART_LINES = 1 << 13
 NEWLINE = 10
 ARROW, ARROW_IN_HTML = b"->", b"-&gt;"
@@ -67,7 +67,7 @@ def parse_pieces(
         readable = piece.replace(ARROW_IN_HTML, ARROW) if b"&" in piece else piece
         ahead = held.followed_by(unwrapper.unwrap(readable))
         end = len(ahead.text) if last else ahead.text.rfind(b"\n") + 1
-        if len(ahead.text) - end > LONGEST_LINE_BYTES:
+        if len(ahead.text) - end > MAX_LINE_BYTES:
             end = len(ahead.text)
             unwrapper.end_line()
         readings = Readings()
@@ -84,7 +84,7 @@ def _whole_lines(pieces: Iterable[bytes]) -> Iterator[tuple[bytes, bool]]:
     held = b""
     for piece in pieces:
         end = piece.rfind(b"\n") + 1
-        if len(held) * (not end) + len(piece) - end > LONGEST_LINE_BYTES:
+        if len(held) * (not end) + len(piece) - end > MAX_LINE_BYTES:
             end = len(piece)
         if end:
             yield b"".join((held, memoryview(piece)[:end])), False

@@ -144,7 +144,7 @@ _NOTES = {
 }
 _NAMES = tuple(column.name for column in CYCLES)
 # Of a line that was read whole all of these are known, in every release.
-_OF_A_WHOLE_LINE = ("mark_seconds", "cpu_background_seconds", "heap_live_bytes", "gomaxprocs")
+_IN_WHOLE_LINES = ("mark_seconds", "cpu_background_seconds", "heap_live_bytes", "gomaxprocs")
 
 
 @dataclass(frozen=True)
@@ -170,7 +170,7 @@ class GcLog(WithDamage):
     def notes(self) -> tuple[str, ...]:
         """What there is besides that is no damage: quoted lines, and those of another form."""
         counts = Counter(dict(zip(self.other["kind"], self.other["lines"], strict=True)))
-        pieces = self.pieces(_OF_A_WHOLE_LINE)
+        pieces = self.pieces(_IN_WHOLE_LINES)
         counts["partial"] = sum(int(piece.isna().any(axis=1).sum()) for piece in pieces)
         said = ((words, counts[kind]) for kind, words in _NOTES.items())
         return tuple(words.format(format_count(count)) for words, count in said if count)

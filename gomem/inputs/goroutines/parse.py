@@ -33,7 +33,7 @@ from gomem.errors import Damage, FormatError, excerpt
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-LARGEST_BYTES = 64 << 20  # where net/http/pprof stops
+MAX_BYTES = 64 << 20  # where net/http/pprof stops
 SECONDS = 60
 OLD_DEPTH = 98  # frames that older releases print of a deeper stack, without the runtime's own
 _HEADER = re.compile(
@@ -146,7 +146,7 @@ def parse_goroutines(data: bytes, *, source: str) -> tuple[Counter[Waiting], lis
     _count(one, found)
     if last is None:
         raise FormatError(source, "", "no goroutine in it; wanted `goroutine 1 [running]:`")
-    if not last.complete or not last.stack or len(data) == LARGEST_BYTES:
+    if not last.complete or not last.stack or len(data) == MAX_BYTES:
         damage = [each for each in damage if each.where != f"line {number}"]
         what = "ends within a goroutine: it is cut, and goroutines may be missing"
         damage.append(Damage(source, f"line {last.line}", what))

@@ -62,9 +62,9 @@ SAMPLE_TYPES = tuple(
     for word in ("alloc", "inuse")
     for what, unit in (("objects", "count"), ("space", "bytes"))
 )
-_OF_MAPPINGS: tuple[Any, ...] = (np.int64, *[np.uint64] * 3, *[np.int32] * 2, *[np.bool_] * 4)
+_MAPPING_DTYPES: tuple[Any, ...] = (np.int64, *[np.uint64] * 3, *[np.int32] * 2, *[np.bool_] * 4)
 LAST_OF_ALL = "NumGC"  # of the MemStats that every release writes, near their end
-LARGEST = 2**63  # what no count may reach
+MAX_COUNT = 2**63  # what no count may reach
 
 Frame = tuple[bytes, bytes, int]  # function, file, line
 
@@ -160,7 +160,7 @@ class TextReader:
             labels=labels,
             functions=Functions.of(self._function_rows()),
             locations=Locations.of(self._location_rows()),
-            mappings=Mappings(*(np.zeros(0, kind) for kind in _OF_MAPPINGS)),
+            mappings=Mappings(*(np.zeros(0, kind) for kind in _MAPPING_DTYPES)),
             strings=list(self.strings),
             period_type=period_type,
             period=period,
@@ -242,7 +242,7 @@ class _HeapReader(TextReader):
             elif record := _RECORD.fullmatch(line.strip()):
                 # Scaling is by rate / size at most; the runtime's own counts come nowhere near.
                 largest = max(abs(int(number)) for number in record.groups()[:4])
-                if largest * (self._rate + 1) >= LARGEST:
+                if largest * (self._rate + 1) >= MAX_COUNT:
                     what = "stands for more than 64 bits hold"
                     self.damage.append(Damage(self.source, f"line {number}", what, excerpt(line)))
                 else:

@@ -20,7 +20,7 @@ from gomem.text import Quoted, text
 if TYPE_CHECKING:
     from gomem.sources.artefact import Readable, Source
 
-OF_PROFILES = ("pprof", "heap_text", "count_text")
+PROFILE_KINDS = ("pprof", "heap_text", "count_text")
 
 
 def read_pprof(readable: Readable) -> Profile:
@@ -40,7 +40,7 @@ def read_pprof(readable: Readable) -> Profile:
             return profile
         for cause in source.damage:  # the bytes before the profile's own end
             raise FormatError(source.name, cause.where, cause.what) from error
-        name_another(source, "a pprof profile", OF_PROFILES, refused=True)
+        name_another(source, "a pprof profile", PROFILE_KINDS, refused=True)
         raise
     if not columns.drop_frames:
         return Profile(source.name, columns, (*source.damage, *damage))

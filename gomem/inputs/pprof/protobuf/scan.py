@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-FEW = 24  # messages: below this, reading field by field is faster than an array round
+MIN_AT_ONCE = 24  # messages: below this, reading field by field is faster than an array round
 FIELDS_LIMIT = 1 << 24  # fields of one type's messages outside packed runs: 400 MB of records
 ROUNDS = 32  # whose records are kept apart: most are asked for by a field that one round has
 TAGS = 1024  # tags below this have a verdict of their own: fields up to number 127
@@ -52,7 +52,7 @@ def scan(messages: Messages, wanted: Mapping[int, tuple[int, ...]]) -> Fields:
         chains.cursor, chains.limit = messages.starts[active], messages.stops[active]
     rounds: list[Records] = []
     found = 0
-    while chains.active.size > FEW:
+    while chains.active.size > MIN_AT_ONCE:
         records = chains.round()
         if len(records):
             rounds.append(records)
