@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 from gomem.inputs.buildinfo import parse
 from gomem.inputs.schema import Column, Frames, build_rows
@@ -46,16 +46,12 @@ class Build(Frames):
     build: pd.DataFrame
     settings: pd.DataFrame
     modules: pd.DataFrame
+    release_evidence: ClassVar[str] = "build information"  # what says the release
 
     @property
     def go_version(self) -> str:
         """The release that built it."""
         return str(self.build["go_version"].iloc[0])
-
-    @property
-    def release_evidence(self) -> str:
-        """What says the release."""
-        return "build information"
 
 
 def build_tables(build: BuildInfo, damaged: tuple[Damage, ...]) -> Build:

@@ -43,12 +43,12 @@ class Goroutines(Frames):
 def goroutines_table(found: Counter[Waiting]) -> pd.DataFrame:
     """Lay goroutines out as rows."""
     rows = []
-    for one, count in found.items():
-        seconds = None if one.minutes is None else float(one.minutes * SECONDS)
-        elided = None if one.elided < 0 else one.elided
-        begun = (innermost_own(one.stack), one.created_by, one.locked, one.leaked)
-        stack = (one.of_the_runtime, elided, ";".join(one.stack))
-        rows.append((count, one.state, seconds, *begun, *stack))
+    for alike, count in found.items():
+        seconds = None if alike.minutes is None else float(alike.minutes * SECONDS)
+        elided = None if alike.elided < 0 else alike.elided
+        begun = (innermost_own(alike.stack), alike.created_by, alike.locked, alike.leaked)
+        stack = (alike.of_the_runtime, elided, ";".join(alike.stack))
+        rows.append((count, alike.state, seconds, *begun, *stack))
     return build_rows(rows, GOROUTINES)
 
 

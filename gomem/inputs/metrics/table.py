@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 import pandas as pd
@@ -100,6 +100,7 @@ class RuntimeMetrics(Frames):
     pause_quantiles: pd.DataFrame = field(default_factory=lambda: empty(PAUSE_QUANTILES))
     go_version: str | None = None  # the release, as a page's `go_info` has it
     time: datetime | None = None  # the latest stamp of a page that has stamps
+    release_evidence: ClassVar[str] = "go_info"  # what says the release
 
     @property
     def stats(self) -> pd.DataFrame:
@@ -110,11 +111,6 @@ class RuntimeMetrics(Frames):
     def is_page(self) -> bool:
         """Whether it is a page of Prometheus metrics."""
         return bool(len(self.process))
-
-    @property
-    def release_evidence(self) -> str:
-        """What says the release."""
-        return "go_info"
 
 
 def metrics_tables(readings: Sequence[Metrics], damaged: tuple[Damage, ...] = ()) -> RuntimeMetrics:
