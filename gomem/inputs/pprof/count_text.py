@@ -23,7 +23,6 @@ from gomem.inputs.pprof.heap_text import TextReader, frame_of
 
 if TYPE_CHECKING:
     from gomem.inputs.pprof.columns import PprofColumns
-    from gomem.inputs.pprof.heap_text import Frame
 
 _HEADER = re.compile(rb"\s*(goroutine|goroutineleak|threadcreate) profile: total (\d{1,18})[^\n]*")
 _RECORD = re.compile(rb"(\d{1,18}) @((?: *0x[0-9a-f]{1,16})*)\s*")
@@ -53,22 +52,18 @@ class _CountReader(TextReader):
         header = _HEADER.match(self.data)
         if header is None:
             raise FormatError(self.source, "byte 0", "not a profile of counts in text")
-        addresses: list[int] | None = None
-        frames: list[tuple[int, Frame | None]] = []
         first = self.data[: header.end()].count(b"\n") + 1
         for number, line in enumerate(self.data[header.end() :].split(b"\n"), start=first):
             if record := _RECORD.fullmatch(line):
-                self.close(addresses, frames)
-                addresses, frames = [int(address, 16) for address in record[2].split()], []
-                self.values.append((int(record[1]),))
+                self.begin(record[2], (int(record[1]),))
             elif self.values and (frame := frame_of(line)) is not None:
-                frames.append(frame)
+                self.frames.append(frame)
             elif self.values and (labels := _LABELS.fullmatch(line)):
                 self._label(labels[1])
             elif line.strip():
                 what = "not a line of a profile of counts in text; wanted `n @ 0x…`"
                 self.damage.append(Damage(self.source, f"line {number}", what, excerpt(line)))
-        self.close(addresses, frames)
+        self.close()
         total, found = int(header[2]), sum(count for count, *_ in self.values)
         if found != total:
             what = f"counts {found}, and its header says {total}: it is cut, or lines are missing"

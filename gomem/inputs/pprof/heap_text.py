@@ -120,17 +120,27 @@ class TextReader:
     damage: list[Damage] = field(default_factory=list)
     values: list[tuple[int, ...]] = field(default_factory=list)
     stacks: list[list[int]] = field(default_factory=list)
+    addresses: list[int] = field(default_factory=list)  # of the record that is being read
+    frames: list[tuple[int, Frame | None]] = field(default_factory=list)  # of the same
     locations: dict[tuple[int, tuple[Frame, ...]], int] = field(default_factory=dict)
     functions: dict[tuple[bytes, bytes], int] = field(default_factory=dict)
     strings: dict[str, int] = field(
         default_factory=lambda: {text: row for row, text in enumerate(STRINGS)}
     )
 
-    def close(self, addresses: list[int] | None, frames: list[tuple[int, Frame | None]]) -> None:
+    def begin(self, addresses: bytes, values: tuple[int, ...]) -> None:
+        """Take a record, with the addresses as it has them; the lines below it are its frames."""
+        self.close()
+        self.addresses, self.frames = [int(address, 16) for address in addresses.split()], []
+        self.values.append(values)
+
+    def close(self) -> None:
         """Make a stack of a record's addresses and of what the lines below it say of them."""
-        if addresses is None:
+        if len(self.stacks) == len(self.values):
             return
-        located = _located(addresses, frames) if frames else [(pc - 1, ()) for pc in addresses]
+        located: list[tuple[int, tuple[Frame, ...]]] = [(pc - 1, ()) for pc in self.addresses]
+        if self.frames:
+            located = _located(self.addresses, self.frames)
         self.stacks.append([self.location(*place) for place in located])
 
     def location(self, address: int, frames: tuple[Frame, ...]) -> int:
@@ -201,17 +211,10 @@ class _HeapReader(TextReader):
         if self._header[1] == b"heap" and LAST_OF_ALL not in stats:
             what = "ends without its MemStats: it is cut, and records may be missing"
             self.damage.append(Damage(self.source, f"byte {len(self.data)}", what))
-        addresses: list[int] | None = None
-        frames: list[tuple[int, Frame | None]] = []
-        for record, frame in self._lines(records):
-            if frame is not None:
-                frames.append(frame)
-                continue
-            self.close(addresses, frames)
-            addresses, frames = [int(address, 16) for address in record[5].split()], []
+        for record in self._records(records):
             inuse_objects, inuse_space, alloc_objects, alloc_space = map(int, record.groups()[:4])
-            self.values.append((alloc_objects, alloc_space, inuse_objects, inuse_space))
-        self.close(addresses, frames)
+            self.begin(record[5], (alloc_objects, alloc_space, inuse_objects, inuse_space))
+        self.close()
         max_rss = stats.get("MaxRSS")
         peak = max_rss if isinstance(max_rss, int) else None
         return HeapText(self._columns(), _memstats_json(stats), peak)
@@ -230,13 +233,13 @@ class _HeapReader(TextReader):
             return 1
         return int(self._header[2] or 0) // (2 if self._header[1] == b"heap" else 1)
 
-    def _lines(self, records: bytes) -> Iterator[tuple[Any, Any]]:
-        """Records and the frames below them, as (match, None) and (None, frame)."""
+    def _records(self, records: bytes) -> Iterator[re.Match[bytes]]:
+        """Records; the frames below one are taken as they come."""
         below = records[self._header.end() :]
         first = records[: self._header.end()].count(b"\n") + 1
         for number, line in enumerate(below.split(b"\n"), start=first):
             if self.values and (frame := frame_of(line)) is not None:
-                yield None, frame
+                self.frames.append(frame)
             elif line.startswith(LIBRARIES):
                 return
             elif record := _RECORD.fullmatch(line.strip()):
@@ -246,7 +249,7 @@ class _HeapReader(TextReader):
                     what = "stands for more than 64 bits hold"
                     self.damage.append(Damage(self.source, f"line {number}", what, excerpt(line)))
                 else:
-                    yield record, None
+                    yield record
             elif line.strip() not in (b"", b"#"):
                 what = "not a line of a heap profile in text; wanted `n: bytes [n: bytes] @ 0x…`"
                 self.damage.append(Damage(self.source, f"line {number}", what, excerpt(line)))
