@@ -1,4 +1,4 @@
-"""Which smaps end early, between two mappings? Such a file looks whole; only others tell.
+"""Which smaps end early, between two mappings? Such a file looks whole; only other files tell.
 
 The kernel writes smaps in pieces that end behind a mapping, so that a copy which broke off often
 does, too. That is said where it is certain:

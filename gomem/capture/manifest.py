@@ -53,7 +53,7 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class Missing:
-    """What was to be collected and could not be had."""
+    """What should have been collected and could not be."""
 
     moment: str
     artefact: str

@@ -1,4 +1,4 @@
-"""What a capture can lack, what that would tell, and the command that gets it: the only list."""
+"""What a capture may lack, what it would tell, and how to collect it: the only list."""
 
 from __future__ import annotations
 

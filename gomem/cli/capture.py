@@ -135,7 +135,7 @@ def _run(
 
 
 def _session(target: Target, plan: Plan, output: Path, *, redact: bool) -> Session:
-    """What was found is told, and the folder begun."""
+    """Say what was found, and begin the folder."""
     from gomem.live.facts import facts_of
     from gomem.live.folder import CaptureFolder
     from gomem.live.redact import redacted
@@ -176,7 +176,7 @@ def _conclude(session: Session, output: Path, why: str) -> None:
 
 
 def _headers(given: Sequence[str]) -> Mapping[str, str]:
-    """Headers by name; what is wrong with one is said without its value."""
+    """Headers by name; an error about one never shows its value."""
     lines: list[str] = []
     for header in given:
         if header.startswith("@"):
@@ -232,7 +232,7 @@ def _profiles(text: str) -> tuple[str, ...]:
 
 @contextmanager
 def _stopped_by_signals() -> Iterator[None]:
-    """SIGTERM and SIGHUP end a capture as Ctrl-C does: what is whole stays."""
+    """SIGTERM and SIGHUP end a capture as Ctrl-C does: whole moments are kept."""
 
     def stop(*_: object) -> None:
         raise KeyboardInterrupt

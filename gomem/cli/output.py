@@ -40,7 +40,7 @@ def tell(message: str) -> None:
 
 @dataclass
 class DamageReport:
-    """Prints on standard error what could not be read: the first places, and how many more."""
+    """Prints what could not be read on standard error: the first places, and how many more."""
 
     places: int = 0  # how many it was given
     shown: Callable[[Text], str] = str  # what may be printed of a message

@@ -172,7 +172,7 @@ def _candidates(data: bytes, looks_like: Callable[[bytes], bool]) -> Iterator[Pl
 
 
 def plain_characters(data: bytes) -> bytes:
-    """The text without what editors, browsers and terminals put in."""
+    """The text without the characters that editors, browsers and terminals add."""
     for old, new in CHARACTERS:
         if old in data:
             data = data.replace(old, new)

@@ -49,7 +49,7 @@ class RuntimeReading:
 
 @dataclass(frozen=True)
 class Doors:
-    """Where the process serves what, as far as it was found."""
+    """Which address of the process serves which endpoint, as far as they were found."""
 
     pprof: Endpoints | None = None  # whose `/debug/pprof/` answers
     expvar: Endpoints | None = None  # whose `/debug/vars` holds MemStats

@@ -90,7 +90,7 @@ class Process:
 
     @property
     def arguments(self) -> list[str]:
-        """Its command line, to compare; it is told to nobody."""
+        """Its command line, for comparison only; it is never reported."""
         try:
             return self._process.cmdline()
         except psutil.Error:
@@ -121,7 +121,7 @@ class Process:
 
     @property
     def denied(self) -> str:
-        """Why a file of its may not be read, and who may."""
+        """Why its files may not be read, and who may read them."""
         able = (
             "CAP_SYS_PTRACE (sudo gomem …; in a container: capabilities.add: [SYS_PTRACE], or "
             "docker run --cap-add SYS_PTRACE)"

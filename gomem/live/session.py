@@ -104,7 +104,7 @@ class Session:
     _empty: int = 0
 
     def run(self) -> str:
-        """Take moments to disk; return why no more follow. CaptureError if none can be had."""
+        """Write moments until there is a reason to stop; return it. CaptureError if none can be had."""
         why = "stopped"
         try:
             why = self._moments()
@@ -118,7 +118,7 @@ class Session:
         return why
 
     def _moments(self) -> str:
-        """Take what the plan says; return why it ends."""
+        """Take the moments that the plan asks for; return the reason to stop."""
         begun = time.monotonic()
         why = self._take()
         if why or self.plan.every_seconds is None:
@@ -154,7 +154,7 @@ class Session:
         return trigger.fires(value, time.monotonic())
 
     def _take(self) -> str:
-        """Take a moment and write it; return why no more follow, or nothing."""
+        """Take a moment and write it; return the reason to stop, or an empty text."""
         moment = Moment()
         try:
             fill(moment, self.target.process, self.target.doors, self.plan.profiles)
@@ -189,7 +189,7 @@ class Session:
         self.show(self.folder.moments, moment.rss_bytes)
 
     def _note(self, what: str, why: str) -> None:
-        """Tell why something is missing, once as long as the reason is the same."""
+        """Say why something is missing, once for as long as the reason stays the same."""
         if self._missed.get(what) != why:
             self._missed[what] = why
             self.tell(f"no {what}: {why}" if what != "trigger" else why)

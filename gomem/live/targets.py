@@ -32,7 +32,7 @@ class Target:
 
 @contextmanager
 def found_target(named: Sequence[str], access: Access) -> Iterator[Target]:
-    """The process meant by a PID, by URLs of its endpoints, or by both; let go of at the end.
+    """The process meant by a PID, by URLs of its endpoints, or by both; closed at the end.
 
     CaptureError where there is no such process, or several are named.
     """

@@ -12,7 +12,7 @@ from gomem.errors import CaptureError, printable
 from gomem.units import BYTE_UNITS
 
 LEVELS = ("rss", "goroutines")
-MIN_VALUES = 5  # a median of fewer is none
+MIN_VALUES = 5  # fewer values give no median
 MAX_VALUES = 3600  # an hour of looks, a second apart
 SIZES = {
     "": 1, **{unit.lower(): size for unit, size in BYTE_UNITS.items()},
@@ -38,7 +38,7 @@ class Trigger:
 
     @classmethod
     def of(cls, condition: str, cool_down_seconds: float) -> Trigger:
-        """The trigger that a person wrote; CaptureError where it is none."""
+        """Parse a condition such as `rss>2GiB`; CaptureError if it is not one."""
         match = _CONDITION.fullmatch(condition)
         unit = (match["unit"] or "").lower() if match else ""
         if match is None or match["level"] not in LEVELS or unit not in SIZES:

@@ -38,7 +38,7 @@ MAX_PERCENT = 2**31 - 1
 
 
 def looks_like_environ(data: bytes, name: str) -> bool:
-    """Whether the content is an environment, of which the last entry may be cut."""
+    """Whether the content is an environment; its last entry may be cut."""
     # Lines of `KEY=VALUE` are in many files; so a text must set PATH or a variable of the
     # runtime's, or be named after the environment.
     if len(data) > MAX_TEXT_BYTES or ENTRY.match(data.lstrip()) is None:
@@ -59,7 +59,7 @@ def _entries(data: bytes) -> list[bytes]:
 
 
 def parse_environ(data: bytes, *, source: str) -> tuple[dict[str, str], list[Damage]]:
-    """The runtime's variables, each as it is set; what is no entry is damage, without its text."""
+    """The runtime's variables as they are set; a malformed entry is damage, without its text."""
     kept: dict[str, str] = {}
     damage: list[Damage] = []
     for number, entry in enumerate(_entries(data), start=1):

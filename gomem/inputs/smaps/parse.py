@@ -140,7 +140,7 @@ def parse_smaps(data: bytes, *, source: str) -> tuple[Mappings, list[Damage]]:
 
 
 def _each_once(mappings: Mappings) -> Mappings:
-    """Without the entries that the kernel printed once more as part of a mapping that had grown."""
+    """Leave out entries that the kernel printed again as part of a mapping that has grown."""
     # Such a mapping begins where the one before it does, or lower where it has joined others too,
     # and ends above it. Files of two processes in one begin again below, and so keep all of theirs.
     start, end = mappings.start, mappings.end

@@ -1,4 +1,4 @@
-"""Stacks that can be told apart across profiles without writing each of them out.
+"""Stacks identified across profiles without writing each of them out.
 
 Two profiles of one process number their functions and places in different ways; what they share
 are names. Written out, the stacks of a large profile take hundreds of megabytes, and a series has
