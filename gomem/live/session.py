@@ -104,7 +104,7 @@ class Session:
     _empty: int = 0
 
     def run(self) -> str:
-        """Write moments until there is a reason to stop; return it. CaptureError if none can be had."""
+        """Write moments until there is a reason to stop; return it. CaptureError if none comes."""
         why = "stopped"
         try:
             why = self._moments()
