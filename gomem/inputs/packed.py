@@ -25,8 +25,9 @@ class PackedFrame:
     def append(self, piece: pd.DataFrame) -> None:
         """Take further rows."""
         if len(piece):
-            packed = io.BytesIO()
-            piece.reset_index(drop=True).to_feather(packed, compression="zstd")
+            bare, packed = piece.reset_index(drop=True), io.BytesIO()
+            bare.attrs = {}  # a dictionary of the columns would be packed with every piece
+            bare.to_feather(packed, compression="zstd")
             self._pieces.append((len(piece), packed.getvalue()))
 
     def __len__(self) -> int:
