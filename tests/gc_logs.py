@@ -9,11 +9,12 @@ import numpy as np
 import pandas as pd
 
 from gomem.facts.collector import CollectorFacts
-from gomem.inputs.gctrace.parse import join_pieces, parse_pieces
+from gomem.inputs.gctrace.parse import parse_pieces
 from gomem.inputs.gctrace.table import GcLog, read_gctrace
 from gomem.inputs.memstats.table import read_memstats
 from gomem.inputs.packed import PackedFrame
 from gomem.releases import GoRelease, parse_release
+from tests.gctrace_pieces import join_pieces
 
 GCLOGS = Path(__file__).parent.parent / "fixtures" / "gctrace"
 SAMPLE = ("NumGC", "PauseNs", "PauseEnd", "NextGC", "GCCPUFraction", "Latest", "Metrics")

@@ -8,7 +8,7 @@ is taken from it: that needs a clock of which the unit and the zone are known.
 from __future__ import annotations
 
 import re
-from datetime import UTC, datetime, timedelta, timezone
+from datetime import UTC, datetime, timedelta
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any
 
@@ -43,30 +43,18 @@ def time_of(source: Source, parsed: Any) -> tuple[datetime | None, str]:
 def time_in_name(name: str) -> datetime | None:
     """The time in a name (UTC unless it says): usual ISO 8601, or Unix seconds to nanoseconds."""
     if iso := ISO.search(name):
-        year, month, day, hour, minute, second = (int(iso[group]) for group in (1, 3, 4, 5, 6, 7))
-        microsecond = int((iso[8] or "0").ljust(6, "0")[:6])
-        zone = timezone(_offset(iso[9] or "Z"))
-        try:
-            named = datetime(year, month, day, hour, minute, second, microsecond, tzinfo=zone)
-        except ValueError:
-            return None
-        return known_time(named.astimezone(UTC))
+        year, _, month, day, hour, minute, second, fraction, zone = iso.groups()
+        clock = f"{hour}:{minute}:{second}.{fraction or 0}{zone or 'Z'}".upper()
+        named = parse_time(f"{year}-{month}-{day}T{clock}")
+        return named and named.astimezone(UTC)
     if unix := _UNIX.search(name):
         since = timedelta(seconds=int(unix[1]), microseconds=int(unix[2].ljust(6, "0")[:6]))
         return datetime.fromtimestamp(0, UTC) + since
     return None
 
 
-def _offset(zone: str) -> timedelta:
-    """How far a zone's time is ahead of UTC."""
-    if zone in "Zz":
-        return timedelta()
-    ahead = timedelta(hours=int(zone[1:3]), minutes=int(zone[-2:]))
-    return ahead if zone[0] == "+" else -ahead
-
-
 def parse_time(value: object) -> datetime | None:
-    """A manifest's time, UTC where it names no zone; None for what is no time."""
+    """A time as ISO 8601 has it, UTC where it names no zone; None for what is no time."""
     if not isinstance(value, str):
         return None
     try:

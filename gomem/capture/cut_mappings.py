@@ -1,4 +1,4 @@
-"""Which smaps end early, between two mappings? Such a file looks whole; only others tell.
+"""Which smaps end early, between two mappings? Such a file looks whole; only other files tell.
 
 The kernel writes smaps in pieces that end behind a mapping, so that a copy which broke off often
 does, too. That is said where it is certain:
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 STACK = "[stack]"
 LAST = (STACK, "[vdso]", "[vsyscall]")
-OF_MAPPINGS = frozenset({"smaps", "maps"})
+MAPPING_KINDS = frozenset({"smaps", "maps"})
 SUMS = {"smaps_rollup": ("mappings", "Rss"), "status": ("status", "VmRSS")}
 ROUNDING, SHARE = 64 * KIB, 0.01  # by which two readings of a running process may differ
 _WAY_OUT = "the file is cut between two mappings; copy it again in one read"
@@ -35,15 +35,15 @@ def cut_mappings(artefacts: Sequence[Artefact], damaged: Iterable[str]) -> Itera
     """Damage for each file of mappings that ends early, and is not `damaged` as far as known."""
     known = set(damaged)
     files = [
-        one
-        for one in artefacts
-        if one.kind.name in OF_MAPPINGS and one.source.name not in known and len(_paths(one))
+        file
+        for file in artefacts
+        if file.kind.name in MAPPING_KINDS and file.source.name not in known and len(_paths(file))
     ]
-    for one in files:
-        why = _shorter_than_another(one, files) or _less_than_a_sum(one, artefacts)
+    for file in files:
+        why = _shorter_than_another(file, files) or _less_than_a_sum(file, artefacts)
         if why:
-            line = int(one.parsed.mappings["line"].iloc[-1])
-            yield Damage(one.source.name, f"line {line}", text("{}: {}", why, _WAY_OUT))
+            line = int(file.parsed.mappings["line"].iloc[-1])
+            yield Damage(file.source.name, f"line {line}", text("{}: {}", why, _WAY_OUT))
 
 
 def _shorter_than_another(one: Artefact, files: Sequence[Artefact]) -> str:

@@ -17,7 +17,7 @@ from gomem.capture.moment import Artefact, Moment
 from gomem.capture.place import place
 from gomem.errors import CaptureError, Damage, FormatError
 from gomem.inputs.json_text import first_value, json_values
-from gomem.inputs.kinds import BY_NAME, OF_A_MOMENT, is_named_as_one, kind_of
+from gomem.inputs.kinds import BY_NAME, MOMENT_SCOPE, is_named_as_one, kind_of
 from gomem.inputs.looks_like import looks_like
 from gomem.inputs.read import not_an_artefact, read_artefact
 from gomem.releases import GoVersion, known_version
@@ -233,7 +233,7 @@ def _series(artefacts: list[Artefact]) -> list[Artefact]:
 
     Beside other files nothing says which dump is of their moment: then the last one counts.
     """
-    of_moments = [one for one in artefacts if one.kind.scope == OF_A_MOMENT]
+    of_moments = [one for one in artefacts if one.kind.scope == MOMENT_SCOPE]
     if len(of_moments) != 1 or of_moments[0].kind.name != SERIES:
         return artefacts
     (series,) = of_moments

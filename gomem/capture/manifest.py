@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 MANIFEST = "gomem.json"
 MANIFEST_SCHEMA = "gomem.capture/1"
 ONLY_MOMENT = "capture"
-MOST_COLLECTIONS = 2**32  # NumGC is an uint32
+MAX_COLLECTIONS = 2**32  # NumGC is an uint32
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +53,7 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class Missing:
-    """What was to be collected and could not be had."""
+    """What should have been collected and could not be."""
 
     moment: str
     artefact: str
@@ -124,7 +124,7 @@ def _name(moment: Mapping[str, Any]) -> str:
 
 
 def _is_count(value: object) -> TypeGuard[int]:
-    return type(value) is int and 0 <= value < MOST_COLLECTIONS
+    return type(value) is int and 0 <= value < MAX_COLLECTIONS
 
 
 def _dicts(value: Any) -> list[dict[str, Any]]:

@@ -12,14 +12,13 @@ import re
 from collections import Counter, defaultdict
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
-from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
 from gomem.capture.clock import BY_NAME, ISO, MANIFEST_TIME, time_in_name
 from gomem.capture.manifest import ONLY_MOMENT
 from gomem.errors import Damage
 from gomem.inputs.cgroup.parse import NAME as CGROUP_NAME
-from gomem.inputs.kinds import FILE_WORDS, OF_THE_WHOLE, slot_of
+from gomem.inputs.kinds import CAPTURE_SCOPE, FILE_WORDS, slot_of
 from gomem.sources.names import natural_key
 from gomem.text import File, text
 
@@ -60,11 +59,11 @@ def place(
             timed = replace(artefact, moment=known.moment)
             if known.time is not None:
                 timed = replace(timed, time=known.time, time_source=MANIFEST_TIME)
-            listed[_folder(artefact)].append(timed)
-        elif artefact.kind.scope == OF_THE_WHOLE:
+            listed[_parts(artefact.source.name)[0]].append(timed)
+        elif artefact.kind.scope == CAPTURE_SCOPE:
             placed.append(artefact)
         else:
-            by_folder[_folder(artefact)].append(artefact)
+            by_folder[_parts(artefact.source.name)[0]].append(artefact)
     by_folder = _without_folders_of_kinds(by_folder)
     for folder, group in by_folder.items():
         top = TOP_MOMENT if len(by_folder) > 1 else ONLY_MOMENT
@@ -84,7 +83,7 @@ def _without_folders_of_kinds(by_folder: dict[str, list[Artefact]]) -> dict[str,
     stems = Counter(
         (_parts(folder)[0], stem)
         for folder in of_kinds
-        for stem in {stem_of(_parts(one.source.name)[1]) for one in by_folder[folder]}
+        for stem in {stem_of(_parts(artefact.source.name)[1]) for artefact in by_folder[folder]}
     )
     divided |= {above for (above, stem), folders in stems.items() if stem and folders > 1}
     placed: dict[str, list[Artefact]] = defaultdict(list)
@@ -111,7 +110,7 @@ def _place_folder(
         return [replace(artefact, moment=min(moments)) for artefact in group]
     by_stem: dict[str, list[Artefact]] = defaultdict(list)
     for artefact in group:
-        by_stem[stem_of(PurePosixPath(artefact.source.name).name)].append(artefact)
+        by_stem[stem_of(_parts(artefact.source.name)[1])].append(artefact)
     placed = []
     for stem, same in _of_one_script(by_stem).items():
         moment = "/".join(part for part in (folder, stem) if part) or name
@@ -136,11 +135,6 @@ def _of_one_script(by_stem: dict[str, list[Artefact]]) -> dict[str, list[Artefac
 def _repeated(group: list[Artefact]) -> bool:
     slots = [_slot(artefact) for artefact in group]
     return len(set(slots)) < len(slots)
-
-
-def _folder(artefact: Artefact) -> str:
-    parent = PurePosixPath(artefact.source.name).parent.as_posix()
-    return "" if parent == "." else parent
 
 
 def _slot(artefact: Artefact) -> str:

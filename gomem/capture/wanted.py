@@ -10,6 +10,8 @@ if TYPE_CHECKING:
 
     from gomem.capture.capture import Capture
 
+UNKNOWN = {"pid": "PID", "base": "http://HOST:PORT", "program": "PROGRAM", "folder": "DIR"}
+
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
@@ -17,21 +19,15 @@ class Wanted:
 
     name: str  # what sentences call it
     tells: str  # what it would show
-    how: str  # the command that gets it, with the names of `command`'s arguments in braces
+    how: str  # the command that gets it, with the names in `UNKNOWN` in braces
     is_missing: Callable[[Capture], bool]  # whether a capture is without it
     of_process: str = ""  # the command where the process is known, if that is another
 
-    def command(
-        self,
-        *,
-        pid: str = "",
-        base: str = "http://HOST:PORT",
-        program: str = "PROGRAM",
-        folder: str = "DIR",
-    ) -> str:
-        """The command for a process, as far as it is known."""
-        how = (self.of_process if pid else "") or self.how
-        return how.format(pid=pid or "PID", base=base, program=program, folder=folder)
+    def command(self, **known: str) -> str:
+        """The command for a process of which `pid`, `base`, `program`, `folder` may be known."""
+        named = {name: text for name, text in known.items() if text}
+        how = (self.of_process if "pid" in named else "") or self.how
+        return how.format(**UNKNOWN | named)
 
 
 SMAPS = Wanted(

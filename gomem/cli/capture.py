@@ -14,6 +14,7 @@ import typer
 from gomem.cli.output import tell, tell_where, write
 from gomem.errors import CaptureError, did_you_mean, printable
 from gomem.sources.names import readable_name
+from gomem.sources.packaged import text_beside
 from gomem.units import format_bytes, format_seconds
 
 if TYPE_CHECKING:
@@ -27,7 +28,7 @@ PASSWORD = "GOMEM_PASSWORD"  # noqa: S105 - the name of a variable
 INTERRUPTED = 130
 _DURATION = re.compile(r"(\d+(?:\.\d+)?)(ms|s|m|min|h)?")
 _SECONDS = {"ms": 0.001, "s": 1.0, None: 1.0, "m": 60.0, "min": 60.0, "h": 3600.0}
-LEAST_EVERY_SECONDS = 0.01
+MIN_SECONDS = 0.01
 
 
 def capture(
@@ -82,7 +83,7 @@ def capture(
         script: Print a sh collector for where there is no Python.
     """
     if script:
-        write(collector_script(), None)
+        write(text_beside("gomem.live", "collect.sh"), None)  # it ships with gomem
         return
     if output is None:
         raise CaptureError("-o DIR: missing; wanted such as: gomem capture 4242 -o captures/api")
@@ -134,7 +135,7 @@ def _run(
 
 
 def _session(target: Target, plan: Plan, output: Path, *, redact: bool) -> Session:
-    """What was found is told, and the folder begun."""
+    """Say what was found, and begin the folder."""
     from gomem.live.facts import facts_of
     from gomem.live.folder import CaptureFolder
     from gomem.live.redact import redacted
@@ -148,13 +149,6 @@ def _session(target: Target, plan: Plan, output: Path, *, redact: bool) -> Sessi
         tell(sentence)
     folder.begin(files)
     return Session(target, folder, plan, tell, lambda *_: None)
-
-
-def collector_script() -> str:
-    """The sh collector that ships with gomem."""
-    from importlib.resources import files
-
-    return files("gomem.live").joinpath("collect.sh").read_text(encoding="utf-8")
 
 
 def _conclude(session: Session, output: Path, why: str) -> None:
@@ -182,16 +176,16 @@ def _conclude(session: Session, output: Path, why: str) -> None:
 
 
 def _headers(given: Sequence[str]) -> Mapping[str, str]:
-    """Headers by name; what is wrong with one is said without its value."""
+    """Headers by name; an error about one never shows its value."""
     lines: list[str] = []
-    for one in given:
-        if one.startswith("@"):
+    for header in given:
+        if header.startswith("@"):
             try:
-                lines += Path(one[1:]).read_text(encoding="utf-8").splitlines()
+                lines += Path(header[1:]).read_text(encoding="utf-8").splitlines()
             except (OSError, UnicodeDecodeError) as error:
-                raise CaptureError(f"--header {printable(one)}: cannot be read") from error
+                raise CaptureError(f"--header {printable(header)}: cannot be read") from error
         else:
-            lines.append(one)
+            lines.append(header)
     headers = {}
     for line in filter(str.strip, lines):
         name, colon, value = line.partition(":")
@@ -219,7 +213,7 @@ def _user(given: str) -> tuple[str, str]:
 def _duration(option: str, text: str) -> float:
     match = _DURATION.fullmatch(text.strip())
     seconds = float(match[1]) * _SECONDS[match[2]] if match else 0.0
-    if seconds < LEAST_EVERY_SECONDS:
+    if seconds < MIN_SECONDS:
         raise CaptureError(f"{option} {printable(text)}: wanted such as 100ms, 10s, 5m or 1h")
     return seconds
 
@@ -238,17 +232,17 @@ def _profiles(text: str) -> tuple[str, ...]:
 
 @contextmanager
 def _stopped_by_signals() -> Iterator[None]:
-    """SIGTERM and SIGHUP end a capture as Ctrl-C does: what is whole stays."""
+    """SIGTERM and SIGHUP end a capture as Ctrl-C does: whole moments are kept."""
 
     def stop(*_: object) -> None:
         raise KeyboardInterrupt
 
-    before = {one: signal.signal(one, stop) for one in (signal.SIGTERM, signal.SIGHUP)}
+    before = {number: signal.signal(number, stop) for number in (signal.SIGTERM, signal.SIGHUP)}
     try:
         yield
     finally:
-        for one, handler in before.items():
-            signal.signal(one, handler)
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
 
 @contextmanager

@@ -116,7 +116,7 @@ def _share(text: str | None, option: str) -> float | None:
 
 
 def _fails(comparison: Comparison | BuildComparison, *, on_regression: bool) -> bool:
-    """Whether what was asked for came about; what cannot be told does not fail, and is told."""
+    """Whether the command has to fail; a budget that cannot be decided is only reported."""
     states = comparison.budgets.get("state", ())
     if unsure := sum(state == "?" for state in states):
         tell(f"{unsure} of {len(states)} budgets cannot be told; see Budgets for what could")
@@ -131,7 +131,7 @@ def _sides(named: Sequence[str], before: Sequence[str], after: Sequence[str]) ->
             f"{len(named)} sides and --before or --after, which are of two; wanted each side as a "
             "quoted glob of its runs"
         )
-    globs = [[one] for one in named]
+    globs = [[glob] for glob in named]
     if before or after or len(named) < 2:
         globs += [[]] * (2 - len(named))
         globs = [[*globs[0], *before], [*globs[1], *after]]

@@ -36,9 +36,9 @@ def completion(shell: Shell) -> None:
 def _options(command: Any) -> Words:
     """The options of a command, and the choices of each; those of its argument under ''."""
     words: Words = {"--help": ()}
-    for one in command.params:
-        choices = tuple(map(str, getattr(one.type, "choices", ())))
-        names = one.opts if one.opts[0].startswith("-") else [""]
+    for parameter in command.params:
+        choices = tuple(map(str, getattr(parameter.type, "choices", ())))
+        names = parameter.opts if parameter.opts[0].startswith("-") else [""]
         words |= dict.fromkeys(names, choices)
     return words
 

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 NAME = "gomem.toml"
 TABLE = "budgets"
-LARGEST_BYTES = 1 << 20
+MAX_BYTES = 1 << 20
 REGRESSION = "regression"
 
 
@@ -35,7 +35,7 @@ def configuration(named: Path | None) -> Path | None:
             raise CaptureError(f"{readable_name(str(named))}: no such file; wanted a {NAME}")
         return named
     here = Path.cwd()
-    return next((p for one in (here, *here.parents) if (p := one / NAME).is_file()), None)
+    return next((p for folder in (here, *here.parents) if (p := folder / NAME).is_file()), None)
 
 
 def budgets_in(path: Path) -> dict[str, Budget]:
@@ -65,11 +65,11 @@ def budgets_in(path: Path) -> dict[str, Budget]:
 def _parsed(path: Path, shown: str) -> dict[str, Any]:
     try:
         with path.open("rb") as file:
-            text = file.read(LARGEST_BYTES + 1)
+            text = file.read(MAX_BYTES + 1)
     except OSError as error:
         raise CaptureError(f"{shown}: cannot be read: {error.strerror}") from error
-    if len(text) > LARGEST_BYTES:
-        raise CaptureError(f"{shown}: larger than {LARGEST_BYTES} bytes; wanted a {NAME}")
+    if len(text) > MAX_BYTES:
+        raise CaptureError(f"{shown}: larger than {MAX_BYTES} bytes; wanted a {NAME}")
     try:
         return tomllib.loads(text.decode())
     except (ValueError, RecursionError) as error:
@@ -81,16 +81,16 @@ def failing_on(wanted: str | None) -> tuple[bool, dict[str, Budget]]:
     from gomem.comparison.budgets import budget_of
 
     regression, budgets = False, {}
-    for one in (wanted or "").split(","):
-        metric, equals, size = one.partition("=")
+    for word in (wanted or "").split(","):
+        metric, equals, size = word.partition("=")
         if equals:
             budgets[metric.strip()] = budget_of(metric.strip(), size)
-        elif one.strip() == REGRESSION:
+        elif word.strip() == REGRESSION:
             regression = True
         elif wanted is not None:
-            near = did_you_mean(one.strip(), [REGRESSION])
+            near = did_you_mean(word.strip(), [REGRESSION])
             raise CaptureError(
-                f"--fail-on: {one.strip() or 'nothing'}: neither {REGRESSION} nor a budget; "
+                f"--fail-on: {word.strip() or 'nothing'}: neither {REGRESSION} nor a budget; "
                 f"wanted {REGRESSION} or one such as rss=+10%,gc_cpu=+2pp{near}"
             )
     return regression, budgets

@@ -32,14 +32,8 @@ def is_long_log(artefact: Path) -> bool:
 
 def csv_pieces(artefact: Path, frame: str) -> Iterator[str]:
     """A table of a log of any length as CSV, in the memory of a few pieces of the log."""
-    from gomem.inputs.gctrace.table import iter_gctrace
-
-    damage = DamageReport()
-    with bytes_progress(artefact.name) as progress:
-        for number, log in enumerate(iter_gctrace(artefact, progress=progress)):
-            damage.tell(log.damaged)
-            yield getattr(log, frame).to_csv(index=False, header=number == 0)
-    damage.end()
+    for number, log in enumerate(_pieces(artefact)):
+        yield getattr(log, frame).to_csv(index=False, header=number == 0)
 
 
 def trace_pieces(artefact: Path) -> Iterator[str]:
@@ -79,18 +73,25 @@ def _logs(artefact: Path) -> Iterator[tuple[GcLog, pd.DataFrame, int]]:
     """A log piece by piece; its collections with the last one before, and whether there is one."""
     import pandas as pd
 
+    last, rows, events = None, 0, 0
+    for log in _pieces(artefact):
+        assert isinstance(log.cycles, pd.DataFrame)
+        cycles = log.cycles.set_index(log.cycles.index + rows)
+        yield log, cycles if last is None else pd.concat([last, cycles]), int(last is not None)
+        rows += len(cycles)
+        events += len(cycles) + len(log.scavenges) + len(log.pacer)
+        last = cycles.tail(1) if len(cycles) else last
+    if not events:
+        raise CaptureError(f"{artefact}: no line of the collector; wanted a GODEBUG=gctrace=1 log")
+
+
+def _pieces(artefact: Path) -> Iterator[GcLog]:
+    """A log piece by piece, with progress; what of it cannot be read is told."""
     from gomem.inputs.gctrace.table import iter_gctrace
 
-    damage, last, rows, events = DamageReport(), None, 0, 0
+    damage = DamageReport()
     with bytes_progress(artefact.name) as progress:
         for log in iter_gctrace(artefact, progress=progress):
             damage.tell(log.damaged)
-            assert isinstance(log.cycles, pd.DataFrame)
-            cycles = log.cycles.set_index(log.cycles.index + rows)
-            yield log, cycles if last is None else pd.concat([last, cycles]), int(last is not None)
-            rows += len(cycles)
-            events += len(cycles) + len(log.scavenges) + len(log.pacer)
-            last = cycles.tail(1) if len(cycles) else last
+            yield log
     damage.end()
-    if not events:
-        raise CaptureError(f"{artefact}: no line of the collector; wanted a GODEBUG=gctrace=1 log")

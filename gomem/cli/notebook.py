@@ -130,13 +130,13 @@ def _asked(
     if not captures and not settings:
         return None
     known, several = parameters_of(text), taking_several(text)
-    needed = [one for one, optional in known.items() if not optional]
+    needed = [name for name, optional in known.items() if not optional]
     if captures and several is not None:
         if len(captures) < 2:
             raise CaptureError(f"{name}: wanted two captures or more ({several}), got 1")
         return {several: list(captures), **_set(settings, known)}
     if captures and not len(needed) <= len(captures) <= len(known):
-        optional = [f"[{one}]" for one in known if one not in needed]
+        optional = [f"[{name}]" for name in known if name not in needed]
         wanted = ", ".join([*needed, *optional])
         raise CaptureError(f"{name}: wanted {len(needed)} captures ({wanted}), got {len(captures)}")
     return {**dict(zip(known, captures, strict=False)), **_set(settings, known)}
@@ -176,14 +176,14 @@ def _execute(text: str, asked: Mapping[str, object] | None, target: Path) -> str
 def _linked(value: Any, folder: Path, role: str) -> Any:
     """What the notebook is given: of paths, links to them."""
     if isinstance(value, list):
-        return [_link(one, folder, f"{role}/{n}") for n, one in enumerate(value, start=1)]
+        return [_link(path, folder, f"{role}/{n}") for n, path in enumerate(value, start=1)]
     return _link(value, folder, role) if isinstance(value, Path) else value
 
 
 def _from(folder: Path, value: Any) -> Any:
     """The same for the notebook as it is written: paths from where it lies."""
     if isinstance(value, list):
-        return [_from(folder, one) for one in value]
+        return [_from(folder, path) for path in value]
     return os.path.relpath(value, folder) if isinstance(value, Path) else value
 
 

@@ -40,17 +40,17 @@ def tell(message: str) -> None:
 
 @dataclass
 class DamageReport:
-    """Prints on standard error what could not be read: the first places, and how many more."""
+    """Prints what could not be read on standard error: the first places, and how many more."""
 
     places: int = 0  # how many it was given
     shown: Callable[[Text], str] = str  # what may be printed of a message
 
     def tell(self, damaged: Iterable[Damage]) -> None:
         """Print some, unless enough were printed."""
-        for one in damaged:
+        for damage in damaged:
             self.places += 1
             if self.places <= TOLD_PLACES:
-                tell(self.shown(one.message))
+                tell(self.shown(damage.message))
 
     def end(self) -> None:
         """Print how many were left out."""
@@ -82,7 +82,7 @@ def check_writable(path: Path | None, *, force: bool, inputs: Iterable[Path]) ->
     shown = readable_name(str(path))
     if path.is_dir():
         raise CaptureError(f"{shown}: is a folder; name a file in it")
-    if path.exists() and any(_is_read_from(path, one) for one in inputs):
+    if path.exists() and any(_is_read_from(path, read) for read in inputs):
         raise CaptureError(f"{shown}: is an input, which is never overwritten")
     if path.exists() and not force:
         raise CaptureError(f"{shown}: exists, and is not overwritten without --force")

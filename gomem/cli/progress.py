@@ -10,6 +10,7 @@ from gomem.errors import printable
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+    from contextlib import AbstractContextManager
 
 SHOWN_FROM_FILES = 20  # a few files are read before a person could follow
 
@@ -30,11 +31,22 @@ def _bar(words: str, *columns: str) -> Iterator[Any]:
 
 
 @contextmanager
-def bytes_progress(name: str) -> Iterator[Callable[[int, int | None], None] | None]:
-    """A callback for reading one long file, or None if nobody is watching."""
-    with _bar("reading {task.description}", "DownloadColumn", "TimeRemainingColumn") as bar:
-        task = bar and bar.add_task(printable(name), total=None)
+def _counted(words: str, name: str, *columns: str) -> Iterator[Callable[[int, Any], None] | None]:
+    """A callback for how much is done of how much, or None if nobody is watching."""
+    with _bar(words, *columns) as bar:
+        task = bar and bar.add_task(name, total=None)
         yield bar and (lambda done, total: bar.update(task, completed=done, total=total))
+
+
+def bytes_progress(name: str) -> AbstractContextManager[Callable[[int, int | None], None] | None]:
+    """A callback for reading one long file, or None if nobody is watching."""
+    columns = ("DownloadColumn", "TimeRemainingColumn")
+    return _counted("reading {task.description}", printable(name), *columns)
+
+
+def cells_progress() -> AbstractContextManager[Callable[[int, int], None] | None]:
+    """A callback for how many cells of a notebook are done, or None if nobody is watching."""
+    return _counted("running the notebook", "", "MofNCompleteColumn")
 
 
 @contextmanager
@@ -48,11 +60,3 @@ def reading_progress() -> Iterator[Callable[[str, int, int], None] | None]:
             bar.update(task, completed=number, total=total, **shown)
 
         yield bar and advance
-
-
-@contextmanager
-def cells_progress() -> Iterator[Callable[[int, int], None] | None]:
-    """A callback for how many cells of a notebook are done, or None if nobody is watching."""
-    with _bar("running the notebook", "MofNCompleteColumn") as bar:
-        task = bar and bar.add_task("", total=None)
-        yield bar and (lambda done, total: bar.update(task, completed=done, total=total))

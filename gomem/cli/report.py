@@ -99,7 +99,7 @@ def report(
         if target is not None:
             out.tell_where(target)
         worst += [finding.severity for finding in diagnosis.findings]
-    if fail_on is not None and any(one >= Severity[fail_on.upper()] for one in worst):
+    if fail_on is not None and any(severity >= Severity[fail_on.upper()] for severity in worst):
         raise typer.Exit(1)
 
 

@@ -13,11 +13,11 @@ if TYPE_CHECKING:
     from gomem.views.document import Document
 
 
-def terminal_text(document: Document) -> str:
-    """The document as text; plain and of the usual width if this is no terminal."""
+def terminal_text(document: Document, target: Path | None = None) -> str:
+    """The document as text; plain and of the usual width for a file, or if this is no terminal."""
     from gomem.views.writers.text import write_text
 
-    if not sys.stdout.isatty():
+    if target is not None or not sys.stdout.isatty():
         return write_text(document)
     return write_text(document, width=_width(), color=_has_colors())
 
@@ -32,11 +32,7 @@ def written_as(chosen: str, document: Document, target: Path | None) -> str:
         from gomem.views.writers.markdown import write_markdown
 
         return write_markdown(document)
-    if target is None:
-        return terminal_text(document)
-    from gomem.views.writers.text import write_text
-
-    return write_text(document)
+    return terminal_text(document, target)
 
 
 def terminal_summary(document: Document, more: str) -> str:

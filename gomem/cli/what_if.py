@@ -16,19 +16,17 @@ from gomem.cli.output import check_writable, file_named_after, tell_damage, tell
 from gomem.cli.progress import reading_progress
 from gomem.cli.terminal import written_as
 from gomem.errors import CaptureError
-from gomem.sources.paths import no_such_path
 from gomem.units import BYTE_UNITS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from gomem.analysis.what_if.what_if import Asked
-    from gomem.diagnosis.diagnosis import Diagnosis
 
 SIZE = re.compile(r"(?P<number>\d{1,18}(?:\.\d{1,6})?)(?P<unit>B|KiB|MiB|GiB|TiB)?")
-MOST_GOGC = 100_000
-MOST_NAMED = 20  # settings of one kind
-MOST_SIZE = 1 << 62
+MAX_GOGC = 100_000
+MAX_NAMED = 20  # settings of one kind
+MAX_SIZE = 1 << 62
 
 
 Format = StrEnum("Format", "text html json csv md")  # what `--format` takes
@@ -62,6 +60,9 @@ def what_if(
         container: What the container may use, as 1GiB. Default: the capture's cgroup.
         output_format: Default: as -o names it, else text.
     """
+    from gomem.capture.load import load
+    from gomem.diagnosis.diagnosis import diagnose
+
     asked = _asked(gogc, memory_limit, container)
     ending = "" if output is None else output.suffix.removeprefix(".").lower()
     chosen = output_format or (Format(ending) if ending in set(Format) else Format.text)
@@ -69,7 +70,8 @@ def what_if(
     if output is None and chosen is Format.html:
         target = file_named_after(str(capture), ".what-if.html")
     check_writable(target, force=force, inputs=[capture])
-    diagnosis = _diagnosis(capture, go_version)
+    with reading_progress() as progress:
+        diagnosis = diagnose(load(capture, go_version=go_version, progress=progress))
     answer = diagnosis.facts.what_if_set(asked)
     if answer is None:
         raise CaptureError(
@@ -91,24 +93,14 @@ def what_if(
         tell_where(target)
 
 
-def _diagnosis(path: Path, go_version: str | None) -> Diagnosis:
-    from gomem.capture.load import load
-    from gomem.diagnosis.diagnosis import diagnose
-
-    if not path.exists():
-        raise no_such_path(path)
-    with reading_progress() as progress:
-        return diagnose(load(path, go_version=go_version, progress=progress))
-
-
 def _asked(gogc: str, limits: str | None, container: str | None) -> Asked:
     from gomem.analysis.what_if.what_if import Asked
 
-    asked = Asked(gogc=[_gogc(one) for one in _listed(gogc, "--gogc")])
+    asked = Asked(gogc=[_gogc(word) for word in _listed(gogc, "--gogc")])
     if limits is not None:
         sizes = [
-            math.inf if one in {"none", "off"} else _size(one, "--memory-limit", "512MiB or none")
-            for one in _listed(limits, "--memory-limit")
+            math.inf if word in {"none", "off"} else _size(word, "--memory-limit", "512MiB or none")
+            for word in _listed(limits, "--memory-limit")
         ]
         asked = replace(asked, limits=sizes)
     if container is not None:
@@ -118,9 +110,9 @@ def _asked(gogc: str, limits: str | None, container: str | None) -> Asked:
 
 
 def _listed(text: str, option: str) -> Sequence[str]:
-    words = [one.strip() for one in text.split(",")]
-    if len(words) > MOST_NAMED:
-        raise CaptureError(f"{option}: {len(words)} values; wanted {MOST_NAMED} or fewer")
+    words = [word.strip() for word in text.split(",")]
+    if len(words) > MAX_NAMED:
+        raise CaptureError(f"{option}: {len(words)} values; wanted {MAX_NAMED} or fewer")
     return list(dict.fromkeys(words))
 
 
@@ -129,9 +121,9 @@ def _gogc(word: str) -> int:
 
     if word == "off":
         return OFF
-    if not (word.isascii() and word.isdigit() and 1 <= int(word[:9]) <= MOST_GOGC):
+    if not (word.isascii() and word.isdigit() and 1 <= int(word[:9]) <= MAX_GOGC):
         raise CaptureError(
-            f"--gogc: {word!r}; wanted per cents from 1 to {MOST_GOGC}, or off, as 50,100,off"
+            f"--gogc: {word!r}; wanted per cents from 1 to {MAX_GOGC}, or off, as 50,100,off"
         )
     return int(word)
 
@@ -139,7 +131,7 @@ def _gogc(word: str) -> int:
 def _size(word: str, option: str, example: str) -> float:
     found = SIZE.fullmatch(word)
     size = 0.0 if found is None else float(found["number"]) * BYTE_UNITS[found["unit"] or "B"]
-    if not 0 < size < MOST_SIZE:
+    if not 0 < size < MAX_SIZE:
         raise CaptureError(
             f"{option}: {word!r}; wanted a size above 0 in B, KiB, MiB, GiB or TiB, as {example}"
         )

@@ -16,7 +16,7 @@ INTEGER_DIGITS = 300  # what a float holds, too; Python refuses to read more tha
 
 
 def whole_number(text: str | bytes) -> float:
-    """An integer; infinite where it has more digits than anything that is counted."""
+    """An integer; infinite if it has more digits than any count can have."""
     return int(text) if len(text) <= INTEGER_DIGITS else float(text)
 
 
@@ -41,7 +41,7 @@ def first_value(data: bytes) -> tuple[bool, Any]:
 
 
 def json_values(data: bytes, source: str) -> tuple[list[tuple[str, Any]], list[Damage]]:
-    """Every JSON value of a text with its place, and the places where there is none."""
+    """Every JSON value of a text with its place, and damage where the text is not JSON."""
     text = data.decode("utf-8-sig", "replace")
     values: list[tuple[str, Any]] = []
     damage: list[Damage] = []

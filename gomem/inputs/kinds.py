@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from gomem.inputs.schema import Column
     from gomem.sources.artefact import Readable
 
-OF_A_MOMENT, OF_THE_WHOLE = "moment", "whole"
+MOMENT_SCOPE, CAPTURE_SCOPE = "moment", "whole"
 METRICS_PAGE = "metrics-page"  # a slot of its own: a moment can have one beside the JSON
 
 
@@ -54,7 +54,7 @@ class Kind:
     # Frames of a capture that it fills, each from which of its own. A capture's frame that several
     # kinds fill takes, in each moment, the first kind in this list's order.
     fills: Mapping[str, str] = field(default_factory=dict)
-    scope: str = OF_A_MOMENT  # whether it belongs to a moment or to the whole capture
+    scope: str = MOMENT_SCOPE  # whether it belongs to a moment or to the whole capture
     # What a moment has one of, where that is finer than the kind.
     slot: Callable[[str, Any], str] | None = None
     words: tuple[str, ...] = ()  # words in file names that tell the kind, and so no moment, apart
@@ -127,7 +127,7 @@ KINDS = (
     ),
     Kind(
         "environ", "a process's environment", looks_like_environ, "environ.table.read_environ",
-        frames=("environ", "damage"), scope=OF_THE_WHOLE, words=("env", "environ", "environment"),
+        frames=("environ", "damage"), scope=CAPTURE_SCOPE, words=("env", "environ", "environment"),
     ),
     Kind(
         "heap_text", "a heap profile in text", _content(looks_like_heap_text),
@@ -148,7 +148,7 @@ KINDS = (
     Kind(
         "buildinfo", "an executable's build information", _content(looks_like_build_info),
         "buildinfo.table.read_buildinfo", frames=("build", "settings", "modules", "damage"),
-        scope=OF_THE_WHOLE, words=("buildinfo", "exe"),
+        scope=CAPTURE_SCOPE, words=("buildinfo", "exe"),
     ),
     Kind(
         "metrics", "runtime/metrics JSON or a page of Prometheus metrics", looks_like_metrics,
@@ -161,21 +161,21 @@ KINDS = (
     Kind(
         "gobench", "go test -bench output", _content(looks_like_gobench),
         "gobench.table.read_bench", frames=("results", "config", "units", "damage"),
-        scope=OF_THE_WHOLE,
+        scope=CAPTURE_SCOPE,
     ),
     Kind(
         "loadtest", "a load generator's report", _content(looks_like_loadtest),
-        "loadtest.table.read_loadtest", frames=("runs", "latencies", "damage"), scope=OF_THE_WHOLE,
+        "loadtest.table.read_loadtest", frames=("runs", "latencies", "damage"), scope=CAPTURE_SCOPE,
         words=("ab", "hey", "loadtest", "vegeta", "wrk"),
     ),
     Kind(
         "gctrace", "a gctrace log", _content(has_own_line), "gctrace.table.read_gctrace",
         frames=("cycles", "scavenges", "pacer", "other", "damage"),
-        scope=OF_THE_WHOLE, words=("gctrace", "log", "out"), is_pasted=False,
+        scope=CAPTURE_SCOPE, words=("gctrace", "log", "out"), is_pasted=False,
     ),
     Kind(
         "escapes", "go build -gcflags=-m output", _content(looks_like_escapes),
-        "escapes.table.read_escapes", frames=("verdicts", "damage"), scope=OF_THE_WHOLE,
+        "escapes.table.read_escapes", frames=("verdicts", "damage"), scope=CAPTURE_SCOPE,
     ),
     Kind(
         "pprof", "a pprof profile", _content(starts_like_pprof), "pprof.read.read_pprof",

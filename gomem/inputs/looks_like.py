@@ -9,14 +9,17 @@ from __future__ import annotations
 import json
 import re
 import shlex
+import tomllib
 from codecs import getincrementaldecoder
 from dataclasses import dataclass
+from functools import cache
 from pathlib import PurePosixPath
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from gomem.errors import excerpt
 from gomem.inputs.json_text import is_json, what_json_holds
 from gomem.inputs.metrics.page import families_of, is_page
+from gomem.sources.packaged import text_beside
 from gomem.text import File, Quoted, Text, text
 
 if TYPE_CHECKING:
@@ -48,85 +51,8 @@ class Resemblance:
         return text("{}; {}", self.what, self.way_out) if self.way_out else self.what
 
 
-# Forms that are known by their beginning; the way out may name the file as {file}.
-_CONVERT = "go tool pprof -proto -output={file}.pb.gz {file} makes a profile of it"
-_WITHOUT_DEBUG = "fetch it as a profile, with ?debug=0 or nothing behind the path"
-_OF_A_PROCESS = "what gomem reads comes from the running process: profiles, logs, /proc files"
-_UNPACK = "unpack it first"
+_ASK_PROCESS = "what gomem reads comes from the running process: profiles, logs, /proc files"
 _FETCH = "curl -f -o FILE URL fails where the server has no file to give"
-
-_PPROF_HEAD = rb"(?:(?:File: |Build ID: |Type: |Time: |Duration: |Active filters:|   ).*\n)*"
-
-_FORMS = tuple(
-    (re.compile(begins), what, way_out)
-    for begins, what, way_out in (
-        (rb"(?:.*\n){0,20}?gc[0-9]+\([0-9]+\): [0-9]+\+", "a gctrace log of Go 1.4 or older",
-         "its lines have no time since the start and no goal; record one with Go 1.5 or later"),
-        (rb"(?:panic: |fatal error: |SIG[A-Z]+: )", "what a program printed as it crashed",
-         "it has no stacks: GOTRACEBACK=all makes it print those of all goroutines"),
-        (rb"\w+ profile: total \d", "a profile of counts in text (debug=1)", _WITHOUT_DEBUG),
-        (rb"heap profile: .*@ *growthz", "a legacy profile in text (growthz)", _CONVERT),
-        (rb"heap profile: .*@ *fragmentationz", "a legacy profile in text (fragmentationz)",
-         _CONVERT),
-        (rb"heap profile: ", "a legacy heap profile in text, of a form that gomem does not read",
-         _CONVERT),
-        (rb"--- *(?:contentionz?|mutex)\b.*", "a legacy contention profile in text (contentionz)",
-         _CONVERT),
-        (rb"--- *(?:heapz|growthz|cpu|profilez?|symbol|heap|growth|contention profile)\b",
-         "a legacy profile with symbols", _CONVERT),
-        (rb"--- *threadz|--- Thread ", "the stacks of threads in text (threadz)", _CONVERT),
-        (rb"(?:\0{4}\x03\0{3}\0{4}|\0{4}\0{3}\x03\0{4})", "a legacy CPU profile in binary",
-         _CONVERT),
-        (rb"(?:\0{8}\x03\0{7}\0{8}|\0{8}\0{7}\x03\0{8})", "a legacy CPU profile in binary",
-         _CONVERT),
-        (rb"version https://git-lfs\.github\.com/spec/", "a Git LFS pointer, not the file itself",
-         "git lfs pull fetches the file"),
-        (rb"(?:\.\./)*(?:\.git|/)?/?annex/objects/", "a git-annex pointer, not the file itself",
-         "git annex get {file} fetches the file"),
-        (rb"HTTP/\d\S* \d{3}", "an HTTP response with its header",
-         "save the body alone: curl without -i"),
-        (rb"(?i)\s*(?:<!doctype html|<html|<head|<\?xml[^>]*>\s*<!doctype html)", "an HTML page",
-         f"the server gave a page where a file was wanted; {_FETCH}"),
-        (rb"(?s)\s*<svg\b|\s*<\?xml[^>]*>\s*(?:<![^>]*>\s*)*<svg\b", "an SVG drawing",
-         "gomem reads the profile that it was drawn from"),
-        (rb"\s*<\?xml\b", "XML", ""),
-        (rb"go 1\.\d+ trace\0", "a Go execution trace",
-         "go tool trace {file} shows it; for memory, collect a heap profile"),
-        (rb"go1\.\d+ heap dump\n", "a heap dump of debug.WriteHeapDump",
-         "collect a heap profile, which says who allocated"),
-        (rb"JAVA PROFILE 1\.", "a Java heap dump", "a Java tool reads it"),
-        (rb"PERFILE[2h]|2ELIFREP", "a recording of Linux perf",
-         "perf_to_profile, which go tool pprof calls, makes a profile of it"),
-        (_PPROF_HEAD + rb"(?:Showing nodes accounting for|Showing top \d+ nodes)",
-         "what go tool pprof printed of a profile", "gomem reads the profile itself"),
-        (rb"PeriodType: \w*", "what go tool pprof -raw printed of a profile",
-         "gomem reads the profile itself"),
-        (rb"digraph ", "a drawing for Graphviz", "gomem reads the profile that it was drawn from"),
-        (rb"MemTotal: +\d+ kB", "/proc/meminfo, which is about the machine",
-         "for a process: /proc/PID/smaps and /proc/PID/status"),
-        (rb"PK\x03\x04|PK\x05\x06", "a zip archive",
-         "unpack it, or let its name end in .zip and load it as a capture"),
-        (rb"(?s).{257}ustar", "a tar archive",
-         "unpack it, or let its name end in .tar and load it as a capture"),
-        (rb"\xfd7zXZ\0", "a file compressed by xz", f"{_UNPACK}: xz -d {{file}}"),
-        (rb"BZh[1-9]1AY&SY", "a file compressed by bzip2", f"{_UNPACK}: bzip2 -d {{file}}"),
-        (rb"7z\xbc\xaf\x27\x1c", "a 7-Zip archive", f"{_UNPACK}: 7z x {{file}}"),
-        (rb"\x04\x22\x4d\x18", "a file compressed by lz4", f"{_UNPACK}: lz4 -d {{file}}"),
-        (rb"\x1f\x9d", "a file compressed by compress", f"{_UNPACK}: gzip -d {{file}}"),
-        (rb"(?s)MZ.{62,}?PE\0\0", "a Windows executable", _OF_A_PROCESS),
-        (rb"MDMP\x93\xa7", "a Windows minidump", _OF_A_PROCESS),
-        (rb"[\xcf\xce]\xfa\xed\xfe|\xfe\xed\xfa[\xcf\xce]|\xca\xfe\xba\xbe", "a macOS executable",
-         _OF_A_PROCESS),
-        (rb"\x89PNG\r\n|\xff\xd8\xff|GIF8[79]a", "a picture",
-         "gomem reads text and profiles, not pictures of them"),
-        (rb"%PDF-", "a PDF document", ""),
-        # 1f 8b 08 read as text in a code page of 437, 1252 or UTF-8, and written again.
-        (rb"\x1f(?:\xc3\xaf|\xe2\x80\xb9|\xef\xbf\xbd)\x08",
-         "a file compressed by gzip that a shell wrote as text",
-         "PowerShell's > does that; let the command write the file itself: curl -o FILE URL"),
-        (rb"#!", "a script", ""),
-    )
-)  # fmt: skip
 
 # Lines of an environment, which nobody quotes: any of them may be a secret.
 _VARIABLE = re.compile(rb"\s*(?:(?:export|declare -x|set) )?[A-Za-z_][A-Za-z0-9_]*=")
@@ -143,8 +69,6 @@ _REFUSAL = re.compile(
 _CONTROL = re.compile(rb"[\x00-\x08\x0e-\x1a\x1c-\x1f]")
 _TITLE = re.compile(rb"<title>([^<]{1,200})</title>", re.IGNORECASE)
 _ERROR_KEYS = ("error", "message", "msg", "detail", "title", "errors", "reason")
-_BY_SUFFIX = {".md": "a document in Markdown", ".rst": "a document", ".adoc": "a document"}
-_BY_SUFFIX |= {".go": "Go source", ".sh": "a script", ".py": "a script", ".yaml": "YAML"}
 
 
 def looks_like(head: bytes, name: str) -> Resemblance:
@@ -159,7 +83,7 @@ def looks_like(head: bytes, name: str) -> Resemblance:
         return Resemblance(what, known=False)
     suffix = PurePosixPath(name).suffix.lower()
     document = "a document" if PurePosixPath(name).stem.lower() == "readme" else ""
-    known, line = _BY_SUFFIX.get(suffix, document), _first_line(head)
+    known, line = _table()["by_suffix"].get(suffix, document), _first_line(head)
     return Resemblance(known or "text of no known kind", known=bool(known), text=line)
 
 
@@ -191,17 +115,24 @@ def _executable(head: bytes, name: str) -> Resemblance | None:
     if kind == CORE:
         way_out = "viewcore (golang.org/x/debug/cmd/viewcore) reads it: viewcore {} --exe PROGRAM"
         return Resemblance("a core dump", text(f"{way_out} histogram", _file(name)))
-    return Resemblance("an ELF executable", _OF_A_PROCESS)
+    return Resemblance("an ELF executable", _ASK_PROCESS)
+
+
+@cache
+def _table() -> dict[str, Any]:
+    """What is known of files by their beginnings and by their names."""
+    return tomllib.loads(text_beside("gomem.inputs", "looks_like.toml"))
 
 
 def _known_form(head: bytes, name: str) -> Resemblance | None:
-    form = next(((what, way) for begins, what, way in _FORMS if begins.match(head)), None)
+    forms = _table()["form"]
+    form = next((form for form in forms if re.match(form["begins"].encode(), head)), None)
     if form is None:
         return None
-    what, way_out = form
+    what = form["what"]
     if what == "an HTML page" and (title := _TITLE.search(head)):
         what = text("{}, titled {}", what, _quoted(excerpt(b" ".join(title[1].split()))))
-    return Resemblance(what, text(way_out, file=_file(name)))
+    return Resemblance(what, text(form.get("way_out", ""), file=_file(name)))
 
 
 def _variables(head: bytes, _: str) -> Resemblance | None:

@@ -47,7 +47,7 @@ def read_artefact(kind: Kind, source: Source, **options: Any) -> WithDamage:
 
 
 def not_an_artefact(data: bytes, source: str) -> Damage:
-    """Why a file of no kind was passed over: what it looks like, and the way out."""
+    """Why a file of unknown kind was passed over: what it looks like, and what to do instead."""
     seen = looks_like(data, source)
     if not seen.known:
         return Damage(source, "", text("{}; wanted {}", seen.what, WANTED), seen.text)

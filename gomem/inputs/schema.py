@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 
     from gomem.errors import Damage
 
-_OF_NUMBERS = ("count", "fraction", "address", "Hz", "ratio")
-UNITS = frozenset({"", "B", "B/s", "s", "ns", "pages", *_OF_NUMBERS})
+_NUMBER_UNITS = ("count", "fraction", "address", "Hz", "ratio")
+UNITS = frozenset({"", "B", "B/s", "s", "ns", "pages", *_NUMBER_UNITS})
 _PLAIN = frozenset({"bool", "float64", "int64"})  # NumPy's own, of which an array is enough
 
 
@@ -30,7 +30,7 @@ class Column:
     means: str  # one sentence, with the resolution if it is coarser than the unit
 
 
-# Of many a column: dtype and unit.
+# Dtype and unit of many columns.
 SECONDS, FRACTION, TEXT = ("float64", "s"), ("float64", "fraction"), ("str", "")
 
 
@@ -191,7 +191,7 @@ def _of_list(values: list[Any], dtype: str) -> Any:
 
 
 def _missing(dtype: str, rows: int) -> Any:
-    """Nothing known: only a dtype that can say so may stay so."""
+    """A column of which nothing is known; ValueError if its dtype cannot say so."""
     import pandas as pd
 
     if rows and not _can_be_missing(dtype):

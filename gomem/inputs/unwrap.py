@@ -26,7 +26,7 @@ from typing import TYPE_CHECKING, TypeVar
 import numpy as np
 
 from gomem.errors import Damage, FormatError
-from gomem.inputs.wrappers import JSON_KEYS, PREFIXES, json_object, message_of, wrapper_of_line
+from gomem.inputs.wrappers import json_object, message_of, unwrapped_lines, wrapper_of_line
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -37,7 +37,8 @@ if TYPE_CHECKING:
 
 Parsed = TypeVar("Parsed")
 
-LONGEST_BYTES = 1 << 26  # what people paste is shorter, and all of its lines are held at once
+MAX_BYTES = 1 << 26  # what people paste is shorter, and all of its lines are held at once
+GO_TEST = "go-test"
 LAYERS = 6  # wrappers around each other: a quoted fence of a CI log has three
 SAMPLE_LINES = 50  # that say which wrapper there is
 HEAD_BYTES = 1 << 20  # in which an artefact must begin, to be recognised
@@ -95,7 +96,7 @@ class PlainText:
 
     def placed(self, damage: Sequence[Damage], source: str) -> list[Damage]:
         """Damage of the text with its place in the file, and what of the file was left out."""
-        found = [replace(one, where=self.place(one.where)) for one in damage]
+        found = [replace(fault, where=self.place(fault.where)) for fault in damage]
         if self.left_out is not None:
             found.append(Damage(source, f"line {self.left_out}", _UNREAD))
         return found
@@ -123,7 +124,7 @@ class _Lines:
 
 def plain_texts(data: bytes) -> Iterator[PlainText]:
     """The text without its outermost wrapper, without the next, and so on."""
-    if len(data) > LONGEST_BYTES or b"\0" in data[:4096]:
+    if len(data) > MAX_BYTES or b"\0" in data[:4096]:
         return
     seen = data
     for lines in _peeled(data):
@@ -171,7 +172,7 @@ def _candidates(data: bytes, looks_like: Callable[[bytes], bool]) -> Iterator[Pl
 
 
 def plain_characters(data: bytes) -> bytes:
-    """The text without what editors, browsers and terminals put in."""
+    """The text without the characters that editors, browsers and terminals add."""
     for old, new in CHARACTERS:
         if old in data:
             data = data.replace(old, new)
@@ -192,17 +193,36 @@ def _peeled(data: bytes) -> Iterator[_Lines]:
         yield lines
 
 
-def _records(lines: _Lines) -> _Lines | None:
-    """The text that is in records of JSON; a record may hold a part of a line, or several."""
-    kind = _most(lines, _record_kind)
-    if kind is None:
+def _wrapped(lines: _Lines) -> _Lines | None:
+    """Without what most lines have around them; those that lack it stay as they are."""
+    wrapper = _most(lines, _wrapper_of)
+    if wrapper is None:
         return None
     pieces: dict[str, list[tuple[int, bytes]]] = {}  # packages tested at once print in between
-    for number, line in zip(lines.numbers, lines.texts, strict=True):
-        stream, text = _record_text(line, kind)
-        if text is not None:
-            pieces.setdefault(stream, []).append((number, text))
+    stored = ((n, text + b"\n") for n, text in zip(lines.numbers, lines.texts, strict=True))
+    if wrapper == GO_TEST:
+        for number, line in stored:
+            package, text = _tested(line)
+            pieces.setdefault(package, []).append((number, text))
+    else:
+        unwrapped = unwrapped_lines(stored, wrapper)
+        pieces[""] = [(line.number, line.text) for line in unwrapped]
     return _joined(lines, pieces.values())
+
+
+def _wrapper_of(line: bytes) -> str | None:
+    if line.startswith(b"{") and b'"Action"' in line and b'"Time"' in line:
+        return GO_TEST
+    return wrapper_of_line(line)
+
+
+def _tested(line: bytes) -> tuple[str, bytes]:
+    """The package that a record of `go test -json` is of, and what that printed."""
+    record = json_object(line)
+    if record is None:
+        return "", line if line.strip() else b""
+    output = record.get("Output") if record.get("Action") == "output" else None
+    return str(record.get("Package")), message_of(output) or b""
 
 
 def _most(lines: _Lines, kind_of: Callable[[bytes], str | None]) -> str | None:
@@ -226,44 +246,6 @@ def _joined(lines: _Lines, streams: Iterable[Iterable[tuple[int, bytes]]]) -> _L
                 texts[-1] += part.rstrip(b"\r\n")
                 begins = part.endswith(b"\n")
     return _Lines(texts, numbers, lines.left_out)
-
-
-def _record_kind(line: bytes) -> str | None:
-    if not line.startswith(b"{"):
-        return None
-    if b'"Action"' in line and b'"Time"' in line:
-        return "go-test"
-    wrapper = wrapper_of_line(line)
-    return wrapper if wrapper in JSON_KEYS else None
-
-
-def _record_text(line: bytes, kind: str) -> tuple[str, bytes | None]:
-    """Which stream a record belongs to, and its text; None where it has none."""
-    record = json_object(line)
-    if record is None:
-        return "", line + b"\n" if line.strip() else None
-    if kind == "go-test":
-        output = record.get("Output") if record.get("Action") == "output" else None
-        return str(record.get("Package")), message_of(output)
-    text = message_of(record.get(JSON_KEYS[kind][0]))
-    if text is not None and kind != "docker":
-        text += b"\n"
-    return "", text
-
-
-def _prefixed(lines: _Lines) -> _Lines | None:
-    """Without the prefix that most lines have; those that lack it stay as they are."""
-    kind = _most(lines, wrapper_of_line)
-    if kind not in PREFIXES:
-        return None
-    prefix = PREFIXES[kind]
-    pieces = []
-    for number, line in zip(lines.numbers, lines.texts, strict=True):
-        match = prefix.match(line)
-        goes_on = match is not None and match.groupdict().get("part") == b"P"
-        text = line[match.end() :] if match is not None else line
-        pieces.append((number, text if goes_on else text + b"\n"))
-    return _joined(lines, [pieces])
 
 
 def _fenced(lines: _Lines) -> _Lines | None:
@@ -302,7 +284,7 @@ def _straight(lines: _Lines) -> _Lines | None:
 
 
 _PEELS: tuple[Callable[[_Lines], _Lines | None], ...] = (
-    _records, _prefixed, _fenced, _quoted, _indented, _straight,
+    _wrapped, _fenced, _quoted, _indented, _straight,
 )  # fmt: skip
 
 

@@ -17,7 +17,11 @@ from __future__ import annotations
 
 import json
 import re
-from typing import Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
 
 _STAMP = (
     rb"(?P<time>[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}"
@@ -77,3 +81,52 @@ def message_of(message: object) -> bytes | None:
         return bytes(message) if isinstance(message, list) else None
     except (TypeError, ValueError):
         return None
+
+
+@dataclass(frozen=True, slots=True)
+class StoredLine:
+    """A line of a log, and what of it the program printed."""
+
+    number: int  # its number in the log
+    stored: bytes  # as it lies there
+    text: bytes  # without its wrapper; with its newline, unless the line goes on in the next
+    stamp: str | None = None  # its time, as the wrapper writes it
+    problem: str = ""  # why it cannot be the wrapper's
+
+
+def unwrapped_lines(stored: Iterable[tuple[int, bytes]], wrapper: str) -> Iterator[StoredLine]:
+    """Numbered lines, with their newlines, without what a collector has put around each."""
+    return (_json_lines if wrapper in JSON_KEYS else _prefixed_lines)(stored, wrapper)
+
+
+def _json_lines(stored: Iterable[tuple[int, bytes]], wrapper: str) -> Iterator[StoredLine]:
+    key, clock = JSON_KEYS[wrapper]
+    for number, line in stored:
+        if not line.strip():
+            continue
+        record = json_object(line)
+        text = None if record is None else message_of(record.get(key))
+        if record is None:
+            problem = f"not a JSON object as {wrapper} writes it"
+            yield StoredLine(number, line, line, problem=problem)
+        elif text is None:
+            problem = f"JSON without {key!r}, as {wrapper} writes it"
+            yield StoredLine(number, line, b"", problem=problem)
+        else:
+            stamp, ending = record.get(clock), b"" if wrapper == "docker" else b"\n"
+            time = stamp if isinstance(stamp, str) else None
+            yield StoredLine(number, line, text + ending, time)
+
+
+def _prefixed_lines(stored: Iterable[tuple[int, bytes]], wrapper: str) -> Iterator[StoredLine]:
+    prefix = PREFIXES[wrapper]
+    for number, line in stored:
+        match = prefix.match(line)
+        if match is None:
+            yield StoredLine(number, line, line)
+            continue
+        groups = match.groupdict()
+        stamp = groups["time"].decode() if groups.get("time") else None
+        text = line[match.end() :]
+        text = text.rstrip(b"\r\n") if groups.get("part") == b"P" else text
+        yield StoredLine(number, line, text, stamp)

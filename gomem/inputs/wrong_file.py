@@ -7,7 +7,7 @@ a parser says of such a file, that it lacks what the parser wants, helps nobody.
 from __future__ import annotations
 
 from functools import wraps
-from typing import TYPE_CHECKING, Any, TypeVar, cast
+from typing import TYPE_CHECKING, TypeVar
 
 from gomem.errors import FormatError
 from gomem.inputs.json_text import is_json
@@ -19,22 +19,24 @@ if TYPE_CHECKING:
 
     from gomem.sources.artefact import Readable, Source
 
-Read = TypeVar("Read", bound="Callable[..., Any]")
-OF_JSON = frozenset({"memstats", "metrics"})  # whose own words on other JSON say what is in it
-OF_ELF = frozenset({"buildinfo"})  # which an executable may lack
+Read = TypeVar("Read")
+ON_JSON = frozenset({"memstats", "metrics"})  # whose own words on other JSON say what is in it
+ON_ELF = frozenset({"buildinfo"})  # which an executable may lack
 
 
-def reads(wanted: str, *kinds: str) -> Callable[[Read], Read]:
-    """Let a reader of `wanted`, of these kinds, name a file that is none of its own."""
-    # That is asked where the reader refuses a file, or finds damage in it. So a text of another
-    # kind is not taken for a damaged one of this kind.
+def reads(
+    wanted: str, *kinds: str
+) -> Callable[[Callable[[Source], Read]], Callable[[Readable], Read]]:
+    """Let a reader of `wanted`, of these kinds, take anything readable, and name a wrong file."""
+    # Whether it is one is asked where the reader refuses a file, or finds damage in it. So a text
+    # of another kind is not taken for a damaged one of this kind.
 
-    def with_names(read: Read) -> Read:
+    def with_names(read: Callable[[Source], Read]) -> Callable[[Readable], Read]:
         @wraps(read)
-        def read_or_name(readable: Readable, **options: Any) -> Any:
+        def read_or_name(readable: Readable) -> Read:
             source = open_source(readable)
             try:
-                found = read(source, **options)
+                found = read(source)
             except FormatError:
                 name_another(source, wanted, kinds, refused=True)
                 raise
@@ -42,7 +44,8 @@ def reads(wanted: str, *kinds: str) -> Callable[[Read], Read]:
                 name_another(source, wanted, kinds, refused=False)
             return found
 
-        return cast("Read", read_or_name)
+        del read_or_name.__wrapped__  # whose signature help() would show in place of this one
+        return read_or_name
 
     return with_names
 
@@ -64,9 +67,9 @@ def name_another(source: Source, wanted: str, kinds: Sequence[str], *, refused: 
     seen = looks_like(source.data, source.name)
     if not (seen.known or refused) or (seen.is_unknown_binary and "pprof" in kinds):
         return
-    if is_json(source.data) and not OF_JSON.isdisjoint(kinds):
+    if is_json(source.data) and not ON_JSON.isdisjoint(kinds):
         return
-    if source.data.startswith(b"\x7fELF") and not OF_ELF.isdisjoint(kinds):
+    if source.data.startswith(b"\x7fELF") and not ON_ELF.isdisjoint(kinds):
         return
     way_out = text("; {}", seen.way_out) * bool(seen.way_out)
     what = text("{}, wanted {}{}", seen.what, wanted, way_out)

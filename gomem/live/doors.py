@@ -26,20 +26,12 @@ if TYPE_CHECKING:
 
 PROBE_SECONDS = 3.0  # for an address that nobody named
 SAME_START_SECONDS = 3.0
-MOST_ADDRESSES = 16  # a process that listens at more is no service with a debug port
+MAX_ADDRESSES = 16  # a process that listens at more is no service with a debug port
 VARS, METRICS, INDEX = "/debug/vars", "/metrics", "/debug/pprof/"
 HEAP_TEXT = f"{INDEX}heap?debug=1"
-_METRIC_COUNTS = (
-    re.compile(rb"(?m)^go_gc_duration_seconds_count ([0-9.e+]+)"),
-    re.compile(rb"(?m)^go_gc_cycles_total_gc_cycles_total ([0-9.e+]+)"),
-)
-_METRIC_GOROUTINES = re.compile(rb"(?m)^go_goroutines ([0-9.e+]+)")
+_COLLECTIONS = ("go_gc_duration_seconds_count", "go_gc_cycles_total_gc_cycles_total")
 _HAS_MEMSTATS = re.compile(rb"(?m)^go_memstats_heap_sys_bytes ")
 _RELEASE = re.compile(rb'(?m)^go_info\{version="(go1\.[\w.]+)[^"]*"\} 1')
-_STARTED = re.compile(rb"(?m)^process_start_time_seconds ([0-9.e+]+)")
-_METRIC_LAST = re.compile(rb"(?m)^go_memstats_last_gc_time_seconds ([0-9.e+]+)")
-_TEXT_LAST = re.compile(rb"(?m)^# LastGC = (\d+)")
-_TEXT_COUNT = re.compile(rb"(?m)^# NumGC = (\d+)")
 _TEXT_GOROUTINES = re.compile(rb"goroutine profile: total (\d+)")
 NANOSECONDS = 1e9
 GZIP = b"\x1f\x8b"
@@ -57,7 +49,7 @@ class RuntimeReading:
 
 @dataclass(frozen=True)
 class Doors:
-    """Where the process serves what, as far as it was found."""
+    """Which address of the process serves which endpoint, as far as they were found."""
 
     pprof: Endpoints | None = None  # whose `/debug/pprof/` answers
     expvar: Endpoints | None = None  # whose `/debug/vars` holds MemStats
@@ -79,41 +71,36 @@ class Doors:
         return list(dict.fromkeys(one.base for one in found))
 
     @property
-    def memstats_from(self) -> str:
-        """What the manifest calls the file that MemStats are read from; empty if from none."""
-        if self.expvar is not None:
-            return "memstats"
-        if self.metrics is not None and self.has_memstats:
-            return "metrics"
-        return "heap_text" if self.pprof is not None else ""
-
-    @property
-    def runtime_from(self) -> Endpoints | None:
-        """The address that MemStats are read from."""
-        kind = self.memstats_from
-        return {"memstats": self.expvar, "metrics": self.metrics}.get(kind, self.pprof)
+    def memstats_from(self) -> tuple[str, Endpoints] | None:
+        """What MemStats are read from: what the manifest calls the file, and the address."""
+        metrics = self.metrics if self.has_memstats else None
+        ways = (("memstats", self.expvar), ("metrics", metrics), ("heap_text", self.pprof))
+        return next(((kind, address) for kind, address in ways if address is not None), None)
 
     def runtime(self) -> RuntimeReading:
         """MemStats now, of the cheapest endpoint that has them; NoAnswer where none answers."""
-        if self.expvar is not None:
-            answer = self.expvar.get(VARS)
+        if self.memstats_from is None:
+            raise NoAnswer("nothing serves MemStats: no /debug/vars, /metrics or /debug/pprof/")
+        kind, address = self.memstats_from
+        if kind == "memstats":
+            answer = address.get(VARS)
             stats = memstats_of_expvar(answer.data)
-            data = json.dumps(stats).encode() + b"\n"
-            last = stats.get("LastGC")
-            seconds = last / NANOSECONDS if isinstance(last, int) else None
-            return RuntimeReading("memstats", replace(answer, data=data), stats["NumGC"], seconds)
-        if self.metrics is not None and self.has_memstats:
+            answer = replace(answer, data=json.dumps(stats).encode() + b"\n")
+            count, last = stats["NumGC"], stats.get("LastGC")
+            last = last if isinstance(last, int) else None
+        elif kind == "metrics":
             answer = self.read_metrics()
-            seconds = _decimal((_METRIC_LAST,), answer.data)
-            return RuntimeReading("metrics", answer, _number(_METRIC_COUNTS, answer.data), seconds)
-        if self.pprof is not None:
-            answer = self.pprof.get(HEAP_TEXT)
+            seconds = _metric(answer.data, "go_memstats_last_gc_time_seconds")
+            return RuntimeReading(
+                kind, answer, _whole(_metric(answer.data, *_COLLECTIONS)), seconds
+            )
+        else:
+            answer = address.get(HEAP_TEXT)
             if not answer.data.startswith(b"heap profile:"):
                 raise NoAnswer(f"answered {seen_as(answer.data)}, not a heap profile as text")
-            count, last = (_number((one,), answer.data) for one in (_TEXT_COUNT, _TEXT_LAST))
-            seconds = None if last is None else last / NANOSECONDS
-            return RuntimeReading("heap_text", answer, count, seconds)
-        raise NoAnswer("nothing serves MemStats: no /debug/vars, /metrics or /debug/pprof/")
+            forms = (re.compile(rb"(?m)^# %s = (\d+)" % name) for name in (b"NumGC", b"LastGC"))
+            count, last = (_whole(_number(form, answer.data)) for form in forms)
+        return RuntimeReading(kind, answer, count, None if last is None else last / NANOSECONDS)
 
     def read_metrics(self) -> Answer:
         """The metrics page; NoAnswer where there is none."""
@@ -142,10 +129,10 @@ class Doors:
         """How many goroutines there are; NoAnswer where nobody says."""
         found = None
         if self.metrics is not None:
-            found = _number((_METRIC_GOROUTINES,), self.read_metrics().data)
+            found = _whole(_metric(self.read_metrics().data, "go_goroutines"))
         if found is None and self.pprof is not None:
             text = self.pprof.get(f"{INDEX}goroutine?debug=1").data
-            found = _number((_TEXT_GOROUTINES,), text[:200])
+            found = _whole(_number(_TEXT_GOROUTINES, text[:200]))
         if found is not None:
             return found
         raise NoAnswer("nothing counts goroutines: neither /metrics nor /debug/pprof/goroutine")
@@ -163,7 +150,7 @@ class Doors:
             if self.expvar is not None:
                 page = json.loads(self.expvar.get(VARS).data)
                 return bool(page.get("cmdline") == list(arguments))
-            found = _number((_STARTED,), self.read_metrics().data)
+            found = _metric(self.read_metrics().data, "process_start_time_seconds")
             return found is None or abs(found - started.timestamp()) < SAME_START_SECONDS
         return True
 
@@ -172,10 +159,10 @@ def find_doors(addresses: Sequence[Endpoints], *, wanted: bool = False) -> Doors
     """Ask each address what it serves; the first that serves a thing is the one to ask for it."""
     # Of addresses `wanted`, named by a person, silence is worth a word.
     doors, said, unheard = Doors(), list[str](), list[str]()
-    for one in addresses[:MOST_ADDRESSES]:
+    for one in addresses[:MAX_ADDRESSES]:
         doors = _with(doors, one, said, unheard, wanted=wanted)
-    if len(addresses) > MOST_ADDRESSES:
-        said.append(f"{len(addresses) - MOST_ADDRESSES} more addresses were not tried")
+    if len(addresses) > MAX_ADDRESSES:
+        said.append(f"{len(addresses) - MAX_ADDRESSES} more addresses were not tried")
     if wanted or not doors.found:
         said += unheard
     return replace(doors, said=tuple(said))
@@ -235,16 +222,21 @@ def seen_as(data: bytes) -> str:
     return looks_like(data, "answer").what if data.strip() else "nothing"
 
 
-def _number(patterns: Sequence[re.Pattern[bytes]], data: bytes) -> int | None:
-    value = _decimal(patterns, data)
-    return None if value is None else int(value)
+def _metric(page: bytes, *names: str) -> float | None:
+    """The number of the first of these metrics that a page has without labels."""
+    forms = (re.compile(rb"(?m)^%s ([0-9.e+]+)" % name.encode()) for name in names)
+    return next((_number(form, page) for form in forms if form.search(page)), None)
 
 
-def _decimal(patterns: Sequence[re.Pattern[bytes]], data: bytes) -> float | None:
-    """The first number that is there; None if there is none, or if it is beyond all bounds."""
-    found = next((match for one in patterns if (match := one.search(data))), None)
+def _number(form: re.Pattern[bytes], data: bytes) -> float | None:
+    """The number that a form finds; None if there is none, or if it is beyond all bounds."""
+    found = form.search(data)
     try:
         value = math.inf if found is None else float(found[1])
     except ValueError:
         return None
     return value if math.isfinite(value) else None
+
+
+def _whole(value: float | None) -> int | None:
+    return None if value is None else int(value)

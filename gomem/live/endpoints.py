@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from pathlib import Path
 
-LARGEST_ANSWER_BYTES = 256 << 20
-MOST_REDIRECTS = 3
+MAX_ANSWER_BYTES = 256 << 20
+MAX_REDIRECTS = 3
 CONNECT_SECONDS = 3.0
 # What a URL may name instead of the base that all endpoints share.
 KNOWN_PATHS = ("/debug/pprof", "/debug/vars", "/metrics")
@@ -92,12 +92,12 @@ class Endpoints:
 
     def _get(self, url: str, until: float, seconds: float) -> bytes:
         limits = httpx.Timeout(seconds, connect=min(seconds, CONNECT_SECONDS))
-        for _ in range(MOST_REDIRECTS + 1):
+        for _ in range(MAX_REDIRECTS + 1):
             with self._client.stream("GET", url, timeout=limits) as response:
                 if not response.is_redirect:
                     return _body(response, until, seconds)
                 url = _redirect(response, url)
-        raise NoAnswer(f"redirects more than {MOST_REDIRECTS} times")
+        raise NoAnswer(f"redirects more than {MAX_REDIRECTS} times")
 
 
 def open_endpoints(url: str, access: Access) -> Endpoints:
@@ -164,8 +164,8 @@ def _body(response: httpx.Response, until: float, seconds: float) -> bytes:
     for piece in response.iter_raw():
         pieces.append(piece)
         size += len(piece)
-        if size > LARGEST_ANSWER_BYTES:
-            raise NoAnswer(f"answers with more than {LARGEST_ANSWER_BYTES >> 20} MiB")
+        if size > MAX_ANSWER_BYTES:
+            raise NoAnswer(f"answers with more than {MAX_ANSWER_BYTES >> 20} MiB")
         if time.perf_counter() > until:
             raise NoAnswer(_late(seconds, size), silent=True)
     declared = response.headers.get("content-length", "")

@@ -47,8 +47,8 @@ def facts_of(target: Target, *, redact: bool) -> tuple[dict[str, Any], dict[str,
             "page_size": os.sysconf("SC_PAGE_SIZE"),
             "pid": process.pid,
             "started": stamp(process.started),
+            "program": program,
         }
-        facts["program"] = program
         if build is None:
             said.append(f"no build info: {why}")
         else:

@@ -74,7 +74,7 @@ class CaptureFolder:
             self._replace(MANIFEST, _text(self.facts))
 
     def add(self, moment: Moment) -> str:
-        """Write a moment and return its name; CaptureError, and nothing of it, where that fails."""
+        """Write a moment and return its name; if that fails, CaptureError, and nothing is left."""
         time = min((one.time for one in moment.readings), default=datetime.now(UTC))
         number, utc = self.moments + 1, time.astimezone(UTC)
         name = f"{number}-{utc:%H%M%S}"

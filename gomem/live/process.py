@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 PROC = Path("/proc")
-LARGEST_FILE_BYTES = 512 << 20  # smaps of a million mappings
+MAX_FILE_BYTES = 512 << 20  # smaps of a million mappings
 PIECE_BYTES = 1 << 20
 LOOPBACK = ("127.0.0.1", "::1")
 ANY_ADDRESS = {"0.0.0.0": "127.0.0.1", "::": "127.0.0.1"}  # noqa: S104 - addresses found, not bound
@@ -90,7 +90,7 @@ class Process:
 
     @property
     def arguments(self) -> list[str]:
-        """Its command line, to compare; it is told to nobody."""
+        """Its command line, for comparison only; it is never reported."""
         try:
             return self._process.cmdline()
         except psutil.Error:
@@ -121,7 +121,7 @@ class Process:
 
     @property
     def denied(self) -> str:
-        """Why a file of its may not be read, and who may."""
+        """Why its files may not be read, and who may read them."""
         able = (
             "CAP_SYS_PTRACE (sudo gomem …; in a container: capabilities.add: [SYS_PTRACE], or "
             "docker run --cap-add SYS_PTRACE)"
@@ -177,8 +177,8 @@ def read_whole(descriptor: int) -> bytes:
         while piece := file.read(PIECE_BYTES):
             pieces.append(piece)
             size += len(piece)
-            if size > LARGEST_FILE_BYTES:
-                raise NotRead(f"larger than {LARGEST_FILE_BYTES >> 20} MiB")
+            if size > MAX_FILE_BYTES:
+                raise NotRead(f"larger than {MAX_FILE_BYTES >> 20} MiB")
     return b"".join(pieces)
 
 

@@ -38,7 +38,7 @@ ATTEMPTS = 3
 _RSS = re.compile(rb"(?m)^VmRSS:\s+(\d+) kB")
 DEAR_SECONDS = 0.25  # readings that take longer are not repeated: they cost the process as well
 PROFILES = ("heap", "allocs", "goroutine")
-OF_KERNEL = ("smaps", "smaps_rollup", "status", "statm")
+KERNEL_FILES = ("smaps", "smaps_rollup", "status", "statm")
 FILE_NAMES = {
     "memstats": "memstats.json",
     "metrics": "metrics.txt",
@@ -75,7 +75,7 @@ class Moment:
 
     def of(self, kind: str) -> Reading | None:
         """The file of a kind."""
-        return next((one for one in self.readings if one.kind == kind), None)
+        return next((reading for reading in self.readings if reading.kind == kind), None)
 
     @property
     def has_kernel_side(self) -> bool:
@@ -137,7 +137,9 @@ def _both_sides(moment: Moment, process: Process, doors: Doors) -> None:
         after = _runtime(moment, doors) if before is not None else None
         moment.num_gc = _counts(before, after)
         if _ended_before(after, moment):
-            moment.readings = [one for one in moment.readings if one.kind in OF_KERNEL]
+            moment.readings = [
+                reading for reading in moment.readings if reading.kind in KERNEL_FILES
+            ]
             _keep(moment, after)
             moment.num_gc = _counts(after, after)
         same = moment.num_gc is None or moment.num_gc[0] == moment.num_gc[1]
@@ -151,7 +153,7 @@ def _both_sides(moment: Moment, process: Process, doors: Doors) -> None:
 def _ended_before(after: RuntimeReading | None, moment: Moment) -> bool:
     """Whether a collection ended between the readings, but before the kernel's files were begun."""
     # Then what was read behind them belongs to them. Both times are of this machine's clock.
-    kernel = next((one for one in moment.readings if one.kind in OF_KERNEL), None)
+    kernel = next((reading for reading in moment.readings if reading.kind in KERNEL_FILES), None)
     counts = moment.num_gc
     if counts is None or counts[0] == counts[1] or kernel is None:
         return False
@@ -167,7 +169,7 @@ def _counts(before: RuntimeReading | None, after: RuntimeReading | None) -> tupl
 
 
 def _runtime(moment: Moment, doors: Doors) -> RuntimeReading | None:
-    if not doors.memstats_from:
+    if doors.memstats_from is None:
         if doors.found:
             moment.missing["memstats"] = "nothing serves them"
         return None
@@ -175,8 +177,8 @@ def _runtime(moment: Moment, doors: Doors) -> RuntimeReading | None:
         return doors.runtime()
     except NoAnswer as error:
         moment.missing["memstats"] = str(error)
-        if error.silent and doors.runtime_from is not None:
-            moment.silent.add(doors.runtime_from.base)
+        if error.silent:
+            moment.silent.add(doors.memstats_from[1].base)
         return None
 
 
@@ -195,7 +197,7 @@ def _kernel(moment: Moment, process: Process) -> None:
     # unless the process has memory behind them, too.
     before = list(moment.readings)
     try:
-        for name in OF_KERNEL:
+        for name in KERNEL_FILES:
             _add(moment, name, partial(process.read, name))
         status = moment.of("status")
         if not process.is_running or (status is not None and b"VmRSS:" not in status.data):

@@ -22,7 +22,7 @@ _MAPPED = re.compile(
     rb"(?m)^([0-9a-f]+-[0-9a-f]+ [rwxps-]{4} [0-9a-f]+ [0-9a-f:]+ \d+ +)"
     rb"(?!/(?:dev|usr|lib|lib64|memfd:|SYSV|anon_hugepage|proc|sys)\b)(/[^\n]*)$"
 )
-_OF_THE_COLLECTOR = re.compile(rb"\b(?:gc \d+ @|scvg|scav |pacer:|GC forced)")
+_COLLECTOR_LINE = re.compile(rb"\b(?:gc \d+ @|scvg|scav |pacer:|GC forced)")
 _LINKER_FLAGS = re.compile(rb"(?m)^\tbuild\t\"?-ldflags=[^\n]*\n")
 
 
@@ -38,7 +38,7 @@ def redacted(name: str, data: bytes) -> bytes:
         return _text(_LINKER_FLAGS.sub(b"", _last(path) + b": " + release + b"\n" + rest))
     if name == "gctrace.log":
         lines = data.splitlines(keepends=True)
-        return b"".join(line for line in lines if _OF_THE_COLLECTOR.search(line))
+        return b"".join(line for line in lines if _COLLECTOR_LINE.search(line))
     return _text(data)
 
 

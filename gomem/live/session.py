@@ -30,9 +30,9 @@ if TYPE_CHECKING:
 COLLECTION_WITHIN_SECONDS = 150.0  # the runtime forces one after two minutes without
 COLLECTION_POLL_SECONDS = 0.25
 LOOK_SECONDS = 0.5  # how soon the end of the process is noticed
-MOST_EMPTY = 5  # moments in a row of which nothing came
+MAX_EMPTY = 5  # moments in a row of which nothing came
 PIECE_BYTES = MIB
-LARGEST_LOG_BYTES = GIB
+MAX_LOG_BYTES = GIB
 
 
 @dataclass
@@ -62,7 +62,7 @@ class LogTail:
             if known.st_ino != self._inode or known.st_size < self._at:
                 self._inode, self._at = known.st_ino, 0
             file.seek(self._at)
-            while self.taken_bytes < LARGEST_LOG_BYTES and (piece := file.read(PIECE_BYTES)):
+            while self.taken_bytes < MAX_LOG_BYTES and (piece := file.read(PIECE_BYTES)):
                 whole = piece[: piece.rfind(b"\n") + 1] or (
                     piece if len(piece) == PIECE_BYTES else b""
                 )
@@ -100,12 +100,11 @@ class Session:
     # Seconds between MemStats and smaps, moment by moment.
     skews: list[float] = field(default_factory=list)
     crossed: int = 0  # in how many moments a collection ended between the two
-    seconds: list[float] = field(default_factory=list)  # how long the moments took
     _missed: dict[str, str] = field(default_factory=dict)
     _empty: int = 0
 
     def run(self) -> str:
-        """Take moments to disk; return why no more follow. CaptureError if none can be had."""
+        """Write moments until there is a reason to stop; return it. CaptureError if none comes."""
         why = "stopped"
         try:
             why = self._moments()
@@ -119,7 +118,7 @@ class Session:
         return why
 
     def _moments(self) -> str:
-        """Take what the plan says; return why it ends."""
+        """Take the moments that the plan asks for; return the reason to stop."""
         begun = time.monotonic()
         why = self._take()
         if why or self.plan.every_seconds is None:
@@ -155,8 +154,8 @@ class Session:
         return trigger.fires(value, time.monotonic())
 
     def _take(self) -> str:
-        """Take a moment and write it; return why no more follow, or nothing."""
-        moment, began = Moment(), time.perf_counter()
+        """Take a moment and write it; return the reason to stop, or an empty text."""
+        moment = Moment()
         try:
             fill(moment, self.target.process, self.target.doors, self.plan.profiles)
         except KeyboardInterrupt:
@@ -164,12 +163,11 @@ class Session:
                 moment.missing["the rest"] = "interrupted"
                 self._write(moment)
             raise
-        self.seconds.append(time.perf_counter() - began)
         self._tail()
         self._write(moment)
         if moment.ended:
             raise Ended
-        return "nothing came any more" if self._empty >= MOST_EMPTY else ""
+        return "nothing came any more" if self._empty >= MAX_EMPTY else ""
 
     def _write(self, moment: Moment) -> None:
         for artefact, why in moment.missing.items():
@@ -191,7 +189,7 @@ class Session:
         self.show(self.folder.moments, moment.rss_bytes)
 
     def _note(self, what: str, why: str) -> None:
-        """Tell why something is missing, once as long as the reason is the same."""
+        """Say why something is missing, once for as long as the reason stays the same."""
         if self._missed.get(what) != why:
             self._missed[what] = why
             self.tell(f"no {what}: {why}" if what != "trigger" else why)

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
-from gomem.errors import CaptureError, printable
+from gomem.errors import CaptureError
 from gomem.live.doors import Doors, find_doors
-from gomem.live.endpoints import open_endpoints, without_secrets
+from gomem.live.endpoints import open_endpoints
 from gomem.live.process import PROC, Process, listeners, own_addresses, shown_address
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from gomem.live.endpoints import Access, Endpoints
 
-LARGEST_PID = 1 << 22  # the kernel's PID_MAX_LIMIT
+MAX_PID = 1 << 22  # the kernel's PID_MAX_LIMIT
 
 
 @dataclass(frozen=True)
@@ -32,19 +32,19 @@ class Target:
 
 @contextmanager
 def found_target(named: Sequence[str], access: Access) -> Iterator[Target]:
-    """The process meant by a PID, by URLs of its endpoints, or by both; let go of at the end.
+    """The process meant by a PID, by URLs of its endpoints, or by both; closed at the end.
 
     CaptureError where there is no such process, or several are named.
     """
-    numbers = [one for one in named if one.isdecimal()]
+    numbers = [word for word in named if word.isdecimal()]
     for text in numbers:
-        if len(text) > len(str(LARGEST_PID)) or not 0 < int(text) <= LARGEST_PID:
-            raise CaptureError(f"{text[:20]}: no PID; wanted one of 1 to {LARGEST_PID}")
+        if len(text) > len(str(MAX_PID)) or not 0 < int(text) <= MAX_PID:
+            raise CaptureError(f"{text[:20]}: no PID; wanted one of 1 to {MAX_PID}")
     pids = sorted(set(map(int, numbers)))
     if len(pids) > 1:
         listed = ", ".join(map(str, pids))
         raise CaptureError(f"{listed}: several processes; capture each to a folder of its own")
-    urls = [one for one in named if not one.isdecimal()]
+    urls = [word for word in named if not word.isdecimal()]
     with ExitStack() as opened:
         addresses = [opened.enter_context(open_endpoints(url, access)) for url in urls]
         if pids:
@@ -90,8 +90,8 @@ def _whose(addresses: Sequence[Endpoints]) -> tuple[Process | None, list[str]]:
     if not PROC.is_dir():
         return None, ["this machine has no /proc: only the runtime's side can be read"]
     found: set[int] = set()
-    for one in addresses:
-        host, port = _place(one.base)
+    for address in addresses:
+        host, port = _place(address.base)
         near = _addresses(host) & own_addresses()
         if not near:
             why = f"{host} is another machine: only the runtime's side can be read from here"
@@ -119,8 +119,3 @@ def _addresses(host: str) -> set[str]:
     except (OSError, UnicodeError):
         return set()
     return {str(one[4][0]).partition("%")[0] for one in found}
-
-
-def shown(named: str) -> str:
-    """What somebody named, without a secret in it."""
-    return printable(without_secrets(named))

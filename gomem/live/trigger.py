@@ -12,8 +12,8 @@ from gomem.errors import CaptureError, printable
 from gomem.units import BYTE_UNITS
 
 LEVELS = ("rss", "goroutines")
-LEAST_VALUES = 5  # a median of fewer is none
-MOST_VALUES = 3600  # an hour of looks, a second apart
+MIN_VALUES = 5  # fewer values give no median
+MAX_VALUES = 3600  # an hour of looks, a second apart
 SIZES = {
     "": 1, **{unit.lower(): size for unit, size in BYTE_UNITS.items()},
     "kb": 1000, "mb": 1000**2, "gb": 1000**3, "tb": 1000**4,
@@ -33,12 +33,12 @@ class Trigger:
     factor: float
     of_median: bool  # whether that is the median
     cool_down_seconds: float  # for how long after a moment none is taken
-    _seen: deque[int] = field(default_factory=lambda: deque(maxlen=MOST_VALUES))
+    _seen: deque[int] = field(default_factory=lambda: deque(maxlen=MAX_VALUES))
     _last: float | None = None
 
     @classmethod
     def of(cls, condition: str, cool_down_seconds: float) -> Trigger:
-        """The trigger that a person wrote; CaptureError where it is none."""
+        """Parse a condition such as `rss>2GiB`; CaptureError if it is not one."""
         match = _CONDITION.fullmatch(condition)
         unit = (match["unit"] or "").lower() if match else ""
         if match is None or match["level"] not in LEVELS or unit not in SIZES:
@@ -54,7 +54,7 @@ class Trigger:
         # `now` is seconds of a clock that only goes forward.
         level = self.factor
         if self.of_median:
-            enough = len(self._seen) >= LEAST_VALUES
+            enough = len(self._seen) >= MIN_VALUES
             level *= statistics.median(self._seen) if enough else math.inf
         self._seen.append(value)
         cooling = self._last is not None and now - self._last < self.cool_down_seconds

@@ -12,7 +12,7 @@ from contextlib import suppress
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import PurePosixPath
-from typing import TYPE_CHECKING, TypeVar
+from typing import IO, TYPE_CHECKING, TypeVar, cast
 
 from gomem.errors import CaptureError, Damage
 from gomem.sources.artefact import chunks_of, open_source
@@ -22,7 +22,7 @@ from gomem.sources.listing import Entry, Listing
 from gomem.sources.names import readable_name
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
     from pathlib import Path
 
 Member = TypeVar("Member", zipfile.ZipInfo, tarfile.TarInfo)
@@ -44,15 +44,16 @@ def list_zip(root: Path, bounds: Bounds) -> Listing:
     members = [(info.filename, info) for info in archive.infolist() if not info.is_dir()]
     damage: list[Damage] = []
     entries = [
-        Entry(name, _zip_time(info), bounds, partial(_zip_chunks, archive, info))
+        Entry(name, _zip_time(info), bounds, partial(_chunks, partial(archive.open, info)))
         for name, info in _inside(root, members, bounds, damage)
     ]
     return Listing.of(root, entries, damage)
 
 
-def _zip_chunks(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> Iterator[bytes]:
+def _chunks(open_member: Callable[[], IO[bytes] | None]) -> Iterator[bytes]:
+    """A member's content, as the standard library reads it."""
     try:
-        with archive.open(info) as file:
+        with cast("IO[bytes]", open_member()) as file:
             yield from chunks_of(file)
     except UNREADABLE as error:
         raise OSError(f"from the archive: {error}") from error
@@ -108,12 +109,7 @@ def _tar_members(
 def _tar_chunks(archive: tarfile.TarFile, data: bytes, info: tarfile.TarInfo) -> Iterator[bytes]:
     """A member's content; of a sparse one, the holes are zeros."""
     if info.issparse():
-        try:
-            file = archive.extractfile(info)
-            assert file is not None
-            yield from chunks_of(file)
-        except UNREADABLE as error:
-            raise OSError(f"from the archive: {error}") from error
+        yield from _chunks(partial(archive.extractfile, info))
         return
     content = data[info.offset_data : info.offset_data + info.size]
     yield content

@@ -77,7 +77,7 @@ def open_source(
 def source_of(
     chunks: Iterable[bytes], name: str, modified: datetime | None, bounds: Bounds
 ) -> Source:
-    """An artefact from its bytes as stored; what cannot be read or is out of bounds is damage."""
+    """An artefact from its stored bytes; what is unreadable or out of bounds becomes damage."""
     damage: list[Damage] = []
     if not bounds.left_bytes:
         read = format_bytes(bounds.capture_bytes)

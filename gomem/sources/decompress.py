@@ -11,6 +11,7 @@ type that protobuf lacks.
 from __future__ import annotations
 
 import codecs
+from itertools import chain
 from typing import IO, TYPE_CHECKING
 
 from gomem.errors import Damage
@@ -132,11 +133,8 @@ def without_mark(chunks: Iterable[bytes]) -> Iterator[bytes]:
         if len(beginning) >= _LONGEST:
             break
     if beginning.startswith(_UTF16):
-        decoder = codecs.getincrementaldecoder("utf-16")("replace")
-        yield decoder.decode(beginning).encode("utf-8", "replace")
-        for chunk in chunks:
-            yield decoder.decode(chunk).encode("utf-8", "replace")
-        yield decoder.decode(b"", final=True).encode("utf-8", "replace")
+        for text in codecs.iterdecode(chain([beginning], chunks), "utf-16", "replace"):
+            yield text.encode("utf-8", "replace")
         return
     yield beginning.removeprefix(codecs.BOM_UTF8)
     yield from chunks

@@ -144,7 +144,7 @@ class Digest:
 
 
 def digests_of(path: str | PathLike[str]) -> list[Digest]:
-    """The files behind a path or pattern, in natural order; an archive is one. Or CaptureError."""
+    """The files that a path or pattern names, in natural order; an archive counts as one file."""
     return [one for name in matching(path) for one in _of_one(Path(name))]
 
 

@@ -4,27 +4,14 @@ from __future__ import annotations
 
 import re
 
+_PIECES = re.compile(r"([0-9]+)|([^0-9]+)")
 _COMPRESSED = re.compile(r"(?i)(?<=.)\.(?:gz|zst)$")
 
 
 def natural_key(name: str) -> list[tuple[int, int, str]]:
     """Sort key in which `heap-9` comes before `heap-10`."""
-    key: list[tuple[int, int, str]] = []
-    digits = text = ""
-    for character in f"{name}\0":
-        if character.isascii() and character.isdigit():
-            if text:
-                key.append((1, 0, text))
-                text = ""
-            digits += character
-        else:
-            if digits:
-                number = digits.lstrip("0")
-                key.append((0, len(number), number))
-                digits = ""
-            text += character
-    key.append((1, 0, text))
-    return key
+    pieces = ((digits.lstrip("0"), text) for digits, text in _PIECES.findall(f"{name}\0"))
+    return [(1, 0, text) if text else (0, len(number), number) for number, text in pieces]
 
 
 def readable_name(name: str) -> str:

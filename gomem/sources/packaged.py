@@ -38,7 +38,7 @@ def text_beside(package: str, *path: str) -> str:
 def recorded(name: str) -> Path:
     """A capture that the notebooks tell their stories of; CaptureError where none has the name."""
     folder = packaged("captures")
-    names = sorted(one.name for one in folder.iterdir() if one.is_dir())
+    names = sorted(entry.name for entry in folder.iterdir() if entry.is_dir())
     if name not in names:
         near = did_you_mean(name, names)
         raise CaptureError(f"{name}: no such file or folder, nor a recorded capture{near}")

@@ -52,6 +52,6 @@ def _near(path: Path) -> str:
     """The name in the same folder that is nearest, or nothing."""
     near = None
     with suppress(OSError, ValueError):
-        names = sorted(one.name for one in path.parent.iterdir())
+        names = sorted(entry.name for entry in path.parent.iterdir())
         near = nearest(path.name, names[:LOOKED_AT])
     return "" if near is None else f"; did you mean {readable_name(str(path.with_name(near)))}?"

@@ -11,7 +11,7 @@ import gomem
 from gomem.errors import Damage, FormatError
 from gomem.inputs.kinds import BY_NAME, KINDS, kind_of
 from gomem.inputs.read import read_artefact
-from gomem.inputs.unwrap import LAYERS, LONGEST_BYTES, PlainText, plain_texts, read_plain
+from gomem.inputs.unwrap import LAYERS, MAX_BYTES, PlainText, plain_texts, read_plain
 from gomem.sources.artefact import Source, open_source
 from tests.builders import FIXTURES
 
@@ -235,7 +235,7 @@ def test_wrappers_around_each_other_are_taken_off_as_far_as_is_sensible():
 
 
 def test_a_very_long_text_and_binary_data_are_left_alone():
-    assert [] == list(plain_texts(b"> x\n" * (LONGEST_BYTES // 4 + 1)))
+    assert [] == list(plain_texts(b"> x\n" * (MAX_BYTES // 4 + 1)))
     assert [] == list(plain_texts(b"> \0\n" * 9))
     assert [] != list(plain_texts(b"> x\n" * 9))
 
@@ -338,7 +338,7 @@ def test_a_wrapper_is_told_by_the_first_fifty_lines(wrapped):
 
 @pytest.mark.parametrize(("data", "told"), [(b"> " + b"x" * 6, True), (b"> " + b"x" * 7, False)])
 def test_what_is_longer_than_people_paste_is_left_alone(data, told, monkeypatch):
-    monkeypatch.setattr("gomem.inputs.unwrap.LONGEST_BYTES", 8)
+    monkeypatch.setattr("gomem.inputs.unwrap.MAX_BYTES", 8)
 
     assert told == bool(list(plain_texts(data)))
 

@@ -46,7 +46,7 @@ def test_a_secret_is_not_said(url):
 
 
 def test_an_answer_is_read_within_bounds(monkeypatch):
-    monkeypatch.setattr(endpoints, "LARGEST_ANSWER_BYTES", 1000)
+    monkeypatch.setattr(endpoints, "MAX_ANSWER_BYTES", 1000)
     with fake_service(GOOD) as service, open_endpoints(service.url, Access()) as address:
         with pytest.raises(NoAnswer, match="answers with more than"):
             address.get("/debug/vars")

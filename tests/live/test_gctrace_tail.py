@@ -60,7 +60,7 @@ def test_what_was_taken_before_is_not_taken_again(tmp_path):
 
 def test_it_is_bounded(tmp_path, monkeypatch):
     monkeypatch.setattr(gctrace_tail, "PIECE_BYTES", 10)
-    monkeypatch.setattr(gctrace_tail, "LARGEST_LOG_BYTES", 25)
+    monkeypatch.setattr(gctrace_tail, "MAX_LOG_BYTES", 25)
     log = tmp_path / "log"
     log.write_bytes(b"12345\n" * 20)
 

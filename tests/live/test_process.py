@@ -68,7 +68,7 @@ def test_a_file_that_is_not_there_is_a_reason(child):
 
 
 def test_a_file_is_read_within_bounds(monkeypatch):
-    monkeypatch.setattr(live_process, "LARGEST_FILE_BYTES", 1 << 20)
+    monkeypatch.setattr(live_process, "MAX_FILE_BYTES", 1 << 20)
     endless = os.open("/dev/zero", os.O_RDONLY)
 
     with pytest.raises(NotRead, match="larger than 1 MiB"):

@@ -3,7 +3,7 @@
 import pytest
 
 from gomem.errors import CaptureError
-from gomem.live.trigger import LEAST_VALUES, Trigger
+from gomem.live.trigger import MIN_VALUES, Trigger
 
 
 @pytest.mark.parametrize(
@@ -49,7 +49,7 @@ def test_it_cools_down():
 def test_a_median_wants_values_and_is_of_those_before():
     trigger = Trigger.of("rss>1.2*median", 0)
 
-    early = [trigger.fires(value, 0.0) for value in [1000] + [100] * (LEAST_VALUES - 1)]
+    early = [trigger.fires(value, 0.0) for value in [1000] + [100] * (MIN_VALUES - 1)]
 
-    assert [False] * LEAST_VALUES == early
+    assert [False] * MIN_VALUES == early
     assert [False, True] == [trigger.fires(value, 0.0) for value in (120, 121)]

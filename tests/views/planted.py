@@ -38,7 +38,7 @@ def plant(place: Path) -> Path:
             write(capture / FOLDER / name / path.name, planted(path.read_bytes(), REPLACED))
     for name in ("bench.txt", "escapes.txt.gz"):
         write(capture / name, planted((RECORDED / name).read_bytes(), REPLACED | IN_TEXT))
-    for name, content in (OF_A_MOMENT | OF_THE_WHOLE).items():
+    for name, content in (MOMENT_SCOPE | CAPTURE_SCOPE).items():
         write(capture / name, content)
     write(capture / "gomem.json", json.dumps(MANIFEST).encode())
     return capture
@@ -110,7 +110,7 @@ LIMITS = b"""Limit                     Soft Limit           Hard Limit          
 Max address space         unlimited            unlimited            bytes
 psstlimit of no known form
 """
-OF_A_MOMENT = {
+MOMENT_SCOPE = {
     "psstextra/status": b"Name:\tpsstprogram\nUmask:\t0022\nState:\tS (sleeping)\nPid:\t4242\n"
     b"VmRSS:\t   20000 kB\npsststatus without a colon\n",
     "psstextra/limits": LIMITS,
@@ -160,7 +160,7 @@ Failed requests:        0
 Requests per second:    500.00 [#/sec] (mean)
 """
 ENVIRON = b"PATH=/psstbin\0PSST_TOKEN=pssttoken\0GODEBUG=psstdebug=1\0GOGC=50\0psstcut"
-OF_THE_WHOLE = {
+CAPTURE_SCOPE = {
     "environ": ENVIRON,
     "gctrace.log": LOG,
     "buildinfo.txt": BUILD,

@@ -30,9 +30,9 @@ MAGIC = b"\xff Go buildinf:"
 SECTION = b".go.buildinfo"
 INLINE, BIG_ENDIAN = 2, 1  # flags of the header
 INLINE_AT = 32
-LARGEST_STRING_BYTES = 1 << 22
+MAX_STRING_BYTES = 1 << 22
 MARK_BYTES = 16
-MOST_HEADERS = 4096
+MAX_HEADERS = 4096
 LOADED = 1  # ELF's type of a segment that is in memory
 _RELEASE = rb"(?:go1\.\d[\w.+-]*|devel (?:go1\.\d|\+)[^\n]*)(?: X:[^\n]*)?"
 _FIRST_LINE = re.compile(rb"(?P<file>[^\n]{1,4096}): (?P<release>" + _RELEASE + rb")[ \t]*\r?")
@@ -86,14 +86,14 @@ class _Elf:
         """Where a section lies in the file, and its size."""
         (table,) = self.numbers("P", 40 if self.wide else 32)
         size, count, names = self.numbers("HHH", 58 if self.wide else 46)
-        if count > MOST_HEADERS:
+        if count > MAX_HEADERS:
             return None
         sections = [self.numbers("IIPPPP", table + size * number) for number in range(count)]
         _, _, _, _, texts_at, length = sections[names]
-        texts = self.read(texts_at, min(length, LARGEST_STRING_BYTES))
+        texts = self.read(texts_at, min(length, MAX_STRING_BYTES))
         for name, _, _, _, offset, length in sections:
             if texts[name:].startswith(wanted + b"\0"):
-                return offset, min(length, LARGEST_STRING_BYTES)
+                return offset, min(length, MAX_STRING_BYTES)
         return None
 
     def segments(self) -> list[tuple[int, int, int]]:
@@ -101,7 +101,7 @@ class _Elf:
         (table,) = self.numbers("P", 32 if self.wide else 28)
         size, count = self.numbers("HH", 54 if self.wide else 42)
         found = []
-        for number in range(min(count, MOST_HEADERS)):
+        for number in range(min(count, MAX_HEADERS)):
             at = table + size * number
             if self.wide:
                 kind, _, offset, address, _, stored = self.numbers("IIPPPP", at)
@@ -168,7 +168,7 @@ def _by_pointers(elf: _Elf, blob: bytes) -> tuple[bytes, bytes]:
     def string(pointer: int) -> bytes:
         header = memory(pointer, 2 * width)
         address, length = struct.unpack(form, header) if len(header) == 2 * width else (0, 0)
-        return memory(address, min(length, LARGEST_STRING_BYTES))
+        return memory(address, min(length, MAX_STRING_BYTES))
 
     version, modules = map(string, struct.unpack_from(form, blob, 16))
     return version, modules
@@ -225,4 +225,4 @@ def modules_of(build: BuildInfo) -> list[tuple[str, str, str, str]]:
     """Modules: `main`, `dependency` or `replacement`, then path, version and checksum."""
     words = {"mod": "main", "dep": "dependency", "=>": "replacement"}
     lines = ([*line.split("\t"), "", "", ""] for line in build.modules.splitlines())
-    return [(words[one[0]], one[1], one[2], one[3]) for one in lines if one[0] in words]
+    return [(words[line[0]], line[1], line[2], line[3]) for line in lines if line[0] in words]

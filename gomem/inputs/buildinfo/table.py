@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 from gomem.inputs.buildinfo import parse
 from gomem.inputs.schema import Column, Frames, build_rows
 from gomem.inputs.unwrap import read_plain
 from gomem.inputs.wrong_file import reads
-from gomem.sources.artefact import open_source
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from gomem.errors import Damage
     from gomem.inputs.buildinfo.parse import BuildInfo
-    from gomem.sources.artefact import Readable
+    from gomem.sources.artefact import Source
 
 BUILD = (
     Column("go_version", "str", "", "The release that built it."),
@@ -47,22 +46,18 @@ class Build(Frames):
     build: pd.DataFrame
     settings: pd.DataFrame
     modules: pd.DataFrame
+    release_evidence: ClassVar[str] = "build information"  # what says the release
 
     @property
     def go_version(self) -> str:
         """The release that built it."""
         return str(self.build["go_version"].iloc[0])
 
-    @property
-    def release_evidence(self) -> str:
-        """What says the release."""
-        return "build information"
-
 
 def build_tables(build: BuildInfo, damaged: tuple[Damage, ...]) -> Build:
     """Lay build information out as rows."""
     settings, modules = parse.settings_of(build), parse.modules_of(build)
-    main = next((one for one in modules if one[0] == "main"), ("", None, None, None))
+    main = next((module for module in modules if module[0] == "main"), ("", None, None, None))
     paths = [line.split("\t")[1] for line in build.modules.splitlines() if line[:5] == "path\t"]
     cgo = settings.get("CGO_ENABLED")
     module = (build.go_version, next(iter(paths), None), main[1], main[2])
@@ -73,12 +68,11 @@ def build_tables(build: BuildInfo, damaged: tuple[Damage, ...]) -> Build:
 
 
 @reads("build information, as go version -m prints it", "buildinfo")
-def read_buildinfo(readable: Readable) -> Build:
+def read_buildinfo(source: Source) -> Build:
     """Read build information: what `go version -m` prints, or an ELF executable itself.
 
     FormatError where there is none in it; Go 1.12 and older wrote none.
     """
-    source = open_source(readable)
     if source.data.startswith(parse.ELF):
         build, found = parse.parse_build_info(source.data, source=source.name)
         return build_tables(build, (*source.damage, *found))

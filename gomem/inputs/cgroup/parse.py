@@ -21,7 +21,7 @@ from gomem.errors import Damage, excerpt
 
 NO_LIMIT_V1 = (2**63 - 1) // 65536 * 65536  # rounded to pages of up to 64 KiB
 UNLIMITED = b"max"
-LARGEST = 2**63  # the kernel's counters hold less
+MAX_COUNT = 2**63  # the kernel's counters hold less
 
 _SINGLE = (
     *("current", "max", "high", "low", "min", "peak"),
@@ -40,6 +40,8 @@ NAME = re.compile(rf"memory\.({_NAMES})(?![\w])")
 NUMBER = re.compile(rb"(?:\d{1,20}|max)\s*")
 LINE = re.compile(rb"([a-z][a-z0-9_]*) (\d{1,20}|max)")
 PAIRS = re.compile(rb"([a-z][a-z0-9_]*)(=\d{1,20})?((?: \w+=[\d.]{1,20})+)")
+# Files without a name of theirs, by a field that no other has.
+KNOWN_BY = {"oom_kill_disable": "memory.oom_control", "low": "memory.events"}
 FIRST_FIELDS = (b"anon ", b"cache ", b"low ", b"oom_kill_disable ")
 
 
@@ -96,9 +98,7 @@ def parse_cgroup(data: bytes, *, source: str) -> tuple[CgroupFile, list[Damage]]
                 what = "the last line has no end, so its number may be cut; copy the file again"
             damage.append(Damage(source, f"line {number}", what, excerpt(line)))
     if file is None:
-        of_oom, of_events = "oom_kill_disable" in values, "low" in values
-        file = "memory.events" if of_events else "memory.stat"
-        file = "memory.oom_control" if of_oom else file
+        file = next((file for field, file in KNOWN_BY.items() if field in values), "memory.stat")
     short = file.removeprefix("memory.")
     before = "" if short in _OWN_NAMES else f"{short}."
     return CgroupFile(file, {f"{before}{name}": values[name] for name in values}), damage
@@ -117,7 +117,7 @@ def _fields(line: bytes) -> dict[str, int | None]:
         key, _, number = pair.partition(b"=")
         if number.isdigit():
             found[f"{name}.{key.decode('ascii', 'replace')}"] = int(number)
-    return dict(found) if all(value < LARGEST for value in found.values()) else {}
+    return dict(found) if all(value < MAX_COUNT for value in found.values()) else {}
 
 
 def _number(text: bytes) -> int | None:

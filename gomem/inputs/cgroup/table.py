@@ -11,12 +11,11 @@ from gomem.inputs.cgroup.parse import looks_like_cgroup, parse_cgroup
 from gomem.inputs.schema import Column, Frames, build_rows
 from gomem.inputs.unwrap import read_plain
 from gomem.inputs.wrong_file import reads
-from gomem.sources.artefact import open_source
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from gomem.sources.artefact import Readable
+    from gomem.sources.artefact import Source
 
 CGROUP = (
     Column("file", "str", "", "The kernel's file, such as memory.stat."),
@@ -33,9 +32,8 @@ class Cgroup(Frames):
 
 
 @reads("a memory file of a cgroup, such as memory.current or memory.stat", "cgroup")
-def read_cgroup(readable: Readable) -> Cgroup:
+def read_cgroup(source: Source) -> Cgroup:
     """Read one memory file of a control group, of version 1 or 2; FormatError without a number."""
-    source = open_source(readable)
     looks_like = partial(looks_like_cgroup, name=source.name)
     parsed, damaged, _ = read_plain(source, looks_like, parse_cgroup)
     if not parsed.values:

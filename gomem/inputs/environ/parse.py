@@ -27,7 +27,7 @@ OFF, DEFAULT_PERCENT = "off", 100
 
 ENTRY = re.compile(rb"([A-Za-z_][A-Za-z0-9_.%()-]*)=(.*)", re.DOTALL)
 KNOWN_BY = frozenset({b"PATH", *(name.encode() for name in KEPT)})
-OF_GO_ENV = b"GOTOOLDIR"  # of the toolchain's settings, which `go env` prints in the same form
+GO_ENV_NAME = b"GOTOOLDIR"  # of the toolchain's settings, which `go env` prints in the same form
 WORDS = re.compile(r"(?<![a-z])env(?:iron(?:ment)?)?(?![a-z])", re.IGNORECASE)  # in file names
 CUT = re.compile(rb"[A-Za-z_][A-Za-z0-9_.%()-]*")
 MIN_LINES = 2
@@ -38,7 +38,7 @@ MAX_PERCENT = 2**31 - 1
 
 
 def looks_like_environ(data: bytes, name: str) -> bool:
-    """Whether the content is an environment, of which the last entry may be cut."""
+    """Whether the content is an environment; its last entry may be cut."""
     # Lines of `KEY=VALUE` are in many files; so a text must set PATH or a variable of the
     # runtime's, or be named after the environment.
     if len(data) > MAX_TEXT_BYTES or ENTRY.match(data.lstrip()) is None:
@@ -49,7 +49,7 @@ def looks_like_environ(data: bytes, name: str) -> bool:
         return all(matches[:-1]) and bool(matches[-1] or CUT.fullmatch(entries[-1]))
     names = {match[1] for match in matches if match is not None}
     is_known = not names.isdisjoint(KNOWN_BY) or WORDS.search(name) is not None
-    return all(matches) and len(matches) >= MIN_LINES and is_known and OF_GO_ENV not in names
+    return all(matches) and len(matches) >= MIN_LINES and is_known and GO_ENV_NAME not in names
 
 
 def _entries(data: bytes) -> list[bytes]:
@@ -59,7 +59,7 @@ def _entries(data: bytes) -> list[bytes]:
 
 
 def parse_environ(data: bytes, *, source: str) -> tuple[dict[str, str], list[Damage]]:
-    """The runtime's variables, each as it is set; what is no entry is damage, without its text."""
+    """The runtime's variables as they are set; a malformed entry is damage, without its text."""
     kept: dict[str, str] = {}
     damage: list[Damage] = []
     for number, entry in enumerate(_entries(data), start=1):

@@ -11,12 +11,11 @@ from gomem.inputs.environ.parse import looks_like_environ, parse_environ
 from gomem.inputs.schema import TEXT, Column, Frames, build_rows
 from gomem.inputs.unwrap import read_plain
 from gomem.inputs.wrong_file import reads
-from gomem.sources.artefact import open_source
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from gomem.sources.artefact import Readable
+    from gomem.sources.artefact import Source
 
 ENVIRON = (
     Column("name", "str", "", "GOGC, GOMEMLIMIT, GOMAXPROCS, GODEBUG or GOTRACEBACK."),
@@ -37,9 +36,8 @@ class Environ(Frames):
 
 
 @reads("a process's environment", "environ")
-def read_environ(readable: Readable) -> Environ:
+def read_environ(source: Source) -> Environ:
     """The runtime's variables of /proc/PID/environ or `env`, all else dropped; or FormatError."""
-    source = open_source(readable)
     looks_like = partial(looks_like_environ, name=source.name)
     variables, damaged, text = read_plain(source, looks_like, parse_environ)
     if not looks_like(text.data):

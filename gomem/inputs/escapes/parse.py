@@ -28,16 +28,17 @@ _LINE = re.compile(
 )
 _STEP = re.compile(r"\s+(?:flow: |from )")
 _WHY = re.compile(r"\s+from .* \((?P<why>[a-zA-Z][^()]*(?:\[[^\]]*\])?)\) at .*")
-_FORMS = (
-    ("moved", r"moved to heap: (?P<subject>.*)"),
-    ("stays", r"(?P<subject>.*) does not escape"),
-    ("escapes", r"(?P<subject>.*) escapes to heap(?: in (?P<function>.*?))?:?"),
-    ("leaks", r"leaking (?:param|closure reference)(?: content)?:? (?P<subject>.*)"),
-    ("leaks", r"parameter (?P<subject>\S+) leaks to .*"),
+_KINDS = (
+    ("moved", re.compile(r"moved to heap: (?P<subject>.*)")),
+    ("stays", re.compile(r"(?P<subject>.*) does not escape")),
+    ("escapes", re.compile(r"(?P<subject>.*) escapes to heap(?: in (?P<function>.*?))?:?")),
+    ("leaks", re.compile(r"leaking (?:param|closure reference)(?: content)?:? (?P<subject>.*)")),
+    ("leaks", re.compile(r"parameter (?P<subject>\S+) leaks to .*")),
 )
-_KINDS = tuple((kind, re.compile(form)) for kind, form in _FORMS)
-_OF_INLINING = ("can inline ", "cannot inline ", "inlining call to ")
-_NOT_OF_ESCAPES = (*_OF_INLINING, "zero-copy ", "devirtualizing ", "PGO ")
+_OTHER_MESSAGES = (
+    *("can inline ", "cannot inline ", "inlining call to "),
+    *("zero-copy ", "devirtualizing ", "PGO "),
+)
 _CAPTURES = " capturing by "
 # A plain value, neither made there nor an address: to be on the heap it was put into an interface.
 _VALUE = re.compile(r"(?!make\(|new\(|&|\[|map\[|func |string\()[^ {}]+")
@@ -64,7 +65,7 @@ REASONS = (
     ("return", "returned to the caller"),
     ("assign", "assigned to what is on the heap"),
 )
-LEAST_MARKS = 3  # lines with a verdict, from which on text is taken for this format
+MIN_MARKS = 3  # lines with a verdict, from which on text is taken for this format
 
 
 _Place = tuple[str, int, int | None]  # file, line, column
@@ -92,8 +93,8 @@ def looks_like_escapes(data: bytes) -> bool:
     if not any(verdict.encode() in head for verdict in _VERDICTS):
         return False  # quickly: captures are full of profiles, and of text that is none
     lines = head.decode("utf-8", "replace").splitlines()
-    marks = (one for one in lines if any(verdict in one for verdict in _VERDICTS))
-    return sum(_LINE.fullmatch(one) is not None for one in marks) >= LEAST_MARKS
+    marks = (line for line in lines if any(verdict in line for verdict in _VERDICTS))
+    return sum(_LINE.fullmatch(line) is not None for line in marks) >= MIN_MARKS
 
 
 def parse_escapes(output: bytes, *, source: str) -> tuple[list[Verdict], list[Damage]]:
@@ -129,7 +130,7 @@ class _Reading:
         message = match["message"]
         if _STEP.match(message) or _STEP.match(f" {message}"):
             self._explain(place, message if message[:1].isspace() else f" {message}")
-        elif not message.startswith(_NOT_OF_ESCAPES) and _CAPTURES not in message:
+        elif not message.startswith(_OTHER_MESSAGES) and _CAPTURES not in message:
             self._judge(place, message.strip())
         return True
 

@@ -10,12 +10,11 @@ from gomem.inputs.escapes.parse import looks_like_escapes, parse_escapes
 from gomem.inputs.schema import Column, Frames, build_rows
 from gomem.inputs.unwrap import plain_characters, read_plain
 from gomem.inputs.wrong_file import reads
-from gomem.sources.artefact import open_source
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from gomem.sources.artefact import Readable
+    from gomem.sources.artefact import Source
 
 VERDICTS = (
     Column("package", "str", "", "Import path of the package; empty if the output names none."),
@@ -49,12 +48,11 @@ class EscapeAnalysis(Frames):
 
 
 @reads("the output of go build -gcflags=-m", "escapes")
-def read_escapes(readable: Readable) -> EscapeAnalysis:
+def read_escapes(source: Source) -> EscapeAnalysis:
     """What goes to the heap, and why: the output of `go build -gcflags=-m` or `-m=2`.
 
     FormatError where there is no verdict in it.
     """
-    source = open_source(readable)
     plain = replace(source, data=plain_characters(source.data))  # `&amp;u`, an address, is no name
     verdicts, damaged, _ = read_plain(plain, looks_like_escapes, parse_escapes)
     if not verdicts:

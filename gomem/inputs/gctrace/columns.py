@@ -1,4 +1,4 @@
-"""What was read of a piece of a gctrace log, laid out as columns of base units."""
+"""What was read of a piece of a gctrace log, laid out as columns of base units, and its damage."""
 
 from __future__ import annotations
 
@@ -8,14 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gomem.inputs.gctrace import log_damage
+from gomem.errors import Damage, excerpt
 from gomem.inputs.gctrace.grammar import GRAMMARS, INTEGER_KINDS, SIZE_BYTES, releases
-from gomem.inputs.gctrace.log_damage import NO_DURATION_FROM_MS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from gomem.errors import Damage
     from gomem.inputs.gctrace.grammar import Field, Grammar, Release
     from gomem.inputs.gctrace.unwrap import Unwrapped
 
@@ -23,6 +21,9 @@ Columns = dict[str, np.ndarray]
 
 NO_SIZE_FROM = {"MB": 1 << 40, "KiB": 1 << 50, "B": 1 << 60}
 """Sizes from here on are no sizes: no goal (GOGC=off), or a difference below zero, unsigned."""
+
+NO_DURATION_FROM_MS = 1e9
+"""The runtime prints a negative duration as a huge one; 11 days is no pause."""
 
 
 @dataclass(frozen=True)
@@ -69,7 +70,7 @@ class Readings:
     others: Counter[str] = field(default_factory=Counter)  # counts of other lines of the runtime
     _lines: list[_Lines] = field(default_factory=list)
     _single: dict[Grammar, list[tuple[int, tuple[bytes, ...]]]] = field(default_factory=dict)
-    broken: list[Broken] = field(default_factory=list)
+    broken: list[Broken] = field(default_factory=list)  # lines that are ours and cannot be read
     # Lines in which a person says that lines are left out.
     gaps: list[int] = field(default_factory=list)
 
@@ -80,10 +81,6 @@ class Readings:
     def add_one(self, grammar: Grammar, line: int, numbers: tuple[bytes, ...]) -> None:
         """Take one line, as its numbers are printed."""
         self._single.setdefault(grammar, []).append((line, numbers))
-
-    def add_broken(self, line: int, text: bytes, length: int) -> None:
-        """Take a line that is ours and cannot be read."""
-        self.broken.append(Broken(line, text, length))
 
     def lines(self, event: str) -> list[_Lines]:
         """All lines of an event, by form."""
@@ -118,7 +115,7 @@ class LogSoFar:
     def go_on(self, cycles: Columns, announced: bool, readings: Readings) -> None:
         """Keep in mind how a piece ended."""
         self.announced = announced
-        broken = [one.line for one in readings.broken]
+        broken = [lost.line for lost in readings.broken]
         if not len(cycles["line"]):
             self.broken += len(broken)
             self.gap = self.gap or bool(readings.gaps)
@@ -141,9 +138,9 @@ def lay_out(
     cycles["periodic"], announced = _periodic(cycles, readings.lines("gc-forced"), so_far)
     for events in (scavenges, pacer):
         _place(events, cycles, so_far)
-    damage = log_damage.broken_lines(readings, unwrapped, source)
-    damage += log_damage.impossible_durations(cycles, unwrapped, source)
-    damage += log_damage.missing_cycles(cycles, readings, unwrapped, so_far)
+    damage = _broken_lines(readings, unwrapped, source)
+    damage += _impossible_durations(cycles, unwrapped, source)
+    damage += _missing_cycles(cycles, readings, unwrapped, so_far)
     so_far.go_on(cycles, announced, readings)
     so_far.grammars |= set(readings.grammars)
     for events in (cycles, scavenges, pacer):
@@ -218,45 +215,6 @@ def _all_masked(length: int) -> np.ma.MaskedArray:
     return np.ma.array(np.zeros(length, np.int64), mask=np.ones(length, bool))
 
 
-def join(pieces: Sequence[GcTraceColumns]) -> GcTraceColumns:
-    """The columns of a log whose pieces were laid out one after the other; takes them apart."""
-    # One column after the other is joined and let go of: a long log is not twice in memory.
-    if len(pieces) == 1:
-        return pieces[0]
-    others: Counter[str] = Counter()
-    for piece in pieces:
-        others.update(piece.others)
-    cycles = _join_events([piece.cycles for piece in pieces])
-    scavenges = _join_events([piece.scavenges for piece in pieces])
-    pacer = _join_events([piece.pacer for piece in pieces])
-    return GcTraceColumns(cycles, scavenges, pacer, dict(others), pieces[-1].go_releases)
-
-
-def _join_events(pieces: Sequence[Columns]) -> Columns:
-    filled = [events for events in pieces if len(events["line"])] or list(pieces[:1])
-    names = dict.fromkeys(name for events in filled for name in events)
-    lengths = [len(events["line"]) for events in filled]
-    joined: Columns = {}
-    for name in names:
-        like = next(events[name] for events in filled if name in events)
-        parts = [
-            events.pop(name) if name in events else _unknown(like, length)
-            for events, length in zip(filled, lengths, strict=True)
-        ]
-        concatenate = np.ma.concatenate if isinstance(like, np.ma.MaskedArray) else np.concatenate
-        joined[name] = concatenate(parts)
-    return joined
-
-
-def _unknown(like: np.ndarray, length: int) -> np.ndarray:
-    """What stands for a column that a piece does not have."""
-    if isinstance(like, np.ma.MaskedArray):
-        return _all_masked(length)
-    if like.dtype.kind == "f":
-        return np.full(length, np.nan)
-    return np.zeros(length, like.dtype) if like.dtype.kind == "b" else np.full(length, None)
-
-
 def _runs(cycles: Columns, so_far: LogSoFar) -> np.ndarray:
     """Which process each collection is of, from 1: its numbers and its clock only go up."""
     if not len(cycles["line"]):
@@ -299,10 +257,57 @@ def _place(events: Columns, cycles: Columns, so_far: LogSoFar) -> None:
 def _others(readings: Readings, events: Sequence[Columns]) -> dict[str, int]:
     """Lines that are not events, by kind; what is left is the program's."""
     counted = {event: readings.lines(event) for event in ("gc-forced", "scan")}
-    others = {event: sum(len(one.numbers) for one in of) for event, of in counted.items()}
+    others = {event: sum(len(lines.numbers) for lines in of) for event, of in counted.items()}
     others |= readings.others
     read = sum(len(columns["line"]) for columns in events) + sum(others.values())
     others["broken"] = len(readings.broken)
     # Two events can share a line; so this is not exact in a log that lost newlines.
     others["program"] = max(0, readings.lines_done - read - len(readings.broken))
     return {kind: lines for kind, lines in others.items() if lines}
+
+
+def _broken_lines(readings: Readings, unwrapped: Unwrapped, source: str) -> list[Damage]:
+    """Lines of the collector's that cannot be read."""
+    what = "a line of the collector's that is torn, or of no known release"
+    placed = ((unwrapped.place_of(lost.line), lost.text) for lost in readings.broken)
+    return [Damage(source, place, what, excerpt(text)) for place, text in placed]
+
+
+def _impossible_durations(cycles: Columns, unwrapped: Unwrapped, source: str) -> list[Damage]:
+    """Durations that cannot be, made unknown."""
+    damage = []
+    for name, values in cycles.items():
+        if values.dtype.kind == "f" and np.isinf(values).any():
+            for line in cycles["line"][np.isinf(values)]:
+                what = f"{name} is more than {NO_DURATION_FROM_MS / 1000:.0f} s; left unknown"
+                damage.append(Damage(source, unwrapped.place_of(int(line)), what))
+            values[np.isinf(values)] = np.nan
+    return damage
+
+
+def _missing_cycles(
+    cycles: Columns, readings: Readings, unwrapped: Unwrapped, so_far: LogSoFar
+) -> list[Damage]:
+    """Collections whose numbers are skipped, where nothing accounts for them."""
+    # Broken lines may be theirs, and a person who quotes a log may say that lines are left out. A
+    # log may begin late; so nothing is missing before the first collection of its first run.
+    if not len(cycles["line"]):
+        return []
+    number, line, run = cycles["number"].data, cycles["line"], cycles["run"]
+    earlier = number[0] - 1 if so_far.number is None else so_far.number
+    previous = np.concatenate(([earlier], number[:-1]))
+    previous[np.diff(run, prepend=so_far.run) > 0] = 0
+    broken, gaps = np.sort([lost.line for lost in readings.broken]), np.sort(readings.gaps)
+    damage = []
+    for row in np.flatnonzero(number - previous > 1):
+        first, last = int(previous[row]) + 1, int(number[row]) - 1
+        since = line[row - 1] if row else -1
+        noted = int(np.diff(np.searchsorted(broken, [since, line[row]], side="right"))[0])
+        noted += 0 if row else so_far.broken
+        left_out = bool(np.diff(np.searchsorted(gaps, [since, line[row]]))[0])
+        left_out = left_out or (not row and so_far.gap)
+        if noted < last - first + 1 and not left_out:
+            which = f"collection {first}" if first == last else f"collections {first} to {last}"
+            what = f"{which} of run {run[row]} not found before this line"
+            damage.append(Damage(so_far.source, unwrapped.place_of(int(line[row])), what))
+    return damage

@@ -31,7 +31,7 @@ GAP_LINE = re.compile(
     rb"^[ \t>#|]*[\[(<]?(?:\.\.\.*|(?:\xe2\x80\xa6)+|[Ss]nip(?:ped)?|[Oo]mitted)[\])>]?[ \t]*\r?$",
     re.MULTILINE,
 )
-FEWEST_CUT = 2  # lines that end at the same column
+MIN_CUT = 2  # lines that end at the same column
 
 _BEGIN = "gc {number:n} @{at_seconds:s}s {gc_cpu_since_start_fraction:%}%"
 _CPU = (
@@ -56,7 +56,7 @@ def take_excerpts(readings: Readings, longest_line: int) -> None:
     ends = Counter(one.length for one in readings.broken if _is_beginning(one))
     left = []
     for one in readings.broken:
-        cut = one.length == longest_line and ends[one.length] >= FEWEST_CUT and _is_beginning(one)
+        cut = one.length == longest_line and ends[one.length] >= MIN_CUT and _is_beginning(one)
         if not cut and not ELLIPSIS.search(one.text):
             left.append(one)
         elif not _read(one, readings):

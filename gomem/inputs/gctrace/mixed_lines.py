@@ -17,6 +17,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from gomem.inputs.gctrace.columns import Broken
 from gomem.inputs.gctrace.excerpts import GAP_LINE, TEMPLATE
 from gomem.inputs.gctrace.grammar import GRAMMARS, Grammar
 from gomem.inputs.gctrace.torn_lines import WINDOW_BYTES, WINDOW_LINES, Patience, mend, shape
@@ -229,7 +230,7 @@ class _Search:
         end = int(self.lines.starts[line + 1])
         text = self.lines.text[start:end].rstrip(b"\r\n")
         length = end - int(self.lines.starts[line])
-        self.readings.add_broken(int(self.lines.numbers[line]), text, length)
+        self.readings.broken.append(Broken(int(self.lines.numbers[line]), text, length))
         self.broken_line = line
 
     def _read(self, forms: tuple[Grammar, ...], at: int, end: int) -> _Reading | None:
@@ -241,7 +242,7 @@ class _Search:
             newline = _NEWLINE.match(text, match.end())
             if newline is not None:
                 return form, match.groups(), newline.end()
-        lines = ((one, mend((text, at, end), one, self.shapes, self.patience)) for one in forms)
+        lines = ((form, mend((text, at, end), form, self.shapes, self.patience)) for form in forms)
         mended = [(form, line) for form, line in lines if line is not None]
         if mended:
             mended.sort(key=lambda one: one[1].cost)

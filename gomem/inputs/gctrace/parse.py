@@ -1,6 +1,6 @@
 """GODEBUG=gctrace=1 logs: what the collector says on the program's stderr, among all else there.
 
-Printed by    see gctrace_grammar, which holds every line of every release.
+Printed by    see `grammar`, which holds every line of every release.
 Described in  the runtime's extern.go, under "gctrace", "scavtrace" and "gcpacertrace".
 Quirks        Sizes are whole MiB, rounded down, though the log says MB.
               Durations keep two significant digits and are cut, never rounded.
@@ -20,7 +20,6 @@ from __future__ import annotations
 
 import os
 from concurrent.futures import ThreadPoolExecutor
-from itertools import chain
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -28,14 +27,13 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from pyarrow import csv
 
-from gomem.inputs.gctrace.columns import GcTraceColumns, LogSoFar, Readings, join, lay_out
+from gomem.inputs.gctrace.columns import GcTraceColumns, LogSoFar, Readings, lay_out
 from gomem.inputs.gctrace.excerpts import take_excerpts
 from gomem.inputs.gctrace.grammar import GRAMMARS, INTEGER_KINDS, Grammar
 from gomem.inputs.gctrace.line_forms import mark_numbers
 from gomem.inputs.gctrace.mixed_lines import MixedLines, search
 from gomem.inputs.gctrace.torn_lines import WINDOW_BYTES, WINDOW_LINES
-from gomem.inputs.gctrace.unwrap import Unwrapped
-from gomem.inputs.gctrace.wrappers import Unwrapper
+from gomem.inputs.gctrace.unwrap import Unwrapped, Unwrapper
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -43,7 +41,7 @@ if TYPE_CHECKING:
     from gomem.errors import Damage
 
 CHUNK_BYTES = 1 << 22  # many windows; bounds the memory, keeps offsets in 32 bits
-LONGEST_LINE_BYTES = 1 << 26  # a longer one is cut: no log is held whole for want of a newline
+MAX_LINE_BYTES = 1 << 26  # a longer one is cut: no log is held whole for want of a newline
 PART_LINES = 1 << 13
 NEWLINE = 10
 ARROW, ARROW_IN_HTML = b"->", b"-&gt;"
@@ -54,21 +52,13 @@ _KEYS = pa.array(
 )
 
 
-def join_pieces(
-    pieces: Iterable[tuple[GcTraceColumns, list[Damage]]],
-) -> tuple[GcTraceColumns, list[Damage]]:
-    """The whole of a log that was parsed in pieces."""
-    columns, damage = zip(*pieces, strict=True)
-    return join(columns), list(chain.from_iterable(damage))
-
-
 def parse_pieces(
     pieces: Iterable[bytes], *, source: str
 ) -> Iterator[tuple[GcTraceColumns, list[Damage]]]:
     """Parse a log that comes in pieces, cut anywhere: columns and damage of each, at least once."""
     # What a torn line, a run or a number needs of the pieces before is carried on, so that the
-    # pieces together, by `join_pieces`, are what one piece that is the whole would give. No more
-    # than a few of them are in memory.
+    # pieces together are what one piece that is the whole would give. No more than a few of them
+    # are in memory.
     so_far = LogSoFar(source)
     unwrapper = Unwrapper(source)
     held = Unwrapped()
@@ -77,7 +67,7 @@ def parse_pieces(
         readable = piece.replace(ARROW_IN_HTML, ARROW) if b"&" in piece else piece
         ahead = held.followed_by(unwrapper.unwrap(readable))
         end = len(ahead.text) if last else ahead.text.rfind(b"\n") + 1
-        if len(ahead.text) - end > LONGEST_LINE_BYTES:
+        if len(ahead.text) - end > MAX_LINE_BYTES:
             end = len(ahead.text)
             unwrapper.end_line()
         readings = Readings()
@@ -94,7 +84,7 @@ def _whole_lines(pieces: Iterable[bytes]) -> Iterator[tuple[bytes, bool]]:
     held = b""
     for piece in pieces:
         end = piece.rfind(b"\n") + 1
-        if len(held) * (not end) + len(piece) - end > LONGEST_LINE_BYTES:
+        if len(held) * (not end) + len(piece) - end > MAX_LINE_BYTES:
             end = len(piece)
         if end:
             yield b"".join((held, memoryview(piece)[:end])), False

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from gomem.inputs.gctrace.grammar import NEWEST, OLDEST
-from gomem.inputs.gctrace.parse import join_pieces, parse_pieces
+from gomem.inputs.gctrace.parse import parse_pieces
 from gomem.inputs.packed import PackedFrame
 from gomem.inputs.schema import FRACTION, SECONDS, Column, WithDamage, build, build_rows, empty
 from gomem.releases import GoRelease, GoVersion
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from gomem.inputs.gctrace.columns import GcTraceColumns
     from gomem.inputs.gctrace.grammar import Release
     from gomem.sources.artefact import Readable
-    from gomem.sources.long import Progress
+    from gomem.sources.long import Progress, Stream
 
 _RUN = Column("run", "int64", "", "Which process of the log, from 1: numbers that go back end one.")
 _LINE = Column("line", "int64", "", "Line of the log, from 1; where it begins, if it was torn.")
@@ -142,8 +142,9 @@ _NOTES = {
     "too_old": "{} lines are of Go 1.4 or older: their form has no time since the start and no "
     "goal, and is not read",
 }
+_NAMES = tuple(column.name for column in CYCLES)
 # Of a line that was read whole all of these are known, in every release.
-_OF_A_WHOLE_LINE = ("mark_seconds", "cpu_background_seconds", "heap_live_bytes", "gomaxprocs")
+_IN_WHOLE_LINES = ("mark_seconds", "cpu_background_seconds", "heap_live_bytes", "gomaxprocs")
 
 
 @dataclass(frozen=True)
@@ -169,7 +170,7 @@ class GcLog(WithDamage):
     def notes(self) -> tuple[str, ...]:
         """What there is besides that is no damage: quoted lines, and those of another form."""
         counts = Counter(dict(zip(self.other["kind"], self.other["lines"], strict=True)))
-        pieces = self.pieces(_OF_A_WHOLE_LINE)
+        pieces = self.pieces(_IN_WHOLE_LINES)
         counts["partial"] = sum(int(piece.isna().any(axis=1).sum()) for piece in pieces)
         said = ((words, counts[kind]) for kind, words in _NOTES.items())
         return tuple(words.format(format_count(count)) for words, count in said if count)
@@ -177,7 +178,7 @@ class GcLog(WithDamage):
     def joined(self, others: Sequence[GcLog]) -> GcLog:
         """One log of several, in their order: each file's processes are runs of their own."""
         logs = (self, *others)
-        packed = any(isinstance(one.cycles, PackedFrame) for one in logs)
+        packed = any(isinstance(log.cycles, PackedFrame) for log in logs)
         joined = _joined(_one_after_another(logs), packed=packed)
         return replace(joined, go_version_range=_both([log.go_version_range for log in logs]))
 
@@ -186,7 +187,7 @@ class GcLog(WithDamage):
 
     def _repr_html_(self) -> str:
         pieces = self.pieces(("run", "at_seconds"))
-        lasting = pd.concat([one.groupby("run")["at_seconds"].max() for one in pieces])
+        lasting = pd.concat([piece.groupby("run")["at_seconds"].max() for piece in pieces])
         lasting = lasting.groupby(level=0).max()
         runs, seconds = len(lasting), lasting.sum()
         head = (
@@ -194,7 +195,7 @@ class GcLog(WithDamage):
             f"{runs} runs, {len(self.scavenges)} scavenger lines, {len(self.damaged)} damaged; "
             f"Go {self.go_version_range}"
         )
-        *_, last = self.pieces([column.name for column in CYCLES])
+        *_, last = self.pieces(_NAMES)
         return f"<p>{head}</p>{last.tail().to_html(escape=True)}"
 
 
@@ -205,42 +206,35 @@ def packed_log(pieces: Iterable[GcLog]) -> GcLog:
 
 def _joined(pieces: Iterable[GcLog], *, packed: bool) -> GcLog:
     cycles: PackedFrame | list[pd.DataFrame] = PackedFrame(empty(CYCLES)) if packed else []
-    scavenges, pacer = [], []
-    damaged: list[Damage] = []
-    counts: Counter[str] = Counter()
-    version = GoVersion()
-    for piece in pieces:
-        for part in piece.pieces([column.name for column in CYCLES]):
+    logs, none = [], empty(CYCLES)
+    for log in pieces:
+        for part in log.pieces(_NAMES):
             cycles.append(part)
-        scavenges.append(piece.scavenges)
-        pacer.append(piece.pacer)
-        counts.update(dict(zip(piece.other["kind"], piece.other["lines"], strict=True)))
-        damaged += piece.damaged
-        version = piece.go_version_range
+        logs.append(replace(log, cycles=none))
+    counts: Counter[str] = Counter()
+    for log in logs:
+        counts.update(dict(zip(log.other["kind"], log.other["lines"], strict=True)))
     return GcLog(
         cycles=pd.concat(cycles, ignore_index=True) if isinstance(cycles, list) else cycles,
-        scavenges=pd.concat(scavenges, ignore_index=True),
-        pacer=pd.concat(pacer, ignore_index=True),
+        scavenges=pd.concat([log.scavenges for log in logs], ignore_index=True),
+        pacer=pd.concat([log.pacer for log in logs], ignore_index=True),
         other=build_rows(counts.items(), OTHER),
-        go_version_range=version,
-        damaged=tuple(damaged),
+        go_version_range=logs[-1].go_version_range,
+        damaged=tuple(damage for log in logs for damage in log.damaged),
     )
 
 
 def _one_after_another(logs: Sequence[GcLog]) -> Iterator[GcLog]:
     """Logs piece by piece, the runs of each after those before."""
     shift = 0
-    names = [column.name for column in CYCLES]
     for log in logs:
-        for number, part in enumerate(log.pieces(names)):
-            cycles = part.assign(run=part["run"] + shift)
-            rest = {"scavenges": log.scavenges, "pacer": log.pacer}
-            if number:
-                none = {name: frame.iloc[:0] for name, frame in rest.items()}
-                yield replace(log, cycles=cycles, **none, other=log.other.iloc[:0], damaged=())
-            else:
-                moved = {name: of.assign(run=of["run"] + shift) for name, of in rest.items()}
-                yield replace(log, cycles=cycles, **moved)
+        own = log
+        for part in log.pieces(_NAMES):
+            frames = {"cycles": part, "scavenges": own.scavenges, "pacer": own.pacer}
+            shifted = {name: of.assign(run=of["run"] + shift) for name, of in frames.items()}
+            yield replace(own, **shifted)
+            rest = {name: getattr(log, name).iloc[:0] for name in ("scavenges", "pacer", "other")}
+            own = replace(log, **rest, damaged=())
         shift += _last_run(log)
 
 
@@ -273,8 +267,8 @@ def _version(range_of: tuple[Release, Release] | None) -> GoVersion:
 
 def _both(ranges: Sequence[GoVersion]) -> GoVersion:
     """The releases that fit every log."""
-    low = max((one.low for one in ranges if one.low is not None), default=None)
-    high = min((one.high for one in ranges if one.high is not None), default=None)
+    low = max((version.low for version in ranges if version.low is not None), default=None)
+    high = min((version.high for version in ranges if version.high is not None), default=None)
     if low is not None and high is not None and low > high:
         return _version(None)
     return GoVersion(low, high, evidence=ranges[0].evidence)
@@ -282,7 +276,7 @@ def _both(ranges: Sequence[GoVersion]) -> GoVersion:
 
 def _last_run(log: GcLog) -> int:
     runs = [frame["run"].max() for frame in (log.scavenges, log.pacer) if len(frame)]
-    runs += [one["run"].max() for one in log.pieces(["run"]) if len(one)]
+    runs += [piece["run"].max() for piece in log.pieces(["run"]) if len(piece)]
     return int(max(runs, default=1))
 
 
@@ -297,10 +291,8 @@ def read_gctrace(
     """
     if packed:
         return packed_log(iter_gctrace(readable, progress=progress))
-    stream = open_stream(readable)
-    pieces = stream.pieces(progress)
-    columns, damage = join_pieces(parse_pieces(pieces, source=stream.name))
-    return gctrace_tables(columns, [*stream.damage, *damage])
+    logs = list(_pieces(open_stream(readable), progress))
+    return logs[0] if len(logs) == 1 else _joined(logs, packed=False)
 
 
 def iter_gctrace(readable: Readable, *, progress: Progress | None = None) -> Iterator[GcLog]:
@@ -309,7 +301,10 @@ def iter_gctrace(readable: Readable, *, progress: Progress | None = None) -> Ite
     Logs of 4 MiB each, at least one, that together are the whole: runs, line numbers, and what came
     before go on from one to the next. `progress` is called as by `read_gctrace`.
     """
-    stream = open_stream(readable, bounds=Bounds.of_a_stream())
+    return _pieces(open_stream(readable, bounds=Bounds.of_a_stream()), progress)
+
+
+def _pieces(stream: Stream, progress: Progress | None) -> Iterator[GcLog]:
     for columns, damage in parse_pieces(stream.pieces(progress), source=stream.name):
         noted = [*stream.damage, *damage]
         stream.damage.clear()

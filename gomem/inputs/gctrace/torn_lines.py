@@ -36,8 +36,8 @@ _LINE_ENDS = {b"\n": b"\r\n"}  # as Windows writes it
 _DIGITS_ALIKE = bytes.maketrans(b"123456789", b"000000000")
 # A log can be made to be read slowly. Torn lines of real ones take up to 12 000 steps, and are some
 # in a hundred; a million steps take about two seconds.
-MOST_STEPS = 50_000
-MOST_STEPS_OF_CHUNK = 10_000_000
+MAX_STEPS = 50_000
+MAX_STEPS_OF_CHUNK = 10_000_000
 _SOLUTIONS_KEPT = 16  # more readings of one line than this, and none of them is worth a thing
 
 Cost = tuple[int, int]  # lines stepped over; of the texts stepped over, those of unfamiliar shape
@@ -59,7 +59,7 @@ class Mended:
 class Patience:
     """How many steps a chunk of a log is still worth: what is torn beyond stays torn."""
 
-    steps: int = MOST_STEPS_OF_CHUNK
+    steps: int = MAX_STEPS_OF_CHUNK
 
 
 def shape(line: bytes) -> bytes:
@@ -81,7 +81,7 @@ def mend(
         place = text.find(literal, place, end) + len(literal)
         if place < len(literal):
             return None
-    starts, most = _line_starts(text, start, end), min(MOST_STEPS, patience.steps)
+    starts, most = _line_starts(text, start, end), min(MAX_STEPS, patience.steps)
     search = _Search(text, end, (*grammar.parts, b"\n"), shapes, starts, most)
     cost, solutions = search.best(0, start)
     patience.steps -= min(search.steps, most)
@@ -159,8 +159,8 @@ class _Search:
     def _matches(self, piece: bytes | Field, at: int) -> Iterator[tuple[int, tuple[bytes, ...]]]:
         if isinstance(piece, bytes):
             written = (piece, _LINE_ENDS.get(piece, piece))
-            found = (one for one in written if self.text.startswith(one, at, self.end))
-            yield from ((at + len(one), ()) for one in islice(found, 1))
+            found = (form for form in written if self.text.startswith(form, at, self.end))
+            yield from ((at + len(form), ()) for form in islice(found, 1))
             return
         whole = _FIELD_AT[piece.kind].match(self.text, at, self.end)
         if whole is None:

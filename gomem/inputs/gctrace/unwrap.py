@@ -1,22 +1,45 @@
-"""A program's output without its wrapper, a piece of the log at a time, and whose line is whose."""
+"""What container runtimes and log collectors put around the lines of a program's stderr.
+
+`gomem.inputs.wrappers` has their forms. Their clock gives a line its wall time, where they write
+the zone: a stamp without one (klog, old syslog) is taken off and no time is made of it. Docker
+splits a line above 16 KiB and CRI marks the pieces `P`: they are joined.
+
+Some of these a program also writes itself, in front of its own lines and never of the runtime's.
+So the collector's lines decide, where there are any.
+"""
 
 from __future__ import annotations
 
+import io
 import re
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from itertools import islice
 from typing import TYPE_CHECKING
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from pyarrow import json as arrow_json
+
+from gomem.errors import Damage, excerpt
+from gomem.inputs.gctrace.mixed_lines import OWN_LINE, has_own_line
+from gomem.inputs.wrappers import JSON_KEYS, PREFIXES, unwrapped_lines, wrapper_of_line
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
-    from gomem.errors import Damage
+    from gomem.inputs.wrappers import StoredLine
 
+SAMPLE_BYTES = 1 << 16
+SAMPLE_LINES = 50
+
+_PARTIAL = re.compile(rb"^\S+ (?:stdout|stderr) P(?::\S*)? ", re.MULTILINE)
+_ALSO_PROGRAMS = frozenset({"timestamps", "syslog-rfc3164", "klog", "bare-stamps", "compose"})
 NEWLINE = 10
 # Wall times as log collectors write them: RFC 3339 with a zone, or microseconds since 1970.
-_TIME_PARTS = re.compile(r"([^.,Z+]{19})(?:[.,](\d+))?(Z|[+-]\d\d:?\d\d)$")
+_FRACTION = re.compile(r"[.,](\d{1,9})\d*")  # to nanoseconds, behind a point
 NAT = np.datetime64("NaT")
 MICROSECOND_DIGITS = 16
 # Outside of these years 64 bits of nanoseconds do not hold a time, and NumPy would wrap around.
@@ -44,7 +67,7 @@ def prefixed(piece: bytes, prefix: re.Pattern[bytes]) -> Stamps:
         ends = np.flatnonzero(np.frombuffer(piece, np.uint8) == NEWLINE) + 1
         starts = np.concatenate(([0], ends))[lines].tolist()
         found = (prefix.match(piece, start) for start in starts)
-        return [one["time"].decode() if one and one["time"] else None for one in found]
+        return [match["time"].decode() if match and match["time"] else None for match in found]
 
     return at
 
@@ -93,46 +116,174 @@ class Unwrapped:
 
 def parse_stamps(stamps: Sequence[str | None]) -> np.ndarray:
     """Times of many lines as UTC, in nanoseconds; NaT where there is none."""
-    # A collector writes all its stamps alike: those in UTC are converted together, others one by
-    # one.
+    # A collector writes all its stamps alike, so that as a rule they are read together.
     try:
-        return np.array([_in_utc(stamp) for stamp in stamps], "datetime64[ns]")
-    except ValueError:
-        times = np.full(len(stamps), NAT, "datetime64[ns]")
-        for row, stamp in enumerate(stamps):
-            times[row] = parse_stamp(stamp)
-        return times
-
-
-def _in_utc(stamp: str | None) -> str:
-    if stamp is None:
-        return "NaT"
-    if not "1678" <= stamp[:4] < "2262" or stamp[-1:] != "Z" or stamp[10:11] != "T" or "," in stamp:
-        raise ValueError(stamp)
-    return stamp[:-1]
+        return _times(stamps)
+    except pa.ArrowInvalid:
+        return np.array([parse_stamp(stamp) for stamp in stamps], "datetime64[ns]")
 
 
 def parse_stamp(stamp: str | None) -> np.datetime64:
     """An RFC 3339 time, or microseconds since 1970, as UTC; NaT for anything else."""
-    if stamp is None:
-        return NAT
-    if stamp.isdecimal():
+    if stamp is not None and stamp.isdecimal():
         known = len(stamp) <= MICROSECOND_DIGITS and int(stamp) // 10**6 < _LATEST.astype(int)
         return np.datetime64(int(stamp), "us").astype("datetime64[ns]") if known else NAT
-    parts = _TIME_PARTS.match(stamp)
-    if parts is None:
-        return NAT
     try:
-        seconds = np.datetime64(parts[1], "s")
-    except ValueError:
+        (time,) = _times([None if stamp is None else _FRACTION.sub(r".\1", stamp)])
+    except pa.ArrowInvalid:
         return NAT
-    if not _EARLIEST <= seconds < _LATEST:
-        return NAT
-    zone = 0 if parts[3] == "Z" else int(parts[3][1:3]) * 60 + int(parts[3][-2:])
-    zone = -zone if parts[3][0] == "-" else zone
-    nanoseconds = int((parts[2] or "0").ljust(9, "0")[:9])
-    return (
-        seconds.astype("datetime64[ns]")
-        - np.timedelta64(zone, "m")
-        + np.timedelta64(nanoseconds, "ns")
+    return time
+
+
+def _times(stamps: Sequence[str | None]) -> np.ndarray:
+    """RFC 3339 times as UTC, NaT outside of these years; ArrowInvalid where one is none."""
+    column = pa.array(stamps, pa.string()).cast(pa.timestamp("ns", "UTC"))
+    times = column.to_numpy(zero_copy_only=False)
+    return np.where((times >= _EARLIEST) & (times < _LATEST), times, NAT)
+
+
+def unwrap(log: bytes, *, source: str) -> Unwrapped:
+    """Take off what a log collector put around each line of a whole log."""
+    return Unwrapper(source).unwrap(log)
+
+
+class Unwrapper:
+    """Takes the wrapper off a log that comes in pieces, and leaves lines without it as they are.
+
+    Its first lines of the collector's decide which one it is.
+    """
+
+    def __init__(self, source: str) -> None:
+        self._source = source
+        self._wrapper: str | None = None
+        self._decided = False
+        self._lines = 0
+        self._begins = True
+
+    def unwrap(self, piece: bytes) -> Unwrapped:
+        """The output in the next piece of the log, which holds whole lines but at its end."""
+        if not self._decided:
+            self._wrapper = wrapper_of(piece)
+            self._decided = self._wrapper is not None or has_own_line(piece)
+        first = self._lines + 1
+        self._lines += _count_lines(piece)
+        if self._wrapper is None:
+            return Unwrapped(piece, None, np.arange(first, self._lines + 1))
+        together = self._together(piece, self._wrapper, first) if self._begins else None
+        return together or self._line_by_line(piece, self._wrapper, first)
+
+    def end_line(self) -> None:
+        """Let the next piece begin a line, whatever the last one ended with."""
+        self._begins = True
+
+    def _together(self, piece: bytes, wrapper: str, first: int) -> Unwrapped | None:
+        """All lines at once, where each line of the log is one of the program's."""
+        if wrapper in JSON_KEYS:
+            return _json_together(piece, wrapper, first)
+        if wrapper == "cri" and _PARTIAL.search(piece):
+            return None
+        prefix = PREFIXES[wrapper]
+        text = prefix.sub(b"", piece)
+        stamps = prefixed(piece, prefix) if "time" in prefix.groupindex else None
+        return Unwrapped(text, wrapper, np.arange(first, first + _count_lines(piece)), stamps)
+
+    def _line_by_line(self, piece: bytes, wrapper: str, first: int) -> Unwrapped:
+        lines = unwrapped_lines(enumerate(io.BytesIO(piece), start=first), wrapper)
+        joined, self._begins = _join(lines, wrapper, self._source, begins=self._begins)
+        return joined
+
+
+def wrapper_of(log: bytes) -> str | None:
+    """The wrapper that most of a log's first lines of the collector's have."""
+    # Where it has none yet, that of its first lines, if it is one that no program writes itself.
+    own = _own_lines(log)
+    lines = own or [line for line in log[:SAMPLE_BYTES].split(b"\n") if line.strip()]
+    lines = lines[:SAMPLE_LINES]
+    votes = Counter(map(wrapper_of_line, lines))
+    wrapper, count = votes.most_common(1)[0] if votes else (None, 0)
+    if 2 * count <= len(lines) or (not own and wrapper in _ALSO_PROGRAMS):
+        return None
+    return wrapper
+
+
+def _own_lines(log: bytes) -> list[bytes]:
+    """Stored lines with the collector's in them, the first of them."""
+    lines: list[bytes] = []
+    if not has_own_line(log):
+        return lines
+    for match in islice(OWN_LINE.finditer(log), SAMPLE_LINES):
+        start = log.rfind(b"\n", 0, match.start()) + 1
+        end = log.find(b"\n", match.end())
+        lines.append(log[start : end if end >= 0 else len(log)])
+    return lines
+
+
+def _count_lines(text: bytes) -> int:
+    newlines = int(np.count_nonzero(np.frombuffer(text, np.uint8) == NEWLINE))
+    return newlines + (not text.endswith(b"\n") and bool(text))
+
+
+def _json_together(piece: bytes, wrapper: str, first: int) -> Unwrapped | None:
+    """Records as columns; None unless every line is a record, and its text one whole line."""
+    key, clock = JSON_KEYS[wrapper]
+    schema = pa.schema([(key, pa.string()), (clock, pa.string())])
+    try:
+        table = arrow_json.read_json(
+            pa.BufferReader(piece),
+            arrow_json.ReadOptions(use_threads=False, block_size=max(len(piece), 1)),
+            arrow_json.ParseOptions(
+                explicit_schema=schema, newlines_in_values=False, unexpected_field_behavior="ignore"
+            ),
+        ).combine_chunks()
+    except pa.ArrowInvalid:
+        return None
+    text = table[key]
+    if table.num_rows != _count_lines(piece) or b"\n\n" in piece or text.null_count:
+        return None
+    if wrapper == "journald-json":
+        text = pc.binary_join_element_wise(text, "", "\n")
+    if not pc.all(pc.ends_with(text, "\n")).as_py() or pc.max(
+        pc.count_substring(text, "\n")
+    ).as_py() not in {1, None}:
+        return None
+    stamps = _one_array(table[clock])
+    numbers = np.arange(first, first + table.num_rows)
+    return Unwrapped(
+        _bytes_of(_one_array(text)),
+        wrapper,
+        numbers,
+        lambda lines: stamps.take(pa.array(lines)).to_pylist(),
     )
+
+
+def _one_array(column: pa.ChunkedArray) -> pa.Array:
+    return column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
+
+
+def _bytes_of(texts: pa.StringArray) -> bytes:
+    if not len(texts):
+        return b""
+    offsets = np.frombuffer(texts.buffers()[1], np.int32)[texts.offset :][: len(texts) + 1]
+    return texts.buffers()[2][offsets[0] : offsets[-1]].to_pybytes()
+
+
+def _join(
+    lines: Iterator[StoredLine], wrapper: str, source: str, *, begins: bool
+) -> tuple[Unwrapped, bool]:
+    """The text of all lines, and whether it ends one: without a newline, the next goes on in it."""
+    texts: list[bytes] = []
+    numbers: list[int] = []
+    stamps: list[str | None] = []
+    damage: list[Damage] = []
+    for line in lines:
+        if line.problem:
+            shown = excerpt(line.stored.rstrip())
+            damage.append(Damage(source, f"line {line.number}", line.problem, shown))
+            continue
+        texts.append(line.text)
+        more = line.text.count(b"\n") + (not line.text.endswith(b"\n")) - (not begins)
+        numbers += [line.number] * more
+        stamps += [line.stamp] * more
+        begins = line.text.endswith(b"\n")
+    numbered = np.array(numbers, np.int64)
+    return Unwrapped(b"".join(texts), wrapper, numbered, listed(stamps), tuple(damage)), begins

@@ -21,7 +21,7 @@ from __future__ import annotations
 import math
 import re
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -103,8 +103,8 @@ def parse_gobench(data: bytes, *, source: str) -> tuple[GoBench, list[Damage]]:
         reader.read(number, line.decode("utf-8", "backslashreplace"))
     reader.abandon_torn()
     if not reader.rows:
-        for one in reader.damage:
-            raise FormatError(source, one.where, one.what, one.text)
+        for fault in reader.damage:
+            raise FormatError(source, fault.where, fault.what, fault.text)
         what = "no benchmark result, wanted the output of: go test -run '^$' -bench . -count 10"
         raise FormatError(source, "", what)
     measurements = _columns(reader.rows)
@@ -138,23 +138,11 @@ def tidy_unit(unit: str) -> tuple[str, float]:
 
 
 @dataclass(slots=True)
-class _Row:
-    """One value of one result, on its way to the columns."""
-
-    name: str
-    unit: str
-    value: float
-    iterations: int
-    config: int
-    line: int
-
-
-@dataclass(slots=True)
 class _Reader:
     """The state that one line leaves to the next."""
 
     source: str
-    rows: list[_Row] = field(default_factory=list)
+    rows: list[tuple[Any, ...]] = field(default_factory=list)  # in the order of `Measurements`
     units: list[UnitNote] = field(default_factory=list)
     damage: list[Damage] = field(default_factory=list)
     configurations: list[dict[str, str]] = field(default_factory=list)
@@ -210,11 +198,14 @@ class _Reader:
     def _add(self, number: int, name: str, numbers: list[str]) -> None:
         if not self.configurations or self.configurations[-1] != self._current:
             self.configurations.append(dict(self._current))
-        config = len(self.configurations) - 1
+        place = (int(numbers[0]), len(self.configurations) - 1, number)
+        whole = name.removeprefix("Benchmark")
+        split = PROCS.fullmatch(whole)
+        called = (whole, None) if split is None else (split[1], int(split[2][:9]))
         for value, unit in zip(map(float, numbers[1::2]), numbers[2::2], strict=True):
             if math.isfinite(value):
-                row = _Row(name[len("Benchmark") :], unit, value, int(numbers[0]), config, number)
-                self.rows.append(row)
+                tidied, factor = tidy_unit(unit)
+                self.rows.append((*called, tidied, value * factor, unit, value, *place))
             else:
                 what = text("{}: not a finite number of {}", Quoted(name), Quoted(unit))
                 self._note(number, what, str(value))
@@ -257,18 +248,15 @@ def _problem(numbers: list[str]) -> str:
     return "the last measurement has no unit" if len(numbers) % 2 == 0 else ""
 
 
-def _columns(rows: list[_Row]) -> Measurements:
-    split = [PROCS.fullmatch(row.name) for row in rows]
-    units, factors = zip(*(tidy_unit(row.unit) for row in rows), strict=True)
-    printed = np.array([row.value for row in rows], dtype=np.float64)
-    procs = [int(found[2][:9]) if found else 0 for found in split]
-    numbers = np.array([(row.iterations, row.config, row.line) for row in rows], dtype=np.int64)
+def _columns(rows: list[tuple[Any, ...]]) -> Measurements:
+    name, procs, unit, value, printed_unit, printed_value, *others = zip(*rows, strict=True)
+    unknown = [number is None for number in procs]
     return Measurements(
-        [found[1] if found else row.name for found, row in zip(split, rows, strict=True)],
-        np.ma.MaskedArray(procs, mask=[found is None for found in split], dtype=np.int64),
-        list(units),
-        printed * np.array(factors, dtype=np.float64),
-        [row.unit for row in rows],
-        printed,
-        *numbers.T.copy(),
+        list(name),
+        np.ma.MaskedArray([number or 0 for number in procs], mask=unknown, dtype=np.int64),
+        list(unit),
+        np.array(value, dtype=np.float64),
+        list(printed_unit),
+        np.array(printed_value, dtype=np.float64),
+        *(np.array(numbers, dtype=np.int64) for numbers in others),
     )

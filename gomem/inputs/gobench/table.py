@@ -12,12 +12,11 @@ from gomem.inputs.gobench.parse import looks_like_gobench, parse_gobench
 from gomem.inputs.schema import Column, Frames, build, build_rows
 from gomem.inputs.unwrap import read_plain
 from gomem.inputs.wrong_file import reads
-from gomem.sources.artefact import open_source
 from gomem.statistics.rank_tests import summarise
 
 if TYPE_CHECKING:
     from gomem.inputs.gobench.parse import GoBench
-    from gomem.sources.artefact import Readable
+    from gomem.sources.artefact import Source
 
 RESULTS = (
     Column("name", "str", "", "Benchmark, without that word and without the GOMAXPROCS suffix."),
@@ -69,7 +68,7 @@ class Bench(Frames):
         triples = self.config[["config", "key", "value"]].itertuples(index=False)
         said = {(config, key): value for config, key, value in triples}
         configs = self.results["config"]
-        columns = {key: [said.get((one, key)) for one in configs] for key in self.told_apart}
+        columns = {key: [said.get((config, key)) for config in configs] for key in self.told_apart}
         return pd.DataFrame(columns, index=self.results.index, dtype="str")
 
     @property
@@ -145,9 +144,8 @@ def _samples(
 
 
 @reads("the output of go test -bench", "gobench")
-def read_bench(readable: Readable) -> Bench:
+def read_bench(source: Source) -> Bench:
     """Read the output of `go test -bench`; FormatError where there is no benchmark result in it."""
-    source = open_source(readable)
     parsed, damaged, text = read_plain(source, looks_like_gobench, parse_gobench)
     in_file = replace(parsed.measurements, line=text.lines(parsed.measurements.line))
     units = [replace(note, line=int(text.lines(np.array([note.line]))[0])) for note in parsed.units]

@@ -33,7 +33,7 @@ from gomem.errors import Damage, FormatError, excerpt
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-LARGEST_BYTES = 64 << 20  # where net/http/pprof stops
+MAX_BYTES = 64 << 20  # where net/http/pprof stops
 SECONDS = 60
 OLD_DEPTH = 98  # frames that older releases print of a deeper stack, without the runtime's own
 _HEADER = re.compile(
@@ -123,58 +123,58 @@ def parse_goroutines(data: bytes, *, source: str) -> tuple[Counter[Waiting], lis
     """
     found: Counter[Waiting] = Counter()
     names: dict[bytes, str] = {}
-    one: _Goroutine | None = None
+    current: _Goroutine | None = None
     last: _Goroutine | None = None
     damage: list[Damage] = []
     for number, line in enumerate(data.split(b"\n"), start=1):
         if header := _HEADER.fullmatch(line):
-            _count(one, found)
+            _count(current, found)
             state = header[2].decode("utf-8", "backslashreplace")
-            one = last = _Goroutine(header[1], state, number)
-        elif one is None:
+            current = last = _Goroutine(header[1], state, number)
+        elif current is None:
             continue
         elif not line.strip():
-            _count(one, found)
-            one = None
-        elif not _take(line, one, names):
-            if one.stack:
-                _count(one, found)
-                one = None
+            _count(current, found)
+            current = None
+        elif not _take(line, current, names):
+            if current.stack:
+                _count(current, found)
+                current = None
             else:
                 what = "not a line of a goroutine's stack; wanted `function(arguments)`"
                 damage.append(Damage(source, f"line {number}", what, excerpt(line)))
-    _count(one, found)
+    _count(current, found)
     if last is None:
         raise FormatError(source, "", "no goroutine in it; wanted `goroutine 1 [running]:`")
-    if not last.complete or not last.stack or len(data) == LARGEST_BYTES:
+    if not last.complete or not last.stack or len(data) == MAX_BYTES:
         damage = [each for each in damage if each.where != f"line {number}"]
         what = "ends within a goroutine: it is cut, and goroutines may be missing"
         damage.append(Damage(source, f"line {last.line}", what))
     return found, damage
 
 
-def _take(line: bytes, one: _Goroutine, names: dict[bytes, str]) -> bool:
+def _take(line: bytes, goroutine: _Goroutine, names: dict[bytes, str]) -> bool:
     """Add a line to its goroutine; False if it does not belong to one."""
     if _PLACE.fullmatch(line):
-        one.complete = True
+        goroutine.complete = True
     elif created := _CREATED.fullmatch(line):
-        one.created_by = created[1].decode("utf-8", "backslashreplace")
-        one.old = created[2] is None
-        one.complete = False
+        goroutine.created_by = created[1].decode("utf-8", "backslashreplace")
+        goroutine.old = created[2] is None
+        goroutine.complete = False
     elif elided := _ELIDED.fullmatch(line):
-        one.elided = int(elided[1]) if elided[1].isdigit() else -1
+        goroutine.elided = int(elided[1]) if elided[1].isdigit() else -1
     elif line.startswith(b"goroutine running on other thread"):
-        one.complete = True
+        goroutine.complete = True
     elif _CALL.fullmatch(line):
         name = line.rpartition(b"(")[0]
-        one.stack.append(names.setdefault(name, name.decode("utf-8", "backslashreplace")))
-        one.complete = False
+        goroutine.stack.append(names.setdefault(name, name.decode("utf-8", "backslashreplace")))
+        goroutine.complete = False
     else:
-        one.complete = False
+        goroutine.complete = False
         return False
     return True
 
 
-def _count(one: _Goroutine | None, found: Counter[Waiting]) -> None:
-    if one is not None and one.number != SYSTEM_STACK:
-        found[one.waiting()] += 1
+def _count(goroutine: _Goroutine | None, found: Counter[Waiting]) -> None:
+    if goroutine is not None and goroutine.number != SYSTEM_STACK:
+        found[goroutine.waiting()] += 1

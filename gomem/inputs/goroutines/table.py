@@ -9,7 +9,6 @@ from gomem.inputs.goroutines.parse import SECONDS, looks_like_goroutines, parse_
 from gomem.inputs.schema import Column, Frames, build_rows
 from gomem.inputs.unwrap import read_plain
 from gomem.inputs.wrong_file import reads
-from gomem.sources.artefact import open_source
 
 if TYPE_CHECKING:
     from collections import Counter
@@ -18,7 +17,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from gomem.inputs.goroutines.parse import Waiting
-    from gomem.sources.artefact import Readable
+    from gomem.sources.artefact import Source
 
 GOROUTINES = (
     Column("goroutines", "int64", "count", "Goroutines that are alike in all that follows."),
@@ -44,12 +43,12 @@ class Goroutines(Frames):
 def goroutines_table(found: Counter[Waiting]) -> pd.DataFrame:
     """Lay goroutines out as rows."""
     rows = []
-    for one, count in found.items():
-        seconds = None if one.minutes is None else float(one.minutes * SECONDS)
-        elided = None if one.elided < 0 else one.elided
-        begun = (innermost_own(one.stack), one.created_by, one.locked, one.leaked)
-        stack = (one.of_the_runtime, elided, ";".join(one.stack))
-        rows.append((count, one.state, seconds, *begun, *stack))
+    for alike, count in found.items():
+        seconds = None if alike.minutes is None else float(alike.minutes * SECONDS)
+        elided = None if alike.elided < 0 else alike.elided
+        begun = (innermost_own(alike.stack), alike.created_by, alike.locked, alike.leaked)
+        stack = (alike.of_the_runtime, elided, ";".join(alike.stack))
+        rows.append((count, alike.state, seconds, *begun, *stack))
     return build_rows(rows, GOROUTINES)
 
 
@@ -60,11 +59,10 @@ def innermost_own(stack: Sequence[str]) -> str:
 
 
 @reads("goroutine stacks in text (debug=2)", "goroutines")
-def read_goroutines(readable: Readable) -> Goroutines:
+def read_goroutines(source: Source) -> Goroutines:
     """Read goroutines with their stacks: goroutine?debug=2, or the dump of a panic or SIGQUIT.
 
     FormatError where there is no goroutine in it.
     """
-    source = open_source(readable)
     found, damaged, _ = read_plain(source, looks_like_goroutines, parse_goroutines)
     return Goroutines(goroutines_table(found), damaged=damaged)

@@ -33,7 +33,7 @@ def looks_like_limits(data: bytes) -> bool:
 
 
 def parse_limits(data: bytes, *, source: str) -> tuple[list[Limit], list[Damage]]:
-    """Parse /proc/PID/limits; a line of another shape is damage."""
+    """Parse /proc/PID/limits; any line of another form becomes damage."""
     limits: list[Limit] = []
     damage: list[Damage] = []
     for number, line in enumerate(data.splitlines()[1:], start=2):

@@ -10,12 +10,11 @@ from gomem.inputs.limits.parse import looks_like_limits, parse_limits
 from gomem.inputs.schema import Column, Frames, build_rows
 from gomem.inputs.unwrap import read_plain
 from gomem.inputs.wrong_file import reads
-from gomem.sources.artefact import open_source
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from gomem.sources.artefact import Readable
+    from gomem.sources.artefact import Source
 
 LIMITS = (
     Column("limit", "str", "", "The kernel's name, such as Max address space."),
@@ -33,9 +32,8 @@ class ResourceLimits(Frames):
 
 
 @reads("/proc/PID/limits", "limits")
-def read_limits(readable: Readable) -> ResourceLimits:
+def read_limits(source: Source) -> ResourceLimits:
     """Read /proc/PID/limits, a row a resource; FormatError where there is no limit in it."""
-    source = open_source(readable)
     limits, damaged, _ = read_plain(source, looks_like_limits, parse_limits)
     if not limits:
         raise FormatError(source.name, "", "no limit in it; wanted /proc/PID/limits")

@@ -34,58 +34,46 @@ _PERCENTILE = re.compile(r"p\((\d{1,2}(?:\.\d{1,5})?)\)")
 def parse_k6(text: str, line: int) -> Report:
     """One summary in text."""
     trend, requests, received = (p.search(text) for p in (_TREND, _REQUESTS, _RECEIVED))
-    told = {} if trend is None else dict(_STATISTIC.findall(trend[1]))
-    latencies = {name: duration(at) for name, at in told.items()}
+    statistics = [] if trend is None else _STATISTIC.findall(trend[1])
     many, rate = (None, None) if requests is None else (int(requests[1]), float(requests[2]))
     return _report(
-        latencies,
+        {name: duration(at) for name, at in statistics},
         line=line,
         requests=many,
         errors=count(text, r"^ *http_req_failed\.*: +\S+ +(?:✓ )?(\d{1,15}) (?:out of|✗)"),
-        rate=rate,
-        received=None if received is None else size(received[1], 1000),
+        requests_per_second=rate,
+        received_bytes=None if received is None else size(received[1], 1000),
     )
 
 
 def k6_of_json(value: dict[str, Any]) -> Report:
     """One summary in JSON."""
-    metrics = {name: one for name, one in value["metrics"].items() if isinstance(one, dict)}
+    metrics = {name: said for name, said in value["metrics"].items() if isinstance(said, dict)}
     requests = metrics["http_reqs"]
     trend = metrics.get("http_req_duration", {})
     return _report(
         {name: finite(at, MILLISECONDS) for name, at in trend.items()},
         requests=whole(requests.get("count")),
         errors=whole(metrics.get("http_req_failed", {}).get("passes")),
-        rate=finite(requests.get("rate")),
-        received=finite(metrics.get("data_received", {}).get("count")),
+        requests_per_second=finite(requests.get("rate")),
+        received_bytes=finite(metrics.get("data_received", {}).get("count")),
     )
 
 
-def _report(
-    latencies: dict[str, float | None],
-    *,
-    requests: int | None,
-    errors: int | None,
-    rate: float | None,
-    received: float | None,
-    line: int = 1,
-) -> Report:
+def _report(latencies: dict[str, float | None], **numbers: Any) -> Report:
     found = ((_PERCENTILE.fullmatch(name), at) for name, at in latencies.items())
     quantiles = {float(p[1]) / 100: at for p, at in found if p is not None and at is not None}
     if (median := latencies.get("med")) is not None:
         quantiles[0.5] = median
+    requests, rate = numbers["requests"], numbers["requests_per_second"]
     return Report(
         tool="k6",
-        line=line,
-        requests=requests,
-        errors=errors,
         seconds=requests / rate if requests and rate else None,
-        requests_per_second=rate,
-        received_bytes=received,
         mean_seconds=latencies.get("avg"),
         min_seconds=latencies.get("min"),
         max_seconds=latencies.get("max"),
         latencies=dict(sorted(quantiles.items())),
+        **numbers,
     )
 
 

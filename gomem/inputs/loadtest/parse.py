@@ -25,9 +25,9 @@ if TYPE_CHECKING:
 
 TOOLS: tuple[Tool, ...] = (AB, WRK, HEY, VEGETA, K6)
 HEAD_BYTES = 1 << 16
-LARGEST_BYTES = 16 << 20  # of a summary; a longer text is something else
-MOST_REPORTS = 1000
-_OF_JSON = {"k6": k6_of_json, "vegeta": vegeta_of_json}
+MAX_BYTES = 16 << 20  # of a summary; a longer text is something else
+MAX_REPORTS = 1000
+_JSON_PARSERS = {"k6": k6_of_json, "vegeta": vegeta_of_json}
 _ANY_BEGINNING = re.compile("|".join(f"(?:{tool.begins})" for tool in TOOLS).encode(), re.MULTILINE)
 
 
@@ -36,7 +36,7 @@ def looks_like_loadtest(data: bytes) -> bool:
     if is_json(data):
         if not (b'"http_reqs' in data or b'"status_codes"' in data):
             return False
-        _, value = first_value(data[:LARGEST_BYTES])
+        _, value = first_value(data[:MAX_BYTES])
         return _tool_of_json(value) is not None
     return _ANY_BEGINNING.search(data[:HEAD_BYTES]) is not None
 
@@ -46,8 +46,8 @@ def parse_loadtest(data: bytes, *, source: str) -> tuple[list[Report], list[Dama
 
     Lines between them are passed over. A report that lacks what makes it one is damage.
     """
-    if len(data) > LARGEST_BYTES:
-        raise FormatError(source, "", f"larger than {LARGEST_BYTES} bytes; wanted a summary")
+    if len(data) > MAX_BYTES:
+        raise FormatError(source, "", f"larger than {MAX_BYTES} bytes; wanted a summary")
     if is_json(data):
         return _of_json(data, source)
     text = data.decode("utf-8", "backslashreplace")
@@ -58,11 +58,11 @@ def parse_loadtest(data: bytes, *, source: str) -> tuple[list[Report], list[Dama
     ]
     if not begins:
         raise FormatError(source, "", "no report of ab, wrk, hey, vegeta or k6 in it")
-    begins.sort(key=lambda one: one[0])
+    begins.sort(key=lambda begin: begin[0])
     reports: list[Report] = []
     damage: list[Damage] = []
     ends = [place for place, _ in begins[1:]] + [len(text)]
-    for (place, tool), end in list(zip(begins, ends, strict=True))[:MOST_REPORTS]:
+    for (place, tool), end in list(zip(begins, ends, strict=True))[:MAX_REPORTS]:
         line = text.count("\n", 0, place) + 1
         report = tool.parse(text[place:end], line)
         if report.requests is None or report.requests_per_second is None:
@@ -70,8 +70,8 @@ def parse_loadtest(data: bytes, *, source: str) -> tuple[list[Report], list[Dama
             damage.append(Damage(source, f"line {line}", what, excerpt(text[place : place + 80])))
         if report.requests is not None or report.requests_per_second is not None:
             reports.append(report)
-    if len(begins) > MOST_REPORTS:
-        damage.append(Damage(source, "", f"more than {MOST_REPORTS} reports; the rest is not read"))
+    if len(begins) > MAX_REPORTS:
+        damage.append(Damage(source, "", f"more than {MAX_REPORTS} reports; the rest is not read"))
     return reports, damage
 
 
@@ -80,7 +80,7 @@ def _of_json(data: bytes, source: str) -> tuple[list[Report], list[Damage]]:
     tool = _tool_of_json(value)
     if tool is None:
         raise FormatError(source, "", "not the JSON of vegeta report or of k6 --summary-export")
-    return [_OF_JSON[tool](value)], []
+    return [_JSON_PARSERS[tool](value)], []
 
 
 def _tool_of_json(value: object) -> str | None:

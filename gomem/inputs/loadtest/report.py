@@ -1,4 +1,4 @@
-"""What every load generator says, whatever its words: the shape that their parsers fill."""
+"""What every load generator reports, in whatever words: the record that its parser fills."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def count(text: str, pattern: str) -> int | None:
 
 
 def finite(value: Any, scale: float = 1.0) -> float | None:
-    """A number as it is, times a scale; None for what is none, is below 0 or has no end."""
+    """A number times a scale; None for anything else, and for negative and infinite ones."""
     if isinstance(value, bool) or not isinstance(value, int | float | str):
         return None
     try:
@@ -72,7 +72,7 @@ def finite(value: Any, scale: float = 1.0) -> float | None:
 
 
 def whole(value: Any) -> int | None:
-    """A count as it is; None for what is none."""
+    """A count; None for anything else."""
     found = finite(value)
     return None if found is None or found > 2**62 else int(found)
 

@@ -10,12 +10,11 @@ from gomem.inputs.loadtest.parse import looks_like_loadtest, parse_loadtest
 from gomem.inputs.schema import Column, Frames, build_rows
 from gomem.inputs.unwrap import read_plain
 from gomem.inputs.wrong_file import reads
-from gomem.sources.artefact import open_source
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from gomem.sources.artefact import Readable
+    from gomem.sources.artefact import Source
 
 RUNS = (
     Column("tool", "str", "", "Who measured it: ab, wrk, hey, vegeta or k6."),
@@ -46,16 +45,15 @@ class LoadTest(Frames):
 
 
 @reads("what a load generator printed", "loadtest")
-def read_loadtest(readable: Readable) -> LoadTest:
+def read_loadtest(source: Source) -> LoadTest:
     """Read what ab, wrk, hey, `vegeta report` or k6 printed; FormatError without a report."""
-    source = open_source(readable)
     reports, damaged, _ = read_plain(source, looks_like_loadtest, parse_loadtest)
     if not reports:
         raise FormatError(source.name, "", "no requests in it; wanted a load generator's report")
-    runs = ([getattr(one, column.name) for column in RUNS] for one in reports)
+    runs = ([getattr(report, column.name) for column in RUNS] for report in reports)
     latencies = (
         (number, quantile, seconds)
-        for number, one in enumerate(reports)
-        for quantile, seconds in one.latencies.items()
+        for number, report in enumerate(reports)
+        for quantile, seconds in report.latencies.items()
     )
     return LoadTest(build_rows(runs, RUNS), build_rows(latencies, LATENCIES), damaged=damaged)

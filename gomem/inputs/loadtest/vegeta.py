@@ -24,45 +24,43 @@ def parse_vegeta(text: str, line: int) -> Report:
         name: dict(zip(fields.split(", "), values.split(", "), strict=False))
         for name, fields, values in _LINE.findall(text)
     }
-    requests, latencies = lines.get("Requests", {}), lines.get("Latencies", {})
+    requests = lines.get("Requests", {})
     statuses = " ".join(lines.get("Status Codes", {}).values())
-    return Report(
-        tool="vegeta",
+    return _report(
+        {name: duration(at) for name, at in lines.get("Latencies", {}).items()},
         line=line,
         requests=whole(requests.get("total")),
         errors=_failed(_STATUS.findall(statuses)) if statuses else None,
         seconds=duration(lines.get("Duration", {}).get("total", "")),
         requests_per_second=finite(requests.get("rate")),
         received_bytes=finite(lines.get("Bytes In", {}).get("total")),
-        mean_seconds=duration(latencies.get("mean", "")),
-        min_seconds=duration(latencies.get("min", "")),
-        max_seconds=duration(latencies.get("max", "")),
-        latencies=_quantiles({name: duration(at) for name, at in latencies.items()}),
     )
 
 
 def vegeta_of_json(value: dict[str, Any]) -> Report:
     """One report in JSON."""
-    latencies = {name: finite(at, NANOSECONDS) for name, at in value["latencies"].items()}
     statuses, received = value.get("status_codes"), value.get("bytes_in")
     attack, wait = (finite(value.get(key), NANOSECONDS) for key in ("duration", "wait"))
-    return Report(
-        tool="vegeta",
+    return _report(
+        {name: finite(at, NANOSECONDS) for name, at in value["latencies"].items()},
         requests=whole(value.get("requests")),
         errors=_failed(statuses.items()) if isinstance(statuses, dict) else None,
         seconds=None if attack is None else attack + (wait or 0.0),
         requests_per_second=finite(value.get("rate")),
         received_bytes=finite(received.get("total")) if isinstance(received, dict) else None,
-        mean_seconds=latencies.get("mean"),
-        min_seconds=latencies.get("min"),
-        max_seconds=latencies.get("max"),
-        latencies=_quantiles(latencies),
     )
 
 
-def _quantiles(latencies: dict[str, float | None]) -> dict[float, float]:
+def _report(latencies: dict[str, float | None], **numbers: Any) -> Report:
     found = ((_QUANTILE.fullmatch(name), at) for name, at in latencies.items())
-    return {int(name[1]) / 100: at for name, at in found if name is not None and at is not None}
+    return Report(
+        tool="vegeta",
+        mean_seconds=latencies.get("mean"),
+        min_seconds=latencies.get("min"),
+        max_seconds=latencies.get("max"),
+        latencies={int(q[1]) / 100: at for q, at in found if q is not None and at is not None},
+        **numbers,
+    )
 
 
 def _failed(statuses: Any) -> int:

@@ -50,8 +50,8 @@ def printed_values(data: bytes, source: str) -> tuple[list[tuple[str, Any]], lis
                 for name, text, ring in _FIELD.findall(before)
             }
             value["BySize"] = [
-                dict(zip(("Size", "Mallocs", "Frees"), map(_number, one), strict=True))
-                for one in _CLASS.findall(classes)
+                dict(zip(("Size", "Mallocs", "Frees"), map(_number, numbers), strict=True))
+                for numbers in _CLASS.findall(classes)
             ]
             values.append((place, value))
             if not classes or (b"]}" not in classes and b"}}" not in classes):

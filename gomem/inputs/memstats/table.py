@@ -13,7 +13,6 @@ from gomem.inputs.pprof.heap_text import heap_text_in, memstats_of
 from gomem.inputs.schema import Column, Frames, build
 from gomem.inputs.unwrap import read_plain
 from gomem.inputs.wrong_file import reads
-from gomem.sources.artefact import open_source
 from gomem.units import format_bytes
 
 if TYPE_CHECKING:
@@ -21,7 +20,7 @@ if TYPE_CHECKING:
 
     from gomem.errors import Damage
     from gomem.inputs.memstats.parse import MemStatsDumps
-    from gomem.sources.artefact import Readable
+    from gomem.sources.artefact import Source
 
 STATS = (
     Column("Alloc", "Int64", "B", "The same as HeapAlloc."),
@@ -112,12 +111,11 @@ def _times(nanoseconds: np.ndarray, unknown: np.ndarray) -> pd.Series:
 
 
 @reads("MemStats as JSON or printed", "memstats", "heap_text")
-def read_memstats(readable: Readable) -> MemStats:
+def read_memstats(source: Source) -> MemStats:
     """Read runtime.MemStats from JSON: one object, one a line, an array, or expvar's /debug/vars.
 
     Those at the end of a heap profile in text are read, too; FormatError where there are none.
     """
-    source = open_source(readable)
     profile = heap_text_in(source.data)
     if profile is not None:
         source = replace(source, data=memstats_of(profile, source=source.name))

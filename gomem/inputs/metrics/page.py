@@ -61,7 +61,7 @@ TOGETHER = frozenset(
     }
 )
 HEAP = frozenset({"HeapAlloc", "Alloc"})
-OF_GO_METRICS = frozenset({"HeapAlloc", "Sys", "Mallocs", "Frees", "HeapObjects"})
+GO_METRICS_FIELDS = frozenset({"HeapAlloc", "Sys", "Mallocs", "Frees", "HeapObjects"})
 PROCESSES_NAMED = 4
 LATEST = 253402300799  # the last second that has a date of four digits
 
@@ -306,7 +306,7 @@ def _lacks(page: Page, source: str) -> Damage | None:
     """Fields that every client prints together, where some are there and some are not."""
     there = TOGETHER & page.memstats.keys()
     missing = sorted(TOGETHER - there)
-    if not missing or not there - OF_GO_METRICS:
+    if not missing or not there - GO_METRICS_FIELDS:
         return None
     what = f"MemStats without {', '.join(missing)}: the page is cut, or lines were taken out"
     return Damage(source, "", what)

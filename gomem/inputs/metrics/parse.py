@@ -54,8 +54,8 @@ def parse_metrics(data: bytes, *, source: str) -> tuple[list[Metrics], list[Dama
         _reading(value, source, place, damage) for place, value in values if is_metrics(value)
     ]
     if not readings:
-        for one in damage:
-            raise FormatError(source, one.where, one.what, one.text)
+        for fault in damage:
+            raise FormatError(source, fault.where, fault.what, fault.text)
         what = "JSON without runtime/metrics: " + describe_json(values, WANTED)
         raise FormatError(source, "", what)
     return readings, damage

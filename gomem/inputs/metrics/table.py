@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 import pandas as pd
@@ -16,7 +16,6 @@ from gomem.inputs.metrics.parse import looks_like_readings, parse_metrics
 from gomem.inputs.schema import Column, Frames, build_rows, empty
 from gomem.inputs.unwrap import plain_texts, read_plain
 from gomem.inputs.wrong_file import reads
-from gomem.sources.artefact import open_source
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -25,7 +24,7 @@ if TYPE_CHECKING:
     from gomem.inputs.memstats.table import MemStats
     from gomem.inputs.metrics.page import Page
     from gomem.inputs.metrics.parse import Metrics
-    from gomem.sources.artefact import Readable, Source
+    from gomem.sources.artefact import Source
 
 VALUES = (
     Column("reading", "int64", "", "Which reading of the file, from 0."),
@@ -101,6 +100,7 @@ class RuntimeMetrics(Frames):
     pause_quantiles: pd.DataFrame = field(default_factory=lambda: empty(PAUSE_QUANTILES))
     go_version: str | None = None  # the release, as a page's `go_info` has it
     time: datetime | None = None  # the latest stamp of a page that has stamps
+    release_evidence: ClassVar[str] = "go_info"  # what says the release
 
     @property
     def stats(self) -> pd.DataFrame:
@@ -111,11 +111,6 @@ class RuntimeMetrics(Frames):
     def is_page(self) -> bool:
         """Whether it is a page of Prometheus metrics."""
         return bool(len(self.process))
-
-    @property
-    def release_evidence(self) -> str:
-        """What says the release."""
-        return "go_info"
 
 
 def metrics_tables(readings: Sequence[Metrics], damaged: tuple[Damage, ...] = ()) -> RuntimeMetrics:
@@ -191,7 +186,7 @@ def _count(value: float | None, most: float = 2.0**53) -> int | None:
 
 def _process(pages: Sequence[Page]) -> pd.DataFrame:
     rows = [
-        (number, page.go_version or None, *(_cell(one, page.process) for one in PROCESS[2:]))
+        (number, page.go_version or None, *(_cell(column, page.process) for column in PROCESS[2:]))
         for number, page in enumerate(pages)
     ]
     return build_rows(rows, PROCESS)
@@ -208,7 +203,7 @@ def _cell(column: Column, numbers: Mapping[str, float]) -> object:
 
 
 @reads("runtime/metrics as JSON, or a page of Prometheus metrics", "metrics")
-def read_metrics(readable: Readable) -> RuntimeMetrics:
+def read_metrics(source: Source) -> RuntimeMetrics:
     """Read runtime/metrics from flat JSON, or what a page of Prometheus metrics says of Go.
 
     A page gives MemStats, the release, RSS and the number of goroutines besides, as far as it has
@@ -216,7 +211,6 @@ def read_metrics(readable: Readable) -> RuntimeMetrics:
     go-metrics (`consul_runtime_alloc_bytes`) to one part in 16 million. FormatError where there is
     no reading, or a page has several processes and nothing says which is meant.
     """
-    source = open_source(readable)
     if not looks_like_readings(source.data):
         page = _read_page(source)
         if page is not None:

@@ -59,11 +59,11 @@ def release_in(columns: PprofColumns) -> str | None:
 def html_of(profile: Profile) -> str:
     """What a notebook shows of a profile: its kind, its totals and its time."""
     rows = ""
-    for one in profile.sample_types:
-        total = profile.total(one.type)
-        counted = f"{format_count(total)} {escape(one.unit)}"
-        shown = format_bytes(total) if one.unit == "bytes" else counted
-        rows += f"<tr><th>{escape(one.type)}</th><td>{shown}</td></tr>"
+    for kind in profile.sample_types:
+        total = profile.total(kind.type)
+        counted = f"{format_count(total)} {escape(kind.unit)}"
+        shown = format_bytes(total) if kind.unit == "bytes" else counted
+        rows += f"<tr><th>{escape(kind.type)}</th><td>{shown}</td></tr>"
     taken = f", {profile.time:%Y-%m-%d %H:%M:%S} UTC" if profile.time is not None else ""
     head = f"{profile.kind} profile, {len(profile.columns.value)} samples{taken}"
     damage = f"<p>{len(profile.damaged)} parts could not be read</p>" if profile.damaged else ""

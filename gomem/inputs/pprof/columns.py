@@ -9,16 +9,23 @@ import numpy as np
 from numpy.typing import NDArray
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
 IntArray = NDArray[np.int64]
 RowArray = NDArray[np.int32]
+# A location as plain values: mapping, address, folded, and its lines (function, number, column).
+Location = tuple[int, int, bool, "Sequence[tuple[int, int, int]]"]
 BASE_UNITS = {"bytes": "B", "count": "count", "nanoseconds": "ns"}  # by what profiles call them
 
 
 def offsets_of(counts: NDArray[Any] | list[int]) -> IntArray:
     """Where each of some runs begins, laid end to end, and the end of the last."""
     return np.concatenate(([0], np.cumsum(counts))).astype(np.int64)
+
+
+def matrix(rows: Sequence[Any], width: int) -> IntArray:
+    """Rows of so many whole numbers, which may be none, as an array."""
+    return np.array(rows, np.int64).reshape(-1, width)
 
 
 def rows_of(table: Labels | Mappings | Functions) -> Iterator[tuple[int, ...]]:
@@ -48,11 +55,12 @@ class Labels:
     number: IntArray
     unit: RowArray
 
-
-def no_labels() -> Labels:
-    """Those of a profile that has none."""
-    none = np.zeros(0, np.int32)
-    return Labels(none, none, none, none.astype(np.int64), none)
+    @classmethod
+    def of(cls, rows: Sequence[tuple[int, ...]] = ()) -> Labels:
+        """Those of rows in the order of the fields."""
+        table = matrix(rows, 5)
+        sample, key, text, unit = (table[:, column].astype(np.int32) for column in (0, 1, 2, 4))
+        return cls(sample, key, text, table[:, 3].copy(), unit)
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +96,22 @@ class Locations:
     line_number: IntArray
     line_column: IntArray
 
-    def entries(self) -> Iterator[tuple[int, int, bool, list[tuple[int, int, int]]]]:
+    @classmethod
+    def of(cls, rows: Sequence[Location]) -> Locations:
+        """Those of rows as `entries` has them, with ids from 1."""
+        lines = matrix([line for row in rows for line in row[3]], 3)
+        return cls(
+            id=np.arange(1, len(rows) + 1),
+            mapping=np.array([row[0] for row in rows], np.int32),
+            address=np.array([row[1] for row in rows], np.uint64),
+            folded=np.array([row[2] for row in rows], np.bool_),
+            line_offsets=offsets_of([len(row[3]) for row in rows]),
+            line_function=lines[:, 0].astype(np.int32),
+            line_number=lines[:, 1].copy(),
+            line_column=lines[:, 2].copy(),
+        )
+
+    def entries(self) -> Iterator[Location]:
         """Each location's mapping, address, folded, and its lines: function, number, column."""
         offsets = self.line_offsets.tolist()
         columns = (self.line_function, self.line_number, self.line_column)
@@ -107,6 +130,13 @@ class Functions:
     system_name: RowArray
     file: RowArray
     start_line: IntArray
+
+    @classmethod
+    def of(cls, rows: Sequence[tuple[int, ...]]) -> Functions:
+        """Those of rows in the order of the fields but for the ids, which are from 1."""
+        table = matrix(rows, 4)
+        name, system_name, file = (table[:, column].astype(np.int32) for column in range(3))
+        return cls(np.arange(1, len(table) + 1), name, system_name, file, table[:, 3].copy())
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,7 +23,6 @@ from gomem.inputs.pprof.heap_text import TextReader, frame_of
 
 if TYPE_CHECKING:
     from gomem.inputs.pprof.columns import PprofColumns
-    from gomem.inputs.pprof.heap_text import Frame
 
 _HEADER = re.compile(rb"\s*(goroutine|goroutineleak|threadcreate) profile: total (\d{1,18})[^\n]*")
 _RECORD = re.compile(rb"(\d{1,18}) @((?: *0x[0-9a-f]{1,16})*)\s*")
@@ -53,22 +52,18 @@ class _CountReader(TextReader):
         header = _HEADER.match(self.data)
         if header is None:
             raise FormatError(self.source, "byte 0", "not a profile of counts in text")
-        addresses: list[int] | None = None
-        frames: list[tuple[int, Frame | None]] = []
         first = self.data[: header.end()].count(b"\n") + 1
         for number, line in enumerate(self.data[header.end() :].split(b"\n"), start=first):
             if record := _RECORD.fullmatch(line):
-                self.close(addresses, frames)
-                addresses, frames = [int(one, 16) for one in record[2].split()], []
-                self.values.append((int(record[1]),))
+                self.begin(record[2], (int(record[1]),))
             elif self.values and (frame := frame_of(line)) is not None:
-                frames.append(frame)
+                self.frames.append(frame)
             elif self.values and (labels := _LABELS.fullmatch(line)):
                 self._label(labels[1])
             elif line.strip():
                 what = "not a line of a profile of counts in text; wanted `n @ 0x…`"
                 self.damage.append(Damage(self.source, f"line {number}", what, excerpt(line)))
-        self.close(addresses, frames)
+        self.close()
         total, found = int(header[2]), sum(count for count, *_ in self.values)
         if found != total:
             what = f"counts {found}, and its header says {total}: it is cut, or lines are missing"
@@ -78,7 +73,8 @@ class _CountReader(TextReader):
         counts = ValueType(name, "count")
         for text in (name, "count"):
             self.string(text)
-        return self.columns((counts,), value, self._labels(), counts, 1)
+        rows = [(row, self.string(key), self.string(text), 0, 0) for row, key, text in self.labels]
+        return self.columns((counts,), value, Labels.of(rows), counts, 1)
 
     def _label(self, text: bytes) -> None:
         """Labels of the record before, as the runtime prints them: a JSON object of texts."""
@@ -88,10 +84,3 @@ class _CountReader(TextReader):
             return
         row = len(self.values) - 1
         self.labels += [(row, key, value) for key, value in found.items() if isinstance(value, str)]
-
-    def _labels(self) -> Labels:
-        rows = np.array([row for row, *_ in self.labels], np.int32)
-        keys = np.array([self.string(key) for _, key, _ in self.labels], np.int32)
-        texts = np.array([self.string(value) for *_, value in self.labels], np.int32)
-        none = np.zeros(len(rows), np.int32)
-        return Labels(rows, keys, texts, none.astype(np.int64), none)

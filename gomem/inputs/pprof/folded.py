@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from gomem.errors import Damage, FormatError, excerpt
-from gomem.inputs.pprof.columns import no_labels
+from gomem.inputs.pprof.columns import Labels
 from gomem.inputs.pprof.heap_text import TextReader
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ def parse_folded(
     if not reader.stacks:
         raise FormatError(source, "", "no folded stack in it; wanted `frame;frame number`")
     value = np.array(reader.values, np.int64)
-    return reader.columns((sample_type,), value, no_labels()), reader.damage
+    return reader.columns((sample_type,), value, Labels.of()), reader.damage
 
 
 def write_folded(stacks: Iterable[tuple[tuple[str, ...], int]]) -> str:

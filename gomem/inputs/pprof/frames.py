@@ -17,8 +17,7 @@ if TYPE_CHECKING:
     import pandas as pd
     from numpy.typing import NDArray
 
-    from gomem.inputs.pprof.calls.graph import Edges, Frames, Tree
-    from gomem.inputs.pprof.calls.tags import Tags
+    from gomem.inputs.pprof.calls.graph import Edges, Frames
     from gomem.inputs.pprof.columns import PprofColumns, ValueType
 
 # The columns of `samples` that every profile has; before them stands one for each sample type.
@@ -172,12 +171,6 @@ def edges_table(edges: Edges, names: list[str]) -> pd.DataFrame:
     return build(table, EDGES)
 
 
-def tree_table(tree: Tree) -> pd.DataFrame:
-    """Nodes with their callers and callees; see `TREE`."""
-    table = {column.name: getattr(tree, column.name) for column in TREE}
-    return build(table | {"flat": np.ma.masked_array(tree.flat, ~tree.of_itself)}, TREE)
-
-
 def traces_table(frames: Frames, names: list[str], weights: NDArray[np.int64]) -> pd.DataFrame:
     """Frames of nodes of some names with their sample's weight; see `TRACES`."""
     first = np.ones(len(frames.sample), np.bool_)
@@ -191,13 +184,6 @@ def traces_table(frames: Frames, names: list[str], weights: NDArray[np.int64]) -
         "inlined": frames.inlined,
     }
     return build(table, TRACES)
-
-
-def tags_table(tags: Tags, total: int) -> pd.DataFrame:
-    """Values of labels, with shares of a total; see `TAGS`."""
-    number = np.ma.masked_array(tags.number, [text is not None for text in tags.text])
-    fraction = tags.value / (total or np.nan)
-    return build({**vars(tags), "number": number, "fraction": fraction}, TAGS)
 
 
 def value_names(sample_types: Sequence[ValueType]) -> list[str]:

@@ -38,6 +38,8 @@ from gomem.inputs.unwrap import plain_texts
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from gomem.inputs.pprof.columns import Location
+
 _HEADER = re.compile(
     rb"\s*heap profile: *\d+: *-?\d+ *\[ *\d+: *-?\d+ *\] *@ *(heap\w*)(?:/(\d{1,18}))?"
 )
@@ -60,9 +62,9 @@ SAMPLE_TYPES = tuple(
     for word in ("alloc", "inuse")
     for what, unit in (("objects", "count"), ("space", "bytes"))
 )
-_OF_MAPPINGS: tuple[Any, ...] = (np.int64, *[np.uint64] * 3, *[np.int32] * 2, *[np.bool_] * 4)
+_MAPPING_DTYPES: tuple[Any, ...] = (np.int64, *[np.uint64] * 3, *[np.int32] * 2, *[np.bool_] * 4)
 LAST_OF_ALL = "NumGC"  # of the MemStats that every release writes, near their end
-LARGEST = 2**63  # what no count may reach
+MAX_COUNT = 2**63  # what no count may reach
 
 Frame = tuple[bytes, bytes, int]  # function, file, line
 
@@ -118,18 +120,28 @@ class TextReader:
     damage: list[Damage] = field(default_factory=list)
     values: list[tuple[int, ...]] = field(default_factory=list)
     stacks: list[list[int]] = field(default_factory=list)
+    addresses: list[int] = field(default_factory=list)  # of the record that is being read
+    frames: list[tuple[int, Frame | None]] = field(default_factory=list)  # of the same
     locations: dict[tuple[int, tuple[Frame, ...]], int] = field(default_factory=dict)
     functions: dict[tuple[bytes, bytes], int] = field(default_factory=dict)
     strings: dict[str, int] = field(
         default_factory=lambda: {text: row for row, text in enumerate(STRINGS)}
     )
 
-    def close(self, addresses: list[int] | None, frames: list[tuple[int, Frame | None]]) -> None:
+    def begin(self, addresses: bytes, values: tuple[int, ...]) -> None:
+        """Take a record, with the addresses as it has them; the lines below it are its frames."""
+        self.close()
+        self.addresses, self.frames = [int(address, 16) for address in addresses.split()], []
+        self.values.append(values)
+
+    def close(self) -> None:
         """Make a stack of a record's addresses and of what the lines below it say of them."""
-        if addresses is None:
+        if len(self.stacks) == len(self.values):
             return
-        located = _located(addresses, frames) if frames else [(pc - 1, ()) for pc in addresses]
-        self.stacks.append([self.location(*one) for one in located])
+        located: list[tuple[int, tuple[Frame, ...]]] = [(pc - 1, ()) for pc in self.addresses]
+        if self.frames:
+            located = _located(self.addresses, self.frames)
+        self.stacks.append([self.location(*place) for place in located])
 
     def location(self, address: int, frames: tuple[Frame, ...]) -> int:
         """The row of a place in the code, by its address and the lines there, innermost first."""
@@ -156,37 +168,31 @@ class TextReader:
             stack_offsets=offsets_of([len(stack) for stack in self.stacks]),
             stack=np.array([row for stack in self.stacks for row in stack], np.int32),
             labels=labels,
-            functions=self._function_columns(),
-            locations=self._location_columns(),
-            mappings=Mappings(*(np.zeros(0, kind) for kind in _OF_MAPPINGS)),
+            functions=Functions.of(self._function_rows()),
+            locations=Locations.of(self._location_rows()),
+            mappings=Mappings(*(np.zeros(0, kind) for kind in _MAPPING_DTYPES)),
             strings=list(self.strings),
             period_type=period_type,
             period=period,
         )
 
-    def _function_columns(self) -> Functions:
-        names = np.array([self._decoded(name) for name, _ in self.functions], np.int32)
-        files = np.array([self._decoded(file) for _, file in self.functions], np.int32)
-        ids = np.arange(1, len(names) + 1)
-        return Functions(ids, names, names, files, np.zeros(len(names), np.int64))
+    def _function_rows(self) -> list[tuple[int, int, int, int]]:
+        named = [(self._decoded(name), self._decoded(file)) for name, file in self.functions]
+        return [(name, name, file, 0) for name, file in named]
 
     def _decoded(self, text: bytes) -> int:
         return self.string(text.decode("utf-8", "backslashreplace"))
 
-    def _location_columns(self) -> Locations:
-        count = len(self.locations)
-        lines = [line for _, frames in self.locations for line in frames]
-        functions = [self.functions[name, file] for name, file, _ in lines]
-        return Locations(
-            id=np.arange(1, count + 1),
-            mapping=np.full(count, -1, np.int32),
-            address=np.array([address for address, _ in self.locations], np.uint64),
-            folded=np.zeros(count, np.bool_),
-            line_offsets=offsets_of([len(frames) for _, frames in self.locations]),
-            line_function=np.array(functions, np.int32),
-            line_number=np.array([line for _, _, line in lines], np.int64),
-            line_column=np.zeros(len(lines), np.int64),
-        )
+    def _location_rows(self) -> list[Location]:
+        return [
+            (
+                -1,
+                address,
+                False,
+                [(self.functions[name, file], line, 0) for name, file, line in frames],
+            )
+            for address, frames in self.locations
+        ]
 
 
 def frame_of(line: bytes) -> tuple[int, Frame | None] | None:
@@ -205,17 +211,10 @@ class _HeapReader(TextReader):
         if self._header[1] == b"heap" and LAST_OF_ALL not in stats:
             what = "ends without its MemStats: it is cut, and records may be missing"
             self.damage.append(Damage(self.source, f"byte {len(self.data)}", what))
-        addresses: list[int] | None = None
-        frames: list[tuple[int, Frame | None]] = []
-        for record, frame in self._lines(records):
-            if frame is not None:
-                frames.append(frame)
-                continue
-            self.close(addresses, frames)
-            addresses, frames = [int(one, 16) for one in record[5].split()], []
+        for record in self._records(records):
             inuse_objects, inuse_space, alloc_objects, alloc_space = map(int, record.groups()[:4])
-            self.values.append((alloc_objects, alloc_space, inuse_objects, inuse_space))
-        self.close(addresses, frames)
+            self.begin(record[5], (alloc_objects, alloc_space, inuse_objects, inuse_space))
+        self.close()
         max_rss = stats.get("MaxRSS")
         peak = max_rss if isinstance(max_rss, int) else None
         return HeapText(self._columns(), _memstats_json(stats), peak)
@@ -234,23 +233,23 @@ class _HeapReader(TextReader):
             return 1
         return int(self._header[2] or 0) // (2 if self._header[1] == b"heap" else 1)
 
-    def _lines(self, records: bytes) -> Iterator[tuple[Any, Any]]:
-        """Records and the frames below them, as (match, None) and (None, frame)."""
+    def _records(self, records: bytes) -> Iterator[re.Match[bytes]]:
+        """Records; the frames below one are taken as they come."""
         below = records[self._header.end() :]
         first = records[: self._header.end()].count(b"\n") + 1
         for number, line in enumerate(below.split(b"\n"), start=first):
             if self.values and (frame := frame_of(line)) is not None:
-                yield None, frame
+                self.frames.append(frame)
             elif line.startswith(LIBRARIES):
                 return
             elif record := _RECORD.fullmatch(line.strip()):
                 # Scaling is by rate / size at most; the runtime's own counts come nowhere near.
                 largest = max(abs(int(number)) for number in record.groups()[:4])
-                if largest * (self._rate + 1) >= LARGEST:
+                if largest * (self._rate + 1) >= MAX_COUNT:
                     what = "stands for more than 64 bits hold"
                     self.damage.append(Damage(self.source, f"line {number}", what, excerpt(line)))
                 else:
-                    yield record, None
+                    yield record
             elif line.strip() not in (b"", b"#"):
                 what = "not a line of a heap profile in text; wanted `n: bytes [n: bytes] @ 0x…`"
                 self.damage.append(Damage(self.source, f"line {number}", what, excerpt(line)))

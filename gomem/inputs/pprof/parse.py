@@ -170,7 +170,7 @@ class _Reader:
         fields = self._fields(schema.MAPPING)
         ids = self._ids(schema.MAPPING, fields.one(1))
         start, limit, offset = (fields.one(number).view(np.uint64) for number in (2, 3, 4))
-        file, build_id = (self._strings(fields.one(one), schema.MAPPING) for one in (5, 6))
+        file, build_id = (self._strings(fields.one(number), schema.MAPPING) for number in (5, 6))
         flags = (fields.one(number) != 0 for number in (7, 8, 9, 10))
         return Mappings(ids, start, limit, offset, file, build_id, *flags)
 

@@ -20,7 +20,7 @@ from gomem.text import Quoted, text
 if TYPE_CHECKING:
     from gomem.sources.artefact import Readable, Source
 
-OF_PROFILES = ("pprof", "heap_text", "count_text")
+PROFILE_KINDS = ("pprof", "heap_text", "count_text")
 
 
 def read_pprof(readable: Readable) -> Profile:
@@ -29,19 +29,18 @@ def read_pprof(readable: Readable) -> Profile:
     FormatError where it is no profile, or not a whole one.
     """
     source = open_source(readable)
-    if looks_like_heap_text(source.data):
-        return _read_heap_text(source)
-    if looks_like_count_text(source.data):
-        return _read_count_text(source)
+    in_text = _read_text(source, source.data)
+    if in_text is not None:
+        return in_text
     try:
         columns, damage = parse_pprof(source.data, source=source.name)
     except FormatError as error:
-        pasted = _read_pasted(source)
-        if pasted is not None:
-            return pasted
+        pasted = (_read_text(source, plain.data) for plain in plain_texts(source.data))
+        for profile in filter(None, pasted):
+            return profile
         for cause in source.damage:  # the bytes before the profile's own end
             raise FormatError(source.name, cause.where, cause.what) from error
-        name_another(source, "a pprof profile", OF_PROFILES, refused=True)
+        name_another(source, "a pprof profile", PROFILE_KINDS, refused=True)
         raise
     if not columns.drop_frames:
         return Profile(source.name, columns, (*source.damage, *damage))
@@ -66,19 +65,14 @@ def read_folded(readable: Readable, sample_type: str = "samples", unit: str = "c
     return Profile(source.name, columns, (*source.damage, *damage))
 
 
-def _read_pasted(source: Source) -> Profile | None:
-    """The profile in text that somebody pasted; None without one."""
-    for plain in plain_texts(source.data):
-        if looks_like_heap_text(plain.data):
-            return _read_heap_text(source)
-        if looks_like_count_text(plain.data):
-            return _read_count_text(source)
+def _read_text(source: Source, data: bytes) -> Profile | None:
+    """The profile in text that a file is by these bytes of it; None if they are none."""
+    if looks_like_heap_text(data):
+        return _read_heap_text(source)
+    if looks_like_count_text(data):
+        columns, damaged, _ = read_plain(source, looks_like_count_text, parse_count_text)
+        return Profile(source.name, columns, damaged)
     return None
-
-
-def _read_count_text(source: Source) -> Profile:
-    columns, damaged, _ = read_plain(source, looks_like_count_text, parse_count_text)
-    return Profile(source.name, columns, damaged)
 
 
 def _read_heap_text(source: Source) -> Profile:

@@ -61,7 +61,7 @@ def _not_sampled(profile: Profile, sample_type: str) -> str:
         return f"a {profile.kind} profile is not sampled by allocated bytes"
     if sample_type.partition("_")[2] not in {"objects", "space"}:
         return f"{sample_type} is not one of Go's heap sample types"
-    pairs = {one.type for one in profile.sample_types}
+    pairs = {kind.type for kind in profile.sample_types}
     if not {f"{sample_type.partition('_')[0]}_{word}" for word in ("objects", "space")} <= pairs:
         return "the profile has not both objects and bytes"
     if profile.period_type.type != "space" or profile.period_type.unit != "bytes":

@@ -112,7 +112,7 @@ class AllocationSites:
 def _sites_in(unit: str) -> tuple[Column, ...]:
     """`SITES` with the unit of a sample type's values."""
     in_unit = {"int64": unit, "Int64": unit}
-    return tuple(replace(one, unit=in_unit.get(one.dtype, one.unit)) for one in SITES)
+    return tuple(replace(column, unit=in_unit.get(column.dtype, column.unit)) for column in SITES)
 
 
 _NAMES = tuple(column.name for column in SITES)

@@ -15,9 +15,15 @@ import numpy as np
 from gomem.errors import did_you_mean
 from gomem.inputs.pprof import frames
 from gomem.inputs.pprof.about import html_of, kind_of, release_in
+from gomem.inputs.pprof.calls import filters
+from gomem.inputs.pprof.calls.graph import edges_of, frames_of, stacks_of, tree_of
+from gomem.inputs.pprof.calls.merge import difference, merged
 from gomem.inputs.pprof.calls.nodes import Nodes, Top, nodes_of, top_of
+from gomem.inputs.pprof.calls.tags import samples_with, tags_of
+from gomem.inputs.pprof.folded import write_folded
+from gomem.inputs.pprof.protobuf.write import write_pprof
 from gomem.inputs.pprof.sites import top_sites
-from gomem.inputs.schema import WithDamage
+from gomem.inputs.schema import WithDamage, build, build_rows
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -61,7 +67,7 @@ class Profile(WithDamage):
     @property
     def sample_type_names(self) -> list[str]:
         """The sample types by name, in the profile's order."""
-        return [one.type for one in self.sample_types]
+        return [kind.type for kind in self.sample_types]
 
     @cached_property
     def default_sample_type(self) -> str:
@@ -207,11 +213,10 @@ class Profile(WithDamage):
         With a pattern, only frames in whose name it is found, as `-peek` has it; of n frames, or
         all. ValueError as of `top`, or where RE2 refuses the pattern.
         """
-        from gomem.inputs.pprof.calls.graph import tree_of
-
         values, nodes = self.values(sample_type), self.nodes(granularity)
         rows = self.top_rows(sample_type, granularity, cum=cum, n=n).node
-        return frames.tree_table(tree_of(nodes, values, rows, self.total(sample_type), pattern))
+        tree = tree_of(nodes, values, rows, self.total(sample_type), pattern)
+        return build(tree, frames.TREE)
 
     def peek(
         self, pattern: str, sample_type: str | None = None, granularity: str = "functions"
@@ -221,8 +226,6 @@ class Profile(WithDamage):
 
     def edges(self, sample_type: str | None = None, granularity: str = "functions") -> pd.DataFrame:
         """Every call with what passes through it; see `frames.EDGES`."""
-        from gomem.inputs.pprof.calls.graph import edges_of
-
         nodes = self.nodes(granularity)
         return frames.edges_table(edges_of(nodes, self.values(sample_type)), nodes.names)
 
@@ -230,18 +233,14 @@ class Profile(WithDamage):
         self, sample_type: str | None = None, granularity: str = "functions"
     ) -> pd.DataFrame:
         """Every sample with its stack; see `frames.TRACES`."""
-        from gomem.inputs.pprof.calls.graph import frames_of
-
         nodes = self.nodes(granularity)
         found = frames_of(nodes, 0, len(self.columns.value))
         return frames.traces_table(found, nodes.names, self.values(sample_type))
 
     def tags(self, sample_type: str | None = None) -> pd.DataFrame:
         """What the samples of each label add up to; see `frames.TAGS`."""
-        from gomem.inputs.pprof.calls.tags import tags_of
-
-        tags = tags_of(self.columns, self.values(sample_type))
-        return frames.tags_table(tags, self.total(sample_type))
+        tags = tags_of(self.columns, self.values(sample_type), self.total(sample_type))
+        return build_rows(tags, frames.TAGS)
 
     def filtered(
         self,
@@ -271,9 +270,6 @@ class Profile(WithDamage):
             tagignore: Only samples without one.
             noinlines: Inlined calls count to the function that they were inlined into.
         """
-        from gomem.inputs.pprof.calls import filters
-        from gomem.inputs.pprof.calls.tags import samples_with
-
         part = filters.by_name(self.columns, focus=focus, ignore=ignore, hide=hide, show=show)
         if show_from is not None:
             part = filters.show_from(part, show_from)
@@ -302,11 +298,8 @@ class Profile(WithDamage):
         `-base`, which is for two readings of counts that only grow. If asked to `normalize`, this
         profile is scaled first, so that both have the same sums.
         """
-        from gomem.inputs.pprof.calls.filters import without_dropped
-        from gomem.inputs.pprof.calls.merge import difference
-
         own, other = self.undropped or self.columns, base.undropped or base.columns
-        columns = without_dropped(difference(own, other, normalize=normalize))
+        columns = filters.without_dropped(difference(own, other, normalize=normalize))
         damaged = (*self.damaged, *base.damaged)
         of_base, of_all = (np.abs(one.value).sum(axis=0).tolist() for one in (other, columns))
         totals = None
@@ -316,25 +309,17 @@ class Profile(WithDamage):
 
     def merge(self, *others: Profile) -> Profile:
         """This profile and others as one, samples of one stack and labels added; or ValueError."""
-        from gomem.inputs.pprof.calls.filters import without_dropped
-        from gomem.inputs.pprof.calls.merge import merged
-
         profiles = (self, *others)
-        columns = without_dropped(merged([one.undropped or one.columns for one in profiles]))
-        damaged = tuple(one for each in profiles for one in each.damaged)
-        return Profile(self.source, columns, damaged)
+        summed = merged([profile.undropped or profile.columns for profile in profiles])
+        damaged = tuple(damage for profile in profiles for damage in profile.damaged)
+        return Profile(self.source, filters.without_dropped(summed), damaged)
 
     def to_pprof(self) -> bytes:
         """The profile as gzipped profile.proto, which `go tool pprof` and others read."""
-        from gomem.inputs.pprof.protobuf.write import write_pprof
-
         return write_pprof(self.undropped or self.columns)
 
     def to_folded(self, sample_type: str | None = None, granularity: str = "functions") -> str:
         """The profile as folded stacks: `main.main;main.work 120`, a line a stack."""
-        from gomem.inputs.pprof.calls.graph import stacks_of
-        from gomem.inputs.pprof.folded import write_folded
-
         nodes, values = self.nodes(granularity), self.values(sample_type)
         return write_folded(stacks_of(nodes, values))
 

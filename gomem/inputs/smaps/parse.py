@@ -44,12 +44,36 @@ HEADER = re.compile(rb"([0-9a-f]{1,16})-([0-9a-f]{1,16}) " + BEHIND.pattern)
 FIELD = re.compile(rb"(\w+):\s+(\d+)(\s+kB)?")
 WORDS = re.compile(rb"(\w+):\s+([^\d\s].*)")
 NAME = b"Name"  # of old Android kernels: what newer ones print in the header, as [anon:...]
-# What holds a number on every kernel: without one, such a field is damage and no word.
-SIZE_FIELDS = frozenset(
-    b"""Size KernelPageSize MMUPageSize Rss Pss Pss_Dirty Pss_Anon Pss_File Pss_Shmem Shared_Clean
-    Shared_Dirty Private_Clean Private_Dirty Referenced Anonymous KSM LazyFree AnonHugePages
-    ShmemPmdMapped FilePmdMapped Shared_Hugetlb Private_Hugetlb Swap SwapPss Locked""".split()
+# The kernel's sizes, in its order (6.18). A kernel that prints fewer leaves the column missing.
+SIZES = (
+    ("Size", "Address space."),
+    ("KernelPageSize", "Page size of the mapping."),
+    ("MMUPageSize", "Page size the hardware uses."),
+    ("Rss", "Resident, whole pages."),
+    ("Pss", "Resident, shared pages divided by their users."),
+    ("Pss_Dirty", "The dirty part of Pss."),
+    ("Pss_Anon", "The anonymous part of Pss; smaps_rollup only."),
+    ("Pss_File", "The file part of Pss; smaps_rollup only."),
+    ("Pss_Shmem", "The shared-memory part of Pss; smaps_rollup only."),
+    ("Shared_Clean", "Resident, mapped elsewhere too, not modified."),
+    ("Shared_Dirty", "Resident, mapped elsewhere too, modified."),
+    ("Private_Clean", "Resident here only, not modified; MADV_FREE leaves pages here."),
+    ("Private_Dirty", "Resident here only, modified."),
+    ("Referenced", "Resident and marked accessed since the mark was last cleared."),
+    ("Anonymous", "Resident and not of a file."),
+    ("KSM", "Merged by kernel samepage merging."),
+    ("LazyFree", "Given back with MADV_FREE: resident until the kernel needs the page."),
+    ("AnonHugePages", "In transparent huge pages."),
+    ("ShmemPmdMapped", "Shared memory in huge pages."),
+    ("FilePmdMapped", "File pages in huge pages."),
+    ("Shared_Hugetlb", "hugetlbfs pages, shared; not in Rss."),
+    ("Private_Hugetlb", "hugetlbfs pages, private; not in Rss."),
+    ("Swap", "Swapped out."),
+    ("SwapPss", "Swapped out, shared pages divided by their users."),
+    ("Locked", "Locked in memory."),
 )
+# They hold a number on every kernel: without one, such a field is damage and no word.
+SIZE_FIELDS = frozenset(name.encode() for name, _ in SIZES)
 PLAIN_FIELDS = frozenset({b"THPeligible", b"ProtectionKey"})
 ROLLUP_PATH = "[rollup]"
 LOST_HEADER = (
@@ -116,7 +140,7 @@ def parse_smaps(data: bytes, *, source: str) -> tuple[Mappings, list[Damage]]:
 
 
 def _each_once(mappings: Mappings) -> Mappings:
-    """Without the entries that the kernel printed once more as part of a mapping that had grown."""
+    """Leave out entries that the kernel printed again as part of a mapping that has grown."""
     # Such a mapping begins where the one before it does, or lower where it has joined others too,
     # and ends above it. Files of two processes in one begin again below, and so keep all of theirs.
     start, end = mappings.start, mappings.end

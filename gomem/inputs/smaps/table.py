@@ -11,44 +11,14 @@ import pandas as pd
 
 from gomem.errors import FormatError
 from gomem.inputs.schema import Column, Frames, build
-from gomem.inputs.smaps.parse import kind_of_mappings, parse_smaps
+from gomem.inputs.smaps.parse import SIZES, kind_of_mappings, parse_smaps
 from gomem.inputs.unwrap import read_plain
 from gomem.inputs.wrong_file import reads
-from gomem.sources.artefact import open_source
 from gomem.units import format_bytes
 
 if TYPE_CHECKING:
     from gomem.inputs.smaps.parse import Mappings
-    from gomem.sources.artefact import Readable
-
-# The kernel's sizes, in its order (6.18). A kernel that prints fewer leaves the column missing.
-SIZES = (
-    ("Size", "Address space."),
-    ("KernelPageSize", "Page size of the mapping."),
-    ("MMUPageSize", "Page size the hardware uses."),
-    ("Rss", "Resident, whole pages."),
-    ("Pss", "Resident, shared pages divided by their users."),
-    ("Pss_Dirty", "The dirty part of Pss."),
-    ("Pss_Anon", "The anonymous part of Pss; smaps_rollup only."),
-    ("Pss_File", "The file part of Pss; smaps_rollup only."),
-    ("Pss_Shmem", "The shared-memory part of Pss; smaps_rollup only."),
-    ("Shared_Clean", "Resident, mapped elsewhere too, not modified."),
-    ("Shared_Dirty", "Resident, mapped elsewhere too, modified."),
-    ("Private_Clean", "Resident here only, not modified; MADV_FREE leaves pages here."),
-    ("Private_Dirty", "Resident here only, modified."),
-    ("Referenced", "Resident and marked accessed since the mark was last cleared."),
-    ("Anonymous", "Resident and not of a file."),
-    ("KSM", "Merged by kernel samepage merging."),
-    ("LazyFree", "Given back with MADV_FREE: resident until the kernel needs the page."),
-    ("AnonHugePages", "In transparent huge pages."),
-    ("ShmemPmdMapped", "Shared memory in huge pages."),
-    ("FilePmdMapped", "File pages in huge pages."),
-    ("Shared_Hugetlb", "hugetlbfs pages, shared; not in Rss."),
-    ("Private_Hugetlb", "hugetlbfs pages, private; not in Rss."),
-    ("Swap", "Swapped out."),
-    ("SwapPss", "Swapped out, shared pages divided by their users."),
-    ("Locked", "Locked in memory."),
-)
+    from gomem.sources.artefact import Source
 
 HEADER = (
     Column("start", "uint64", "address", "First address."),
@@ -102,9 +72,8 @@ class Smaps(Frames):
 
 
 @reads("/proc/PID/smaps", "smaps", "maps", "smaps_rollup")
-def read_smaps(readable: Readable) -> Smaps:
+def read_smaps(source: Source) -> Smaps:
     """Read /proc/PID/smaps, smaps_rollup or maps; FormatError where there is no mapping in it."""
-    source = open_source(readable)
     mappings, damaged, text = read_plain(
         source, lambda data: bool(kind_of_mappings(data)), parse_smaps
     )

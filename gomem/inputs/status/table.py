@@ -10,13 +10,12 @@ from gomem.inputs.schema import Column, Frames, build_rows
 from gomem.inputs.status.parse import looks_like_statm, looks_like_status, parse_statm, parse_status
 from gomem.inputs.unwrap import read_plain
 from gomem.inputs.wrong_file import reads
-from gomem.sources.artefact import open_source
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from gomem.inputs.status.parse import Status
-    from gomem.sources.artefact import Readable
+    from gomem.sources.artefact import Source
 
 STATUS = (
     Column("Name", "str", "", "Program name, at most 15 bytes."),
@@ -71,9 +70,8 @@ def status_table(status: Status) -> pd.DataFrame:
 
 
 @reads("/proc/PID/status", "status")
-def read_status(readable: Readable) -> ProcessStatus:
+def read_status(source: Source) -> ProcessStatus:
     """Read /proc/PID/status; FormatError where it has no field of status."""
-    source = open_source(readable)
     status, damaged, _ = read_plain(source, looks_like_status, parse_status)
     if not status.sizes and not status.counts:
         raise FormatError(source.name, "", "no field with a number; wanted /proc/PID/status")
@@ -81,7 +79,7 @@ def read_status(readable: Readable) -> ProcessStatus:
 
 
 @reads("/proc/PID/statm", "statm")
-def read_statm(readable: Readable) -> ProcessPages:
+def read_statm(source: Source) -> ProcessPages:
     """Read /proc/PID/statm: seven numbers (else FormatError) of pages, whose size is not in it."""
-    pages, damaged, _ = read_plain(open_source(readable), looks_like_statm, parse_statm)
+    pages, damaged, _ = read_plain(source, looks_like_statm, parse_statm)
     return ProcessPages(build_rows([pages], STATM), damaged=damaged)

@@ -6,11 +6,12 @@ import pytest
 from gomem.inputs.gctrace import parse as gctrace
 from gomem.inputs.gctrace.grammar import GRAMMARS
 from gomem.inputs.gctrace.mixed_lines import has_own_line
-from gomem.inputs.gctrace.parse import join_pieces, parse_pieces
+from gomem.inputs.gctrace.parse import parse_pieces
 from gomem.inputs.gctrace.torn_lines import Patience, mend, shape
 from gomem.units import KIB, MIB
 from tests.builders import FIXTURES
 from tests.gc_logs import parse_gctrace
+from tests.gctrace_pieces import join_pieces
 
 MALFORMED = FIXTURES / "malformed" / "gctrace"
 
@@ -449,7 +450,7 @@ def test_the_places_of_a_chunk_fit_32_bits():
     """
     A piece's lines, and the longest beginning of one that was held back.
     """
-    assert gctrace.CHUNK_BYTES + gctrace.LONGEST_LINE_BYTES < 1 << 31
+    assert gctrace.CHUNK_BYTES + gctrace.MAX_LINE_BYTES < 1 << 31
 
 
 def test_chunks_do_not_change_what_is_read(monkeypatch):
@@ -627,7 +628,7 @@ def test_runs_announcements_and_gaps_reach_over_pieces(size):
 
 
 def test_a_line_without_end_is_cut_and_the_next_ones_are_read(monkeypatch):
-    monkeypatch.setattr(gctrace, "LONGEST_LINE_BYTES", 1000)
+    monkeypatch.setattr(gctrace, "MAX_LINE_BYTES", 1000)
     monkeypatch.setattr(gctrace, "CHUNK_BYTES", 500)
 
     columns, _ = parse(GO_1_12 + b"x" * 100_000 + b"\n" + GO_1_27)

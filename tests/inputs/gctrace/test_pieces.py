@@ -4,12 +4,13 @@ import numpy as np
 import pytest
 
 from gomem.inputs.gctrace import parse as gctrace
-from gomem.inputs.gctrace.columns import Readings, _join_events
+from gomem.inputs.gctrace.columns import Readings
 from gomem.inputs.gctrace.grammar import GRAMMARS, NEWEST, OLDEST, releases
 from gomem.inputs.gctrace.mixed_lines import MixedLines, _Search
-from gomem.inputs.gctrace.parse import join_pieces, parse_pieces
+from gomem.inputs.gctrace.parse import parse_pieces
 from gomem.inputs.gctrace.torn_lines import shape
 from tests.gc_logs import parse_gctrace
+from tests.gctrace_pieces import join_events, join_pieces
 
 BEGIN, END = (
     b"gc %d @%d.010s 4%%: 0.027+4.2",
@@ -138,7 +139,7 @@ def test_what_a_piece_does_not_tell_is_unknown_there():
     line = {"line": np.array([1])}
     more = {"seconds": np.array([0.5]), "forced": np.array([True]), "unit": np.array(["s"], object)}
 
-    joined = _join_events([line | more, line])
+    joined = join_events([line | more, line])
 
     np.testing.assert_array_equal([0.5, np.nan], joined["seconds"])
     assert [True, False] == joined["forced"].tolist()

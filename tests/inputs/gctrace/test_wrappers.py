@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
-from gomem.inputs.gctrace.parse import join_pieces, parse_pieces
-from gomem.inputs.gctrace.unwrap import parse_stamp
-from gomem.inputs.gctrace.wrappers import unwrap, wrapper_of
+from gomem.inputs.gctrace.parse import parse_pieces
+from gomem.inputs.gctrace.unwrap import parse_stamp, unwrap, wrapper_of
 from tests.gc_logs import parse_gctrace
+from tests.gctrace_pieces import join_pieces
 
 LINE = (
     "gc 1 @0.002s 3%: 0.075+1.0+0.023 ms clock, 0.15+0.22/0.21/0.58+0.061 ms cpu, "

@@ -38,21 +38,6 @@ class Frames:
     inlined: NDArray[np.bool_]
 
 
-@dataclass(frozen=True)
-class Tree:
-    """Nodes with their callers and callees, one array a field, a row each."""
-
-    function: list[str]  # the node that the row is about, as pprof prints it
-    relation: list[str]  # what `other` is to it, one of `RELATIONS`
-    other: list[str]  # a node that calls it or is called by it, or it itself
-    of_itself: NDArray[np.bool_]  # whether `other` is itself
-    flat: NDArray[np.int64]  # what has the node for its innermost frame, in the profile's unit
-    # What passes through the call or, in the row of itself, through the node.
-    cum: NDArray[np.int64]
-    cum_fraction: NDArray[np.float64]  # cum by the total or, of a call, by the node's cum
-    inlined: NDArray[np.bool_]  # the call is inlined wherever it is counted
-
-
 def frames_of(nodes: Nodes, first: int, last: int) -> Frames:
     """The frames of the samples from one to before another."""
     columns = nodes.columns
@@ -73,7 +58,7 @@ def stacks_of(nodes: Nodes, weights: NDArray[np.int64]) -> Iterator[tuple[tuple[
     ends = [*begins[1:].tolist(), len(frames.sample)]
     node, value = frames.node.tolist(), weights[frames.sample[begins]].tolist()
     for begin, end, weight in zip(begins.tolist(), ends, value, strict=False):
-        yield tuple(names[one] for one in node[begin:end]), weight
+        yield tuple(names[row] for row in node[begin:end]), weight
 
 
 def edges_of(nodes: Nodes, weights: NDArray[np.int64]) -> Edges:
@@ -115,8 +100,8 @@ def tree_of(
     rows: NDArray[np.int64],
     total: int,
     pattern: str | None = None,
-) -> Tree:
-    """Each of some nodes, in order, with those that call it above and those that it calls below.
+) -> dict[str, Any]:
+    """Each of some nodes, in order, with its callers above and its callees below: `frames.TREE`.
 
     Weights are one number a sample; `total` is what the nodes' fractions are of. With a pattern,
     only nodes in whose name it is found; ValueError where RE2 refuses it.
@@ -139,8 +124,12 @@ def tree_of(
     kept = kept[np.lexsort(sorting)]
     of_itself = relation[kept] == RELATIONS.index("self")
     whole = np.where(of_itself, total, cum[about[kept]]).astype(np.float64)
-    functions, others = ([names[row] for row in one[kept].tolist()] for one in (about, other))
-    relations = [RELATIONS[one] for one in relation[kept].tolist()]
-    fraction = weight[kept] / np.where(whole == 0, np.nan, whole)
-    numbers = (flat[about[kept]], weight[kept], fraction)
-    return Tree(functions, relations, others, of_itself, *numbers, inlined[kept])
+    return {
+        "function": [names[row] for row in about[kept].tolist()],
+        "relation": [RELATIONS[number] for number in relation[kept].tolist()],
+        "other": [names[row] for row in other[kept].tolist()],
+        "flat": np.ma.masked_array(flat[about[kept]], ~of_itself),
+        "cum": weight[kept],
+        "cum_fraction": weight[kept] / np.where(whole == 0, np.nan, whole),
+        "inlined": inlined[kept],
+    }

@@ -18,14 +18,13 @@ from gomem.inputs.pprof.columns import (
     Locations,
     Mappings,
     PprofColumns,
+    matrix,
     offsets_of,
     rows_of,
 )
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Sequence
-
-    from numpy.typing import NDArray
 
 PAGE = 0x1000  # the sizes of mappings are compared to this many bytes
 LIMIT = 2.0**63
@@ -167,12 +166,12 @@ class _Merger:
         times = [one.time_nanos for one in profiles if one.time_nanos]
         return PprofColumns(
             sample_types=first.sample_types,
-            value=_matrix([value for _, value in kept], len(first.sample_types)),
+            value=matrix([value for _, value in kept], len(first.sample_types)),
             stack_offsets=offsets_of([len(stack) for stack in stacks]),
             stack=np.concatenate([np.zeros(0, np.int32), *stacks]),
-            labels=_label_columns(labels),
-            locations=self._location_columns(),
-            functions=self._function_columns(),
+            labels=Labels.of(labels),
+            locations=Locations.of(self.locations.rows),
+            functions=Functions.of(self.functions.rows),
             mappings=self._mapping_columns(),
             strings=self.strings.rows,
             time_nanos=min(times, default=0),
@@ -187,26 +186,6 @@ class _Merger:
             drop_frames=first.drop_frames,
             keep_frames=first.keep_frames,
         )
-
-    def _location_columns(self) -> Locations:
-        rows = self.locations.rows
-        lines = _matrix([line for row in rows for line in row[3]], 3)
-        return Locations(
-            id=np.arange(1, len(rows) + 1),
-            mapping=np.array([row[0] for row in rows], np.int32),
-            address=np.array([row[1] for row in rows], np.uint64),
-            folded=np.array([row[2] for row in rows], np.bool_),
-            line_offsets=offsets_of([len(row[3]) for row in rows]),
-            line_function=lines[:, 0].astype(np.int32),
-            line_number=lines[:, 1].copy(),
-            line_column=lines[:, 2].copy(),
-        )
-
-    def _function_columns(self) -> Functions:
-        table = _matrix(self.functions.rows, 4)
-        name, system_name, file = (table[:, column].astype(np.int32) for column in range(3))
-        ids = np.arange(1, len(table) + 1)
-        return Functions(ids, name, system_name, file, table[:, 3].copy())
 
     def _mapping_columns(self) -> Mappings:
         rows = self.mappings.rows
@@ -227,13 +206,3 @@ def _labels_by_sample(
     return {
         sample: tuple(sorted(own, key=lambda label: label[0])) for sample, own in by_sample.items()
     }
-
-
-def _label_columns(rows: list[tuple[int, ...]]) -> Labels:
-    table = _matrix(rows, 5)
-    sample, key, text, unit = (table[:, column].astype(np.int32) for column in (0, 1, 2, 4))
-    return Labels(sample, key, text, table[:, 3].copy(), unit)
-
-
-def _matrix(rows: Sequence[Any], width: int) -> NDArray[np.int64]:
-    return np.array(rows, np.int64).reshape(-1, width)

@@ -249,7 +249,7 @@ def top_of(
 ) -> Top:
     """Find who has the most by flat, or by cum; at most n rows."""
     node = _in_order(nodes, flat, cum, by_cum=by_cum)[:n]
-    return Top(node, [nodes.names[one] for one in node.tolist()], flat[node], cum[node])
+    return Top(node, [nodes.names[row] for row in node.tolist()], flat[node], cum[node])
 
 
 def _in_order(nodes: Nodes, flat: IntArray, cum: IntArray, *, by_cum: bool) -> IntArray:

@@ -1,4 +1,4 @@
-"""Stacks that can be told apart across profiles without writing each of them out.
+"""Stacks identified across profiles without writing each of them out.
 
 Two profiles of one process number their functions and places in different ways; what they share
 are names. Written out, the stacks of a large profile take hundreds of megabytes, and a series has
@@ -28,10 +28,10 @@ IntArray = NDArray[np.int64]
 KeyArray = NDArray[np.uint64]
 
 STEP = np.uint64(0x9E3779B97F4A7C15)  # an odd number whose powers differ in all bits
-MOST_FRAMES = 128  # of a text, the innermost; Go writes no more
-MOST_NAME = 300  # characters of a function's name in a text
+MAX_FRAMES = 128  # of a text, the innermost; Go writes no more
+MAX_NAME = 300  # characters of a function's name in a text
 CUT = "…"
-MOST_LOOKED_AT = 2000  # stacks, the largest: whoever allocates most is among them
+MAX_LOOKED_AT = 2000  # stacks, the largest: whoever allocates most is among them
 
 
 @dataclass(frozen=True)
@@ -68,11 +68,11 @@ class Stacks:
         names: list[str] = []
         for place in self.columns.stack[first:last].tolist():
             names += texts[offsets[place] : offsets[place + 1]]
-            if len(names) > MOST_FRAMES:
-                names[MOST_FRAMES:] = [CUT]
+            if len(names) > MAX_FRAMES:
+                names[MAX_FRAMES:] = [CUT]
                 break
-        most = MOST_NAME - 1
-        shown = (one if len(one) <= MOST_NAME else f"{one[:most]}{CUT}" for one in reversed(names))
+        most = MAX_NAME - 1
+        shown = (one if len(one) <= MAX_NAME else f"{one[:most]}{CUT}" for one in reversed(names))
         return ";".join(shown)
 
     @cached_property
@@ -99,7 +99,7 @@ def caller_of(profile: Profile, function: str, sample_type: str) -> str:
     """The program's own function for which a function allocates most; see `own_function`."""
     # The function is the innermost of the stacks to look at, as `top` names it.
     stacks = Stacks(profile.columns)
-    for sample in np.argsort(-profile.values(sample_type), kind="stable")[:MOST_LOOKED_AT].tolist():
+    for sample in np.argsort(-profile.values(sample_type), kind="stable")[:MAX_LOOKED_AT].tolist():
         names = stacks.text(sample).split(";")[::-1]
         if names[0] == function:
             return own_function(names, stacks.others)

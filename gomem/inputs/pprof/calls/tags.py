@@ -7,8 +7,8 @@ that says nothing, being 0 and without a unit, does not count.
 
 from __future__ import annotations
 
+import math
 import re
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -36,17 +36,6 @@ _UNITS = {
 }
 
 
-@dataclass(frozen=True)
-class Tags:
-    """Values of labels, one array a field, a row each."""
-
-    key: list[str]  # the label's name
-    text: list[str | None]  # its value, if that is text, else None
-    number: NDArray[np.int64]  # its value, if that is a number, else 0
-    unit: list[str | None]  # the number's unit; None for a text
-    value: NDArray[np.int64]  # what the samples with it add up to, in the profile's unit
-
-
 def samples_with(columns: PprofColumns, expression: str) -> NDArray[np.bool_]:
     """Which samples have a label that an expression asks for, as pprof's `tagfocus` does.
 
@@ -65,9 +54,10 @@ def samples_with(columns: PprofColumns, expression: str) -> NDArray[np.bool_]:
     return np.logical_or.reduce(found) if key else np.logical_and.reduce(found)
 
 
-def tags_of(columns: PprofColumns, values: NDArray[np.int64]) -> Tags:
-    """Each value of each label with what its samples add up to, in pprof's order: largest first."""
-    # Keys are in order of their names: as in pprof, which does not add up keys to sort them.
+def tags_of(columns: PprofColumns, values: NDArray[np.int64], total: int) -> list[tuple[Any, ...]]:
+    """Each value of each label with what its samples add up to: rows of `frames.TAGS`."""
+    # They are in pprof's order: keys by their names, as pprof does not add up keys to sort them;
+    # then the largest first, and of one size texts before numbers.
     labels, units, strings = columns.labels, units_of(columns), columns.strings
     rows = np.flatnonzero(_says_something(columns))
     same = _first_of_equal(strings)
@@ -82,15 +72,12 @@ def tags_of(columns: PprofColumns, values: NDArray[np.int64]) -> Tags:
         (strings[key], strings[text] if text >= 0 else None, number, value)
         for (key, text, number), value in zip(distinct.T.tolist(), sums.tolist(), strict=True)
     ]
-    # Of one magnitude, texts come before numbers.
     tags.sort(key=lambda tag: (tag[0], -abs(tag[3]), tag[1] is None, tag[1] or "", tag[2]))
-    return Tags(
-        key=[key for key, *_ in tags],
-        text=[text for _, text, *_ in tags],
-        number=np.array([number for *_, number, _ in tags], np.int64),
-        unit=[units[key] if text is None else None for key, text, *_ in tags],
-        value=np.array([value for *_, value in tags], np.int64),
-    )
+    whole = total or math.nan
+    return [
+        (key, text, *((number, units[key]) if text is None else (None, None)), value, value / whole)
+        for key, text, number, value in tags
+    ]
 
 
 def units_of(columns: PprofColumns) -> dict[str, str]:
@@ -126,9 +113,9 @@ def _with_text(columns: PprofColumns, key: str, pattern: str) -> NDArray[np.bool
     pairs, inverse = np.unique(
         np.stack([labels.key[rows], labels.text[rows]]), axis=1, return_inverse=True
     )
-    named = [(strings[one], strings[text]) for one, text in pairs.T.tolist()]
-    shown = [text if key else f"{one}:{text}" for one, text in named]
-    found = matches(shown, pattern) & np.array([key in ("", one) for one, _ in named], np.bool_)
+    named = [(strings[name], strings[text]) for name, text in pairs.T.tolist()]
+    shown = [text if key else f"{name}:{text}" for name, text in named]
+    found = matches(shown, pattern) & np.array([key in ("", name) for name, _ in named], np.bool_)
     samples = np.zeros(len(columns.value), np.bool_)
     samples[labels.sample[rows[found[inverse.reshape(-1)]]]] = True
     return samples

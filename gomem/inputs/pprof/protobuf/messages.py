@@ -118,10 +118,10 @@ class Records:
     def joined(rounds: list[Records]) -> Records:
         """Those of many rounds; the list is emptied."""
         tags = [
-            np.full(len(one), one.tag, np.int16) if isinstance(one.tag, int) else one.tag
-            for one in rounds
+            np.full(len(part), part.tag, np.int16) if isinstance(part.tag, int) else part.tag
+            for part in rounds
         ]
-        columns = [[one.message, one.start, one.stop, one.number] for one in rounds]
+        columns = [[part.message, part.start, part.stop, part.number] for part in rounds]
         rounds.clear()
         message, start, stop, number = (
             np.concatenate(column) for column in zip(*columns, strict=True)

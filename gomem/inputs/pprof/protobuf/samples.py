@@ -98,7 +98,7 @@ def read_samples(
 
 
 class _Reader:
-    """The columns while they fill.
+    """The columns while they are being filled.
 
     A stack has no more frames than its message has bytes. What is not filled of that costs no
     memory: no page of it is touched.

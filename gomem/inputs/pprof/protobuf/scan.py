@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-FEW = 24  # messages: below this, reading field by field is faster than an array round
+MIN_AT_ONCE = 24  # messages: below this, reading field by field is faster than an array round
 FIELDS_LIMIT = 1 << 24  # fields of one type's messages outside packed runs: 400 MB of records
 ROUNDS = 32  # whose records are kept apart: most are asked for by a field that one round has
 TAGS = 1024  # tags below this have a verdict of their own: fields up to number 127
@@ -52,7 +52,7 @@ def scan(messages: Messages, wanted: Mapping[int, tuple[int, ...]]) -> Fields:
         chains.cursor, chains.limit = messages.starts[active], messages.stops[active]
     rounds: list[Records] = []
     found = 0
-    while chains.active.size > FEW:
+    while chains.active.size > MIN_AT_ONCE:
         records = chains.round()
         if len(records):
             rounds.append(records)
@@ -73,7 +73,7 @@ def _verdicts(wanted: tuple[tuple[int, tuple[int, ...]], ...]) -> NDArray[np.int
     verdicts = np.full(TAGS, _UNKNOWN, np.int8)
     for number, types in wanted:
         verdicts[number << 3 : (number + 1) << 3] = _WRONG_TYPE
-        verdicts[[number << 3 | one for one in types]] = _WANTED
+        verdicts[[number << 3 | wire_type for wire_type in types]] = _WANTED
     verdicts[:8] = _WRONG_TYPE  # there is no field 0
     return verdicts
 

@@ -33,8 +33,8 @@ class _Writer:
 
     def messages(self) -> Iterator[bytes]:
         columns = self.columns
-        for one in columns.sample_types:
-            yield message(schema.SAMPLE_TYPE, self._value_type(one.type, one.unit))
+        for kind in columns.sample_types:
+            yield message(schema.SAMPLE_TYPE, self._value_type(kind.type, kind.unit))
         yield from self._samples()
         for row, (_, *values) in enumerate(rows_of(columns.mappings), start=1):
             yield message(schema.MAPPING, _numbers(row, *map(int, values)))
@@ -67,7 +67,7 @@ class _Writer:
         ids = [_varint(row + 1) for row in range(len(columns.locations.id))]
         offsets, stack = columns.stack_offsets.tolist(), columns.stack.tolist()
         for row, values in enumerate(columns.value.tolist()):
-            entries = b"".join([ids[one] for one in stack[offsets[row] : offsets[row + 1]]])
+            entries = b"".join([ids[place] for place in stack[offsets[row] : offsets[row + 1]]])
             numbers = b"".join([_varint(value) for value in values])
             yield message(
                 schema.SAMPLE, message(1, entries) + message(2, numbers) + labels.get(row, b"")

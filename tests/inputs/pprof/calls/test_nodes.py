@@ -77,9 +77,9 @@ def test_a_trees_fractions_are_of_the_total_and_of_the_node():
 
     tree = tree_of(nodes, columns.value[:, 0], np.arange(len(nodes)), 31, "leaf")
 
-    rows = list(zip(tree.relation, tree.other, tree.cum.tolist(), strict=True))
+    rows = list(zip(tree["relation"], tree["other"], tree["cum"].tolist(), strict=True))
     assert [("caller", "main.root", 17), ("self", "main.leaf", 17)] == rows[:2]
-    assert [1.0, 17 / 31] == tree.cum_fraction.tolist()[:2]
+    assert [1.0, 17 / 31] == tree["cum_fraction"].tolist()[:2]
 
 
 @pytest.mark.parametrize("most", [(1 << 53) - 1, 1 << 53, (1 << 53) + 1, (1 << 62) + 1])

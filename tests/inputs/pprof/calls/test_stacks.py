@@ -3,7 +3,7 @@
 import numpy as np
 
 import gomem
-from gomem.inputs.pprof.calls.stacks import CUT, MOST_FRAMES, MOST_NAME, Stacks
+from gomem.inputs.pprof.calls.stacks import CUT, MAX_FRAMES, MAX_NAME, Stacks
 from tests.builders import FIXTURES
 from tests.heap_profiles import bucket, heap, stack
 
@@ -55,8 +55,8 @@ def test_an_endless_stack_and_an_endless_name_are_cut():
     stacks = stacks_of(heap(stack(*[1] * 100_000), names=("main." + "x" * 100_000, "main.root")))
 
     frames = stacks.text(0).split(";")
-    assert [CUT, MOST_FRAMES + 1] == [frames[0], len(frames)]
-    assert {MOST_NAME} == set(map(len, frames[1:]))
+    assert [CUT, MAX_FRAMES + 1] == [frames[0], len(frames)]
+    assert {MAX_NAME} == set(map(len, frames[1:]))
 
 
 def test_a_sample_without_a_stack_has_an_empty_text():

@@ -8,13 +8,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gomem.inputs.pprof.protobuf.messages import Messages
-from gomem.inputs.pprof.protobuf.scan import FEW, ROUNDS, scan
+from gomem.inputs.pprof.protobuf.scan import MIN_AT_ONCE, ROUNDS, scan
 from gomem.inputs.pprof.protobuf.wire import BYTES, VARINT, WireError, field_at, walk
 from tests.pprof_messages import field, message, packed
 
 WANTED = {1: (VARINT,), 2: (VARINT, BYTES), 3: (BYTES,)}
 WORDS = st.integers(min_value=-(2**63), max_value=2**63 - 1)
-MANY = FEW + 1  # one more than are read one by one
+MANY = MIN_AT_ONCE + 1  # one more than are read one by one
 
 
 def lists_of(values, offsets):
