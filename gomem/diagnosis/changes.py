@@ -42,19 +42,14 @@ QUANTITY_NAMES = {
 
 @dataclass(frozen=True, eq=False)
 class Change:
-    """From one moment to another, of one capture or of two; both have a ledger.
+    """From one moment to another, of one capture or of two; both have a ledger."""
 
-    Attributes:
-        earlier: The earlier moment, or the baseline's.
-        later: The later one.
-        accounts: Those of the captures that they are of.
-        of_baseline: Whether the earlier one is of another process, the baseline; None if nobody
-            says, and then the mappings tell whether addresses mean the same on both sides.
-    """
-
-    earlier: MomentFacts
-    later: MomentFacts
+    earlier: MomentFacts  # the earlier moment, or the baseline's
+    later: MomentFacts  # the later one
+    # Those of the captures that they are of.
     accounts: tuple[Account | None, Account | None] = (None, None)
+    # Whether the earlier one is of another process, the baseline; None if nobody says, and then
+    # the mappings tell whether addresses mean the same on both sides.
     of_baseline: bool | None = None
 
     @property

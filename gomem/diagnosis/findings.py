@@ -72,19 +72,16 @@ class Findings(tuple["Finding", ...]):
 
 @dataclass(frozen=True)
 class Scale:
-    """What findings are ranked and dated by.
+    """What findings are ranked and dated by."""
 
-    Attributes:
-        moments: The artefacts of each moment by kind, in the moments' order.
-        rss_bytes: RSS of each moment, where it is known.
-        whole_bytes: What bytes are a share of: RSS of the last moment that has any, the limit, or
-            what else tells how large the process is; None if nothing does.
-        thresholds: Of what is over, which was large, and which was given back.
-    """
-
+    # The artefacts of each moment by kind, in the moments' order.
     moments: Mapping[str, Mapping[str, str]]
+    # RSS of each moment, where it is known.
     rss_bytes: Mapping[str, int] = field(default_factory=dict)
+    # What bytes are a share of: RSS of the last moment that has any, the limit, or what else
+    # tells how large the process is; None if nothing does.
     whole_bytes: float | None = None
+    # Of what is over, which was large, and which was given back.
     thresholds: Thresholds = field(default_factory=Thresholds)
 
     @classmethod

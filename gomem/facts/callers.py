@@ -37,51 +37,31 @@ ALLOCATED = "alloc_space"
 
 @dataclass(frozen=True)
 class Caller:
-    """One of the program's own functions.
+    """One of the program's own functions."""
 
-    Attributes:
-        function: Its name.
-        called: What it calls there; empty if it is innermost.
-        file: Where; empty if no file says.
-        line: Its line; None likewise.
-        share: Of all that do so, as far as the files show.
-        path: The file that shows it.
-        depth: How often it stands in one stack at most, of who recurses.
-    """
-
-    function: str
-    called: str
-    file: str
-    line: int | None
-    share: float
-    path: str
-    depth: int = 1
+    function: str  # its name
+    called: str  # what it calls there; empty if it is innermost
+    file: str  # where; empty if no file says
+    line: int | None  # its line; None likewise
+    share: float  # of all that do so, as far as the files show
+    path: str  # the file that shows it
+    depth: int = 1  # how often it stands in one stack at most, of who recurses
 
 
 @dataclass(frozen=True)
 class CollectorCpu:
-    """What a CPU profile says that the collector took.
+    """What a CPU profile says that the collector took."""
 
-    Attributes:
-        fraction: Of the CPU that the program used.
-        used_seconds: That CPU.
-        path: The profile.
-    """
-
-    fraction: float
-    used_seconds: float
-    path: str
+    fraction: float  # of the CPU that the program used
+    used_seconds: float  # that CPU
+    path: str  # the profile
 
 
 @dataclass(frozen=True, eq=False)
 class Callers:
-    """The program's own functions that call something, each asked when it is first read.
+    """The program's own functions that call something, each asked when it is first read."""
 
-    Attributes:
-        capture: What was read.
-    """
-
-    capture: Capture
+    capture: Capture  # what was read
 
     @cached_property
     def collecting(self) -> tuple[Caller, ...]:

@@ -81,13 +81,9 @@ SAID_BY = {METRICS: triggers.METRICS, ENVIRONMENT: triggers.ENVIRONMENT}
 
 @dataclass(frozen=True, eq=False)
 class CaptureFacts:
-    """What is known of a capture.
+    """What is known of a capture."""
 
-    Attributes:
-        capture: What was read.
-    """
-
-    capture: Capture
+    capture: Capture  # what was read
 
     @property
     def go_version(self) -> GoVersion:

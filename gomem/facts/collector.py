@@ -34,22 +34,15 @@ TABLE_WINDOWS = 24  # of the timeline, where it is printed
 
 @dataclass(frozen=True)
 class CollectorFacts:
-    """What is known of one log, each asked when it is first read.
+    """What is known of one log, each asked when it is first read."""
 
-    Attributes:
-        log: What was read.
-        path: The log, as evidence names it.
-        gogc_fraction: GOGC as a file says it, 1.0 for 100; infinite where it is off, None where
-            nothing says, or not always the same.
-        memory_limit_bytes: GOMEMLIMIT likewise; infinite where there is none.
-        gogc_source: What says GOGC; see `triggers.STATED`.
-    """
-
-    log: GcLog
-    path: str
+    log: GcLog  # what was read
+    path: str  # the log, as evidence names it
+    # GOGC as a file says it, 1.0 for 100; infinite where it is off, None where nothing says, or
+    # not always the same.
     gogc_fraction: float | None = None
-    memory_limit_bytes: float | None = None
-    gogc_source: str = METRICS
+    memory_limit_bytes: float | None = None  # GOMEMLIMIT likewise; infinite where there is none
+    gogc_source: str = METRICS  # what says GOGC; see `triggers.STATED`
 
     @property
     def cycles(self) -> Cycles:

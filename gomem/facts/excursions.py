@@ -40,26 +40,18 @@ MAX_MARKS = 400  # of a long log the highest of as many stretches
 
 @dataclass(frozen=True)
 class Sighting:
-    """One kind of evidence that saw a level leave its base.
+    """One kind of evidence that saw a level leave its base."""
 
-    Attributes:
-        source: `profiles`, `marks`, `HeapAlloc` or `RSS`.
-        level: Its readings, in bytes.
-        moments: The moment of each reading; empty where none is known.
-        excursion: How the level left its base.
-        swing_bytes: Up to where it goes anyway: for HeapAlloc the usual heap goal; else 0.
-        holders: Who has more of it at the peak, or allocated it meanwhile, by own function; see
-            `profiles.own_code.HOLDERS`. None where no two profiles tell.
-        profiles: The moments of those two.
-    """
-
-    source: str
-    level: Level
-    moments: tuple[str, ...]
-    excursion: Excursion
+    source: str  # `profiles`, `marks`, `HeapAlloc` or `RSS`
+    level: Level  # its readings, in bytes
+    moments: tuple[str, ...]  # the moment of each reading; empty where none is known
+    excursion: Excursion  # how the level left its base
+    # Up to where it goes anyway: for HeapAlloc the usual heap goal; else 0.
     swing_bytes: float = 0.0
+    # Who has more of it at the peak, or allocated it meanwhile, by own function; see
+    # `profiles.own_code.HOLDERS`. None where no two profiles tell.
     holders: pd.DataFrame | None = None
-    profiles: tuple[str, str] | None = None
+    profiles: tuple[str, str] | None = None  # the moments of those two
 
     @property
     def peak_moment(self) -> str:

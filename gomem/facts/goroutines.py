@@ -26,20 +26,13 @@ GOROUTINE = "goroutine"
 
 @dataclass(frozen=True)
 class GoroutineCount:
-    """How many goroutines a moment has.
+    """How many goroutines a moment has."""
 
-    Attributes:
-        moment: Its name.
-        time: When it was, if that is known.
-        goroutines: How many.
-        path: The artefact that says so.
-        frame: They by stack, from a profile or a dump; None if only their number is known.
-    """
-
-    moment: str
-    time: pd.Timestamp | None
-    goroutines: int
-    path: str
+    moment: str  # its name
+    time: pd.Timestamp | None  # when it was, if that is known
+    goroutines: int  # how many
+    path: str  # the artefact that says so
+    # They by stack, from a profile or a dump; None if only their number is known.
     frame: pd.DataFrame | None
 
 
@@ -133,21 +126,13 @@ def rise_of_threads(moments: Sequence[MomentFacts]) -> Rise | None:
 
 @dataclass(frozen=True)
 class Finalizing:
-    """A finalizer or a cleanup that was running when somebody looked.
+    """A finalizer or a cleanup that was running when somebody looked."""
 
-    Attributes:
-        function: The program's own function in which it is.
-        moments: At which it ran.
-        looked: How many moments show stacks.
-        counts: What shows it, at the last of them.
-        wait_seconds: For how long it has waited there at least; None if no dump says.
-    """
-
-    function: str
-    moments: tuple[str, ...]
-    looked: int
-    counts: GoroutineCount
-    wait_seconds: float | None
+    function: str  # the program's own function in which it is
+    moments: tuple[str, ...]  # at which it ran
+    looked: int  # how many moments show stacks
+    counts: GoroutineCount  # what shows it, at the last of them
+    wait_seconds: float | None  # for how long it has waited there at least; None if no dump says
 
 
 def finalizing(counts: Sequence[GoroutineCount]) -> Finalizing | None:

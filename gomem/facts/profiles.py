@@ -38,13 +38,9 @@ SAMPLE_TYPES = ("inuse_space", "alloc_space", "inuse_objects", "alloc_objects")
 
 @dataclass(frozen=True, eq=False)
 class ProfileFacts:
-    """What is known of a capture's heap profiles, each asked when it is first read.
+    """What is known of a capture's heap profiles, each asked when it is first read."""
 
-    Attributes:
-        capture: What was read.
-    """
-
-    capture: Capture
+    capture: Capture  # what was read
 
     @cached_property
     def by_moment(self) -> Mapping[str, Profile]:

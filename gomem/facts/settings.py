@@ -54,27 +54,19 @@ DEFAULT_GOGC = 1.0
 
 @dataclass(frozen=True)
 class Setting:
-    """One setting of the runtime.
+    """One setting of the runtime."""
 
-    Attributes:
-        name: GOGC, GOMEMLIMIT, GOMAXPROCS or GODEBUG.
-        value: GOGC as a fraction, 1.0 for 100, infinite for off; GOMEMLIMIT in bytes, infinite for
-            none; GOMAXPROCS as a count; GODEBUG as it is set.
-        known_by: `metrics`, `environment`, `log` or `goals`; `assumed` where nothing says it.
-        source: The file that says it; empty where none does.
-        low: Of GOGC that goals tell, or that is assumed, the least that they allow.
-        high: The most; infinite where nothing bounds it.
-        is_set: Whether the environment sets it, where that says it; else it is the default.
-        others: What else it was, at other moments or by the environment, and what says so.
-    """
-
-    name: str
+    name: str  # GOGC, GOMEMLIMIT, GOMAXPROCS or GODEBUG
+    # GOGC as a fraction, 1.0 for 100, infinite for off; GOMEMLIMIT in bytes, infinite for none;
+    # GOMAXPROCS as a count; GODEBUG as it is set.
     value: float | str
-    known_by: str
-    source: str = ""
-    low: float = math.nan
-    high: float = math.nan
+    known_by: str  # `metrics`, `environment`, `log` or `goals`; `assumed` where nothing says it
+    source: str = ""  # the file that says it; empty where none does
+    low: float = math.nan  # of GOGC that goals tell, or that is assumed, the least that they allow
+    high: float = math.nan  # the most; infinite where nothing bounds it
+    # Whether the environment sets it, where that says it; else it is the default.
     is_set: bool = True
+    # What else it was, at other moments or by the environment, and what says so.
     others: tuple[tuple[str, str], ...] = ()
 
     @property
@@ -107,15 +99,10 @@ def text_of(name: str, value: float | str) -> str:
 
 @dataclass(frozen=True)
 class Environment:
-    """The runtime's variables that a process was started with.
+    """The runtime's variables that a process was started with."""
 
-    Attributes:
-        variables: Those that are set, by name.
-        source: The file that says so.
-    """
-
-    variables: Mapping[str, str]
-    source: str
+    variables: Mapping[str, str]  # those that are set, by name
+    source: str  # the file that says so
 
     @property
     def gogc(self) -> float:
@@ -142,19 +129,12 @@ def environment_of(capture: Capture) -> Environment | None:
 
 @dataclass(frozen=True)
 class Settings:
-    """The settings of a capture's process; None where nothing says one.
+    """The settings of a capture's process; None where nothing says one."""
 
-    Attributes:
-        gogc: GOGC, by default assumed.
-        memory_limit: GOMEMLIMIT.
-        gomaxprocs: GOMAXPROCS.
-        godebug: GODEBUG.
-    """
-
-    gogc: Setting
-    memory_limit: Setting | None = None
-    gomaxprocs: Setting | None = None
-    godebug: Setting | None = None
+    gogc: Setting  # GOGC, by default assumed
+    memory_limit: Setting | None = None  # GOMEMLIMIT
+    gomaxprocs: Setting | None = None  # GOMAXPROCS
+    godebug: Setting | None = None  # GODEBUG
 
     @property
     def known(self) -> tuple[Setting, ...]:
@@ -165,16 +145,11 @@ class Settings:
 
 @dataclass(frozen=True)
 class Stated:
-    """The settings that files say; None where none does.
+    """The settings that files say; None where none does."""
 
-    Attributes:
-        environment: What the process was started with.
-        gogc: GOGC.
-        memory_limit: GOMEMLIMIT; infinite, and by no file, of a release that knows none.
-    """
-
-    environment: Environment | None
-    gogc: Setting | None
+    environment: Environment | None  # what the process was started with
+    gogc: Setting | None  # GOGC
+    # GOMEMLIMIT; infinite, and by no file, of a release that knows none.
     memory_limit: Setting | None
 
 

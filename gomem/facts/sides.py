@@ -82,23 +82,14 @@ def _collection_ends(capture: Capture) -> pd.Series | None:
 
 @dataclass(frozen=True)
 class _Sides:
-    """A moment with its MemStats and its mappings, as far as each can be used.
+    """A moment with its MemStats and its mappings, as far as each can be used."""
 
-    Attributes:
-        moment: The moment.
-        memstats: A row of MemStats.
-        metrics: runtime/metrics by name, of the last reading.
-        scraped: What a page of metrics says of the process, by the page's names.
-        runtime_side: Where the row of MemStats is from; see `claims.RUNTIME_SIDES`.
-        classified: Its mappings by kind.
-    """
-
-    moment: Moment
-    memstats: pd.Series | None
-    metrics: dict[str, float]
-    scraped: dict[str, float]
-    runtime_side: str
-    classified: ClassifiedMappings | None
+    moment: Moment  # the moment
+    memstats: pd.Series | None  # A row of MemStats
+    metrics: dict[str, float]  # runtime/metrics by name, of the last reading
+    scraped: dict[str, float]  # what a page of metrics says of the process, by the page's names
+    runtime_side: str  # where the row of MemStats is from; see `claims.RUNTIME_SIDES`
+    classified: ClassifiedMappings | None  # its mappings by kind
 
     @classmethod
     def of(cls, moment: Moment, damaged: set[str]) -> _Sides:
