@@ -50,7 +50,9 @@ OF_SITES = frozenset({"heap-growth", "allocation-spike"})  # findings that name 
 class _Fact(Generic[_Answer]):
     """What the facts say, by the same name."""
 
-    def __init__(self, fact: Callable[[Any], _Answer], *, of: str = "facts") -> None:
+    def __init__(
+        self, fact: cached_property[_Answer] | Callable[[Any], _Answer], *, of: str = "facts"
+    ) -> None:
         self._of, self.__doc__ = of, fact.__doc__
 
     def __set_name__(self, _: type, name: str) -> None:

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
     from gomem.analysis.memory.live_heap import LiveHeap
+    from gomem.facts.capture import CaptureFacts
     from gomem.facts.moment import MomentFacts
     from gomem.inputs.pprof.table import Profile
 
@@ -64,6 +65,13 @@ class Sighting:
         return self.moments[self.excursion.last]
 
 
+def sightings_of(facts: CaptureFacts) -> tuple[Sighting, ...]:
+    """Which levels left their base, the clearest evidence first."""
+    known = facts.capture.status.dropna(subset=["VmHWM"])
+    peaks = dict(zip(known["moment"], known["VmHWM"].astype(float), strict=True))
+    return sightings(facts.moments, facts.profiles.of_last_process, facts.live_heap, peaks)
+
+
 def sightings(
     moments: Sequence[MomentFacts],
     profiles: Mapping[str, Profile],
@@ -72,11 +80,8 @@ def sightings(
 ) -> tuple[Sighting, ...]:
     """Every kind of evidence that saw a level leave its base, the clearest first.
 
-    Args:
-        moments: In order.
-        profiles: Heap profiles of the last process, by moment.
-        live: What collections marked; None where nothing says.
-        peaks: The largest resident set so far (VmHWM), by moment.
+    Heap profiles are of the last process, peaks the largest resident set so far (VmHWM), both by
+    moment.
     """
     timed = [(name, one.columns.time_nanos / 1e9) for name, one in profiles.items()]
     levels = (

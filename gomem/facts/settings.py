@@ -41,9 +41,9 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from gomem.capture.capture import Capture
+    from gomem.facts.capture import CaptureFacts
     from gomem.facts.collector import CollectorFacts
     from gomem.facts.moment import MomentFacts
-    from gomem.inputs.pprof.table import Profile
 
 METRICS, ENVIRONMENT, LOG, GOALS, ASSUMED = "metrics", "environment", "log", "goals", "assumed"
 KNOWN_BY = (METRICS, ENVIRONMENT, LOG, GOALS, ASSUMED)
@@ -73,6 +73,11 @@ class Setting:
     def is_stated(self) -> bool:
         """Whether a file says it."""
         return self.known_by in (METRICS, ENVIRONMENT)
+
+    @property
+    def is_inferred(self) -> bool:
+        """Whether goals tell it, between bounds."""
+        return self.known_by in (LOG, GOALS)
 
     @property
     def is_constant(self) -> bool:
@@ -153,11 +158,12 @@ class Stated:
     memory_limit: Setting | None
 
 
-def stated_settings(capture: Capture, moments: Sequence[MomentFacts]) -> Stated:
+def stated_settings(facts: CaptureFacts) -> Stated:
     """What files say of GOGC and GOMEMLIMIT.
 
     Of GOGC the environment's word counts unless the goals of a log contradict it.
     """
+    capture, moments = facts.capture, facts.moments
     environment = environment_of(capture)
     gogc = _of_metrics(GOGC, GOGC_METRIC, moments)
     limit = _of_metrics(GOMEMLIMIT, LIMIT_METRIC, moments)
@@ -197,50 +203,31 @@ def _started(environment: Environment, name: str, value: float | str) -> Setting
     return Setting(name, value, ENVIRONMENT, environment.source, *ends, is_set=is_set)
 
 
-def settings_of(
-    capture: Capture,
-    stated: Stated,
-    moments: Sequence[MomentFacts],
-    profiles: Mapping[str, Profile],
-    collector: CollectorFacts | None,
-) -> Settings:
-    """All settings of a capture.
-
-    Args:
-        capture: What was read.
-        stated: What files say.
-        moments: In order.
-        profiles: Heap profiles of the last process, by moment.
-        collector: What the log says; None without a log.
-    """
-    limit = stated.memory_limit
+def settings_of(facts: CaptureFacts) -> Settings:
+    """How the runtime was set, and what says so."""
+    limit = facts.settings_stated.memory_limit
     return Settings(
-        _gogc(capture, stated, moments, profiles, collector),
+        _gogc(facts),
         None if limit is None or limit.known_by == ASSUMED else limit,
-        _gomaxprocs(capture, stated, moments, collector),
-        _godebug(stated.environment),
+        _gomaxprocs(facts),
+        _godebug(facts.settings_stated.environment),
     )
 
 
-def _gogc(
-    capture: Capture,
-    stated: Stated,
-    moments: Sequence[MomentFacts],
-    profiles: Mapping[str, Profile],
-    collector: CollectorFacts | None,
-) -> Setting:
+def _gogc(facts: CaptureFacts) -> Setting:
+    stated = facts.settings_stated
     if stated.gogc is not None and stated.gogc.known_by == METRICS:
         return _beside(stated.gogc, stated.environment)
     limit = stated.memory_limit
     bounds = gogc_bounds(
-        of_last_process(stats_of(moments, profiles)),
-        stacks_count=capture.go_version.possibly(Fact.STACKS_COUNT),
+        of_last_process(stats_of(facts.moments, facts.profiles.of_last_process)),
+        stacks_count=facts.go_version.possibly(Fact.STACKS_COUNT),
         is_limited=limit is not None and math.isfinite(float(limit.value)),
     )
     if stated.gogc is not None and (bounds.is_empty or bounds.has(float(stated.gogc.value))):
         return stated.gogc
-    by_log = None if collector is None else _by_log(collector)
-    return _beside(by_log or _by_goals(bounds, moments), stated.environment)
+    by_log = None if facts.collector is None else _by_log(facts.collector)
+    return _beside(by_log or _by_goals(bounds, facts.moments), stated.environment)
 
 
 def _by_log(collector: CollectorFacts) -> Setting | None:
@@ -268,25 +255,19 @@ def _by_goals(bounds: GogcBounds, moments: Sequence[MomentFacts]) -> Setting:
 
 def _beside(setting: Setting, environment: Environment | None) -> Setting:
     """With what the environment says of GOGC, where that is another."""
-    if environment is None:
-        return setting
-    if environment.gogc == setting.value:
+    if environment is None or environment.gogc == setting.value:
         return setting
     others = (*setting.others, (text_of(GOGC, environment.gogc), environment.source))
     return replace(setting, others=others)
 
 
-def _gomaxprocs(
-    capture: Capture,
-    stated: Stated,
-    moments: Sequence[MomentFacts],
-    collector: CollectorFacts | None,
-) -> Setting | None:
+def _gomaxprocs(facts: CaptureFacts) -> Setting | None:
     """By runtime/metrics, the manifest, the log, the environment: by what knows it best."""
-    by_metrics = _of_metrics(GOMAXPROCS, GOMAXPROCS_METRIC, moments)
+    by_metrics = _of_metrics(GOMAXPROCS, GOMAXPROCS_METRIC, facts.moments)
     if by_metrics is not None:
         return by_metrics
-    noted: Any = capture.manifest.fact("gomaxprocs")
+    collector, environment = facts.collector, facts.settings_stated.environment
+    noted: Any = facts.capture.manifest.fact("gomaxprocs")
     if type(noted) is int:
         return Setting(GOMAXPROCS, float(noted), ENVIRONMENT, MANIFEST)
     if collector is not None:
@@ -296,10 +277,9 @@ def _gomaxprocs(
             last, *before = dict.fromkeys(float(n) for n in reversed(procs))
             others = tuple((text_of(GOMAXPROCS, n), LOG) for n in before)
             return Setting(GOMAXPROCS, last, LOG, collector.path, others=others)
-    variables = {} if stated.environment is None else stated.environment.variables
-    if stated.environment is None or not variables.get(GOMAXPROCS, "").isdigit():
+    if environment is None or not environment.variables.get(GOMAXPROCS, "").isdigit():
         return None
-    return _started(stated.environment, GOMAXPROCS, float(variables[GOMAXPROCS]))
+    return _started(environment, GOMAXPROCS, float(environment.variables[GOMAXPROCS]))
 
 
 def _godebug(environment: Environment | None) -> Setting | None:

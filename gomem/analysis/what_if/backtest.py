@@ -151,8 +151,8 @@ def _errors(known: pd.DataFrame, later: pd.DataFrame, made: Made) -> dict[str, f
     seconds = float(later["at_seconds"].iloc[-1] - later["at_seconds"].iloc[0])
     if not (load.allocated_bytes > 0 and load.seconds > 0 and seconds > 0):
         return {}
-    sizes = (np.array([size]) for size in (made.gogc, made.limit, made.not_heap))
-    setting = Setting(*sizes, rate=np.ones(1), survival=np.ones(1), offset=np.zeros(1))
+    values = (made.gogc, made.limit, made.not_heap, 1.0, 1.0, 0.0)
+    setting = Setting(*(np.array([value]) for value in values))
     foretold = replay(load, setting, made.era).iloc[0]
     cpu = later[list(CPU_PARTS)].sum(axis=1).to_numpy(float)[:-1]
     seen = {
