@@ -166,12 +166,7 @@ def _told(kinds: Iterable[str]) -> set[str]:
 
 
 def one_a_cause(found: Iterable[Finding], scale: Scale) -> Findings:
-    """The findings of each cause as one, ranked.
-
-    Args:
-        found: As the rules gave them, cause by cause.
-        scale: What they are ranked and dated by.
-    """
+    """The findings of each cause as one, ranked."""
     by_cause: dict[tuple[str, Severity | None], list[Finding]] = defaultdict(list)
     for finding in found:
         # What spoils one moment's numbers is not what only may spoil another's.
@@ -182,12 +177,7 @@ def one_a_cause(found: Iterable[Finding], scale: Scale) -> Findings:
 
 
 def without_double_claims(findings: Findings, account: Account | None) -> Findings:
-    """The same, where no two claim the same bytes: what an earlier one has, a later one names so.
-
-    Args:
-        findings: Ranked.
-        account: What each group of memory holds; None where nothing says.
-    """
+    """The same, where no two claim the same bytes: what an earlier one has, a later names so."""
     if account is None:
         return findings
     return Findings(

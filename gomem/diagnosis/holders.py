@@ -40,12 +40,7 @@ class Holder:
 
 
 def holders_of(part: Part, case: Case) -> tuple[Holder, ...]:
-    """Who holds what moved in a part of the account, the largest first; as far as files say.
-
-    Args:
-        part: Of the account.
-        case: What is known.
-    """
+    """Who holds what moved in a part of the account, the largest first; as far as files say."""
     found: list[Holder] = []
     if LIVE in part.groups:
         found += [

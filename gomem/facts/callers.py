@@ -101,16 +101,14 @@ class Callers:
         """Who calls the library in which goroutines wait, other than to serve; the most first.
 
         A library's own goroutines have no function of the program on their stacks: whoever opened
-        a connection or a database, and did not close it, stands where it was asked for.
-
-        Args:
-            waits: The function in which they wait. Nobody is told of one of the program's own.
+        a connection or a database, and did not close it, stands where it was asked for. Nobody is
+        told of a function of the program's own.
         """
         if not self.is_of_a_library(waits):
             return ()
         called = self._calling(rf"^{re.escape(package_of(waits))}\.", SERVES)
-        whole = sum(one.share for one in called)
-        return tuple(replace(one, share=one.share / whole) for one in called)
+        whole = sum(caller.share for caller in called)
+        return tuple(replace(caller, share=caller.share / whole) for caller in called)
 
     def is_of_a_library(self, waits: str) -> bool:
         """Whether a function in which goroutines wait is of Go's library or a module of others."""

@@ -40,9 +40,8 @@ from gomem.facts.goroutines import (
     rise_of_threads,
     running_finalizer,
 )
-from gomem.facts.limits import growth_to_limit
 from gomem.facts.live_heap import live_heap_of
-from gomem.facts.moment import LIVE, MomentFacts, seconds_of
+from gomem.facts.moment import LIVE, MomentFacts, growth_to_limit, seconds_of
 from gomem.facts.profiles import ProfileFacts
 from gomem.facts.retention import scavenger_of
 from gomem.facts.settings import ENVIRONMENT, METRICS, settings_of, stated_settings

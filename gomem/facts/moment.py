@@ -17,9 +17,11 @@ from gomem.analysis.memory.groups import MemoryGroups, memory_groups
 from gomem.analysis.memory.limits import (
     AddressSpace,
     LimitAdvice,
+    TimeToLimit,
     WorstCase,
     address_space_use,
     advise_gomemlimit,
+    time_to_limit,
     worst_case_rss,
 )
 from gomem.analysis.memory.skew import Skew
@@ -272,9 +274,24 @@ class MomentFacts:
 
 def seconds_of(moments: Sequence[MomentFacts]) -> NDArray[np.float64] | None:
     """When they were, since the first; None if a time is not known, or they are in no order."""
-    times = [one.time for one in moments]
-    known = [one for one in times if one is not None]
-    if not known or len(known) < len(times):
+    times = [moment.time for moment in moments if moment.time is not None]
+    if not times or len(times) < len(moments):
         return None
-    seconds = np.array([(one - known[0]).total_seconds() for one in known])
+    seconds = np.array([(time - times[0]).total_seconds() for time in times])
     return seconds if (np.diff(seconds) >= 0).all() else None
+
+
+def growth_to_limit(moments: Sequence[MomentFacts], use: CgroupUse | None) -> TimeToLimit | None:
+    """When unreclaimable memory reaches the limit, along a line through the moments."""
+    if use is None or use.limit_bytes is None:
+        return None
+    known = [
+        (moment.time, float(moment.cgroup_use.unreclaimable_bytes))
+        for moment in moments
+        if moment.cgroup_use is not None and moment.time is not None
+    ]
+    if not known:
+        return None
+    times, sizes = (pd.Series(column) for column in zip(*known, strict=True))
+    seconds = (times - times.iloc[0]).dt.total_seconds()
+    return time_to_limit(seconds, sizes, use.limit_bytes)

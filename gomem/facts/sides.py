@@ -48,8 +48,8 @@ def facts_of_moments(capture: Capture) -> tuple[MomentFacts, ...]:
     Where none does, those of the moments that count goroutines: their number tells a leak alone.
     """
     every = capture.by_moment.values()
-    moments = [one for one in every if _has_memory(one)]
-    moments = moments or [one for one in every if len(one.goroutines)]
+    moments = [moment for moment in every if _has_memory(moment)]
+    moments = moments or [moment for moment in every if len(moment.goroutines)]
     if not moments:
         return ()
     ends = _collection_ends(capture)
@@ -142,7 +142,7 @@ def _facts(
 ) -> MomentFacts:
     moment, classified = sides.moment, sides.classified
     skew = _skew(sides, ends)
-    cgroup = _cgroup(moment)
+    cgroup = _limits(moment.cgroup, "name", "value")
     classes = moment.size_classes
     return MomentFacts(
         name=moment.name,
@@ -155,7 +155,7 @@ def _facts(
         skew=skew,
         goroutines=moment.goroutines,
         cgroup=cgroup,
-        limits=_limits(moment),
+        limits=_limits(moment.limits, "limit", "soft"),
         time=None if moment.time is None else pd.Timestamp(moment.time),
         live_bytes=_live_bytes(sides, marked),
         scraped=sides.scraped,
@@ -179,18 +179,10 @@ def _page(moment: Moment) -> pd.Series | None:
     return _last(rows[rows["artefact"] == moment.paths.get(METRICS_PAGE)])
 
 
-def _cgroup(moment: Moment) -> dict[str, int | None]:
-    """Numbers of the cgroup's files by name; None for no limit."""
-    rows = moment.cgroup
-    values = [None if pd.isna(value) else int(value) for value in rows["value"]]
-    return dict(zip(rows["name"], values, strict=True))
-
-
-def _limits(moment: Moment) -> dict[str, int | None]:
-    """Soft limits of the process by the kernel's name; None for no limit."""
-    rows = moment.limits
-    values = [None if pd.isna(value) else int(value) for value in rows["soft"]]
-    return dict(zip(rows["limit"], values, strict=True))
+def _limits(rows: pd.DataFrame, name: str, value: str) -> dict[str, int | None]:
+    """Numbers by their names, as two columns have them; None for no limit."""
+    sizes = [None if pd.isna(size) else int(size) for size in rows[value]]
+    return dict(zip(rows[name], sizes, strict=True))
 
 
 def _classified(

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from gomem.analysis.collector.gogc import Goals as PrintedGoals
-from gomem.analysis.collector.steps import CPU_PARTS, ROUNDING_BYTES
+from gomem.analysis.collector.steps import ROUNDING_BYTES
 from gomem.analysis.what_if.pacer import (
     SWEEP_DISTANCE_BYTES,
     Era,
@@ -24,6 +24,7 @@ from gomem.analysis.what_if.pacer import (
     trigger,
 )
 from gomem.analysis.what_if.replay import Load, Setting, replay
+from gomem.analysis.what_if.watched import Watched, present_of
 from gomem.inputs.schema import Column, build
 
 if TYPE_CHECKING:
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
 
 EARLIER = 5  # collections whose rate foretells the next distance
 UNTESTED = 0.10  # taken for the error where nothing could be tested
+FORETOLD = ("cycles_per_second", "gc_cpu_cores", "peak_heap_bytes")
 LATE_BYTES = 64 << 10  # a goal is at least so far above where the collection started
 GOALS = (
     Column("run", "int64", "", "Which process of the log."),
@@ -154,13 +156,9 @@ def _errors(known: pd.DataFrame, later: pd.DataFrame, made: Made) -> dict[str, f
     values = (made.gogc, made.limit, made.not_heap, 1.0, 1.0, 0.0)
     setting = Setting(*(np.array([value]) for value in values))
     foretold = replay(load, setting, made.era).iloc[0]
-    cpu = later[list(CPU_PARTS)].sum(axis=1).to_numpy(float)[:-1]
-    seen = {
-        "cycles_per_second": (len(later) - 1) / seconds,
-        "gc_cpu_cores": float(cpu.sum()) / seconds,
-        "peak_heap_bytes": float(later["heap_at_mark_end_bytes"].max()) + ROUNDING_BYTES / 2,
-    }
-    known = {name: value for name, value in seen.items() if value > 0}
+    seen = present_of(Watched(later, None, ()))
+    shown = {name: getattr(seen, name) for name in FORETOLD}
+    known = {name: value for name, value in shown.items() if value > 0}
     return {f"{name}_error": abs(float(foretold[name]) / size - 1) for name, size in known.items()}
 
 
