@@ -18,7 +18,7 @@ from gomem.causes.finding import Severity
 from gomem.diagnosis.findings import OF_DATA
 from gomem.diagnosis.observations import whole_words
 from gomem.diagnosis.part_words import native_sizes
-from gomem.diagnosis.without_rss import at_moment, who_holds, without_rss
+from gomem.diagnosis.without_rss import at_moment, who_holds, without_rss, worth_naming
 from gomem.facts.moment import SHARED_ANONYMOUS
 from gomem.text import Text, joined
 from gomem.units import format_bytes, format_fraction
@@ -32,7 +32,6 @@ if TYPE_CHECKING:
 
 MISSING, DAMAGED = "data-missing", "data-damaged"
 LARGEST_GROUPS = 3  # named
-WORTH_NAMING = 0.05  # of RSS
 OBSERVED_BESIDE = frozenset({"in_use", "goroutines"})
 OF_C = "native-memory"  # says itself what memory outside Go is
 TAKE_ANOTHER = (
@@ -158,8 +157,7 @@ def _where(diagnosis: Diagnosis, facts: MomentFacts, named: Finding | None, befo
 def _groups_words(facts: MomentFacts, named: Finding | None) -> str:
     assert facts.groups is not None
     sizes, rss = facts.groups.sizes, facts.rss_bytes or 0
-    largest = sorted(sizes, key=lambda group: -sizes[group])[:LARGEST_GROUPS]
-    worth = [group for group in largest if sizes[group] >= WORTH_NAMING * rss]
+    worth = worth_naming(sizes, rss)[:LARGEST_GROUPS]
     if worth == [UNDIVIDED]:
         anonymous = f"{format_bytes(sizes[UNDIVIDED])} is anonymous memory, and " * (FILES in sizes)
         return f"{anonymous}no file here says what it holds"
@@ -185,8 +183,7 @@ def _of_claims(facts: MomentFacts) -> str:
         return ""
     claims = {group: size for group, size in groups.claimed.items() if group in OF_GO_HEAP}
     whole = sum(claims.values())
-    largest = sorted(claims, key=lambda group: -claims[group])
-    worth = [group for group in largest if claims[group] >= WORTH_NAMING * whole]
+    worth = worth_naming(claims, whole)
     division = " + ".join(f"{format_bytes(claims[group])} {NAMES[group]}" for group in worth)
     return f"; Go claims {format_bytes(whole)} for it: {division}"
 

@@ -27,6 +27,8 @@ from gomem.units import (
 )
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from gomem.diagnosis.diagnosis import Diagnosis
     from gomem.facts.moment import MomentFacts
     from gomem.inputs.pprof.table import Profile
@@ -126,11 +128,9 @@ def _by_memstats(diagnosis: Diagnosis, facts: MomentFacts | None) -> _Told | Non
     whole = sum(claimed.values())
     if not whole:
         return None
-    largest = sorted(claimed, key=lambda group: -claimed[group])
-    worth = [group for group in largest if claimed[group] >= WORTH_NAMING * whole][:HOLDERS]
     named = ", ".join(
         f"{format_bytes(claimed[group])} {NAMES[group]} ({format_fraction(claimed[group] / whole)})"
-        for group in worth
+        for group in worth_naming(claimed, whole)[:HOLDERS]
     )
     text = f"Go claims {format_bytes(whole)}{at_moment(diagnosis, facts)}: {named}."
     who, grew, _ = _by_heap_profiles(diagnosis, facts) or ("", False, "")
@@ -140,6 +140,12 @@ def _by_memstats(diagnosis: Diagnosis, facts: MomentFacts | None) -> _Told | Non
     elif METRICS_PAGE in facts.paths:
         this = "this page of metrics"
     return f"{text} {who}".strip(), grew, SMAPS_ALONE.format(this=this)
+
+
+def worth_naming(sizes: Mapping[str, int], whole: int) -> list[str]:
+    """Those that are more than a trifle of the whole, the largest first."""
+    largest = sorted(sizes, key=lambda name: -sizes[name])
+    return [name for name in largest if sizes[name] >= WORTH_NAMING * whole]
 
 
 def at_moment(diagnosis: Diagnosis, facts: MomentFacts) -> str:

@@ -16,8 +16,6 @@ from gomem.facts.settings import ASSUMED
 from gomem.inputs.schema import build_rows
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from gomem.capture.capture import Capture
     from gomem.facts.capture import CaptureFacts
     from gomem.facts.moment import MomentFacts
@@ -32,7 +30,9 @@ def scavenger_of(facts: CaptureFacts) -> Scavenger | None:
     cycles = None if log is None or not isinstance(log.cycles, pd.DataFrame) else log.cycles
     lines = None if log is None or cycles is None else log.scavenges
     times = pd.Series([one.time for one in moments], dtype="datetime64[ns, UTC]")
-    readings = _of_moments(capture, moments, (times - times.min()).dt.total_seconds())
+    seconds = (times - times.min()).dt.total_seconds()
+    rows = (_reading(*one, capture) for one in zip(moments, seconds, strict=True))
+    readings = build_rows(rows, READINGS)
     placed = None
     if lines is not None and cycles is not None and len(lines):
         ends = collection_ends(cycles, capture.memstats)
@@ -61,13 +61,6 @@ def _placed(
         return lines.assign(seconds=lines["after_cycle"].map(since).astype(float))
     begins = gc_scavenges(cycles, lines)["log_seconds"].to_numpy(float)
     return lines.assign(seconds=begins if pd.isna(zero) else np.nan)
-
-
-def _of_moments(
-    capture: Capture, moments: Sequence[MomentFacts], seconds: pd.Series
-) -> pd.DataFrame:
-    rows = (_reading(one, at, capture) for one, at in zip(moments, seconds, strict=True))
-    return build_rows(rows, READINGS)
 
 
 def _reading(moment: MomentFacts, seconds: float, capture: Capture) -> tuple[Any, ...]:

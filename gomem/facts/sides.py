@@ -48,7 +48,7 @@ def facts_of_moments(capture: Capture) -> tuple[MomentFacts, ...]:
     Where none does, those of the moments that count goroutines: their number tells a leak alone.
     """
     every = capture.by_moment.values()
-    moments = [moment for moment in every if _has_memory(moment)]
+    moments = [moment for moment in every if any(len(getattr(moment, name)) for name in OF_MEMORY)]
     moments = moments or [moment for moment in every if len(moment.goroutines)]
     if not moments:
         return ()
@@ -105,10 +105,6 @@ class _Sides:
             "metrics" if from_metrics else METRICS_PAGE if of_page else "memstats",
             _classified(moment, memstats, damaged),
         )
-
-
-def _has_memory(moment: Moment) -> bool:
-    return any(len(getattr(moment, frame)) for frame in OF_MEMORY)
 
 
 def _marked(cycles: pd.DataFrame) -> dict[int, int]:
