@@ -268,7 +268,7 @@ class MomentFacts:
             told = None if row is None else row.get("artefact")
             if told is not None:
                 return str(told)
-            kind = next((one for one in _MEMSTATS if one in self.paths), kind)
+            kind = next((word for word in _MEMSTATS if word in self.paths), kind)
         return self.paths.get(kind, kind)
 
 

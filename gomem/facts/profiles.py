@@ -195,7 +195,7 @@ class ProfileFacts:
 
 
 def _that_count(sample_type: str, profiles: Mapping[str, Profile]) -> list[Profile]:
-    return [one for one in profiles.values() if sample_type in one.sample_type_names]
+    return [profile for profile in profiles.values() if sample_type in profile.sample_type_names]
 
 
 def _counts(profile: Profile, word: str) -> bool:

@@ -29,9 +29,9 @@ def scavenger_of(facts: CaptureFacts) -> Scavenger | None:
     capture, moments, log = facts.capture, facts.moments, facts.capture.gc
     cycles = None if log is None or not isinstance(log.cycles, pd.DataFrame) else log.cycles
     lines = None if log is None or cycles is None else log.scavenges
-    times = pd.Series([one.time for one in moments], dtype="datetime64[ns, UTC]")
+    times = pd.Series([moment.time for moment in moments], dtype="datetime64[ns, UTC]")
     seconds = (times - times.min()).dt.total_seconds()
-    rows = (_reading(*one, capture) for one in zip(moments, seconds, strict=True))
+    rows = (_reading(*timed, capture) for timed in zip(moments, seconds, strict=True))
     readings = build_rows(rows, READINGS)
     placed = None
     if lines is not None and cycles is not None and len(lines):
@@ -42,7 +42,7 @@ def scavenger_of(facts: CaptureFacts) -> Scavenger | None:
         readings = of_lines if alone and len(of_lines) else readings
     if readings["HeapSys"].isna().all() and placed is None:
         return None
-    metrics = [[one.metrics.get(name) for name in CPU_CLASSES.values()] for one in moments]
+    metrics = [[moment.metrics.get(name) for name in CPU_CLASSES.values()] for moment in moments]
     cpu = pd.DataFrame(metrics, columns=list(CPU_CLASSES.values()), dtype=float)
     limit = facts.settings_stated.memory_limit
     has_none = limit is not None and limit.known_by != ASSUMED and limit.value == math.inf

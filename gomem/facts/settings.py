@@ -249,7 +249,9 @@ def _by_goals(bounds: GogcBounds, moments: Sequence[MomentFacts]) -> Setting:
         return Setting(GOGC, DEFAULT_GOGC, ASSUMED)
     if bounds.has(DEFAULT_GOGC):
         return Setting(GOGC, DEFAULT_GOGC, ASSUMED, "", bounds.low, bounds.high)
-    source = next(one.path("memstats") for one in reversed(moments) if one.memstats is not None)
+    source = next(
+        moment.path("memstats") for moment in reversed(moments) if moment.memstats is not None
+    )
     return Setting(GOGC, bounds.likeliest, GOALS, source, bounds.low, bounds.high)
 
 

@@ -39,7 +39,7 @@ SCRAPED = (SCRAPED_RSS, ON_PAGE, THREADS_ON_PAGE)
 LIVE_HEAP = "/gc/heap/live:bytes"  # marked by the last collection; since Go 1.21
 RUNTIME_SIDE = ("memstats", "heap_text", "metrics")
 KERNEL_SIDE = ("smaps", "smaps_rollup", "status")
-OF_MEMORY = ("memstats", "metrics", "process", "smaps", "rollups", "status", "statm", "cgroup")
+MEMORY_FRAMES = ("memstats", "metrics", "process", "smaps", "rollups", "status", "statm", "cgroup")
 
 
 def facts_of_moments(capture: Capture) -> tuple[MomentFacts, ...]:
@@ -48,7 +48,9 @@ def facts_of_moments(capture: Capture) -> tuple[MomentFacts, ...]:
     Where none does, those of the moments that count goroutines: their number tells a leak alone.
     """
     every = capture.by_moment.values()
-    moments = [moment for moment in every if any(len(getattr(moment, name)) for name in OF_MEMORY)]
+    moments = [
+        moment for moment in every if any(len(getattr(moment, name)) for name in MEMORY_FRAMES)
+    ]
     moments = moments or [moment for moment in every if len(moment.goroutines)]
     if not moments:
         return ()
@@ -58,10 +60,12 @@ def facts_of_moments(capture: Capture) -> tuple[MomentFacts, ...]:
     marked = {} if capture.gc is None else _marked(capture.gc.cycles)
     page_bytes = _page_bytes_of(capture)
     started = environment_of(capture)
-    facts = [replace(_facts(one, ends, marked, page_bytes), started=started) for one in sides]
-    heaps = _heaps(sides, capture.go_version, {one.name: one.gomemlimit_bytes for one in facts})
-    blocks = LargeBlocks([one.mappings for one in facts if one.mappings is not None])
-    return tuple(replace(one, large_blocks=blocks, heap=heaps.get(one.name)) for one in facts)
+    facts = [replace(_facts(side, ends, marked, page_bytes), started=started) for side in sides]
+    heaps = _heaps(
+        sides, capture.go_version, {known.name: known.gomemlimit_bytes for known in facts}
+    )
+    blocks = LargeBlocks([known.mappings for known in facts if known.mappings is not None])
+    return tuple(replace(known, large_blocks=blocks, heap=heaps.get(known.name)) for known in facts)
 
 
 def _page_bytes_of(capture: Capture) -> int | None:
@@ -69,7 +73,7 @@ def _page_bytes_of(capture: Capture) -> int | None:
     noted = capture.manifest.fact("page_size")
     if type(noted) is int and SMALLEST_PAGE_BYTES <= noted <= LARGEST_PAGE_BYTES:
         return noted
-    built_for = {one.build["goarch"].iloc[0] for one in capture.builds.values()}
+    built_for = {build.build["goarch"].iloc[0] for build in capture.builds.values()}
     return SMALLEST_PAGE_BYTES if built_for and built_for <= OF_ONE_PAGE_SIZE else None
 
 
@@ -227,7 +231,7 @@ def _ledger(
     moment, classified, memstats = sides.moment, sides.classified, sides.memstats
     status, statm, rollup = map(_last, (moment.status, moment.statm, moment.rollups))
     known = (classified, memstats, status, statm, rollup)
-    if all(one is None for one in known) and not cgroup and SCRAPED_RSS not in sides.scraped:
+    if all(row is None for row in known) and not cgroup and SCRAPED_RSS not in sides.scraped:
         return None
     return reconcile_rss(
         classified,
@@ -286,14 +290,14 @@ def _heaps(
     sides: Sequence[_Sides], version: GoVersion, limits: Mapping[str, int | None]
 ) -> dict[str, pd.Series]:
     """Heap kept, given back and still resident, by moment; see `heap_return`."""
-    known = [(one.moment.name, one.memstats) for one in sides if one.memstats is not None]
+    known = [(side.moment.name, side.memstats) for side in sides if side.memstats is not None]
     if not known:
         return {}
     rows = pd.DataFrame([row for _, row in known]).assign(moment=[name for name, _ in known])
     mapped = [
-        one.classified.mappings[["kind", "LazyFree", "Rss"]].assign(moment=one.moment.name)
-        for one in sides
-        if one.classified is not None
+        side.classified.mappings[["kind", "LazyFree", "Rss"]].assign(moment=side.moment.name)
+        for side in sides
+        if side.classified is not None
     ]
     table = heap_return(rows, pd.concat(mapped) if mapped else None, version, limits)
     return {row["moment"]: row for _, row in table.iterrows()}

@@ -60,7 +60,7 @@ def _for_container(asked: Asked, moments: Sequence[MomentFacts]) -> Asked:
     """With the container's size, and a GOMEMLIMIT by what the last ledger says is not Go's."""
     limit, source = asked.container_bytes, asked.container_source
     if limit is None:
-        told = [one.cgroup_use for one in moments if one.cgroup_use is not None]
+        told = [moment.cgroup_use for moment in moments if moment.cgroup_use is not None]
         if not told or told[-1].limit_bytes is None:
             return asked
         limit, source = told[-1].limit_bytes, CGROUP
