@@ -167,11 +167,11 @@ def compare_diagnoses(
     With several captures on a side, the ledger has medians, which need not add up.
     """
     runs = _several(before), _several(after)
-    old, new = (
-        Side(word, captures, *ends, requests)
-        for word, captures, ends in zip(SIDES, runs, _ends(*runs), strict=True)
-    )
-    pairs = counterparts(list(old.captures[0].ledgers), list(new.captures[0].ledgers))
+    names = [list(captures[0].ledgers) for captures in runs]
+    pairs = counterparts(*names)
+    first, last = first_pair(*names) or ("", ""), pairs[-1] if pairs else ("", "")
+    sides = zip(SIDES, runs, first, last, strict=True)
+    old, new = (Side(*side, requests) for side in sides)
     profiles = [side.captures[0].capture.heap_profiles for side in (old, new)]
     profiled = counterparts(list(profiles[0]), list(profiles[1]))[-1:]
     asked: dict[str, Any] = {"least_change": least_change, "margin": margin}
@@ -228,17 +228,6 @@ def compare_diagnoses(
         **asked,
     )
     return replace(compared, judgement=judge(compared, old.captures, new.captures))
-
-
-def _ends(
-    old: Sequence[Diagnosis], new: Sequence[Diagnosis]
-) -> tuple[tuple[str, str], tuple[str, str]]:
-    """The first and the last moment of each side that have a counterpart; empty without any."""
-    names = list(old[0].ledgers), list(new[0].ledgers)
-    pairs = counterparts(*names)
-    last = pairs[-1] if pairs else ("", "")
-    first = first_pair(*names) or ("", "")
-    return (first[0], last[0]), (first[1], last[1])
 
 
 def _change(old: Side, new: Side) -> Change | None:

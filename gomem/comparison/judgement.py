@@ -28,6 +28,7 @@ from gomem.comparison.samples import (
     Judgement,
 )
 from gomem.comparison.settings import settings_words
+from gomem.inputs.schema import rows_of
 from gomem.statistics.rank_tests import ALPHA, EQUIVALENT, NO_WORSE, most_by_chance
 from gomem.units import format_fraction, format_relative
 
@@ -174,10 +175,7 @@ def _margin(comparison: Comparison) -> list[str]:
 
 def _findings(comparison: Comparison) -> _Part | None:
     """Warnings that are new, or gone."""
-    warns = _warnings(comparison)
-    if warns.empty:
-        return None
-    new, gone = (warns.loc[warns["state"] == state, "code"].tolist() for state in (NEW, GONE))
+    new, gone = (_warnings(comparison, state) for state in (NEW, GONE))
     words = [f"new: {', '.join(new)}"] * bool(new) + [f"gone: {', '.join(gone)}"] * bool(gone)
     if not words:
         return None
@@ -187,14 +185,15 @@ def _findings(comparison: Comparison) -> _Part | None:
 
 def _not_comparable(comparison: Comparison) -> list[str]:
     """Warnings of one side that the other side's files could not have shown."""
-    warns = _warnings(comparison)
-    codes = [] if warns.empty else warns.loc[warns["state"] == NOT_COMPARABLE, "code"].tolist()
-    if not codes:
-        return []
-    codes = ", ".join(codes)
-    return [f"Not comparable, as only one side has the files that would show it: {codes}."]
+    codes = ", ".join(_warnings(comparison, NOT_COMPARABLE))
+    said = f"Not comparable, as only one side has the files that would show it: {codes}."
+    return [said] if codes else []
 
 
-def _warnings(comparison: Comparison) -> pd.DataFrame:
-    found = comparison.findings
-    return found if found.empty else found[found["severity"] != str(Severity.INFO)]
+def _warnings(comparison: Comparison, state: str) -> list[str]:
+    """The codes of those in a state."""
+    return [
+        row["code"]
+        for row in rows_of(comparison.findings)
+        if row["state"] == state and row["severity"] != str(Severity.INFO)
+    ]

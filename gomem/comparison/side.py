@@ -131,12 +131,12 @@ class Span:
     @property
     def began(self) -> int:
         """Collections until the first moment; 0 where there is only one, or a restart between."""
-        return self._counted(self.first) if self._is_one_process else 0
+        return (self._counts[0] or 0) if self._is_one_process else 0
 
     @property
     def ended(self) -> int:
         """Collections until the last moment."""
-        return self._counted(self.last)
+        return self._counts[1] or 0
 
     @property
     def collections(self) -> int:
@@ -145,12 +145,19 @@ class Span:
 
     @property
     def _is_one_process(self) -> bool:
-        return self.first is not self.last and self._counted(self.first) <= self.ended
+        return self.first is not self.last and (self._counts[0] or 0) <= self.ended
 
-    @staticmethod
-    def _counted(facts: MomentFacts | None) -> int:
-        reading = None if facts is None else facts.counter_reading
-        return (reading.count("NumGC") or 0) if reading is not None else 0
+    @property
+    def _readings(self) -> list[CounterReading | None]:
+        """The counters of the two moments."""
+        return [
+            None if facts is None else facts.counter_reading for facts in (self.first, self.last)
+        ]
+
+    @property
+    def _counts(self) -> list[int | None]:
+        """How many collections they count."""
+        return [None if reading is None else reading.count("NumGC") for reading in self._readings]
 
     def not_covered_by(self, log: CollectorFacts | None) -> str:
         """Why a log does not tell what lies between the moments; empty if it does, or of none."""
@@ -160,7 +167,7 @@ class Span:
             name = "" if self.last is None else self.last.name
             return f"ends at collection {log.last_number}, of the {self.ended} until {name}"
         lasting = None if log.log_seconds is None else log.log_seconds[1] - log.log_seconds[0]
-        if self._has_two_counts and not self.collections:
+        if self._is_one_process and None not in self._counts and not self.collections:
             return "has none of the time between the moments, in which no collection ran"
         if lasting is None or self.seconds is None or lasting >= MIN_LOG_SHARE * self.seconds:
             return ""
@@ -171,12 +178,6 @@ class Span:
         """Whether a log that ends with this collection tells nearly all of them."""
         cycles = self.ended - self.began
         return cycles <= 0 or min(last_number, self.ended) - self.began >= COVERED * cycles
-
-    @property
-    def _has_two_counts(self) -> bool:
-        readings = self._reading(self.first), self._reading(self.last)
-        counts = [None if one is None else one.count("NumGC") for one in readings]
-        return self._is_one_process and None not in counts
 
     @property
     def seconds(self) -> float | None:
@@ -190,7 +191,7 @@ class Span:
     @property
     def rates(self) -> dict[str, float]:
         """Rates between the two moments, by the process's own counters; see `RATES`."""
-        first, last = self._reading(self.first), self._reading(self.last)
+        first, last = self._readings
         if first is None or last is None or not self._is_one_process:
             return {}
         found: dict[str, float] = {}
@@ -205,10 +206,8 @@ class Span:
 
     def per_request(self, requests: float) -> dict[str, float]:
         """What each of so many requests cost on average, by the counters of the two moments."""
-        if not self._is_one_process or not requests:
-            return {}
-        first, last = self._reading(self.first), self._reading(self.last)
-        if first is None or last is None:
+        first, last = self._readings
+        if first is None or last is None or not self._is_one_process or not requests:
             return {}
         spent = {
             "alloc_bytes_per_request": first.counted_until(last, "TotalAlloc"),
@@ -216,10 +215,6 @@ class Span:
             "gc_cpu_seconds_per_request": gc_cpu_between(first.metrics, last.metrics),
         }
         return {name: value / requests for name, value in spent.items() if value is not None}
-
-    @staticmethod
-    def _reading(facts: MomentFacts | None) -> CounterReading | None:
-        return None if facts is None else facts.counter_reading
 
     def _time_between(self, first: CounterReading, last: CounterReading) -> float | None:
         """By the moments' own clock; else by the collections', of which there must be enough."""

@@ -42,19 +42,14 @@ QUANTITY_NAMES = {
 
 @dataclass(frozen=True, eq=False)
 class Change:
-    """From one moment to another, of one capture or of two; both have a ledger.
+    """From one moment to another, of one capture or of two; both have a ledger."""
 
-    Attributes:
-        earlier: The earlier moment, or the baseline's.
-        later: The later one.
-        accounts: Those of the captures that they are of.
-        of_baseline: Whether the earlier one is of another process, the baseline; None if nobody
-            says, and then the mappings tell whether addresses mean the same on both sides.
-    """
-
-    earlier: MomentFacts
-    later: MomentFacts
+    earlier: MomentFacts  # the earlier moment, or the baseline's
+    later: MomentFacts  # the later one
+    # Those of the captures that they are of.
     accounts: tuple[Account | None, Account | None] = (None, None)
+    # Whether the earlier one is of another process, the baseline; None if nobody says, and then
+    # the mappings tell whether addresses mean the same on both sides.
     of_baseline: bool | None = None
 
     @property
@@ -149,17 +144,10 @@ def change_words(
     meanwhile: str = "",
     peak: str = "",
 ) -> Text:
-    """How the whole moved between two snapshots, and which parts moved it.
+    """How the whole moved between two snapshots, and which parts moved it; see `account.moved`.
 
-    Args:
-        quantity: What the parts add up to; one of `account.QUANTITIES`.
-        first: The earlier one, or the baseline's.
-        last: The later one.
-        parts: What moved; see `account.moved`.
-        moments: The moments that say what native memory is.
-        before: When or where the first was, in words.
-        meanwhile: In what time, and that it goes on.
-        peak: What was between.
+    The moments say what native memory is. In words, `before` is when or where the first snapshot
+    was, `meanwhile` in what time it moved and that it goes on, `peak` what was between.
     """
     change = last.total_bytes - first.total_bytes
     level = max(first.total_bytes, last.total_bytes)

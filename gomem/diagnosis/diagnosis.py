@@ -10,7 +10,8 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from html import escape
 from itertools import pairwise
-from typing import TYPE_CHECKING
+from operator import attrgetter
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 import pandas as pd
 
@@ -30,23 +31,37 @@ from gomem.diagnosis.pairing import counterpart_of, counterparts
 from gomem.diagnosis.verdict import Verdict, telling_moment, verdict_of
 from gomem.errors import CaptureError
 from gomem.facts.capture import CaptureFacts
-from gomem.facts.profiles import has_samples
+from gomem.facts.profiles import ProfileFacts, has_samples
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable
     from os import PathLike
 
     from gomem.analysis.memory.ledger import Ledger
     from gomem.analysis.profiles.allocation_spikes import Spike
     from gomem.analysis.profiles.call_tree import CallTree
-    from gomem.analysis.scavenger.scavenger import Scavenger
-    from gomem.analysis.what_if.what_if import WhatIf
     from gomem.facts.collector import CollectorFacts
     from gomem.facts.moment import MomentFacts
-    from gomem.inputs.pprof.sites import AllocationSites
     from gomem.inputs.pprof.table import Profile
 
+_Answer = TypeVar("_Answer")
 OF_SITES = frozenset({"heap-growth", "allocation-spike"})  # findings that name who allocates
+
+
+class _Fact(Generic[_Answer]):
+    """What the facts say, by the same name."""
+
+    def __init__(
+        self, fact: cached_property[_Answer] | Callable[[Any], _Answer], *, of: str = "facts"
+    ) -> None:
+        self._of, self.__doc__ = of, fact.__doc__
+
+    def __set_name__(self, _: type, name: str) -> None:
+        self._said_by = attrgetter(f"{self._of}.{name}")
+
+    def __get__(self, diagnosis: Diagnosis, _: type) -> _Answer:
+        said: _Answer = self._said_by(diagnosis)
+        return said
 
 
 @dataclass(frozen=True)
@@ -250,60 +265,25 @@ class Diagnosis:
 
     # The facts, by names of their own
 
+    moments = _Fact(CaptureFacts.moments)
+    by_moment = _Fact(CaptureFacts.by_moment)
+    ledgers = _Fact(CaptureFacts.ledgers)
+    ledger = _Fact(CaptureFacts.ledger)
+    kinds = _Fact(CaptureFacts.kinds)
+    smaps = _Fact(CaptureFacts.smaps)
+    levels = _Fact(CaptureFacts.levels)
+    heap = _Fact(CaptureFacts.heap)
+    heap_steps = _Fact(CaptureFacts.heap_steps)
+    scavenger = _Fact(CaptureFacts.scavenger)
+    collector = _Fact(CaptureFacts.collector)
+    what_if = _Fact(CaptureFacts.what_if)
+    sites = _Fact(ProfileFacts.sites, of="facts.profiles")
+    growth = _Fact(ProfileFacts.growth, of="facts.profiles")
+
     @property
     def capture(self) -> Capture:
         """What was read."""
         return self.facts.capture
-
-    @property
-    def moments(self) -> tuple[MomentFacts, ...]:
-        """What is known of each moment, in order."""
-        return self.facts.moments
-
-    @property
-    def by_moment(self) -> Mapping[str, MomentFacts]:
-        """The same by the moments' names."""
-        return self.facts.by_moment
-
-    @property
-    def ledgers(self) -> dict[str, Ledger]:
-        """Ledger by moment, in order; moments without one are left out."""
-        return self.facts.ledgers
-
-    @property
-    def ledger(self) -> pd.DataFrame:
-        """All ledgers: `moment`, then the columns of `LEDGER_PARTS`."""
-        return self.facts.ledger
-
-    @property
-    def kinds(self) -> pd.DataFrame:
-        """Mappings by kind: `moment`, then the columns of `BY_KIND`."""
-        return self.facts.kinds
-
-    @property
-    def smaps(self) -> pd.DataFrame:
-        """The mappings of all moments with `kind`; see `CaptureFacts.smaps`."""
-        return self.facts.smaps
-
-    @property
-    def levels(self) -> pd.DataFrame:
-        """One wide row a moment, by time; see `CaptureFacts.levels`."""
-        return self.facts.levels
-
-    @property
-    def heap(self) -> pd.DataFrame:
-        """Heap kept, given back and still resident; see `heap_return`."""
-        return self.facts.heap
-
-    @property
-    def heap_steps(self) -> pd.DataFrame:
-        """What of it changed from each moment to the next; see `heap_steps`."""
-        return self.facts.heap_steps
-
-    @property
-    def scavenger(self) -> Scavenger | None:
-        """What goes back to the kernel, and why not more."""
-        return self.facts.scavenger
 
     @cached_property
     def changes(self) -> tuple[Change, ...]:
@@ -320,26 +300,6 @@ class Diagnosis:
     @property
     def _with_ledger(self) -> list[MomentFacts]:
         return [one for one in self.moments if one.ledger is not None]
-
-    @property
-    def collector(self) -> CollectorFacts | None:
-        """What the log says; None without one."""
-        return self.facts.collector
-
-    @property
-    def sites(self) -> dict[str, dict[str, AllocationSites]]:
-        """Allocation sites by moment and sample type."""
-        return self.facts.profiles.sites
-
-    @property
-    def growth(self) -> pd.DataFrame:
-        """How each of those stacks grows; see `growth.GROWTH`."""
-        return self.facts.profiles.growth
-
-    @property
-    def what_if(self) -> WhatIf | None:
-        """What the usual GOGC and GOMEMLIMIT would do; None without a log."""
-        return self.facts.what_if
 
     def spike(self, at: str | pd.Timestamp | None = None) -> Spike | None:
         """Who allocated in one interval between two profiles; see `ProfileFacts.spike_at`."""

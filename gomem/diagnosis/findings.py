@@ -71,19 +71,16 @@ class Findings(tuple["Finding", ...]):
 
 @dataclass(frozen=True)
 class Scale:
-    """What findings are ranked and dated by.
+    """What findings are ranked and dated by."""
 
-    Attributes:
-        moments: The artefacts of each moment by kind, in the moments' order.
-        rss_bytes: RSS of each moment, where it is known.
-        whole_bytes: What bytes are a share of: RSS of the last moment that has any, the limit, or
-            what else tells how large the process is; None if nothing does.
-        thresholds: Of what is over, which was large, and which was given back.
-    """
-
+    # The artefacts of each moment by kind, in the moments' order.
     moments: Mapping[str, Mapping[str, str]]
+    # RSS of each moment, where it is known.
     rss_bytes: Mapping[str, int] = field(default_factory=dict)
+    # What bytes are a share of: RSS of the last moment that has any, the limit, or what else
+    # tells how large the process is; None if nothing does.
     whole_bytes: float | None = None
+    # Of what is over, which was large, and which was given back.
     thresholds: Thresholds = field(default_factory=Thresholds)
 
     @classmethod
@@ -168,12 +165,7 @@ def _told(kinds: Iterable[str]) -> set[str]:
 
 
 def one_a_cause(found: Iterable[Finding], scale: Scale) -> Findings:
-    """The findings of each cause as one, ranked.
-
-    Args:
-        found: As the rules gave them, cause by cause.
-        scale: What they are ranked and dated by.
-    """
+    """The findings of each cause as one, ranked."""
     by_cause: dict[tuple[str, Severity | None], list[Finding]] = defaultdict(list)
     for finding in found:
         # What spoils one moment's numbers is not what only may spoil another's.
@@ -184,12 +176,7 @@ def one_a_cause(found: Iterable[Finding], scale: Scale) -> Findings:
 
 
 def without_double_claims(findings: Findings, account: Account | None) -> Findings:
-    """The same, where no two claim the same bytes: what an earlier one has, a later one names so.
-
-    Args:
-        findings: Ranked.
-        account: What each group of memory holds; None where nothing says.
-    """
+    """The same, where no two claim the same bytes: what an earlier one has, a later names so."""
     if account is None:
         return findings
     return Findings(

@@ -24,28 +24,16 @@ THREADS, MAPPED = "thread stacks", "anonymous mmap"
 
 @dataclass(frozen=True)
 class Holder:
-    """Who holds a part of what moved.
+    """Who holds a part of what moved."""
 
-    Attributes:
-        name: A function, a kind of mapping, or a file.
-        own_function: The program's own function to look at; None where no file says.
-        low: By how much it grew, at least, in bytes.
-        high: The same at most.
-    """
-
-    name: str
-    own_function: str | None
-    low: float
-    high: float
+    name: str  # A function, a kind of mapping, or a file
+    own_function: str | None  # the program's own function to look at; None where no file says
+    low: float  # by how much it grew, at least, in bytes
+    high: float  # the same at most
 
 
 def holders_of(part: Part, case: Case) -> tuple[Holder, ...]:
-    """Who holds what moved in a part of the account, the largest first; as far as files say.
-
-    Args:
-        part: Of the account.
-        case: What is known.
-    """
+    """Who holds what moved in a part of the account, the largest first; as far as files say."""
     found: list[Holder] = []
     if LIVE in part.groups:
         found += [

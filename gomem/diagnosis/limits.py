@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from gomem.facts.limits import growth_to_limit
+from gomem.facts.moment import growth_to_limit
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -41,12 +41,7 @@ class Limits:
 
 
 def limits_of(moments: Sequence[MomentFacts], *, bounded: bool = False) -> Limits | None:
-    """The limits of a capture; None if no moment has what they are worked out from.
-
-    Args:
-        moments: What is known of each.
-        bounded: Whether what grew is garbage, which a heap goal bounds.
-    """
+    """The limits of a capture; None if no moment has what they are worked out from."""
     worst = {one.name: one.worst_case for one in moments if one.worst_case is not None}
     telling = [one for one in moments if one.worst_case or one.cgroup_use or one.address_space]
     if not telling:

@@ -12,10 +12,6 @@ def counterparts(before: Sequence[str], after: Sequence[str]) -> list[tuple[str,
     """Pairs of moments with the same name, in the order of the capture after.
 
     The last moment after, if none before has its name, is paired with the last one before.
-
-    Args:
-        before: Names of the moments before, in order.
-        after: Names of the moments after, in order.
     """
     same = [(name, name) for name in after if name in before]
     if not before or not after or after[-1] in before:

@@ -18,7 +18,7 @@ from gomem.causes.finding import Severity
 from gomem.diagnosis.findings import OF_DATA
 from gomem.diagnosis.observations import MIN_READINGS, whole_rise, whole_words
 from gomem.diagnosis.part_words import native_sizes
-from gomem.diagnosis.without_rss import at_moment, who_holds, without_rss
+from gomem.diagnosis.without_rss import at_moment, who_holds, without_rss, worth_naming
 from gomem.facts.moment import SHARED_ANONYMOUS
 from gomem.text import Bytes, Command, Count, File, Share, Text, joined, text
 
@@ -31,7 +31,6 @@ if TYPE_CHECKING:
 
 MISSING, DAMAGED = "data-missing", "data-damaged"
 LARGEST_GROUPS = 3  # named
-WORTH_NAMING = 0.05  # of RSS
 MOSTLY = 0.75  # of RSS: a group that is named alone in a headline
 OBSERVED_BESIDE = frozenset({"in_use", "goroutines"})
 OF_C = "native-memory"  # says itself what memory outside Go is
@@ -189,8 +188,7 @@ def _where_in_short(diagnosis: Diagnosis, facts: MomentFacts) -> Text:
 def _groups_words(facts: MomentFacts, named: Finding | None) -> Text:
     assert facts.groups is not None
     sizes, rss = facts.groups.sizes, facts.rss_bytes or 0
-    largest = sorted(sizes, key=lambda group: -sizes[group])[:LARGEST_GROUPS]
-    worth = [group for group in largest if sizes[group] >= WORTH_NAMING * rss]
+    worth = worth_naming(sizes, rss)[:LARGEST_GROUPS]
     if worth == [UNDIVIDED]:
         what = text("{} of anonymous memory", Bytes(sizes[UNDIVIDED])) if FILES in sizes else "it"
         return text("no file here breaks {} down", what)

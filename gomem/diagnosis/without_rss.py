@@ -32,6 +32,8 @@ from gomem.text import (
 from gomem.units import MIB
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from gomem.diagnosis.diagnosis import Diagnosis
     from gomem.facts.moment import MomentFacts
     from gomem.inputs.pprof.table import Profile
@@ -125,18 +127,22 @@ def _by_memstats(diagnosis: Diagnosis, facts: MomentFacts | None) -> _Told | Non
     whole = sum(claimed.values())
     if not whole:
         return None
-    largest = sorted(claimed, key=lambda group: -claimed[group])
-    worth = [group for group in largest if claimed[group] >= WORTH_NAMING * whole][:HOLDERS]
     named = joined(
         ", ",
         (
             text("{} {} ({})", Bytes(claimed[group]), NAMES[group], Share(claimed[group] / whole))
-            for group in worth
+            for group in worth_naming(claimed, whole)[:HOLDERS]
         ),
     )
     sentence = text("Go reserves {}{}: {}.", Bytes(whole), at_moment(diagnosis, facts), named)
     who, grew, _ = _by_heap_profiles(diagnosis, facts) or ("", False, "")
     return joined(" ", filter(None, (sentence, who))), grew, SMAPS_ALONE
+
+
+def worth_naming(sizes: Mapping[str, int], whole: int) -> list[str]:
+    """Those that are more than a trifle of the whole, the largest first."""
+    largest = sorted(sizes, key=lambda name: -sizes[name])
+    return [name for name in largest if sizes[name] >= WORTH_NAMING * whole]
 
 
 def at_moment(diagnosis: Diagnosis, facts: MomentFacts) -> Text:

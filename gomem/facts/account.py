@@ -19,11 +19,12 @@ from gomem.inputs.schema import rows_of
 from gomem.units import is_unknown
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Mapping
 
     import pandas as pd
 
     from gomem.analysis.collector.steps import Cycles
+    from gomem.facts.capture import CaptureFacts
     from gomem.facts.moment import MomentFacts
     from gomem.inputs.pprof.table import Profile
 
@@ -39,21 +40,15 @@ DOUBTFUL = "doubtful"  # the ledger's word for parts of two states
 OF_PROGRAM = ("binary", "library")
 
 
-def account(
-    moments: Sequence[MomentFacts], profiles: Mapping[str, Profile], cycles: Cycles | None
-) -> Account | None:
-    """The account of one process; None where nothing says how large it is.
+def account_of_capture(facts: CaptureFacts) -> Account | None:
+    """What the resident bytes consist of at each moment, and what moved.
 
-    Args:
-        moments: In order.
-        profiles: Its heap profiles, for where no moment says more.
-        cycles: The log's collections, for where no profile does either; None without a log.
+    Where no moment says, what heap profiles have in use, or else what the log's collections marked;
+    None where nothing says how large the process is.
     """
-    begin = next((moment.time for moment in moments if moment.time is not None), None)
-    whole = account_of([reading_of(moment, begin) for moment in moments])
-    if whole is not None:
-        return whole
-    return _of_profiles(profiles) or _of_log(cycles)
+    begin = next((moment.time for moment in facts.moments if moment.time is not None), None)
+    whole = account_of([reading_of(moment, begin) for moment in facts.moments])
+    return whole or _of_profiles(facts.profiles.of_last_process) or _of_log(facts.cycles)
 
 
 def _of_profiles(profiles: Mapping[str, Profile]) -> Account | None:
@@ -86,12 +81,7 @@ def _of_log(cycles: Cycles | None) -> Account | None:
 
 
 def reading_of(moment: MomentFacts, begin: pd.Timestamp | None) -> Reading:
-    """What a moment's files say of its memory.
-
-    Args:
-        moment: Its facts.
-        begin: From when seconds are counted; None where no moment has a time.
-    """
+    """What a moment's files say of its memory; seconds are since the beginning, if there is one."""
     seconds = None
     if begin is not None and moment.time is not None:
         seconds = (moment.time - begin).total_seconds()

@@ -37,51 +37,31 @@ ALLOCATED = "alloc_space"
 
 @dataclass(frozen=True)
 class Caller:
-    """One of the program's own functions.
+    """One of the program's own functions."""
 
-    Attributes:
-        function: Its name.
-        called: What it calls there; empty if it is innermost.
-        file: Where; empty if no file says.
-        line: Its line; None likewise.
-        share: Of all that do so, as far as the files show.
-        path: The file that shows it.
-        depth: How often it stands in one stack at most, of who recurses.
-    """
-
-    function: str
-    called: str
-    file: str
-    line: int | None
-    share: float
-    path: str
-    depth: int = 1
+    function: str  # its name
+    called: str  # what it calls there; empty if it is innermost
+    file: str  # where; empty if no file says
+    line: int | None  # its line; None likewise
+    share: float  # of all that do so, as far as the files show
+    path: str  # the file that shows it
+    depth: int = 1  # how often it stands in one stack at most, of who recurses
 
 
 @dataclass(frozen=True)
 class CollectorCpu:
-    """What a CPU profile says that the collector took.
+    """What a CPU profile says that the collector took."""
 
-    Attributes:
-        fraction: Of the CPU that the program used.
-        used_seconds: That CPU.
-        path: The profile.
-    """
-
-    fraction: float
-    used_seconds: float
-    path: str
+    fraction: float  # of the CPU that the program used
+    used_seconds: float  # that CPU
+    path: str  # the profile
 
 
 @dataclass(frozen=True, eq=False)
 class Callers:
-    """The program's own functions that call something, each asked when it is first read.
+    """The program's own functions that call something, each asked when it is first read."""
 
-    Attributes:
-        capture: What was read.
-    """
-
-    capture: Capture
+    capture: Capture  # what was read
 
     @cached_property
     def collecting(self) -> tuple[Caller, ...]:
@@ -121,16 +101,14 @@ class Callers:
         """Who calls the library in which goroutines wait, other than to serve; the most first.
 
         A library's own goroutines have no function of the program on their stacks: whoever opened
-        a connection or a database, and did not close it, stands where it was asked for.
-
-        Args:
-            waits: The function in which they wait. Nobody is told of one of the program's own.
+        a connection or a database, and did not close it, stands where it was asked for. Nobody is
+        told of a function of the program's own.
         """
         if not self.is_of_a_library(waits):
             return ()
         called = self._calling(rf"^{re.escape(package_of(waits))}\.", SERVES)
-        whole = sum(one.share for one in called)
-        return tuple(replace(one, share=one.share / whole) for one in called)
+        whole = sum(caller.share for caller in called)
+        return tuple(replace(caller, share=caller.share / whole) for caller in called)
 
     def is_of_a_library(self, waits: str) -> bool:
         """Whether a function in which goroutines wait is of Go's library or a module of others."""

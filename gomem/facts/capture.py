@@ -19,19 +19,14 @@ from gomem.analysis.collector.pauses import RememberedPauses, remembered_pauses
 from gomem.analysis.mappings.kinds import address_regions
 from gomem.analysis.memory.groups import side_by_side
 from gomem.analysis.scavenger.scavenger import heap_steps
-from gomem.analysis.series.goroutine_growth import (
-    GOROUTINE_GROUPS,
-    GoroutineGrowth,
-    descriptors_grown,
-    goroutine_groups,
-)
+from gomem.analysis.series.goroutine_growth import GOROUTINE_GROUPS, goroutine_groups
 from gomem.analysis.series.level import Level
 from gomem.analysis.series.shapes import HALF, MOVES
 from gomem.analysis.what_if.what_if import Asked
-from gomem.facts.account import account
+from gomem.facts.account import account_of_capture
 from gomem.facts.callers import Callers
 from gomem.facts.collector import CollectorFacts
-from gomem.facts.excursions import Sighting, sightings
+from gomem.facts.excursions import sightings_of
 from gomem.facts.frames import (
     kinds_frame,
     ledger_frame,
@@ -40,46 +35,30 @@ from gomem.facts.frames import (
     smaps_frame,
 )
 from gomem.facts.goroutines import (
-    Finalizing,
-    GoroutineCount,
-    finalizing,
-    goroutine_counts,
+    counts_of_goroutines,
     growth_of_goroutines,
     rise_of_finalizers,
     rise_of_threads,
-)  # fmt: skip
-from gomem.facts.limits import growth_to_limit
+    running_finalizer,
+)
 from gomem.facts.live_heap import live_heap_of
-from gomem.facts.moment import LIVE, MomentFacts, seconds_of
+from gomem.facts.moment import LIVE, MomentFacts, growth_to_limit, seconds_of
 from gomem.facts.profiles import ProfileFacts
 from gomem.facts.retention import scavenger_of
-from gomem.facts.settings import (
-    ASSUMED,
-    ENVIRONMENT,
-    GOALS,
-    LOG,
-    METRICS,
-    settings_of,
-    stated_settings,
-)
+from gomem.facts.settings import ENVIRONMENT, METRICS, settings_of, stated_settings
 from gomem.facts.sides import facts_of_moments
 from gomem.facts.what_if import what_if_of
 from gomem.inputs.schema import build_rows
-from gomem.releases import Fact
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from gomem.analysis.memory.account import Account
+    from gomem.analysis.collector.steps import Cycles
     from gomem.analysis.memory.ledger import Ledger
     from gomem.analysis.memory.limits import TimeToLimit
-    from gomem.analysis.memory.live_heap import LiveHeap
-    from gomem.analysis.scavenger.scavenger import Scavenger
-    from gomem.analysis.series.level import Rise
     from gomem.analysis.what_if.what_if import WhatIf
     from gomem.capture.capture import Capture
     from gomem.errors import Damage
-    from gomem.facts.settings import Settings, Stated
     from gomem.releases import GoVersion
 
 SAID_BY = {METRICS: triggers.METRICS, ENVIRONMENT: triggers.ENVIRONMENT}
@@ -87,13 +66,9 @@ SAID_BY = {METRICS: triggers.METRICS, ENVIRONMENT: triggers.ENVIRONMENT}
 
 @dataclass(frozen=True, eq=False)
 class CaptureFacts:
-    """What is known of a capture.
+    """What is known of a capture."""
 
-    Attributes:
-        capture: What was read.
-    """
-
-    capture: Capture
+    capture: Capture  # what was read
 
     @property
     def go_version(self) -> GoVersion:
@@ -106,6 +81,13 @@ class CaptureFacts:
         return self.capture.damaged
 
     # Moment by moment
+
+    ledger = cached_property(ledger_frame)
+    kinds = cached_property(kinds_frame)
+    smaps = cached_property(smaps_frame)
+    levels = cached_property(levels_frame)
+    level_quantiles = cached_property(quantiles_frame)
+    scavenger = cached_property(scavenger_of)
 
     @cached_property
     def moments(self) -> tuple[MomentFacts, ...]:
@@ -120,40 +102,12 @@ class CaptureFacts:
     @cached_property
     def ledgers(self) -> dict[str, Ledger]:
         """Ledger by moment, in order; moments without one are left out."""
-        return {one.name: one.ledger for one in self.moments if one.ledger is not None}
-
-    @cached_property
-    def ledger(self) -> pd.DataFrame:
-        """All ledgers: `moment`, then the columns of `LEDGER_PARTS`."""
-        return ledger_frame(self.ledgers)
+        return {moment.name: moment.ledger for moment in self.moments if moment.ledger is not None}
 
     @cached_property
     def groups_side_by_side(self) -> pd.DataFrame:
         """Whose the memory is at each moment with a ledger; see `memory.groups.side_by_side`."""
-        return side_by_side([one.groups for one in self.moments if one.groups is not None])
-
-    @cached_property
-    def kinds(self) -> pd.DataFrame:
-        """Mappings by kind: `moment`, then the columns of `BY_KIND`."""
-        return kinds_frame(self.moments)
-
-    @cached_property
-    def smaps(self) -> pd.DataFrame:
-        """The mappings of all moments with their kinds; see `frames.smaps_frame`."""
-        return smaps_frame(self.capture, self.moments)
-
-    @cached_property
-    def levels(self) -> pd.DataFrame:
-        """One wide row a moment, by time where that is known: all that it counts, side by side.
-
-        `moment`, `rss_bytes`, the parts of its ledger, then the columns of `Capture.levels`.
-        """
-        return levels_frame(self.capture, self.ledgers)
-
-    @cached_property
-    def level_quantiles(self) -> pd.DataFrame:
-        """How high RSS and the heap lie; see `analysis.level_quantiles.LEVEL_QUANTILES`."""
-        return quantiles_frame(self.moments)
+        return side_by_side([moment.groups for moment in self.moments if moment.groups is not None])
 
     @cached_property
     def heap(self) -> pd.DataFrame:
@@ -166,18 +120,11 @@ class CaptureFacts:
         """What changed from each moment to the next; see `analysis.memory.scavenger.heap_steps`."""
         return heap_steps(self.heap, {moment.name: moment.rss_bytes for moment in self.moments})
 
-    @cached_property
-    def scavenger(self) -> Scavenger | None:
-        """What goes back to the kernel, and why not more; None where nothing says."""
-        limit = self._stated.memory_limit
-        told = None if limit is None or limit.known_by == ASSUMED else float(limit.value)
-        return scavenger_of(self.capture, self.moments, told)
-
     @property
     def largest_rss_bytes(self) -> int | None:
         """The largest RSS of any moment, if one is known."""
-        known = [one.rss_bytes for one in self.moments if one.rss_bytes is not None]
-        return max(known, default=None)
+        sizes = (moment.rss_bytes for moment in self.moments if moment.rss_bytes is not None)
+        return max(sizes, default=None)
 
     @cached_property
     def limit_growth(self) -> TimeToLimit | None:
@@ -209,12 +156,15 @@ class CaptureFacts:
 
     # The collector, and what its settings are
 
+    settings_stated = cached_property(stated_settings)
+    settings = cached_property(settings_of)
+
     @cached_property
     def collector(self) -> CollectorFacts | None:
         """What the log says; settings are from runtime/metrics, if every moment has the same."""
         if self.capture.gc is None:
             return None
-        gogc, limit = self._stated.gogc, self._stated.memory_limit
+        gogc, limit = self.settings_stated.gogc, self.settings_stated.memory_limit
         return CollectorFacts(
             self.capture.gc,
             ", ".join(self.capture.of_kind("gctrace")) or "gctrace",
@@ -223,16 +173,10 @@ class CaptureFacts:
             SAID_BY.get("" if gogc is None else gogc.known_by, SAID_BY[METRICS]),
         )
 
-    @cached_property
-    def _stated(self) -> Stated:
-        """What files say of GOGC and GOMEMLIMIT."""
-        return stated_settings(self.capture, self.moments)
-
-    @cached_property
-    def settings(self) -> Settings:
-        """How the runtime was set, and what says so."""
-        profiles = self.profiles.of_last_process
-        return settings_of(self.capture, self._stated, self.moments, profiles, self.collector)
+    @property
+    def cycles(self) -> Cycles | None:
+        """The log's collections; None without a log."""
+        return None if self.collector is None else self.collector.cycles
 
     @cached_property
     def what_if(self) -> WhatIf | None:
@@ -241,16 +185,12 @@ class CaptureFacts:
 
     def what_if_set(self, asked: Asked) -> WhatIf | None:
         """The same for settings of one's own, and a container's size."""
-        if self.collector is None:
-            return None
-        gogc = self.settings.gogc
-        known = float(gogc.value) if gogc.known_by != ASSUMED and gogc.is_constant else None
-        return what_if_of(self.collector, self.go_version, self.moments, known, asked)
+        return what_if_of(self, asked)
 
     @property
     def limit_is_possible(self) -> bool:
         """Whether the release knows GOMEMLIMIT, and no moment says what it is."""
-        return self._stated.memory_limit is None
+        return self.settings_stated.memory_limit is None
 
     @property
     def limited_moment(self) -> MomentFacts | None:
@@ -258,7 +198,7 @@ class CaptureFacts:
 
         A setting seldom changes: where a later moment does not say it, it is what it was.
         """
-        saying = [one for one in self._with_memstats if LIVE in one.metrics]
+        saying = [moment for moment in self._with_memstats if LIVE in moment.metrics]
         return saying[-1] if saying and saying[-1].limited_goal is not None else None
 
     @cached_property
@@ -294,6 +234,15 @@ class CaptureFacts:
 
     # Levels over the moments
 
+    excursions = cached_property(sightings_of)
+    account = cached_property(account_of_capture)
+    live_heap = cached_property(live_heap_of)
+    goroutine_counts = cached_property(counts_of_goroutines)
+    goroutines = cached_property(growth_of_goroutines)
+    threads = cached_property(rise_of_threads)
+    finalizing = cached_property(running_finalizer)
+    finalizer_queue = cached_property(rise_of_finalizers)
+
     @property
     def _with_memstats(self) -> list[MomentFacts]:
         return [moment for moment in self.moments if moment.memstats is not None]
@@ -302,80 +251,29 @@ class CaptureFacts:
     def total_allocs(self) -> dict[str, int]:
         """What the process had allocated in all, by moment; empty if another one began."""
         totals = {
-            one.name: one.memstats["TotalAlloc"] for one in self.moments if one.memstats is not None
+            moment.name: moment.memstats["TotalAlloc"]
+            for moment in self.moments
+            if moment.memstats is not None
         }
         known = {name: int(total) for name, total in totals.items() if pd.notna(total)}
         return known if list(known.values()) == sorted(known.values()) else {}
-
-    @cached_property
-    def excursions(self) -> tuple[Sighting, ...]:
-        """Which levels left their base, the clearest evidence first; see `facts.excursions`."""
-        known = self.capture.status.dropna(subset=["VmHWM"])
-        peaks = dict(zip(known["moment"], known["VmHWM"].astype(float), strict=True))
-        return sightings(self.moments, self.profiles.of_last_process, self.live_heap, peaks)
-
-    @cached_property
-    def account(self) -> Account | None:
-        """What the resident bytes consist of at each moment, and what moved."""
-        cycles = None if self.collector is None else self.collector.cycles
-        return account(self.moments, self.profiles.of_last_process, cycles)
-
-    @cached_property
-    def live_heap(self) -> LiveHeap | None:
-        """The live heap over time; None where fewer than two readings say anything of it."""
-        cycles = None if self.collector is None else self.collector.cycles
-        gogc = self.settings.gogc
-        return live_heap_of(
-            self.moments,
-            cycles,
-            self.profiles.of_last_process,
-            float(gogc.value),
-            (gogc.low, gogc.high) if gogc.known_by in (LOG, GOALS) else None,
-            stacks_count=self.go_version.possibly(Fact.STACKS_COUNT),
-        )
 
     @cached_property
     def arenas_level(self) -> Level | None:
         """The arenas' resident memory over time, where nothing says what is in use."""
         if self._with_memstats or self.collector is not None or self.profiles.by_moment:
             return None
-        mapped = [one for one in self.moments if one.arenas_rss_bytes is not None]
+        mapped = [moment for moment in self.moments if moment.arenas_rss_bytes is not None]
         seconds = seconds_of(mapped)
         if seconds is None:
             return None
-        return Level("smaps", seconds, np.array([one.arenas_rss_bytes for one in mapped], float))
-
-    @cached_property
-    def goroutine_counts(self) -> tuple[GoroutineCount, ...]:
-        """How many goroutines there are, at each moment that counts them, in order."""
-        return goroutine_counts(self.capture, self.by_moment)
+        sizes = np.array([moment.arenas_rss_bytes for moment in mapped], float)
+        return Level("smaps", seconds, sizes)
 
     @property
     def goroutines_are_timed(self) -> bool:
         """Whether each of those moments has a time."""
         return all(count.time is not None for count in self.goroutine_counts)
-
-    @cached_property
-    def threads(self) -> Rise | None:
-        """How the number of threads moves; None if fewer than two moments count them."""
-        return rise_of_threads(self.moments)
-
-    @cached_property
-    def finalizing(self) -> Finalizing | None:
-        """The finalizer or cleanup that was running at the last moment; None if none was."""
-        return finalizing(self.goroutine_counts)
-
-    @cached_property
-    def finalizer_queue(self) -> Rise | None:
-        """How the number of finalizers and cleanups that wait moves; None where nothing counts."""
-        return rise_of_finalizers(self.moments)
-
-    @cached_property
-    def goroutines(self) -> GoroutineGrowth:
-        """How the number of goroutines moves over the moments, and what goes with it."""
-        return growth_of_goroutines(
-            self.goroutine_counts, self.moments, descriptors_grown(self.profiles.growth)
-        )
 
     @cached_property
     def goroutine_groups(self) -> pd.DataFrame:
@@ -392,7 +290,7 @@ class CaptureFacts:
         totals = self.profiles.in_use
         if totals is None or moment.memstats is None:
             return None
-        names = [one.name for one in self.moments]
+        names = [known.name for known in self.moments]
         until = names[: names.index(moment.name) + 1]
         counted = [totals.allocated[name] for name in until if name in totals.allocated]
         allocated = moment.memstats["TotalAlloc"]

@@ -6,14 +6,14 @@ import math
 from dataclasses import dataclass
 from functools import cached_property
 from math import isnan
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 import pandas as pd
 
-from gomem.analysis.collector.cost import GcCost, cost_of_collection
-from gomem.analysis.collector.heap_pacing import HeapPacing, LiveHeap, heap_pacing, live_heaps
-from gomem.analysis.collector.mmu import MutatorUtilization, mutator_utilization
-from gomem.analysis.collector.pauses import GcPauses, gc_pauses
+from gomem.analysis.collector.cost import cost_of_collection
+from gomem.analysis.collector.heap_pacing import LiveHeap, heap_pacing, live_heaps
+from gomem.analysis.collector.mmu import mutator_utilization
+from gomem.analysis.collector.pauses import gc_pauses
 from gomem.analysis.collector.phases import gc_phases
 from gomem.analysis.collector.steps import (
     CONCURRENT,
@@ -26,30 +26,33 @@ from gomem.analysis.collector.timeline import gc_scavenges, gc_timeline
 from gomem.analysis.collector.triggers import METRICS, GcTriggers, gc_triggers
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from gomem.analysis.collector.steps import Cycles
     from gomem.inputs.gctrace.table import GcLog
 
+_Answer = TypeVar("_Answer")
 TABLE_WINDOWS = 24  # of the timeline, where it is printed
+
+
+def _answer(question: Callable[[Cycles], _Answer]) -> cached_property[_Answer]:
+    """What is asked of the collections alone."""
+    answer = cached_property(lambda facts: question(facts.cycles))
+    answer.__doc__ = question.__doc__
+    return answer
 
 
 @dataclass(frozen=True)
 class CollectorFacts:
-    """What is known of one log, each asked when it is first read.
+    """What is known of one log, each asked when it is first read."""
 
-    Attributes:
-        log: What was read.
-        path: The log, as evidence names it.
-        gogc_fraction: GOGC as a file says it, 1.0 for 100; infinite where it is off, None where
-            nothing says, or not always the same.
-        memory_limit_bytes: GOMEMLIMIT likewise; infinite where there is none.
-        gogc_source: What says GOGC; see `triggers.STATED`.
-    """
-
-    log: GcLog
-    path: str
+    log: GcLog  # what was read
+    path: str  # the log, as evidence names it
+    # GOGC as a file says it, 1.0 for 100; infinite where it is off, None where nothing says, or
+    # not always the same.
     gogc_fraction: float | None = None
-    memory_limit_bytes: float | None = None
-    gogc_source: str = METRICS
+    memory_limit_bytes: float | None = None  # GOMEMLIMIT likewise; infinite where there is none
+    gogc_source: str = METRICS  # what says GOGC; see `triggers.STATED`
 
     @property
     def cycles(self) -> Cycles:
@@ -67,20 +70,13 @@ class CollectorFacts:
             ends += [float(piece["at_seconds"].iloc[0]), float(piece["at_seconds"].iloc[-1])]
         return (ends[0], ends[-1]) if len(runs) == 1 else None
 
-    @cached_property
-    def cost(self) -> GcCost:
-        """What they cost."""
-        return cost_of_collection(self.cycles)
-
-    @cached_property
-    def pauses(self) -> GcPauses:
-        """Times and their quantiles."""
-        return gc_pauses(self.cycles)
-
-    @cached_property
-    def utilization(self) -> MutatorUtilization:
-        """What the program kept of its CPU."""
-        return mutator_utilization(self.cycles)
+    cost = _answer(cost_of_collection)
+    pauses = _answer(gc_pauses)
+    utilization = _answer(mutator_utilization)
+    pacing = _answer(heap_pacing)
+    live = _answer(live_heaps)
+    phases = _answer(gc_phases)
+    timeline = _answer(gc_timeline)
 
     @cached_property
     def triggers(self) -> GcTriggers:
@@ -90,11 +86,6 @@ class CollectorFacts:
         )
 
     @cached_property
-    def pacing(self) -> HeapPacing:
-        """Survival, overshoot, headroom."""
-        return heap_pacing(self.cycles)
-
-    @cached_property
     def limit_is_possible(self) -> bool:
         """Whether a memory limit may have made goals: nothing says GOGC, or that there is none."""
         if self.memory_limit_bytes is not None and math.isinf(self.memory_limit_bytes):
@@ -102,17 +93,7 @@ class CollectorFacts:
         if not self.triggers.gogc["gogc_fraction"].isna().any():
             return False
         stacks = pieces_of(self.cycles, ["stacks_bytes"])
-        return any(one["stacks_bytes"].notna().any() for one in stacks)
-
-    @cached_property
-    def live(self) -> tuple[LiveHeap, ...]:
-        """The live heap of each run, and its slope."""
-        return live_heaps(self.cycles)
-
-    @cached_property
-    def phases(self) -> pd.DataFrame:
-        """Phases of each run."""
-        return gc_phases(self.cycles)
+        return any(piece["stacks_bytes"].notna().any() for piece in stacks)
 
     @cached_property
     def scavenges(self) -> pd.DataFrame:
@@ -146,13 +127,8 @@ class CollectorFacts:
         return row
 
     @cached_property
-    def timeline(self) -> pd.DataFrame:
-        """The log over time, in as many windows as a figure shows."""
-        return gc_timeline(self.cycles)
-
-    @cached_property
     def timeline_table(self) -> pd.DataFrame:
-        """The same in as many as a page prints."""
+        """The log over time, in as many windows as a page prints."""
         if len(self.cycles) < TABLE_WINDOWS:  # each has a window of its own, here as there
             return self.timeline
         return gc_timeline(self.cycles, TABLE_WINDOWS)
@@ -173,12 +149,7 @@ class CollectorFacts:
     @property
     def longest_run(self) -> LiveHeap | None:
         """The run that was watched longest."""
-        return max(self.live, key=lambda one: one.seconds, default=None)
-
-    @property
-    def available_cpu_seconds(self) -> float:
-        """CPU that GOMAXPROCS allowed from each run's first collection to its last."""
-        return self.cost.available_cpu_seconds
+        return max(self.live, key=lambda run: run.seconds, default=None)
 
     def marking_share_of(self, trigger: str) -> float | None:
         """CPU that marking took in collections of a trigger, of all that GOMAXPROCS allowed.
@@ -192,5 +163,5 @@ class CollectorFacts:
         return self._share(trigger, "gc_cpu_seconds")
 
     def _share(self, trigger: str, what: str) -> float | None:
-        available, spent = self.available_cpu_seconds, float(self.triggers.of(trigger)[what])
+        available, spent = self.cost.available_cpu_seconds, float(self.triggers.of(trigger)[what])
         return spent / available if available > 0 and not isnan(spent) else None

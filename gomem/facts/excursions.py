@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
     from gomem.analysis.memory.live_heap import LiveHeap
+    from gomem.facts.capture import CaptureFacts
     from gomem.facts.moment import MomentFacts
     from gomem.inputs.pprof.table import Profile
 
@@ -40,26 +41,18 @@ MAX_MARKS = 400  # of a long log the highest of as many stretches
 
 @dataclass(frozen=True)
 class Sighting:
-    """One kind of evidence that saw a level leave its base.
+    """One kind of evidence that saw a level leave its base."""
 
-    Attributes:
-        source: `profiles`, `marks`, `HeapAlloc` or `RSS`.
-        level: Its readings, in bytes.
-        moments: The moment of each reading; empty where none is known.
-        excursion: How the level left its base.
-        swing_bytes: Up to where it goes anyway: for HeapAlloc the usual heap goal; else 0.
-        holders: Who has more of it at the peak, or allocated it meanwhile, by own function; see
-            `profiles.own_code.HOLDERS`. None where no two profiles tell.
-        profiles: The moments of those two.
-    """
-
-    source: str
-    level: Level
-    moments: tuple[str, ...]
-    excursion: Excursion
+    source: str  # `profiles`, `marks`, `HeapAlloc` or `RSS`
+    level: Level  # its readings, in bytes
+    moments: tuple[str, ...]  # the moment of each reading; empty where none is known
+    excursion: Excursion  # how the level left its base
+    # Up to where it goes anyway: for HeapAlloc the usual heap goal; else 0.
     swing_bytes: float = 0.0
+    # Who has more of it at the peak, or allocated it meanwhile, by own function; see
+    # `profiles.own_code.HOLDERS`. None where no two profiles tell.
     holders: pd.DataFrame | None = None
-    profiles: tuple[str, str] | None = None
+    profiles: tuple[str, str] | None = None  # the moments of those two
 
     @property
     def peak_moment(self) -> str:
@@ -72,6 +65,13 @@ class Sighting:
         return self.moments[self.excursion.last]
 
 
+def sightings_of(facts: CaptureFacts) -> tuple[Sighting, ...]:
+    """Which levels left their base, the clearest evidence first."""
+    known = facts.capture.status.dropna(subset=["VmHWM"])
+    peaks = dict(zip(known["moment"], known["VmHWM"].astype(float), strict=True))
+    return sightings(facts.moments, facts.profiles.of_last_process, facts.live_heap, peaks)
+
+
 def sightings(
     moments: Sequence[MomentFacts],
     profiles: Mapping[str, Profile],
@@ -80,13 +80,10 @@ def sightings(
 ) -> tuple[Sighting, ...]:
     """Every kind of evidence that saw a level leave its base, the clearest first.
 
-    Args:
-        moments: In order.
-        profiles: Heap profiles of the last process, by moment.
-        live: What collections marked; None where nothing says.
-        peaks: The largest resident set so far (VmHWM), by moment.
+    Heap profiles are of the last process, peaks the largest resident set so far (VmHWM), both by
+    moment.
     """
-    timed = [(name, one.columns.time_nanos / 1e9) for name, one in profiles.items()]
+    timed = [(name, profile.columns.time_nanos / 1e9) for name, profile in profiles.items()]
     levels = (
         _of_profiles(profiles),
         _of_marks(live, moments),
@@ -112,11 +109,11 @@ def _seen(
 def _of_profiles(profiles: Mapping[str, Profile]) -> Sighting | None:
     """What is in use by each that says something new, for as long as it was shown."""
     shown = in_use_of(profiles)
-    rows = [(one.seconds, one.in_use_bytes, one.moment) for one in shown]
+    rows = [(reading.seconds, reading.in_use_bytes, reading.moment) for reading in shown]
     rows += [
-        (one.until_seconds, one.in_use_bytes, one.moment)
-        for one in shown
-        if one.until_seconds > one.seconds
+        (reading.until_seconds, reading.in_use_bytes, reading.moment)
+        for reading in shown
+        if reading.until_seconds > reading.seconds
     ]
     rows += [(each.seconds, each.least_in_use, each.moment) for each in large_objects(profiles)]
     return _seen(PROFILES, *zip(*rows, strict=True)) if rows else None
@@ -127,7 +124,9 @@ def _of_marks(live: LiveHeap | None, moments: Sequence[MomentFacts]) -> Sighting
     marked = None if live is None else live.marked
     if marked is None:
         return None
-    timed = [(one.time.timestamp(), one.name) for one in moments if one.time is not None]
+    timed = [
+        (moment.time.timestamp(), moment.name) for moment in moments if moment.time is not None
+    ]
     timed = timed if len(timed) == len(moments) else []  # any of the others may have shown it first
     starts = np.array([at for at, _ in timed])
     names = [*(name for _, name in timed), timed[-1][1]] if timed else [""]
@@ -140,21 +139,23 @@ def _of_marks(live: LiveHeap | None, moments: Sequence[MomentFacts]) -> Sighting
 
 
 def _of_heap_alloc(moments: Sequence[MomentFacts]) -> Sighting | None:
-    told = [one for one in moments if one.memstats is not None]
-    sizes = [float(one.memstats["HeapAlloc"]) for one in told if one.memstats is not None]
-    seen = _seen(HEAP_ALLOC, _seconds(told), sizes, [one.name for one in told]) if told else None
-    goals = pd.Series([one.memstats["NextGC"] for one in told if one.memstats is not None])
+    told = [moment for moment in moments if moment.memstats is not None]
+    sizes = [float(moment.memstats["HeapAlloc"]) for moment in told if moment.memstats is not None]
+    seen = (
+        _seen(HEAP_ALLOC, _seconds(told), sizes, [moment.name for moment in told]) if told else None
+    )
+    goals = pd.Series([moment.memstats["NextGC"] for moment in told if moment.memstats is not None])
     goal = pd.to_numeric(goals).median()
     return None if seen is None else replace(seen, swing_bytes=0.0 if pd.isna(goal) else goal)
 
 
 def _of_rss(moments: Sequence[MomentFacts], peaks: Mapping[str, float]) -> Sighting | None:
     """RSS at each moment, and between two the kernel's peak where it rose meanwhile."""
-    told = [one for one in moments if one.rss_bytes is not None]
-    at, names = _seconds(told), [one.name for one in told]
-    sizes = [float(one.rss_bytes or 0) for one in told]
+    told = [moment for moment in moments if moment.rss_bytes is not None]
+    at, names = _seconds(told), [moment.name for moment in told]
+    sizes = [float(moment.rss_bytes or 0) for moment in told]
     for place in range(1, len(told)):
-        before, peak = (peaks.get(names[one], np.nan) for one in (place - 1, place))
+        before, peak = (peaks.get(name, np.nan) for name in names[place - 1 : place + 1])
         if peak > before and peak > max(sizes[place - 1], sizes[place]):
             at.append((at[place - 1] + at[place]) / 2)
             sizes.append(peak)

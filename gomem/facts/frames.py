@@ -13,11 +13,9 @@ from gomem.capture.moment import MOMENT
 from gomem.inputs.schema import Column, Dictionary, dictionary_of, empty
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Mapping
 
-    from gomem.analysis.memory.ledger import Ledger
-    from gomem.capture.capture import Capture
-    from gomem.facts.moment import MomentFacts
+    from gomem.facts.capture import CaptureFacts
 
 PART_LEVELS = dictionary_of(
     (
@@ -30,41 +28,45 @@ PART_LEVELS = dictionary_of(
 )
 
 
-def ledger_frame(ledgers: Mapping[str, Ledger]) -> pd.DataFrame:
+def ledger_frame(facts: CaptureFacts) -> pd.DataFrame:
     """All ledgers: `moment`, then the columns of `LEDGER_PARTS`."""
-    return _by_moment({name: ledger.parts for name, ledger in ledgers.items()}, LEDGER_PARTS)
+    parts = {name: ledger.parts for name, ledger in facts.ledgers.items()}
+    return _by_moment(parts, LEDGER_PARTS)
 
 
-def kinds_frame(moments: Sequence[MomentFacts]) -> pd.DataFrame:
+def kinds_frame(facts: CaptureFacts) -> pd.DataFrame:
     """Mappings by kind: `moment`, then the columns of `BY_KIND`."""
     frames = {
         moment.name: ClassifiedMappings(moment.mappings, ()).kinds()
-        for moment in moments
+        for moment in facts.moments
         if moment.mappings is not None
     }
     return _by_moment(frames, BY_KIND)
 
 
-def smaps_frame(capture: Capture, moments: Sequence[MomentFacts]) -> pd.DataFrame:
+def smaps_frame(facts: CaptureFacts) -> pd.DataFrame:
     """The mappings of all moments with `kind`, and `rule`, by which it was told.
 
     As `Capture.smaps`; a mapping that holds two kinds is two rows, and of `maps`, which say
     nothing of residence, no kind is told.
     """
-    frames = [moment.mappings for moment in moments if moment.mappings is not None]
+    frames = [moment.mappings for moment in facts.moments if moment.mappings is not None]
     if not frames:
-        return capture.smaps.iloc[:0].assign(kind="", rule="")
+        return facts.capture.smaps.iloc[:0].assign(kind="", rule="")
     return pd.concat(frames, ignore_index=True)
 
 
-def levels_frame(capture: Capture, ledgers: Mapping[str, Ledger]) -> pd.DataFrame:
-    """One wide row a moment: RSS, the parts of its ledger, then the capture's own levels."""
+def levels_frame(facts: CaptureFacts) -> pd.DataFrame:
+    """One wide row a moment, by time where that is known: all that it counts, side by side.
+
+    `moment`, `rss_bytes`, the parts of its ledger, then the columns of `Capture.levels`.
+    """
     rows = [
         {"moment": name, "rss_bytes": ledger.rss_bytes}
         | dict(zip(ledger.parts["part"], ledger.parts["bytes"].tolist(), strict=True))
-        for name, ledger in ledgers.items()
+        for name, ledger in facts.ledgers.items()
     ]
-    wide = capture.levels
+    wide = facts.capture.levels
     if not rows:
         return wide
     parts = pd.DataFrame(rows).set_index("moment").reindex(wide["moment"]).astype("Int64")
@@ -73,14 +75,14 @@ def levels_frame(capture: Capture, ledgers: Mapping[str, Ledger]) -> pd.DataFram
     return named.set_index("time")
 
 
-def quantiles_frame(moments: Sequence[MomentFacts]) -> pd.DataFrame:
+def quantiles_frame(facts: CaptureFacts) -> pd.DataFrame:
     """How high RSS and the heap lie; see `analysis.level_quantiles.LEVEL_QUANTILES`."""
-    if len(moments) < LEAST_MOMENTS:
+    if len(facts.moments) < LEAST_MOMENTS:
         return empty(LEVEL_QUANTILES)
     rows = [
         {"rss_bytes": moment.rss_bytes}
         | ({} if moment.memstats is None else dict(moment.memstats[["HeapAlloc", "HeapInuse"]]))
-        for moment in moments
+        for moment in facts.moments
     ]
     return level_quantiles(pd.DataFrame(rows))
 

@@ -8,17 +8,21 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from gomem.analysis.series.goroutine_growth import GoroutineGrowth, goroutine_growth
+from gomem.analysis.series.goroutine_growth import (
+    GoroutineGrowth,
+    descriptors_grown,
+    goroutine_growth,
+)
 from gomem.analysis.series.level import Level
 from gomem.inputs.goroutines.parse import finalizer_of
 from gomem.inputs.pprof.calls.names import own_function
 from gomem.units import is_unknown
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
     from gomem.analysis.series.level import Rise
-    from gomem.capture.capture import Capture
+    from gomem.facts.capture import CaptureFacts
     from gomem.facts.moment import MomentFacts
 
 GOROUTINE = "goroutine"
@@ -26,36 +30,26 @@ GOROUTINE = "goroutine"
 
 @dataclass(frozen=True)
 class GoroutineCount:
-    """How many goroutines a moment has.
+    """How many goroutines a moment has."""
 
-    Attributes:
-        moment: Its name.
-        time: When it was, if that is known.
-        goroutines: How many.
-        path: The artefact that says so.
-        frame: They by stack, from a profile or a dump; None if only their number is known.
-    """
-
-    moment: str
-    time: pd.Timestamp | None
-    goroutines: int
-    path: str
+    moment: str  # its name
+    time: pd.Timestamp | None  # when it was, if that is known
+    goroutines: int  # how many
+    path: str  # the artefact that says so
+    # They by stack, from a profile or a dump; None if only their number is known.
     frame: pd.DataFrame | None
 
 
-def goroutine_counts(
-    capture: Capture, by_moment: Mapping[str, MomentFacts]
-) -> tuple[GoroutineCount, ...]:
-    """The counts of a capture, in the moments' order.
+def counts_of_goroutines(facts: CaptureFacts) -> tuple[GoroutineCount, ...]:
+    """How many goroutines there are, at each moment that counts them, in order.
 
-    Args:
-        capture: What was read; a moment may have a goroutine profile and nothing else.
-        by_moment: What is known of the moments that say anything about memory.
+    A moment may have a goroutine profile and say nothing about memory.
     """
     counts = []
-    for name in capture.by_moment or by_moment:
-        facts, moment = by_moment.get(name), capture.by_moment.get(name)
-        count = _of_facts(facts) if facts is not None else None
+    by_name = facts.capture.by_moment
+    for name in by_name or facts.by_moment:
+        known, moment = facts.by_moment.get(name), by_name.get(name)
+        count = None if known is None else _of_facts(known)
         if count is None and moment is not None and len(moment.goroutines):
             path = moment.paths.get(GOROUTINE, moment.paths.get("goroutines", GOROUTINE))
             time = None if moment.time is None else pd.Timestamp(moment.time)
@@ -75,34 +69,30 @@ def _of_facts(facts: MomentFacts) -> GoroutineCount | None:
     return GoroutineCount(facts.name, facts.time, count, facts.goroutine_path, frame)
 
 
-def growth_of_goroutines(
-    counts: Sequence[GoroutineCount], moments: Sequence[MomentFacts], descriptors_bytes: float
-) -> GoroutineGrowth:
-    """How their number moves, and what goes with it.
-
-    Args:
-        counts: As `goroutine_counts` gives them.
-        moments: The moments that say anything about memory.
-        descriptors_bytes: By how much descriptors rose in heap profiles.
-    """
-    stacked = [one for one in moments if one.memstats is not None]
-    stacks = [float(one.memstats["StackInuse"]) for one in stacked if one.memstats is not None]
+def growth_of_goroutines(facts: CaptureFacts) -> GoroutineGrowth:
+    """How the number of goroutines moves over the moments, and what goes with it."""
+    counts = facts.goroutine_counts
+    stacks = [
+        (moment.time, float(moment.memstats["StackInuse"]))
+        for moment in facts.moments
+        if moment.memstats is not None
+    ]
     return goroutine_growth(
-        level_of("goroutines", [count.time for count in counts], [c.goroutines for c in counts]),
-        level_of("stacks", [one.time for one in stacked], stacks),
+        level_of("goroutines", [(count.time, count.goroutines) for count in counts]),
+        level_of("stacks", stacks),
         profiles=[count.frame for count in counts if count.frame is not None],
-        descriptors_bytes=descriptors_bytes,
+        descriptors_bytes=descriptors_grown(facts.profiles.growth),
     )
 
 
-def level_of(source: str, times: Sequence[pd.Timestamp | None], values: Sequence[float]) -> Level:
+def level_of(source: str, readings: Sequence[tuple[pd.Timestamp | None, float]]) -> Level:
     """Readings by time; by their order where a time is not known."""
-    order = np.arange(len(values), dtype=np.float64)
-    known = [time.timestamp() for time in times if time is not None]
-    seconds = np.array(known) if len(known) == len(values) else order
+    order = np.arange(len(readings), dtype=np.float64)
+    known = [time.timestamp() for time, _ in readings if time is not None]
+    seconds = np.array(known) if len(known) == len(readings) else order
     if len(seconds) > 1 and (np.diff(seconds) < 0).any():
         seconds = order
-    levels = np.array(values, np.float64)
+    levels = np.array([value for _, value in readings], np.float64)
     told = ~np.isnan(levels)
     return Level(source, seconds[told], levels[told])
 
@@ -117,45 +107,38 @@ FINALIZERS = (
 QUEUED_FINALIZERS = {name for name, _ in FINALIZERS}
 
 
-def rise_of_finalizers(moments: Sequence[MomentFacts]) -> Rise | None:
+def rise_of_finalizers(facts: CaptureFacts) -> Rise | None:
     """How the number of finalizers and cleanups that wait moves; None where nothing counts."""
-    counted = [one for one in moments if one.metrics.keys() >= QUEUED_FINALIZERS]
-    waiting = [sum(sign * one.metrics[name] for name, sign in FINALIZERS) for one in counted]
-    return level_of("finalizers", [one.time for one in counted], waiting).rise
+    waiting = [
+        (moment.time, sum(sign * moment.metrics[name] for name, sign in FINALIZERS))
+        for moment in facts.moments
+        if moment.metrics.keys() >= QUEUED_FINALIZERS
+    ]
+    return level_of("finalizers", waiting).rise
 
 
-def rise_of_threads(moments: Sequence[MomentFacts]) -> Rise | None:
+def rise_of_threads(facts: CaptureFacts) -> Rise | None:
     """How the number of threads moves; None if fewer than two moments count them."""
-    counted = [moment for moment in moments if moment.threads is not None]
-    numbers = [float(moment.threads or 0) for moment in counted]
-    return level_of("threads", [moment.time for moment in counted], numbers).rise
+    counted = [
+        (moment.time, moment.threads) for moment in facts.moments if moment.threads is not None
+    ]
+    return level_of("threads", counted).rise
 
 
 @dataclass(frozen=True)
 class Finalizing:
-    """A finalizer or a cleanup that was running when somebody looked.
+    """A finalizer or a cleanup that was running when somebody looked."""
 
-    Attributes:
-        function: The program's own function in which it is.
-        moments: At which it ran.
-        looked: How many moments show stacks.
-        counts: What shows it, at the last of them.
-        wait_seconds: For how long it has waited there at least; None if no dump says.
-    """
-
-    function: str
-    moments: tuple[str, ...]
-    looked: int
-    counts: GoroutineCount
-    wait_seconds: float | None
+    function: str  # the program's own function in which it is
+    moments: tuple[str, ...]  # at which it ran
+    looked: int  # how many moments show stacks
+    counts: GoroutineCount  # what shows it, at the last of them
+    wait_seconds: float | None  # for how long it has waited there at least; None if no dump says
 
 
-def finalizing(counts: Sequence[GoroutineCount]) -> Finalizing | None:
-    """The finalizer that runs at the last moment that shows stacks; None if none does.
-
-    Args:
-        counts: As `goroutine_counts` gives them.
-    """
+def running_finalizer(facts: CaptureFacts) -> Finalizing | None:
+    """The finalizer or cleanup that was running at the last moment; None if none was."""
+    counts = facts.goroutine_counts
     shown = [count for count in counts if count.frame is not None and "stack" in count.frame]
     running = [_finalizers_of(count.frame) for count in shown]
     if not running or running[-1].empty:

@@ -10,11 +10,13 @@ import pandas as pd
 from gomem.analysis.collector.steps import ROUNDING_BYTES, pieces_of
 from gomem.analysis.memory.live_heap import InUse, LiveHeap, Marks, live_heap
 from gomem.analysis.profiles.published import published, total_bounds
+from gomem.releases import Fact
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from gomem.analysis.collector.steps import Cycles
+    from gomem.facts.capture import CaptureFacts
     from gomem.facts.moment import MomentFacts
     from gomem.inputs.pprof.table import Profile
 
@@ -25,30 +27,15 @@ COUNTS = ("NumGC", "NumForcedGC", "NextGC", "HeapAlloc", "TotalAlloc")
 COLUMNS = ("seconds", "LastGC", *COUNTS, "stack_bytes", "live_bytes", "in_use_bytes")
 
 
-def live_heap_of(
-    moments: Sequence[MomentFacts],
-    cycles: Cycles | None,
-    profiles: Mapping[str, Profile],
-    gogc: float,
-    gogc_bounds: tuple[float, float] | None,
-    *,
-    stacks_count: bool,
-) -> LiveHeap | None:
-    """The live heap over a capture; None where fewer than two readings say anything of it.
-
-    Args:
-        moments: In order.
-        cycles: The log's collections; None without a log.
-        profiles: Heap profiles of the last process, by moment.
-        gogc: As a fraction.
-        gogc_bounds: Between which it lies, where that is all that is known.
-        stacks_count: Whether stacks may raise goals, by the release.
-    """
-    marks = None if cycles is None else marks_of(cycles)
-    stats = stats_of(moments, {})
-    if not stacks_count:
+def live_heap_of(facts: CaptureFacts) -> LiveHeap | None:
+    """The live heap over time; None where fewer than two readings say anything of it."""
+    marks = None if facts.cycles is None else marks_of(facts.cycles)
+    stats, gogc = stats_of(facts.moments, {}), facts.settings.gogc
+    if not facts.go_version.possibly(Fact.STACKS_COUNT):
         stats["stack_bytes"] = 0.0
-    return live_heap(stats, marks, in_use_of(profiles), gogc, gogc_bounds)
+    in_use = in_use_of(facts.profiles.of_last_process)
+    bounds = (gogc.low, gogc.high) if gogc.is_inferred else None
+    return live_heap(stats, marks, in_use, float(gogc.value), bounds)
 
 
 def stats_of(moments: Sequence[MomentFacts], profiles: Mapping[str, Profile]) -> pd.DataFrame:

@@ -17,9 +17,11 @@ from gomem.analysis.memory.groups import MemoryGroups, memory_groups
 from gomem.analysis.memory.limits import (
     AddressSpace,
     LimitAdvice,
+    TimeToLimit,
     WorstCase,
     address_space_use,
     advise_gomemlimit,
+    time_to_limit,
     worst_case_rss,
 )
 from gomem.analysis.memory.skew import Skew
@@ -48,38 +50,23 @@ NO_GOMEMLIMIT = 1 << 62  # math.MaxInt64, rounded as a float, stands for none
 
 @dataclass(frozen=True)
 class HeapGoal:
-    """The heap goal in force: the size at which the next collection is to end.
+    """The heap goal in force: the size at which the next collection is to end."""
 
-    Attributes:
-        size_bytes: The goal.
-        path: The file that says it.
-        field: Its name there: NextGC, /gc/heap/goal, or the log's.
-    """
-
-    size_bytes: int
-    path: str
-    field: str
+    size_bytes: int  # the goal
+    path: str  # the file that says it
+    field: str  # its name there: NextGC, /gc/heap/goal, or the log's
 
 
 @dataclass(frozen=True)
 class LimitedGoal:
-    """A heap goal that GOMEMLIMIT makes.
+    """A heap goal that GOMEMLIMIT makes."""
 
-    Attributes:
-        limit_bytes: GOMEMLIMIT.
-        goal_bytes: The goal.
-        live_bytes: What the last collection marked, or at most HeapAlloc.
-        by_gogc_bytes: The goal that GOGC alone would make, at least; huge where it is off.
-        live_is_marked: Whether that is what was marked.
-        limit_is_in_force: Whether runtime/metrics say the limit, and not the environment.
-    """
-
-    limit_bytes: int
-    goal_bytes: int
-    live_bytes: int
-    by_gogc_bytes: float
-    live_is_marked: bool = True
-    limit_is_in_force: bool = True
+    limit_bytes: int  # GOMEMLIMIT
+    goal_bytes: int  # the goal
+    live_bytes: int  # what the last collection marked, or at most HeapAlloc
+    by_gogc_bytes: float  # the goal that GOGC alone would make, at least; huge where it is off
+    live_is_marked: bool = True  # whether that is what was marked
+    limit_is_in_force: bool = True  # whether runtime/metrics say the limit, and not the environment
 
     @property
     def room_fraction(self) -> float:
@@ -89,49 +76,36 @@ class LimitedGoal:
 
 @dataclass(frozen=True)
 class MomentFacts:
-    """What is known about one moment.
+    """What is known about one moment."""
 
-    Attributes:
-        name: The moment.
-        ledger: Where its resident bytes are; None if no artefact says.
-        memstats: A row of the MemStats table, or of runtime/metrics in its place.
-        heap: A row of `analysis.memory.scavenger.heap_return`, in bytes.
-        mappings: Classified mappings.
-        large_blocks: Those of all moments that may be malloc's.
-        size_classes: BySize of MemStats; empty if it is not there.
-        metrics: runtime/metrics scalars by name.
-        paths: The artefact of each kind.
-        skew: How far MemStats and the mappings lie apart, in time and in collections.
-        goroutines: Goroutines by stack, from a goroutine profile; see `capture.moment.GOROUTINES`.
-        cgroup: The cgroup's numbers by name, in bytes; empty without them.
-        limits: Soft limits of the process by the kernel's name; None for no limit.
-        time: When it was, if that is known.
-        live_bytes: What the last collection before it marked; None if nothing says.
-        scraped: What a page of Prometheus metrics says of the process, by the page's names.
-        page: A row of MemStats of such a page, where `memstats` is of runtime/metrics.
-        threads: How many threads the process has, or a page says that its runtime made; None if
-            nothing says.
-        started: The environment that the process was started with; None if nothing says.
-    """
-
-    name: str
-    ledger: Ledger | None = None
+    name: str  # the moment
+    ledger: Ledger | None = None  # where its resident bytes are; None if no artefact says
+    # A row of the MemStats table, or of runtime/metrics in its place.
     memstats: pd.Series | None = None
-    heap: pd.Series | None = None
-    mappings: pd.DataFrame | None = None
-    large_blocks: LargeBlocks | None = None
-    size_classes: pd.DataFrame | None = None
-    metrics: Mapping[str, float] = field(default_factory=dict)
-    paths: Mapping[str, str] = field(default_factory=dict)
+    heap: pd.Series | None = None  # A row of `analysis.memory.scavenger.heap_return`, in bytes
+    mappings: pd.DataFrame | None = None  # classified mappings
+    large_blocks: LargeBlocks | None = None  # those of all moments that may be malloc's
+    size_classes: pd.DataFrame | None = None  # BySize of MemStats; empty if it is not there
+    metrics: Mapping[str, float] = field(default_factory=dict)  # runtime/metrics scalars by name
+    paths: Mapping[str, str] = field(default_factory=dict)  # the artefact of each kind
+    # How far MemStats and the mappings lie apart, in time and in collections.
     skew: Skew = field(default_factory=Skew)
+    # Goroutines by stack, from a goroutine profile; see `capture.moment.GOROUTINES`.
     goroutines: pd.DataFrame | None = None
+    # The cgroup's numbers by name, in bytes; empty without them.
     cgroup: Mapping[str, int | None] = field(default_factory=dict)
+    # Soft limits of the process by the kernel's name; None for no limit.
     limits: Mapping[str, int | None] = field(default_factory=dict)
-    time: pd.Timestamp | None = None
-    live_bytes: int | None = None
+    time: pd.Timestamp | None = None  # when it was, if that is known
+    live_bytes: int | None = None  # what the last collection before it marked; None if nothing says
+    # What a page of Prometheus metrics says of the process, by the page's names.
     scraped: Mapping[str, float] = field(default_factory=dict)
+    # A row of MemStats of such a page, where `memstats` is of runtime/metrics.
     page: pd.Series | None = None
+    # How many threads the process has, or a page says that its runtime made; None if nothing
+    # says.
     threads: int | None = None
+    # The environment that the process was started with; None if nothing says.
     started: Environment | None = None
 
     @cached_property
@@ -294,15 +268,30 @@ class MomentFacts:
             told = None if row is None else row.get("artefact")
             if told is not None:
                 return str(told)
-            kind = next((one for one in _MEMSTATS if one in self.paths), kind)
+            kind = next((word for word in _MEMSTATS if word in self.paths), kind)
         return self.paths.get(kind, kind)
 
 
 def seconds_of(moments: Sequence[MomentFacts]) -> NDArray[np.float64] | None:
     """When they were, since the first; None if a time is not known, or they are in no order."""
-    times = [one.time for one in moments]
-    known = [one for one in times if one is not None]
-    if not known or len(known) < len(times):
+    times = [moment.time for moment in moments if moment.time is not None]
+    if not times or len(times) < len(moments):
         return None
-    seconds = np.array([(one - known[0]).total_seconds() for one in known])
+    seconds = np.array([(time - times[0]).total_seconds() for time in times])
     return seconds if (np.diff(seconds) >= 0).all() else None
+
+
+def growth_to_limit(moments: Sequence[MomentFacts], use: CgroupUse | None) -> TimeToLimit | None:
+    """When unreclaimable memory reaches the limit, along a line through the moments."""
+    if use is None or use.limit_bytes is None:
+        return None
+    known = [
+        (moment.time, float(moment.cgroup_use.unreclaimable_bytes))
+        for moment in moments
+        if moment.cgroup_use is not None and moment.time is not None
+    ]
+    if not known:
+        return None
+    times, sizes = (pd.Series(column) for column in zip(*known, strict=True))
+    seconds = (times - times.iloc[0]).dt.total_seconds()
+    return time_to_limit(seconds, sizes, use.limit_bytes)

@@ -38,13 +38,9 @@ SAMPLE_TYPES = ("inuse_space", "alloc_space", "inuse_objects", "alloc_objects")
 
 @dataclass(frozen=True, eq=False)
 class ProfileFacts:
-    """What is known of a capture's heap profiles, each asked when it is first read.
+    """What is known of a capture's heap profiles, each asked when it is first read."""
 
-    Attributes:
-        capture: What was read.
-    """
-
-    capture: Capture
+    capture: Capture  # what was read
 
     @cached_property
     def by_moment(self) -> Mapping[str, Profile]:
@@ -125,10 +121,7 @@ class ProfileFacts:
     ) -> CallTree | None:
         """Who calls whom, and how much of a value is below each call; None without such a value.
 
-        Args:
-            moment: Whose profile.
-            sample_type: Which value.
-            base: A profile to compare with, if it is to say what changed.
+        With a base to compare with, what changed.
         """
         profile = self.by_moment.get(moment)
         if profile is None or not has_samples(profile, sample_type):
@@ -194,19 +187,15 @@ class ProfileFacts:
         return find_spike(self.of_last_process)
 
     def spike_at(self, at: str | pd.Timestamp | None = None) -> Spike | None:
-        """Who allocated in one interval between two of them; see `find_spike`.
+        """Who allocated in one interval between two of them, by default what stands out most.
 
-        Args:
-            at: A moment's name, or a time; None for the interval that stands out most.
-
-        Raises:
-            KeyError: There is no heap profile of such a moment.
+        Which is named by a moment or a time; see `find_spike`. KeyError of a moment without one.
         """
         return find_spike(self.by_moment, at)
 
 
 def _that_count(sample_type: str, profiles: Mapping[str, Profile]) -> list[Profile]:
-    return [one for one in profiles.values() if sample_type in one.sample_type_names]
+    return [profile for profile in profiles.values() if sample_type in profile.sample_type_names]
 
 
 def _counts(profile: Profile, word: str) -> bool:

@@ -12,33 +12,27 @@ from gomem.analysis.collector.timeline import gc_scavenges
 from gomem.analysis.memory.skew import collection_ends
 from gomem.analysis.scavenger.retention import READINGS
 from gomem.analysis.scavenger.scavenger import CPU_CLASSES, Scavenger, scavenger
+from gomem.facts.settings import ASSUMED
 from gomem.inputs.schema import build_rows
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from gomem.capture.capture import Capture
+    from gomem.facts.capture import CaptureFacts
     from gomem.facts.moment import MomentFacts
 
 STOPPED = frozenset("Tt")
 HUGE = "AnonHugePages"
 
 
-def scavenger_of(
-    capture: Capture, moments: Sequence[MomentFacts], memory_limit_bytes: float | None
-) -> Scavenger | None:
-    """The answer for a capture; None where nothing says what the heap keeps or gives back.
-
-    Args:
-        capture: What was read.
-        moments: In order.
-        memory_limit_bytes: GOMEMLIMIT; infinite where there is none, None where nothing says.
-    """
-    log = capture.gc
+def scavenger_of(facts: CaptureFacts) -> Scavenger | None:
+    """What goes back to the kernel, and why not more; None where nothing says."""
+    capture, moments, log = facts.capture, facts.moments, facts.capture.gc
     cycles = None if log is None or not isinstance(log.cycles, pd.DataFrame) else log.cycles
     lines = None if log is None or cycles is None else log.scavenges
-    times = pd.Series([one.time for one in moments], dtype="datetime64[ns, UTC]")
-    readings = _of_moments(capture, moments, (times - times.min()).dt.total_seconds())
+    times = pd.Series([moment.time for moment in moments], dtype="datetime64[ns, UTC]")
+    seconds = (times - times.min()).dt.total_seconds()
+    rows = (_reading(*timed, capture) for timed in zip(moments, seconds, strict=True))
+    readings = build_rows(rows, READINGS)
     placed = None
     if lines is not None and cycles is not None and len(lines):
         ends = collection_ends(cycles, capture.memstats)
@@ -48,9 +42,10 @@ def scavenger_of(
         readings = of_lines if alone and len(of_lines) else readings
     if readings["HeapSys"].isna().all() and placed is None:
         return None
-    metrics = [[one.metrics.get(name) for name in CPU_CLASSES.values()] for one in moments]
+    metrics = [[moment.metrics.get(name) for name in CPU_CLASSES.values()] for moment in moments]
     cpu = pd.DataFrame(metrics, columns=list(CPU_CLASSES.values()), dtype=float)
-    has_none = memory_limit_bytes == math.inf
+    limit = facts.settings_stated.memory_limit
+    has_none = limit is not None and limit.known_by != ASSUMED and limit.value == math.inf
     return scavenger(readings, capture.go_version, cycles, placed, cpu, has_no_limit=has_none)
 
 
@@ -68,37 +63,32 @@ def _placed(
     return lines.assign(seconds=begins if pd.isna(zero) else np.nan)
 
 
-def _of_moments(
-    capture: Capture, moments: Sequence[MomentFacts], seconds: pd.Series
-) -> pd.DataFrame:
-    rows = (_reading(one, at, capture) for one, at in zip(moments, seconds, strict=True))
-    return build_rows(rows, READINGS)
-
-
-def _reading(one: MomentFacts, seconds: float, capture: Capture) -> tuple[Any, ...]:
-    stats = {} if one.memstats is None else one.memstats.to_dict()
+def _reading(moment: MomentFacts, seconds: float, capture: Capture) -> tuple[Any, ...]:
+    stats = {} if moment.memstats is None else moment.memstats.to_dict()
     return (
-        one.name,
+        moment.name,
         seconds,
         *(stats.get(column.name) for column in READINGS[2:10]),
-        one.rss_bytes,
-        _part(one, "heap_released_resident"),
-        _huge_excess(one),
-        one.gomemlimit_bytes,
-        _is_stopped(capture, one.name),
+        moment.rss_bytes,
+        _part(moment, "heap_released_resident"),
+        _huge_excess(moment),
+        moment.gomemlimit_bytes,
+        _is_stopped(capture, moment.name),
     )
 
 
-def _part(one: MomentFacts, name: str) -> int | None:
-    return one.ledger.part(name) if one.ledger is not None and one.ledger.has(name) else None
+def _part(moment: MomentFacts, name: str) -> int | None:
+    return (
+        moment.ledger.part(name) if moment.ledger is not None and moment.ledger.has(name) else None
+    )
 
 
-def _huge_excess(one: MomentFacts) -> int | None:
+def _huge_excess(moment: MomentFacts) -> int | None:
     """What the heap has resident beyond its claims, as far as it lies in huge pages."""
-    if one.mappings is None or HUGE not in one.mappings:
+    if moment.mappings is None or HUGE not in moment.mappings:
         return None
-    arenas = one.mappings[one.mappings["kind"] == "go-heap"]
-    return min(int(arenas[HUGE].fillna(0).sum()), _part(one, "heap_unexplained") or 0)
+    arenas = moment.mappings[moment.mappings["kind"] == "go-heap"]
+    return min(int(arenas[HUGE].fillna(0).sum()), _part(moment, "heap_unexplained") or 0)
 
 
 def _is_stopped(capture: Capture, moment: str) -> bool | None:

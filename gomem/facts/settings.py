@@ -41,9 +41,9 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from gomem.capture.capture import Capture
+    from gomem.facts.capture import CaptureFacts
     from gomem.facts.collector import CollectorFacts
     from gomem.facts.moment import MomentFacts
-    from gomem.inputs.pprof.table import Profile
 
 METRICS, ENVIRONMENT, LOG, GOALS, ASSUMED = "metrics", "environment", "log", "goals", "assumed"
 KNOWN_BY = (METRICS, ENVIRONMENT, LOG, GOALS, ASSUMED)
@@ -54,33 +54,30 @@ DEFAULT_GOGC = 1.0
 
 @dataclass(frozen=True)
 class Setting:
-    """One setting of the runtime.
+    """One setting of the runtime."""
 
-    Attributes:
-        name: GOGC, GOMEMLIMIT, GOMAXPROCS or GODEBUG.
-        value: GOGC as a fraction, 1.0 for 100, infinite for off; GOMEMLIMIT in bytes, infinite for
-            none; GOMAXPROCS as a count; GODEBUG as it is set.
-        known_by: `metrics`, `environment`, `log` or `goals`; `assumed` where nothing says it.
-        source: The file that says it; empty where none does.
-        low: Of GOGC that goals tell, or that is assumed, the least that they allow.
-        high: The most; infinite where nothing bounds it.
-        is_set: Whether the environment sets it, where that says it; else it is the default.
-        others: What else it was, at other moments or by the environment, and what says so.
-    """
-
-    name: str
+    name: str  # GOGC, GOMEMLIMIT, GOMAXPROCS or GODEBUG
+    # GOGC as a fraction, 1.0 for 100, infinite for off; GOMEMLIMIT in bytes, infinite for none;
+    # GOMAXPROCS as a count; GODEBUG as it is set.
     value: float | str
-    known_by: str
-    source: str = ""
-    low: float = math.nan
-    high: float = math.nan
+    known_by: str  # `metrics`, `environment`, `log` or `goals`; `assumed` where nothing says it
+    source: str = ""  # the file that says it; empty where none does
+    low: float = math.nan  # of GOGC that goals tell, or that is assumed, the least that they allow
+    high: float = math.nan  # the most; infinite where nothing bounds it
+    # Whether the environment sets it, where that says it; else it is the default.
     is_set: bool = True
+    # What else it was, at other moments or by the environment, and what says so.
     others: tuple[tuple[str, str], ...] = ()
 
     @property
     def is_stated(self) -> bool:
         """Whether a file says it."""
         return self.known_by in (METRICS, ENVIRONMENT)
+
+    @property
+    def is_inferred(self) -> bool:
+        """Whether goals tell it, between bounds."""
+        return self.known_by in (LOG, GOALS)
 
     @property
     def is_constant(self) -> bool:
@@ -107,15 +104,10 @@ def text_of(name: str, value: float | str) -> str:
 
 @dataclass(frozen=True)
 class Environment:
-    """The runtime's variables that a process was started with.
+    """The runtime's variables that a process was started with."""
 
-    Attributes:
-        variables: Those that are set, by name.
-        source: The file that says so.
-    """
-
-    variables: Mapping[str, str]
-    source: str
+    variables: Mapping[str, str]  # those that are set, by name
+    source: str  # the file that says so
 
     @property
     def gogc(self) -> float:
@@ -142,19 +134,12 @@ def environment_of(capture: Capture) -> Environment | None:
 
 @dataclass(frozen=True)
 class Settings:
-    """The settings of a capture's process; None where nothing says one.
+    """The settings of a capture's process; None where nothing says one."""
 
-    Attributes:
-        gogc: GOGC, by default assumed.
-        memory_limit: GOMEMLIMIT.
-        gomaxprocs: GOMAXPROCS.
-        godebug: GODEBUG.
-    """
-
-    gogc: Setting
-    memory_limit: Setting | None = None
-    gomaxprocs: Setting | None = None
-    godebug: Setting | None = None
+    gogc: Setting  # GOGC, by default assumed
+    memory_limit: Setting | None = None  # GOMEMLIMIT
+    gomaxprocs: Setting | None = None  # GOMAXPROCS
+    godebug: Setting | None = None  # GODEBUG
 
     @property
     def known(self) -> tuple[Setting, ...]:
@@ -165,24 +150,20 @@ class Settings:
 
 @dataclass(frozen=True)
 class Stated:
-    """The settings that files say; None where none does.
+    """The settings that files say; None where none does."""
 
-    Attributes:
-        environment: What the process was started with.
-        gogc: GOGC.
-        memory_limit: GOMEMLIMIT; infinite, and by no file, of a release that knows none.
-    """
-
-    environment: Environment | None
-    gogc: Setting | None
+    environment: Environment | None  # what the process was started with
+    gogc: Setting | None  # GOGC
+    # GOMEMLIMIT; infinite, and by no file, of a release that knows none.
     memory_limit: Setting | None
 
 
-def stated_settings(capture: Capture, moments: Sequence[MomentFacts]) -> Stated:
+def stated_settings(facts: CaptureFacts) -> Stated:
     """What files say of GOGC and GOMEMLIMIT.
 
     Of GOGC the environment's word counts unless the goals of a log contradict it.
     """
+    capture, moments = facts.capture, facts.moments
     environment = environment_of(capture)
     gogc = _of_metrics(GOGC, GOGC_METRIC, moments)
     limit = _of_metrics(GOMEMLIMIT, LIMIT_METRIC, moments)
@@ -222,50 +203,31 @@ def _started(environment: Environment, name: str, value: float | str) -> Setting
     return Setting(name, value, ENVIRONMENT, environment.source, *ends, is_set=is_set)
 
 
-def settings_of(
-    capture: Capture,
-    stated: Stated,
-    moments: Sequence[MomentFacts],
-    profiles: Mapping[str, Profile],
-    collector: CollectorFacts | None,
-) -> Settings:
-    """All settings of a capture.
-
-    Args:
-        capture: What was read.
-        stated: What files say.
-        moments: In order.
-        profiles: Heap profiles of the last process, by moment.
-        collector: What the log says; None without a log.
-    """
-    limit = stated.memory_limit
+def settings_of(facts: CaptureFacts) -> Settings:
+    """How the runtime was set, and what says so."""
+    limit = facts.settings_stated.memory_limit
     return Settings(
-        _gogc(capture, stated, moments, profiles, collector),
+        _gogc(facts),
         None if limit is None or limit.known_by == ASSUMED else limit,
-        _gomaxprocs(capture, stated, moments, collector),
-        _godebug(stated.environment),
+        _gomaxprocs(facts),
+        _godebug(facts.settings_stated.environment),
     )
 
 
-def _gogc(
-    capture: Capture,
-    stated: Stated,
-    moments: Sequence[MomentFacts],
-    profiles: Mapping[str, Profile],
-    collector: CollectorFacts | None,
-) -> Setting:
+def _gogc(facts: CaptureFacts) -> Setting:
+    stated = facts.settings_stated
     if stated.gogc is not None and stated.gogc.known_by == METRICS:
         return _beside(stated.gogc, stated.environment)
     limit = stated.memory_limit
     bounds = gogc_bounds(
-        of_last_process(stats_of(moments, profiles)),
-        stacks_count=capture.go_version.possibly(Fact.STACKS_COUNT),
+        of_last_process(stats_of(facts.moments, facts.profiles.of_last_process)),
+        stacks_count=facts.go_version.possibly(Fact.STACKS_COUNT),
         is_limited=limit is not None and math.isfinite(float(limit.value)),
     )
     if stated.gogc is not None and (bounds.is_empty or bounds.has(float(stated.gogc.value))):
         return stated.gogc
-    by_log = None if collector is None else _by_log(collector)
-    return _beside(by_log or _by_goals(bounds, moments), stated.environment)
+    by_log = None if facts.collector is None else _by_log(facts.collector)
+    return _beside(by_log or _by_goals(bounds, facts.moments), stated.environment)
 
 
 def _by_log(collector: CollectorFacts) -> Setting | None:
@@ -287,31 +249,27 @@ def _by_goals(bounds: GogcBounds, moments: Sequence[MomentFacts]) -> Setting:
         return Setting(GOGC, DEFAULT_GOGC, ASSUMED)
     if bounds.has(DEFAULT_GOGC):
         return Setting(GOGC, DEFAULT_GOGC, ASSUMED, "", bounds.low, bounds.high)
-    source = next(one.path("memstats") for one in reversed(moments) if one.memstats is not None)
+    source = next(
+        moment.path("memstats") for moment in reversed(moments) if moment.memstats is not None
+    )
     return Setting(GOGC, bounds.likeliest, GOALS, source, bounds.low, bounds.high)
 
 
 def _beside(setting: Setting, environment: Environment | None) -> Setting:
     """With what the environment says of GOGC, where that is another."""
-    if environment is None:
-        return setting
-    if environment.gogc == setting.value:
+    if environment is None or environment.gogc == setting.value:
         return setting
     others = (*setting.others, (text_of(GOGC, environment.gogc), environment.source))
     return replace(setting, others=others)
 
 
-def _gomaxprocs(
-    capture: Capture,
-    stated: Stated,
-    moments: Sequence[MomentFacts],
-    collector: CollectorFacts | None,
-) -> Setting | None:
+def _gomaxprocs(facts: CaptureFacts) -> Setting | None:
     """By runtime/metrics, the manifest, the log, the environment: by what knows it best."""
-    by_metrics = _of_metrics(GOMAXPROCS, GOMAXPROCS_METRIC, moments)
+    by_metrics = _of_metrics(GOMAXPROCS, GOMAXPROCS_METRIC, facts.moments)
     if by_metrics is not None:
         return by_metrics
-    noted: Any = capture.manifest.fact("gomaxprocs")
+    collector, environment = facts.collector, facts.settings_stated.environment
+    noted: Any = facts.capture.manifest.fact("gomaxprocs")
     if type(noted) is int:
         return Setting(GOMAXPROCS, float(noted), ENVIRONMENT, MANIFEST)
     if collector is not None:
@@ -321,10 +279,9 @@ def _gomaxprocs(
             last, *before = dict.fromkeys(float(n) for n in reversed(procs))
             others = tuple((text_of(GOMAXPROCS, n), LOG) for n in before)
             return Setting(GOMAXPROCS, last, LOG, collector.path, others=others)
-    variables = {} if stated.environment is None else stated.environment.variables
-    if stated.environment is None or not variables.get(GOMAXPROCS, "").isdigit():
+    if environment is None or not environment.variables.get(GOMAXPROCS, "").isdigit():
         return None
-    return _started(stated.environment, GOMAXPROCS, float(variables[GOMAXPROCS]))
+    return _started(environment, GOMAXPROCS, float(environment.variables[GOMAXPROCS]))
 
 
 def _godebug(environment: Environment | None) -> Setting | None:

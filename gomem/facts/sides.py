@@ -39,7 +39,7 @@ SCRAPED = (SCRAPED_RSS, ON_PAGE, THREADS_ON_PAGE)
 LIVE_HEAP = "/gc/heap/live:bytes"  # marked by the last collection; since Go 1.21
 RUNTIME_SIDE = ("memstats", "heap_text", "metrics")
 KERNEL_SIDE = ("smaps", "smaps_rollup", "status")
-OF_MEMORY = ("memstats", "metrics", "process", "smaps", "rollups", "status", "statm", "cgroup")
+MEMORY_FRAMES = ("memstats", "metrics", "process", "smaps", "rollups", "status", "statm", "cgroup")
 
 
 def facts_of_moments(capture: Capture) -> tuple[MomentFacts, ...]:
@@ -48,8 +48,10 @@ def facts_of_moments(capture: Capture) -> tuple[MomentFacts, ...]:
     Where none does, those of the moments that count goroutines: their number tells a leak alone.
     """
     every = capture.by_moment.values()
-    moments = [one for one in every if _has_memory(one)]
-    moments = moments or [one for one in every if len(one.goroutines)]
+    moments = [
+        moment for moment in every if any(len(getattr(moment, name)) for name in MEMORY_FRAMES)
+    ]
+    moments = moments or [moment for moment in every if len(moment.goroutines)]
     if not moments:
         return ()
     ends = _collection_ends(capture)
@@ -58,10 +60,12 @@ def facts_of_moments(capture: Capture) -> tuple[MomentFacts, ...]:
     marked = {} if capture.gc is None else _marked(capture.gc.cycles)
     page_bytes = _page_bytes_of(capture)
     started = environment_of(capture)
-    facts = [replace(_facts(one, ends, marked, page_bytes), started=started) for one in sides]
-    heaps = _heaps(sides, capture.go_version, {one.name: one.gomemlimit_bytes for one in facts})
-    blocks = LargeBlocks([one.mappings for one in facts if one.mappings is not None])
-    return tuple(replace(one, large_blocks=blocks, heap=heaps.get(one.name)) for one in facts)
+    facts = [replace(_facts(side, ends, marked, page_bytes), started=started) for side in sides]
+    heaps = _heaps(
+        sides, capture.go_version, {known.name: known.gomemlimit_bytes for known in facts}
+    )
+    blocks = LargeBlocks([known.mappings for known in facts if known.mappings is not None])
+    return tuple(replace(known, large_blocks=blocks, heap=heaps.get(known.name)) for known in facts)
 
 
 def _page_bytes_of(capture: Capture) -> int | None:
@@ -69,7 +73,7 @@ def _page_bytes_of(capture: Capture) -> int | None:
     noted = capture.manifest.fact("page_size")
     if type(noted) is int and SMALLEST_PAGE_BYTES <= noted <= LARGEST_PAGE_BYTES:
         return noted
-    built_for = {one.build["goarch"].iloc[0] for one in capture.builds.values()}
+    built_for = {build.build["goarch"].iloc[0] for build in capture.builds.values()}
     return SMALLEST_PAGE_BYTES if built_for and built_for <= OF_ONE_PAGE_SIZE else None
 
 
@@ -82,23 +86,14 @@ def _collection_ends(capture: Capture) -> pd.Series | None:
 
 @dataclass(frozen=True)
 class _Sides:
-    """A moment with its MemStats and its mappings, as far as each can be used.
+    """A moment with its MemStats and its mappings, as far as each can be used."""
 
-    Attributes:
-        moment: The moment.
-        memstats: A row of MemStats.
-        metrics: runtime/metrics by name, of the last reading.
-        scraped: What a page of metrics says of the process, by the page's names.
-        runtime_side: Where the row of MemStats is from; see `claims.RUNTIME_SIDES`.
-        classified: Its mappings by kind.
-    """
-
-    moment: Moment
-    memstats: pd.Series | None
-    metrics: dict[str, float]
-    scraped: dict[str, float]
-    runtime_side: str
-    classified: ClassifiedMappings | None
+    moment: Moment  # the moment
+    memstats: pd.Series | None  # A row of MemStats
+    metrics: dict[str, float]  # runtime/metrics by name, of the last reading
+    scraped: dict[str, float]  # what a page of metrics says of the process, by the page's names
+    runtime_side: str  # where the row of MemStats is from; see `claims.RUNTIME_SIDES`
+    classified: ClassifiedMappings | None  # its mappings by kind
 
     @classmethod
     def of(cls, moment: Moment, damaged: set[str]) -> _Sides:
@@ -114,10 +109,6 @@ class _Sides:
             "metrics" if from_metrics else METRICS_PAGE if of_page else "memstats",
             _classified(moment, memstats, damaged),
         )
-
-
-def _has_memory(moment: Moment) -> bool:
-    return any(len(getattr(moment, frame)) for frame in OF_MEMORY)
 
 
 def _marked(cycles: pd.DataFrame) -> dict[int, int]:
@@ -151,7 +142,7 @@ def _facts(
 ) -> MomentFacts:
     moment, classified = sides.moment, sides.classified
     skew = _skew(sides, ends)
-    cgroup = _cgroup(moment)
+    cgroup = _limits(moment.cgroup, "name", "value")
     classes = moment.size_classes
     return MomentFacts(
         name=moment.name,
@@ -164,7 +155,7 @@ def _facts(
         skew=skew,
         goroutines=moment.goroutines,
         cgroup=cgroup,
-        limits=_limits(moment),
+        limits=_limits(moment.limits, "limit", "soft"),
         time=None if moment.time is None else pd.Timestamp(moment.time),
         live_bytes=_live_bytes(sides, marked),
         scraped=sides.scraped,
@@ -188,18 +179,10 @@ def _page(moment: Moment) -> pd.Series | None:
     return _last(rows[rows["artefact"] == moment.paths.get(METRICS_PAGE)])
 
 
-def _cgroup(moment: Moment) -> dict[str, int | None]:
-    """Numbers of the cgroup's files by name; None for no limit."""
-    rows = moment.cgroup
-    values = [None if pd.isna(value) else int(value) for value in rows["value"]]
-    return dict(zip(rows["name"], values, strict=True))
-
-
-def _limits(moment: Moment) -> dict[str, int | None]:
-    """Soft limits of the process by the kernel's name; None for no limit."""
-    rows = moment.limits
-    values = [None if pd.isna(value) else int(value) for value in rows["soft"]]
-    return dict(zip(rows["limit"], values, strict=True))
+def _limits(rows: pd.DataFrame, name: str, value: str) -> dict[str, int | None]:
+    """Numbers by their names, as two columns have them; None for no limit."""
+    sizes = [None if pd.isna(size) else int(size) for size in rows[value]]
+    return dict(zip(rows[name], sizes, strict=True))
 
 
 def _classified(
@@ -248,7 +231,7 @@ def _ledger(
     moment, classified, memstats = sides.moment, sides.classified, sides.memstats
     status, statm, rollup = map(_last, (moment.status, moment.statm, moment.rollups))
     known = (classified, memstats, status, statm, rollup)
-    if all(one is None for one in known) and not cgroup and SCRAPED_RSS not in sides.scraped:
+    if all(row is None for row in known) and not cgroup and SCRAPED_RSS not in sides.scraped:
         return None
     return reconcile_rss(
         classified,
@@ -307,14 +290,14 @@ def _heaps(
     sides: Sequence[_Sides], version: GoVersion, limits: Mapping[str, int | None]
 ) -> dict[str, pd.Series]:
     """Heap kept, given back and still resident, by moment; see `heap_return`."""
-    known = [(one.moment.name, one.memstats) for one in sides if one.memstats is not None]
+    known = [(side.moment.name, side.memstats) for side in sides if side.memstats is not None]
     if not known:
         return {}
     rows = pd.DataFrame([row for _, row in known]).assign(moment=[name for name, _ in known])
     mapped = [
-        one.classified.mappings[["kind", "LazyFree", "Rss"]].assign(moment=one.moment.name)
-        for one in sides
-        if one.classified is not None
+        side.classified.mappings[["kind", "LazyFree", "Rss"]].assign(moment=side.moment.name)
+        for side in sides
+        if side.classified is not None
     ]
     table = heap_return(rows, pd.concat(mapped) if mapped else None, version, limits)
     return {row["moment"]: row for _, row in table.iterrows()}

@@ -8,42 +8,34 @@ from typing import TYPE_CHECKING
 from gomem.analysis.memory.limits import advise_gomemlimit
 from gomem.analysis.what_if.grid import MemoryNow
 from gomem.analysis.what_if.what_if import Asked, WhatIf, what_if
+from gomem.facts.settings import ASSUMED
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from gomem.facts.collector import CollectorFacts
+    from gomem.facts.capture import CaptureFacts
     from gomem.facts.moment import MomentFacts
-    from gomem.releases import GoVersion
 
 CGROUP = "the cgroup of the capture"
 SIZES = ["HeapInuse", "HeapReleased", "HeapSys", "HeapAlloc", "Sys", "MSpanSys", "GCSys"]
 
 
-def what_if_of(
-    collector: CollectorFacts,
-    version: GoVersion,
-    moments: Sequence[MomentFacts],
-    gogc: float | None,
-    asked: Asked,
-) -> WhatIf:
-    """Ask it of a capture's log, with what its moments know.
+def what_if_of(facts: CaptureFacts, asked: Asked) -> WhatIf | None:
+    """Ask it of a capture's log, with what its moments know; None without a log.
 
-    Args:
-        collector: What is known of the log.
-        version: The release, as far as it is known.
-        moments: In order.
-        gogc: As a fraction; infinite for off, None where it is only assumed.
-        asked: Which settings; without a container's size the cgroup's limit is taken, where the
-            capture has one.
+    Without a container's size the cgroup's limit is taken, where the capture has one.
     """
+    if facts.collector is None:
+        return None
+    gogc = facts.settings.gogc
+    is_known = gogc.known_by != ASSUMED and gogc.is_constant
     return what_if(
-        collector.cycles,
-        version,
-        gogc_fraction=gogc,
-        memory_limit_bytes=collector.memory_limit_bytes,
-        memory=_memory_now(moments),
-        asked=_for_container(asked, moments),
+        facts.collector.cycles,
+        facts.go_version,
+        gogc_fraction=float(gogc.value) if is_known else None,
+        memory_limit_bytes=facts.collector.memory_limit_bytes,
+        memory=_memory_now(facts.moments),
+        asked=_for_container(asked, facts.moments),
     )
 
 
@@ -68,7 +60,7 @@ def _for_container(asked: Asked, moments: Sequence[MomentFacts]) -> Asked:
     """With the container's size, and a GOMEMLIMIT by what the last ledger says is not Go's."""
     limit, source = asked.container_bytes, asked.container_source
     if limit is None:
-        told = [one.cgroup_use for one in moments if one.cgroup_use is not None]
+        told = [moment.cgroup_use for moment in moments if moment.cgroup_use is not None]
         if not told or told[-1].limit_bytes is None:
             return asked
         limit, source = told[-1].limit_bytes, CGROUP

@@ -125,8 +125,8 @@ def test_marking_that_costs_much():
 def test_what_stops_take_is_told_where_it_is_clearly_more(all_cpu, words):
     case = replace(slow().facts.collector)
     seconds = {
-        "marking_cpu_seconds": 0.2 * case.available_cpu_seconds,
-        "gc_cpu_seconds": all_cpu * case.available_cpu_seconds,
+        "marking_cpu_seconds": 0.2 * case.cost.available_cpu_seconds,
+        "gc_cpu_seconds": all_cpu * case.cost.available_cpu_seconds,
     }
     vars(case)["triggers"] = SimpleNamespace(of=lambda trigger: {"pacer": seconds}[trigger])
 

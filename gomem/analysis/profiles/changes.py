@@ -10,7 +10,7 @@ no part of an identifier: `main.handle` takes `main.handle.func1` with it, and n
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
@@ -21,7 +21,9 @@ from gomem.inputs.schema import Column, build
 from gomem.statistics.sampling import UNSEEN_SIGHTINGS, Sampling, interval
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
+
+    from numpy.typing import NDArray
 
     from gomem.inputs.pprof.columns import PprofColumns, RowArray
     from gomem.inputs.pprof.table import Profile
@@ -193,7 +195,7 @@ def _aligned(
 
 
 @dataclass(frozen=True)
-class _Measured:
+class Measured:
     """The values of one profile by function."""
 
     functions: pd.Index  # each once
@@ -210,7 +212,7 @@ class _Measured:
         columns = {"function": self.functions, "flat": self.value, "flat_low": low}
         return pd.DataFrame({**columns, "flat_high": high})[self.value != 0]
 
-    def at(self, functions: pd.Index) -> _Measured:
+    def at(self, functions: pd.Index) -> Measured:
         """The same by other functions; 0 for those it has not."""
         place = self.functions.get_indexer(functions)
 
@@ -218,10 +220,10 @@ class _Measured:
             return np.append(part, 0.0)[place]  # the last one for -1, which is nowhere
 
         sampling = None if self.sampling is None else self.sampling.mapped(aligned)
-        return _Measured(functions, aligned(self.value), sampling, self.is_exact, self.note)
+        return Measured(functions, aligned(self.value), sampling, self.is_exact, self.note)
 
 
-def _measure(profile: Profile, sample_type: str, granularity: str, *, cum: bool) -> _Measured:
+def _measure(profile: Profile, sample_type: str, granularity: str, *, cum: bool) -> Measured:
     nodes = profile.nodes(granularity)
     add_up = nodes.cum if cum else nodes.flat
     names, number = np.unique(np.array(nodes.names, dtype=object), return_inverse=True)
@@ -229,19 +231,41 @@ def _measure(profile: Profile, sample_type: str, granularity: str, *, cum: bool)
     def by_name(part: FloatArray) -> FloatArray:
         return np.bincount(number, add_up(part), len(names)).astype(np.float64)
 
+    return measured(profile, sample_type, names, by_name)
+
+
+def measured(
+    profile: Profile,
+    sample_type: str,
+    names: NDArray[np.object_],
+    by_name: Callable[[FloatArray], FloatArray],
+) -> Measured:
+    """The values of a profile by names, each once, and what lies behind them, summed alike."""
     sampling = sampling_of(profile, sample_type)
-    exact = is_exact(profile)
-    known = isinstance(sampling, Sampling)
-    return _Measured(
-        pd.Index(names, dtype=object),
-        by_name(profile.values(sample_type).astype(np.float64)),
-        sampling.mapped(by_name) if isinstance(sampling, Sampling) else None,
-        exact,
-        "" if known or exact else str(sampling),
-    )
+    value = by_name(profile.values(sample_type).astype(np.float64))
+    exact, functions = is_exact(profile), pd.Index(names, dtype=object)
+    if isinstance(sampling, Sampling):
+        return Measured(functions, value, sampling.mapped(by_name), exact, "")
+    return Measured(functions, value, None, exact, "" if exact else sampling)
 
 
-def _grown(old: _Measured, new: _Measured, unseen: float | pd.Series) -> pd.DataFrame:
+def sampled_interval(
+    profile: Profile,
+    sample_type: str,
+    sums: NDArray[Any],
+    summed: Callable[[FloatArray], FloatArray],
+) -> tuple[FloatArray, FloatArray]:
+    """The 95 % interval of sums of a profile's values; missing where the sampling is not known.
+
+    `summed` makes of what lies behind each sample what lies behind each sum.
+    """
+    sampling = sampling_of(profile, sample_type)
+    if isinstance(sampling, str):
+        return np.full(len(sums), np.nan), np.full(len(sums), np.nan)
+    return interval(sums.astype(np.float64), sampling.mapped(summed))
+
+
+def _grown(old: Measured, new: Measured, unseen: float | pd.Series) -> pd.DataFrame:
     """What one process allocated between two of its profiles, site by site.
 
     Where nothing was seen, there may be as much as is not seen.

@@ -17,13 +17,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from gomem.analysis.profiles.changes import compare_sites, is_exact, unseen_high
+from gomem.analysis.profiles.changes import compare_sites, is_exact, measured, unseen_high
 from gomem.inputs.pprof.calls.filters import matches
 from gomem.inputs.pprof.calls.names import can_be_mended, of_others
 from gomem.inputs.pprof.calls.nodes import function_files, function_names
-from gomem.inputs.pprof.sampling import sampling_of
 from gomem.inputs.schema import Column, build
-from gomem.statistics.sampling import Sampling, interval
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection
@@ -193,13 +191,7 @@ class _Owned:
         def by_name(part: NDArray[np.float64]) -> NDArray[np.float64]:
             return np.bincount(number, part, len(names)).astype(np.float64)
 
-        value = by_name(self._values)
-        low = high = value if is_exact(self._profile) else np.full(len(value), np.nan)
-        sampling = sampling_of(self._profile, self._type)
-        if isinstance(sampling, Sampling):
-            low, high = interval(value, sampling.mapped(by_name))
-        frame = pd.DataFrame({"function": names, "flat": value, "flat_low": low, "flat_high": high})
-        return frame[frame["flat"] != 0]
+        return measured(self._profile, self._type, names, by_name).frame()
 
     def allocators(self) -> dict[str, tuple[str, str, int | None]]:
         """Of each own function, who called the allocator for most of it, and its own place."""

@@ -13,10 +13,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
+from gomem.analysis.profiles.changes import sampled_interval
 from gomem.inputs.pprof.calls.names import package_of
-from gomem.inputs.pprof.sampling import sampling_of
 from gomem.inputs.schema import Column, build, rows_of
-from gomem.statistics.sampling import Sampling, interval
 
 if TYPE_CHECKING:
     from gomem.inputs.pprof.table import Profile
@@ -55,11 +54,8 @@ def _lines(profile: Profile, sample_type: str | None) -> pd.DataFrame:
     flat = nodes.flat(profile.values(sample_type))
     rows = np.flatnonzero(flat != 0)
     rows = rows[np.lexsort((rows, -np.abs(flat[rows])))]
-    low = high = np.full(len(rows), np.nan)
-    sampling = sampling_of(profile, profile.sample_type(sample_type).type)
-    if isinstance(sampling, Sampling):
-        of_rows = sampling.mapped(lambda part: nodes.flat(part)[rows])
-        low, high = interval(flat[rows].astype(np.float64), of_rows)
+    chosen = profile.sample_type(sample_type).type
+    low, high = sampled_interval(profile, chosen, flat[rows], lambda part: nodes.flat(part)[rows])
     names, files, lines = (nodes.keys[rows, column].tolist() for column in range(3))
     return pd.DataFrame(
         {

@@ -19,9 +19,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
+from gomem.analysis.profiles.changes import sampled_interval
 from gomem.inputs.pprof.sampling import sampling_of
 from gomem.inputs.schema import Column, build
-from gomem.statistics.sampling import Z95, Sampling, interval
+from gomem.statistics.sampling import Z95, Sampling
 from gomem.units import KIB
 
 if TYPE_CHECKING:
@@ -87,7 +88,13 @@ def object_sizes(
     )
     keys = ["function", "object_bytes"]
     sums = rows.groupby(keys, sort=True)[["objects", "bytes"]].sum().reset_index()
-    low, high = _bounds(profile, f"{held}_space", rows[keys], there, sums)
+    number = rows.groupby(keys, sort=True).ngroup().to_numpy(np.int64)
+    low, high = sampled_interval(
+        profile,
+        f"{held}_space",
+        sums["bytes"].to_numpy(),
+        lambda part: np.bincount(number, part[there], len(sums)).astype(np.float64),
+    )
     sizes = sums["object_bytes"].to_numpy(np.int64)
     table = sums.assign(
         bytes_low=low,
@@ -112,24 +119,6 @@ def _sizes(profile: Profile, sample_type: str) -> NDArray[np.int64]:
         exact = profile.samples["object_bytes"].to_numpy(np.float64, na_value=np.nan)
         size = np.where(exact > 0, exact, size)
     return np.rint(np.nan_to_num(size)).astype(np.int64)
-
-
-def _bounds(
-    profile: Profile,
-    sample_type: str,
-    keys: pd.DataFrame,
-    there: NDArray[np.int64],
-    sums: pd.DataFrame,
-) -> tuple[FloatArray, FloatArray]:
-    sampling = sampling_of(profile, sample_type)
-    if isinstance(sampling, str):
-        unknown = np.full(len(sums), np.nan)
-        return unknown, unknown
-    number = keys.groupby(list(keys), sort=True).ngroup().to_numpy(np.int64)
-    of_rows = sampling.mapped(
-        lambda part: np.bincount(number, part[there], len(sums)).astype(np.float64)
-    )
-    return interval(sums["bytes"].to_numpy(np.float64), of_rows)
 
 
 def _rounding(sizes: NDArray[np.int64]) -> NDArray[np.int64]:

@@ -68,9 +68,8 @@ def excursion_of(level: Level) -> Excursion | None:
     highest, middle = float(values.max()), float(values.max() + values.min()) / 2
     base = float(np.median(values[values <= middle]))
     way = highest - base
-    is_away = values >= base + HALF * way
-    runs = np.split(np.arange(len(values)), np.flatnonzero(np.diff(is_away)) + 1)
-    away = [run for run in runs if is_away[run[0]] and run[0] > 0]
+    is_away, runs = _runs_away(values, base + HALF * way)
+    away = [run for run in runs if run[0] > 0]
     if way <= 0 or not away:
         return None
     top = max(away, key=lambda run: values[run].max())
@@ -104,15 +103,18 @@ def at_base(level: Level) -> Level:
     excursion = excursion_of(level)
     if excursion is None or excursion.times < SEVERAL:
         return level
-    is_away = values >= excursion.base + HALF * excursion.extra
-    runs = np.split(np.arange(len(values)), np.flatnonzero(np.diff(is_away)) + 1)
-    came_back = [
-        run for run in runs if is_away[run[0]] and _fall(values, run) >= (1 - LOW) * excursion.extra
-    ]
-    if len(came_back) < SEVERAL:
+    is_away, runs = _runs_away(values, excursion.base + HALF * excursion.extra)
+    if sum(_fall(values, run) >= (1 - LOW) * excursion.extra for run in runs) < SEVERAL:
         return level
     errors = level.errors[~is_away] if len(level.errors) else level.errors
     return replace(level, seconds=level.seconds[~is_away], values=values[~is_away], errors=errors)
+
+
+def _runs_away(values: FloatArray, least: float) -> tuple[NDArray[np.bool_], list[Places]]:
+    """Which readings are as high, and those in a row that are."""
+    is_away = values >= least
+    runs = np.split(np.arange(len(values)), np.flatnonzero(np.diff(is_away)) + 1)
+    return is_away, [run for run in runs if is_away[run[0]]]
 
 
 def _climb(values: FloatArray, at: FloatArray, run: Places, low: float) -> float:

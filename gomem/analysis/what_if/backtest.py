@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from gomem.analysis.collector.steps import CPU_PARTS, ROUNDING_BYTES
+from gomem.analysis.collector.gogc import Goals as PrintedGoals
+from gomem.analysis.collector.steps import ROUNDING_BYTES
 from gomem.analysis.what_if.pacer import (
     SWEEP_DISTANCE_BYTES,
     Era,
@@ -23,6 +24,7 @@ from gomem.analysis.what_if.pacer import (
     trigger,
 )
 from gomem.analysis.what_if.replay import Load, Setting, replay
+from gomem.analysis.what_if.watched import Watched, present_of
 from gomem.inputs.schema import Column, build
 
 if TYPE_CHECKING:
@@ -32,6 +34,7 @@ if TYPE_CHECKING:
 
 EARLIER = 5  # collections whose rate foretells the next distance
 UNTESTED = 0.10  # taken for the error where nothing could be tested
+FORETOLD = ("cycles_per_second", "gc_cpu_cores", "peak_heap_bytes")
 LATE_BYTES = 64 << 10  # a goal is at least so far above where the collection started
 GOALS = (
     Column("run", "int64", "", "Which process of the log."),
@@ -150,17 +153,13 @@ def _errors(known: pd.DataFrame, later: pd.DataFrame, made: Made) -> dict[str, f
     seconds = float(later["at_seconds"].iloc[-1] - later["at_seconds"].iloc[0])
     if not (load.allocated_bytes > 0 and load.seconds > 0 and seconds > 0):
         return {}
-    one, begin = np.ones(1), np.zeros(1)
-    setting = Setting(made.gogc * one, made.limit * one, made.not_heap * one, one, one, begin)
+    values = (made.gogc, made.limit, made.not_heap, 1.0, 1.0, 0.0)
+    setting = Setting(*(np.array([value]) for value in values))
     foretold = replay(load, setting, made.era).iloc[0]
-    cpu = later[list(CPU_PARTS)].sum(axis=1).to_numpy(float)[:-1]
-    seen = {
-        "cycles_per_second": (len(later) - 1) / seconds,
-        "gc_cpu_cores": float(cpu.sum()) / seconds,
-        "peak_heap_bytes": float(later["heap_at_mark_end_bytes"].max()) + ROUNDING_BYTES / 2,
-    }
-    known = {name: value for name, value in seen.items() if value > 0}
-    return {f"{name}_error": abs(float(foretold[name]) / one - 1) for name, one in known.items()}
+    seen = present_of(Watched(later, None, ()))
+    shown = {name: getattr(seen, name) for name in FORETOLD}
+    known = {name: value for name, value in shown.items() if value > 0}
+    return {f"{name}_error": abs(float(foretold[name]) / size - 1) for name, size in known.items()}
 
 
 def goal_check(cycles: pd.DataFrame, gogc: Mapping[int, float], era: Era) -> pd.DataFrame:
@@ -171,30 +170,21 @@ def goal_check(cycles: pd.DataFrame, gogc: Mapping[int, float], era: Era) -> pd.
     MiB while the heap is swept, and a late start. There is a row per collection that follows
     another of a run whose GOGC (1.0 for 100) is known; goals that a memory limit made do not agree.
     """
-    sizes = {
-        name: cycles[f"{name}_bytes"].to_numpy(float, na_value=np.nan)
-        for name in ("heap_live", "heap_goal", "heap_at_start", "stacks", "globals")
-    }
-    run, number = cycles["run"].to_numpy(), cycles["number"].to_numpy()
+    printed = PrintedGoals.of(cycles)
+    live, goal, scanned = printed.live, printed.goal, printed.scanned
     percent = cycles["run"].map(dict(gogc)).to_numpy(float)
-    follows = np.zeros(len(run), bool)
-    follows[1:] = (run[1:] == run[:-1]) & (number[1:] == number[:-1] + 1)
-    known = follows & np.isfinite(percent) & ~np.isnan(sizes["heap_goal"])
-    live, stacks, global_ = (_before(sizes[name]) for name in ("heap_live", "stacks", "globals"))
-    known &= ~np.isnan(live)
-    stacks, global_ = np.nan_to_num(stacks), np.nan_to_num(global_)
-    # 1.19 prints what stacks could be scanned, and counts what was.
-    least = global_ + (0.0 if era == Era.LIMIT else stacks)
-    most = stacks + global_ + 2 * ROUNDING_BYTES
+    known = np.isfinite(percent) & ~np.isnan(goal) & ~np.isnan(live)
+    least = scanned
+    if era == Era.LIMIT:  # 1.19 prints what stacks could be scanned, and counts what was
+        least = np.nan_to_num(cycles["globals_bytes"].shift().to_numpy(float, na_value=np.nan))
     low = percent_goal(live, least, percent, era)
-    high = percent_goal(live + ROUNDING_BYTES, most, percent, era)
-    high = np.fmax(high, _moved(live, sizes["heap_at_start"], low))
-    goal = sizes["heap_goal"]
+    high = percent_goal(live + ROUNDING_BYTES, scanned + 2 * ROUNDING_BYTES, percent, era)
+    high = np.fmax(high, _moved(live, printed.start, low))
     with np.errstate(invalid="ignore"):
         agrees = (low < goal + ROUNDING_BYTES) & (high >= goal)
     columns = {
-        "run": run[known],
-        "number": number[known],
+        "run": printed.run[known],
+        "number": cycles["number"].to_numpy()[known],
         "goal_low_bytes": low[known],
         "goal_high_bytes": high[known],
         "heap_goal_bytes": goal[known].astype(np.int64),
@@ -208,7 +198,3 @@ def _moved(live: np.ndarray, start: np.ndarray, low: np.ndarray) -> np.ndarray:
     swept = live + ROUNDING_BYTES + SWEEP_DISTANCE_BYTES
     late = start + ROUNDING_BYTES + LATE_BYTES
     return np.fmax(swept, np.where(late > low, late, 0.0))
-
-
-def _before(values: np.ndarray) -> np.ndarray:
-    return np.concatenate([[np.nan], values[:-1]])[: len(values)]

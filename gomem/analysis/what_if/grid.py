@@ -150,10 +150,11 @@ class Grid:
     @property
     def table(self) -> pd.DataFrame:
         """See `GRID`."""
+        present = self._present.gogc, self._present.limit_bytes
         columns: dict[str, object] = {
             "gogc": [gogc for gogc, _ in self._cells],
             "memory_limit_bytes": _whole(np.array([limit for _, limit in self._cells])),
-            "is_present": [self._is_present(*one) for one in self._cells],
+            "is_present": [cell == present for cell in self._cells],
             "bound_by": self._bound(),
         }
         ends = {metric: self._ends(metric) for metric in METRICS}
@@ -220,9 +221,6 @@ class Grid:
         by = {"program": "forced", "live heap": "met", "limit": "limited", "timer": "periodic"}
         shares = [self._value(f"{one}_fraction") > MET for one in by.values()]
         return list(np.select(shares, list(by), "gogc"))
-
-    def _is_present(self, gogc: int, limit: float) -> bool:
-        return gogc == self._present.gogc and limit == self._present.limit_bytes
 
 
 def _named(metric: str, value: object, low: object, high: object) -> dict[str, object]:

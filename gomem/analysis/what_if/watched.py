@@ -174,7 +174,7 @@ class Present:
         return math.inf if self.memory_limit_bytes is None else self.memory_limit_bytes
 
 
-def present_of(part: Watched, gogc: float | None, limit: float | None) -> Present:
+def present_of(part: Watched, gogc: float | None = None, limit: float | None = None) -> Present:
     """What the collections that were looked at show, and the settings that they were made with."""
     percent = None if gogc is None else OFF if math.isinf(gogc) else round(100 * gogc)
     if part.cycles.empty:
@@ -183,7 +183,7 @@ def present_of(part: Watched, gogc: float | None, limit: float | None) -> Presen
     cpu = rows[list(CPU_PARTS)].sum(axis=1).to_numpy(float)
     span = float(rows["at_seconds"].iloc[-1] - rows["at_seconds"].iloc[0])
     start, end, live = (
-        rows[f"heap_{one}_bytes"].to_numpy(float) for one in ("at_start", "at_mark_end", "live")
+        rows[f"heap_{name}_bytes"].to_numpy(float) for name in ("at_start", "at_mark_end", "live")
     )
     allocated = np.maximum(end - start, 0)[:-1].sum() + np.maximum(start[1:] - live[:-1], 0).sum()
     return Present(

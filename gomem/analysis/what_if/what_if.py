@@ -32,13 +32,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from gomem.analysis.memory.limits import LIMIT_STEPS
 from gomem.analysis.scavenger.goals import RETAINED_PER_GOAL
 from gomem.analysis.what_if.backtest import Backtest, Made, backtest
 from gomem.analysis.what_if.grid import GRID, Beside, Grid, Known, Spread
 from gomem.analysis.what_if.pacer import Era, era_of, limit_goal
 from gomem.analysis.what_if.replay import Load
 from gomem.analysis.what_if.watched import OFF, present_of, watched
-from gomem.inputs.schema import Column, build_rows, empty
+from gomem.inputs.schema import build_rows, empty
 from gomem.units import MIB
 
 if TYPE_CHECKING:
@@ -70,11 +71,6 @@ NO_GOGC = (
 NO_LIMIT = "before Go 1.19 there is no memory limit"
 MARGIN = 0.10  # Go's GC guide leaves 5 to 10 % for what the runtime does not know about
 GOGC_TRIED = (25, 50, 75, 100, 150, 200, 300, 400, 600, 800)
-STEPS = (
-    Column("step", "str", "", "What is added, or taken off."),
-    Column("bytes", "int64", "B", "How much; below 0 where it is taken off."),
-    Column("source", "str", "", "Where the number is from; empty where it is rounding."),
-)
 
 
 @dataclass(frozen=True)
@@ -106,7 +102,7 @@ class Asked:
     limits: Sequence[float] | None = None
     container_bytes: int | None = None  # what the container may use; None if that is not known
     container_source: str = "--container"  # what says so
-    steps: pd.DataFrame | None = None  # how a GOMEMLIMIT for it is worked out; see `STEPS`
+    steps: pd.DataFrame | None = None  # how a GOMEMLIMIT for it is worked out; see `LIMIT_STEPS`
 
     @property
     def advised_steps(self) -> pd.DataFrame | None:
@@ -230,7 +226,7 @@ class PodAdvice:
         container_source: What says so.
         gomemlimit_bytes: The GOMEMLIMIT, in whole MiB; None if nothing is left for Go.
         gogc: GOGC in per cent; None if none of those tried leaves room.
-        steps: The limit's arithmetic, see `STEPS`; adds up to it.
+        steps: The limit's arithmetic, see `LIMIT_STEPS`; adds up to it.
         held_bytes: What Go would hold with them, at the upper end of its interval.
         live_bytes: The live heap today.
         limit_decides_bytes: The live heap from which on the limit decides, not GOGC.
@@ -260,7 +256,7 @@ def limit_steps(container_bytes: int, source: str) -> pd.DataFrame:
         ("margin for what is not Go's", margin, "10 % of it: nothing here says how much that is"),
         ("rounded down to 1 MiB", rounded, ""),
     ]
-    return build_rows(rows, STEPS)
+    return build_rows(rows, LIMIT_STEPS)
 
 
 def fitting_gogc(tried: pd.DataFrame, gomemlimit_bytes: int, beside_bytes: float) -> int | None:

@@ -5,10 +5,11 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
+from gomem.analysis.memory.limits import LIMIT_STEPS
 from gomem.analysis.what_if.backtest import Backtest
 from gomem.analysis.what_if.grid import BOUND_BY, GRID
 from gomem.analysis.what_if.watched import Present
-from gomem.analysis.what_if.what_if import STEPS, PodAdvice
+from gomem.analysis.what_if.what_if import PodAdvice
 from gomem.views.json.table import (
     COUNT,
     SIZE,
@@ -88,7 +89,7 @@ WHAT_IF = shape(
             "container_bytes container_source gomemlimit_bytes gogc held_bytes live_bytes "
             "limit_decides_bytes met_bytes", container_bytes=SIZE,
         ),
-        frame("steps", STEPS, "The limit's arithmetic; adds up to it."),
+        frame("steps", LIMIT_STEPS, "The limit's arithmetic; adds up to it."),
         Key("expected",
             Shape(or_null(record(GRID, **_GRID), "What these settings would do."), _expected),
             lambda advice: advice),
