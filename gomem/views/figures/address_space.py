@@ -1,8 +1,8 @@
 """The address space as a strip: regions in order of address, as wide as they are mapped.
 
-The filled part of a box is what is resident of it, so that filled area is memory. Colour and
-hatching say the kind, as they do in the ledger. Gaps between regions have no width: the distance
-from a program at 4 MiB to a heap at 768 GiB is no memory.
+The filled part of a box is resident, so filled area is memory. Colour and hatching say the kind,
+as in the ledger. Gaps between regions have no width: the distance from a program at 4 MiB to a
+heap at 768 GiB is not memory.
 """
 
 from __future__ import annotations
@@ -80,4 +80,5 @@ def _describe(regions: pd.DataFrame) -> str:
     ]
     sums = regions[["size_bytes", "rss_bytes"]].sum()
     share = sums["rss_bytes"] / max(1, sums["size_bytes"])
-    return f"{'; '.join(each)}. Of what is mapped {format_fraction(share)} is resident."
+    whole = format_fraction(share, brief=True)
+    return f"{'; '.join(each)}. {whole} of the mapped memory is resident."

@@ -20,7 +20,7 @@ NAMES, VERDICTS = 2.3, 1.5  # inches beside the rows
 
 
 def have_multiples(metrics: pd.DataFrame) -> pd.Series:
-    """Which rows can be drawn: both medians are known, and the one before is above 0."""
+    """Which rows can be drawn: both medians are known, and the first is above 0."""
     return metrics["after_median"].notna() & (metrics["before_median"].fillna(0) > 0)
 
 
@@ -68,5 +68,5 @@ def _draw_median(panel: Panel, place: int, row: Mapping[str, Any], side: str) ->
 def multiple_ticks(high: float, at_most: int = 8) -> list[float]:
     """Round numbers from 0 to `high`."""
     steps = (digit * 10.0**power for power in range(-1, 300) for digit in (1, 2, 5))
-    step = next(one for one in steps if high / one <= at_most)
+    step = next(step for step in steps if high / step <= at_most)
     return [round(step * number, 1) for number in range(int(high / step) + 1)]

@@ -1,7 +1,7 @@
-"""Dumbbells: each metric before and after, as a multiple of what it was, joined by a line.
+"""Dumbbells: each metric before and after, as a multiple of its value before, joined by a line.
 
-The scale is of ratios, so that twice as much stands as far to the right as half to the left. What
-fell to nothing stands at the left end.
+The scale is logarithmic: double is as far to the right as half to the left. A metric that fell to
+0 is at the left end.
 """
 
 from __future__ import annotations
@@ -46,7 +46,8 @@ def plot_dumbbells(
     low, high = min([0.5, *ratios]) / ROOM, max([2.0, *ratios]) * ROOM
     panel.x.scale = Scale(low, high, log=True)
     wide = high / low > MANY  # too many ticks for their names
-    ticks = [one for one in TICKS if low <= one <= high and not (wide and one in {0.2, 0.5, 2, 5})]
+    unnamed = {0.2, 0.5, 2, 5} if wide else set()
+    ticks = [tick for tick in TICKS if low <= tick <= high and tick not in unnamed]
     panel.x.name(ticks, [f"×{tick:g}" for tick in ticks], grid=True)
     panel.rule(Look(edge=INK, width=0.8, opacity=MUTED), x=1)
     explain_sides(chart, left=NAMES, bars=False)

@@ -1,11 +1,11 @@
-"""A profile as a flame graph: one SVG that says everything without a script.
+"""A profile as a flame graph: one SVG that is complete without a script.
 
-Calls hang below their callers (an icicle); a frame is as wide as what it has, with all below it.
-Each frame's exact numbers stand in its title, which browsers show under the pointer and read aloud.
-Where scripts may run, a small one adds zoom, search and keys.
+Calls hang below their callers (an icicle); a frame's width is its cumulative value. Each frame's
+exact numbers are in its title, which browsers show under the pointer and read aloud. Where scripts
+can run, a small one adds zoom, search and keys.
 
-Of two profiles the frames are as wide as the larger side. Orange is more, blue is less, the
-stronger the larger the share; hatched is what sampling alone may explain.
+For two profiles the frames are as wide as the larger side. Orange is more, blue is less, stronger
+for a larger share; hatched changes are within sampling noise.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ class FlameGraph:
     upwards: bool = False  # whether calls stand above their callers
 
     def __post_init__(self) -> None:
-        """A name that cannot be an id is a mistake of the caller's."""
+        """Refuse a name that cannot be an id."""
         if not re.fullmatch(r"[A-Za-z][\w-]*", self.name):
             raise ValueError(f"{self.name!r}: not an id; wanted a letter, then word characters")
 
@@ -111,11 +111,11 @@ def draw_flame(tree: CallTree, *, upwards: bool = False, name: str = "flame") ->
     """Draw calls, below their callers or above, or what changed between two profiles."""
     words = _Words(tree)
     first = tree.frames.iloc[0].to_dict()
-    against = ", against another profile" if tree.is_difference else ""
+    against = ", compared with another profile" if tree.is_difference else ""
     largest = tree.frames.sort_values("own", ascending=False, kind="stable").iloc[0]
     description = (
-        f"{words.number(first['value'])} in all, in {len(tree.frames) - 1} frames; "
-        f"{known_name(largest['name'])} has most of its own: {words.number(largest['own'])}."
+        f"{words.number(first['value'])} in {len(tree.frames) - 1} frames; the largest flat value "
+        f"is {known_name(largest['name'])}: {words.number(largest['own'])}."
     )
     if tree.note:
         description += f" No intervals: {tree.note}."
@@ -155,7 +155,7 @@ class _Words:
             low, high = self.number(frame["low"]), self.number(frame["high"])
             lines.append(f"95 % interval: {low} to {high}")
         if frame["own"] != frame["value"]:
-            lines.append(f"of its own: {self.exact(frame['own'])}")
+            lines.append(f"flat: {self.exact(frame['own'])}")
         if frame["hidden"]:
             lines.append(f"in calls too narrow or too deep to draw: {self.exact(frame['hidden'])}")
         if self.tree.is_difference:
@@ -184,13 +184,13 @@ class _Words:
         return f"{rounded} = {all_digits}"
 
     def is_noise(self, frame: dict[str, Any]) -> bool:
-        """Whether sampling alone may explain the change."""
+        """Whether sampling noise alone might explain the change."""
         if not self.tree.is_difference or is_unknown(frame["change_low"]):
             return False
         return bool(frame["change_low"] <= 0 <= frame["change_high"])
 
     def colour(self, frame: dict[str, Any]) -> str:
-        """By package; of two profiles by what changed."""
+        """By package; for two profiles by change."""
         if self.tree.is_difference:
             larger = max(abs(frame["value"]), abs(frame["before"]))
             share = abs(frame["change"]) / larger if larger else 0.0

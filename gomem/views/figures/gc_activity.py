@@ -1,4 +1,4 @@
-"""What collecting costs over time, by kind of work, and how fast the program allocates."""
+"""GC CPU over time, by kind of work, and the allocation rate."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ if TYPE_CHECKING:
 HEIGHT, RATE, TOP, GAP = 3.4, 1.0, 0.46, 0.34  # inches
 CORES = [digit * 10.0**power for power in range(-6, 6) for digit in (1, 2, 5)]  # between ticks
 KINDS = {  # in the order in which they are stacked: what delays the program first
-    "stopped": ("world stopped", VERMILLION, ""),
-    "assist": ("assists", ORANGE, "////"),
+    "stopped": ("pauses", VERMILLION, ""),
+    "assist": ("mark assists", ORANGE, "////"),
     "background": ("background workers", BLUE, ""),
-    "idle": ("idle Ps", GREY, "||||"),
+    "idle": ("idle marking", GREY, "||||"),
 }
 
 
@@ -44,7 +44,7 @@ def _draw_cpu(panel: Panel, timeline: pd.DataFrame) -> None:
         reached = top
     high = float(reached.max()) or 1.0
     panel.y.scale = Scale(0, high * 1.04)
-    step = next(one for one in CORES if high / one <= 5)
+    step = next(step for step in CORES if high / step <= 5)
     ticks = [step * number for number in range(int(high / step) + 1)]
     panel.y.name(ticks, [f"{tick:g}" for tick in ticks], grid=True)
     name_times(panel.x, edges[0], edges[-1], labelled=False)
@@ -60,14 +60,16 @@ def _draw_rate(panel: Panel, timeline: pd.DataFrame) -> None:
     panel.y.scale = Scale(0, high * 1.04)
     name_bytes(panel.y, 0, high)
     name_times(panel.x, edges[0], edges[-1])
-    panel.heading("allocated, each second")
+    panel.heading("allocation rate, per second")
 
 
 def _describe(timeline: pd.DataFrame) -> str:
     lengths = timeline["end_seconds"] - timeline["begin_seconds"]
     each = [
-        f"{label} {(timeline[f'{kind}_cores'] * lengths).sum() / lengths.sum():.3f}"
+        f"{label} {(timeline[f'{kind}_cores'] * lengths).sum() / lengths.sum():.3g}"
         for kind, (label, _, _) in KINDS.items()
     ]
     highest = timeline["allocation_rate_bytes_per_second"].max()
-    return f"Cores on average: {', '.join(each)}. Allocation up to {format_bytes(highest)}/s."
+    return (
+        f"Mean GC CPU in cores: {', '.join(each)}. Allocation rate up to {format_bytes(highest)}/s."
+    )

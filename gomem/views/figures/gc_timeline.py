@@ -1,10 +1,9 @@
 """Heap and pauses over time: what a gctrace log looks like.
 
-Filled up to the live heap, then, lighter, what stands on top of it: it grows from one collection to
-the next, and falls when that one has told garbage from live. The dashed line is the goal. Below, on
-the same clock, how long each collection stopped the world. Where collections share a column, it
-holds the highest heap and the longest stop of them, so no peak is lost, and of live heap, goal and
-stops the median, so that what is usual is seen beside it.
+Filled up to the live heap; lighter on top, the memory allocated since the last GC, which grows from
+one GC to the next. The dashed line is the goal. Below, on the same clock, the pause of each GC.
+Where several GCs share a column, it shows their highest heap and their longest pause, so that no
+peak is lost, and their median live heap, goal and pause, so that the usual is seen beside it.
 """
 
 from __future__ import annotations
@@ -23,12 +22,12 @@ if TYPE_CHECKING:
     import pandas as pd
 
 HEIGHT, PAUSES, TOP, GAP = 4.0, 0.95, 0.34, 0.3  # inches
-FEW = 80  # so many collections have room for a dot on each pause
-FEW_RUNS = 20  # so many restarts can be told apart
+MAX_DOTS = 80  # so many GCs have room for a dot on each pause
+MAX_RESTARTS = 20  # so many restarts are drawn each
 
 
 def plot_gc_timeline(timeline: pd.DataFrame, *, name: str = "gc-timeline") -> Drawing:
-    """Draw heap sizes over time, and the stops under them, by windows of `collector.timeline`."""
+    """Draw heap sizes over time, and the pauses below, by windows of `collector.timeline`."""
     chart, heap, pauses = upper_and_lower(HEIGHT, PAUSES, top=TOP, gap=GAP)
     _draw_heap(heap, timeline)
     _draw_pauses(pauses, timeline)
@@ -42,7 +41,7 @@ def edges_of(timeline: pd.DataFrame) -> np.ndarray:
 
 
 def shared(timeline: pd.DataFrame) -> bool:
-    """Whether collections share windows."""
+    """Whether several GCs share a window."""
     return int(timeline["cycles"].max()) > 1
 
 
@@ -57,7 +56,7 @@ def _draw_heap(panel: Panel, timeline: pd.DataFrame) -> None:
     live = steps(timeline["heap_live_p50_bytes"])
     at, low, top = _swing(timeline)
     goal = steps(timeline["heap_goal_p50_bytes"])
-    panel.area(at, low, top, Look(SKY, opacity=0.55), "allocated since")
+    panel.area(at, low, top, Look(SKY, opacity=0.55), "allocated since the last GC")
     panel.area(edges, 0, live, Look(BLUE), "live heap", steps=True)
     panel.line(edges, goal, Look(edge=INK, width=1.0, dash="--"), "goal", steps=True)
     high = float(np.nanmax([np.nanmax(top, initial=1), np.nanmax(goal, initial=1)]))
@@ -68,7 +67,7 @@ def _draw_heap(panel: Panel, timeline: pd.DataFrame) -> None:
 
 
 def _swing(timeline: pd.DataFrame) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Clock, live heap and top of the heap: saw teeth, or columns where collections share them."""
+    """Clock, live heap and top of the heap: saw teeth, or columns where GCs share them."""
     live = timeline["heap_live_p50_bytes"].to_numpy(float, na_value=np.nan)
     end = timeline["heap_at_mark_end_high_bytes"].to_numpy(float, na_value=np.nan)
     start = timeline["heap_at_start_high_bytes"].to_numpy(float, na_value=np.nan)
@@ -82,7 +81,7 @@ def _swing(timeline: pd.DataFrame) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
 
 def _draw_pauses(panel: Panel, timeline: pd.DataFrame) -> None:
-    """A stem for each collection; where they share windows, a band from median to longest."""
+    """Draw a stem for each GC; where they share windows, a band from median to longest."""
     at, edges = timeline["begin_seconds"].to_numpy(float), edges_of(timeline)
     middle = timeline["stopped_p50_seconds"].to_numpy(float, na_value=np.nan)
     stopped = timeline["stopped_max_seconds"].to_numpy(float, na_value=np.nan)
@@ -91,16 +90,16 @@ def _draw_pauses(panel: Panel, timeline: pd.DataFrame) -> None:
     floor = 10 ** np.floor(np.log10(max(MICROSECOND, shortest)))
     ceiling = 10 ** np.ceil(np.log10(longest * 1.001))
     tops = np.maximum(stopped, floor)
-    heading = "world stopped, each collection"
+    heading = "pause of each GC"
     if shared(timeline):
-        heading += ": from the median to the longest"
+        heading += ", median to longest"
         lows = np.maximum(middle, floor)
         low, high = np.append(lows, lows[-1]), np.append(tops, tops[-1])
         panel.area(edges, low, high, Look(VERMILLION, opacity=0.45), steps=True)
         panel.line(edges, low, Look(edge=VERMILLION, width=1.2), steps=True)
     else:
         panel.stems(at, floor, tops, Look(edge=VERMILLION, width=1.2))
-    if len(at) <= FEW:
+    if len(at) <= MAX_DOTS:
         panel.line(at, tops, Look(edge=VERMILLION, width=0), marker="o", size=4)
     name_durations(panel.y, floor, ceiling)
     name_times(panel.x, edges[0], edges[-1])
@@ -108,10 +107,10 @@ def _draw_pauses(panel: Panel, timeline: pd.DataFrame) -> None:
 
 
 def draw_runs(panel: Panel, timeline: pd.DataFrame) -> None:
-    """A line where another process begins, unless they would cover everything else."""
+    """Draw a line at each restart, unless the lines would cover everything else."""
     run = timeline["run"].to_numpy(float, na_value=np.nan)
     places = np.flatnonzero(run[1:] != run[:-1]) + 1
-    if len(places) > FEW_RUNS:
+    if len(places) > MAX_RESTARTS:
         words = f"{format_count(int(run[-1] - run[0]))} restarts"
         panel.words(
             words, "right", "top", up=2, anchor="end", upright="bottom", size=7, opacity=MUTED
@@ -126,11 +125,11 @@ def draw_runs(panel: Panel, timeline: pd.DataFrame) -> None:
 def _describe(timeline: pd.DataFrame) -> str:
     seconds = timeline["end_seconds"].iloc[-1] - timeline["begin_seconds"].iloc[0]
     return (
-        f"{format_count(int(timeline['cycles'].sum()))} collections in {format_seconds(seconds)}. "
-        f"The live heap goes from {format_bytes(timeline['heap_live_low_bytes'].iloc[0])} to "
-        f"{format_bytes(timeline['heap_live_high_bytes'].iloc[-1])}, between "
-        f"{format_bytes(timeline['heap_live_low_bytes'].min())} and "
-        f"{format_bytes(timeline['heap_live_high_bytes'].max())}; the heap reaches "
-        f"{format_bytes(timeline['heap_at_mark_end_high_bytes'].max())}. The longest stop is "
+        f"{format_count(int(timeline['cycles'].sum()))} GCs in {format_seconds(seconds)}. "
+        f"Live heap: {format_bytes(timeline['heap_live_low_bytes'].iloc[0])} at first, "
+        f"{format_bytes(timeline['heap_live_high_bytes'].iloc[-1])} at last, lowest "
+        f"{format_bytes(timeline['heap_live_low_bytes'].min())}, highest "
+        f"{format_bytes(timeline['heap_live_high_bytes'].max())}. The heap peaked at "
+        f"{format_bytes(timeline['heap_at_mark_end_high_bytes'].max())}. The longest pause is "
         f"{format_seconds(timeline['stopped_max_seconds'].max())}."
     )

@@ -1,4 +1,4 @@
-"""Whose the resident memory is: a filled bar a group, and hollow what Go claims besides."""
+"""RSS by owner: a filled bar for each group, and hollow what Go reserved that is not in RSS."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ if TYPE_CHECKING:
     from gomem.analysis.memory.groups import MemoryGroups
 
 NAMES, NUMBERS = 2.15, 1.62  # inches beside the bars: names to their left, numbers to their right
-_Row = tuple[str, str, int | None, int | None]  # group, name, resident bytes, claimed bytes
+_Row = tuple[str, str, int | None, int | None]  # group, name, resident bytes, reserved bytes
 
 
 def plot_groups(
     groups: MemoryGroups, rss_bytes: int | None, *, name: str = "groups", moment: str = ""
 ) -> Drawing:
-    """Draw one moment's groups without those of 0 bytes; all hollow if no file says RSS."""
+    """Draw one moment's groups but those of 0 bytes; all are hollow where RSS is unknown."""
     rows: list[_Row] = []
     for group in rows_of(groups.rows):
         rows.append((group["group"], group["name"], group["bytes"], group["claimed_bytes"]))
         claims = rows_of(groups.claims_within(group["group"]))
-        rows += [(one["group"], one["name"], None, one["claimed_bytes"]) for one in claims]
+        rows += [(part["group"], part["name"], None, part["claimed_bytes"]) for part in claims]
     rows = [row for row in rows if row[2] or row[3]]
     if rss_bytes is not None:
         rows.append((RSS, RSS, rss_bytes, None))
@@ -37,7 +37,7 @@ def plot_groups(
     panel.rule(Look(edge=INK), x=0)
     for place, row in enumerate(rows):
         _draw_row(panel, place, row, rss_bytes)
-    title = f"Resident memory by whose it is: {moment}" if moment else "Resident memory"
+    title = f"RSS by owner at {moment}" if moment else "RSS by owner"
     return Drawing(name, title, "; ".join(_described(*row) for row in rows) + ".", chart)
 
 
@@ -50,7 +50,7 @@ def _draw_row(panel: Panel, place: int, row: _Row, rss_bytes: int | None) -> Non
         hollow = Look(NONE, "", INK, opacity=MUTED)
         panel.bar(resident, place - BAR / 2, beyond, BAR, hollow)
     if size is None:
-        numbers = [(format_bytes(claimed), BYTES, MUTED), ("claimed", NUMBERS, MUTED)]
+        numbers = [(format_bytes(claimed), BYTES, MUTED), ("reserved", NUMBERS, MUTED)]
     else:
         numbers = [(format_bytes(size), BYTES, 1.0)]
         if rss_bytes:
@@ -60,6 +60,7 @@ def _draw_row(panel: Panel, place: int, row: _Row, rss_bytes: int | None) -> Non
 
 def _described(_: str, name: str, size: int | None, claimed: int | None) -> str:
     if size is None:
-        return f"{name} {format_bytes(claimed)} claimed"
-    more = f" of {format_bytes(claimed)} claimed" if claimed is not None and claimed > size else ""
+        return f"{name} {format_bytes(claimed)} reserved"
+    is_more = claimed is not None and claimed > size
+    more = f" of {format_bytes(claimed)} reserved" if is_more else ""
     return f"{name} {format_bytes(size)}{more}"

@@ -1,7 +1,6 @@
-"""Whose the memory is over the moments: groups stacked in columns, RSS as the line on their tops.
+"""RSS by owner over the moments: groups stacked in columns, RSS as the line on their tops.
 
-On top of RSS, hollow, stands what Go claims besides, and the kernel has never had to give. So no
-column begins below zero, and none has a part that is not there.
+Hollow above RSS is what Go reserved and has not used. So no column begins below zero.
 """
 
 from __future__ import annotations
@@ -27,8 +26,8 @@ SCALE, LEGEND = 0.78, 2.35  # beside the columns: the scale to their left, the l
 COLUMNS = WIDTH - SCALE - LEGEND
 FOOT, SLANTED_FOOT, TOP = 0.42, 0.85, 0.28
 CHARACTER = 0.085  # about as wide as one is in a name below
-FEW = 7  # so many moments have room for a value on each column
-LABELS = 12  # so many names fit below
+MAX_VALUES = 7  # so many moments have room for a value on each column
+MAX_LABELS = 12  # so many names fit below
 LABEL_CHARACTERS = 16
 COLUMN, CAP = 0.62, 0.37  # width of a column, and half of the stroke on top of it; a moment is 1
 CAP_LINE = 2.0
@@ -36,13 +35,13 @@ SMALL = 0.005  # of the largest column: groups that stay below it are drawn as o
 REST = "other groups"
 RSS = "RSS"
 
-Known = tuple["MemoryGroups", int | None]  # whose it is, and RSS, if any file says
+Known = tuple["MemoryGroups", int | None]  # the groups, and RSS if known
 
 
 def plot_groups_over_moments(moments: Mapping[str, Known], *, name: str = "timeline") -> Drawing:
-    """Draw several moments beside one another, in order, not to scale in time, by groups and RSS.
+    """Draw several moments side by side, in order, not to scale in time, by groups and RSS.
 
-    Without RSS, what Go claims is drawn.
+    Without RSS, the memory that Go reserved is drawn.
     """
     columns = [_Column.of(*known) for known in moments.values()]
     foot = SLANTED_FOOT if _slanted(list(moments)) else FOOT
@@ -52,14 +51,16 @@ def plot_groups_over_moments(moments: Mapping[str, Known], *, name: str = "timel
     _draw_rss(panel, columns)
     _frame(panel, list(moments), columns)
     # In the columns' own order: the top of the stack first.
-    lines = [one for one in panel.labelled() if isinstance(one, Line)]
-    layers = [one for one in panel.labelled() if isinstance(one, Area)]
+    lines = [mark for mark in panel.labelled() if isinstance(mark, Line)]
+    layers = [mark for mark in panel.labelled() if isinstance(mark, Area)]
     left = SCALE + COLUMNS + 0.1
     chart.explain([*lines, *reversed(layers)], left=left, top=TOP, columns=1)
-    told = zip(moments, columns, strict=True)
-    described = "; ".join(f"{moment} {format_bytes(one.rss_bytes)}" for moment, one in told)
-    title = "Whose the resident memory is, over the moments"
-    return Drawing(name, title, f"RSS by moment: {described}.", chart)
+    described = "; ".join(
+        f"{moment} {format_bytes(column.rss_bytes)}"
+        for moment, column in zip(moments, columns, strict=True)
+    )
+    title = "RSS by owner, snapshot by snapshot"
+    return Drawing(name, title, f"RSS at each snapshot: {described}.", chart)
 
 
 @dataclass(frozen=True)
@@ -91,19 +92,19 @@ class _Layer:
 
 
 def _layers(columns: Sequence[_Column]) -> list[_Layer]:
-    """The groups that show, in their order, one layer for those that do not, and the claims."""
-    threshold = SMALL * max((one.top for one in columns), default=0)
-    names = {group: name for one in columns for group, name in one.names.items()}
+    """Layers of the groups that show, in their order, one of the rest, and what is reserved."""
+    threshold = SMALL * max((column.top for column in columns), default=0)
+    names = {group: name for column in columns for group, name in column.names.items()}
     layers, small = [], [0] * len(columns)
     for group in GROUPS:
-        sizes = tuple(one.sizes.get(group, 0) for one in columns)
+        sizes = tuple(column.sizes.get(group, 0) for column in columns)
         if max(sizes, default=0) >= max(threshold, 1):
             layers.append(_Layer(names[group], *GROUP_LOOK[group], sizes))
         else:
             small = [sum(pair) for pair in zip(small, sizes, strict=True)]
     if any(small):
         layers.append(_Layer(REST, GREY, "++++", tuple(small)))
-    beyond = tuple(one.beyond for one in columns)
+    beyond = tuple(column.beyond for column in columns)
     if max(beyond, default=0) >= max(threshold, 1):
         layers.append(_Layer(CLAIMED, NONE, "", beyond))
     return layers
@@ -111,7 +112,7 @@ def _layers(columns: Sequence[_Column]) -> list[_Layer]:
 
 def _draw_columns(panel: Panel, columns: Sequence[_Column]) -> None:
     """Stack the layers; one layer's piece of each column is drawn as one shape."""
-    wide = COLUMN if len(columns) <= LABELS else 1.0
+    wide = COLUMN if len(columns) <= MAX_LABELS else 1.0
     places = np.arange(len(columns))
     apart = np.full(len(columns), np.nan)  # between two columns
     x = np.stack([places - wide / 2, places + wide / 2, apart], axis=1).ravel()
@@ -128,23 +129,25 @@ def _draw_columns(panel: Panel, columns: Sequence[_Column]) -> None:
 
 def _draw_rss(panel: Panel, columns: Sequence[_Column]) -> None:
     known = [
-        (place, one.rss_bytes) for place, one in enumerate(columns) if one.rss_bytes is not None
+        (place, column.rss_bytes)
+        for place, column in enumerate(columns)
+        if column.rss_bytes is not None
     ]
     if not known:
         return
-    half = CAP if len(columns) <= LABELS else 0.5
-    apart = float("nan") if len(columns) <= LABELS else None  # a stroke a column, or one line
+    half = CAP if len(columns) <= MAX_LABELS else 0.5
+    apart = float("nan") if len(columns) <= MAX_LABELS else None  # a stroke a column, or one line
     x = [end for place, _ in known for end in (place - half, place + half, apart)]
     y = [end for _, size in known for end in (size, size, apart)]
     known_x, known_y = ([at for at in ends if at is not None] for ends in (x, y))
     panel.line(known_x, known_y, Look(edge=INK, width=CAP_LINE), RSS)
     above: dict[str, Any] = {"up": 4, "anchor": "middle", "upright": "bottom", "bold": True}
-    for place, size in known if len(columns) <= FEW else ():
+    for place, size in known if len(columns) <= MAX_VALUES else ():
         panel.words(format_bytes(size), place, size, **above)
 
 
 def _frame(panel: Panel, names: list[str], columns: Sequence[_Column]) -> None:
-    high = max([1, *(one.top for one in columns)])
+    high = max([1, *(column.top for column in columns)])
     panel.x.scale = Scale(-0.6, len(names) - 0.4)
     panel.y.scale = Scale(0, high * 1.02)
     panel.x.name(*_names(names), muted=False, slanted=_slanted(names))
@@ -155,7 +158,7 @@ def _frame(panel: Panel, names: list[str], columns: Sequence[_Column]) -> None:
 
 def _names(names: list[str]) -> tuple[list[int], list[str]]:
     """Where names stand below, and which: all of a few, every so many of many."""
-    places = list(range(0, len(names), -(-len(names) // LABELS)))
+    places = list(range(0, len(names), -(-len(names) // MAX_LABELS)))
     return places, [beginning(names[place], LABEL_CHARACTERS) for place in places]
 
 

@@ -1,4 +1,4 @@
-"""What the stacks that move have in use, from profile to profile."""
+"""In-use bytes of the stacks that change, from profile to profile."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 WIDTH, HEIGHT = 7.6, 2.9  # inches, as all lengths here
 LEFT, RIGHT, TOP, FOOT = 0.78, 0.12, 0.5, 0.3
 NAME_ROOM = 240.0  # of a name in the legend, in units of which a character has about seven
-# Told apart by mark and dash as well as by colour.
+# Distinct by mark and dash as well as by colour.
 LINES: tuple[tuple[str, str, Dash], ...] = (
     (VERMILLION, "o", ""),
     (BLUE, "s", ""),
@@ -42,7 +42,7 @@ def plot_growth(series: Series, growth: pd.DataFrame, *, name: str = "growth") -
     panel = chart.panel(left=LEFT, right=RIGHT, top=TOP, bottom=FOOT)
     _draw(panel, series, moving)
     chart.explain(panel.labelled(), left=LEFT, columns=3, handle=2.4)
-    return Drawing(name, "What stacks have in use over time", _describe(moving), chart)
+    return Drawing(name, "In-use bytes by stack over time", _describe(moving), chart)
 
 
 def _draw(panel: Panel, series: Series, moving: pd.DataFrame) -> None:

@@ -1,8 +1,7 @@
-"""Heap in use, kept and given back, moment by moment, one panel a capture.
+"""Heap in use, idle heap and released heap, moment by moment, one panel for each capture.
 
-A column is the heap's address space (HeapSys), divided by what the runtime says of it: in use, idle
-and kept, given back. What was given back with MADV_FREE and is still resident is hatched. The line
-is the RSS of the process: it follows the kept part, or it does not.
+A column is the heap's address space (HeapSys): in use, idle, and released to the OS. Released with
+MADV_FREE and still resident is hatched. The line is RSS: it follows the heap, or it does not.
 """
 
 from __future__ import annotations
@@ -28,20 +27,21 @@ BAR = 0.66  # of a moment's room
 PANELS = 2  # in a row
 CHARACTERS = 16  # so many stand beside one another on an inch
 NAME_CHARACTERS, VALUE_CHARACTERS = 16, 11  # of a moment's name, and of the RSS above its column
+GOAL, RSS = "scavenger goal", "RSS"
 LAYERS = {
     "in use": LOOK["heap_objects"],
-    "idle, kept": LOOK["heap_idle"],
-    "given back, still resident": LOOK["heap_released_resident"],
-    "given back": ("none", ""),
+    "idle heap": LOOK["heap_idle"],
+    "released, still in RSS": LOOK["heap_released_resident"],
+    "released": ("none", ""),
 }
 
 
 def plot_heap_return(frames: Mapping[str, pd.DataFrame], *, name: str = "scavenger") -> Drawing:
-    """Draw what is kept and given back at each moment, a panel for each capture, on one scale.
+    """Draw the heap at each moment, a panel for each capture, on one scale.
 
-    Frames by what their panel is called, a row a moment: `moment`, and in bytes `HeapInuse`,
-    `idle_kept_bytes`, `HeapReleased`, and `LazyFree`, `goal_bytes` and `RSS`, missing where no file
-    says.
+    Frames by the title of their panel, a row for each moment: `moment`, and in bytes `HeapInuse`,
+    `idle_kept_bytes`, `HeapReleased`, `LazyFree`, `goal_bytes` and `RSS`; the last three are
+    missing where unknown.
     """
     high = max(int(_tops(frame).max()) for frame in frames.values())
     rows, across = -(-len(frames) // PANELS), min(len(frames), PANELS)
@@ -57,12 +57,12 @@ def plot_heap_return(frames: Mapping[str, pd.DataFrame], *, name: str = "scaveng
         _draw_panel(panel, title, frame, high, labelled=column == 0)
         _draw_names(panel, frame, width)
     # Whatever a panel shows, in one order.
-    by_label = {one.label: one for panel in chart.panels for one in panel.labelled()}
-    order = (*LAYERS, "scavenger's goal", "RSS of the process")
+    by_label = {mark.label: mark for panel in chart.panels for mark in panel.labelled()}
+    order = (*LAYERS, GOAL, RSS)
     entries = [by_label[label] for label in order if label in by_label]
     chart.explain(entries, left=SCALE, columns=3, handle=1.9)
     description = " ".join(f"{title}: {_describe(frame)}" for title, frame in frames.items())
-    return Drawing(name, "Heap in use, kept and given back", description, chart)
+    return Drawing(name, "Heap in use, idle and released", description, chart)
 
 
 def _tops(frame: pd.DataFrame) -> pd.Series:
@@ -87,7 +87,7 @@ def _draw_panel(
     panel.words(title, "left", "top", up=16, upright="bottom", bold=True)
     name_bytes(panel.y, 0, high)
     if not labelled:
-        panel.y.ticks = [Tick(one.value, "") for one in panel.y.ticks]
+        panel.y.ticks = [Tick(tick.value, "") for tick in panel.y.ticks]
 
 
 def _draw_names(panel: Panel, frame: pd.DataFrame, width_inches: float) -> None:
@@ -106,18 +106,18 @@ def _draw_lines(panel: Panel, frame: pd.DataFrame) -> None:
     for place, goal in enumerate(frame["goal_bytes"]):
         if not is_unknown(goal) and goal:
             ends = [place - BAR / 2 - 0.06, place + BAR / 2 + 0.06]
-            panel.line(ends, [goal] * 2, Look(edge=INK, width=1.2, dash="--"), "scavenger's goal")
+            panel.line(ends, [goal] * 2, Look(edge=INK, width=1.2, dash="--"), GOAL)
     known = frame[frame["RSS"].notna()]
     if len(known):
         look, sizes = Look(edge=INK, width=1.4), known["RSS"].astype(float)
-        panel.line(list(known.index), sizes, look, "RSS of the process", marker="o")
+        panel.line(list(known.index), sizes, look, RSS, marker="o")
 
 
 def _describe(frame: pd.DataFrame) -> str:
     each = [
         f"{row['moment']} {format_bytes(row['HeapInuse'])} in use, "
-        f"{format_bytes(row['idle_kept_bytes'])} idle and kept, "
-        f"{format_bytes(row['HeapReleased'])} given back, RSS {format_bytes(row['RSS'])}"
+        f"{format_bytes(row['idle_kept_bytes'])} idle, "
+        f"{format_bytes(row['HeapReleased'])} released, RSS {format_bytes(row['RSS'])}"
         for row in rows_of(frame)
     ]
     return "; ".join(each) + "."

@@ -1,7 +1,7 @@
-"""What moved from one ledger to another: a bar a part.
+"""The change from one ledger to another: a bar for each part.
 
-To the right stands what rose, to the left what fell, and below the change of RSS, which all of
-them add up to.
+Parts that rose are on the right, parts that fell on the left, and below them the change of RSS,
+which they add up to.
 """
 
 from __future__ import annotations
@@ -46,23 +46,24 @@ def plot_ledger_change(
     panel.x.scale = Scale(low - room, high + room)
     name_bytes(panel.x, low, high)
     panel.rule(Look(edge=INK, width=0.8), x=0)
-    title = f"What changed from {before} to {after}" if before else "What changed, part by part"
+    title = f"Change from {before} to {after}, by part" if before else "Change by part"
     return Drawing(name, title, description, chart)
 
 
 def _label(part: str, size: int) -> str:
-    """A part's name; of what was never touched, what became of it, as it stands below zero."""
+    """Name a part; the negative part by what happened to the reserved memory."""
     if part == "heap_untouched":
-        return "now resident, before never touched" if size > 0 else "mapped, never touched"
+        return "reserved, now in RSS" if size > 0 else "reserved, not in RSS"
     return part_name(part)
 
 
 def _describe(change: LedgerChange, rows: list[tuple[str, int]]) -> str:
     parts = [f"{_label(part, size)} {format_change(size)}" for part, size in rows]
     unknown = change.parts.loc[change.parts["change_bytes"].map(pd.isna), "part"]
-    lacking = f" Unknown on at least one side: {', '.join(map(part_name, unknown))}."
+    missing = f" Unknown on at least one side: {', '.join(map(part_name, unknown))}."
     rss = change.rss_change_bytes
-    whole = "RSS is not known on both sides"
+    whole = "RSS is unknown on at least one side"
     if rss is not None:
         whole = f"RSS {'rose' if rss > 0 else 'fell'} by {format_bytes(abs(rss))}"
-    return f"{whole}. By part: {'; '.join(parts) or 'nothing moved'}.{lacking * bool(len(unknown))}"
+    moved = "; ".join(parts) or "no change"
+    return f"{whole}. By part: {moved}.{missing if len(unknown) else ''}"

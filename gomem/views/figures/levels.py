@@ -28,7 +28,7 @@ ACROSS, SMALL, GAP, TITLE, SMALL_FOOT = 3, 1.35, 0.16, 0.4, 0.3  # small multipl
 SMALL_TICKS = 4  # times that a small panel has room for; of names the first and the last
 TITLE_CHARACTERS = 30
 ALIKE = 0.1  # of the longest clock: with a shorter one among them, each has its own
-# Told apart by mark and dash as well as by colour.
+# Distinct by mark and dash as well as by colour.
 LINES: tuple[tuple[str, str, Dash], ...] = (
     (VERMILLION, "o", ""),
     (BLUE, "s", ""),
@@ -40,10 +40,10 @@ LINES: tuple[tuple[str, str, Dash], ...] = (
 
 
 def plot_levels(levels: pd.DataFrame, *, name: str = "levels") -> Drawing:
-    """Draw levels in bytes, a line each: a row a moment, indexed by time, with its `moment`.
+    """Draw levels in bytes, a line for each column: a row a moment, indexed by time.
 
-    Where a moment has no time, all stand one after the other. More columns than the six lines that
-    can be told apart are a ValueError.
+    Where a moment has no time, they are drawn in order. ValueError for more columns than the six
+    lines that look different.
     """
     values = _values(levels)
     top = TOP + LEGEND_ROW * ((max(1, values.shape[1]) - 1) // LEGEND_COLUMNS)
@@ -84,7 +84,7 @@ def plot_small_multiples(levels: Mapping[str, pd.DataFrame], *, name: str = "mul
         _entitle(panel, title, values[title], labelled=place % ACROSS == 0)
     chart.explain(chart.panels[0].labelled(), left=LEFT, columns=LEGEND_COLUMNS, handle=2.4)
     told = " ".join(f"{title}: {_describe(found)}" for title, found in values.items())
-    return Drawing(name, "Levels over the moments, side by side", told, chart)
+    return Drawing(name, "Levels over the snapshots, side by side", told, chart)
 
 
 def _entitle(panel: Panel, title: str, values: pd.DataFrame, *, labelled: bool) -> None:
@@ -93,15 +93,15 @@ def _entitle(panel: Panel, title: str, values: pd.DataFrame, *, labelled: bool) 
     panel.words(shown, "left", "top", up=14, upright="bottom", bold=True)
     known = values.iloc[:, 0].dropna()
     if len(known):
-        panel.heading(f"{known.name} at most {format_bytes(int(known.max()))}")
+        panel.heading(f"{known.name} peak {format_bytes(int(known.max()))}")
     if not labelled:
-        panel.y.ticks = [Tick(one.value, "") for one in panel.y.ticks]
+        panel.y.ticks = [Tick(tick.value, "") for tick in panel.y.ticks]
 
 
 def _values(levels: pd.DataFrame) -> pd.DataFrame:
     columns = [column for column in levels.columns if column != "moment"]
     if len(columns) > len(LINES):
-        raise ValueError(f"{len(columns)} columns; wanted {len(LINES)} lines at most")
+        raise ValueError(f"{len(columns)} columns; at most {len(LINES)} can be drawn")
     return levels[columns].apply(lambda column: column.astype("Float64"))
 
 
@@ -129,7 +129,7 @@ def _name_moments(
     places = np.arange(len(levels), dtype=float)
     panel.x.scale = Scale(-0.2, max(1.0, len(levels) - 0.8))
     every = -(-max(1, len(levels)) // most)
-    names = [beginning(str(one), NAME_CHARACTERS) for one in levels["moment"]]
+    names = [beginning(str(moment), NAME_CHARACTERS) for moment in levels["moment"]]
     panel.x.name(places[::every], names[::every])
     if most < NAMES and len(names) > 1:
         panel.x.ticks = [Tick(0.0, names[0], "start"), Tick(places[-1], names[-1], "end")]
@@ -152,6 +152,6 @@ def _describe(values: pd.DataFrame) -> str:
         known = values[column].dropna()
         if len(known):
             ends = (known.iloc[0], known.iloc[-1], known.max())
-            first, last, highest = (format_bytes(int(one)) for one in ends)
-            each.append(f"{column}: {first} at first, {last} at last, {highest} at most")
+            first, last, highest = (format_bytes(int(end)) for end in ends)
+            each.append(f"{column}: {first} at first, {last} at last, peak {highest}")
     return "; ".join(each) + "."

@@ -1,4 +1,4 @@
-"""The minimum mutator utilisation: what the program keeps in the worst window of each length."""
+"""Minimum mutator utilisation: the program's share of CPU in the worst window of each length."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def plot_mmu(utilization: MutatorUtilization, *, name: str = "mmu") -> Drawing:
     windows = utilization.curve["window_seconds"]
     name_durations(panel.x, windows.min(), windows.max())
     foot: dict[str, Any] = {"up": -15, "anchor": "end", "upright": "top", "size": 7.5}
-    panel.words("length of the window", "right", "bottom", opacity=MUTED, **foot)
+    panel.words("window length", "right", "bottom", opacity=MUTED, **foot)
     panel.y.name(SHARES, [f"{100 * share:.0f} %" for share in SHARES], grid=True)
     panel.line(
         curve["window_seconds"], curve["minimum_fraction"], Look(edge=BLUE, width=1.8), marker="o"
@@ -34,8 +34,9 @@ def plot_mmu(utilization: MutatorUtilization, *, name: str = "mmu") -> Drawing:
     mean = utilization.mean_fraction
     if mean is not None:
         panel.rule(Look(edge=INK, width=1.0, dash="--"), y=mean)
-        panel.words(f"{format_fraction(mean)}\nover all", "right", mean, right=6, size=7.5)
+        panel.words(f"{format_fraction(mean)}\non average", "right", mean, right=6, size=7.5)
     points = zip(curve["window_seconds"], curve["minimum_fraction"], strict=True)
     each = [f"{format_seconds(window)} {format_fraction(kept)}" for window, kept in points]
-    said = f"Kept in the worst window: {', '.join(each)}. Over all: {format_fraction(mean)}."
-    return Drawing(name, "Minimum mutator utilisation", said, chart)
+    worst = f"The program's share of CPU in the worst window: {', '.join(each)}."
+    description = f"{worst} On average: {format_fraction(mean)}."
+    return Drawing(name, "Minimum mutator utilisation", description, chart)

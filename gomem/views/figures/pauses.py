@@ -1,4 +1,4 @@
-"""How long collections stop the world and how far apart they are: distributions and quantiles."""
+"""GC pauses and the intervals between GCs: distributions and quantiles."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ BOTTOM = 0.7  # of an axis of counts that is logarithmic: one collection must be
 
 
 def plot_gc_pauses(pauses: GcPauses, *, name: str = "gc-pauses") -> Drawing:
-    """Draw the distributions of stops and of intervals, with medians and p99."""
+    """Draw the distributions of pauses and of intervals, with medians and p99."""
     width = (WIDTH - LEFT - RIGHT - GAP) / 2
     chart = Chart(WIDTH, HEIGHT)
     for place, what in enumerate(COLOURS):
         left = LEFT + place * (width + GAP)
         right = WIDTH - left - width
         _draw_panel(chart.panel(left=left, right=right, top=TOP, bottom=FOOT), pauses, what)
-    return Drawing(name, "Distributions of stops and intervals", _describe(pauses), chart)
+    return Drawing(name, "GC pauses and intervals", _describe(pauses), chart)
 
 
 def _draw_panel(panel: Panel, pauses: GcPauses, what: str) -> None:
@@ -61,7 +61,7 @@ def _draw_panel(panel: Panel, pauses: GcPauses, what: str) -> None:
 
 
 def _draw_quantiles(panel: Panel, quantiles: pd.DataFrame) -> None:
-    """Median and p99, named above on a line each: they may stand close."""
+    """Mark the median and p99, named on a line each: they can be close."""
     values = quantiles.set_index("quantile")["seconds"]
     for line, (quantile, label) in enumerate(MARKED.items()):
         seconds = max(float(values[quantile]), panel.x.scale.low)

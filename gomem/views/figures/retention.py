@@ -1,9 +1,9 @@
-"""What the heap keeps and gives back over time, against the goals, and how fast.
+"""Retained and released heap over time, with the scavenger's goals and its rate.
 
-Upper figure: filled is the heap in use, and lighter on top what is idle and kept; together they
-are what is retained. Dashed lines are the goals, the heavy line is RSS, the dotted one what was
-given back; a mark at the foot is a line of the log that says so. Lower figure: bytes a second, and
-how long it takes to the goal at that rate.
+Upper figure: filled is the heap in use, lighter on top the idle heap; together they are the
+retained heap. Dashed lines are the goals, the heavy line is RSS, the dotted line the released
+memory; a mark at the foot is a scavenger line of the log. Lower figure: bytes released a second,
+and the time to the goal at that rate.
 """
 
 from __future__ import annotations
@@ -25,58 +25,57 @@ HEIGHT, MARKS, TOP, GAP = 4.1, 0.28, 0.52, 0.26  # inches
 RATE_HEIGHT, TO_GOAL, RATE_TOP, RATE_GAP = 2.9, 0.95, 0.2, 0.32
 POINTS = 1200  # readings that a figure has room for
 GOALS: dict[str, tuple[str, Look]] = {
-    "paced_goal_bytes": ("goal by pacing", Look(edge=VERMILLION, width=1.4, dash="--")),
-    "limit_goal_bytes": ("0.95 × GOMEMLIMIT leaves", Look(edge=PURPLE, width=1.4, dash="--")),
-    "limit_bytes": ("GOMEMLIMIT leaves", Look(edge=GREEN, width=1.8, dash=":")),
+    "paced_goal_bytes": ("goal from the pacer", Look(edge=VERMILLION, width=1.4, dash="--")),
+    "limit_goal_bytes": ("goal from GOMEMLIMIT", Look(edge=PURPLE, width=1.4, dash="--")),
+    "limit_bytes": ("room under GOMEMLIMIT", Look(edge=GREEN, width=1.8, dash=":")),
 }
 
 
 def plot_retention(
     retention: pd.DataFrame, marks: pd.DataFrame, *, name: str = "retention"
 ) -> Drawing:
-    """Draw the heap over time (rows of `RETENTION` with a time) against its goals.
+    """Draw the heap over time (rows of `RETENTION` with a time) with its goals.
 
-    The marks are `seconds` and `released_bytes` of each line that tells of memory given back.
+    The marks are `seconds` and `released_bytes` of each scavenger line that released memory.
     """
     rows = _thinned(retention.dropna(subset=["retained_bytes"]))
     chart, heap, lines = upper_and_lower(HEIGHT, MARKS, top=TOP, gap=GAP)
     at = _numbers(rows, "seconds")
     low, high = float(retention["seconds"].min()), float(retention["seconds"].max())
     _draw_heap(heap, rows, at)
-    top = max(float(np.nanmax(one.y, initial=1.0)) for one in heap.marks if isinstance(one, Line))
+    drawn = [mark for mark in heap.marks if isinstance(mark, Line)]
+    top = max(float(np.nanmax(line.y, initial=1.0)) for line in drawn)
     heap.y.scale = Scale(0, top * 1.04)
     name_bytes(heap.y, 0, top)
     name_times(heap.x, low, high, labelled=False)
     placed = marks["seconds"].dropna().to_numpy(float)
     lines.stems(placed, 0, np.ones(len(placed)), Look(edge=ORANGE, width=1.2))
-    lines.heading("lines of the log that gave memory back")
+    lines.heading("scavenger lines in the log")
     name_times(lines.x, low, high)
     chart.explain(heap.labelled(), left=LEFT, columns=4, handle=1.9)
-    return Drawing(name, "Heap kept and given back over time", _describe(rows), chart)
+    return Drawing(name, "Retained and released heap over time", _describe(rows), chart)
 
 
 def _draw_heap(panel: Panel, rows: pd.DataFrame, at: np.ndarray) -> None:
     in_use, retained = _numbers(rows, "HeapInuse"), _numbers(rows, "retained_bytes")
     panel.area(at, 0, in_use, Look(BLUE, opacity=0.85), "in use")
-    panel.area(at, in_use, retained, Look(ORANGE, opacity=0.5), "idle, kept")
+    panel.area(at, in_use, retained, Look(ORANGE, opacity=0.5), "idle heap")
     panel.line(at, retained, Look(edge=INK, width=0.5))
     lazy = _numbers(rows, "lazy_free_bytes")
     if np.nanmax(lazy, initial=0.0) > 0:
-        panel.line(at, lazy, Look(edge=YELLOW, width=1.8), "given back, still resident")
-    panel.line(
-        at, _numbers(rows, "HeapReleased"), Look(edge=INK, width=1.0, dash=":"), "given back"
-    )
+        panel.line(at, lazy, Look(edge=YELLOW, width=1.8), "released, still in RSS")
+    panel.line(at, _numbers(rows, "HeapReleased"), Look(edge=INK, width=1.0, dash=":"), "released")
     for column, (label, look) in GOALS.items():
         goal = _numbers(rows, column)
         if not np.isnan(goal).all():
             panel.line(at, goal, look, label, steps=True)
     rss = _numbers(rows, "rss_bytes")
     if not np.isnan(rss).all():
-        panel.line(at, rss, Look(edge=INK, width=1.6), "RSS of the process")
+        panel.line(at, rss, Look(edge=INK, width=1.6), "RSS")
 
 
 def plot_release(retention: pd.DataFrame, *, name: str = "release") -> Drawing:
-    """Draw how fast memory goes back, and how far away the goal is at that rate."""
+    """Draw the rate of release, and the time to the goal at that rate."""
     rows = retention.dropna(subset=["retained_bytes"])
     chart, rate, to_goal = upper_and_lower(RATE_HEIGHT, TO_GOAL, top=RATE_TOP, gap=RATE_GAP)
     at, speed = _numbers(rows, "seconds"), _numbers(rows, "release_bytes_per_second")
@@ -88,7 +87,7 @@ def plot_release(retention: pd.DataFrame, *, name: str = "release") -> Drawing:
     rate.y.scale = Scale(0, top * 1.04)
     name_bytes(rate.y, 0, top)
     name_times(rate.x, low, high, labelled=False)
-    rate.heading("given back each second")
+    rate.heading("released per second")
     left = _numbers(rows, "seconds_to_goal")
     known = left[np.isfinite(left) & (left > 0)]
     floor = 10 ** np.floor(np.log10(known.min(initial=1.0)))
@@ -96,11 +95,11 @@ def plot_release(retention: pd.DataFrame, *, name: str = "release") -> Drawing:
     to_goal.line(at, left, Look(edge=BLUE, width=0.8), marker="o", size=4)
     name_durations(to_goal.y, float(floor), float(ceiling))
     name_times(to_goal.x, low, high)
-    beyond = "time to the goal at that rate"
-    to_goal.heading(beyond if len(known) else f"{beyond}: nothing went back from above it")
+    heading = "time to the goal at that rate"
+    to_goal.heading(heading if len(known) else f"{heading}: nothing released while above it")
     fastest = rows["release_bytes_per_second"].max()
-    description = f"At most {format_bytes(fastest)} a second went back."
-    return Drawing(name, "How fast memory goes back", description, chart)
+    description = f"Released at up to {format_bytes(fastest)}/s."
+    return Drawing(name, "Rate of release to the OS", description, chart)
 
 
 def _numbers(rows: pd.DataFrame, column: str) -> np.ndarray:
@@ -121,10 +120,10 @@ def _describe(rows: pd.DataFrame) -> str:
     first, last = rows.iloc[0], rows.iloc[-1]
     return (
         f"{format_count(len(rows))} readings in "
-        f"{format_seconds(last['seconds'] - first['seconds'])}. What is retained goes from "
-        f"{format_bytes(first['retained_bytes'])} to {format_bytes(last['retained_bytes'])}, at "
-        f"most {format_bytes(rows['retained_bytes'].max())}; at the end "
-        f"{format_bytes(last['HeapInuse'])} is in use, {format_bytes(last['HeapReleased'])} given "
-        f"back, the goal {format_bytes(last['goal_bytes'])} and RSS "
-        f"{format_bytes(last['rss_bytes'])}."
+        f"{format_seconds(last['seconds'] - first['seconds'])}. Retained heap: "
+        f"{format_bytes(first['retained_bytes'])} at first, "
+        f"{format_bytes(last['retained_bytes'])} at last, peak "
+        f"{format_bytes(rows['retained_bytes'].max())}. At the end: "
+        f"{format_bytes(last['HeapInuse'])} in use, {format_bytes(last['HeapReleased'])} released, "
+        f"goal {format_bytes(last['goal_bytes'])}, RSS {format_bytes(last['rss_bytes'])}."
     )

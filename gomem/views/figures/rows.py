@@ -1,4 +1,4 @@
-"""What figures of rows share: room, names, words, and how before and after, or memory, look."""
+"""Shared by figures of rows: room, names, words, and how before, after and memory look."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def memory_panel(rows: int, *, left: float, right: float) -> tuple[Chart, Panel]
 def memory_bar(
     panel: Panel, place: int, begin: int, size: int, look: tuple[str, str] | None
 ) -> None:
-    """A bar that looks like what it is of; without a look it is the total's."""
+    """Draw a bar in the look of its part; without a look it is the total's."""
     colour, hatch = look or (INK, "")
     drawn = Look(colour, hatch, edge_of(colour, INK), opacity=1.0 if look else MUTED)
     panel.bar(begin, place - BAR / 2, size, BAR, drawn)

@@ -1,4 +1,4 @@
-"""What the scavenger gave back, on the collector's clock: the work of each line, and the total."""
+"""Memory released by the scavenger, on the GC log's clock: by line, and in total."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def plot_gc_scavenges(
     chart, total, work = upper_and_lower(HEIGHT, WORK, top=TOP, gap=GAP)
     _draw_total(total, placed, end_seconds)
     _draw_work(work, placed, end_seconds)
-    return Drawing(name, "Memory given back over time", _describe(scavenges), chart)
+    return Drawing(name, "Memory returned to the OS over time", _describe(scavenges), chart)
 
 
 def _draw_total(panel: Panel, placed: pd.DataFrame, end: float) -> None:
@@ -43,11 +43,11 @@ def _draw_total(panel: Panel, placed: pd.DataFrame, end: float) -> None:
     panel.y.scale = Scale(0, high * 1.04)
     name_bytes(panel.y, 0, high)
     name_times(panel.x, 0, end, labelled=False)
-    panel.heading("released in all (HeapReleased)")
+    panel.heading("released in total (HeapReleased)")
 
 
 def _draw_work(panel: Panel, placed: pd.DataFrame, end: float) -> None:
-    """A stem for each line; of lines that share a column the one that gave back most."""
+    """Draw a stem for each line; of lines that share a column, the largest."""
     worked = _thinned(placed[placed["released_bytes"].fillna(0) > 0])
     at, size = worked["log_seconds"].to_numpy(float), worked["released_bytes"].to_numpy(float)
     panel.stems(at, 0, size, Look(edge=ORANGE, width=1.4))
@@ -55,11 +55,11 @@ def _draw_work(panel: Panel, placed: pd.DataFrame, end: float) -> None:
     panel.y.scale = Scale(0, high * 1.04)
     name_bytes(panel.y, 0, high)
     name_times(panel.x, 0, end)
-    panel.heading("given back since the line before")
+    panel.heading("released since the line before")
 
 
 def _thinned(lines: pd.DataFrame) -> pd.DataFrame:
-    """Of lines in one column of the figure the one that gave back most."""
+    """The line that released most, in each column of the figure."""
     if len(lines) <= POINTS:
         return lines
     at = lines["log_seconds"]
@@ -73,6 +73,6 @@ def _describe(scavenges: pd.DataFrame) -> str:
     last = scavenges["released_total_bytes"].dropna()
     end = format_bytes(int(last.iloc[-1])) if len(last) else "unknown"
     return (
-        f"{format_count(len(scavenges))} lines gave back {format_bytes(int(given))}; at the end "
-        f"{end} are released."
+        f"{format_count(len(scavenges))} scavenger lines released {format_bytes(int(given))}; "
+        f"HeapReleased is {end} at the end."
     )

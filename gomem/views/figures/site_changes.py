@@ -1,4 +1,4 @@
-"""Allocation sites before and after: a bar each for what a site has allocated."""
+"""Allocation sites before and after: two bars for each site."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ BAR = 0.3  # of a row
 
 
 def plot_site_changes(sites: pd.DataFrame, *, name: str = "sites") -> Drawing:
-    """Draw what the first `SITES_DRAWN` sites have on both sides, in bytes.
+    """Draw the first `SITES_DRAWN` sites on both sides, in bytes.
 
     Rows of `comparison.sites.SITE_CHANGES` of one sample type, the largest change first.
     """

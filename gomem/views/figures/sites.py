@@ -1,4 +1,4 @@
-"""Who has most of a value: a bar a site, and the 95 % interval that sampling leaves."""
+"""The largest sites: a bar for each, with the 95 % interval of the sampling."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ BYTES = frozenset({"bytes", "B"})
 def plot_sites(sites: pd.DataFrame, unit: str, *, title: str, name: str = "sites") -> Drawing:
     """Draw the first `SITES` sites, the largest above.
 
-    Rows of `function`, `value`, and `low` and `high`, missing where nothing is known, in a unit as
-    a profile declares it: `bytes`, `count`.
+    Rows of `function`, `value`, and `low` and `high` (missing where unknown), in the unit that the
+    profile declares: `bytes`, `count`.
     """
     rows: list[dict[str, Any]] = rows_of(sites.head(SITES))
     chart, panel = rows_panel(
@@ -39,7 +39,7 @@ def plot_sites(sites: pd.DataFrame, unit: str, *, title: str, name: str = "sites
         _draw_row(panel, place, row, unit)
     # An axis that starts at 0 and has room for every interval's end.
     known = [row[key] for row in rows for key in ("value", "low", "high")]
-    ends = [float(one) for one in known if not is_unknown(one)]
+    ends = [float(end) for end in known if not is_unknown(end)]
     low, high = min([0.0, *ends]), max([0.0, *ends]) or 1.0
     panel.x.scale = Scale(1.02 * low, 1.02 * high)
     if unit in BYTES:

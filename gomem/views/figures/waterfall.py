@@ -37,7 +37,7 @@ def plot_rss_vs_heap(ledger: Ledger, *, name: str = "ledger", moment: str = "") 
     name_bytes(panel.x, low, high)
     panel.rule(Look(edge=INK), x=0)
     _draw(panel, rows, ledger.rss_bytes)
-    title = f"Resident memory, part by part: {moment}" if moment else "Resident memory by part"
+    title = f"RSS by part at {moment}" if moment else "RSS by part"
     return Drawing(name, title, description, chart)
 
 

@@ -1,8 +1,8 @@
-"""GOGC by GOMEMLIMIT as a heat map: the more CPU collecting takes, the darker the field.
+"""GOGC by GOMEMLIMIT as a heat map: the darker the field, the more CPU the GC takes.
 
-One hue from light to dark, so that it reads with any colour vision and in print; in each field
-stand its collections a second and its highest heap. Today's setting is framed, and a field where
-the limit leaves no room is hatched.
+One hue from light to dark, so that it reads with any colour vision and in print; each field shows
+its GCs a second and its highest heap. Today's setting is framed, and a field where the limit leaves
+no room is hatched.
 """
 
 from __future__ import annotations
@@ -45,13 +45,13 @@ def plot_what_if_grid(grid: pd.DataFrame, *, name: str = "what-if") -> Drawing:
         panel.bar(left, top, 1, 1, Look("none", "", VERMILLION, FRAME), label="today")
         panel.words("today", left + 0.04, top + 0.12, size=6.5)
     panel.x.scale, panel.y.scale = Scale(0, len(gogc)), Scale(len(limits), 0)
-    words = ["off" if one == OFF else f"{one}" for one in gogc]
-    panel.x.name([place + 0.5 for place in range(len(gogc))], [f"GOGC={one}" for one in words])
+    names = ["GOGC=off" if percent == OFF else f"GOGC={percent}" for percent in gogc]
+    panel.x.name([place + 0.5 for place in range(len(gogc))], names)
     panel.y.name(
         [place + 0.5 for place in range(len(limits))],
-        ["no limit" if one < 0 else format_bytes(one) for one in limits],
+        ["no limit" if limit < 0 else format_bytes(limit) for limit in limits],
     )
-    panel.heading("GOMEMLIMIT by GOGC: collections a second, and the highest heap")
+    panel.heading("GOMEMLIMIT by GOGC: GCs a second, highest heap")
     return Drawing(name, "What other settings would do", _describe(grid), chart)
 
 
@@ -88,7 +88,7 @@ def _describe(grid: pd.DataFrame) -> str:
         under = "no limit" if is_unknown(limit) else format_bytes(limit)
         today = ", today's" if row["is_present"] else ""
         each.append(
-            f"GOGC={gogc}, {under}{today}: {row['cycles_per_second']:.3g} collections a second, "
+            f"GOGC={gogc}, {under}{today}: {row['cycles_per_second']:.3g} GCs a second, "
             f"{row['gc_cpu_cores']:.3g} cores, {format_bytes(row['peak_heap_bytes'])}"
         )
     return "; ".join(each) + "."
