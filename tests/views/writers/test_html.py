@@ -123,7 +123,7 @@ def test_the_same_capture_gives_the_same_bytes(shrunk):
 
 def test_the_verdict_comes_first(page):
     text = " ".join(" ".join(page.words).split())
-    verdict = "was given back and still counts as resident"
+    verdict = "was released and still counts in RSS"
 
     assert text.index("▲ warning") < text.index(verdict) < text.index("Findings")
 

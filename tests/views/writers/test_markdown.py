@@ -12,7 +12,7 @@ def test_it_begins_with_the_verdict():
     lines = as_markdown(diagnosed(SHRUNK)).splitlines()
 
     assert "# cache-shrink, go1.12.17: Go memory report" == lines[0]
-    assert re.match(r"\*\*Warning: \d+\u00a0MiB was given back", lines[2])
+    assert re.match(r"\*\*Warning: MADV\\_FREE: \d+\u00a0MiB was released", lines[2])
 
 
 @pytest.mark.parametrize("capture", CAPTURES, ids=lambda path: path.name)
