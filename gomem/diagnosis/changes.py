@@ -17,6 +17,7 @@ from gomem.analysis.memory.ledger_change import (
 )
 from gomem.analysis.memory.readings import ALL, GO_HEAP
 from gomem.diagnosis.part_words import interval_words, part_name
+from gomem.inputs.answer import Answer
 from gomem.text import Bytes, BytesChange, MomentName, Text, joined, text
 
 if TYPE_CHECKING:
@@ -40,8 +41,8 @@ QUANTITY_NAMES = {
 }
 
 
-@dataclass(frozen=True, eq=False)
-class Change:
+@dataclass(frozen=True, eq=False, repr=False)
+class Change(Answer):
     """From one moment to another, of one capture or of two; both have a ledger.
 
     Attributes:
@@ -56,6 +57,9 @@ class Change:
     later: MomentFacts
     accounts: tuple[Account | None, Account | None] = (None, None)
     of_baseline: bool | None = None
+
+    def __repr__(self) -> str:
+        return f"<Change from {self.before} to {self.after}>"
 
     @property
     def before(self) -> str:

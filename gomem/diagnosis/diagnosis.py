@@ -15,8 +15,10 @@ from typing import TYPE_CHECKING
 import pandas as pd
 
 from gomem.analysis.collector.cost import COSTS
+from gomem.analysis.mappings.changes import match_mappings
 from gomem.capture.capture import Capture
 from gomem.capture.load import load
+from gomem.capture.ordered import in_order
 from gomem.causes import CAUSES
 from gomem.causes.case import Case
 from gomem.causes.limit_risk import growth_is_bounded
@@ -29,6 +31,7 @@ from gomem.diagnosis.pairing import counterpart_of, counterparts
 from gomem.diagnosis.verdict import Verdict, telling_moment, verdict_of
 from gomem.errors import CaptureError
 from gomem.facts.capture import CaptureFacts
+from gomem.facts.frames import cycles_frame
 from gomem.facts.profiles import has_samples
 
 if TYPE_CHECKING:
@@ -45,6 +48,12 @@ if TYPE_CHECKING:
     from gomem.inputs.pprof.sites import AllocationSites
     from gomem.inputs.pprof.table import Profile
 
+OF_REPORTS = frozenset(
+    {
+        "baseline_ledger", "baseline_moment", "baseline_profile", "case", "change_from_baseline",
+        "change_tree", "collection_cost", "facts", "logged", "scale", "shown_first", "sites_first",
+    }
+)  # fmt: skip
 OF_SITES = frozenset({"heap-growth", "allocation-spike"})  # findings that name who allocates
 
 
@@ -173,7 +182,7 @@ class Diagnosis:
     # What cannot be shown without the file that says it
 
     def cycles(self) -> pd.DataFrame:
-        """A row a collection; see `gctrace.table.CYCLES`.
+        """A row a collection, with its `pause_seconds`, and its `time` where that is known.
 
         Raises:
             CaptureError: There is no log, or one too long to lie in memory; `gomem.iter_gctrace`
@@ -182,10 +191,10 @@ class Diagnosis:
         cycles = self.logged.cycles
         if not isinstance(cycles, pd.DataFrame):
             raise CaptureError("the log is too long for one frame; see gomem.iter_gctrace")
-        return cycles
+        return cycles_frame(self.capture, cycles)
 
     def timeline(self) -> pd.DataFrame:
-        """The log over time in windows; see `analysis.collector.timeline.TIMELINE`.
+        """The log over time in windows, a row each; `gomem.columns` says what it has.
 
         Raises:
             CaptureError: There is no log, or no collection in it.
@@ -264,35 +273,35 @@ class Diagnosis:
         """Ledger by moment, in order; moments without one are left out."""
         return self.facts.ledgers
 
-    @property
+    @cached_property
     def ledger(self) -> pd.DataFrame:
-        """All ledgers: `moment`, then the columns of `LEDGER_PARTS`."""
-        return self.facts.ledger
+        """All ledgers: `moment`, `time`, then a part, its bytes and its source."""
+        return in_order(self.facts.ledger, self.capture.times)
 
-    @property
+    @cached_property
     def kinds(self) -> pd.DataFrame:
-        """Mappings by kind: `moment`, then the columns of `BY_KIND`."""
-        return self.facts.kinds
+        """Mappings by kind: `moment`, `time`, then how many there are, and their sizes."""
+        return in_order(self.facts.kinds, self.capture.times)
 
-    @property
+    @cached_property
     def smaps(self) -> pd.DataFrame:
-        """The mappings of all moments with `kind`; see `CaptureFacts.smaps`."""
-        return self.facts.smaps
+        """The mappings of all moments with `kind`, and `rule`, by which it was told."""
+        return in_order(self.facts.smaps, self.capture.times)
 
-    @property
+    @cached_property
     def levels(self) -> pd.DataFrame:
-        """One wide row a moment, by time; see `CaptureFacts.levels`."""
-        return self.facts.levels
+        """One wide row a moment, by time: RSS, the ledger's parts, and all that files count."""
+        return in_order(self.facts.levels, self.capture.times, timed=False)
 
-    @property
+    @cached_property
     def heap(self) -> pd.DataFrame:
-        """Heap kept, given back and still resident; see `heap_return`."""
-        return self.facts.heap
+        """Heap in use, kept, released and still resident, a row a moment with MemStats."""
+        return in_order(self.facts.heap, self.capture.times)
 
-    @property
+    @cached_property
     def heap_steps(self) -> pd.DataFrame:
-        """What of it changed from each moment to the next; see `heap_steps`."""
-        return self.facts.heap_steps
+        """What of it changed from each moment to the next; `time` is that of `after`."""
+        return in_order(self.facts.heap_steps, self.capture.times, "before", "after")
 
     @property
     def scavenger(self) -> Scavenger | None:
@@ -304,6 +313,21 @@ class Diagnosis:
         """What moved from each moment with a ledger to the next."""
         accounts = self.facts.account, self.facts.account
         return tuple(Change(*pair, accounts) for pair in pairwise(self._with_ledger))
+
+    def mapping_changes(self, before: str, after: str) -> pd.DataFrame:
+        """Which mappings grew, shrank, came or went from one moment to another, largest first.
+
+        Raises:
+            KeyError: There is no such moment.
+            CaptureError: One of them has no smaps.
+        """
+        sides = []
+        for name in (before, after):
+            facts = self.by_moment.get(self.capture[name].name)
+            if facts is None or facts.mappings is None:
+                raise CaptureError(f"{self.capture.file_name}: {name} has no smaps")
+            sides.append(facts.mappings)
+        return match_mappings(*sides, same_process=True)
 
     @cached_property
     def change_over_all(self) -> Change | None:
@@ -338,6 +362,10 @@ class Diagnosis:
     def spike(self, at: str | pd.Timestamp | None = None) -> Spike | None:
         """Who allocated in one interval between two profiles; see `ProfileFacts.spike_at`."""
         return self.facts.profiles.spike_at(at)
+
+    def __dir__(self) -> list[str]:
+        """What a question is asked by; the rest is for reports, which are made of it."""
+        return [name for name in super().__dir__() if name not in OF_REPORTS]
 
     def _repr_html_(self) -> str:
         return f"<p>{escape(self.verdict.sentence)}</p>{self.findings._repr_html_()}"

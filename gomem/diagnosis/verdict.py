@@ -20,6 +20,7 @@ from gomem.diagnosis.observations import whole_words
 from gomem.diagnosis.part_words import native_sizes
 from gomem.diagnosis.without_rss import at_moment, who_holds, without_rss
 from gomem.facts.moment import SHARED_ANONYMOUS
+from gomem.inputs.answer import Answer
 from gomem.text import Text, joined
 from gomem.units import format_bytes, format_fraction
 
@@ -42,8 +43,8 @@ TAKE_ANOTHER = (
 NOTHING_TO_DO = "Nothing to do: nothing here is out of the ordinary."
 
 
-@dataclass(frozen=True)
-class Verdict:
+@dataclass(frozen=True, repr=False)
+class Verdict(Answer):
     """What a capture comes down to.
 
     Attributes:

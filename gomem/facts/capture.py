@@ -18,7 +18,7 @@ from gomem.analysis.collector.counters import CollectorCounters, collector_count
 from gomem.analysis.collector.pauses import RememberedPauses, remembered_pauses
 from gomem.analysis.mappings.kinds import address_regions
 from gomem.analysis.memory.groups import side_by_side
-from gomem.analysis.scavenger.scavenger import heap_steps
+from gomem.analysis.scavenger.scavenger import HEAP_RETURN, heap_steps
 from gomem.analysis.series.goroutine_growth import GoroutineGrowth, descriptors_grown
 from gomem.analysis.series.level import Level
 from gomem.analysis.series.shapes import HALF, MOVES
@@ -59,6 +59,7 @@ from gomem.facts.settings import (
 )
 from gomem.facts.sides import facts_of_moments
 from gomem.facts.what_if import what_if_of
+from gomem.inputs.schema import build_rows
 from gomem.releases import Fact
 
 if TYPE_CHECKING:
@@ -152,8 +153,8 @@ class CaptureFacts:
     @cached_property
     def heap(self) -> pd.DataFrame:
         """Heap kept, given back and still resident: see `analysis.memory.scavenger.heap_return`."""
-        rows = [moment.heap for moment in self.moments if moment.heap is not None]
-        return pd.DataFrame(rows).reset_index(drop=True)
+        rows = [one.heap.tolist() for one in self.moments if one.heap is not None]
+        return build_rows(rows, HEAP_RETURN)
 
     @cached_property
     def heap_steps(self) -> pd.DataFrame:

@@ -6,11 +6,13 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
+from gomem.analysis.collector.steps import stopped_seconds
 from gomem.analysis.mappings.kinds import BY_KIND, ClassifiedMappings
 from gomem.analysis.memory.ledger import LEDGER_PARTS, PARTS
+from gomem.analysis.memory.skew import collection_ends
 from gomem.analysis.series.level import LEAST_MOMENTS, LEVEL_QUANTILES, level_quantiles
 from gomem.capture.moment import MOMENT
-from gomem.inputs.schema import Column, Dictionary, dictionary_of, empty
+from gomem.inputs.schema import SECONDS, Column, Dictionary, dictionary_of, empty
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -26,6 +28,23 @@ PART_LEVELS = dictionary_of(
             Column(part, "Int64", "B", f"This part of the ledger; see `gomem explain {part}`.")
             for part in PARTS
         ),
+    )
+)
+KINDS = dictionary_of(
+    (
+        Column("kind", "str", "", "What the mapping is; `gomem explain` has each."),
+        Column("rule", "str", "", "By what that was told."),
+    )
+)
+PAUSES = dictionary_of(
+    (
+        Column(
+            "time",
+            "datetime64[ns, UTC]",
+            "",
+            "When its line was written, or it ended; missing if nothing says.",
+        ),
+        Column("pause_seconds", *SECONDS, "Both stops of the world together, as PauseNs counts."),
     )
 )
 
@@ -54,7 +73,9 @@ def smaps_frame(capture: Capture, moments: Sequence[MomentFacts]) -> pd.DataFram
     frames = [moment.mappings for moment in moments if moment.mappings is not None]
     if not frames:
         return capture.smaps.iloc[:0].assign(kind="", rule="")
-    return pd.concat(frames, ignore_index=True)
+    frame = pd.concat(frames, ignore_index=True)
+    frame.attrs["columns"] = Dictionary(frames[0].attrs.get("columns", {}) | KINDS)
+    return frame
 
 
 def levels_frame(capture: Capture, ledgers: Mapping[str, Ledger]) -> pd.DataFrame:
@@ -71,6 +92,21 @@ def levels_frame(capture: Capture, ledgers: Mapping[str, Ledger]) -> pd.DataFram
     named = pd.concat([parts.reset_index(), wide.drop(columns="moment").reset_index()], axis=1)
     named.attrs["columns"] = Dictionary(wide.attrs["columns"] | PART_LEVELS)
     return named.set_index("time")
+
+
+def cycles_frame(capture: Capture, cycles: pd.DataFrame) -> pd.DataFrame:
+    """A log's collections with the time of each, and for how long it stopped the world.
+
+    Where no log collector stamped the line, the time is that of the collection's end, by MemStats
+    of a collection that both know; missing where nothing ties the log to the wall clock.
+    """
+    told = Dictionary(cycles.attrs.get("columns", {}) | PAUSES)
+    timed = cycles.assign(pause_seconds=stopped_seconds(cycles))
+    ends = collection_ends(cycles, capture.memstats, capture.pauses)
+    if ends is not None:
+        timed["time"] = timed["time"].fillna(timed["number"].map(ends))
+    timed.attrs["columns"] = told
+    return timed
 
 
 def quantiles_frame(moments: Sequence[MomentFacts]) -> pd.DataFrame:

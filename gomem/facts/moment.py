@@ -23,7 +23,9 @@ from gomem.analysis.memory.limits import (
     worst_case_rss,
 )
 from gomem.analysis.memory.skew import Skew
+from gomem.inputs.answer import Answer
 from gomem.inputs.kinds import METRICS_PAGE
+from gomem.units import format_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -87,8 +89,8 @@ class LimitedGoal:
         return (self.goal_bytes - self.live_bytes) / self.live_bytes if self.live_bytes else 0.0
 
 
-@dataclass(frozen=True)
-class MomentFacts:
+@dataclass(frozen=True, repr=False)
+class MomentFacts(Answer):
     """What is known about one moment.
 
     Attributes:
@@ -133,6 +135,9 @@ class MomentFacts:
     page: pd.Series | None = None
     threads: int | None = None
     started: Environment | None = None
+
+    def __repr__(self) -> str:
+        return f"<MomentFacts {self.name}: RSS {format_bytes(self.rss_bytes)}>"
 
     @cached_property
     def groups(self) -> MemoryGroups | None:

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, cast
 
+import pandas as pd
+
+from gomem.capture.capture import Capture
 from gomem.comparison.comparison import compare
 from gomem.comparison.samples import Comparison
 from gomem.diagnosis.diagnosis import Diagnosis, diagnose
@@ -13,13 +17,12 @@ from gomem.inputs.gctrace.table import GcLog
 from gomem.inputs.pprof.table import Profile
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
     from os import PathLike
     from typing import TypeAlias
 
     from matplotlib.axes import Axes
 
-    from gomem.capture.capture import Capture
     from gomem.charts.figure import Drawing
 
     Path: TypeAlias = str | PathLike[str]
@@ -31,7 +34,18 @@ PAGE: Any = object()  # as `ax`: no Axes, but the drawing, which shows itself as
 
 def diagnosis_of(data: Data) -> Diagnosis:
     """The answers about what somebody holds."""
-    return data if isinstance(data, Diagnosis) else diagnose(data)
+    if isinstance(data, Diagnosis):
+        return data
+    if isinstance(data, pd.DataFrame):
+        raise TypeError("a DataFrame; wanted a diagnosis, a capture, or the path of one")
+    return diagnose(data)
+
+
+def several_of(data: Data | Mapping[str, Data]) -> dict[str, Data] | None:
+    """Captures by name, where there are several; a capture is itself a mapping, of its moments."""
+    if isinstance(data, Mapping) and not isinstance(data, Capture):
+        return dict(data)
+    return None
 
 
 def comparison_of(comparison: Comparison | Data, after: Data | None) -> Comparison:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import pandas as pd
 
 from gomem.errors import CaptureError, did_you_mean
-from gomem.plot.data import all_axes, diagnosis_of, moment_of, one_axes
+from gomem.plot.data import all_axes, diagnosis_of, moment_of, one_axes, several_of
 from gomem.views.figures.address_space import plot_address_space
 from gomem.views.figures.groups import plot_groups
 from gomem.views.figures.groups_over_moments import plot_groups_over_moments
@@ -57,15 +57,15 @@ def ledger_over_time(data: Data | Mapping[str, Data], *, ax: Axes | None = None)
 
     Of a capture; or of several by name, each at its largest RSS.
     """
-    if hasattr(data, "items"):
-        each = {name: _known(one) for name, one in data.items()}
+    if several := several_of(data):
+        each = {name: _known(one) for name, one in several.items()}
         moments = {
             name: max(found.values(), key=lambda one: one[1] or 0)
             for name, found in each.items()
             if found
         }
     else:
-        moments = _known(data)
+        moments = _known(cast("Data", data))
     if not moments:
         raise CaptureError("no moment says where memory is; wanted smaps, status or MemStats")
     return one_axes(plot_groups_over_moments(moments), ax)
@@ -109,7 +109,7 @@ def levels(
             raise KeyError(f"{one}: not among the levels{near}")
     if not wanted or frame[wanted].isna().all(axis=None):
         raise CaptureError("no moment says how large the process is; wanted smaps or MemStats")
-    return one_axes(plot_levels(frame[["moment", *wanted]]), ax)
+    return one_axes(plot_levels(frame.reindex(columns=["moment", *wanted])), ax)
 
 
 def small_multiples(
@@ -139,7 +139,7 @@ def heap_return(data: Data | Mapping[str, Data], *, ax: Axes | None = None) -> A
 
     Of a capture with MemStats or runtime/metrics; or of several by name, a panel each.
     """
-    each = dict(data.items()) if hasattr(data, "items") else {"": data}
+    each = several_of(data) or {"": cast("Data", data)}
     frames = {name: _heap_of(diagnosis_of(one)) for name, one in each.items()}
     return one_axes(plot_heap_return(frames), ax)
 

@@ -28,7 +28,8 @@ from gomem.analysis.collector.steps import CPU_PARTS, stopped_seconds
 from gomem.analysis.scavenger.goals import MAPPED_PER_LIMIT, RETAINED_PER_GOAL, Goal, goals_of
 from gomem.analysis.scavenger.retention import LogCycle, retention
 from gomem.analysis.scavenger.verdicts import episodes, verdicts
-from gomem.inputs.schema import Column, build_rows, rows_of
+from gomem.inputs.answer import Answer
+from gomem.inputs.schema import Column, build, build_rows, rows_of
 from gomem.releases import Fact, GoVersion
 
 if TYPE_CHECKING:
@@ -100,25 +101,31 @@ def _of_arenas(mappings: pd.DataFrame | None, field: str, moments: pd.Index) -> 
     return arenas.groupby("moment")[field].sum(min_count=1).reindex(moments)
 
 
+HEAP_STEPS = (
+    Column("before", "str", "", "The moment before."),
+    Column("after", "str", "", "The moment after it."),
+    Column("inuse_change_bytes", "Int64", "B", "HeapInuse after less before."),
+    Column("released_change_bytes", "Int64", "B", "HeapReleased after less before."),
+    Column("rss_change_bytes", "Int64", "B", "RSS after less before; missing where either is."),
+)
+
+
 def heap_steps(heap: pd.DataFrame, rss_bytes: Mapping[str, int | None]) -> pd.DataFrame:
     """How much more, or less, is in use, given back and resident from each moment to the next.
 
-    A row per moment of `heap_return` but the first, in bytes: `before`, `after` (the moments),
-    `inuse_change_bytes`, `released_change_bytes` and `rss_change_bytes` (missing where either RSS
-    is).
+    A row per moment of `heap_return` but the first; see `HEAP_STEPS`.
     """
     heap = heap.reindex(columns=["moment", "HeapInuse", "HeapReleased"])  # of no moment, too
     rss = pd.Series([rss_bytes.get(name) for name in heap["moment"]], heap.index, dtype="Int64")
-    steps = pd.DataFrame(
-        {
-            "before": heap["moment"].shift(),
-            "after": heap["moment"],
-            "inuse_change_bytes": heap["HeapInuse"].astype("Int64").diff(),
-            "released_change_bytes": heap["HeapReleased"].astype("Int64").diff(),
-            "rss_change_bytes": rss.diff(),
-        }
-    )
-    return steps.iloc[1:].reset_index(drop=True)
+    steps = {
+        "before": heap["moment"].shift(),
+        "after": heap["moment"],
+        "inuse_change_bytes": heap["HeapInuse"].astype("Int64").diff(),
+        "released_change_bytes": heap["HeapReleased"].astype("Int64").diff(),
+        "rss_change_bytes": rss.diff(),
+    }
+    later = {name: column.iloc[1:].reset_index(drop=True) for name, column in steps.items()}
+    return build(later, HEAP_STEPS)
 
 
 FREED = (
@@ -158,8 +165,8 @@ class ScavengerCpu:
         return (self.background_seconds + self.assist_seconds) / self.available_seconds
 
 
-@dataclass(frozen=True)
-class Scavenger:
+@dataclass(frozen=True, repr=False)
+class Scavenger(Answer):
     """What goes back to the kernel, when, how fast, and why not more."""
 
     goals: tuple[Goal, ...]  # the rules of all releases, and which of them this one has

@@ -38,6 +38,7 @@ from gomem.analysis.what_if.grid import GRID, Beside, Grid, Known, Spread
 from gomem.analysis.what_if.pacer import Era, era_of, limit_goal
 from gomem.analysis.what_if.replay import Load
 from gomem.analysis.what_if.watched import OFF, present_of, watched
+from gomem.inputs.answer import Answer
 from gomem.inputs.schema import Column, build_rows, empty
 from gomem.units import MIB
 
@@ -77,8 +78,8 @@ STEPS = (
 )
 
 
-@dataclass(frozen=True)
-class WhatIf:
+@dataclass(frozen=True, repr=False)
+class WhatIf(Answer):
     """What other settings would do."""
 
     present: Present  # what the log shows

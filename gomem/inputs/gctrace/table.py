@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, replace
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
@@ -12,7 +13,9 @@ from gomem.inputs.gctrace.grammar import NEWEST, OLDEST
 from gomem.inputs.gctrace.parse import join_pieces, parse_pieces
 from gomem.inputs.packed import PackedFrame
 from gomem.inputs.schema import FRACTION, SECONDS, Column, WithDamage, build, build_rows, empty
+from gomem.inputs.wrong_file import name_another
 from gomem.releases import GoRelease, GoVersion
+from gomem.sources.artefact import Source
 from gomem.sources.bounds import Bounds
 from gomem.sources.long import open_stream
 from gomem.units import format_count, format_seconds
@@ -291,7 +294,8 @@ def read_gctrace(
 ) -> GcLog:
     """Read a GODEBUG=gctrace=1 log, as the program wrote it or as a log collector wrapped it.
 
-    A log without any line of the collector gives empty frames. The log itself is never whole in
+    A log without any line of the collector gives empty frames, and a file of another kind is a
+    FormatError that says which. The log itself is never whole in
     memory, only what is read of it; a very long log must be kept `packed`. `progress` is called
     with the stored bytes read and how many there are.
     """
@@ -299,8 +303,12 @@ def read_gctrace(
         return packed_log(iter_gctrace(readable, progress=progress))
     stream = open_stream(readable)
     pieces = stream.pieces(progress)
-    columns, damage = join_pieces(parse_pieces(pieces, source=stream.name))
-    return gctrace_tables(columns, [*stream.damage, *damage])
+    first = next(pieces, b"")
+    columns, damage = join_pieces(parse_pieces(chain([first], pieces), source=stream.name))
+    log = gctrace_tables(columns, [*stream.damage, *damage])
+    if not (len(log.cycles) or len(log.scavenges) or len(log.pacer)):
+        name_another(Source(stream.name, first, first), "a gctrace log", ["gctrace"], refused=False)
+    return log
 
 
 def iter_gctrace(readable: Readable, *, progress: Progress | None = None) -> Iterator[GcLog]:
