@@ -72,6 +72,8 @@ ROLLUP_FIELDS = ("Rss", "Pss", "Anonymous", "LazyFree", "Swap")
 _OWN = (
     Column("goroutines", "Int64", "count", "Goroutines, by the moment's profile or dump."),
     Column("max_rss_bytes", "Int64", "B", "Peak RSS, as a heap profile in text ends with."),
+    Column("inuse_space", "Int64", "B", "In use by the heap profile, up to two collections ago."),
+    Column("alloc_space", "Int64", "B", "Allocated since the start, by the heap profile."),
 )
 OWN = dictionary_of(_OWN)
 METRIC_UNITS = {"bytes": "B", "seconds": "s", "cpu-seconds": "s", "percent": ""}
@@ -347,6 +349,9 @@ def _row(moment: Moment) -> dict[str, Any]:
     peaks = [one.max_rss_bytes for one in moment.profiles.values() if one.max_rss_bytes]
     if peaks:
         row["max_rss_bytes"] = max(peaks)
+    if (profile := moment.heap_profile) is not None:
+        known = {"inuse_space", "alloc_space"}.intersection(profile.sample_type_names)
+        row |= {name: int(profile.total(name)) for name in sorted(known)}
     metrics = moment.metrics
     metrics = metrics[metrics["artefact"] == moment.paths.get("metrics")]
     last_reading = metrics[metrics["reading"] == metrics["reading"].max()]

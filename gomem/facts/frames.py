@@ -126,6 +126,8 @@ def _by_moment(frames: Mapping[str, pd.DataFrame], columns: tuple[Column, ...]) 
     names = ["moment", *(column.name for column in columns)]
     if not frames:
         return empty((MOMENT, *columns))
-    return pd.concat(
+    frame = pd.concat(
         [frame.assign(moment=name)[names] for name, frame in frames.items()], ignore_index=True
     )
+    frame.attrs["columns"] = dictionary_of((MOMENT, *columns))
+    return frame

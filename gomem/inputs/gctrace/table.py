@@ -306,7 +306,7 @@ def read_gctrace(
     first = next(pieces, b"")
     columns, damage = join_pieces(parse_pieces(chain([first], pieces), source=stream.name))
     log = gctrace_tables(columns, [*stream.damage, *damage])
-    if not (len(log.cycles) or len(log.scavenges) or len(log.pacer)):
+    if first.strip() and not (len(log.cycles) or len(log.scavenges) or len(log.pacer)):
         name_another(Source(stream.name, first, first), "a gctrace log", ["gctrace"], refused=False)
     return log
 
