@@ -139,6 +139,14 @@ def change_between(
     return Change(before, after, accounts, of_baseline)
 
 
+def mappings_between(before: MomentFacts | None, after: MomentFacts | None) -> pd.DataFrame | None:
+    """Which mappings of one process changed; None if a moment has no smaps."""
+    old, new = (None if one is None else one.mappings for one in (before, after))
+    if old is None or new is None:
+        return None
+    return match_mappings(old, new, same_process=True)
+
+
 # In words
 
 

@@ -15,15 +15,15 @@ from typing import TYPE_CHECKING
 import pandas as pd
 
 from gomem.analysis.collector.cost import COSTS
-from gomem.analysis.mappings.changes import match_mappings
 from gomem.capture.capture import Capture
 from gomem.capture.load import load
 from gomem.capture.ordered import in_order
 from gomem.causes import CAUSES
+from gomem.causes.allocation_spike import is_far_above_the_usual, why_no_spike
 from gomem.causes.case import Case
 from gomem.causes.limit_risk import growth_is_bounded
 from gomem.causes.thresholds import Thresholds
-from gomem.diagnosis.changes import Change, change_between
+from gomem.diagnosis.changes import Change, change_between, mappings_between
 from gomem.diagnosis.findings import Findings, Scale, one_a_cause, without_double_claims
 from gomem.diagnosis.limits import Limits, limits_of
 from gomem.diagnosis.observations import Observation, observations
@@ -243,12 +243,11 @@ class Diagnosis:
             at: As for `spike`.
 
         Raises:
-            CaptureError: There are no two profiles that say when they were taken.
+            CaptureError: There are no two profiles that have a time, or no interval stands out.
         """
         found = self.spike(at)
         if found is None:
-            name = self.capture.file_name
-            raise CaptureError(f"{name}: wanted two heap profiles that have a time")
+            raise CaptureError(why_no_spike(self.facts.profiles, self.capture.file_name))
         return found.allocated
 
     # The facts, by names of their own
@@ -265,7 +264,7 @@ class Diagnosis:
 
     @property
     def by_moment(self) -> Mapping[str, MomentFacts]:
-        """The same by the moments' names."""
+        """By moment."""
         return self.facts.by_moment
 
     @property
@@ -321,13 +320,10 @@ class Diagnosis:
             KeyError: There is no such moment.
             CaptureError: One of them has no smaps.
         """
-        sides = []
-        for name in (before, after):
-            facts = self.by_moment.get(self.capture[name].name)
-            if facts is None or facts.mappings is None:
-                raise CaptureError(f"{self.capture.file_name}: {name} has no smaps")
-            sides.append(facts.mappings)
-        return match_mappings(*sides, same_process=True)
+        sides = [self.by_moment.get(self.capture[name].name) for name in (before, after)]
+        if (found := mappings_between(*sides)) is None:
+            raise CaptureError(f"{self.capture.file_name}: {before} or {after} has no smaps")
+        return found
 
     @cached_property
     def change_over_all(self) -> Change | None:
@@ -360,8 +356,13 @@ class Diagnosis:
         return self.facts.what_if
 
     def spike(self, at: str | pd.Timestamp | None = None) -> Spike | None:
-        """Who allocated in one interval between two profiles; see `ProfileFacts.spike_at`."""
-        return self.facts.profiles.spike_at(at)
+        """Who allocated in the interval between two profiles that ends at a moment, or a time.
+
+        If none is named, it is the one that stands out; None where none does.
+        """
+        found = self.facts.profiles.spike_at(at)
+        shown = found is None or at is not None or is_far_above_the_usual(found, self.thresholds)
+        return found if shown else None
 
     def __dir__(self) -> list[str]:
         """What a question is asked by; the rest is for reports, which are made of it."""

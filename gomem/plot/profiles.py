@@ -6,6 +6,7 @@ from math import isnan
 from typing import TYPE_CHECKING
 
 from gomem.analysis.profiles.call_tree import call_tree
+from gomem.causes.allocation_spike import why_no_spike
 from gomem.comparison.samples import BENCHMARK
 from gomem.errors import CaptureError, did_you_mean
 from gomem.inputs.pprof.sites import top_sites
@@ -65,14 +66,13 @@ def growth(data: Data, *, ax: Axes | None = None) -> Axes:
 def spike(data: Data, at: str | pd.Timestamp | None = None, *, ax: Axes | None = None) -> Axes:
     """Who allocated beyond the usual in one interval between two heap profiles that have a time.
 
-    Which is named by a moment or a time; if None, it is the interval that stands out most.
+    Which is named by a moment or a time; if None, it is the interval that stands out. CaptureError
+    where none does.
     """
     diagnosis = diagnosis_of(data)
     found = diagnosis.spike(at)
     if found is None:
-        raise CaptureError(
-            f"{diagnosis.capture.file_name}: wanted two heap profiles that have a time"
-        )
+        raise CaptureError(why_no_spike(diagnosis.facts.profiles, diagnosis.capture.file_name))
     rows = found.allocated.rename(columns={"extra_bytes": "value"})
     beyond = rows[rows["value"] > 0]
     rows = beyond if len(beyond) else rows

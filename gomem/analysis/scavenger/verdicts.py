@@ -47,6 +47,7 @@ LEAST_FRACTION = 0.1  # of the goal, or of RSS: the runtime itself keeps a tenth
 STEP_BYTES = 64 * KIB  # its quantum: less than that is not seen to go back
 PAUSE_SECONDS = 3.0  # 1.7 s, its sleep after the shortest step, and a reading on either side
 FIRST_COLLECTIONS = 2  # there is no goal before the second
+COUNTERS = ("HeapAlloc", "HeapInuse", "HeapReleased", "NumGC")
 NEEDED = ("retained_bytes", "mapped_bytes", "idle_kept_bytes", "HeapInuse")
 VERDICTS = {
     "as-intended": "What is to go back goes back, or there is little to give back.",
@@ -107,13 +108,19 @@ def verdicts(retention: pd.DataFrame, version: GoVersion) -> pd.DataFrame:
         cause = _Cause("unknown", "no-memstats")
         return build_rows((_laid_out(*ends, cause) for ends in pairwise(rows)), INTERVALS)
     chosen = [rows[place] for place in told]
-    stopped = [
-        any(row["is_stopped"] is True for row in rows[first + 1 : last + 1])
-        for first, last in pairwise(told)
-    ]
+    stopped = [_is_stopped(rows[first : last + 1]) for first, last in pairwise(told)]
     causes = _causes(_with_next(chosen), stopped, version)
     steps = zip(pairwise(chosen), causes, strict=True)
     return build_rows((_laid_out(*ends, cause) for ends, cause in steps), INTERVALS)
+
+
+def _is_stopped(rows: Sequence[Row]) -> bool:
+    """Whether the process stood still from the first reading to the last.
+
+    Who reads a process may stop it just for that: where a counter moved, it ran in between.
+    """
+    ends = [[row[name] for name in COUNTERS] for row in (rows[0], rows[-1])]
+    return any(row["is_stopped"] is True for row in rows[1:]) and ends[0] == ends[1]
 
 
 def episodes(intervals: pd.DataFrame, retention: pd.DataFrame) -> pd.DataFrame:
