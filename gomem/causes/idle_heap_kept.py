@@ -159,7 +159,7 @@ def _finding(moment: MomentFacts, kept: int, lasts: bool, version: GoVersion) ->
 
 
 _GOALS = {
-    "goal_bytes": "heap that it keeps",
+    "goal_bytes": "heap that it keeps when steady",
     "limit_goal_bytes": "heap that GOMEMLIMIT lets it keep",
 }
 

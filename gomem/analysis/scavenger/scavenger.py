@@ -42,7 +42,7 @@ HEAP_RETURN = (
     Column("idle_kept_bytes", "Int64", "B", "Idle, and not given back."),
     Column("retained_bytes", "Int64", "B", "That, and what is in use."),
     Column("limit_goal_bytes", "Int64", "B", "What of it GOMEMLIMIT lets the scavenger leave."),
-    Column("goal_bytes", "Int64", "B", "Where a steady heap's scavenger stops; since Go 1.13."),
+    Column("goal_bytes", "Int64", "B", "Down to what the scavenger works; since Go 1.13."),
     Column("excess_bytes", "Int64", "B", "Retained beyond the goal; without one, beyond NextGC."),
     Column("lazy_free_bytes", "Int64", "B", "LazyFree of the arenas; missing without mappings."),
     Column("arena_rss_bytes", "Int64", "B", "Resident in the arenas; missing without mappings."),
@@ -67,12 +67,23 @@ def heap_return(
     table["retained_bytes"] = table["HeapInuse"] + table["idle_kept_bytes"]
     table["limit_goal_bytes"] = _limit_goals(rows, version, memory_limits or {})
     table["goal_bytes"] = _goals(table, version)
-    used_again = table["goal_bytes"].fillna(table["NextGC"])
-    wanted = pd.concat([used_again, table["HeapInuse"]], axis=1).max(axis=1, skipna=False)
-    table["excess_bytes"] = (table["retained_bytes"] - wanted).clip(lower=0)
+    table["excess_bytes"] = _excess(table)
     table["lazy_free_bytes"] = _of_arenas(mappings, "LazyFree", table.index)
     table["arena_rss_bytes"] = _of_arenas(mappings, "Rss", table.index)
     return table.astype("Int64").reset_index()
+
+
+def with_goals(heap: pd.DataFrame, retention: pd.DataFrame) -> pd.DataFrame:
+    """The same heap with the goals that `retention` found, moment by moment: one a moment."""
+    goals = retention.set_index("moment")["goal_bytes"].astype("Int64")
+    found = heap.assign(goal_bytes=goals.reindex(heap["moment"]).array)
+    return found.assign(excess_bytes=_excess(found))
+
+
+def _excess(table: pd.DataFrame) -> pd.Series:
+    used_again = table["goal_bytes"].fillna(table["NextGC"])
+    wanted = pd.concat([used_again, table["HeapInuse"]], axis=1).max(axis=1, skipna=False)
+    return (table["retained_bytes"] - wanted).clip(lower=0)
 
 
 def _goals(table: pd.DataFrame, version: GoVersion) -> pd.Series:
