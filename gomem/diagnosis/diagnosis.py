@@ -237,7 +237,7 @@ class Diagnosis:
         )
 
     def spike_sites(self, at: str | pd.Timestamp | None = None) -> pd.DataFrame:
-        """Who allocated in one interval between two profiles; see `allocation_spikes.EXTRA`.
+        """Who allocated in one interval between two profiles, beyond the usual, the most first.
 
         Args:
             at: As for `spike`.
@@ -347,7 +347,7 @@ class Diagnosis:
 
     @property
     def growth(self) -> pd.DataFrame:
-        """How each of those stacks grows; see `growth.GROWTH`."""
+        """How each stack that has memory in use grows over the heap profiles, with its shape."""
         return self.facts.profiles.growth
 
     @property

@@ -47,7 +47,7 @@ LEAST_FRACTION = 0.1  # of the goal, or of RSS: the runtime itself keeps a tenth
 STEP_BYTES = 64 * KIB  # its quantum: less than that is not seen to go back
 PAUSE_SECONDS = 3.0  # 1.7 s, its sleep after the shortest step, and a reading on either side
 FIRST_COLLECTIONS = 2  # there is no goal before the second
-COUNTERS = ("HeapAlloc", "HeapInuse", "HeapReleased", "NumGC")
+COUNTERS = ("HeapReleased", "NumGC")  # that stand still while a process does
 NEEDED = ("retained_bytes", "mapped_bytes", "idle_kept_bytes", "HeapInuse")
 VERDICTS = {
     "as-intended": "What is to go back goes back, or there is little to give back.",
@@ -115,12 +115,13 @@ def verdicts(retention: pd.DataFrame, version: GoVersion) -> pd.DataFrame:
 
 
 def _is_stopped(rows: Sequence[Row]) -> bool:
-    """Whether the process stood still from the first reading to the last.
+    """Whether the process stood still between two readings that have MemStats.
 
-    Who reads a process may stop it just for that: where a counter moved, it ran in between.
+    Who reads a process may stop it just for that. One that gave its MemStats was not stopped before,
+    and where memory went back, or a collection ran, it was not stopped throughout.
     """
     ends = [[row[name] for name in COUNTERS] for row in (rows[0], rows[-1])]
-    return any(row["is_stopped"] is True for row in rows[1:]) and ends[0] == ends[1]
+    return any(row["is_stopped"] is True for row in rows[1:-1]) and ends[0] == ends[1]
 
 
 def episodes(intervals: pd.DataFrame, retention: pd.DataFrame) -> pd.DataFrame:

@@ -353,6 +353,10 @@ class Profile(WithDamage):
         near = did_you_mean(str(wanted), names)
         raise ValueError(f"sample type {name!r}, the profile has {', '.join(names)}{near}")
 
+    def __sub__(self, base: Profile) -> Profile:
+        """What changed since an earlier one; see `diff`."""
+        return self.diff(base) if isinstance(base, Profile) else NotImplemented
+
     def __repr__(self) -> str:
         return f"<Profile {self.source}: {self.kind}, {len(self.columns.value)} samples>"
 
