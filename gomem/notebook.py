@@ -133,7 +133,11 @@ def questions(asked: Asked, by_heading: Mapping[str, str | Callable[..., Any]]) 
     CaptureError.
     """
     lacking = {heading: _lacking(asked, answer) for heading, answer in by_heading.items()}
-    without = tuple(f"{heading} {words}" for heading, words in lacking.items() if words)
+    without = tuple(
+        f"{heading}{':' * (not heading.endswith('?'))} {words}"
+        for heading, words in lacking.items()
+        if words
+    )
     answered = f"{len(lacking) - len(without)} of {len(lacking)}" if without else "All"
     said = f"{answered} questions of this page can be answered from these files."
     return Shown((Paragraph(said), *([Notes(without)] if without else ())))

@@ -117,8 +117,8 @@ def verdicts(retention: pd.DataFrame, version: GoVersion) -> pd.DataFrame:
 def _is_stopped(rows: Sequence[Row]) -> bool:
     """Whether the process stood still between two readings that have MemStats.
 
-    Who reads a process may stop it just for that. One that gave its MemStats was not stopped before,
-    and where memory went back, or a collection ran, it was not stopped throughout.
+    Who reads a process may stop it just for that. One that gave its MemStats was not stopped
+    before, and where memory went back, or a collection ran, it was not stopped throughout.
     """
     ends = [[row[name] for name in COUNTERS] for row in (rows[0], rows[-1])]
     return any(row["is_stopped"] is True for row in rows[1:-1]) and ends[0] == ends[1]
