@@ -51,7 +51,7 @@ def waterfall(data: Data, moment: str | None = None, *, ax: Axes | None = None) 
 
 
 def groups(data: Data, moment: str | None = None, *, ax: Axes | None = None) -> Axes:
-    """Whose the resident memory of one moment is; hollow is what Go claims and never got."""
+    """RSS by owner at one moment; hollow is reserved by Go and not in RSS."""
     diagnosis = diagnosis_of(data)
     told = [name for name, facts in diagnosis.by_moment.items() if facts.groups is not None]
     name = moment_of(diagnosis, moment, told, "says where memory is")
@@ -62,7 +62,7 @@ def groups(data: Data, moment: str | None = None, *, ax: Axes | None = None) -> 
 
 
 def ledger_over_time(data: Data | Mapping[str, Data], *, ax: Axes | None = None) -> Axes:
-    """Whose the resident memory is at all moments, beside one another.
+    """RSS by owner at all moments, beside one another.
 
     Of a capture; or of several by name, each at its largest RSS.
     """
@@ -78,7 +78,8 @@ def ledger_over_time(data: Data | Mapping[str, Data], *, ax: Axes | None = None)
         moments = _known(cast("Data", data))
     if not moments:
         raise CaptureError("no moment says where memory is; wanted smaps, status or MemStats")
-    return one_axes(plot_groups_over_moments(moments), ax, None if several else name_of(data))
+    about = None if several is not None else name_of(cast("Data", data))
+    return one_axes(plot_groups_over_moments(moments), ax, about)
 
 
 def _known(data: Data) -> dict[str, tuple[MemoryGroups, int | None]]:
@@ -147,7 +148,7 @@ def small_multiples(
 
 
 def heap_return(data: Data | Mapping[str, Data], *, ax: Axes | None = None) -> Axes:
-    """What the heap has in use, keeps idle and has given back, moment by moment, and RSS.
+    """What the heap has in use, keeps idle and has returned to the OS, moment by moment, and RSS.
 
     Of a capture with MemStats or runtime/metrics; or of several by name, a panel each.
     """
@@ -157,7 +158,7 @@ def heap_return(data: Data | Mapping[str, Data], *, ax: Axes | None = None) -> A
 
 
 def scavenger(data: Data, *, ax: Sequence[Axes] | None = None) -> list[Axes]:
-    """The heap in use, kept and given back on a clock, against the scavenger's goals, and RSS.
+    """The heap in use, kept and released on a clock, against the scavenger's goals, and RSS.
 
     Of a capture with three readings of MemStats that have a time; on two Axes, for the heap and for
     the log's lines.
