@@ -33,11 +33,12 @@ from gomem.plot import PAGE, flame
 from gomem.sources.listing import digests_of
 from gomem.sources.packaged import recorded
 from gomem.sources.paths import matching
+from gomem.text import text
 from gomem.units import format_bytes
 from gomem.views.comparison.builds import SECTIONS as OF_BUILDS
 from gomem.views.comparison.document import SECTIONS as OF_A_COMPARISON
 from gomem.views.document import Cell, Figure, Folded, Notes, Paragraph, Table, unchosen
-from gomem.views.names import hidden
+from gomem.views.names import hidden, typed
 from gomem.views.report.report import SECTIONS as OF_A_REPORT
 from gomem.views.report.shown import NUMBERS
 from gomem.views.report.verdict import verdict as verdict_of_report
@@ -64,8 +65,8 @@ LISTED = 100  # files of a provenance table; of more than that, the rest is summ
 MADE_WITH = ("gomem", "pandas", "numpy")
 
 __all__ = [
-    "open_builds", "open_capture", "open_first", "open_sides", "provenance", "questions",
-    "recorded", "section", "show", "verdict",
+    "findings", "open_builds", "open_capture", "open_first", "open_sides", "provenance",
+    "questions", "recorded", "section", "show", "verdict",
 ]  # fmt: skip
 
 
@@ -124,6 +125,18 @@ def verdict(asked: Asked) -> Shown:
         return sentences(*map(minus_signs, (judged.sentence, *judged.details)))
     said = verdict_of_report(asked)
     return Shown(share(tuple(map(Paragraph, (said.sentence, *said.lines))), hidden(asked)))
+
+
+def findings(diagnosis: Diagnosis, *codes: str) -> Shown:
+    """What was found of these causes, a sentence each, or that it is none; `section` has it all."""
+    found = [one for one in diagnosis.findings if one.code in codes]
+    said = (
+        text("{}: {}.", str(one.severity).capitalize(), typed(one.title, diagnosis))
+        for one in found
+    )
+    if not found:
+        return sentences(f"No finding of {' or '.join(codes)}.")
+    return Shown(share(tuple(map(Paragraph, said)), hidden(diagnosis)))
 
 
 def questions(asked: Asked, by_heading: Mapping[str, str | Callable[..., Any]]) -> Shown:

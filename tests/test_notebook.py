@@ -7,6 +7,7 @@ from gomem import plot
 from gomem.errors import CaptureError
 from gomem.notebook import (
     LISTED,
+    findings,
     open_builds,
     open_capture,
     open_sides,
@@ -63,6 +64,19 @@ def test_every_section_of_a_comparison_is_there_or_says_what_it_lacks():
     for part in OF_A_COMPARISON:
         assert section(comparison, part.name).blocks
     assert comparison.judgement.sentence in verdict(comparison).text
+
+
+def test_findings_of_some_causes_are_a_sentence_each(log_alone):
+    """
+    What a verdict of the last moment passes over, a page on that subject says first.
+    """
+    shrunk = open_capture("cache-shrink-go1.27.3")
+    (kept,) = (one for one in shrunk.findings if one.code == "idle-heap-kept")
+
+    shown = findings(shrunk, "idle-heap-kept", "heap-growth")
+
+    assert [f"Warning: {kept.title}."] == shown.text.splitlines()
+    assert "No finding of heap-growth." == findings(log_alone, "heap-growth").text
 
 
 def test_how_many_questions_can_be_answered_and_what_the_others_need(log_alone):
