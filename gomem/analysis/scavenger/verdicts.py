@@ -47,7 +47,6 @@ LEAST_FRACTION = 0.1  # of the goal, or of RSS: the runtime itself keeps a tenth
 STEP_BYTES = 64 * KIB  # its quantum: less than that is not seen to go back
 PAUSE_SECONDS = 3.0  # 1.7 s, its sleep after the shortest step, and a reading on either side
 FIRST_COLLECTIONS = 2  # there is no goal before the second
-COUNTERS = ("HeapReleased", "NumGC")  # that stand still while a process does
 NEEDED = ("retained_bytes", "mapped_bytes", "idle_kept_bytes", "HeapInuse")
 VERDICTS = {
     "as-intended": "What is to go back goes back, or there is little to give back.",
@@ -118,10 +117,12 @@ def _is_stopped(rows: Sequence[Row]) -> bool:
     """Whether the process stood still between two readings that have MemStats.
 
     Who reads a process may stop it just for that. One that gave its MemStats was not stopped
-    before, and where memory went back, or a collection ran, it was not stopped throughout.
+    before, and where a chunk went back, or a collection ran, it was not stopped throughout.
     """
-    ends = [[row[name] for name in COUNTERS] for row in (rows[0], rows[-1])]
-    return any(row["is_stopped"] is True for row in rows[1:-1]) and ends[0] == ends[1]
+    first, *between, last = rows
+    if first["NumGC"] != last["NumGC"] or not any(row["is_stopped"] is True for row in between):
+        return False
+    return abs((last["HeapReleased"] or 0) - (first["HeapReleased"] or 0)) < LEAST_BYTES
 
 
 def episodes(intervals: pd.DataFrame, retention: pd.DataFrame) -> pd.DataFrame:
