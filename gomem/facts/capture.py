@@ -153,7 +153,8 @@ class CaptureFacts:
     @cached_property
     def heap(self) -> pd.DataFrame:
         """Heap kept, given back and still resident: see `analysis.memory.scavenger.heap_return`."""
-        rows = [one.heap.tolist() for one in self.moments if one.heap is not None]
+        names = [column.name for column in HEAP_RETURN]
+        rows = [[*map(one.heap.get, names)] for one in self.moments if one.heap is not None]
         heap = build_rows(rows, HEAP_RETURN)
         return heap if self.scavenger is None else with_goals(heap, self.scavenger.retention)
 

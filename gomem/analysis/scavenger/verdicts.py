@@ -116,13 +116,12 @@ def verdicts(retention: pd.DataFrame, version: GoVersion) -> pd.DataFrame:
 def _is_stopped(rows: Sequence[Row]) -> bool:
     """Whether the process stood still between two readings that have MemStats.
 
-    Who reads a process may stop it just for that. One that gave its MemStats was not stopped
-    before, and where a chunk went back, or a collection ran, it was not stopped throughout.
+    Who reads a process may stop it just for that: one that gave its MemStats was not stopped
+    before, and where a collection ran in between, it was not stopped throughout.
     """
     first, *between, last = rows
-    if first["NumGC"] != last["NumGC"] or not any(row["is_stopped"] is True for row in between):
-        return False
-    return abs((last["HeapReleased"] or 0) - (first["HeapReleased"] or 0)) < LEAST_BYTES
+    is_seen = any(row["is_stopped"] is True for row in between)
+    return is_seen and first["NumGC"] == last["NumGC"]
 
 
 def episodes(intervals: pd.DataFrame, retention: pd.DataFrame) -> pd.DataFrame:

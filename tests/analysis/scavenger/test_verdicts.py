@@ -223,14 +223,13 @@ def test_a_stopped_process_gives_nothing_back():
     assert frame["sentence"].iloc[0].startswith("The process was stopped; 99 MiB lies above")
 
 
-@pytest.mark.parametrize("moved", [{"NumGC": 6}, {"HeapReleased": 4, "HeapIdle": 104}])
-def test_who_is_stopped_only_to_be_read_has_run_in_between(moved):
+def test_who_is_stopped_only_to_be_read_has_run_in_between():
     """
     A debugger, or a collector of captures, stops a process while it reads.
     """
     read_only = asked("go1.27.3", dropped(0, is_stopped=True), dropped(10, is_stopped=True))
     stopped_and_ran = asked(
-        "go1.27.3", dropped(0), nothing(5, is_stopped=True), dropped(10, **moved)
+        "go1.27.3", dropped(0), nothing(5, is_stopped=True), dropped(10, NumGC=6)
     )
 
     for frame in (read_only, stopped_and_ran):
