@@ -27,6 +27,7 @@ def test_what_is_unknown_is_no_level():
         ("stw_p50_seconds", "stw_n", 6),
         ("interval_p50_seconds", "interval_n", 6),
         ("stw_p99_seconds", "stw_n", 100),
+        ("assist_fraction", "cycles", 20),
     ],
 )
 def test_a_quantile_is_a_level_from_as_many_values_as_carry_it_on(name, count, least):

@@ -459,3 +459,11 @@ def test_a_number_of_rows_of_another_type_is_named(n):
 def test_a_name_of_another_type_says_which_there_are(wrong):
     with pytest.raises(ValueError, match=str(*wrong.values())):
         made(sample(1, value=1)).top(**wrong)
+
+
+def test_one_profile_less_another_is_their_difference():
+    later, earlier = made(sample(1, value=7)), made(sample(1, value=4))
+
+    assert [3] == (later - earlier).top()["flat"].tolist()
+    with pytest.raises(TypeError, match="unsupported operand"):
+        later - 4
