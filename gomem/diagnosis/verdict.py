@@ -20,6 +20,7 @@ from gomem.diagnosis.observations import MIN_READINGS, whole_rise, whole_words
 from gomem.diagnosis.part_words import native_sizes
 from gomem.diagnosis.without_rss import at_moment, who_holds, without_rss, worth_naming
 from gomem.facts.moment import SHARED_ANONYMOUS
+from gomem.inputs.answer import Answer
 from gomem.text import Bytes, Command, Count, File, Share, Text, joined, text
 
 if TYPE_CHECKING:
@@ -41,8 +42,8 @@ TAKE_ANOTHER = text(
 NOTHING_TO_DO = "Nothing to do."
 
 
-@dataclass(frozen=True)
-class Verdict:
+@dataclass(frozen=True, repr=False)
+class Verdict(Answer):
     """What a capture comes down to.
 
     Attributes:

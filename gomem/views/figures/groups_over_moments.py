@@ -58,7 +58,7 @@ def plot_groups_over_moments(moments: Mapping[str, Known], *, name: str = "timel
     chart.explain([*lines, *reversed(layers)], left=left, top=TOP, columns=1)
     told = zip(moments, columns, strict=True)
     described = "; ".join(f"{moment} {format_bytes(one.rss_bytes)}" for moment, one in told)
-    title = "Whose the resident memory is, over the moments"
+    title = "RSS by owner, snapshot by snapshot"
     return Drawing(name, title, f"RSS by moment: {described}.", chart)
 
 

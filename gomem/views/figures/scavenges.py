@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 HEIGHT, WORK, TOP, GAP = 2.6, 0.85, 0.2, 0.32  # inches
+BEYOND = 1.02
 POINTS = 400  # columns that a figure has room for
 
 
@@ -28,9 +29,10 @@ def plot_gc_scavenges(
     """
     placed = scavenges.dropna(subset=["log_seconds"])
     chart, total, work = upper_and_lower(HEIGHT, WORK, top=TOP, gap=GAP)
-    _draw_total(total, placed, end_seconds)
-    _draw_work(work, placed, end_seconds)
-    return Drawing(name, "Memory given back over time", _describe(scavenges), chart)
+    end = BEYOND * end_seconds  # what goes back at the very end has to be seen
+    _draw_total(total, placed, end)
+    _draw_work(work, placed, end)
+    return Drawing(name, "Memory returned to the OS over time", _describe(scavenges), chart)
 
 
 def _draw_total(panel: Panel, placed: pd.DataFrame, end: float) -> None:
@@ -55,7 +57,7 @@ def _draw_work(panel: Panel, placed: pd.DataFrame, end: float) -> None:
     panel.y.scale = Scale(0, high * 1.04)
     name_bytes(panel.y, 0, high)
     name_times(panel.x, 0, end)
-    panel.heading("given back since the line before")
+    panel.heading("released since the line before")
 
 
 def _thinned(lines: pd.DataFrame) -> pd.DataFrame:
