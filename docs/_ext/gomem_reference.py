@@ -49,8 +49,9 @@ def _frames() -> str:
     lines = [
         "# Columns of every frame",
         (
-            "Base units: bytes, seconds, fractions of 1. `Int64`, `Float64`, `boolean` can be missing "
-            "(`<NA>`). A name that Go, the kernel or pprof gives keeps its spelling."
+            "Base units: bytes, seconds, fractions of 1. What is of type `Int64`, `Float64` or "
+            "`boolean` can be missing (`<NA>`). A name that Go, the kernel or pprof gives keeps "
+            "its spelling."
         ),
     ]
     for module, frames in sorted(frames_by_module().items()):
