@@ -24,6 +24,7 @@ html_static_path = ["_static"]
 html_css_files = ["gomem.css"]
 html_show_sourcelink = False
 html_copy_source = False
+html_show_copyright = False
 html_search_scorer = str(HERE / "_static" / "scorer.js")  # a heading that is the query comes first
 html_math_renderer = "mathml"  # no script from anywhere
 html_theme_options = {"navigation_with_keys": True}

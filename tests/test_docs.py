@@ -22,6 +22,7 @@ from tests.live.services import has_go
 from tests.manual import (
     BUILT,
     EXTENSION,
+    PAGES,
     ROOT,
     blocks,
     cause_commands,
@@ -36,7 +37,7 @@ NOT_RUN = [block for block in blocks() if block.language == "bash"]
 WITHOUT_COMMANDS = {"go", "toml", "yaml", "text", "python", *BUILT}
 OF_CAUSES = [line for line in cause_commands() if line.startswith("gomem ") and "$PID" not in line]
 NOT_OF_GOMEM = [line for line in cause_commands() if line not in OF_CAUSES]
-MOST_SECONDS = 60
+IN_THE_PROJECT = re.compile(r"`((?:gomem|tests|tools|fixtures|docs)/[\w./-]+)`")
 
 
 @pytest.fixture
@@ -158,6 +159,15 @@ def test_every_cause_has_its_words_and_no_other():
 
     assert {cause.code for cause in CAUSES} == told.keys()
     assert len(told) == len({words["title"] for words in told.values()})
+
+
+@pytest.mark.parametrize(
+    "page", [*PAGES, ROOT / "CONTRIBUTING.md"], ids=lambda page: str(page.relative_to(ROOT))
+)
+def test_a_file_of_the_project_that_is_named_is_there(page):
+    named = set(IN_THE_PROJECT.findall(page.read_text(encoding="utf-8")))
+
+    assert [] == [path for path in named if not (ROOT / path).exists()]
 
 
 # The built manual

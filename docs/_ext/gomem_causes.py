@@ -6,6 +6,7 @@ from concurrent.futures import ProcessPoolExecutor
 from functools import cache
 from html import escape
 from pathlib import Path
+from textwrap import fill
 
 from gomem_run import FIXTURES
 
@@ -17,6 +18,7 @@ WORDS = Path(__file__).parent / "causes.toml"
 MEASURED = Path(__file__).parent.parent / "measured.json"
 LABORATORY = FIXTURES / "laboratory" / "truth.json"
 WORKERS = 2
+WIDTH = 80
 SECTIONS_WITH_FIGURES = ("moments", "ledger", "collector", "allocations")
 
 
@@ -143,11 +145,12 @@ def _example(cause, said: dict) -> str:
     finding = next((found for found in diagnosis.findings if found.code == cause.code), None)
     if finding is None:
         raise ValueError(f"{said['example']} has no {cause.code}: choose another example")
+    said_so = fill(f"{finding.severity} ({finding.confidence}): {finding.title}", WIDTH)
     proof = "\n".join(f"  {e.artefact}  {e.field} = {_shown(e)}" for e in finding.evidence)
     lines = [
         "## In a recorded process",
         _done(said["example"]),
-        f"```text\n{finding.severity} ({finding.confidence}): {finding.title}\n{proof}\n```",
+        f"```text\n{said_so}\n{proof}\n```",
         _figure(cause, diagnosis),
     ]
     return "\n\n".join(line for line in lines if line)
