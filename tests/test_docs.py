@@ -93,6 +93,7 @@ def test_the_workflow_compares_as_it_says():
     (compare,) = (step["run"] for step in steps if step.get("name") == "Compare")
     (comment,) = (step["run"] for step in steps if step.get("name") == "Comment")
 
+    assert all(is_valid_shell(step["run"]) for step in steps if "run" in step)
     written, gate = typed(compare)
     assert 0 == exit_code(written)
     assert 0 == exit_code(gate)
