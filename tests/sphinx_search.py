@@ -13,7 +13,7 @@ from snowballstemmer import stemmer
 
 TITLE, PARTIAL_TITLE, TERM, PARTIAL_TERM = 15, 7, 5, 2
 BOOST = re.compile(r'=== "title" \? result\[4\] \+ (\d+)')
-STOPWORDS = re.compile(r"stopwords = new Set\((\[.*?\])\)", re.DOTALL)
+STOPWORDS = re.compile(r"stopwords = (?:new Set\()?(\[.*?\])", re.DOTALL)
 
 
 def found(built: Path, query: str) -> list[str]:
