@@ -9,7 +9,7 @@ import pytest
 import gomem
 from gomem.causes.finding import Severity
 from gomem.diagnosis.verdict import NOTHING_TO_DO, TAKE_ANOTHER
-from gomem.text import Bytes, Command, Function, MomentName
+from gomem.text import Bytes, Command, Function, MomentName, Text
 from gomem.units import MIB
 from gomem.views.json.report import report_json
 from tests.builders import CAPTURES, FIXTURES, diagnosed, memstats_json, smaps_entry, smaps_text
@@ -57,21 +57,23 @@ def test_it_says_where_the_memory_is_and_what_moved_it_there():
     said = diagnosed(HEALTHY).verdict
 
     assert said.headline.startswith("RSS is 60 MiB at 3-later: 26 MiB live heap (44 %), ")
-    assert [60.3, 26.3, 21.1, 6.5] == sizes_of(said.headline)
+    assert [60.3, 26.3, 21.0, 6.5] == sizes_of(said.headline)
     assert said.moved.startswith("RSS grew from 32 MiB at 1-start to 60 MiB in 14 s: ")
-    assert [31.8, 60.3, 21.1, 6.5] == sizes_of(said.moved)
+    assert [31.8, 60.3, 21.0, 6.5] == sizes_of(said.moved)
     assert "allocated since the last GC +21 MiB" in said.moved
     assert ("3-later", 63205376) == (said.moment, said.rss_bytes)
     (in_use,) = said.whose  # which says who has more, so nobody else says who has most
     assert ["main.newSession"] == values_of(in_use, Function)
 
 
-def test_rss_that_rose_and_goes_on_no_longer_has_nothing_to_be_done():
+def test_rss_that_rose_and_has_stopped_is_healthy(tmp_path):
     """
     Three snapshots show that it stopped; two of them only that it rose.
     """
-    stopped = diagnosed(HEALTHY).verdict
-    rising = verdict(HEALTHY / "1-start", HEALTHY / "3-later")
+    for name in ("1-start", "3-later"):
+        shutil.copytree(HEALTHY / name, tmp_path / name)
+
+    stopped, rising = diagnosed(HEALTHY).verdict, verdict(tmp_path)
 
     assert (None, NOTHING_TO_DO) == (stopped.severity, stopped.next_step)
     assert (Severity.INFO, TAKE_ANOTHER) == (rising.severity, rising.next_step)
@@ -140,8 +142,7 @@ def test_what_is_over_and_released_is_a_note_in_the_past():
     said = diagnosed(FIXTURES / "captures/cache-shrink-go1.27.3").verdict
 
     assert said.headline.startswith("RSS is 17 MiB at 4-freed: ")
-    assert [145.1] == sizes_of(said.found)
-    assert ["3-collected", "4-freed"] == values_of(said.found, MomentName)
+    assert all(words in said.found for words in ("145 MiB", "3-collected", "4-freed"))
     assert (Severity.INFO, "idle-heap-kept") == (said.severity, said.code)
     assert said.next_step.startswith("Nothing ")
     assert not said.where
@@ -151,8 +152,8 @@ def test_a_warning_is_the_headline_and_the_account_follows():
     diagnosis = diagnosed(FIXTURES / "captures/cache-shrink-go1.12.17")
     said = diagnosis.verdict
 
-    assert diagnosis.findings[0].title in said.headline
-    assert (161 * MIB) == pytest.approx(max(values_of(said.headline, Bytes)), rel=0.2)
+    assert Text(diagnosis.findings[0].title).sentence() == said.headline
+    assert "161 MiB" in said.headline
     assert said.second.startswith("RSS is 184 MiB at 4-freed: 162 MiB free Go heap (88 %)")
     assert ("released-but-resident", "certain") == (said.code, said.confidence)
     assert Severity.WARNING == said.severity
@@ -171,7 +172,8 @@ def test_against_a_baseline_it_says_what_moved_and_what_did_not():
     )
 
     assert ("untouched-now-resident", Severity.WARNING) == (said.code, said.severity)
-    assert {161.2, 166.9} <= {*sizes_of(said.headline)}
+    assert "161 MiB" in said.headline
+    assert "167 MiB" in said.headline
     assert said.where.startswith("RSS is 170 MiB at 2-loaded: 164 MiB live heap (96 %)")
     assert said.moved.startswith("RSS grew from 9.2 MiB in the baseline to 170 MiB: ")
     assert "Go heap +161 MiB" in said.moved
@@ -184,8 +186,8 @@ def test_the_file_that_most_is_mapped_of_is_named_without_its_folders(tmp_path):
 
     said = diagnosis_of(tmp_path, smaps=smaps).verdict
 
-    assert "59 MiB mapped files and shared memory (98 %, mostly users.db)" in said.headline
-    assert "acme" not in said.headline
+    assert "59 MiB mapped files and shared memory (98 %, mostly users.db)" in said.where
+    assert "acme" not in said.sentence
 
 
 def test_large_blocks_beside_cs_heap_are_most_likely_mallocs(tmp_path):
@@ -201,7 +203,7 @@ def test_large_blocks_beside_cs_heap_are_most_likely_mallocs(tmp_path):
     ).verdict
 
     assert "162 MiB C and other native memory (99 %)." in said.where
-    assert 51 in sizes_of(said.headline)
+    assert "51 MiB" in said.headline
     assert 1 == said.sentence.count("large blocks")
 
 
@@ -217,7 +219,7 @@ def test_blocks_that_have_not_mallocs_shape_are_no_blocks_of_mallocs(tmp_path):
         tmp_path, smaps=smaps_text(BINARY, heap, block, STACK), memstats_json=memstats
     ).verdict
 
-    assert "(97 %, mapped by the program or a library)" in said.sentence
+    assert "(98 %, mapped by the program or a library)" in said.sentence
     assert "malloc" not in said.sentence
 
 
@@ -334,8 +336,9 @@ def test_a_finding_about_the_data_is_never_the_headline(tmp_path):
 
     said = gomem.diagnose(tmp_path / "c").verdict
 
-    assert said.headline.startswith("RSS is 60 MiB at 3-later: ")
-    assert said.code is None
+    assert said.headline.startswith("RSS grew from 32 MiB at 1-start to 60 MiB")
+    assert said.where.startswith("RSS is 60 MiB at 3-later: ")
+    assert (None, Severity.INFO) == (said.code, said.severity)
     assert "1 place not read" in said.further
 
 
