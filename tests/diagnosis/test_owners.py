@@ -11,6 +11,12 @@ from tests.diagnosis.made import divided, made_of, mapped, moment, of_rss
 
 COARSE = moment("1", heap_objects=30, native_heap=10)  # status alone: how much, and nothing else
 FINE = divided("2", heap_objects=40, heap_idle=20, native_heap=30, binary=10)
+PARTS_OF_FINE = {
+    "go_objects": (40, 40),
+    "go_free": (20, 20),
+    "native": (30, 30),
+    "program": (10, 10),
+}
 
 
 def owners(*moments, **more):
@@ -35,9 +41,12 @@ def test_two_snapshots_with_all_files_have_the_finest_parts():
     assert {"go_objects": (20, 20), "go_free": (20, 20), "native": (30, 30), "program": (0, 0)} == (
         sizes_of(made.parts, 0)
     )
-    assert {"go_objects": (40, 40), "go_free": (20, 20), "native": (30, 30), "program": (10, 10)} == (
-        sizes_of(made.parts)
-    )
+    assert {
+        "go_objects": (40, 40),
+        "go_free": (20, 20),
+        "native": (30, 30),
+        "program": (10, 10),
+    } == (sizes_of(made.parts))
     assert [20 * MIB, 0, 0, 10 * MIB] == [part.change_bytes for part in made.parts]
 
 
@@ -50,9 +59,12 @@ def test_what_one_snapshot_cannot_divide_no_bar_divides():
     assert {"undivided": (40, 40)} == sizes_of(made.parts, 0)
     assert {"undivided": (100, 100)} == sizes_of(made.parts)
     assert {"undivided"} == {*made.finer}
-    assert {"go_objects": (40, 40), "go_free": (20, 20), "native": (30, 30), "program": (10, 10)} == (
-        sizes_of(made.finer["undivided"])
-    )
+    assert {
+        "go_objects": (40, 40),
+        "go_free": (20, 20),
+        "native": (30, 30),
+        "program": (10, 10),
+    } == (sizes_of(made.finer["undivided"]))
 
 
 def test_what_the_first_divides_further_is_nowhere():

@@ -189,9 +189,7 @@ def growth(low, high, last=12):
 @pytest.mark.parametrize(
     ("run", "words", "grew"),
     [
-        pytest.param(
-            None, "; too few GCs to tell a trend.", False, id="no run"
-        ),
+        pytest.param(None, "; too few GCs to tell a trend.", False, id="no run"),
         pytest.param(
             growth(None, None),
             ", up from 10 MiB; too few GCs to tell a trend.",

@@ -136,7 +136,7 @@ def test_without_a_mark_live_heap_and_garbage_are_told_together(divides):
 
 
 def doubtful(total_mib, doubt_mib, groups=(NATIVE, FILES)):
-    """A snapshot whose live heap is known, and so much of it is in some groups, nobody knows how."""
+    """A snapshot with so much in some groups that nothing divides; the rest is live heap."""
     doubt, live = doubt_mib * MIB, (total_mib - doubt_mib) * MIB
     parts = dict.fromkeys(GROUPS, Interval.exactly(0)) | {LIVE: Interval.exactly(live)}
     bounds = Bounds(
