@@ -179,7 +179,7 @@ def test_every_moment_has_its_waterfall_and_its_table(shrunk):
 
 
 def panels_of(text):
-    """Each panel of a choice: the places for which it is shown, whether it is hidden, its moment."""
+    """Each panel: the places for which it is shown, whether it is hidden, its moment."""
     found = re.findall(
         r'<div data-of="([\d ]+)"( data-first| hidden)>\n<h3 class="of">([^<:]+)', text
     )
@@ -234,7 +234,7 @@ def test_a_page_of_one_moment_has_no_slider_and_hides_nothing(tmp_path):
 
 
 def test_a_command_stands_apart_and_is_whole():
-    document = report_document(diagnosed(FIXTURES / "captures/spiky-go1.27.3"))
+    document = report_document(diagnosed(FIXTURES / "captures/zeroing-go1.24.6"))
     commands = [step.text for step in document.verdict.steps if step.is_command]
 
     text = write_html(document)
