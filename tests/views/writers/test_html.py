@@ -324,7 +324,7 @@ def test_names_from_the_capture_cannot_become_markup(tmp_path):
             "gctrace_log",
             b"gc 1 @0.013s 1%: 0.018+1.1+0.012 ms clock, 0.036+0.2/0.9/0.1+0.024 ms cpu, "
             b"4->4->2 MB, 4 MB goal, 0 MB stacks, 0 MB globals, 2 P\n",
-            "1 GC: ",
+            "1\u00a0GC: ",
             id="gctrace",
         ),
     ],

@@ -1,5 +1,7 @@
 """What a terminal shows of a report: a screen."""
 
+import re
+
 import pytest
 
 from gomem.views.document import Bar, Bars, Document, Key, Lead, Piece, Step, Tile, Verdict
@@ -28,10 +30,16 @@ def lines_of(document, width=80):
 @pytest.mark.parametrize("path", CAPTURES, ids=lambda path: path.name)
 @pytest.mark.parametrize("width", [60, 80, 200])
 def test_it_fits_the_screen(path, width):
-    lines = lines_of(report_document(diagnosed(path)), width)
+    """
+    A command, which is there to be pasted, is as long as it is.
+    """
+    document = report_document(diagnosed(path))
+    lines = lines_of(document, width)
 
+    leads = [block.step for block in document.opening if isinstance(block, Lead) and block.step]
+    steps = [step.text for step in (*document.verdict.steps, *leads) if step.is_command]
     assert len(lines) <= LINES
-    assert max(map(len, lines)) <= width
+    assert all(len(line) <= width or line.strip() in steps for line in lines)
     assert MORE == lines[-1]
 
 
@@ -108,6 +116,25 @@ def test_the_legend_has_a_line_a_part_with_its_sizes_and_what_divides_it_indente
     assert 1 == lines[start + 1].count("1 B")
     for line in (lines[start], lines[start + 2]):
         assert line.endswith("1 B  1 B  +0 B")
+
+
+def test_a_legend_that_is_too_wide_loses_the_earlier_sizes_first():
+    parts = (Piece(0.5, "red"), Piece(0.5, "blue"))
+    sizes = ("between 6 MiB and 6.8 MiB", "21 MiB", "22 MiB")
+    bars = Bars(
+        "RSS by owner",
+        tuple(Bar(name, "2 B", parts) for name in "abc"),
+        (Key("live heap", "red", "", sizes, "+5 MiB"), Key("C", "blue", "", sizes, "+5 MiB")),
+    )
+
+    wide, narrow, narrowest = (
+        next(line for line in lines_of(document_of(bars), width) if "live heap" in line)
+        for width in (80, 50, 40)
+    )
+
+    assert ["live heap", *sizes, "+5 MiB"] == re.split(" {2,}", wide[2:])
+    assert ["live heap", *sizes[1:], "+5 MiB"] == re.split(" {2,}", narrow[2:])
+    assert narrow == narrowest
 
 
 def test_bars_share_one_scale_and_end_at_the_same_column():

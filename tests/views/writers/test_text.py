@@ -18,7 +18,7 @@ api
 Also: 1 note.
 Next:
   cat /proc/PID/smaps > smaps
-  It says what of this is in RSS.
+It says what of this is in RSS.
 
 Capture: api
 Go release: unknown (nothing in the capture names it)
