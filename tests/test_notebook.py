@@ -40,7 +40,7 @@ def test_a_recorded_capture_is_found_by_its_name_and_a_path_by_itself(tmp_path, 
 
 
 def test_the_verdict_is_the_reports(log_alone):
-    lines = verdict(log_alone).text.splitlines()
+    lines = verdict(log_alone).text.replace("\u00a0", " ").splitlines()
     (command, words) = log_alone.verdict.next_step.parts
 
     assert lines[0].startswith(log_alone.verdict.headline.split(".")[0])

@@ -174,7 +174,7 @@ def test_a_number_is_a_part_by_its_unit():
 
 def test_a_command_stays_whole_in_a_sentence():
     command = Command(text("gomem top {} --cum", File("1/heap")))
-    step = pickle.loads(pickle.dumps(text("{} names it.", command)))
+    step = pickle.loads(pickle.dumps(text("{} names it.", command)))  # noqa: S301 - our own
 
     assert "gomem top 1/heap --cum names it." == step.capitalised()
     assert ("1/heap",) == step.of(Command)[0].value.of(File)
