@@ -124,7 +124,7 @@ def verdict(asked: Asked) -> Shown:
         judged = asked.judgement
         return sentences(*map(minus_signs, (judged.sentence, *judged.details)))
     said = verdict_of_report(asked)
-    return Shown(share(tuple(map(Paragraph, (said.sentence, *said.lines))), hidden(asked)))
+    return Shown(share(tuple(map(Paragraph, said.paragraphs)), hidden(asked)))
 
 
 def findings(diagnosis: Diagnosis, *codes: str) -> Shown:
