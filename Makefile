@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN = $(VENV)/bin
 
-.PHONY: help setup check test bench lint types mutants notebooks golden fixtures stranger laboratory gallery what-if-table scores account
+.PHONY: help setup check test bench lint types docs mutants notebooks golden fixtures stranger laboratory gallery what-if-table scores account
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "%-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -47,8 +47,11 @@ scores: ## Fit the scores of growth and goroutine leaks to the laboratory, and p
 account: ## Print how the account's bounds hold on every recorded moment with files taken away
 	$(BIN)/python -m tools.laboratory.account
 
-laboratory: ## Print what was done to each recorded process against what gomem says of it
-	$(BIN)/python -m tools.laboratory.matrix
+laboratory: ## Print what was done to each recorded process against what gomem says; write it for the manual
+	$(BIN)/python -m tools.laboratory.matrix --write
+
+docs: ## Build the manual into build/docs, with warnings as errors
+	$(BIN)/python -m sphinx -q -W -j auto -b html docs build/docs
 
 gallery: ## Write every notebook and five reports as pages into docs/gallery, and pictures of them
 	$(BIN)/python -m tools.gallery --pictures

@@ -33,11 +33,12 @@ from gomem.plot import PAGE, flame
 from gomem.sources.listing import digests_of
 from gomem.sources.packaged import recorded
 from gomem.sources.paths import matching
+from gomem.text import text
 from gomem.units import format_bytes
 from gomem.views.comparison.builds import SECTIONS as OF_BUILDS
 from gomem.views.comparison.document import SECTIONS as OF_A_COMPARISON
-from gomem.views.document import Cell, Figure, Folded, Paragraph, Table, unchosen
-from gomem.views.names import hidden
+from gomem.views.document import Cell, Figure, Folded, Notes, Paragraph, Table, unchosen
+from gomem.views.names import hidden, typed
 from gomem.views.report.report import SECTIONS as OF_A_REPORT
 from gomem.views.report.shown import NUMBERS
 from gomem.views.report.verdict import verdict as verdict_of_report
@@ -64,8 +65,8 @@ LISTED = 100  # files of a provenance table; of more than that, the rest is summ
 MADE_WITH = ("gomem", "pandas", "numpy")
 
 __all__ = [
-    "open_builds", "open_capture", "open_first", "open_sides", "provenance", "recorded", "section",
-    "show", "verdict",
+    "findings", "open_builds", "open_capture", "open_first", "open_sides", "provenance",
+    "questions", "recorded", "section", "show", "verdict",
 ]  # fmt: skip
 
 
@@ -123,7 +124,45 @@ def verdict(asked: Asked) -> Shown:
         judged = asked.judgement
         return sentences(*map(minus_signs, (judged.sentence, *judged.details)))
     said = verdict_of_report(asked)
-    return Shown(share(tuple(map(Paragraph, (said.sentence, *said.lines))), hidden(asked)))
+    return Shown(share(tuple(map(Paragraph, said.paragraphs)), hidden(asked)))
+
+
+def findings(diagnosis: Diagnosis, *codes: str) -> Shown:
+    """What was found of these causes, a sentence each, or that it is none; `section` has it all."""
+    found = [one for one in diagnosis.findings if one.code in codes]
+    said = (
+        text("{}: {}.", str(one.severity).capitalize(), typed(one.title, diagnosis))
+        for one in found
+    )
+    if not found:
+        return sentences(f"No finding of {' or '.join(codes)}.")
+    return Shown(share(tuple(map(Paragraph, said)), hidden(diagnosis)))
+
+
+def questions(asked: Asked, by_heading: Mapping[str, str | Callable[..., Any]]) -> Shown:
+    """How many of a page's questions can be answered, and what the others need.
+
+    By its heading, each is answered by a section, or by a figure or any function that raises a
+    CaptureError.
+    """
+    lacking = {heading: _lacking(asked, answer) for heading, answer in by_heading.items()}
+    without = tuple(
+        f"{heading}{':' * (not heading.endswith('?'))} {words}"
+        for heading, words in lacking.items()
+        if words
+    )
+    answered = f"{len(lacking) - len(without)} of {len(lacking)}" if without else "All"
+    said = f"{answered} questions of this page can be answered from these files."
+    return Shown((Paragraph(said), *([Notes(without)] if without else ())))
+
+
+def _lacking(asked: Asked, answer: str | Callable[..., Any]) -> str:
+    """What a question needs and the capture lacks, as a sentence; empty where it is answered."""
+    if isinstance(answer, str):
+        part = _part(asked, answer)
+        return "" if part.make(asked) is not None else f"{part.absent}."
+    shown = show(answer, *(() if hasattr(answer, "__self__") else (asked,)))
+    return shown.text if isinstance(shown, Shown) else ""
 
 
 def section(asked: Asked, name: str, *, figures: bool = True) -> Shown:
@@ -132,14 +171,7 @@ def section(asked: Asked, name: str, *, figures: bool = True) -> Shown:
     Names are such as `ledger`, `collector` or `findings`; another one is a ValueError. Without
     figures it has the tables and words alone.
     """
-    parts: Sequence[Part[Any]] = OF_BUILDS
-    if not isinstance(asked, BuildComparison):
-        parts = OF_A_COMPARISON if isinstance(asked, Comparison) else OF_A_REPORT
-    by_name = {part.name: part for part in parts}
-    if name not in by_name:
-        near = did_you_mean(name, by_name)
-        raise ValueError(f"{name}: wanted one of {', '.join(by_name)}{near}")
-    part = by_name[name]
+    part = _part(asked, name)
     found = part.make(asked)
     if found is None:
         return sentences(f"{part.absent}.")
@@ -153,11 +185,26 @@ def section(asked: Asked, name: str, *, figures: bool = True) -> Shown:
     return Shown(tuple(one for one in blocks if figures or not is_of_figure(one)))
 
 
-def show(draw: Callable[..., Any] | pd.DataFrame | pd.Series, *data: Any, **options: Any) -> Any:
+def _part(asked: Asked, name: str) -> Part[Any]:
+    parts: Sequence[Part[Any]] = OF_BUILDS
+    if not isinstance(asked, BuildComparison):
+        parts = OF_A_COMPARISON if isinstance(asked, Comparison) else OF_A_REPORT
+    by_name = {part.name: part for part in parts}
+    if name not in by_name:
+        near = did_you_mean(name, by_name)
+        raise ValueError(f"{name}: wanted one of {', '.join(by_name)}{near}")
+    return by_name[name]
+
+
+def show(
+    draw: Callable[..., Any] | pd.DataFrame | pd.Series, *data: Any,
+    only: Sequence[str] | None = None, **options: Any,
+) -> Any:  # fmt: skip
     """Call something, and show what it returns; one line where the capture lacks what it needs.
 
     That is a figure of `gomem.plot`, which is shown as it stands in a report and has light and dark
-    paper's ink; or any function that raises `CaptureError`; or a frame.
+    paper's ink; or any function that raises `CaptureError`; or a frame, of which `only` some
+    columns are shown.
     """
     if getattr(draw, "__module__", "").startswith(FIGURES) and draw is not flame:
         options = {"ax": PAGE, **options}
@@ -168,7 +215,11 @@ def show(draw: Callable[..., Any] | pd.DataFrame | pd.Series, *data: Any, **opti
         asked = (*data, getattr(draw, "__self__", None))
         named = [one.capture.file_name for one in asked if isinstance(one, Diagnosis)]
         is_name = any(words.startswith(name) for name in named if name)
-        return sentences(f"{words}." if is_name else f"{words[0].upper()}{words[1:]}.")
+        is_column = "_" in words.partition(":")[0]  # whose case is its own
+        is_kept = is_name or is_column
+        return sentences(f"{words}." if is_kept else f"{words[0].upper()}{words[1:]}.")
+    if only is not None and isinstance(found, pd.DataFrame):
+        found = found.filter(list(only))
     if isinstance(found, (pd.DataFrame, pd.Series)) and not found.size:
         return sentences("Nothing of this in the capture.")
     if isinstance(found, Drawing):  # a page may show one figure several times

@@ -22,6 +22,7 @@ _OF_A_CAPTURE = re.compile(  # by the name that a parameter begins with
 _RECORDING = re.compile("(-before|-after)?-go.*")  # which one it is of its story
 # Few tests, many seconds: one that came last would keep one process busy and the others waiting.
 LONG = (
+    "tests/test_docs.py",
     "tests/test_notebooks.py",
     "tests/cli/test_notebook.py",
     "tests/inputs/pprof/test_parity.py",

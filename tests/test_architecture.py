@@ -44,6 +44,7 @@ OF_CAUSES = {
     "gomem.causes.case",
     "gomem.causes.cause",
     "gomem.causes.collecting",
+    "gomem.causes.commands",
     "gomem.causes.evidence",
     "gomem.causes.finding",
     "gomem.causes.goroutines",

@@ -40,7 +40,7 @@ def top_sites_over_a_series(path):
 
 def what_changed_by_package(path):
     first, *_, last = gomem.load(path).heap_profiles.values()
-    return last.diff(first).top("inuse_space", "packages")
+    return last.diff(first).top("inuse_space", granularity="packages")
 
 
 def pauses_and_mmu(path):

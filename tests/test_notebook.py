@@ -7,10 +7,12 @@ from gomem import plot
 from gomem.errors import CaptureError
 from gomem.notebook import (
     LISTED,
+    findings,
     open_builds,
     open_capture,
     open_sides,
     provenance,
+    questions,
     recorded,
     section,
     show,
@@ -40,7 +42,11 @@ def test_a_recorded_capture_is_found_by_its_name_and_a_path_by_itself(tmp_path, 
 
 
 def test_the_verdict_is_the_reports(log_alone):
-    assert log_alone.verdict.headline.split(".")[0] in verdict(log_alone).text
+    lines = verdict(log_alone).text.replace("\u00a0", " ").splitlines()
+    (command, words) = log_alone.verdict.next_step.parts
+
+    assert lines[0].startswith(log_alone.verdict.headline.split(".")[0])
+    assert [f"Next: {command}", words.strip()] == [line.strip() for line in lines[-2:]]
 
 
 def test_every_section_of_the_report_is_there_or_says_in_a_line_what_to_collect(log_alone):
@@ -62,6 +68,49 @@ def test_every_section_of_a_comparison_is_there_or_says_what_it_lacks():
     for part in OF_A_COMPARISON:
         assert section(comparison, part.name).blocks
     assert comparison.judgement.sentence in verdict(comparison).text
+
+
+def test_findings_of_some_causes_are_a_sentence_each(log_alone):
+    """
+    What a verdict of the last moment passes over, a page on that subject says first.
+    """
+    shrunk = open_capture("cache-shrink-go1.27.3")
+    (kept,) = (one for one in shrunk.findings if one.code == "idle-heap-kept")
+
+    shown = findings(shrunk, "idle-heap-kept", "heap-growth")
+
+    assert [f"Warning: {kept.title}."] == shown.text.splitlines()
+    assert "No finding of heap-growth." == findings(log_alone, "heap-growth").text
+
+
+def test_how_many_questions_can_be_answered_and_what_the_others_need(log_alone):
+    shown = questions(
+        log_alone,
+        {"How long are pauses?": plot.pauses, "Where is it?": "ledger", "When?": log_alone.cycles},
+    )
+
+    first, *lacking = shown.text.splitlines()
+    assert "2 of 3 questions of this page can be answered from these files." == first
+    assert 1 == len(lacking)
+    assert lacking[0].startswith("Where is it? No file here says where memory is; add /proc/PID/")
+
+
+def test_where_all_can_be_answered_no_more_is_said(log_alone):
+    assert ["All questions of this page can be answered from these files."] == (
+        questions(log_alone, {"How long are pauses?": plot.pauses}).text.splitlines()
+    )
+
+
+def test_of_a_wide_frame_some_columns_are_shown(log_alone):
+    shown = show(log_alone.cycles, only=["number", "pause_seconds", "nothing"])
+
+    assert ["number", "pause_seconds"] == list(shown.columns)
+
+
+def test_a_column_s_name_keeps_its_case():
+    steady = gomem.diagnose(FIXTURES / "captures/healthy-go1.27.3/2-steady/memstats.json")
+
+    assert show(plot.levels, steady, ["rss_bites"]).text.startswith("rss_bites: not among")
 
 
 def test_a_section_that_does_not_exist_is_named_with_the_nearest(log_alone):

@@ -173,6 +173,21 @@ def test_what_is_told_of_the_recorded_captures_says_so(path):
 
 
 @each_notebook
+def test_a_notebook_says_first_which_of_its_questions_can_be_answered(path):
+    """
+    And each of them is asked further down, in the same words.
+    """
+    stored = cells(path, "code")
+    (place,) = [n for n, cell in enumerate(stored) if source(cell).startswith("questions(")]
+    asked = ast.parse(source(stored[place])).body[0].value.args[1]
+    prose = "".join(map(source, cells(path, "markdown")))
+
+    assert source(stored[place - 1]).splitlines()[-1].startswith("verdict(")
+    for key in asked.keys:
+        assert key.value in prose
+
+
+@each_notebook
 def test_a_notebook_says_what_it_was_made_from(path):
     """
     Of every capture that it was given.
@@ -217,6 +232,23 @@ def test_for_another_capture_the_story_and_its_claims_are_left_out():
     assert kept
     assert [] == [cell for cell in kept if {"check", "fixture-only"} & set(tags(cell))]
     assert "The recorded story" not in "".join(map(source, kept))
+
+
+STORIES = {  # words that are true of a recorded capture alone
+    "00_start_here": "unpacks large reports",
+    "20_scavenger": "A cache is filled",
+    "50_spikes_and_growth": "packed tight",
+}
+
+
+@pytest.mark.parametrize("name", STORIES)
+def test_no_sentence_on_a_page_is_about_another_capture(name):
+    text = (FOLDER / f"{name}.ipynb").read_text()
+
+    kept = json.loads(notebook_for(text, {"CAPTURE": "capture/api"}))["cells"]
+
+    assert STORIES[name] in text
+    assert STORIES[name] not in "".join(map(source, kept))
 
 
 def test_for_another_capture_the_parameters_are_its_paths():

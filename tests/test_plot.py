@@ -1,7 +1,6 @@
 """Figures for people's own notebooks: what is drawn, and where, and what is said instead."""
 
 import matplotlib as mpl
-import numpy as np
 import pandas as pd
 import pytest
 
@@ -76,8 +75,8 @@ def test_levels_without_a_clock_stand_one_after_the_other():
 
     ax = plot.levels(frame)
 
-    assert [0, 1, 2] == list(ax.lines[0].get_xdata())
-    assert np.isnan(ax.lines[0].get_ydata()[1])
+    assert [0, 2] == list(ax.lines[0].get_xdata())  # a moment without it is no gap in the line
+    assert [1, 3] == list(ax.lines[0].get_ydata())
     assert ["a", "b", "c"] == [label.get_text() for label in ax.get_xticklabels()]
 
 
@@ -201,6 +200,98 @@ def test_a_moment_without_what_is_drawn_says_what_is_missing():
         plot.waterfall(diagnosed("zeroing-go1.24.2"), "2-laoded")
     with pytest.raises(CaptureError, match="has no gctrace log"):
         plot.mmu(gomem.load(CAPTURES / "zeroing-go1.24.2/2-loaded/smaps"))
+
+
+def test_a_figure_alone_says_what_it_is_of():
+    """
+    What it shows, the capture, and the moment; on a page of its own and on Axes of the user's.
+    """
+    diagnosis = diagnosed("zeroing-go1.24.2")
+
+    alone = plot.waterfall(diagnosis)
+    _, axes = plt.subplots()
+    among = plot.waterfall(diagnosis, ax=axes)
+    page = plot.waterfall(diagnosis, ax=plot.PAGE)
+
+    wanted = "Resident memory by part · zeroing-go1.24.2 · 2-loaded"
+    assert wanted == alone.figure.get_suptitle() == among.get_title(loc="left") == page.heading
+    assert wanted in page._repr_html_()
+
+
+def test_the_spike_says_which_interval_it_is():
+    ax = plot.spike(diagnosed("spiky-go1.27.3"))
+
+    title = ax.figure.get_suptitle()
+    assert "from scrape-02 to scrape-04 · 285 MiB in 2.00 s, 72.0 MiB is usual" in title
+    with pytest.raises(CaptureError, match="stands out"):
+        plot.spike(diagnosed("cache-shrink-go1.27.3"))
+
+
+def test_a_frame_in_place_of_a_capture_is_named():
+    diagnosis = diagnosed("zeroing-go1.24.2")
+
+    with pytest.raises(TypeError, match="a DataFrame; wanted a diagnosis"):
+        plot.waterfall(diagnosis.ledger)
+    ax = plot.levels(diagnosis.levels[["HeapInuse"]])
+    assert ["HeapInuse"] == [line.get_label() for line in ax.lines]
+
+
+def test_a_capture_is_one_and_not_several_though_it_is_a_mapping():
+    capture = gomem.load(CAPTURES / "cache-shrink-go1.16.15")
+
+    ax = plot.ledger_over_time(capture)
+
+    assert list(capture) == [label.get_text() for label in ax.get_xticklabels()]
+
+
+def test_where_a_moment_has_a_profile_alone_the_profile_says_what_is_in_use(tmp_path):
+    for moment, name in (("1", "memstats.json"), ("2", "heap.pb.gz"), ("3", "memstats.json")):
+        (tmp_path / moment).mkdir()
+        source = CAPTURES / "zeroing-go1.24.2/2-loaded" / name
+        (tmp_path / moment / name).write_bytes(source.read_bytes())
+    capture = gomem.load(tmp_path)
+
+    ax = plot.levels(capture)
+
+    by_label = {line.get_label(): line for line in ax.lines}
+    total = capture["2"].heap_profile.total("inuse_space")
+    assert [total] == list(by_label["inuse_space"].get_ydata())
+    assert 2 == len(by_label["HeapInuse"].get_xdata())
+
+
+def test_only_figures_are_completed():
+    assert sorted(plot.__all__) == dir(plot)
+
+
+def test_a_legend_on_axes_of_the_users_own_has_few_rows():
+    _, axes = plt.subplots()
+
+    ax = plot.ledger_over_time(diagnosed("spiky-go1.27.3"), ax=axes)
+
+    legend = ax.get_legend()
+    assert 10 == len(legend.get_texts())
+    tops = {round(text.get_window_extent().y0) for text in legend.get_texts()}
+    assert len(tops) <= 4
+
+
+def test_sites_of_nothing_are_not_drawn():
+    frame = pd.DataFrame(
+        {"function": ["main.a", "main.b"], "value": [2, 0], "low": [None] * 2, "high": [None] * 2}
+    )
+
+    (ax,) = draw_on(plot_sites(frame, "bytes", title="x").chart)
+
+    assert ["main.a"] == [label.get_text() for label in ax.get_yticklabels()]
+
+
+def test_multiples_far_apart_stand_on_an_axis_of_decades():
+    sides = ("alloc-pressure-before-go1.27.3", "alloc-pressure-after-go1.27.3")
+
+    ax = plot.forest(*(CAPTURES / name for name in sides))
+
+    assert "log" == ax.get_xscale()
+    assert "0" == ax.get_xticklabels()[0].get_text()  # what allocates nothing now
+    assert not any("bytes" in label.get_text() for label in ax.get_yticklabels())
 
 
 def test_ink_is_the_styles_colour_of_text():

@@ -239,7 +239,7 @@ def _summary() -> list[str]:
     rows = foretold()
     lines = [
         (
-            "| load | settings foretold | numbers | largest error: cycles/s | GC CPU | "
+            "| load | settings predicted | numbers | largest error: cycles/s | GC CPU | "
             "highest heap | heap kept | inside the interval |"
         ),
         "|---|---|--:|--:|--:|--:|--:|--:|",
@@ -266,7 +266,7 @@ def _details() -> list[str]:
     """What the log of GOGC=100 said of all others."""
     rows = foretold()
     rows = rows[rows["source"] == "100"]
-    head = "From the log of GOGC=100: foretold, its interval, measured"
+    head = "From the log of GOGC=100: predicted, its interval, measured"
     lines = [f"### {head}", ""]
     lines += [
         (

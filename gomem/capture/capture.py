@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import PurePath
@@ -19,6 +20,7 @@ from gomem.capture.moment import (
     empty_frame,
     with_place,
 )
+from gomem.capture.ordered import in_order
 from gomem.errors import did_you_mean
 from gomem.inputs.pprof.about import HEAP_TYPES
 from gomem.inputs.pprof.sites import SITES, top_sites
@@ -34,7 +36,8 @@ from gomem.inputs.schema import (
 from gomem.sources.names import natural_key
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Iterator
+    from datetime import datetime
 
     from gomem.errors import Damage
     from gomem.inputs.buildinfo.table import Build
@@ -69,19 +72,23 @@ ROLLUP_FIELDS = ("Rss", "Pss", "Anonymous", "LazyFree", "Swap")
 _OWN = (
     Column("goroutines", "Int64", "count", "Goroutines, by the moment's profile or dump."),
     Column("max_rss_bytes", "Int64", "B", "Peak RSS, as a heap profile in text ends with."),
+    Column("inuse_space", "Int64", "B", "In use by the heap profile, up to two collections ago."),
+    Column("alloc_space", "Int64", "B", "Allocated since the start, by the heap profile."),
 )
 OWN = dictionary_of(_OWN)
+METRIC_UNITS = {"bytes": "B", "seconds": "s", "cpu-seconds": "s", "percent": ""}
+ENDLESS = frozenset({"/gc/gomemlimit:bytes", "/gc/gogc:percent"})
 
 
 @dataclass(frozen=True)
-class Capture(WithDamage):
-    """What was collected of one process.
+class Capture(WithDamage, Mapping[str, Moment]):
+    """What was collected of one process: a mapping of its moments by name, in order.
 
     `capture["3-later"]` is a moment, and each moment holds its own frames. Over all moments, made
-    when they are asked for, with `moment` first and `artefact` last: `memstats`, `metrics`,
-    `process` (what a page of metrics says of it), `smaps`, `rollups` (the kernel's own sums),
-    `status`, `statm`, `cgroup`, `limits`, `goroutine_stacks`, `pauses` and `size_classes` (BySize
-    of MemStats).
+    when they are asked for, with `moment` and `time` first and `artefact` last: `memstats`,
+    `metrics`, `process` (what a page of metrics says of it), `smaps`, `rollups` (the kernel's own
+    sums), `status`, `statm`, `cgroup`, `limits`, `goroutine_stacks`, `pauses` and `size_classes`
+    (BySize of MemStats).
 
     Attributes:
         name: What reports call it.
@@ -108,9 +115,25 @@ class Capture(WithDamage):
         """The moment of a name; KeyError, with the moments there are, where there is none."""
         if moment not in self.by_moment:
             names = ", ".join(self.by_moment) or "none"
-            near = did_you_mean(moment, self.by_moment)
+            near = did_you_mean(str(moment), self.by_moment)
             raise KeyError(f"{self.name} has no moment {moment}; it has {names}{near}")
         return self.by_moment[moment]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.by_moment)
+
+    def __len__(self) -> int:
+        return len(self.by_moment)
+
+    def __contains__(self, moment: object) -> bool:
+        return moment in self.by_moment
+
+    def __bool__(self) -> bool:
+        """A capture of a log alone has no moment, and is one all the same."""
+        return True
+
+    def _ipython_key_completions_(self) -> list[str]:
+        return list(self.by_moment)
 
     def __getattr__(self, name: str) -> pd.DataFrame:
         if name not in FRAMES:
@@ -120,8 +143,14 @@ class Capture(WithDamage):
         frames = [getattr(moment, name) for moment in self.by_moment.values()]
         filled = [frame for frame in frames if len(frame)]
         frame = pd.concat(filled, ignore_index=True) if filled else empty_frame(name)
-        self.__dict__[name] = frame
-        return frame
+        ordered = in_order(frame, self.times)
+        self.__dict__[name] = ordered
+        return ordered
+
+    @property
+    def times(self) -> dict[str, datetime | None]:
+        """When each moment was, as far as known, in order."""
+        return {name: moment.time for name, moment in self.by_moment.items()}
 
     @property
     def file_name(self) -> str:
@@ -135,7 +164,7 @@ class Capture(WithDamage):
             (one.name, one.time, one.skew_seconds, len(one.artefacts))
             for one in self.by_moment.values()
         ]
-        return build_rows(rows, MOMENTS)
+        return in_order(build_rows(rows, MOMENTS), self.times)
 
     @cached_property
     def artefacts(self) -> pd.DataFrame:
@@ -183,14 +212,14 @@ class Capture(WithDamage):
     ) -> pd.DataFrame:
         """Who has most of a value of the heap profiles at each moment; see `Profile.top`.
 
-        One long frame: `moment`, then the columns of `inputs.pprof.sites.SITES`, of n sites of each
-        moment, or all; moments whose profile does not count the value are left out. ValueError
-        where none counts it, or there is no such granularity.
+        One long frame: `moment`, `time`, then the columns of `inputs.pprof.sites.SITES`, of n sites
+        of each moment, or all if None; moments whose profile does not count the value are left
+        out. ValueError where none counts it, or there is no such granularity.
         """
         profiles = self.heap_profiles
         known = {*HEAP_TYPES, *(t for one in profiles.values() for t in one.sample_type_names)}
         if sample_type not in known:
-            near = did_you_mean(sample_type, known)
+            near = did_you_mean(str(sample_type), known)
             raise ValueError(f"{sample_type}: wanted one of {', '.join(sorted(known))}{near}")
         frames = [
             top_sites(profile, sample_type, n, granularity, cum=cum).top.assign(moment=moment)
@@ -198,16 +227,17 @@ class Capture(WithDamage):
             if sample_type in profile.sample_type_names
         ]
         if not frames:
-            return empty((MOMENT, *SITES))
+            return in_order(empty((MOMENT, *SITES)), self.times)
         frame = pd.concat(frames, ignore_index=True)[["moment", *(one.name for one in SITES)]]
         frame.attrs["columns"] = with_place(frames[0].attrs["columns"])
-        return frame
+        return in_order(frame, self.times)
 
     @cached_property
     def goroutines(self) -> pd.DataFrame:
         """Goroutines by moment and stack, from goroutine profiles; see `moment.GOROUTINES`."""
         found = [one.goroutines for one in self.by_moment.values() if len(one.goroutines)]
-        return pd.concat(found, ignore_index=True) if found else empty(GOROUTINES)
+        frame = pd.concat(found, ignore_index=True) if found else empty(GOROUTINES)
+        return in_order(frame, self.times)
 
     @property
     def bench(self) -> Mapping[str, Bench]:
@@ -269,16 +299,41 @@ def levels_of(moments: Iterable[Moment]) -> pd.DataFrame:
     # text, and the scalars of runtime/metrics by their names. Of several dumps of a moment it is
     # the last; what a moment does not say is missing.
     rows = list(moments)
-    times = pd.to_datetime([one.time for one in rows], utc=True).as_unit("ns")
-    frame = pd.DataFrame([_row(one) for one in rows], index=pd.Index(times, name="time"))
+    times = {one.name: one.time for one in rows}
+    clock = pd.to_datetime(list(times.values()), utc=True).as_unit("ns")
+    frame = pd.DataFrame([_row(one) for one in rows], index=pd.Index(clock, name="time"))
     if not len(frame.columns):
         frame["moment"] = pd.Series(index=frame.index, dtype="str")
     told = dict(OWN)
     for one in rows:
+        told |= _metrics_columns(one.metrics["name"].unique())
         for of in (one.rollups, one.smaps, one.process, one.status, one.memstats):
             told |= of.attrs.get("columns", {})
-    frame.attrs["columns"] = Dictionary(told)
-    return frame
+    typed = frame.astype(dict.fromkeys(_whole_numbers(frame, rows), "Int64"))
+    typed.attrs["columns"] = Dictionary(told)
+    return in_order(typed, times, timed=False)
+
+
+def _whole_numbers(frame: pd.DataFrame, moments: Iterable[Moment]) -> list[str]:
+    """The columns that count something, whatever is missing in them and whichever rows there are.
+
+    Two settings of runtime/metrics are not among them, because they are infinite where off.
+    """
+    found = {*OWN, *ROLLUP_FIELDS}
+    for one in moments:
+        for of in (one.memstats, one.status, one.process):
+            found |= {str(name) for name, dtype in of.dtypes.items() if dtype.kind in "iu"}
+        names = one.metrics["name"].unique()
+        found |= {name for name in names if not name.endswith("seconds") and name not in ENDLESS}
+    return [str(name) for name in frame.columns if name in found]
+
+
+def _metrics_columns(names: Iterable[str]) -> dict[str, dict[str, str]]:
+    units = ((name, name.rpartition(":")[2]) for name in names)
+    return {
+        name: {"unit": METRIC_UNITS.get(unit, "count"), "means": "See the package runtime/metrics."}
+        for name, unit in units
+    }
 
 
 def _row(moment: Moment) -> dict[str, Any]:
@@ -294,6 +349,9 @@ def _row(moment: Moment) -> dict[str, Any]:
     peaks = [one.max_rss_bytes for one in moment.profiles.values() if one.max_rss_bytes]
     if peaks:
         row["max_rss_bytes"] = max(peaks)
+    if (profile := moment.heap_profile) is not None:
+        known = {"inuse_space", "alloc_space"}.intersection(profile.sample_type_names)
+        row |= {name: int(profile.total(name)) for name in sorted(known)}
     metrics = moment.metrics
     metrics = metrics[metrics["artefact"] == moment.paths.get("metrics")]
     last_reading = metrics[metrics["reading"] == metrics["reading"].max()]

@@ -47,6 +47,9 @@ class Artefact:
     time_source: str  # how that is known: manifest, name, its own clock, file
     parsed: Any  # what was read of it
 
+    def __repr__(self) -> str:
+        return f"<Artefact {self.source.name}: {self.kind.name}>"
+
     @property
     def exact_time(self) -> datetime | None:
         """When it was taken, by a clock that two artefacts' times may be subtracted by."""

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from gomem.causes.finding import Evidence
     from gomem.causes.thresholds import Thresholds
     from gomem.facts.excursions import Sighting
+    from gomem.facts.profiles import ProfileFacts
 
 CODE = "allocation-spike"
 NAMES = {PROFILES: "the heap in use", MARKS: "the live heap", HEAP_ALLOC: "HeapAlloc", RSS: "RSS"}
@@ -78,6 +79,23 @@ def _standing_out(case: Case) -> list[Sighting]:
     ]
 
 
+def is_far_above_the_usual(spike: Spike, limits: Thresholds) -> bool:
+    """Whether far more was allocated than in the other intervals, of which there are enough."""
+    return bool(
+        spike.with_news >= limits.spike_rates
+        and spike.allocated_bytes >= limits.spike_ratio * spike.usual_bytes
+        and spike.beyond_lag_bytes >= limits.spike_bytes
+        and (spike.allocated["state"] == "more").any()
+    )
+
+
+def why_no_spike(profiles: ProfileFacts, capture: str) -> str:
+    """What a capture lacks where no interval is shown."""
+    if profiles.spike is None:
+        return f"{capture}: wanted two heap profiles that have a time"
+    return f"{capture}: no interval between two heap profiles stands out; name one with at="
+
+
 def _stands_out(spike: Spike, limits: Thresholds) -> bool:
     """Far above the usual, and most of it gone again; and more than the heap holds.
 
@@ -87,11 +105,9 @@ def _stands_out(spike: Spike, limits: Thresholds) -> bool:
     levels = spike.in_use.sites
     in_use = float(min(levels["before"].sum(), levels["after"].sum()))
     return (
-        spike.with_news >= limits.spike_rates
-        and spike.allocated_bytes >= limits.spike_ratio * spike.usual_bytes
-        and spike.beyond_lag_bytes >= max(limits.spike_bytes, in_use)
+        is_far_above_the_usual(spike, limits)
+        and spike.beyond_lag_bytes >= in_use
         and spike.kept_bytes <= limits.spike_kept_fraction * spike.extra_bytes
-        and (spike.allocated["state"] == "more").any()
     )
 
 

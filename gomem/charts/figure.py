@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from html import escape
 from typing import TYPE_CHECKING
 
 from gomem.charts.svg import write_svg
@@ -23,6 +24,7 @@ class Drawing:
     title: str  # what it shows, in a few words
     description: str  # what is to be seen in it, for those who cannot see it
     chart: Chart  # the figure itself
+    heading: str = ""  # above it, where no caption says of what it is
 
     def __post_init__(self) -> None:
         """A name that cannot be an id is a mistake of the caller's."""
@@ -34,7 +36,9 @@ class Drawing:
         return write_svg(self.chart, name=self.name, title=self.title, description=self.description)
 
     def _repr_html_(self) -> str:
-        return self.svg()
+        if not self.heading:
+            return self.svg()
+        return f"<figure><figcaption>{escape(self.heading)}</figcaption>{self.svg()}</figure>"
 
     def __repr__(self) -> str:
         """What it shows, in words: a few lines at most."""

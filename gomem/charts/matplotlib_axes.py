@@ -6,6 +6,7 @@ colour of text, so that a style sheet for dark paper turns it as well.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -24,40 +25,69 @@ if TYPE_CHECKING:
 
     from gomem.charts.chart import Axis, Chart, Look, Mark, Panel
 
+DOWN = 3.5 + 0.8 * SIZE  # points from an axis to the line on which its names stand
 SLANT = 30  # degrees of names that have no room side by side
-ABOVE = 1.16  # of the axes' height: where a legend's foot stands on Axes of somebody's own
+TITLE_INCHES, MARGIN_INCHES = 0.26, 0.06  # above a figure of its own
+ROOM_FOR_WORDS = 22.0  # points above a panel that words may take
+SMALL, MOST_ROWS = 7.0, 4  # of a legend above Axes of somebody's own: points of type, rows
 _UPRIGHT = {"top": "top", "middle": "center", "bottom": "baseline"}
 _ANCHOR = {"start": "left", "middle": "center", "end": "right"}
 _EDGES = {"left": 0.0, "right": 1.0, "bottom": 0.0, "top": 1.0}
 
 
-def draw_on(chart: Chart, axes: Axes | Sequence[Axes] | None = None) -> list[Axes]:
+def draw_on(chart: Chart, axes: Axes | Sequence[Axes] | None = None, title: str = "") -> list[Axes]:
     """Draw a chart on Axes, one for each panel, or on a figure of its own size; return the Axes.
 
     Raises:
         ValueError: There are more or fewer Axes than panels.
     """
-    if axes is None:  # a figure of the chart's size, with Axes where its panels stand
-        wide, high = chart.width, chart.height
-        places = [(one.left / wide, one.bottom / high, one.width / wide, one.height / high)
-                  for one in chart.panels]  # fmt: skip
-        given: list[Axes] = list(map(plt.figure(figsize=(wide, high)).add_axes, places))
-    else:
-        given = list(np.ravel(np.asarray(axes, dtype=object)))
+    if axes is None:
+        return _draw_alone(chart, title)
+    given: list[Axes] = list(np.ravel(np.asarray(axes, dtype=object)))
     if len(given) != len(chart.panels):
         wanted = f"{len(chart.panels)}, one for each panel"
         raise ValueError(f"ax: {len(given)} Axes; wanted {wanted}")
     for panel, ax in zip(chart.panels, given, strict=True):
         _draw_panel(ax, panel)
-    if chart.legend is not None:
-        figure = given[0].get_figure(root=True)
-        words, corner = _words_of(chart.legend), (0.0, ABOVE)
-        if axes is None and figure is not None:
-            corner = chart.legend.left / chart.width, 1 - chart.legend.top / chart.height
-            figure.legend(loc="upper left", bbox_to_anchor=corner, **words)
-        else:  # Axes of somebody's own have no room set aside for it
-            given[0].legend(loc="lower left", bbox_to_anchor=corner, **words)
+    above = 0.0  # points above the first panel that are taken
+    if any(one.y == "top" for one in chart.panels[0].marks if isinstance(one, Words)):
+        above = ROOM_FOR_WORDS
+    if chart.legend is not None:  # Axes of somebody's own have no room set aside for it
+        above += _explain_above(given[0], chart.legend, above)
+    if title:
+        given[0].set_title(printable(title), loc="left", fontsize=SIZE, pad=above + 4)
     return given
+
+
+def _draw_alone(chart: Chart, title: str) -> list[Axes]:
+    """On a figure of the chart's size, with Axes where its panels stand, and room for the title."""
+    wide, high = chart.width, chart.height + TITLE_INCHES * bool(title)
+    places = [(one.left / wide, one.bottom / high, one.width / wide, one.height / high)
+              for one in chart.panels]  # fmt: skip
+    figure = plt.figure(figsize=(wide, high))
+    axes = list(map(figure.add_axes, places))
+    for panel, ax in zip(chart.panels, axes, strict=True):
+        _draw_panel(ax, panel)
+    if title:
+        corner = {"x": MARGIN_INCHES / wide, "y": 1 - MARGIN_INCHES / high, "ha": "left"}
+        figure.suptitle(printable(title), fontsize=SIZE + 0.5, va="top", parse_math=False, **corner)
+    if chart.legend is not None:
+        top = chart.legend.top + high - chart.height
+        corner_of_legend = chart.legend.left / wide, 1 - top / high
+        words = _words_of(chart.legend)
+        figure.legend(loc="upper left", bbox_to_anchor=corner_of_legend, **words)
+    return axes
+
+
+def _explain_above(ax: Axes, legend: Legend, above: float) -> float:
+    """A compact legend above Axes, so many points up; how many it takes."""
+    columns = max(legend.columns, -(-len(legend.entries) // MOST_ROWS))
+    small = {"fontsize": SMALL, "columnspacing": 1.0, "labelspacing": 0.25}
+    words = _words_of(replace(legend, columns=columns)) | small
+    high = ax.get_window_extent().height * 72 / ax.figure.dpi
+    corner = 0.0, 1 + (above + 2) / max(1.0, high)
+    ax.legend(loc="lower left", bbox_to_anchor=corner, **words)
+    return -(-len(legend.entries) // columns) * SMALL * 1.5 + 2
 
 
 def _draw_panel(ax: Axes, panel: Panel) -> None:
@@ -82,8 +112,12 @@ def _name(ax: Axes, which: str, axis: Axis) -> None:
     labels = [printable(one.label) for one in axis.ticks]
     named = side.set_ticks([one.value for one in axis.ticks], labels)
     side.set_tick_params(length=0, labelsize=SIZE)
+    if which == "x" and not axis.slanted:  # on one line, whatever letters they have
+        side.set_tick_params(pad=DOWN)
     for tick, one in zip(named, axis.ticks, strict=True):
         tick.label1.set(alpha=MUTED if axis.muted else 1.0, parse_math=False)
+        if which == "x" and not axis.slanted:
+            tick.label1.set(va="baseline")
         if which == "x" and axis.slanted:
             tick.label1.set(rotation=SLANT, ha="right", rotation_mode="anchor")
         elif which == "x" and one.anchor is not None:

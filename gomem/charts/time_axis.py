@@ -21,6 +21,7 @@ _STEPS = (
 )
 MANY_DECADES = 5  # of durations on an axis
 AT_THE_EDGE = 0.03  # of the axis: a label in the middle of such a tick would be cut off
+TENTHS = 100  # milliseconds between two ticks, from which on they are said in seconds
 _UNITS = ((86400.0, "d"), (3600.0, "h"), (60.0, "min"), (1.0, "s"), (MILLISECOND, "ms"))
 _SHORT_UNITS = ((1.0, "s"), (MILLISECOND, "ms"), (MICROSECOND, "µs"), (NANOSECOND, "ns"))
 
@@ -37,6 +38,8 @@ def time_label(seconds: float, step: float) -> str:
     if seconds == 0:
         return "0"
     size, unit = next((one for one in _UNITS if step >= one[0]), _UNITS[-1])
+    if unit == "ms" and step >= TENTHS * MILLISECOND:
+        size, unit = 1.0, "s"
     return f"{seconds / size:g} {unit}"
 
 

@@ -47,12 +47,13 @@ OF_COLLECTOR = (
     ("heap_goal_bytes", "B", NEITHER),
 )
 OF_COUNTERS = ((COLLECTION_RATE, "Hz", NEITHER),)  # how often is no cost: GC CPU is
-# A quantile of fewer values is one of the largest few: it says nothing of the rest. A median of
-# fewer than six has no 95 % interval.
+# A share of few collections is theirs alone. A quantile of fewer values is one of the largest few:
+# it says nothing of the rest. A median of fewer than six has no 95 % interval.
 CARRIED_BY = {
     "stw_p50_seconds": ("stw_n", 6),
     "interval_p50_seconds": ("interval_n", 6),
     "stw_p99_seconds": ("stw_n", 100),
+    "assist_fraction": ("cycles", 20),  # those of a start-up's few say nothing of the rest
 }
 LEAST_CPU = 0.01  # of all CPU: a smaller change of the collector's share is nobody's concern
 LEAST = {GC_CPU: LEAST_CPU}  # differences that matter to nobody, in the unit

@@ -17,6 +17,7 @@ from gomem.analysis.memory.ledger_change import (
 )
 from gomem.analysis.memory.readings import ALL, GO_HEAP
 from gomem.diagnosis.part_words import interval_words, part_name
+from gomem.inputs.answer import Answer
 from gomem.text import Bytes, BytesChange, MomentName, Text, joined, text
 
 if TYPE_CHECKING:
@@ -40,8 +41,8 @@ QUANTITY_NAMES = {
 }
 
 
-@dataclass(frozen=True, eq=False)
-class Change:
+@dataclass(frozen=True, eq=False, repr=False)
+class Change(Answer):
     """From one moment to another, of one capture or of two; both have a ledger."""
 
     earlier: MomentFacts  # the earlier moment, or the baseline's
@@ -51,6 +52,9 @@ class Change:
     # Whether the earlier one is of another process, the baseline; None if nobody says, and then
     # the mappings tell whether addresses mean the same on both sides.
     of_baseline: bool | None = None
+
+    def __repr__(self) -> str:
+        return f"<Change from {self.before} to {self.after}>"
 
     @property
     def before(self) -> str:
@@ -128,6 +132,14 @@ def change_between(
     if before is None or after is None or before.ledger is None or after.ledger is None:
         return None
     return Change(before, after, accounts, of_baseline)
+
+
+def mappings_between(before: MomentFacts | None, after: MomentFacts | None) -> pd.DataFrame | None:
+    """Which mappings of one process changed; None if a moment has no smaps."""
+    old, new = (None if one is None else one.mappings for one in (before, after))
+    if old is None or new is None:
+        return None
+    return match_mappings(old, new, same_process=True)
 
 
 # In words

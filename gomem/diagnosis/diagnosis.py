@@ -18,11 +18,13 @@ import pandas as pd
 from gomem.analysis.collector.cost import COSTS
 from gomem.capture.capture import Capture
 from gomem.capture.load import load
+from gomem.capture.ordered import in_order
 from gomem.causes import CAUSES
+from gomem.causes.allocation_spike import is_far_above_the_usual, why_no_spike
 from gomem.causes.case import Case
 from gomem.causes.limit_risk import growth_is_bounded
 from gomem.causes.thresholds import Thresholds
-from gomem.diagnosis.changes import Change, change_between
+from gomem.diagnosis.changes import Change, change_between, mappings_between
 from gomem.diagnosis.findings import Findings, Scale, one_a_cause, without_double_claims
 from gomem.diagnosis.limits import Limits, limits_of
 from gomem.diagnosis.observations import Observation, observations
@@ -31,6 +33,7 @@ from gomem.diagnosis.pairing import counterpart_of, counterparts
 from gomem.diagnosis.verdict import Verdict, telling_moment, verdict_of
 from gomem.errors import CaptureError
 from gomem.facts.capture import CaptureFacts
+from gomem.facts.frames import cycles_frame
 from gomem.facts.profiles import ProfileFacts, has_samples
 
 if TYPE_CHECKING:
@@ -45,6 +48,13 @@ if TYPE_CHECKING:
     from gomem.inputs.pprof.table import Profile
 
 _Answer = TypeVar("_Answer")
+
+OF_REPORTS = frozenset(
+    {
+        "baseline_ledger", "baseline_moment", "baseline_profile", "case", "change_from_baseline",
+        "change_tree", "collection_cost", "facts", "logged", "scale", "shown_first", "sites_first",
+    }
+)  # fmt: skip
 OF_SITES = frozenset({"heap-growth", "allocation-spike"})  # findings that name who allocates
 
 
@@ -194,7 +204,7 @@ class Diagnosis:
     # What cannot be shown without the file that says it
 
     def cycles(self) -> pd.DataFrame:
-        """A row a collection; see `gctrace.table.CYCLES`.
+        """A row a collection, with its `pause_seconds`, and its `time` where that is known.
 
         Raises:
             CaptureError: There is no log, or one too long to lie in memory; `gomem.iter_gctrace`
@@ -203,10 +213,10 @@ class Diagnosis:
         cycles = self.logged.cycles
         if not isinstance(cycles, pd.DataFrame):
             raise CaptureError("the log is too long for one frame; see gomem.iter_gctrace")
-        return cycles
+        return cycles_frame(self.capture, cycles)
 
     def timeline(self) -> pd.DataFrame:
-        """The log over time in windows; see `analysis.collector.timeline.TIMELINE`.
+        """The log over time in windows, a row each; `gomem.columns` says what it has.
 
         Raises:
             CaptureError: There is no log, or no collection in it.
@@ -249,18 +259,17 @@ class Diagnosis:
         )
 
     def spike_sites(self, at: str | pd.Timestamp | None = None) -> pd.DataFrame:
-        """Who allocated in one interval between two profiles; see `allocation_spikes.EXTRA`.
+        """Who allocated in one interval between two profiles, beyond the usual, the most first.
 
         Args:
             at: As for `spike`.
 
         Raises:
-            CaptureError: There are no two profiles that say when they were taken.
+            CaptureError: There are no two profiles that have a time, or no interval stands out.
         """
         found = self.spike(at)
         if found is None:
-            name = self.capture.file_name
-            raise CaptureError(f"{name}: wanted two heap profiles that have a time")
+            raise CaptureError(why_no_spike(self.facts.profiles, self.capture.file_name))
         return found.allocated
 
     # The facts, by names of their own
@@ -268,12 +277,6 @@ class Diagnosis:
     moments = _Fact(CaptureFacts.moments)
     by_moment = _Fact(CaptureFacts.by_moment)
     ledgers = _Fact(CaptureFacts.ledgers)
-    ledger = _Fact(CaptureFacts.ledger)
-    kinds = _Fact(CaptureFacts.kinds)
-    smaps = _Fact(CaptureFacts.smaps)
-    levels = _Fact(CaptureFacts.levels)
-    heap = _Fact(CaptureFacts.heap)
-    heap_steps = _Fact(CaptureFacts.heap_steps)
     scavenger = _Fact(CaptureFacts.scavenger)
     collector = _Fact(CaptureFacts.collector)
     what_if = _Fact(CaptureFacts.what_if)
@@ -286,10 +289,52 @@ class Diagnosis:
         return self.facts.capture
 
     @cached_property
+    def ledger(self) -> pd.DataFrame:
+        """All ledgers: `moment`, `time`, then a part, its bytes and its source."""
+        return in_order(self.facts.ledger, self.capture.times)
+
+    @cached_property
+    def kinds(self) -> pd.DataFrame:
+        """Mappings by kind: `moment`, `time`, then how many there are, and their sizes."""
+        return in_order(self.facts.kinds, self.capture.times)
+
+    @cached_property
+    def smaps(self) -> pd.DataFrame:
+        """The mappings of all moments with `kind`, and `rule`, by which it was told."""
+        return in_order(self.facts.smaps, self.capture.times)
+
+    @cached_property
+    def levels(self) -> pd.DataFrame:
+        """One wide row a moment, by time: RSS, the ledger's parts, and all that files count."""
+        return in_order(self.facts.levels, self.capture.times, timed=False)
+
+    @cached_property
+    def heap(self) -> pd.DataFrame:
+        """Heap in use, kept, released and still resident, a row a moment with MemStats."""
+        return in_order(self.facts.heap, self.capture.times)
+
+    @cached_property
+    def heap_steps(self) -> pd.DataFrame:
+        """What of it changed from each moment to the next; `time` is that of `after`."""
+        return in_order(self.facts.heap_steps, self.capture.times, "before", "after")
+
+    @cached_property
     def changes(self) -> tuple[Change, ...]:
         """What moved from each moment with a ledger to the next."""
         accounts = self.facts.account, self.facts.account
         return tuple(Change(*pair, accounts) for pair in pairwise(self._with_ledger))
+
+    def mapping_changes(self, before: str, after: str) -> pd.DataFrame:
+        """Which mappings grew, shrank, came or went from one moment to another, largest first.
+
+        Raises:
+            KeyError: There is no such moment.
+            CaptureError: One of them has no smaps.
+        """
+        sides = [self.by_moment.get(self.capture[name].name) for name in (before, after)]
+        if (found := mappings_between(*sides)) is None:
+            raise CaptureError(f"{self.capture.file_name}: {before} or {after} has no smaps")
+        return found
 
     @cached_property
     def change_over_all(self) -> Change | None:
@@ -302,8 +347,17 @@ class Diagnosis:
         return [one for one in self.moments if one.ledger is not None]
 
     def spike(self, at: str | pd.Timestamp | None = None) -> Spike | None:
-        """Who allocated in one interval between two profiles; see `ProfileFacts.spike_at`."""
-        return self.facts.profiles.spike_at(at)
+        """Who allocated in the interval between two profiles that ends at a moment, or a time.
+
+        If none is named, it is the one that stands out; None where none does.
+        """
+        found = self.facts.profiles.spike_at(at)
+        shown = found is None or at is not None or is_far_above_the_usual(found, self.thresholds)
+        return found if shown else None
+
+    def __dir__(self) -> list[str]:
+        """What a question is asked by; the rest is for reports, which are made of it."""
+        return [name for name in super().__dir__() if name not in OF_REPORTS]
 
     def _repr_html_(self) -> str:
         return f"<p>{escape(self.verdict.sentence)}</p>{self.findings._repr_html_()}"

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from gomem.facts.moment import growth_to_limit
+from gomem.inputs.answer import Answer
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -15,8 +16,8 @@ if TYPE_CHECKING:
     from gomem.facts.moment import MomentFacts
 
 
-@dataclass(frozen=True)
-class Limits:
+@dataclass(frozen=True, repr=False)
+class Limits(Answer):
     """How far a capture's last moment is from its limits.
 
     Attributes:

@@ -20,6 +20,7 @@ from gomem.diagnosis.observations import MIN_READINGS, whole_rise, whole_words
 from gomem.diagnosis.part_words import native_sizes
 from gomem.diagnosis.without_rss import at_moment, who_holds, without_rss, worth_naming
 from gomem.facts.moment import SHARED_ANONYMOUS
+from gomem.inputs.answer import Answer
 from gomem.text import Bytes, Command, Count, File, Share, Text, joined, text
 
 if TYPE_CHECKING:
@@ -41,8 +42,8 @@ TAKE_ANOTHER = text(
 NOTHING_TO_DO = "Nothing to do."
 
 
-@dataclass(frozen=True)
-class Verdict:
+@dataclass(frozen=True, repr=False)
+class Verdict(Answer):
     """What a capture comes down to.
 
     Attributes:
@@ -254,9 +255,8 @@ def _of_files(facts: MomentFacts) -> Text:
     if by_path.empty or by_path.max() < 0.5 * by_path.sum():
         return Text()
     path = str(by_path.idxmax())
-    if path.startswith(SHARED_ANONYMOUS):
-        return Text(", mostly shared anonymous memory")
-    return text(", mostly {}", File(path.rpartition("/")[2]))
+    name = "" if path.startswith(SHARED_ANONYMOUS) else path.rpartition("/")[2]
+    return text(", mostly {}", File(name) if name else "shared anonymous memory")
 
 
 def _moved(diagnosis: Diagnosis, facts: MomentFacts) -> tuple[str, bool]:
@@ -324,12 +324,12 @@ def _next_step(
     """What the finding advises, else what the files lack, else what growth asks for."""
     if named is not None or otherwise:
         return otherwise if named is None else named.next_step
-    if severity is None:
-        return NOTHING_TO_DO
     is_divided = facts is not None and facts.mappings is not None and facts.memstats is not None
     lacking = next((one for one in diagnosis.findings if one.code == MISSING), None)
     if lacking is not None and not is_divided:
         return lacking.next_step
+    if severity is None:
+        return NOTHING_TO_DO
     unsound = (one for one in diagnosis.findings if one.severity >= Severity.WARNING)
     return next((one.next_step for one in unsound), TAKE_ANOTHER)
 

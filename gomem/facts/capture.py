@@ -18,7 +18,7 @@ from gomem.analysis.collector.counters import CollectorCounters, collector_count
 from gomem.analysis.collector.pauses import RememberedPauses, remembered_pauses
 from gomem.analysis.mappings.kinds import address_regions
 from gomem.analysis.memory.groups import side_by_side
-from gomem.analysis.scavenger.scavenger import heap_steps
+from gomem.analysis.scavenger.scavenger import HEAP_RETURN, heap_steps, with_goals
 from gomem.analysis.series.goroutine_growth import GOROUTINE_GROUPS, goroutine_groups
 from gomem.analysis.series.level import Level
 from gomem.analysis.series.shapes import HALF, MOVES
@@ -112,8 +112,10 @@ class CaptureFacts:
     @cached_property
     def heap(self) -> pd.DataFrame:
         """Heap kept, given back and still resident: see `analysis.memory.scavenger.heap_return`."""
-        rows = [moment.heap for moment in self.moments if moment.heap is not None]
-        return pd.DataFrame(rows).reset_index(drop=True)
+        names = [column.name for column in HEAP_RETURN]
+        rows = [[*map(one.heap.get, names)] for one in self.moments if one.heap is not None]
+        heap = build_rows(rows, HEAP_RETURN)
+        return heap if self.scavenger is None else with_goals(heap, self.scavenger.retention)
 
     @cached_property
     def heap_steps(self) -> pd.DataFrame:

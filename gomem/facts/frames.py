@@ -6,15 +6,18 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
+from gomem.analysis.collector.steps import stopped_seconds
 from gomem.analysis.mappings.kinds import BY_KIND, ClassifiedMappings
 from gomem.analysis.memory.ledger import LEDGER_PARTS, PARTS
+from gomem.analysis.memory.skew import collection_ends
 from gomem.analysis.series.level import LEAST_MOMENTS, LEVEL_QUANTILES, level_quantiles
 from gomem.capture.moment import MOMENT
-from gomem.inputs.schema import Column, Dictionary, dictionary_of, empty
+from gomem.inputs.schema import SECONDS, Column, Dictionary, dictionary_of, empty
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from gomem.capture.capture import Capture
     from gomem.facts.capture import CaptureFacts
 
 PART_LEVELS = dictionary_of(
@@ -24,6 +27,23 @@ PART_LEVELS = dictionary_of(
             Column(part, "Int64", "B", f"This part of the ledger; see `gomem explain {part}`.")
             for part in PARTS
         ),
+    )
+)
+KINDS = dictionary_of(
+    (
+        Column("kind", "str", "", "What the mapping is; `gomem explain` has each."),
+        Column("rule", "str", "", "By what that was told."),
+    )
+)
+PAUSES = dictionary_of(
+    (
+        Column(
+            "time",
+            "datetime64[ns, UTC]",
+            "",
+            "When its line was written, or it ended; missing if nothing says.",
+        ),
+        Column("pause_seconds", *SECONDS, "Both stops of the world together, as PauseNs counts."),
     )
 )
 
@@ -53,7 +73,9 @@ def smaps_frame(facts: CaptureFacts) -> pd.DataFrame:
     frames = [moment.mappings for moment in facts.moments if moment.mappings is not None]
     if not frames:
         return facts.capture.smaps.iloc[:0].assign(kind="", rule="")
-    return pd.concat(frames, ignore_index=True)
+    frame = pd.concat(frames, ignore_index=True)
+    frame.attrs["columns"] = Dictionary(frames[0].attrs.get("columns", {}) | KINDS)
+    return frame
 
 
 def levels_frame(facts: CaptureFacts) -> pd.DataFrame:
@@ -75,6 +97,21 @@ def levels_frame(facts: CaptureFacts) -> pd.DataFrame:
     return named.set_index("time")
 
 
+def cycles_frame(capture: Capture, cycles: pd.DataFrame) -> pd.DataFrame:
+    """A log's collections with the time of each, and for how long it stopped the world.
+
+    Where no log collector stamped the line, the time is that of the collection's end, by MemStats
+    of a collection that both know; missing where nothing ties the log to the wall clock.
+    """
+    told = Dictionary(cycles.attrs.get("columns", {}) | PAUSES)
+    timed = cycles.assign(pause_seconds=stopped_seconds(cycles))
+    ends = collection_ends(cycles, capture.memstats, capture.pauses)
+    if ends is not None:
+        timed["time"] = timed["time"].fillna(timed["number"].map(ends))
+    timed.attrs["columns"] = told
+    return timed
+
+
 def quantiles_frame(facts: CaptureFacts) -> pd.DataFrame:
     """How high RSS and the heap lie; see `analysis.level_quantiles.LEVEL_QUANTILES`."""
     if len(facts.moments) < LEAST_MOMENTS:
@@ -92,6 +129,8 @@ def _by_moment(frames: Mapping[str, pd.DataFrame], columns: tuple[Column, ...]) 
     names = ["moment", *(column.name for column in columns)]
     if not frames:
         return empty((MOMENT, *columns))
-    return pd.concat(
+    frame = pd.concat(
         [frame.assign(moment=name)[names] for name, frame in frames.items()], ignore_index=True
     )
+    frame.attrs["columns"] = dictionary_of((MOMENT, *columns))
+    return frame

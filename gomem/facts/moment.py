@@ -25,7 +25,9 @@ from gomem.analysis.memory.limits import (
     worst_case_rss,
 )
 from gomem.analysis.memory.skew import Skew
+from gomem.inputs.answer import Answer
 from gomem.inputs.kinds import METRICS_PAGE
+from gomem.units import format_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -74,8 +76,8 @@ class LimitedGoal:
         return (self.goal_bytes - self.live_bytes) / self.live_bytes if self.live_bytes else 0.0
 
 
-@dataclass(frozen=True)
-class MomentFacts:
+@dataclass(frozen=True, repr=False)
+class MomentFacts(Answer):
     """What is known about one moment."""
 
     name: str  # the moment
@@ -107,6 +109,9 @@ class MomentFacts:
     threads: int | None = None
     # The environment that the process was started with; None if nothing says.
     started: Environment | None = None
+
+    def __repr__(self) -> str:
+        return f"<MomentFacts {self.name}: RSS {format_bytes(self.rss_bytes)}>"
 
     @cached_property
     def groups(self) -> MemoryGroups | None:

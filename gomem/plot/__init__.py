@@ -60,6 +60,10 @@ STYLES: dict[str, dict[str, Any]] = {
 }
 
 
+def __dir__() -> list[str]:
+    return list(__all__)
+
+
 @contextmanager
 def style(name: str = "light") -> Iterator[None]:
     """The house style for what is drawn and saved inside: `light`, `dark`, or `paper`.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from gomem.errors import CaptureError
-from gomem.plot.data import all_axes, collector_of, diagnosis_of, one_axes
+from gomem.plot.data import all_axes, collector_of, diagnosis_of, name_of, one_axes
 from gomem.views.figures.gc_activity import plot_gc_activity
 from gomem.views.figures.gc_timeline import plot_gc_timeline
 from gomem.views.figures.mmu import plot_mmu
@@ -26,7 +26,7 @@ def gc_timeline(log: Log, *, ax: Sequence[Axes] | None = None) -> list[Axes]:
 
     Of a gctrace log, or what has one; on two Axes.
     """
-    return all_axes(plot_gc_timeline(collector_of(log).timeline), ax)
+    return all_axes(plot_gc_timeline(collector_of(log).timeline), ax, name_of(log))
 
 
 def gc_activity(log: Log, *, ax: Sequence[Axes] | None = None) -> list[Axes]:
@@ -34,7 +34,7 @@ def gc_activity(log: Log, *, ax: Sequence[Axes] | None = None) -> list[Axes]:
 
     Of a log, as `gc_timeline`; on two Axes.
     """
-    return all_axes(plot_gc_activity(collector_of(log).timeline), ax)
+    return all_axes(plot_gc_activity(collector_of(log).timeline), ax, name_of(log))
 
 
 def pauses(log: Log, *, ax: Sequence[Axes] | None = None) -> list[Axes]:
@@ -42,12 +42,12 @@ def pauses(log: Log, *, ax: Sequence[Axes] | None = None) -> list[Axes]:
 
     Of a log, as `gc_timeline`; on two Axes.
     """
-    return all_axes(plot_gc_pauses(collector_of(log).pauses), ax)
+    return all_axes(plot_gc_pauses(collector_of(log).pauses), ax, name_of(log))
 
 
 def mmu(log: Log, *, ax: Axes | None = None) -> Axes:
     """What the program keeps of its CPU in the worst window of each length, of a log."""
-    return one_axes(plot_mmu(collector_of(log).utilization), ax)
+    return one_axes(plot_mmu(collector_of(log).utilization), ax, name_of(log))
 
 
 def what_if(log: Data, *, ax: Axes | None = None) -> Axes:
@@ -63,7 +63,7 @@ def what_if(log: Data, *, ax: Axes | None = None) -> Axes:
         )
     if answer.refused is not None:
         raise CaptureError(f"what other settings would do cannot be told: {answer.refused}")
-    return one_axes(plot_what_if_grid(answer.grid), ax)
+    return one_axes(plot_what_if_grid(answer.grid), ax, name_of(log))
 
 
 def scavenges(log: Log, *, ax: Sequence[Axes] | None = None) -> list[Axes]:
@@ -75,4 +75,8 @@ def scavenges(log: Log, *, ax: Sequence[Axes] | None = None) -> list[Axes]:
     lines = collector.scavenges
     if lines["log_seconds"].isna().all():
         raise CaptureError("no line of the scavenger; run with GODEBUG=gctrace=1,scavtrace=1")
-    return all_axes(plot_gc_scavenges(lines, float(collector.timeline["end_seconds"].iloc[-1])), ax)
+    return all_axes(
+        plot_gc_scavenges(lines, float(collector.timeline["end_seconds"].iloc[-1])),
+        ax,
+        name_of(log),
+    )

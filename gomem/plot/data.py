@@ -2,8 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import replace
+from os import PathLike
+from pathlib import PurePath
 from typing import TYPE_CHECKING, Any, cast
 
+import pandas as pd
+
+from gomem.capture.capture import Capture
 from gomem.comparison.comparison import compare
 from gomem.comparison.samples import Comparison
 from gomem.diagnosis.diagnosis import Diagnosis, diagnose
@@ -13,13 +20,11 @@ from gomem.inputs.gctrace.table import GcLog
 from gomem.inputs.pprof.table import Profile
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-    from os import PathLike
+    from collections.abc import Sequence
     from typing import TypeAlias
 
     from matplotlib.axes import Axes
 
-    from gomem.capture.capture import Capture
     from gomem.charts.figure import Drawing
 
     Path: TypeAlias = str | PathLike[str]
@@ -31,7 +36,18 @@ PAGE: Any = object()  # as `ax`: no Axes, but the drawing, which shows itself as
 
 def diagnosis_of(data: Data) -> Diagnosis:
     """The answers about what somebody holds."""
-    return data if isinstance(data, Diagnosis) else diagnose(data)
+    if isinstance(data, Diagnosis):
+        return data
+    if isinstance(data, pd.DataFrame):
+        raise TypeError("a DataFrame; wanted a diagnosis, a capture, or the path of one")
+    return diagnose(data)
+
+
+def several_of(data: Data | Mapping[str, Data]) -> dict[str, Data] | None:
+    """Captures by name, where there are several; a capture is itself a mapping, of its moments."""
+    if isinstance(data, Mapping) and not isinstance(data, Capture):
+        return dict(data)
+    return None
 
 
 def comparison_of(comparison: Comparison | Data, after: Data | None) -> Comparison:
@@ -52,13 +68,25 @@ def collector_of(log: Log) -> CollectorFacts:
     return CollectorFacts(log, "gctrace")
 
 
-def profile_of(data: Profile | Data, moment: str | None) -> Profile:
-    """A profile, or the heap profile of a moment."""
+def name_of(data: Log) -> str | None:
+    """What a figure is of; None of a log or a frame, which have no name."""
+    if isinstance(data, Diagnosis):
+        return data.capture.file_name
+    if isinstance(data, Capture):
+        return data.file_name
+    return PurePath(data).name if isinstance(data, (str, PathLike)) else None
+
+
+def profile_of(
+    data: Profile | Data, moment: str | None
+) -> tuple[Profile, tuple[str | None, str | None]]:
+    """A profile, or the heap profile of a moment; with the names of its capture and moment."""
     if isinstance(data, Profile):
-        return data
+        return data, (PurePath(data.source).name, None)
     diagnosis = diagnosis_of(data)
     profiles = diagnosis.capture.heap_profiles
-    return profiles[moment_of(diagnosis, moment, profiles, "has a heap profile", sites=True)]
+    name = moment_of(diagnosis, moment, profiles, "has a heap profile", sites=True)
+    return profiles[name], (name_of(diagnosis), name)
 
 
 def moment_of(
@@ -80,17 +108,25 @@ def moment_of(
     raise CaptureError(f"{place}: nothing here {wanted}")
 
 
-def one_axes(drawing: Drawing, ax: Axes | None) -> Axes:
-    """Draw a figure of one panel."""
+def one_axes(drawing: Drawing, ax: Axes | None, *about: str | None) -> Axes:
+    """Draw a figure of one panel, under what it shows and of what; see `all_axes`."""
     if ax is PAGE:
-        return cast("Axes", drawing)  # asked for by `gomem.notebook.show` alone
-    return all_axes(drawing, None if ax is None else [ax])[0]
+        return cast("Axes", _headed(drawing, about))  # asked for by `gomem.notebook.show` alone
+    return all_axes(drawing, None if ax is None else [ax], *about)[0]
 
 
-def all_axes(drawing: Drawing, axes: Sequence[Axes] | None) -> list[Axes]:
-    """Draw it; matplotlib is loaded when the first figure is."""
+def all_axes(drawing: Drawing, axes: Sequence[Axes] | None, *about: str | None) -> list[Axes]:
+    """Draw it, under what it shows and of what: capture, moment; empty words are left out.
+
+    matplotlib is loaded when the first figure is.
+    """
+    headed = _headed(drawing, about)
     if axes is PAGE:
-        return cast("list[Axes]", drawing)
+        return cast("list[Axes]", headed)
     from gomem.charts.matplotlib_axes import draw_on
 
-    return draw_on(drawing.chart, axes)
+    return draw_on(headed.chart, axes, headed.heading)
+
+
+def _headed(drawing: Drawing, about: Sequence[str | None]) -> Drawing:
+    return replace(drawing, heading=" · ".join(filter(None, (drawing.title, *about))))

@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import pandas as pd
 
 from gomem.errors import CaptureError, did_you_mean
-from gomem.plot.data import all_axes, diagnosis_of, moment_of, one_axes
+from gomem.plot.data import (
+    all_axes,
+    diagnosis_of,
+    moment_of,
+    name_of,
+    one_axes,
+    several_of,
+)
 from gomem.views.figures.address_space import plot_address_space
 from gomem.views.figures.groups import plot_groups
 from gomem.views.figures.groups_over_moments import plot_groups_over_moments
@@ -32,6 +39,7 @@ LEVELS = (
     ("rss_bytes", "Rss", "VmRSS", "process_resident_memory_bytes"),
     ("HeapSys",), ("HeapInuse",), ("HeapAlloc",), ("HeapReleased",),
 )  # fmt: skip
+OF_PROFILES = "inuse_space"
 OF_MANY = (LEVELS[0], ("HeapInuse",))  # of several builds
 
 
@@ -39,36 +47,39 @@ def waterfall(data: Data, moment: str | None = None, *, ax: Axes | None = None) 
     """From heap objects, part by part, to RSS: the ledger of one moment."""
     diagnosis = diagnosis_of(data)
     name = moment_of(diagnosis, moment, diagnosis.ledgers, "says where memory is")
-    return one_axes(plot_rss_vs_heap(diagnosis.ledgers[name]), ax)
+    return one_axes(plot_rss_vs_heap(diagnosis.ledgers[name]), ax, name_of(diagnosis), name)
 
 
 def groups(data: Data, moment: str | None = None, *, ax: Axes | None = None) -> Axes:
-    """Whose the resident memory of one moment is; hollow is what Go claims and never got."""
+    """RSS by owner at one moment; hollow is reserved by Go and not in RSS."""
     diagnosis = diagnosis_of(data)
     told = [name for name, facts in diagnosis.by_moment.items() if facts.groups is not None]
     name = moment_of(diagnosis, moment, told, "says where memory is")
     facts = diagnosis.by_moment[name]
     assert facts.groups is not None
-    return one_axes(plot_groups(facts.groups, facts.rss_bytes), ax)
+    drawing = plot_groups(facts.groups, facts.rss_bytes)
+    return one_axes(drawing, ax, name_of(diagnosis), name)
 
 
 def ledger_over_time(data: Data | Mapping[str, Data], *, ax: Axes | None = None) -> Axes:
-    """Whose the resident memory is at all moments, beside one another.
+    """RSS by owner at all moments, beside one another.
 
     Of a capture; or of several by name, each at its largest RSS.
     """
-    if hasattr(data, "items"):
-        each = {name: _known(one) for name, one in data.items()}
+    several = several_of(data)
+    if several is not None:
+        each = {name: _known(one) for name, one in several.items()}
         moments = {
             name: max(found.values(), key=lambda one: one[1] or 0)
             for name, found in each.items()
             if found
         }
     else:
-        moments = _known(data)
+        moments = _known(cast("Data", data))
     if not moments:
         raise CaptureError("no moment says where memory is; wanted smaps, status or MemStats")
-    return one_axes(plot_groups_over_moments(moments), ax)
+    about = None if several is not None else name_of(cast("Data", data))
+    return one_axes(plot_groups_over_moments(moments), ax, about)
 
 
 def _known(data: Data) -> dict[str, tuple[MemoryGroups, int | None]]:
@@ -90,7 +101,8 @@ def ledger_change(data: Data, baseline: Data | None = None, *, ax: Axes | None =
         raise CaptureError(
             f"{diagnosis.capture.file_name}: wanted two moments that say where memory is"
         )
-    return one_axes(plot_ledger_change(change.ledger), ax)
+    about = f"{change.before} to {change.after}"
+    return one_axes(plot_ledger_change(change.ledger), ax, name_of(diagnosis), about)
 
 
 def levels(
@@ -109,7 +121,8 @@ def levels(
             raise KeyError(f"{one}: not among the levels{near}")
     if not wanted or frame[wanted].isna().all(axis=None):
         raise CaptureError("no moment says how large the process is; wanted smaps or MemStats")
-    return one_axes(plot_levels(frame[["moment", *wanted]]), ax)
+    drawing = plot_levels(frame.reindex(columns=["moment", *wanted]))
+    return one_axes(drawing, ax, None if isinstance(data, pd.DataFrame) else name_of(data))
 
 
 def small_multiples(
@@ -135,17 +148,17 @@ def small_multiples(
 
 
 def heap_return(data: Data | Mapping[str, Data], *, ax: Axes | None = None) -> Axes:
-    """What the heap has in use, keeps idle and has given back, moment by moment, and RSS.
+    """What the heap has in use, keeps idle and has returned to the OS, moment by moment, and RSS.
 
     Of a capture with MemStats or runtime/metrics; or of several by name, a panel each.
     """
-    each = dict(data.items()) if hasattr(data, "items") else {"": data}
+    each = several_of(data) or {"": cast("Data", data)}
     frames = {name: _heap_of(diagnosis_of(one)) for name, one in each.items()}
-    return one_axes(plot_heap_return(frames), ax)
+    return one_axes(plot_heap_return(frames), ax, name_of(each[""]) if "" in each else None)
 
 
 def scavenger(data: Data, *, ax: Sequence[Axes] | None = None) -> list[Axes]:
-    """The heap in use, kept and given back on a clock, against the scavenger's goals, and RSS.
+    """The heap in use, kept and released on a clock, against the scavenger's goals, and RSS.
 
     Of a capture with three readings of MemStats that have a time; on two Axes, for the heap and for
     the log's lines.
@@ -155,7 +168,7 @@ def scavenger(data: Data, *, ax: Sequence[Axes] | None = None) -> list[Axes]:
     timed = None if answer is None else timed_readings(answer)
     if answer is None or timed is None or timed.empty:
         raise CaptureError(f"{diagnosis.capture.file_name}: wanted three MemStats that have a time")
-    return all_axes(plot_retention(timed, marks_of(answer)), ax)
+    return all_axes(plot_retention(timed, marks_of(answer)), ax, name_of(diagnosis))
 
 
 def address_space(data: Data, moment: str | None = None, *, ax: Axes | None = None) -> Axes:
@@ -163,7 +176,8 @@ def address_space(data: Data, moment: str | None = None, *, ax: Axes | None = No
     diagnosis = diagnosis_of(data)
     mapped = [name for name, facts in diagnosis.by_moment.items() if facts.mappings is not None]
     name = moment_of(diagnosis, moment, mapped, "has smaps")
-    return one_axes(plot_address_space(diagnosis.facts.regions(name)), ax)
+    drawing = plot_address_space(diagnosis.facts.regions(name))
+    return one_axes(drawing, ax, name_of(diagnosis), name)
 
 
 def _heap_of(diagnosis: Diagnosis) -> pd.DataFrame:
@@ -181,4 +195,8 @@ def _heap_of(diagnosis: Diagnosis) -> pd.DataFrame:
 
 def _usual(levels: pd.DataFrame) -> list[str]:
     told = [[one for one in row if one in levels and levels[one].notna().any()] for row in LEVELS]
-    return [row[0] for row in told if row]
+    usual = [row[0] for row in told if row]
+    if OF_PROFILES in levels:  # where a profile is all that a moment has, it says what is in use
+        alone = levels.reindex(columns=["HeapInuse"])["HeapInuse"].isna()
+        usual += [OF_PROFILES] * bool((levels[OF_PROFILES].notna() & alone).any())
+    return usual

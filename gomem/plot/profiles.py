@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from math import isnan
 from typing import TYPE_CHECKING
 
 from gomem.analysis.profiles.call_tree import call_tree
+from gomem.causes.allocation_spike import why_no_spike
+from gomem.comparison.samples import BENCHMARK
 from gomem.errors import CaptureError, did_you_mean
 from gomem.inputs.pprof.sites import top_sites
-from gomem.plot.data import comparison_of, diagnosis_of, one_axes, profile_of
+from gomem.plot.data import comparison_of, diagnosis_of, name_of, one_axes, profile_of
+from gomem.units import format_bytes, format_seconds
 from gomem.views.figures.benchmarks import have_multiples, plot_benchmarks
 from gomem.views.figures.flame_graph import draw_flame
 from gomem.views.figures.growth import plot_growth
@@ -18,6 +22,7 @@ if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
 
+    from gomem.analysis.profiles.allocation_spikes import Spike
     from gomem.comparison.samples import Comparison
     from gomem.inputs.pprof.table import Profile
     from gomem.plot.data import Data
@@ -38,14 +43,15 @@ def sites(
     first. The granularity is one of `Profile.top`'s: `functions`, `lines`, `files`, `packages`. A
     ValueError says that the profile does not have the sample type.
     """
-    profile = profile_of(data, moment)
+    profile, of = profile_of(data, moment)
     if sample_type not in profile.sample_type_names:
         names = profile.sample_type_names
         near = did_you_mean(sample_type, names)
         raise ValueError(f"{sample_type}: wanted one of {', '.join(names)}{near}")
     top = top_sites(profile, sample_type, 12, granularity)
     rows = top.top.rename(columns={"flat": "value", "flat_low": "low", "flat_high": "high"})
-    return one_axes(plot_sites(rows, top.unit, title=f"Who has most {sample_type}"), ax)
+    title = f"{sample_type} by {granularity.removesuffix('s')}"
+    return one_axes(plot_sites(rows, top.unit, title=title), ax, *of)
 
 
 def growth(data: Data, *, ax: Axes | None = None) -> Axes:
@@ -53,25 +59,34 @@ def growth(data: Data, *, ax: Axes | None = None) -> Axes:
     diagnosis = diagnosis_of(data)
     if diagnosis.facts.profiles.heap_series is None:
         raise CaptureError(f"{diagnosis.capture.file_name}: too few heap profiles that have a time")
-    return one_axes(plot_growth(diagnosis.facts.profiles.heap_series, diagnosis.growth), ax)
+    drawing = plot_growth(diagnosis.facts.profiles.heap_series, diagnosis.growth)
+    return one_axes(drawing, ax, name_of(diagnosis))
 
 
 def spike(data: Data, at: str | pd.Timestamp | None = None, *, ax: Axes | None = None) -> Axes:
     """Who allocated beyond the usual in one interval between two heap profiles that have a time.
 
-    Which is named by a moment or a time; if None, it is the interval that stands out most.
+    Which is named by a moment or a time; if None, it is the interval that stands out. CaptureError
+    where none does.
     """
     diagnosis = diagnosis_of(data)
     found = diagnosis.spike(at)
     if found is None:
-        raise CaptureError(
-            f"{diagnosis.capture.file_name}: wanted two heap profiles that have a time"
-        )
+        raise CaptureError(why_no_spike(diagnosis.facts.profiles, diagnosis.capture.file_name))
     rows = found.allocated.rename(columns={"extra_bytes": "value"})
     beyond = rows[rows["value"] > 0]
     rows = beyond if len(beyond) else rows
     title = f"Allocated beyond the usual from {found.before} to {found.after}"
-    return one_axes(plot_sites(rows, "bytes", title=title), ax)
+    return one_axes(
+        plot_sites(rows, "bytes", title=title), ax, _interval(found), name_of(diagnosis)
+    )
+
+
+def _interval(found: Spike) -> str:
+    """How long it is, what was allocated in all, and how much of it is usual."""
+    allocated, seconds = format_bytes(found.allocated_bytes), format_seconds(found.seconds)
+    usual = "" if isnan(found.usual_bytes) else f", {format_bytes(found.usual_bytes)} is usual"
+    return f"{allocated} in {seconds}{usual}"
 
 
 def flame(
@@ -98,10 +113,13 @@ def forest(
 ) -> Axes:
     """Benchmarks before and after: medians with their 95 % intervals, as multiples of before.
 
-    Of what `gomem.compare` returned, or of the two sides.
+    Where no side has benchmarks, all that is known of both. Of what `gomem.compare` returned, or
+    of the two sides.
     """
     found = comparison_of(comparison, after)
     rows = found.metrics[have_multiples(found.metrics)]
+    of_benchmarks = rows[rows["layer"] == BENCHMARK]
+    rows = of_benchmarks if len(of_benchmarks) else rows
     if rows.empty:
         raise CaptureError("no metric is known on both sides and above 0 before")
     return one_axes(plot_benchmarks(rows), ax)

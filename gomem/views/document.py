@@ -269,6 +269,13 @@ class Verdict:
         """All that follows the sentence but what to do, where nothing is drawn."""
         return tuple(line for line in (self.where, *self.details, self.further) if line)
 
+    @property
+    def paragraphs(self) -> tuple[str, ...]:
+        """All of it in sentences, a command in a line of its own: for a cell of a notebook."""
+        heads = ("Next: ", *[""] * len(self.steps))
+        steps = (head + step.text for head, step in zip(heads, self.steps, strict=False))
+        return (self.sentence, *self.lines, *steps)
+
 
 @dataclass(frozen=True, slots=True)
 class Document:

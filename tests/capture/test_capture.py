@@ -387,7 +387,7 @@ def test_the_sites_of_all_moments_are_one_frame_with_their_intervals():
     top = capture.top("inuse_space", n=3)
 
     for moment, profile in capture.heap_profiles.items():
-        rows = top[top["moment"] == moment].drop(columns="moment").reset_index(drop=True)
+        rows = top[top["moment"] == moment].drop(columns=["moment", "time"]).reset_index(drop=True)
         pd.testing.assert_frame_equal(profile.top("inuse_space", n=3), rows)
         assert (rows["flat_low"] <= rows["flat"]).all()
     units = gomem.columns(top).set_index("column")["unit"]
@@ -399,7 +399,7 @@ def test_the_sites_of_all_moments_are_one_frame_with_their_intervals():
 def test_a_capture_without_heap_profiles_has_no_sites_and_a_wrong_name_says_which_there_are():
     capture = gomem.load(LOADED / "smaps")
 
-    assert ["moment", "function"] == list(capture.top("alloc_objects").columns[:2])
+    assert ["moment", "time", "function"] == list(capture.top("alloc_objects").columns[:3])
     assert capture.top("alloc_objects").empty
     with pytest.raises(ValueError, match="did you mean inuse_space"):
         capture.top("inuse_spce")

@@ -25,10 +25,13 @@ def test_a_captures_frame_is_those_of_its_moments_below_one_another(name):
 
     parts = [getattr(moment, name) for moment in capture.by_moment.values()]
 
+    frame = getattr(capture, name)
     assert_frame_equal(
         pd.concat([part for part in parts if len(part)] or parts[:1], ignore_index=True),
-        getattr(capture, name),
+        frame.drop(columns="time").astype({"moment": "str"}),
     )
+    assert list(capture) == list(frame["moment"].cat.categories)
+    assert [capture[name].time for name in frame["moment"]] == list(frame["time"])
 
 
 def test_a_moment_is_found_by_its_name():

@@ -36,6 +36,13 @@ def test_a_quantile_is_a_level_from_as_many_values_as_carry_it_on(name, count, l
     assert [[], [name]] == [told(least - 1), told(least)]
 
 
+@pytest.mark.parametrize(("cycles", "is_told"), [(19, False), (20, True)])
+def test_assists_of_a_start_ups_few_collections_are_no_level(cycles, is_told):
+    collector = {"assist_fraction": 0.1, "cycles": cycles}
+
+    assert is_told == ("assist_fraction" in list(levels_of(None, None, None, collector)["name"]))
+
+
 def test_every_difference_matters_but_a_small_one_of_the_collectors_share():
     collector = {"gc_cpu_fraction": 0.1, "stw_p50_seconds": 0.1, "stw_n": 6}
 

@@ -23,13 +23,18 @@ EMPTY = heap()
 SOME = heap(seen(9, 4096))
 
 
+STATES = pd.DataFrame({"State": []})
+
+
 def asked_of(*moments, baseline=None, findings=None, version="", **capture):
     """The diagnosis of a capture with these moments and files."""
     known = known_version(version, "the test") or GoVersion()
     nothing = {"gc": None, "heap_profiles": {}, "escapes": {}, "file_name": "c", "name": "x/c",
                "go_version": known, "environs": {}, "manifest": Manifest(), "of_kind": lambda _: (),
-               "damaged": (), "pauses": None,
-               "by_moment": {one.name: SimpleNamespace(name=one.name, paths={}) for one in moments},
+               "damaged": (), "pauses": None, "times": {one.name: None for one in moments},
+               "memstats": pd.DataFrame({"NumGC": [], "LastGC": []}),
+               "by_moment": {one.name: SimpleNamespace(name=one.name, paths={}, status=STATES)
+                             for one in moments},
                "smaps": pd.DataFrame({"moment": [], "Rss": []}),
                "status": pd.DataFrame({"moment": [], "VmHWM": []})}  # fmt: skip
     made = Diagnosis(CaptureFacts(SimpleNamespace(**nothing | capture)), baseline)
@@ -62,10 +67,13 @@ MAPPED = pd.DataFrame({"kind": ["go-heap"], "Rss": [5], "Size": [9]})
 
 
 def test_mappings_of_the_moments_that_have_some_stand_together():
-    found = asked_of(moment("1", mappings=MAPPED), moment("2"), moment("3", mappings=MAPPED))
+    mapped = {name: MAPPED.assign(moment=name) for name in "13"}
+    found = asked_of(
+        moment("1", mappings=mapped["1"]), moment("2"), moment("3", mappings=mapped["3"])
+    )
 
-    assert 2 == len(found.smaps)
-    assert ["moment", "Rss", "kind", "rule"] == list(asked_of(moment("1")).smaps)
+    assert ["1", "3"] == found.smaps["moment"].tolist()
+    assert ["moment", "time", "Rss", "kind", "rule"] == list(asked_of(moment("1")).smaps)
     assert asked_of(moment("1")).smaps.empty
     assert ["1", "3"] == asked_of(
         *(one if one.mappings is None else replace(one, mappings=_with_sizes(MAPPED))
@@ -89,9 +97,9 @@ def test_levels_stand_beside_what_the_capture_counts():
     wide.attrs["columns"] = {}
 
     told = asked_of(moment("1", 3), moment("2"), levels=wide).levels
-    silent = asked_of(moment("1"), levels=wide).levels
+    silent = asked_of(moment("1"), moment("2"), levels=wide).levels
 
-    assert silent is wide
+    assert [7, 8] == silent["HeapAlloc"].tolist()
     assert ["moment", "rss_bytes", "heap_objects", "HeapAlloc"] == list(told)
     assert [3 * MIB, 3 * MIB, 7] == told.loc[1, ["rss_bytes", "heap_objects", "HeapAlloc"]].tolist()
     assert told.loc[2, ["rss_bytes", "heap_objects"]].isna().all()

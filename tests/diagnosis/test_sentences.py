@@ -7,6 +7,7 @@ import pytest
 
 from gomem.analysis.memory.readings import ALL
 from gomem.causes.finding import Finding, Severity
+from gomem.causes.thresholds import Thresholds
 from gomem.diagnosis.changes import Change, change_between
 from gomem.diagnosis.part_words import PART_NAMES
 from gomem.diagnosis.verdict import NOTHING_TO_DO, TAKE_ANOTHER, Verdict, telling_moment
@@ -92,11 +93,11 @@ def test_a_peak_between_is_named(sizes, named):
 @pytest.mark.parametrize(
     ("parts", "names"),
     [
-        ({"heap_objects": 95, "native_heap": 5}, ["95.0 MiB Go obj", "5.00 MiB C and"]),
-        ({"heap_objects": 95.1, "native_heap": 4.9}, ["95.1 MiB Go objects"]),
+        ({"heap_objects": 95, "native_heap": 5}, ["95 MiB Go obj", "5 MiB C and"]),
+        ({"heap_objects": 95.1, "native_heap": 4.9}, ["95 MiB Go objects"]),
         (
             {"heap_objects": 40, "native_heap": 30, "mapped_files": 20, "binary": 10},
-            ["40.0 MiB Go", "30.0 MiB C", "20.0 MiB files"],
+            ["40 MiB Go", "30 MiB C", "20 MiB mapped files"],
         ),
     ],
 )
@@ -113,23 +114,25 @@ def test_of_several_moments_the_last_one_that_tells_is_named():
 
     said = said_of(*of_rss(100, 100), silent)
 
-    assert said.headline.startswith("RSS is 100 MiB at 2: ")
+    assert said.headline.startswith("RSS is 100 MiB at ")
+    assert ("2",) == tuple(part.value for part in said.headline.of(MomentName))
     assert telling_moment(SimpleNamespace(moments=[silent])) is silent
     assert telling_moment(SimpleNamespace(moments=[MomentFacts("1")])) is None
 
 
-@pytest.mark.parametrize(("idle", "named"), [(5, True), (4, False)])
-def test_of_what_go_claims_a_twentieth_is_named(idle, named):
+@pytest.mark.parametrize(("idle", "named"), [(51, True), (49, False)])
+def test_of_what_go_reserves_the_largest_part_is_named(idle, named):
     """
-    100 MiB are claimed, of which 50 were never touched.
+    100 MiB are reserved, of which 50 were never touched.
     """
     claims = {"heap_objects": 100 - idle, "heap_idle": idle}
     facts = moment("1", claims, heap_objects=100 - idle, heap_idle=idle, heap_untouched=-50)
 
     where = said_of(facts).headline
 
-    assert "50.0 MiB Go heap (100.0 %; Go claims 100 MiB for it: " in where
-    assert named == ("free Go heap" in where)
+    largest = max(idle, 100 - idle)
+    assert "50 MiB Go heap (100 % of 100 MiB reserved, " in where
+    assert f"{largest} MiB of that {'free Go heap' if named else 'Go objects'}" in where
 
 
 @pytest.mark.parametrize(
@@ -139,23 +142,23 @@ def test_of_what_go_claims_a_twentieth_is_named(idle, named):
         ({"native_heap": 91, "anonymous_other": 9}, ["in malloc's heaps"]),
         ({"native_heap": 0, "anonymous_other": 9}, ["in large blocks, most likely malloc's"]),
         ({"libraries": 0, "anonymous_other": 9}, ["in large blocks, most likely malloc's"]),
-        ({"thread_stacks": 9, "anonymous_other": 9}, ["program's own", "in threads' stacks"]),
+        ({"thread_stacks": 9, "anonymous_other": 9}, ["by the program", "in thread stacks"]),
     ],
 )
 def test_memory_outside_go_is_named_from_a_tenth_of_it_on(parts, words):
     where = said_of(moment("1", **parts)).headline
 
-    assert len(words) == where.count(" in ")
+    assert len(words) == where.count(" in ") + where.count("mapped by")
     assert all(word in where for word in words)
 
 
 @pytest.mark.parametrize(
     ("sizes", "name"),
     [
-        ({"/a/one.db": 5, "/a/two.db": 5}, "most of it one.db"),
+        ({"/a/one.db": 5, "/a/two.db": 5}, "mostly one.db"),
         ({"/a/one.db": 4, "/a/two.db": 3, "/a/x.db": 3}, ""),
-        ({"": 5}, "most of it shared anonymous memory"),
-        ({"/dev/zero (deleted)": 5}, "most of it shared anonymous memory"),
+        ({"": 5}, "mostly shared anonymous memory"),
+        ({"/dev/zero (deleted)": 5}, "mostly shared anonymous memory"),
         ({"": 0}, ""),
     ],
 )
@@ -167,8 +170,8 @@ def test_the_file_that_half_of_the_mapped_bytes_are_of_is_named(sizes, name):
     where = said_of(moment("1", mapped_files=10, mappings=table)).headline
 
     assert name in where
-    assert ("most of it" in where) == bool(name)
-    assert "most of it" not in said_of(moment("1", mapped_files=10)).headline
+    assert ("mostly" in where) == bool(name)
+    assert "mostly" not in said_of(moment("1", mapped_files=10)).headline
 
 
 def test_the_parts_that_moved_are_named_with_their_signs_the_largest_first():
@@ -235,8 +238,8 @@ def test_every_part_that_made_much_of_the_change_against_a_baseline_is_named():
 
     said = said_of(after, baseline=before)
 
-    moved = said.sentence.partition("in the baseline")[2]
-    assert moved.index("C memory (malloc) +21 MiB") < moved.index("Go heap +20 MiB")
+    moved = said.headline.partition("in the baseline")[2]
+    assert moved.index("C memory (malloc)") < moved.index("Go heap")
     assert Severity.INFO == said.severity
 
 
@@ -248,7 +251,7 @@ def test_what_the_baseline_cannot_divide_has_not_moved_by_nothing():
 
     said = said_of(after, baseline=moment("old", heap_objects=80))
 
-    moved = said.sentence.partition("in the baseline")[2]
+    moved = said.headline.partition("in the baseline")[2]
     assert "to 120 MiB" in moved
     assert not any(name in moved for groups, name in PART_NAMES.items() if groups != ALL)
 
@@ -303,10 +306,27 @@ def test_a_warning_stands_first_and_a_note_last():
     warned, noted = (said_of(*of_rss(9), findings=(one,)) for one in (warning, note))
 
     assert ("Native-memory it is.", Severity.WARNING) == (warned.headline, warned.severity)
-    assert warned.second.startswith("RSS is 9.00 MiB: ")
+    assert warned.second.startswith("RSS is 9 MiB: ")
     assert (Severity.INFO, "look at native-memory") == (noted.severity, noted.next_step)
-    assert noted.headline.startswith("RSS is 9.00 MiB: ")
+    assert noted.headline.startswith("RSS is 9 MiB: ")
     assert noted.second.endswith("Native-memory it is.")
+    assert ("", "Native-memory it is.") == (noted.where, noted.found)
+
+
+@pytest.mark.parametrize(("mib", "first"), [(45, True), (44.9, False)])
+def test_a_note_of_half_of_rss_that_holds_is_the_headline(mib, first):
+    """
+    A smaller one follows what RSS consists of.
+    """
+    least = Thresholds().large_rss_fraction
+    note = finding(severity=Severity.INFO, mib=mib * 2 * least)
+
+    said = said_of(*of_rss(90), findings=(note,))
+
+    assert first == (said.headline == "Native-memory it is.")
+    assert first != (said.found == "Native-memory it is.")
+    over = finding(severity=Severity.INFO, mib=mib * 2 * least, now=False, moment="1")
+    assert said_of(*of_rss(90), findings=(over,)).headline.startswith("RSS is ")
 
 
 def test_what_spoils_the_data_is_no_verdict_but_a_note_and_a_next_step():
@@ -334,9 +354,9 @@ def test_what_spoils_the_data_is_no_verdict_but_a_note_and_a_next_step():
         ((finding(), finding("heap-growth")), 0, "Also: 1 further warning."),
         (
             (finding(), *[finding("heap-growth")] * 2, finding("huge-pages", Severity.INFO)), 2,
-            "Also: 2 further warnings; 1 note; 2 places that could not be read.",
+            "Also: 2 further warnings, 1 note, 2 places not read.",
         ),
-        ((finding("data-damaged"),), 1, "Also: 1 place that could not be read."),
+        ((finding("data-damaged"),), 1, "Also: 1 place not read."),
     ],
 )  # fmt: skip
 def test_what_else_there_is_is_counted(findings, damaged, further):

@@ -1,6 +1,19 @@
 """What a report consists of, before anybody decides how it looks."""
 
-from gomem.views.document import MANY_FOLDED, Folded, Paragraph, in_one_fold
+from gomem.text import File, text
+from gomem.views.document import MANY_FOLDED, Folded, Paragraph, Step, Verdict, in_one_fold
+
+
+def test_a_verdict_in_paragraphs_has_what_to_do_and_keeps_its_parts():
+    command = text("gomem top {}", File("a/heap"))
+    steps = (Step("Look."), Step(command, is_command=True))
+    said = Verdict("info", "note", "It grew.", ("Much.",), steps, "Also: 1 note.", where="Here.")
+
+    assert ("It grew.", "Here.", "Much.", "Also: 1 note.", "Next: Look.", command) == (
+        said.paragraphs
+    )
+    assert "a/heap" == said.paragraphs[-1].of(File)[0].value
+    assert ("It grew.",) == Verdict("info", "note", "It grew.").paragraphs
 
 
 def folded(count):

@@ -8,9 +8,13 @@ import pytest
 from gomem.capture.load import load
 from gomem.diagnosis.diagnosis import diagnose
 from gomem.text import CaptureName, Command, File, Function, MomentName, Quoted, text
-from gomem.views.document import Figure, Folded, Notes, Section
+from gomem.views.document import Document, Figure, Folded, Notes, Section, Verdict
 from gomem.views.json.report import render_json_report, report_json
+from gomem.views.report.verdict import steps_of
 from gomem.views.share import Hidden, share, without_home
+from gomem.views.writers.html import write_html
+from gomem.views.writers.markdown import write_markdown
+from gomem.views.writers.text import write_text
 from tests.builders import as_html, as_markdown, as_text, diagnosed, memstats_json
 from tests.views.ledgers import SHRUNK, diagnosis_of
 
@@ -153,6 +157,23 @@ def test_the_files_of_a_command_are_hidden_as_elsewhere():
     command = Command(text("gomem top {} --cum", File("before/heap")))
 
     assert "gomem top moment-1/heap --cum names it" == share(text("{} names it", command), hidden)
+
+
+@pytest.mark.parametrize("write", [write_html, write_markdown, write_text])
+def test_a_redacted_step_keeps_its_command_and_hides_the_folders_in_it(write):
+    """
+    The command stands alone, ready to paste, with the file's own name.
+    """
+    command = Command(text("gomem top {} --cum", File("acme/heap.pb.gz")))
+    step = text("{} It names who calls {}, as {} did.", command, Function("main.fill"), "acme")
+    said = Verdict("info", "note", "It grew.", steps=steps_of(step))
+
+    for hidden, shown in ((Hidden(), "acme/heap.pb.gz"), (Hidden(redact=True), "heap.pb.gz")):
+        document = share(Document("report", "api", (), said, ()), hidden)
+        first, second = document.verdict.steps
+        assert (f"gomem top {shown} --cum", True) == (first.text, first.is_command)
+        assert second.text.strip() == "It names who calls main.fill, as acme did."
+        assert f"gomem top {shown} --cum" in write(document)
 
 
 def test_what_is_shared_is_plain():

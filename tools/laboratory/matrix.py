@@ -6,6 +6,7 @@ python -m tools.laboratory.matrix --only hubd   those whose name begins with thi
 python -m tools.laboratory.matrix --set 4       those of the fourth set
 python -m tools.laboratory.matrix --verdicts    the verdict on each, under what was done
 python -m tools.laboratory.matrix --json FILE   all answers as well, to compare with another run's
+python -m tools.laboratory.matrix --write       the counts that the manual reads, as well
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from typing import TYPE_CHECKING
 
 from tools.laboratory.captures import WITHIN, Answer, Size, ask, ask_half, names_of, sets, truth
 from tools.laboratory.holders import holders
+from tools.laboratory.measured import MEASURED, measured_json
 from tools.laboratory.reliability import reliability
 
 if TYPE_CHECKING:
@@ -35,12 +37,15 @@ def main() -> None:
     parser.add_argument("--set", type=int, choices=sets(), help="the captures of this set alone")
     parser.add_argument("--verdicts", action="store_true", help="print what is said of each")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write all answers to a file")
+    parser.add_argument("--write", action="store_true", help=f"write {MEASURED.name} for the docs")
     options = parser.parse_args()
     names = [name for name in names_of(options.set) if name.startswith(options.only)]
     with ProcessPoolExecutor(2) as pool:
         answers = list(pool.map(ask_half if options.half else ask, names))
     if options.json:
         options.json.write_text(answers_json(answers))
+    if options.write:
+        MEASURED.write_text(measured_json(answers))
     if options.verdicts:
         _print_verdicts(answers)
         return

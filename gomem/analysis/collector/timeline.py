@@ -23,6 +23,7 @@ from gomem.analysis.collector.steps import (
     pieces_of,
     stopped_seconds,
 )
+from gomem.inputs.schema import FRACTION, SECONDS, Column, dictionary_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -55,6 +56,29 @@ SCAVENGES = {
     "forced": "bool",
     **{f"released{what}_bytes": "Int64" for what in _RELEASED},
 }
+_OF_HEAPS = {"low": "lowest", "high": "highest", "p50": "median"}
+TIMELINE = dictionary_of(
+    (
+        Column("begin_seconds", *SECONDS, "Where the window begins, on one clock for all runs."),
+        Column("end_seconds", *SECONDS, "Where it ends."),
+        Column("cycles", "int64", "count", "Collections that began in it."),
+        Column("run", "Int64", "", "Which process of the log the first of them is of."),
+        *(
+            Column(f"{heap}_{end}_bytes", "float64", "B", f"The {word} {heap.replace('_', ' ')}.")
+            for heap in HEAPS
+            for end, word in _OF_HEAPS.items()
+        ),
+        Column("stopped_p50_seconds", *SECONDS, "The median stop of the world."),
+        Column("stopped_max_seconds", *SECONDS, "The longest one."),
+        Column("stopped_seconds", *SECONDS, "All of them."),
+        *(
+            Column(f"{kind}_cores", "float64", "", f"CPU of the kind {kind}, in cores.")
+            for kind in CPU
+        ),
+        Column("gc_cpu_fraction", *FRACTION, "GC's share of GOMAXPROCS, idle marking left out."),
+        Column("allocation_rate_bytes_per_second", "float64", "B/s", "How fast is allocated."),
+    )
+)
 
 
 def gc_timeline(cycles: Cycles, windows: int = WINDOWS) -> pd.DataFrame:
@@ -100,6 +124,7 @@ def _laid_out(parts: Iterator[Part], edges: np.ndarray) -> pd.DataFrame:
     working = frame[[f"{kind}_cores" for kind in CPU if kind != "idle"]].sum(axis=1, min_count=1)
     frame["gc_cpu_fraction"] = working / frame.pop("gomaxprocs").clip(lower=1).astype(float)
     frame["allocation_rate_bytes_per_second"] = so_far.rates(last_at)
+    frame.attrs["columns"] = TIMELINE
     return frame
 
 

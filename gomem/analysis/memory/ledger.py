@@ -18,6 +18,7 @@ from gomem.analysis.mappings.arenas import work_buffer_bytes
 from gomem.analysis.mappings.runtime import metadata_claim
 from gomem.analysis.memory.totals import checks_of, disagreements, fits, resident_totals, skew_notes
 from gomem.capture.wanted import MEMSTATS, SMAPS
+from gomem.inputs.answer import Answer
 from gomem.inputs.schema import Column, build, build_rows
 
 if TYPE_CHECKING:
@@ -83,8 +84,8 @@ RUNTIME_SIDES = {
 _HEAP_FIELDS = ("HeapAlloc", "HeapInuse", "HeapIdle", "HeapReleased", "StackInuse")
 
 
-@dataclass(frozen=True)
-class Ledger:
+@dataclass(frozen=True, repr=False)
+class Ledger(Answer):
     """One process's resident bytes at one moment, accounted for part by part.
 
     Attributes:

@@ -107,17 +107,24 @@ def _count_before(
     return max(1, int((known > kernel_time + _CLOCK).sum()))
 
 
-def collection_ends(cycles: pd.DataFrame, memstats: pd.DataFrame) -> pd.Series | None:
+def collection_ends(
+    cycles: pd.DataFrame, memstats: pd.DataFrame, pauses: pd.DataFrame | None = None
+) -> pd.Series | None:
     """When each collection of a log ended, by number and wall clock; None if nothing ties the two.
 
-    Any row of MemStats of the same process does.
+    Any row of MemStats of the same process does; or, of a log that ends before it, one of the
+    pauses that it remembers.
     """
     if cycles["number"].duplicated().any():
         return None  # two runs in one log: nothing says which of them a dump belongs to
     phases = cycles[[STOPS[0], *CONCURRENT, STOPS[1]]].fillna(0).sum(axis=1)
     since_start = (cycles["at_seconds"] + phases).set_axis(cycles["number"])
-    for row in memstats[["NumGC", "LastGC"]].dropna().itertuples():
-        if row.NumGC in since_start.index:
-            zero = since_start[row.NumGC]
-            return row.LastGC + pd.to_timedelta(since_start - zero, unit="s")
+    ties = [memstats[["NumGC", "LastGC"]]]
+    if pauses is not None:
+        ties.append(pauses[["number", "end"]].iloc[::-1])
+    for tie in ties:
+        for number, end in tie.dropna().itertuples(index=False):
+            if number in since_start.index:
+                zero = since_start[number]
+                return end + pd.to_timedelta(since_start - zero, unit="s")
     return None

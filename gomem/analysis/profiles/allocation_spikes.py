@@ -24,6 +24,7 @@ import pandas as pd
 
 from gomem.analysis.profiles.changes import SiteChanges, profile_changes
 from gomem.analysis.profiles.published import counting
+from gomem.inputs.answer import Answer
 from gomem.inputs.pprof.calls.stacks import caller_of
 from gomem.inputs.schema import Column, build, build_rows
 from gomem.units import MIB
@@ -56,8 +57,8 @@ OBJECTS = "alloc_objects"
 MIN_OBJECT = MIB  # twice the usual sampling interval: an object so large is always sampled
 
 
-@dataclass(frozen=True)
-class Spike:
+@dataclass(frozen=True, repr=False)
+class Spike(Answer):
     """One interval between two profiles, and who allocated in it."""
 
     before: str  # moment of the earlier profile

@@ -25,6 +25,7 @@ import pandas as pd
 
 from gomem.analysis.profiles.published import Published, published
 from gomem.analysis.series.shapes import shape_of
+from gomem.inputs.answer import Answer
 from gomem.inputs.pprof.calls.stacks import Stacks
 from gomem.inputs.pprof.sampling import sampling_of
 from gomem.inputs.schema import Column, build
@@ -63,8 +64,8 @@ ALIKE = 0.9  # correlation over time of stacks that belong together
 OWN_FRAMES = 3  # innermost frames in which stacks of one leak may differ
 
 
-@dataclass(frozen=True)
-class Series:
+@dataclass(frozen=True, repr=False)
+class Series(Answer):
     """The values of each stack over the profiles of one process."""
 
     sample_type: str  # which, such as `inuse_space`

@@ -70,7 +70,7 @@ def top_difference(
     type or granularity.
     """
     chosen = difference.sample_type(sample_type)
-    top = difference.top(chosen.type, granularity, cum=cum, n=n)
+    top = difference.top(chosen.type, n, granularity, cum=cum)
     columns: dict[str, Any] = {name: top[name] for name in top.columns}
     note = NORMALIZED if normalized else ""
     for word in ("flat", "cum"):

@@ -28,7 +28,8 @@ from gomem.analysis.collector.steps import CPU_PARTS, stopped_seconds
 from gomem.analysis.scavenger.goals import MAPPED_PER_LIMIT, RETAINED_PER_GOAL, Goal, goals_of
 from gomem.analysis.scavenger.retention import LogCycle, retention
 from gomem.analysis.scavenger.verdicts import episodes, verdicts
-from gomem.inputs.schema import Column, build_rows, rows_of
+from gomem.inputs.answer import Answer
+from gomem.inputs.schema import Column, build, build_rows, rows_of
 from gomem.releases import Fact, GoVersion
 
 if TYPE_CHECKING:
@@ -41,7 +42,7 @@ HEAP_RETURN = (
     Column("idle_kept_bytes", "Int64", "B", "Idle, and not given back."),
     Column("retained_bytes", "Int64", "B", "That, and what is in use."),
     Column("limit_goal_bytes", "Int64", "B", "What of it GOMEMLIMIT lets the scavenger leave."),
-    Column("goal_bytes", "Int64", "B", "Where a steady heap's scavenger stops; since Go 1.13."),
+    Column("goal_bytes", "Int64", "B", "Down to what the scavenger works; since Go 1.13."),
     Column("excess_bytes", "Int64", "B", "Retained beyond the goal; without one, beyond NextGC."),
     Column("lazy_free_bytes", "Int64", "B", "LazyFree of the arenas; missing without mappings."),
     Column("arena_rss_bytes", "Int64", "B", "Resident in the arenas; missing without mappings."),
@@ -66,12 +67,23 @@ def heap_return(
     table["retained_bytes"] = table["HeapInuse"] + table["idle_kept_bytes"]
     table["limit_goal_bytes"] = _limit_goals(rows, version, memory_limits or {})
     table["goal_bytes"] = _goals(table, version)
-    used_again = table["goal_bytes"].fillna(table["NextGC"])
-    wanted = pd.concat([used_again, table["HeapInuse"]], axis=1).max(axis=1, skipna=False)
-    table["excess_bytes"] = (table["retained_bytes"] - wanted).clip(lower=0)
+    table["excess_bytes"] = _excess(table)
     table["lazy_free_bytes"] = _of_arenas(mappings, "LazyFree", table.index)
     table["arena_rss_bytes"] = _of_arenas(mappings, "Rss", table.index)
     return table.astype("Int64").reset_index()
+
+
+def with_goals(heap: pd.DataFrame, retention: pd.DataFrame) -> pd.DataFrame:
+    """The same heap with the goals that `retention` found, moment by moment: one a moment."""
+    goals = retention.set_index("moment")["goal_bytes"].astype("Int64")
+    found = heap.assign(goal_bytes=goals.reindex(heap["moment"]).array)
+    return found.assign(excess_bytes=_excess(found))
+
+
+def _excess(table: pd.DataFrame) -> pd.Series:
+    used_again = table["goal_bytes"].fillna(table["NextGC"])
+    wanted = pd.concat([used_again, table["HeapInuse"]], axis=1).max(axis=1, skipna=False)
+    return (table["retained_bytes"] - wanted).clip(lower=0)
 
 
 def _goals(table: pd.DataFrame, version: GoVersion) -> pd.Series:
@@ -100,25 +112,31 @@ def _of_arenas(mappings: pd.DataFrame | None, field: str, moments: pd.Index) -> 
     return arenas.groupby("moment")[field].sum(min_count=1).reindex(moments)
 
 
+HEAP_STEPS = (
+    Column("before", "str", "", "The moment before."),
+    Column("after", "str", "", "The moment after it."),
+    Column("inuse_change_bytes", "Int64", "B", "HeapInuse after less before."),
+    Column("released_change_bytes", "Int64", "B", "HeapReleased after less before."),
+    Column("rss_change_bytes", "Int64", "B", "RSS after less before; missing where either is."),
+)
+
+
 def heap_steps(heap: pd.DataFrame, rss_bytes: Mapping[str, int | None]) -> pd.DataFrame:
     """How much more, or less, is in use, given back and resident from each moment to the next.
 
-    A row per moment of `heap_return` but the first, in bytes: `before`, `after` (the moments),
-    `inuse_change_bytes`, `released_change_bytes` and `rss_change_bytes` (missing where either RSS
-    is).
+    A row per moment of `heap_return` but the first; see `HEAP_STEPS`.
     """
     heap = heap.reindex(columns=["moment", "HeapInuse", "HeapReleased"])  # of no moment, too
     rss = pd.Series([rss_bytes.get(name) for name in heap["moment"]], heap.index, dtype="Int64")
-    steps = pd.DataFrame(
-        {
-            "before": heap["moment"].shift(),
-            "after": heap["moment"],
-            "inuse_change_bytes": heap["HeapInuse"].astype("Int64").diff(),
-            "released_change_bytes": heap["HeapReleased"].astype("Int64").diff(),
-            "rss_change_bytes": rss.diff(),
-        }
-    )
-    return steps.iloc[1:].reset_index(drop=True)
+    steps = {
+        "before": heap["moment"].shift(),
+        "after": heap["moment"],
+        "inuse_change_bytes": heap["HeapInuse"].astype("Int64").diff(),
+        "released_change_bytes": heap["HeapReleased"].astype("Int64").diff(),
+        "rss_change_bytes": rss.diff(),
+    }
+    later = {name: column.iloc[1:].reset_index(drop=True) for name, column in steps.items()}
+    return build(later, HEAP_STEPS)
 
 
 FREED = (
@@ -158,8 +176,8 @@ class ScavengerCpu:
         return (self.background_seconds + self.assist_seconds) / self.available_seconds
 
 
-@dataclass(frozen=True)
-class Scavenger:
+@dataclass(frozen=True, repr=False)
+class Scavenger(Answer):
     """What goes back to the kernel, when, how fast, and why not more."""
 
     goals: tuple[Goal, ...]  # the rules of all releases, and which of them this one has

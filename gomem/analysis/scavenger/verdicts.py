@@ -107,13 +107,21 @@ def verdicts(retention: pd.DataFrame, version: GoVersion) -> pd.DataFrame:
         cause = _Cause("unknown", "no-memstats")
         return build_rows((_laid_out(*ends, cause) for ends in pairwise(rows)), INTERVALS)
     chosen = [rows[place] for place in told]
-    stopped = [
-        any(row["is_stopped"] is True for row in rows[first + 1 : last + 1])
-        for first, last in pairwise(told)
-    ]
+    stopped = [_is_stopped(rows[first : last + 1]) for first, last in pairwise(told)]
     causes = _causes(_with_next(chosen), stopped, version)
     steps = zip(pairwise(chosen), causes, strict=True)
     return build_rows((_laid_out(*ends, cause) for ends, cause in steps), INTERVALS)
+
+
+def _is_stopped(rows: Sequence[Row]) -> bool:
+    """Whether the process stood still between two readings that have MemStats.
+
+    Who reads a process may stop it just for that: one that gave its MemStats was not stopped
+    before, and where a collection ran in between, it was not stopped throughout.
+    """
+    first, *between, last = rows
+    is_seen = any(row["is_stopped"] is True for row in between)
+    return is_seen and first["NumGC"] == last["NumGC"]
 
 
 def episodes(intervals: pd.DataFrame, retention: pd.DataFrame) -> pd.DataFrame:

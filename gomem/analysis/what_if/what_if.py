@@ -39,6 +39,7 @@ from gomem.analysis.what_if.grid import GRID, Beside, Grid, Known, Spread
 from gomem.analysis.what_if.pacer import Era, era_of, limit_goal
 from gomem.analysis.what_if.replay import Load
 from gomem.analysis.what_if.watched import OFF, present_of, watched
+from gomem.inputs.answer import Answer
 from gomem.inputs.schema import build_rows, empty
 from gomem.units import MIB
 
@@ -73,8 +74,8 @@ MARGIN = 0.10  # Go's GC guide leaves 5 to 10 % for what the runtime does not kn
 GOGC_TRIED = (25, 50, 75, 100, 150, 200, 300, 400, 600, 800)
 
 
-@dataclass(frozen=True)
-class WhatIf:
+@dataclass(frozen=True, repr=False)
+class WhatIf(Answer):
     """What other settings would do."""
 
     present: Present  # what the log shows

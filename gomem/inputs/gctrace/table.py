@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, replace
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
@@ -12,7 +13,9 @@ from gomem.inputs.gctrace.grammar import NEWEST, OLDEST
 from gomem.inputs.gctrace.parse import parse_pieces
 from gomem.inputs.packed import PackedFrame
 from gomem.inputs.schema import FRACTION, SECONDS, Column, WithDamage, build, build_rows, empty
+from gomem.inputs.wrong_file import name_another
 from gomem.releases import GoRelease, GoVersion
+from gomem.sources.artefact import Source
 from gomem.sources.bounds import Bounds
 from gomem.sources.long import open_stream
 from gomem.units import format_count, format_seconds
@@ -285,14 +288,21 @@ def read_gctrace(
 ) -> GcLog:
     """Read a GODEBUG=gctrace=1 log, as the program wrote it or as a log collector wrapped it.
 
-    A log without any line of the collector gives empty frames. The log itself is never whole in
+    A log without any line of the collector gives empty frames, and a file of another kind is a
+    FormatError that says which. The log itself is never whole in
     memory, only what is read of it; a very long log must be kept `packed`. `progress` is called
     with the stored bytes read and how many there are.
     """
     if packed:
         return packed_log(iter_gctrace(readable, progress=progress))
-    logs = list(_pieces(open_stream(readable), progress))
-    return logs[0] if len(logs) == 1 else _joined(logs, packed=False)
+    stream = open_stream(readable)
+    pieces = stream.pieces(progress)
+    first = next(pieces, b"")
+    logs = list(_pieces(stream, chain([first], pieces)))
+    log = logs[0] if len(logs) == 1 else _joined(logs, packed=False)
+    if first.strip() and not (len(log.cycles) or len(log.scavenges) or len(log.pacer)):
+        name_another(Source(stream.name, first, first), "a gctrace log", ["gctrace"], refused=False)
+    return log
 
 
 def iter_gctrace(readable: Readable, *, progress: Progress | None = None) -> Iterator[GcLog]:
@@ -301,11 +311,12 @@ def iter_gctrace(readable: Readable, *, progress: Progress | None = None) -> Ite
     Logs of 4 MiB each, at least one, that together are the whole: runs, line numbers, and what came
     before go on from one to the next. `progress` is called as by `read_gctrace`.
     """
-    return _pieces(open_stream(readable, bounds=Bounds.of_a_stream()), progress)
+    stream = open_stream(readable, bounds=Bounds.of_a_stream())
+    return _pieces(stream, stream.pieces(progress))
 
 
-def _pieces(stream: Stream, progress: Progress | None) -> Iterator[GcLog]:
-    for columns, damage in parse_pieces(stream.pieces(progress), source=stream.name):
+def _pieces(stream: Stream, pieces: Iterable[bytes]) -> Iterator[GcLog]:
+    for columns, damage in parse_pieces(pieces, source=stream.name):
         noted = [*stream.damage, *damage]
         stream.damage.clear()
         yield gctrace_tables(columns, noted)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from gomem.inputs.answer import Answer
 from gomem.inputs.pprof.calls.nodes import top_of
 from gomem.inputs.pprof.columns import BASE_UNITS
 from gomem.inputs.pprof.sampling import sampling_of
@@ -47,8 +48,8 @@ class Bounds:
     high: FloatArray
 
 
-@dataclass(frozen=True)
-class AllocationSites:
+@dataclass(frozen=True, repr=False)
+class AllocationSites(Answer):
     """Who has most of one sample type, in pprof's order.
 
     Rows are kept as columns, one entry a site, and become a frame when one is asked for: a command
@@ -75,6 +76,9 @@ class AllocationSites:
     cum: IntArray
     cum_bounds: Bounds
     note: str = ""
+
+    def __repr__(self) -> str:
+        return f"<{len(self.function)} sites of {self.sample_type}>"
 
     @cached_property
     def top(self) -> pd.DataFrame:
@@ -132,6 +136,10 @@ def top_sites(
     Only sampled heap profiles have intervals. Without a sample type it is the default one, without
     n all rows; see `Profile.top` for what a row stands for, and for errors.
     """
+    wanted: object = n
+    if wanted is not None and (isinstance(wanted, bool) or not hasattr(wanted, "__index__")):
+        hint = f"; did you mean granularity={n!r}?" if isinstance(wanted, str) else ""
+        raise TypeError(f"n: {n!r}; wanted a number of rows, or None for all{hint}")
     chosen = profile.sample_type(sample_type)
     nodes, sampling = profile.nodes(granularity), sampling_of(profile, chosen.type)
     weights: list[NDArray[Any]] = [profile.values(sample_type)]

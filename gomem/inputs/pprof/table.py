@@ -167,23 +167,24 @@ class Profile(WithDamage):
     def top(
         self,
         sample_type: str | None = None,
+        n: int | None = None,
         granularity: str = "functions",
         *,
         cum: bool = False,
-        n: int | None = None,
     ) -> pd.DataFrame:
         """Who has the most, as `go tool pprof -top` counts: rows as in `sites.SITES`.
 
         They are in pprof's order, without those that are 0 in both. A heap profile is sampled, so
         its numbers have their 95 % intervals beside them; elsewhere, and in a difference, the
-        bounds are missing. ValueError where there is no such sample type or granularity.
+        bounds are missing. ValueError where there is no such sample type or granularity, TypeError
+        where n is no number.
 
         Args:
             sample_type: Which of the profile's values; the default one if None.
+            n: How many rows; all if None.
             granularity: What a row stands for: functions, filefunctions, files, lines, addresses
                 (as pprof prints them) or packages (which pprof does not have).
             cum: Order by cum rather than by flat.
-            n: How many rows; all if None.
         """
         return top_sites(self, sample_type, n, granularity, cum=cum).top
 
@@ -332,10 +333,14 @@ class Profile(WithDamage):
         names = self.sample_type_names
         wanted = self.default_sample_type if name is None else name
         for index, one in enumerate(names):
-            if one in (wanted, wanted.removeprefix("inuse_")):
+            if one in (wanted, str(wanted).removeprefix("inuse_")):
                 return index
-        near = did_you_mean(wanted, names)
+        near = did_you_mean(str(wanted), names)
         raise ValueError(f"sample type {name!r}, the profile has {', '.join(names)}{near}")
+
+    def __sub__(self, base: Profile) -> Profile:
+        """What changed since an earlier one; see `diff`."""
+        return self.diff(base) if isinstance(base, Profile) else NotImplemented
 
     def __repr__(self) -> str:
         return f"<Profile {self.source}: {self.kind}, {len(self.columns.value)} samples>"

@@ -65,7 +65,7 @@ def _draw_box(panel: Panel, row: Any, left: float, wide: float) -> None:
     panel.bar(left, 0, wide, share, Look(colour, hatch, edge_of(colour, INK), width=0))
     panel.bar(left, 0, wide, 1, Look(edge=INK, opacity=MUTED))
     if wide >= LABELLED:
-        panel.words(f"{row.start:x}", left, "bottom", up=-3, upright="top", size=7, opacity=MUTED)
+        panel.words(f"{row.start:#x}", left, "bottom", up=-3, upright="top", size=7, opacity=MUTED)
     if wide >= WORDED:
         words = f"{format_bytes(rss)} of {format_bytes(size)}"
         panel.words(words, left, "top", up=3, upright="bottom", size=7)
@@ -73,7 +73,7 @@ def _draw_box(panel: Panel, row: Any, left: float, wide: float) -> None:
 
 def _describe(regions: pd.DataFrame) -> str:
     each = [
-        f"{row.kind} from {row.start:x}: {format_bytes(row.rss_bytes)} of "
+        f"{row.kind} from {row.start:#x}: {format_bytes(row.rss_bytes)} of "
         f"{format_bytes(row.size_bytes)} resident"
         for row in regions.itertuples()
         if row.rss_bytes

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any
 
 from gomem.charts.chart import INK, MUTED, Look, Panel, Scale
@@ -12,11 +13,14 @@ from gomem.views.figures.rows import SIDES, explain_sides, label_rows, rows_pane
 from gomem.views.measurements import format_value
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     import pandas as pd
 
 NAMES, VERDICTS = 2.3, 1.5  # inches beside the rows
+EXTREME = 5.0  # times as much, or as little: from there on the axis is one of decades
+LEAST_DECADE = -6
+ENDINGS = ("_bytes_per_second", "_per_second", "_cpu_seconds", "_bytes", "_seconds", "_fraction")
 
 
 def have_multiples(metrics: pd.DataFrame) -> pd.Series:
@@ -31,18 +35,11 @@ def plot_benchmarks(metrics: pd.DataFrame, *, name: str = "benchmarks") -> Drawi
     """
     rows = rows_of(metrics[have_multiples(metrics)])
     chart, panel = rows_panel(len(rows), left=NAMES, right=VERDICTS)
+    _scale(panel, rows)
     for place, row in enumerate(rows):
         for side in SIDES:
             _draw_median(panel, place, row, side)
-    names = [f"{row['name']}  {row['unit']}" for row in rows]
-    verdicts = [f"{minus(format_relative(row['change']))}  {row['verdict']}" for row in rows]
-    label_rows(panel, names, verdicts)
-    ends = ("after_median", "after_high", "before_high")
-    known = [(row[end], row["before_median"]) for row in rows for end in ends]
-    high = max([1.0, *(end / base for end, base in known if not is_unknown(end))])
-    panel.x.scale = Scale(-0.02 * high, high * 1.08)
-    ticks = multiple_ticks(high)
-    panel.x.name(ticks, [f"{tick:g}" for tick in ticks], grid=True)
+    label_rows(panel, [_name(row) for row in rows], [_change(row) for row in rows])
     panel.rule(Look(edge=INK, width=0.8, opacity=MUTED), x=1)
     foot: dict[str, Any] = {"up": -16, "anchor": "end", "upright": "top", "opacity": MUTED}
     panel.words("multiple of the median before", "right", "bottom", **foot)
@@ -55,14 +52,55 @@ def plot_benchmarks(metrics: pd.DataFrame, *, name: str = "benchmarks") -> Drawi
     return Drawing(name, "Medians before and after", "; ".join(each) + ".", chart)
 
 
+def _scale(panel: Panel, rows: Sequence[Mapping[str, Any]]) -> None:
+    """An axis of multiples; by decades where one is less than a fifth, or more than five times."""
+    ends = ("after_median", "after_low", "after_high", "before_low", "before_high")
+    known = [(row[end], row["before_median"]) for row in rows for end in ends]
+    multiples = [end / base for end, base in known if not is_unknown(end)]
+    low = min([1.0, *(multiple for multiple in multiples if multiple > 0)])
+    high = max([1.0, *multiples])
+    if high <= EXTREME and low >= 1 / EXTREME and all(multiple > 0 for multiple in multiples):
+        panel.x.scale = Scale(-0.02 * high, high * 1.08)
+        ticks = multiple_ticks(high)
+    else:  # what fell to 0 stands at the beginning of the axis
+        first, last = math.floor(math.log10(low)), math.ceil(math.log10(high))
+        first = max(LEAST_DECADE, first - any(multiple <= 0 for multiple in multiples))
+        panel.x.scale = Scale(0.8 * 10.0**first, 1.25 * 10.0 ** max(last, first + 1), log=True)
+        ticks = [10.0**power for power in range(first, max(last, first + 1) + 1)]
+    names = [f"{tick:g}" for tick in ticks]
+    if panel.x.scale.log and any(multiple <= 0 for multiple in multiples):
+        names[0] = "0"
+    panel.x.name(ticks, names, grid=True)
+
+
+def _name(row: Mapping[str, Any]) -> str:
+    """A metric and its unit; what gomem names itself has the unit at the end of its name."""
+    name = str(row["name"])
+    ending = next((end for end in ENDINGS if name.endswith(end)), "")
+    return (
+        f"{name.removesuffix(ending).replace('_', ' ')}, {row['unit']}"
+        if ending
+        else (f"{name}  {row['unit']}")
+    )
+
+
+def _change(row: Mapping[str, Any]) -> str:
+    """How much, and the verdict; the verdict alone where nothing can be told."""
+    if is_unknown(row["change"]):
+        return str(row["verdict"])
+    return f"{minus(format_relative(row['change']))}  {row['verdict']}"
+
+
 def _draw_median(panel: Panel, place: int, row: Mapping[str, Any], side: str) -> None:
     colour, marker, shift = SIDES[side]
     base, at = row["before_median"], place - shift
     median, low, high = (row[f"{side}_{key}"] for key in ("median", "low", "high"))
+    least = panel.x.ticks[0].value
     if not is_unknown(low) and not is_unknown(high):
-        panel.line([low / base, high / base], [at] * 2, Look(edge=colour, width=2.2))
+        ends = [max(least, end / base) for end in (low, high)]
+        panel.line(ends, [at] * 2, Look(edge=colour, width=2.2))
     look = Look(edge=colour, width=0)
-    panel.line([median / base], [at], look, marker=marker, mark_edge=INK)
+    panel.line([max(least, median / base)], [at], look, marker=marker, mark_edge=INK)
 
 
 def multiple_ticks(high: float, at_most: int = 8) -> list[float]:

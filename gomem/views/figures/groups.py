@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from gomem.analysis.memory.groups import MemoryGroups
 
 NAMES, NUMBERS = 2.15, 1.62  # inches beside the bars: names to their left, numbers to their right
+SMALL = 0.005  # of the largest group: of what is hollow alone, less cannot be seen
 _Row = tuple[str, str, int | None, int | None]  # group, name, resident bytes, reserved bytes
 
 
@@ -27,7 +28,8 @@ def plot_groups(
         rows.append((group["group"], group["name"], group["bytes"], group["claimed_bytes"]))
         claims = rows_of(groups.claims_within(group["group"]))
         rows += [(part["group"], part["name"], None, part["claimed_bytes"]) for part in claims]
-    rows = [row for row in rows if row[2] or row[3]]
+    least = SMALL * max((row[2] or row[3] or 0 for row in rows), default=0)
+    rows = [row for row in rows if row[2] or (row[3] or 0) > least]
     if rss_bytes is not None:
         rows.append((RSS, RSS, rss_bytes, None))
     chart, panel = memory_panel(len(rows), left=NAMES, right=NUMBERS)

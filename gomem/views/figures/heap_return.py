@@ -95,11 +95,17 @@ def _draw_names(panel: Panel, frame: pd.DataFrame, width_inches: float) -> None:
     names = [beginning(str(name), NAME_CHARACTERS) for name in frame["moment"]]
     longest = max(VALUE_CHARACTERS, *map(len, names)) + 1
     every = max(1, ceil(len(frame) * longest / (CHARACTERS * width_inches)))
-    rows = frame.iloc[::every]
-    panel.x.name(list(rows.index), names[::every], muted=False)
-    for place, size in rows["RSS"].dropna().items():
-        above: dict[str, Any] = {"anchor": "middle", "upright": "bottom", "bold": True}
-        panel.words(format_bytes(size), place, "top", up=3, **above)
+    last = len(frame) - 1  # always named: what is at the end is what the page is about
+    places = [place for place in range(0, last, every) if last - place >= every] + [last]
+    panel.x.name(places, [names[place] for place in places], muted=False)
+    is_full = every > 1
+    if is_full:
+        panel.x.end_last()
+    for place, size in frame["RSS"].iloc[places].dropna().items():
+        above: dict[str, Any] = {"upright": "bottom", "bold": True}
+        at_the_end = is_full and place == last
+        anchor = "end" if at_the_end else "middle"
+        panel.words(format_bytes(size), place, "top", up=3, anchor=anchor, **above)
 
 
 def _draw_lines(panel: Panel, frame: pd.DataFrame) -> None:

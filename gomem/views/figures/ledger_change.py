@@ -20,7 +20,7 @@ from gomem.views.words import part_name
 if TYPE_CHECKING:
     from gomem.analysis.memory.ledger_change import LedgerChange
 
-NAMES, NUMBERS = 1.62, 1.05  # inches beside the bars: names to their left, numbers to their right
+NAMES, NUMBERS = 2.3, 1.05  # inches beside the bars: names to their left, numbers to their right
 SMALL = 0.002  # of the largest change: below, a bar cannot be seen, and the table has the number
 
 

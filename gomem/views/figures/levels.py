@@ -21,6 +21,7 @@ WIDTH, HEIGHT = 7.6, 2.9  # inches, as all lengths here
 LEFT, RIGHT, TOP, FOOT = 0.78, 0.12, 0.36, 0.42
 LEGEND_ROW = 0.18
 LEGEND_COLUMNS = 4
+LEGEND_CHARACTERS = 62  # so many of names stand side by side
 FEW = 40  # so many moments have room for a mark each
 NAMES = 8  # so many moments have room for their names
 NAME_CHARACTERS = 14
@@ -46,13 +47,22 @@ def plot_levels(levels: pd.DataFrame, *, name: str = "levels") -> Drawing:
     lines that look different.
     """
     values = _values(levels)
-    top = TOP + LEGEND_ROW * ((max(1, values.shape[1]) - 1) // LEGEND_COLUMNS)
+    columns = _legend_columns(values)
+    top = TOP + LEGEND_ROW * ((max(1, values.shape[1]) - 1) // columns)
     chart = Chart(WIDTH, HEIGHT)
     panel = chart.panel(left=LEFT, right=RIGHT, top=top, bottom=FOOT)
     at = _name_moments(panel, levels, _seconds(levels))
     _draw(panel, at, values, _highest(values))
-    chart.explain(panel.labelled(), left=LEFT, columns=LEGEND_COLUMNS, handle=2.4)
-    return Drawing(name, "Levels over the moments", _describe(values), chart)
+    chart.explain(panel.labelled(), left=LEFT, columns=columns, handle=2.4)
+    first = levels.index[0] if _seconds(levels) is not None else None
+    since = "" if first is None else f", from {first:%Y-%m-%d %H:%M:%S} UTC"
+    return Drawing(name, f"Levels over the snapshots{since}", _describe(values), chart)
+
+
+def _legend_columns(values: pd.DataFrame) -> int:
+    """All in one row, if there is room for it."""
+    is_short = sum(map(len, map(str, values))) <= LEGEND_CHARACTERS
+    return len(LINES) if is_short else LEGEND_COLUMNS
 
 
 def plot_small_multiples(levels: Mapping[str, pd.DataFrame], *, name: str = "multiples") -> Drawing:
@@ -140,8 +150,10 @@ def _draw(panel: Panel, at: np.ndarray, values: pd.DataFrame, high: float) -> No
     mark_all = len(at) <= FEW
     for column, (colour, mark, dash) in zip(values, LINES[: values.shape[1]], strict=True):
         level = values[column].to_numpy(float, na_value=np.nan)
+        known = ~np.isnan(level)  # a moment that does not say it is no gap in the line
         look = Look(edge=colour, width=1.5, dash=dash)
-        panel.line(at, level, look, str(column), marker=mark if mark_all else "", size=4.5)
+        marker = mark if mark_all else ""
+        panel.line(at[known], level[known], look, str(column), marker=marker, size=4.5)
     panel.y.scale = Scale(0, high)
     name_bytes(panel.y, 0, high)
 

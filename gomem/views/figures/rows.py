@@ -20,6 +20,7 @@ SIDES = {"before": (ORANGE, "s", 0.16), "after": (BLUE, "o", -0.16)}
 HATCHES = {"before": "////", "after": ""}
 BYTES = 0.88  # right of bars of memory: where bytes end, and shares have the rest
 BAR = 0.62  # of a row
+MARGIN = 0.07  # inches that words keep from the sheet's edge
 RSS = "RSS"
 
 
@@ -54,7 +55,7 @@ def name_row(panel: Panel, place: int, name: str, numbers: Sequence[tuple[str, f
     words: dict[str, Any] = {"y": place, "anchor": "end", "bold": bold}
     panel.words(name, "left", right=-7, **words)
     for number, end, opacity in numbers:
-        panel.words(number, "right", right=end * POINTS, opacity=opacity, **words)
+        panel.words(number, "right", right=(end - MARGIN) * POINTS, opacity=opacity, **words)
 
 
 def label_rows(panel: Panel, names: Sequence[str], words: Sequence[str]) -> None:

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 HEIGHT, WORK, TOP, GAP = 2.6, 0.85, 0.2, 0.32  # inches
+BEYOND = 1.02
 POINTS = 400  # columns that a figure has room for
 
 
@@ -28,8 +29,9 @@ def plot_gc_scavenges(
     """
     placed = scavenges.dropna(subset=["log_seconds"])
     chart, total, work = upper_and_lower(HEIGHT, WORK, top=TOP, gap=GAP)
-    _draw_total(total, placed, end_seconds)
-    _draw_work(work, placed, end_seconds)
+    end = BEYOND * end_seconds  # what goes back at the very end has to be seen
+    _draw_total(total, placed, end)
+    _draw_work(work, placed, end)
     return Drawing(name, "Memory returned to the OS over time", _describe(scavenges), chart)
 
 

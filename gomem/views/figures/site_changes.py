@@ -8,6 +8,7 @@ from gomem.charts.chart import INK, Look, Scale
 from gomem.charts.figure import Drawing, name_bytes
 from gomem.inputs.schema import rows_of
 from gomem.units import format_bytes
+from gomem.views.figures.flame_graph import known_name, shortened
 from gomem.views.figures.rows import HATCHES, SIDES, explain_sides, label_rows, rows_panel
 
 if TYPE_CHECKING:
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
 
 SITES_DRAWN = 10
 NAMES, STATES = 2.6, 0.7  # inches beside the rows
+NAME_ROOM = 255.0  # of a name, in units of which a character has about seven
 BAR = 0.3  # of a row
 
 
@@ -23,14 +25,15 @@ def plot_site_changes(sites: pd.DataFrame, *, name: str = "sites") -> Drawing:
 
     Rows of `comparison.sites.SITE_CHANGES` of one sample type, the largest change first.
     """
-    rows = rows_of(sites.head(SITES_DRAWN))
+    rows = rows_of(sites[(sites["before"] > 0) | (sites["after"] > 0)].head(SITES_DRAWN))
     chart, panel = rows_panel(len(rows), left=NAMES, right=STATES)
     high = max([1.0, *(max(row["before"], row["after"]) for row in rows)])
     for place, row in enumerate(rows):
         for side, (colour, _, shift) in SIDES.items():
             look = Look(colour, HATCHES[side], INK)
             panel.bar(0, place - shift - BAR / 2, row[side], BAR, look)
-    label_rows(panel, [row["function"] for row in rows], [row["state"] for row in rows])
+    names = [shortened(known_name(row["function"]), NAME_ROOM) for row in rows]
+    label_rows(panel, names, [row["state"] for row in rows])
     panel.x.scale = Scale(0, high * 1.02)
     name_bytes(panel.x, 0, high)
     explain_sides(chart, left=NAMES, bars=True)

@@ -29,7 +29,7 @@ def plot_sites(sites: pd.DataFrame, unit: str, *, title: str, name: str = "sites
     Rows of `function`, `value`, and `low` and `high` (missing where unknown), in the unit that the
     profile declares: `bytes`, `count`.
     """
-    rows: list[dict[str, Any]] = rows_of(sites.head(SITES))
+    rows: list[dict[str, Any]] = rows_of(sites[sites["value"] != 0].head(SITES))
     chart, panel = rows_panel(
         len(rows), left=NAMES, right=NUMBERS, width=7.6, row=0.29, head=0.08, foot=0.38
     )

@@ -61,12 +61,9 @@ def _key(row: dict[str, Any]) -> int:
 
 
 def _shades(cores: np.ndarray) -> np.ndarray:
-    """Opacity by CPU, by its logarithm: settings differ by factors."""
-    if not len(cores):
-        return cores
-    logs = np.log(np.maximum(cores, 1e-6))
-    span = float(logs.max() - logs.min())
-    share = (logs - logs.min()) / span if span > 0 else np.zeros(len(logs))
+    """Opacity by the order of CPU: settings differ by factors, and one that is off by hundreds."""
+    levels, order = np.unique(cores.round(6), return_inverse=True)
+    share = order / max(1, len(levels) - 1)
     return LIGHTEST + share * (DARKEST - LIGHTEST)
 
 

@@ -121,7 +121,7 @@ LEDGER = inner(
     get=lambda diagnosis: [facts for facts in diagnosis.moments if facts.ledger], many=True,
 )  # fmt: skip
 MAPPINGS = frame(
-    "mappings", (MOMENT, *BY_KIND), "Mappings by moment and kind.", "kinds",
+    "mappings", (MOMENT, *BY_KIND), "Mappings by moment and kind.", "facts.kinds",
     cells={"moment": MomentName},
     kind=words(KINDS), **_SIZES,
 )  # fmt: skip

@@ -128,7 +128,8 @@ def _sites_table(sites: AllocationSites, moment: Text, most: int | None) -> Tabl
     )
     total = format_bytes(sites.total) if in_bytes else format_count(sites.total)
     caption = text("{}, {}: {} in all", sites.sample_type, moment, total)
-    rows = sites.top.head(most or len(sites.top))
+    of_its_own = sites.top[sites.top["flat"] != 0]  # who only calls stands in the flame graph
+    rows = (of_its_own if len(of_its_own) else sites.top).head(most or len(sites.top))
     return table(caption, columns, rows, brief_rows=SITE_ROWS, brief_columns=SITE_COLUMNS)
 
 

@@ -115,7 +115,7 @@ def proof_of(finding: Finding, most: int) -> tuple[str, ...]:
     """The first numbers that prove a finding, a line for each file."""
     lines = []
     for artefact, rows in groupby(finding.evidence[:most], key=attrgetter("artefact")):
-        numbers = joined(", ", (text("{} {}", row.field, _value(row)) for row in rows))
+        numbers = joined("; ", (text("{} {}", row.field, _value(row)) for row in rows))
         lines.append(together(text("{}: {}", typed_paths(artefact), numbers)))
     return tuple(lines)
 

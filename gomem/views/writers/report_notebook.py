@@ -46,7 +46,7 @@ def _cells(
     yield _code("\n".join([IMPORTS, "", *settings, opened]), (), 1)
     said = document.verdict
     if said is not None:
-        yield _code("verdict(diagnosis)", tuple(map(Paragraph, (said.sentence, *said.lines))), 2)
+        yield _code("verdict(diagnosis)", tuple(map(Paragraph, said.paragraphs)), 2)
     for number, section in enumerate(document.sections, start=3):
         yield _words(f"## {escaped(section.heading)}")
         name = section.name.replace("-", "_")

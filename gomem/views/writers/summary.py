@@ -23,7 +23,7 @@ NAME = 24  # characters of a bar's name
 SHADES = "█▓▒░▚▞▤▥▦▩"
 HOLLOW = "·"
 # What may be left out, the first first.
-FACTS, PROOF, STEP, DETAIL, LEAD, KEEP = range(6)
+FACTS, PROOF, STEP, DETAIL, LEGEND, LEAD, KEEP = range(7)
 
 Row = tuple[int, str, str]  # what it is, its text, its style
 
@@ -135,15 +135,21 @@ def _bars(bars: Bars, width: int) -> Iterator[Row]:
             drawn += shade * (round(end * room) - len(drawn))
         yield KEEP, f"{name:<{column}} {drawn:<{room}} {value}", ""
     by_key = {id(key): mark for key, mark in zip(shown, marks, strict=True)}
-    yield from _keys(bars.keys, [by_key.get(id(key), " ") for key in bars.keys])
+    yield from _keys(bars.keys, [by_key.get(id(key), " ") for key in bars.keys], width)
 
 
-def _keys(keys: Sequence[Key], marks: Sequence[str]) -> Iterator[Row]:
-    """What the shades stand for, a line each: sizes, and by how much they changed."""
-    rows = [[f"{'  ' * key.is_finer}{key.name}", *map(readable, (*key.values, key.change))]
+def _keys(keys: Sequence[Key], marks: Sequence[str], width: int) -> Iterator[Row]:
+    """What the shades stand for, a line each: sizes, and by how much they changed.
+
+    Where that is too wide, without the sizes in the earlier bars, then without the change.
+    """
+    rows = [["  " * key.is_finer + readable(key.name), *map(readable, (*key.values, key.change))]
             for key in keys]  # fmt: skip
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    for mark, (name, *sizes) in zip(marks, rows, strict=True):
-        arrow = "  "
-        cells = [f"{size:>{wide}}" for size, wide in zip(sizes, widths[1:], strict=True)]
-        yield DETAIL, f"{mark} {name:<{widths[0]}}  {arrow.join(cells)}".rstrip(), ""
+    columns = list(zip(*rows, strict=True))
+    while len(columns) > 2 and sum(2 + max(map(len, column)) for column in columns) > width:
+        del columns[1 if len(columns) > 3 else -1]
+    widths = [max(map(len, column)) for column in columns]
+    for mark, name, *sizes in zip(marks, *columns, strict=True):
+        cells = (f"{size:>{wide}}" for size, wide in zip(sizes, widths[1:], strict=True))
+        line = "  ".join((f"{mark} {name:<{widths[0]}}", *cells)).rstrip()
+        yield from _wrapped(LEGEND, line, "", width, 4)

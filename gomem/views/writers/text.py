@@ -78,7 +78,8 @@ class _Writer:
         if document.verdict is not None:
             self._gap()
             self._verdict(document.verdict)
-            self._gap()
+            if document.facts:
+                self._gap()
         for label, value in document.facts:
             self._wrapped(f"{label}: {value}", "dim", hang=2)
         for section in document.sections:

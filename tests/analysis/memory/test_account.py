@@ -2,7 +2,15 @@
 
 import pytest
 
-from gomem.analysis.memory.account import account_of, moved
+from gomem.analysis.memory.account import (
+    DIVISIONS,
+    MAX_DRAWN_DOUBT,
+    Snapshot,
+    account_of,
+    common_division,
+    moved,
+)
+from gomem.analysis.memory.bounds import Bounds, Interval
 from gomem.analysis.memory.groups import (
     FILES,
     FREE,
@@ -13,7 +21,7 @@ from gomem.analysis.memory.groups import (
     RUNTIME,
     STACKS,
 )  # fmt: skip
-from gomem.analysis.memory.readings import ALL, GO, GROUPS, OBJECTS, Reading
+from gomem.analysis.memory.readings import ALL, GO, GROUPS, NOT_GO, OBJECTS, OF_FILES, Reading
 from gomem.units import MIB
 
 START = Reading(
@@ -125,3 +133,40 @@ def test_without_a_mark_live_heap_and_garbage_are_told_together(divides):
 
     together = next(part for part in moved(account.first, account.last) if divides in part.groups)
     assert {LIVE, GARBAGE} <= together.groups
+
+
+def doubtful(total_mib, doubt_mib, groups=(NATIVE, FILES)):
+    """A snapshot with so much in some groups that nothing divides; the rest is live heap."""
+    doubt, live = doubt_mib * MIB, (total_mib - doubt_mib) * MIB
+    parts = dict.fromkeys(GROUPS, Interval.exactly(0)) | {LIVE: Interval.exactly(live)}
+    bounds = Bounds(
+        parts | dict.fromkeys(groups, Interval(0, doubt)),
+        ((frozenset(groups), Interval.exactly(doubt)),),
+    )
+    return Snapshot("m", None, round(total_mib * MIB), bounds, bounds)
+
+
+@pytest.mark.parametrize(
+    ("snapshots", "division"),
+    [
+        pytest.param([doubtful(100, 0)], DIVISIONS[0], id="known"),
+        pytest.param([doubtful(100, 10)], DIVISIONS[0], id="a tenth"),
+        pytest.param([doubtful(100, 10.1)], (GO, NOT_GO), id="more than a tenth"),
+        pytest.param([doubtful(3, 1)], DIVISIONS[0], id="a mebibyte"),
+        pytest.param([doubtful(3, 1.1)], (GO, NOT_GO), id="more than a mebibyte"),
+        pytest.param([doubtful(100, 10.1), doubtful(101, 0)], DIVISIONS[0], id="of the largest"),
+        pytest.param([doubtful(100, 0), doubtful(100, 20)], (GO, NOT_GO), id="of each of them"),
+        pytest.param(
+            [doubtful(100, 20, (LIVE, GARBAGE)), doubtful(100, 0)], DIVISIONS[1], id="objects"
+        ),
+        pytest.param(
+            [doubtful(100, 20, (FILES, PROGRAM))],
+            (GO, frozenset({NATIVE}), OF_FILES),
+            id="files and program",
+        ),
+        pytest.param([doubtful(100, 20, (LIVE, NATIVE))], (ALL,), id="nothing"),
+    ],
+)
+def test_what_is_drawn_is_known_to_a_tenth_at_each_snapshot(snapshots, division):
+    assert 0.1 == MAX_DRAWN_DOUBT
+    assert division == common_division(snapshots)

@@ -223,6 +223,19 @@ def test_a_stopped_process_gives_nothing_back():
     assert frame["sentence"].iloc[0].startswith("The process was stopped; 99 MiB lies above")
 
 
+def test_who_is_stopped_only_to_be_read_has_run_in_between():
+    """
+    A debugger, or a collector of captures, stops a process while it reads.
+    """
+    read_only = asked("go1.27.3", dropped(0, is_stopped=True), dropped(10, is_stopped=True))
+    stopped_and_ran = asked(
+        "go1.27.3", dropped(0), nothing(5, is_stopped=True), dropped(10, NumGC=6)
+    )
+
+    for frame in (read_only, stopped_and_ran):
+        assert "starved/stopped" not in codes(frame)
+
+
 def test_a_stop_that_holds_nothing_up_is_not_told():
     rows = [reading(0, 30), nothing(5, is_stopped=True), reading(10, 30)]
 

@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from gomem.errors import FormatError
 from gomem.inputs.gctrace.table import CYCLES, PACER, SCAVENGES, packed_log, read_gctrace
 from gomem.inputs.memstats.table import read_memstats
 from gomem.inputs.schema import UNITS
@@ -168,3 +169,12 @@ def test_html_names_what_is_in_the_log():
 
     assert "1 collections" in html
     assert "go1.6 to go1.17" in html
+
+
+def test_a_file_of_another_kind_is_no_empty_log():
+    """
+    A log of a program that did not collect is one; a heap profile is not.
+    """
+    with pytest.raises(FormatError, match="a pprof profile, wanted a gctrace log"):
+        read_gctrace(FIXTURES / "captures/zeroing-go1.24.2/2-loaded/heap.pb.gz")
+    assert 0 == len(read_gctrace(b"listening on :8080\n").cycles)

@@ -49,7 +49,7 @@ def names(path):
 
 def own_sites(profile, sample_type, granularity):
     """The sites of the program's own, type arguments as text has them: `[...]`."""
-    top = profile.top(sample_type, granularity)
+    top = profile.top(sample_type, granularity=granularity)
     top["function"] = [re.sub(r"\[go\..*\]", "[...]", name) for name in top["function"]]
     own = top[top["function"].str.startswith("main.")]
     return sorted(own[["function", "flat", "cum"]].itertuples(index=False, name=None))

@@ -54,7 +54,7 @@ def part(path, *options):
 def answer(path, case):
     """Our total and rows for one question."""
     profile = part(path, *case["options"].items())
-    top = profile.top(case["sample_type"], case["granularity"])
+    top = profile.top(case["sample_type"], granularity=case["granularity"])
     rows = sorted(zip(*(top[name].tolist() for name in ("function", "flat", "cum")), strict=True))
     return profile.total(case["sample_type"]), rows
 

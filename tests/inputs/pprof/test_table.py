@@ -5,12 +5,14 @@ import re
 import shutil
 import subprocess
 from functools import cache
+from inspect import signature
 from itertools import groupby
 
 import numpy as np
 import pandas as pd
 import pytest
 
+from gomem.capture.capture import Capture
 from gomem.errors import FormatError
 from gomem.inputs.pprof.calls.names import NO_PACKAGE, clean_path, module_of, package_of, shown_name
 from gomem.inputs.pprof.frames import FUNCTIONS, LABELS, MAPPINGS, SAMPLES, STACKS
@@ -434,3 +436,34 @@ def test_paths_are_cleaned_as_go_cleans_them(path, clean):
 
 def test_the_encoder_of_these_tests_writes_negative_numbers_in_ten_bytes():
     assert b"\xff" * 9 + b"\x01" == number(-1)
+
+
+def test_top_of_a_profile_and_of_a_capture_take_the_same_arguments():
+    of_profile, of_capture = (
+        list(signature(one.top).parameters.values())[1:] for one in (Profile, Capture)
+    )
+
+    assert [one.name for one in of_profile] == [one.name for one in of_capture]
+    assert [one.kind for one in of_profile] == [one.kind for one in of_capture]
+
+
+@pytest.mark.parametrize("n", ["packages", 1.5, True])
+def test_a_number_of_rows_of_another_type_is_named(n):
+    with pytest.raises(TypeError, match="wanted a number of rows"):
+        made(sample(1, value=1)).top(None, n)
+    with pytest.raises(TypeError, match="did you mean granularity='packages'"):
+        made(sample(1, value=1)).top(None, "packages")
+
+
+@pytest.mark.parametrize("wrong", [{"sample_type": 3}, {"granularity": 5}])
+def test_a_name_of_another_type_says_which_there_are(wrong):
+    with pytest.raises(ValueError, match=str(*wrong.values())):
+        made(sample(1, value=1)).top(**wrong)
+
+
+def test_one_profile_less_another_is_their_difference():
+    later, earlier = made(sample(1, value=7)), made(sample(1, value=4))
+
+    assert [3] == (later - earlier).top()["flat"].tolist()
+    with pytest.raises(TypeError, match="unsupported operand"):
+        later - 4

@@ -1,5 +1,6 @@
 """The laboratory's truth is whole, and gomem reads a sample of its captures."""
 
+import json
 import re
 import tarfile
 
@@ -7,6 +8,7 @@ import pytest
 
 from gomem.causes import CAUSES
 from tools.laboratory.captures import LABORATORY, Answer, ask, names_of, path_of, sets, truth
+from tools.laboratory.measured import measured_json
 
 RELEASE = re.compile(r"1\.\d+\.\d+|1\.(?:\d|1\d|20)")  # up to 1.20 the first had no .0
 SAMPLE = (
@@ -158,3 +160,38 @@ def test_gomem_answers_about_a_sample(name):
     assert {one["code"] for one in answer.findings} <= CODES | {
         "data-skew", "data-damaged", "data-thin", "data-missing",
     }  # fmt: skip
+
+
+def test_the_counts_that_the_manual_shows_are_of_what_was_said(monkeypatch):
+    """
+    Three processes leak, one is healthy; of four warnings of a leak three are right.
+    """
+    leak = {"code": "heap-growth", "text": "", "bytes": {}}
+    told = {
+        name: {"causes": causes, "healthy": not causes, "beside": {}, "set": place}
+        for name, causes, place in (
+            ("a", [leak], 1),
+            ("b", [leak], 1),
+            ("c", [leak], 2),
+            ("d", [], 2),
+        )
+    }
+    monkeypatch.setattr("tools.laboratory.captures.truth", lambda: told)
+    monkeypatch.setattr("tools.laboratory.measured.truth", lambda: told)
+    monkeypatch.setattr("tools.laboratory.measured.sets", lambda: [1, 2])
+    likely = {"code": "heap-growth", "severity": "warning", "confidence": "likely"}
+    said = {"a": [likely], "b": [likely], "c": [likely], "d": [likely | {"confidence": "possible"}]}
+
+    counted = json.loads(measured_json([Answer(name, said[name], "") for name in told]))
+
+    assert counted["overall"] == {
+        "captures": 4, "ill": 3, "first_finding_right": 3, "every_cause_found": 3,
+        "healthy": 1, "healthy_without_warning": 0, "confidently_wrong": 0,
+    }  # fmt: skip
+    assert 2 == counted["last_set"]["captures"]
+    growth = counted["causes"]["heap-growth"]
+    assert {"recorded": 3, "found": 3, "first": 3, "healthy_warned": 1} == {
+        key: value for key, value in growth.items() if key != "warnings"
+    }
+    assert {"right": 3, "count": 3} == growth["warnings"]["likely"]
+    assert {"right": 0, "count": 1} == growth["warnings"]["possible"]

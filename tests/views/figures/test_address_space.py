@@ -53,7 +53,7 @@ def test_the_words_say_each_region_with_its_share():
     drawing = plot_address_space(regions_of(ZEROING, "2-loaded"), moment="2-loaded")
 
     assert "The address space at 2-loaded" == drawing.title
-    assert "go-heap from c000000000:" in drawing.description
+    assert "go-heap from 0xc000000000:" in drawing.description
 
 
 @pytest.mark.parametrize("moment", MOMENTS, ids=moment_id)

@@ -1,13 +1,19 @@
-"""The first screen: whose the memory is, what was found, and which sections are unfolded."""
+"""The first screen: what uses the memory, what was found, and which sections are unfolded."""
 
 from dataclasses import replace
 
 import pytest
 
+from gomem.analysis.memory.bounds import Interval
 from gomem.causes import CAUSES
 from gomem.diagnosis.diagnosis import diagnose
-from gomem.views.document import Bars, Figure, Lead, Tiles
-from gomem.views.report.opening import LEADS, first_sentence, opening
+from gomem.diagnosis.owners import Owner, Owners
+from gomem.text import Bytes, Text
+from gomem.units import MIB
+from gomem.views.document import Bars, Card, Figure, Lead, Tiles
+from gomem.views.report.ledger import SMALL
+from gomem.views.report.opening import BEYOND, LEADS, OTHERS, first_sentence, opening
+from gomem.views.report.opening import bars_of as shown_bars
 from gomem.views.report.report import SECTIONS, report_document
 from gomem.views.report.verdict import together
 from gomem.views.share import Hidden, share
@@ -29,17 +35,109 @@ def bars_of(diagnosis):
     return bars
 
 
+def lengths_of(pieces):
+    """How long a bar is without what is not in RSS."""
+    return sum(piece.share for piece in pieces if piece.colour)
+
+
 @pytest.mark.parametrize("path", CAPTURES, ids=lambda path: path.name)
 def test_the_bars_are_as_long_as_rss_and_never_longer_than_the_page(path):
+    """
+    And a thin one below, which says the same more finely, is as long as its bar.
+    """
     diagnosis = diagnosed(path)
     bars = bars_of(diagnosis)
     rss = [one.rss_bytes for one in diagnosis.moments]
 
-    filled = [sum(one.share for one in bar.pieces if one.colour) for bar in bars.bars]
+    filled = [lengths_of(bar.pieces) for bar in bars.bars]
     whole = [sum(one.share for one in bar.pieces) for bar in bars.bars]
     assert pytest.approx(1.0) == max(whole)
     assert pytest.approx(filled[-1] / filled[0]) == rss[-1] / rss[0]
     assert {len(bars.bars)} == {len(key.values) for key in bars.keys}
+    for bar in bars.bars:
+        assert not bar.finer or lengths_of(bar.finer) == pytest.approx(lengths_of(bar.pieces))
+
+
+@pytest.mark.parametrize("path", CAPTURES, ids=lambda path: path.name)
+def test_both_bars_have_the_same_parts_and_the_legend_names_each(path):
+    bars = bars_of(diagnosed(path))
+
+    named = {(key.colour, key.hatch) for key in bars.keys if not key.is_finer}
+    assert named == {(one.colour, one.hatch) for bar in bars.bars for one in bar.pieces}
+    finer = {(key.colour, key.hatch) for key in bars.keys}
+    assert {(one.colour, one.hatch) for bar in bars.bars for one in bar.finer} <= finer
+
+
+@pytest.mark.parametrize("path", CAPTURES, ids=lambda path: path.name)
+def test_the_numbers_beside_the_bars_close_to_their_totals(path):
+    """
+    Each part between its bounds, and those that are small in one line; rounded as they are read.
+    """
+    owners = diagnosed(path).owners
+    keys = [key for key in shown_bars(owners).keys if key.colour and not key.is_finer]
+
+    for place, total in enumerate(owners.totals):
+        low = sum(part.sizes[place].low for part in owners.parts)
+        high = sum(part.sizes[place].high for part in owners.parts)
+        assert low <= total + 1
+        assert high >= total - 1
+        written = [bounds_of(key.values[place]) for key in keys]
+        assert sum(low for low, _ in written) <= 1.05 * total + MIB
+        assert sum(high for _, high in written) >= 0.95 * total - MIB
+
+
+def bounds_of(level):
+    """The least and the most that a level can be, as it is said."""
+    sizes = [part.value for part in Text(level).of(Bytes)]
+    return 0 if level.startswith("at most") else sizes[0], sizes[-1]
+
+
+@pytest.mark.parametrize("path", CAPTURES, ids=lambda path: path.name)
+def test_the_headline_stands_once(path):
+    """
+    No further finding and no title of a card says it again.
+    """
+    diagnosis = diagnosed(path)
+    document = report_document(diagnosis)
+    first = [document.verdict.sentence, *document.verdict.lines, *map(title_of, document.opening)]
+    cards = [
+        block.title
+        for section in document.sections
+        for block in section.blocks
+        if isinstance(block, Card)
+    ]
+
+    headline = document.verdict.sentence.rstrip(".")
+    assert 1 == sum(headline.lower() in words.lower() for words in (*first, *cards))
+    if diagnosis.verdict.code is not None:
+        assert sum(diagnosis.verdict.code in title for title in cards) == 1
+    for block in document.opening:
+        assert not isinstance(block, Lead) or block.code != diagnosis.verdict.code
+
+
+def title_of(block):
+    return block.title if isinstance(block, Lead) else ""
+
+
+def test_what_is_small_in_every_bar_is_one_part():
+    """
+    Of two bars on the scale of the longer: a part of under 1 % of it at each is small.
+    """
+
+    def owners(*sizes):
+        parts = tuple(
+            Owner(group, group, (Interval.exactly(size), Interval.exactly(size)))
+            for group, size in zip(("go_live", "native", "program"), sizes, strict=True)
+        )
+        return Owners("rss", ("a", "b"), (sum(sizes),) * 2, (0, 0), parts, {})
+
+    names = [[key.name for key in shown_bars(owners(*sizes)).keys] for sizes in (
+        (1000 - 2 * 1000 * SMALL + 2, 1000 * SMALL - 1, 1000 * SMALL - 1),
+        (1000 - 2 * 1000 * SMALL + 1, 1000 * SMALL, 1000 * SMALL - 1),
+    )]  # fmt: skip
+
+    assert ["go_live", OTHERS] == names[0]
+    assert ["go_live", "native", "program"] == names[1]
 
 
 def test_first_and_last_are_drawn_and_what_lay_far_above_both():
@@ -54,15 +152,15 @@ def test_a_baseline_stands_above_its_counterpart():
     diagnosis = replace(diagnosed(ZEROING), baseline=diagnosed(BASELINE))
 
     before, after = bars_of(diagnosis).bars
-    assert (("baseline, 2-loaded", "9.17 MiB"), ("2-loaded", "170 MiB")) == (
+    assert (("baseline, 2-loaded", "9.2 MiB"), ("2-loaded", "170 MiB")) == (
         (before.name, before.value), (after.name, after.value),
     )  # fmt: skip
 
 
-def test_what_go_claims_and_never_had_is_hollow():
+def test_what_go_reserves_and_is_not_in_rss_is_hollow():
     (key,) = [one for one in bars_of(diagnosed(BASELINE)).keys if not one.colour]
 
-    assert "claimed by Go, never resident" == key.name
+    assert BEYOND == key.name
     assert "165 MiB" == key.values[-1]
 
 
@@ -70,9 +168,9 @@ def test_a_heap_profile_alone_says_who_holds_it(tmp_path):
     tmp_path.joinpath("heap.pb.gz").write_bytes(HEAP.read_bytes())
 
     bars = bars_of(diagnose(tmp_path))
-    assert "Who holds what is in use, of 17.2 MiB in all" == bars.caption
+    assert "In use: 17 MiB, by function" == bars.caption
     assert "main.newService" == bars.bars[0].name
-    assert "13.6 MiB, 79.0 % (9.13 MiB to 19.4 MiB)" == bars.bars[0].value.replace("\u00a0", " ")
+    assert "14 MiB, 79 % (9.1 MiB to 19 MiB)" == bars.bars[0].value.replace("\u00a0", " ")
 
 
 def test_a_log_alone_has_tiles_and_its_saw_tooth(tmp_path):
@@ -81,18 +179,31 @@ def test_a_log_alone_has_tiles_and_its_saw_tooth(tmp_path):
     tiles, figure, *_ = opened(diagnose(tmp_path))
     assert isinstance(tiles, Tiles)
     assert isinstance(figure, Figure)
-    assert {"collections": "491", "longest stop": "3.30 ms"}.items() <= {
+    assert {"GCs": "491", "longest pause": "3.3 ms"}.items() <= {
         tile.name: tile.value for tile in tiles.tiles
     }.items()
 
 
-def test_the_finding_that_the_verdict_names_has_its_next_step_there():
+def test_the_findings_that_the_verdict_does_not_name_follow_it():
     diagnosis = diagnosed(SPIKY)
     leads = [one for one in opened(diagnosis) if isinstance(one, Lead)]
 
-    assert LEADS == len(leads)
-    assert (diagnosis.verdict.code, "") == (leads[0].code, leads[0].next_step)
-    assert all(lead.next_step and lead.proof for lead in leads[1:])
+    others = [one for one in diagnosis.findings if one.code != diagnosis.verdict.code]
+    assert [one.code for one in others if not one.code.startswith("data-")][:LEADS] == [
+        lead.code for lead in leads
+    ]
+    for lead, finding in zip(leads, others, strict=False):
+        assert lead.proof
+        assert lead.step.text.strip()
+        assert finding.confidence in lead.label
+
+
+def test_what_is_missing_is_no_finding_on_the_first_screen(tmp_path):
+    tmp_path.joinpath("heap.pb.gz").write_bytes(HEAP.read_bytes())
+    diagnosis = diagnose(tmp_path)
+
+    assert "data-missing" in [one.code for one in diagnosis.findings]
+    assert not any(isinstance(one, Lead) for one in opened(diagnosis))
 
 
 @pytest.mark.parametrize(

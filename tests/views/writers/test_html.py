@@ -1,16 +1,29 @@
 """The HTML report: one file, nothing loaded, everything from the capture escaped."""
 
 import gzip
+import json
 import re
 from base64 import b64encode
 from hashlib import sha256
+from html import escape
 from html.parser import HTMLParser
 
 import pytest
 
 from gomem.units import format_bytes
+from gomem.views.document import Bar, Bars, Document, Lead, Piece, Verdict
+from gomem.views.report.report import report_document
+from gomem.views.writers.html import write_html
 from gomem.views.writers.scripts import flame_script, page_script
-from tests.builders import CAPTURES, as_html, diagnosed, html_report, memstats_json, smaps_entry
+from tests.builders import (
+    CAPTURES,
+    FIXTURES,
+    as_html,
+    diagnosed,
+    html_report,
+    memstats_json,
+    smaps_entry,
+)
 from tests.pprof_messages import INUSE_SPACE, function, location, sample, strings
 from tests.views.ledgers import HEALTHY, SHRUNK, diagnosis_of, lazy_free_bytes
 
@@ -123,9 +136,13 @@ def test_the_same_capture_gives_the_same_bytes(shrunk):
 
 def test_the_verdict_comes_first(page):
     text = " ".join(" ".join(page.words).split())
-    verdict = "was given back and still counts as resident"
+    said = report_document(diagnosed(SHRUNK)).verdict
 
-    assert text.index("▲ warning") < text.index(verdict) < text.index("Findings")
+    sentence, fact = " ".join(said.sentence.split()), "Go release"
+    places = [text.index(words) for words in ("▲ warning · certain", sentence, "Next", fact)]
+    assert sorted(places) == places
+    assert places[-1] < text.index("Findings")
+    assert text.count(sentence) == 1
 
 
 def test_headings_are_in_order(page):
@@ -146,25 +163,100 @@ def test_every_table_has_a_caption_and_every_heading_a_scope(page):
     assert {"row", "col"} == set(scopes)
 
 
+def test_a_region_that_scrolls_has_a_name_and_takes_the_focus(shrunk):
+    """
+    So that it can be scrolled with keys.
+    """
+    for tag in re.findall(r'<div class="scroll"[^>]*>', shrunk):
+        assert 'tabindex="0"' in tag
+        assert 'aria-label="' in tag
+
+
 def test_every_moment_has_its_waterfall_and_its_table(shrunk):
     for moment in ("1-filled", "2-shrunk", "3-collected", "4-freed"):
         assert f"Resident memory, part by part: {moment}</title>" in shrunk
         assert f"<caption>Resident memory by part, {moment}</caption>" in shrunk
 
 
+def panels_of(text):
+    """Each panel: the places for which it is shown, whether it is hidden, its moment."""
+    found = re.findall(
+        r'<div data-of="([\d ]+)"( data-first| hidden)>\n<h3 class="of">([^<:]+)', text
+    )
+    return [(places, how.strip(), name) for places, how, name in found]
+
+
 def test_the_moment_of_the_first_finding_is_shown_first(shrunk):
     """
-    Until its reader chooses another; then the same moment everywhere, by style alone.
+    Until its reader moves the slider; then the same moment everywhere.
     """
-    panels = re.findall(r'<div data-of="([\d ]+)"( data-first)?>\n<h3 class="of">([^<:]+)', shrunk)
+    panels = panels_of(shrunk)
 
-    known = [("1", "", "1-filled"), ("2", "", "2-shrunk"), ("3", "", "3-collected")]
-    last = ("4", " data-first", "4-freed")
-    assert {*known, last} == set(panels)
-    assert [*known, last] == panels[:4]
-    for place in "1234":
-        assert f'id="of-{place}"> {panels[int(place) - 1][2]}</label>' in shrunk
-        assert f'has(#of-{place}:checked) [data-of]:not([data-of~="{place}"])' in shrunk
+    hidden = [("1", "hidden", "1-filled"), ("2", "hidden", "2-shrunk")]
+    hidden.append(("3", "hidden", "3-collected"))
+    last = ("4", "data-first", "4-freed")
+    assert {*hidden, last} == set(panels)
+    assert [*hidden, last] == panels[:4]
+
+
+def test_a_slider_chooses_between_the_moments_and_what_was_chosen_for_each_section(page):
+    """
+    Its first place is the report's own choice, and the others are the moments, in order.
+    """
+    (names,) = [value for tag, name, value in page.attributes if name == "data-names"]
+
+    assert ["1-filled", "2-shrunk", "3-collected", "4-freed"] == json.loads(names)
+    of_inputs = [(name, value) for tag, name, value in page.attributes if tag == "input"]
+    assert {("type", "range"), ("min", "0"), ("max", "4"), ("value", "0")} <= {*of_inputs}
+    steps = [value for _, name, value in page.attributes if name == "data-step"]
+    assert ["-1", "1"] == steps
+    assert 1 == page.tags.count("output")  # which says its name
+
+
+def test_without_a_script_every_panel_is_readable_and_nothing_is_there_to_choose(shrunk):
+    """
+    A panel is hidden by an attribute that a style for browsers without scripts overrules.
+    """
+    (style,) = re.findall(r"<noscript><style>(.*)</style></noscript>", shrunk)
+
+    assert "[data-of][hidden] { display: block; }" in style
+    assert ".tools .when { display: none; }" in style
+    assert shrunk.index("<noscript>") > shrunk.index("</style>")  # so that it wins
+    assert '.querySelectorAll("[data-of]")' in page_script()
+
+
+def test_a_page_of_one_moment_has_no_slider_and_hides_nothing(tmp_path):
+    text = as_html(diagnosis_of(tmp_path, m_json=memstats_json(HeapAlloc=5)))
+
+    assert "<noscript>" not in text
+    assert 'type="range"' not in text
+    assert [] == panels_of(text)
+
+
+def test_a_command_stands_apart_and_is_whole():
+    document = report_document(diagnosed(FIXTURES / "captures/zeroing-go1.24.6"))
+    commands = [step.text for step in document.verdict.steps if step.is_command]
+
+    text = write_html(document)
+
+    assert commands
+    for command in commands:
+        assert f'<pre class="command"><code>{escape(command, quote=False)}</code></pre>' in text
+
+
+def test_what_rss_consists_of_is_in_words_only_where_no_bar_shows_it():
+    verdict = Verdict("info", "note", "It is full.", where="RSS is 5 MiB: 5 MiB Go heap.")
+    bars = Bars("RSS by owner", (Bar("1", "5 MiB", (Piece(1.0, "red"),)),))
+    lead = Lead("Also full", "info", "note", "full", "", None, "findings")
+
+    with_bars, with_leads, bare = (
+        write_html(Document("report", "api", (), verdict, (), opening=opening))
+        for opening in ((bars, lead), (lead,), ())
+    )
+
+    assert verdict.where not in with_bars
+    assert verdict.where in with_leads
+    assert verdict.where in bare
 
 
 def test_rounded_numbers_have_their_digits_behind_them(shrunk):
@@ -177,7 +269,8 @@ def test_rounded_numbers_have_their_digits_behind_them(shrunk):
 def test_a_healthy_capture_says_no_warning_and_what_was_looked_for():
     text = html_report(HEALTHY)
 
-    assert '<p class="sentence">RSS is 60.3\u00a0MiB at 3-later: 26.3\u00a0MiB Go objects' in text
+    assert '<p class="sentence">RSS is 60\u00a0MiB at 3-later: 26\u00a0MiB live heap' in text
+    assert "healthy, as far as " in text
     assert 'class="tone warning"' not in text
     assert "<code>idle-heap-kept</code>" in text
 
@@ -218,20 +311,20 @@ def test_names_from_the_capture_cannot_become_markup(tmp_path):
         pytest.param(
             "m_json",
             memstats_json(HeapAlloc=5, HeapInuse=5),
-            "Go claims 5\u00a0B: 5\u00a0B Go objects, live or garbage",
+            "Go reserves 5\u00a0B: 5\u00a0B Go objects, live or garbage",
             id="memstats",
         ),
         pytest.param(
             "smaps",
             smaps_entry(0xC000000000, 0xC004000000, rss_kib=64).encode(),
-            "RSS is 64.0\u00a0KiB",
+            "RSS is 64\u00a0KiB",
             id="smaps",
         ),
         pytest.param(
             "gctrace_log",
             b"gc 1 @0.013s 1%: 0.018+1.1+0.012 ms clock, 0.036+0.2/0.9/0.1+0.024 ms cpu, "
             b"4->4->2 MB, 4 MB goal, 0 MB stacks, 0 MB globals, 2 P\n",
-            "1 collection stopped the world for ",
+            "1\u00a0GC: ",
             id="gctrace",
         ),
     ],

@@ -1,9 +1,13 @@
 """The report as Markdown."""
 
 import re
+from dataclasses import replace
 
 import pytest
 
+from gomem.views.document import Step, Verdict
+from gomem.views.report.report import report_document
+from gomem.views.writers.markdown import verdict_lines
 from tests.builders import CAPTURES, as_markdown, diagnosed, memstats_json
 from tests.views.ledgers import SHRUNK, diagnosis_of
 
@@ -12,7 +16,23 @@ def test_it_begins_with_the_verdict():
     lines = as_markdown(diagnosed(SHRUNK)).splitlines()
 
     assert "# cache-shrink, go1.12.17: Go memory report" == lines[0]
-    assert re.match(r"\*\*Warning: \d+\u00a0MiB was given back", lines[2])
+    said = report_document(diagnosed(SHRUNK)).verdict
+    assert f"**Warning · certain: {said.sentence}**" == lines[2]
+    assert f"{said.size.value} {said.size.name}" == lines[4].replace("\\", "")
+    assert lines[6].startswith("RSS is 184\u00a0MiB at 4-freed: 162\u00a0MiB free Go heap")
+
+
+def test_a_command_is_code_to_copy():
+    verdict = Verdict(
+        "warning", "warning · likely", "It grows.",
+        steps=(Step("gomem top a_b.pb.gz", is_command=True), Step(" Then look at a_b.")),
+    )  # fmt: skip
+
+    lines = [line for line in verdict_lines(verdict) if line]
+
+    assert ["**Next.**", "`gomem top a_b.pb.gz`", r"Then look at a\_b."] == lines[1:]
+    words_first = verdict_lines(replace(verdict, steps=verdict.steps[::-1]))
+    assert [r"**Next.** Then look at a\_b.", "`gomem top a_b.pb.gz`"] == words_first[1:]
 
 
 @pytest.mark.parametrize("capture", CAPTURES, ids=lambda path: path.name)

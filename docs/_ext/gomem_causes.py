@@ -1,0 +1,198 @@
+"""A page for each cause: gomem's own words, and a recorded process that has it."""
+
+import json
+import tomllib
+from concurrent.futures import ProcessPoolExecutor
+from functools import cache
+from html import escape
+from pathlib import Path
+from textwrap import fill
+
+from gomem_run import FIXTURES
+
+from gomem.causes import CAUSES
+from gomem.views.document import Figure, Folded
+from gomem.views.references import address_of
+
+WORDS = Path(__file__).parent / "causes.toml"
+MEASURED = Path(__file__).parent.parent / "measured.json"
+LABORATORY = FIXTURES / "laboratory" / "truth.json"
+WORKERS = 2
+WIDTH = 80
+SECTIONS_WITH_FIGURES = ("moments", "ledger", "collector", "allocations")
+
+
+@cache
+def words() -> dict:
+    """What `causes.toml` says of each cause."""
+    return tomllib.loads(WORDS.read_text(encoding="utf-8"))
+
+
+def cause_pages() -> dict[str, str]:
+    """The text of each page by its name, the index among them."""
+    with ProcessPoolExecutor(WORKERS) as pool:
+        pages = dict(
+            zip((c.code for c in CAUSES), pool.map(_page_of, range(len(CAUSES))), strict=True)
+        )
+    return pages | {"index": _index()}
+
+
+def _page_of(place: int) -> str:
+    return _page(CAUSES[place])
+
+
+def _index() -> str:
+    rows = "\n".join(f"| [{words()[c.code]['title']}]({c.code}.md) | `{c.code}` |" for c in CAUSES)
+    names = "\n".join(cause.code for cause in CAUSES)
+    return (
+        "# Causes\n\ngomem looks for each of these in every capture. A page says what you see, "
+        "what it means, how sure gomem is, what to do, and how to check that it helped.\n\n"
+        f"{_overall()}"
+        f"| What | Name in reports |\n|---|---|\n{rows}\n\n"
+        f"```{{toctree}}\n:hidden:\n\n{names}\n```\n"
+    )
+
+
+def _page(cause) -> str:
+    said = words()[cause.code]
+    return "\n\n".join(
+        [
+            f"# {said['title']}",
+            f"In reports: `{cause.code}`.",
+            "## What you see",
+            "\n".join(f"- {line}" for line in said["see"]),
+            "## What it means",
+            _plain(cause.mechanism),
+            _example(cause, said),
+            "## How sure gomem is",
+            said["sure"],
+            _reliability(cause.code),
+            "## What to do",
+            _plain(cause.remedy),
+            _commands(said["do"]),
+            "## How to check that it helped",
+            said["check"],
+            _commands(said["check_do"]),
+            "## Read on",
+            _references(cause),
+        ]
+    )
+
+
+def _plain(text: str) -> str:
+    """Words for people: what Markdown would read as markup is shown as it is."""
+    return "".join(f"\\{letter}" if letter in "\\*_{}[]<>|$" else letter for letter in text)
+
+
+def _commands(commands: list[str]) -> str:
+    return "```bash\n" + "\n".join(commands) + "\n```"
+
+
+def _references(cause) -> str:
+    lines = [
+        f"- [{reference}]({address_of(reference)})" if address_of(reference) else f"- {reference}"
+        for reference in cause.references
+    ]
+    module = f"gomem/causes/{cause.code.replace('-', '_')}.py"
+    lines.append(
+        f"- The rule, with its reasons: `{module}`; its [thresholds](../reference/thresholds.md)"
+    )
+    return "\n".join(lines)
+
+
+def _reliability(code: str) -> str:
+    """How often it was found and was right in the laboratory; empty where nothing was measured."""
+    row = _measured().get("causes", {}).get(code)
+    if row is None:
+        return ""
+    count = _measured()["overall"]["captures"]
+    found = f"found in {row['found']} of {row['recorded']} that have it."
+    lines = [f"Measured on {count} recorded processes of known cause: {found}"]
+    lines += [
+        f"Of its warnings called {confidence}, {counts['right']} of {counts['count']} were right."
+        for confidence, counts in row["warnings"].items()
+        if counts["count"]
+    ]
+    return " ".join(lines)
+
+
+@cache
+def _measured() -> dict:
+    """What `make laboratory` counted; empty where it has not been run."""
+    return json.loads(MEASURED.read_text(encoding="utf-8")) if MEASURED.exists() else {}
+
+
+def _overall() -> str:
+    """How often gomem was right over the whole laboratory."""
+    if not _measured():
+        return ""
+    told = _measured()["overall"]
+    return (
+        f"On {told['captures']} recorded processes of known cause, the first finding was right in "
+        f"{told['first_finding_right']} of {told['ill']}; {told['healthy_without_warning']} of "
+        f"{told['healthy']} healthy ones had no warning. `make laboratory` counts it.\n\n"
+    )
+
+
+def _example(cause, said: dict) -> str:
+    """What gomem says of a recorded process, and a figure of its report."""
+    import gomem
+
+    diagnosis = gomem.diagnose(
+        FIXTURES / said["example"],
+        FIXTURES / said["baseline"] if "baseline" in said else None,
+    )
+    finding = next((found for found in diagnosis.findings if found.code == cause.code), None)
+    if finding is None:
+        raise ValueError(f"{said['example']} has no {cause.code}: choose another example")
+    said_so = fill(f"{finding.severity} ({finding.confidence}): {finding.title}", WIDTH)
+    proof = "\n".join(f"  {e.artefact}  {e.field} = {_shown(e)}" for e in finding.evidence)
+    lines = [
+        "## In a recorded process",
+        _done(said["example"]),
+        f"```text\n{said_so}\n{proof}\n```",
+        _figure(cause, diagnosis),
+    ]
+    return "\n\n".join(line for line in lines if line)
+
+
+def _shown(evidence) -> str:
+    from gomem.units import format_value
+
+    value = evidence.value
+    return value if isinstance(value, str) else format_value(value, evidence.unit)
+
+
+def _done(example: str) -> str:
+    """What was done to the process, by the laboratory's own record of it."""
+    name = Path(example).name.removesuffix(".tar.gz")
+    told = json.loads(LABORATORY.read_text(encoding="utf-8")).get(name)
+    if told is None:
+        return f"`gomem report fixtures/{example}` says:"
+    done = _plain("; ".join(cause["text"] for cause in told["causes"]))
+    return f"Under Go {told['go']}: {done}. `gomem report fixtures/{example}` says:"
+
+
+def _figure(cause, diagnosis) -> str:
+    """The first figure of the sections that bear on the cause; none where nothing is drawn."""
+    from gomem.views.report.report import SECTIONS
+
+    sections = {part.name: part for part in SECTIONS}
+    for name in dict.fromkeys((*cause.bears_on, *SECTIONS_WITH_FIGURES)):
+        section = sections[name].make(diagnosis) if name in sections else None
+        for figure in _figures(section.blocks if section else ()):
+            drawing = figure.draw()
+            if hasattr(drawing, "svg"):
+                caption = f"<figcaption>{escape(figure.caption)}</figcaption>"
+                return (
+                    f'```{{raw}} html\n<figure class="gomem">{drawing.svg()}{caption}</figure>\n```'
+                )
+    return ""
+
+
+def _figures(blocks):
+    for block in blocks:
+        if isinstance(block, Figure):
+            yield block
+        elif isinstance(block, Folded):
+            yield from _figures(block.blocks)

@@ -1,0 +1,234 @@
+"""The reference, made from the dictionaries that gomem itself reads: it cannot fall behind."""
+
+import inspect
+import re
+from dataclasses import fields
+from importlib import import_module
+from pkgutil import walk_packages
+
+from gomem.causes import CAUSES
+from gomem.causes.scores import scores
+from gomem.causes.thresholds import Thresholds
+from gomem.inputs.kinds import KINDS
+from gomem.inputs.schema import Column
+from gomem.units import format_bytes
+from gomem.views.json.schemas import SCHEMAS, schema_of
+
+FOLDERS_WITH_FRAMES = ("inputs", "capture", "analysis", "comparison")
+_THRESHOLD = re.compile(r"^    (\w+): (.*(?:\n {8,}.*)*)", re.MULTILINE)
+
+
+def reference_pages() -> dict[str, str]:
+    """The text of each page by its name, the index among them."""
+    pages = {
+        "frames": _frames(),
+        "json": _json(),
+        "thresholds": _thresholds(),
+        "scores": _scores(),
+        "commands": _commands(),
+    }
+    listed = "\n".join(pages)
+    index = (
+        "# Reference\n\nMade from gomem's own dictionaries. The same words on the command line: "
+        "`gomem explain HeapIdle`.\n\n- [Columns of every frame](frames.md)\n"
+        "- [Fields of every JSON output](json.md)\n- [Thresholds](thresholds.md)\n"
+        "- [Scores and their weights](scores.md)\n"
+        f"- [Commands and options](commands.md)\n\n```{{toctree}}\n:hidden:\n\n{listed}\n```\n"
+    )
+    return pages | {"index": index}
+
+
+def _cell(text: str) -> str:
+    return re.sub(r"([\\|*_<>\[\]{}$`])", r"\\\1", " ".join(text.split()))
+
+
+# Frames
+
+
+def _frames() -> str:
+    lines = [
+        "# Columns of every frame",
+        (
+            "Base units: bytes, seconds, fractions of 1. What is of type `Int64`, `Float64` or "
+            "`boolean` can be missing (`<NA>`). A name that Go, the kernel or pprof gives keeps "
+            "its spelling."
+        ),
+    ]
+    for module, frames in sorted(frames_by_module().items()):
+        lines.append(f"## `{module}`")
+        for name, columns in frames.items():
+            rows = "\n".join(
+                f"| `{c.name}` | `{c.dtype}` | {c.unit} | {_cell(c.means)} |" for c in columns
+            )
+            lines += [
+                f"### `{name.lower()}`",
+                f"| Column | Type | Unit | What it says |\n|---|---|---|---|\n{rows}",
+            ]
+    return "\n\n".join(lines) + "\n"
+
+
+def frames_by_module() -> dict[str, dict[str, tuple[Column, ...]]]:
+    """The columns of every frame, by the module that makes it and the name of its dictionary."""
+    found: dict[str, dict[str, tuple[Column, ...]]] = {}
+    for folder in FOLDERS_WITH_FRAMES:
+        package = import_module(f"gomem.{folder}")
+        for module in walk_packages(package.__path__, f"{package.__name__}."):
+            for name, value in vars(import_module(module.name)).items():
+                if _is_dictionary(value) and not name.startswith("_"):
+                    found.setdefault(module.name, {})[name] = value
+    return _without_imports(found)
+
+
+def _is_dictionary(value: object) -> bool:
+    return isinstance(value, tuple) and bool(value) and all(isinstance(c, Column) for c in value)
+
+
+def _without_imports(found):
+    """Each dictionary once: where it is defined, and not where it is imported."""
+    kept: dict[str, dict[str, tuple[Column, ...]]] = {}
+    for module, frames in found.items():
+        source = inspect.getsource(import_module(module))
+        own = {
+            name: c
+            for name, c in frames.items()
+            if re.search(rf"^{name}\b.*= ?", source, re.MULTILINE)
+        }
+        if own:
+            kept[module] = own
+    return kept
+
+
+# JSON
+
+
+def _json() -> str:
+    lines = [
+        "# Fields of every JSON output",
+        (
+            "`--format json` writes it, and `gomem schema` prints its JSON Schema. "
+            "`[]` stands for each element of a list; units are base units."
+        ),
+    ]
+    for command in SCHEMAS:
+        rows = "\n".join(
+            f"| `{path}` | {kind} | {unit} | {_cell(means)} |"
+            for path, kind, unit, means in json_fields(schema_of(command))
+        )
+        lines += [
+            f"## {command}",
+            f"| Field | Type | Unit | What it says |\n|---|---|---|---|\n{rows}",
+        ]
+    return "\n\n".join(lines) + "\n"
+
+
+def json_fields(schema: dict, path: str = "") -> list[tuple[str, str, str, str]]:
+    """Each field of a schema once: its path, type, unit and sentence."""
+    rows: dict[str, tuple[str, str, str, str]] = {}
+    for name, inner in schema.get("properties", {}).items():
+        place = f"{path}.{name}" if path else name
+        row = (place, _type(inner), inner.get("x-unit", ""), inner.get("description", ""))
+        rows.setdefault(place, row)
+        rows |= {found[0]: found for found in json_fields(inner, place) if found[0] not in rows}
+    for inner in (*schema.get("oneOf", ()), *schema.get("anyOf", ())):
+        rows |= {found[0]: found for found in json_fields(inner, path) if found[0] not in rows}
+    if "items" in schema:
+        inside = json_fields(schema["items"], f"{path}[]")
+        rows |= {found[0]: found for found in inside if found[0] not in rows}
+    return list(rows.values())
+
+
+def _type(schema: dict) -> str:
+    kinds = schema.get("type", [inner.get("type", "") for inner in schema.get("anyOf", ())])
+    listed = (
+        [kinds] if isinstance(kinds, str) else [kind for kind in kinds if isinstance(kind, str)]
+    )
+    return " or ".join(dict.fromkeys(filter(None, listed)))
+
+
+# Thresholds
+
+
+def _thresholds() -> str:
+    usual = {field.name: field.default for field in fields(Thresholds)}
+    rows = "\n".join(
+        f"| `{name}` | {_default(name, usual[name])} | {_cell(words)} |"
+        for name, words in _THRESHOLD.findall(inspect.getdoc(Thresholds) or "")
+    )
+    return (
+        "# Thresholds\n\nWhere a finding begins is a judgement. On the command line "
+        "`--threshold NAME=VALUE` changes it, in Python `gomem.diagnose(…, "
+        "thresholds=gomem.Thresholds(NAME=VALUE))`. Sizes are bytes, times seconds, shares "
+        "fractions of 1.\n\n"
+        f"| Threshold | Default | What it decides, and why there |\n|---|---|---|\n{rows}\n\n"
+        f"The {len(CAUSES)} causes that they belong to: [Causes](../causes/index.md).\n"
+    )
+
+
+def _default(name: str, value: float) -> str:
+    return format_bytes(value) if name.endswith("_bytes") else str(value)
+
+
+def _scores() -> str:
+    """The fitted weights, which nobody edits."""
+    lines = [
+        "# Scores and their weights",
+        (
+            "Fitted to recorded processes by `make scores`. "
+            "What they mean: [Growth score](../method/growth.md)."
+        ),
+    ]
+    for code, score in scores().items():
+        rows = "\n".join(
+            f"| `{f.name}` | {_cell(f.sentence)} | {f.weight:g} | {f.center:g} | {f.scale:g} |"
+            for f in score.features
+        )
+        table = "| Feature | What it is | Weight | Mean | Deviation |\n|---|---|--:|--:|--:|\n"
+        lines += [f"## {code}", f"Bias: {score.bias:g}.", table + rows]
+    return "\n\n".join(lines) + "\n"
+
+
+# Commands
+
+
+def _commands() -> str:
+    """What `gomem COMMAND --help` says, from the same objects."""
+    from gomem.cli.main import COMMANDS, overview, parser_of
+
+    lines = ["# Commands and options", f"```text\n{overview().rstrip()}\n```"]
+    for name in COMMANDS:
+        command = parser_of(name)
+        lines += [f"## gomem {name}", _help(command.help or "")]
+        rows = [_option(parameter) for parameter in command.params if parameter.name != "help"]
+        if rows:
+            table = "| Option or argument | Takes | What it does |\n|---|---|---|\n"
+            lines.append(table + "\n".join(rows))
+    kinds = ", ".join(f"`{kind.name}`" for kind in KINDS)
+    lines += [
+        "## What gomem reads",
+        f"Recognised by content, whatever the file is called: {kinds}.",
+    ]
+    return "\n\n".join(lines) + "\n"
+
+
+def _help(text: str) -> str:
+    """The command's own words; its examples as they are typed."""
+    words, _, examples = inspect.cleandoc(text.replace("\b", "")).partition("Examples:")
+    prose = "\n\n".join(_cell(paragraph) for paragraph in words.split("\n\n") if paragraph.strip())
+    typed = "\n".join(line.strip() for line in examples.splitlines() if line.strip())
+    return f"{prose}\n\n```bash\n{typed}\n```" if typed else prose
+
+
+def _option(parameter) -> str:
+    names = ", ".join(f"`{name}`" for name in parameter.opts)
+    if parameter.param_type_name == "argument":
+        names = f"`{parameter.metavar or parameter.name.upper()}`"
+    is_said = parameter.param_type_name == "argument" or getattr(parameter, "is_flag", False)
+    takes = "" if is_said else _takes(parameter)
+    return f"| {names} | {takes} | {_cell(getattr(parameter, 'help', '') or '')} |"
+
+
+def _takes(parameter) -> str:
+    choices = getattr(parameter.type, "choices", None)
+    if choices:
+        return ", ".join(f"`{getattr(choice, 'value', choice)}`" for choice in choices)
+    return f"`{parameter.metavar}`" if parameter.metavar else parameter.type.name

@@ -1,0 +1,43 @@
+"""The manual: MyST pages, some of which `docs/_ext` makes from gomem itself while building.
+
+    make docs      builds it into build/docs, with warnings as errors
+
+Everything a page shows of gomem is what gomem answers: commands in `{gomem}` blocks run, cells run,
+pages of causes, columns, fields, thresholds and commands are made from the code that has them.
+"""
+
+import sys
+from importlib.metadata import version as version_of
+from pathlib import Path
+
+HERE = Path(__file__).parent
+sys.path[:0] = [str(HERE / "_ext"), str(HERE.parent)]
+
+project = "gomem"
+author = "the authors of gomem"
+release = version = version_of("gomem")
+extensions = ["myst_nb", "gomem_math", "gomem_output", "gomem_pages"]
+exclude_patterns = ["gallery", "**.ipynb_checkpoints"]
+html_theme = "furo"
+html_title = "gomem"
+html_static_path = ["_static"]
+html_css_files = ["gomem.css"]
+html_show_sourcelink = False
+html_copy_source = False
+html_show_copyright = False
+html_search_scorer = str(HERE / "_static" / "scorer.js")  # a heading that is the query comes first
+html_math_renderer = "mathml"  # no script from anywhere
+html_theme_options = {"navigation_with_keys": True}
+smartquotes = False  # a heading is searched for as it is typed
+pygments_style, pygments_dark_style = "friendly", "monokai"
+
+myst_enable_extensions = ["dollarmath", "colon_fence", "deflist"]
+myst_heading_anchors = 3
+suppress_warnings = ["misc.highlighting_failure"]  # shell lines with $PID or POD… in them
+
+nb_execution_mode = "force"
+nb_execution_in_temp = False
+nb_execution_timeout = 120
+nb_execution_raise_on_error = True
+nb_execution_show_tb = True
+nb_merge_streams = True

@@ -1,0 +1,38 @@
+"""Moments in a frame of many of them: in their order, and with the time of each."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pandas as pd
+
+from gomem.inputs.schema import Column, Dictionary, dictionary_of
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from datetime import datetime
+
+TIME = Column("time", "datetime64[ns, UTC]", "", "When the moment was, as far as known.")
+
+
+def in_order(
+    frame: pd.DataFrame, times: Mapping[str, datetime | None], *columns: str, timed: bool = True
+) -> pd.DataFrame:
+    """The same rows, each of these columns an ordered categorical of all moments.
+
+    Of `moment` alone if none is named. So a pivot, a group or a sort has moments in the order of
+    the capture. Behind the last of the columns stands its `time`, unless there is one.
+    """
+    columns = columns or ("moment",)
+    ordered = frame.copy(deep=False)
+    dtype = pd.CategoricalDtype(pd.Index(list(times), dtype="str"), ordered=True)
+    for column in columns:
+        ordered[column] = pd.Categorical(frame[column], dtype=dtype)
+    if timed and TIME.name not in frame:
+        known = pd.to_datetime(list(times.values()), utc=True).as_unit("ns").array
+        codes = ordered[columns[-1]].cat.codes.to_numpy()
+        taken = known.take(codes, allow_fill=True)
+        ordered.insert(frame.columns.get_loc(columns[-1]) + 1, TIME.name, taken)
+        told = frame.attrs.get("columns", Dictionary())
+        ordered.attrs["columns"] = Dictionary({**told, **dictionary_of((TIME,))})
+    return ordered

@@ -1,0 +1,73 @@
+"""What the manual and the README say of how often gomem is right, as one file of counts.
+
+`python -m tools.laboratory.matrix --write` writes it; the documentation reads it, and says nothing
+where it is missing.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from tools.laboratory.captures import sets, truth
+from tools.laboratory.reliability import CONFIDENCES
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from tools.laboratory.captures import Answer
+
+MEASURED = Path(__file__).parent.parent.parent / "docs" / "measured.json"
+
+
+def measured_json(answers: Sequence[Answer]) -> str:
+    """All counts, of all answers, of the last set alone, and of each cause."""
+    last = sets()[-1]
+    codes = sorted({code for answer in answers for code in answer.true_codes})
+    counts = {
+        "overall": _overall(answers),
+        "last_set": _overall([a for a in answers if truth()[a.name]["set"] == last]),
+        "causes": {code: _of_cause(code, answers) for code in codes},
+    }
+    return json.dumps(counts, indent=1) + "\n"
+
+
+def _overall(answers: Sequence[Answer]) -> dict[str, int]:
+    ill = [answer for answer in answers if not answer.healthy]
+    well = [answer for answer in answers if answer.healthy]
+    return {
+        "captures": len(answers),
+        "ill": len(ill),
+        "first_finding_right": sum(answer.right for answer in ill),
+        "every_cause_found": sum(not answer.missed for answer in ill),
+        "healthy": len(well),
+        "healthy_without_warning": sum(answer.right for answer in well),
+        "confidently_wrong": sum(bool(answer.confidently_wrong) for answer in answers),
+    }
+
+
+def _of_cause(code: str, answers: Sequence[Answer]) -> dict[str, Any]:
+    """How often a cause that was there is found, and how often a warning of it is right."""
+    there = [answer for answer in answers if code in answer.true_codes]
+    warned = [
+        (answer, finding["confidence"])
+        for answer in answers
+        for finding in answer.warnings
+        if finding["code"] == code
+    ]
+    return {
+        "recorded": len(there),
+        "found": sum(code not in answer.missed for answer in there),
+        "first": sum(answer.right for answer in there),
+        "warnings": {
+            confidence: {
+                "right": sum(
+                    code in answer.measured for answer, said in warned if said == confidence
+                ),
+                "count": sum(said == confidence for _, said in warned),
+            }
+            for confidence in CONFIDENCES
+        },
+        "healthy_warned": sum(answer.healthy for answer, _ in warned),
+    }
