@@ -91,7 +91,7 @@ def test_a_column_of_the_heap_is_its_address_space_and_what_madv_free_left_is_dr
     columns = [sum(column) for column in zip(*heights.values(), strict=True)]
     assert list(diagnosis.capture.memstats["HeapSys"]) == columns
     lazy = [one.part("heap_released_resident") for one in diagnosis.ledgers.values()]
-    assert lazy == heights["given back, still resident"]
+    assert lazy == heights["released, still in RSS"]
     assert [0, 0, 0] == lazy[:3]
     assert lazy[3] > 0
     assert "1-filled 152 MiB in use" in drawing.description
@@ -117,7 +117,7 @@ def test_of_a_capture_without_a_level_nothing_is_drawn():
 def test_more_levels_than_can_be_told_apart_are_refused():
     columns = ["Alloc", "Sys", "HeapSys", "HeapInuse", "HeapIdle", "HeapAlloc", "StackInuse"]
 
-    with pytest.raises(ValueError, match="6 lines at most"):
+    with pytest.raises(ValueError, match="at most 6 can"):
         plot.levels(diagnosed("spiky-go1.27.3"), columns)
 
 

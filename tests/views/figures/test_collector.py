@@ -143,7 +143,7 @@ def test_cpu_is_stacked_in_cores():
     """
     drawing = plot_gc_activity(gc_timeline(cycles_of({}, {}, {})))
 
-    assert ["world stopped", "assists", "background workers", "idle Ps"] == legend(drawing)
+    assert ["pauses", "mark assists", "background workers", "idle marking"] == legend(drawing)
     assert [0.0, 0.0003, 0.001, 0.0015] == pytest.approx(tops(drawing.chart.panels[0]))
 
 
@@ -160,7 +160,7 @@ def test_bars_are_collections():
     panel = plot_gc_pauses(pauses).chart.panels[0]
 
     assert [2, 1] == [bar.height for bar in marks.bars(panel)]
-    assert ["world stopped", "p50 1.02 ms", "p99 100 ms"] == marks.words(panel)
+    assert ["pause", "p50 1.02 ms", "p99 100 ms"] == marks.words(panel)
 
 
 def test_one_collection_has_no_interval_to_draw():
@@ -189,7 +189,7 @@ def test_the_scavengers_lines_are_drawn_where_they_stand():
 
     assert [2.0, 4.0] == list(marks.lines(work)[0].x[::3])
     assert 128 * 1024 == tops(total)[0]
-    assert "2 lines gave back 128 KiB" in plot_gc_scavenges(facts.scavenges, 5.0).description
+    assert "2 scavenger lines released 128 KiB" in plot_gc_scavenges(facts.scavenges, 5.0).description
 
 
 @pytest.mark.parametrize("count", [1, 2, 40, 1000])

@@ -1,4 +1,4 @@
-"""What is resident is filled, what Go claims besides is hollow, and nothing is below zero."""
+"""What is resident is filled, what Go reserved besides is hollow, and nothing is below zero."""
 
 from gomem.analysis.memory import groups
 from gomem.views.figures.groups import plot_groups
@@ -12,7 +12,7 @@ def drawn(capture, moment):
     return plot_groups(facts.groups, facts.rss_bytes)
 
 
-def test_each_group_is_described_with_what_is_resident_and_claimed():
+def test_each_group_is_described_with_what_is_resident_and_reserved():
     described = drawn("zeroing-go1.24.6", "2-loaded").description
 
     assert described.startswith("Go heap 5.43 MiB of 167 MiB claimed; live heap 164 MiB cl")
@@ -23,7 +23,7 @@ def test_groups_of_nothing_are_left_out():
     assert "files" not in drawn("healthy-go1.27.3", "3-later").description
 
 
-def test_without_rss_all_is_claimed():
+def test_without_rss_all_is_reserved():
     facts = diagnosed(CAPTURES / "healthy-go1.27.3").by_moment["3-later"]
 
     described = plot_groups(facts.groups, None).description

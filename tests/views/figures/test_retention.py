@@ -34,19 +34,19 @@ def test_idle_heap_stands_on_what_is_in_use():
     panel = plot_retention(falling(), NO_MARKS).chart.panels[0]
 
     drawn = by_label(panel)
-    idle = drawn["idle, kept"]
+    idle = drawn["idle heap"]
     assert isinstance(idle, Area)
     assert [10 * MIB] * 3 == list(idle.low)
     assert [50 * MIB, 40 * MIB, 22 * MIB] == list(idle.high)
-    assert [0, 10 * MIB, 28 * MIB] == list(drawn["given back"].y)
-    assert [60 * MIB, 50 * MIB, 32 * MIB] == list(drawn["RSS of the process"].y)
+    assert [0, 10 * MIB, 28 * MIB] == list(drawn["released"].y)
+    assert [60 * MIB, 50 * MIB, 32 * MIB] == list(drawn["RSS"].y)
 
 
 def test_the_goals_are_steps():
     frame = rows(*(reading(at, 40, 15, memory_limit_bytes=64) for at in (0, 1, 2)))
     drawn = by_label(plot_retention(frame, NO_MARKS).chart.panels[0])
 
-    assert {"goal by pacing", "0.95 × GOMEMLIMIT leaves", "GOMEMLIMIT leaves"} <= set(drawn)
+    assert {"goal from the pacer", "goal from GOMEMLIMIT", "room under GOMEMLIMIT"} <= set(drawn)
     looks = [drawn[label].look for label in drawn if "GOMEMLIMIT" in label or "goal" in label]
     assert len({(one.edge, one.dash) for one in looks}) == len(looks)
 
@@ -54,14 +54,14 @@ def test_the_goals_are_steps():
 def test_before_1_13_no_goal_is_drawn():
     frame = rows(*(reading(at, 40, 15) for at in (0, 1, 2)), version="go1.12.17")
 
-    assert "goal by pacing" not in by_label(plot_retention(frame, NO_MARKS).chart.panels[0])
+    assert "goal from the pacer" not in by_label(plot_retention(frame, NO_MARKS).chart.panels[0])
 
 
 def test_what_is_still_resident_is_drawn_where_there_is_some():
     lazy = rows(*(reading(at, 10, 5, 30, lazy_free_bytes=30) for at in (0, 1, 2)))
     none = rows(*(reading(at, 10, 5, 30, lazy_free_bytes=0) for at in (0, 1, 2)))
 
-    label = "given back, still resident"
+    label = "released, still in RSS"
     assert label in by_label(plot_retention(lazy, NO_MARKS).chart.panels[0])
     assert label not in by_label(plot_retention(none, NO_MARKS).chart.panels[0])
 
@@ -78,7 +78,7 @@ def test_each_line_of_the_log_is_a_mark():
 def test_of_very_many_readings_no_peak_is_lost(count, drawn):
     told = [reading(at, 10, 5) for at in range(count - 1)]
     told.insert(700, reading(699.5, 10, 500))
-    area = by_label(plot_retention(rows(*told), NO_MARKS).chart.panels[0])["idle, kept"]
+    area = by_label(plot_retention(rows(*told), NO_MARKS).chart.panels[0])["idle heap"]
 
     assert len(area.x) == (drawn or len(area.x))
     assert len(area.x) <= POINTS + 1
@@ -100,11 +100,11 @@ def test_where_nothing_goes_back_it_says_so():
     frame = rows(*(reading(at, 10, 5) for at in (0, 1, 2)))
     words = [one.text for one in plot_release(frame).chart.panels[1].marks if hasattr(one, "text")]
 
-    assert ["time to the goal at that rate: nothing went back from above it"] == words
+    assert ["time to the goal at that rate: nothing released while above it"] == words
 
 
 def test_it_is_said_in_words():
     drawing = plot_retention(falling(), NO_MARKS)
 
-    assert "from 50.0 MiB to 22.0 MiB, at most 50.0 MiB" in drawing.description
+    assert "50.0 MiB at first, 22.0 MiB at last, peak 50.0 MiB" in drawing.description
     assert "<title" in drawing.svg()

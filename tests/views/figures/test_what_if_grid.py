@@ -86,5 +86,5 @@ def test_one_field_is_drawn_as_well():
 def test_words_stand_for_it():
     told = plot_what_if_grid(FOUR).description
 
-    assert "GOGC=100, no limit, today's: 3 collections a second, 0.04 cores, 90.0 MiB" in told
-    assert "GOGC=off, 64.0 MiB: 60 collections a second" in told
+    assert "GOGC=100, no limit, today's: 3 GCs a second, 0.04 cores, 90.0 MiB" in told
+    assert "GOGC=off, 64.0 MiB: 60 GCs a second" in told

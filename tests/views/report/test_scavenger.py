@@ -56,7 +56,7 @@ def test_the_figure_draws_heap_goal_and_lines(quiet):
 
     upper, lower = drawing.chart.panels
     labels = [one.label for one in upper.labelled()]
-    assert ["in use", "idle, kept", "given back", "goal by pacing", "RSS of the process"] == labels
+    assert ["in use", "idle heap", "released", "goal from the pacer", "RSS"] == labels
     assert drawing.chart.legend.labels == labels
     assert "readings in" in drawing.description
     # A mark for each line that gave memory back: behind the second collection, and the call.
