@@ -13,7 +13,7 @@ import typer
 
 from gomem.cli.options import Force, Output, Release  # noqa: TC001 - typer reads the annotations
 from gomem.cli.output import check_writable, file_named_after, tell_damage, tell_where, write
-from gomem.cli.progress import reading_progress
+from gomem.cli.progress import stages
 from gomem.cli.terminal import written_as
 from gomem.errors import CaptureError
 from gomem.sources.paths import no_such_path
@@ -97,8 +97,8 @@ def _diagnosis(path: Path, go_version: str | None) -> Diagnosis:
 
     if not path.exists():
         raise no_such_path(path)
-    with reading_progress() as progress:
-        return diagnose(load(path, go_version=go_version, progress=progress))
+    with stages() as at:
+        return diagnose(load(path, go_version=go_version, progress=at.reading))
 
 
 def _asked(gogc: str, limits: str | None, container: str | None) -> Asked:
