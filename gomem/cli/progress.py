@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from contextlib import contextmanager
+from threading import Timer
 from typing import TYPE_CHECKING, Any
 
 from gomem.errors import printable
@@ -83,6 +84,8 @@ def stages() -> Iterator[Stages]:
     if not sys.stderr.isatty():
         yield Stages(None)
         return
+    from rich.console import Console
+    from rich.status import Status
 
     status = Status("reading", console=Console(stderr=True))
     late = Timer(SHOWN_AFTER_SECONDS, status.start)
