@@ -107,12 +107,14 @@ class GoVersion:
         high: The newest it can be, if known.
         text: As the evidence writes it, when the release is known exactly.
         evidence: How it is known, or what narrows it.
+        against: What the capture says, where the user says otherwise; else empty.
     """
 
     low: GoRelease | None = None
     high: GoRelease | None = None
     text: str | None = None
     evidence: str = "nothing in the capture names it"
+    against: str = ""
 
     @property
     def exact(self) -> GoRelease | None:

@@ -6,7 +6,7 @@ import os
 from dataclasses import dataclass, field, replace
 from itertools import chain
 from os import PathLike
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 from gomem.capture.capture import Capture
@@ -208,11 +208,25 @@ def _read(source: Source, kind: Kind, progress: Progress | None) -> WithDamage:
 
 
 def _version(given: str | None, manifest: Manifest, gathering: _Gathering) -> GoVersion:
-    if given is not None:
-        version = known_version(given, "--go-version")
-        if version is None:
-            raise CaptureError(f"{given}: not a Go release; wanted the form go1.24.2")
+    said = _said_version(manifest, gathering)
+    return said if given is None else _given_version(given, said)
+
+
+def _given_version(given: str, said: GoVersion) -> GoVersion:
+    """The release that the user names, and whether the capture says otherwise."""
+    version = known_version(given, "--go-version")
+    if version is None or version.low is None:
+        raise CaptureError(f"{given}: not a Go release; wanted the form go1.24.2")
+    is_older = said.low is not None and version.low < said.low
+    is_newer = said.high is not None and version.low > said.high
+    if not is_older and not is_newer:
         return version
+    against = text("{} says {}", said.evidence, str(said))
+    return replace(version, evidence=text("--go-version; {}", against), against=against)
+
+
+def _said_version(manifest: Manifest, gathering: _Gathering) -> GoVersion:
+    """What the capture says of the release."""
     version = known_version(str(manifest.fact("go_version")), f"{MANIFEST} go_version")
     if version is not None:
         return version
@@ -254,6 +268,9 @@ def _nothing_readable(name: str, gathering: _Gathering) -> str:
     if not gathering.passed_over:
         return f"{name}: nothing in it; wanted at least one artefact, such as a heap profile"
     found = [*gathering.damage, *gathering.reasons]
+    if len(found) == 1 and found[0].source == PurePath(name).name:  # the path says it already
+        (only,) = found
+        return str(replace(only, source=File(name)))
     more = [f"and {len(found) - 3} more"] if len(found) > 3 else []
     reasons = "; ".join([*map(str, found[:3]), *more])
     return f"{name}: nothing that gomem can read: {reasons}"

@@ -295,8 +295,10 @@ def _setting(text: str) -> tuple[str, Any]:
     name, equals, value = text.partition("=")
     usual = {field.name: field.default for field in fields(Thresholds)}
     if not equals or name not in usual:
-        wanted = ", ".join(f"{known}={default}" for known, default in _nearest_first(name, usual))
-        raise CaptureError(f"{text}: not a threshold; wanted NAME=VALUE, by default {wanted}")
+        near = get_close_matches(name, usual)
+        wanted = ", ".join(f"{known}={usual[known]}" for known in near or usual)
+        question = f"did you mean {wanted}?" if near else f"wanted NAME=VALUE, by default {wanted}"
+        raise CaptureError(f"{text}: not a threshold; {question}")
     try:
         number = float(value)
     except ValueError:
@@ -304,9 +306,3 @@ def _setting(text: str) -> tuple[str, Any]:
     if not number >= 0:
         raise CaptureError(f"{text}: {value!r} is not a number; wanted one from 0 on")
     return name, number
-
-
-def _nearest_first(name: str, usual: dict[str, Any]) -> list[tuple[str, Any]]:
-    """All thresholds, those most like a mistyped name first."""
-    near = get_close_matches(name, usual)
-    return [(known, usual[known]) for known in dict.fromkeys([*near, *usual])]

@@ -111,9 +111,9 @@ def capture(
         raise CaptureError("nothing named; wanted a PID or a URL: gomem capture 4242 -o DIR")
     try:
         _run(named, access, plan, output, gctrace, redact=redact)
-    except KeyboardInterrupt:
-        tell("interrupted; whole moments are kept, if there were any")
-        raise
+    except KeyboardInterrupt as stopped:
+        said = "interrupted; whole moments are kept, if there were any"
+        raise KeyboardInterrupt(said) from stopped
 
 
 def _run(
@@ -125,7 +125,7 @@ def _run(
     from gomem.live.targets import found_target
 
     with _stopped_by_signals(), found_target(named, access) as target:
-        session = _session(target, plan, output, redact=redact)
+        session = session_with(target, plan, output, redact=redact)
         if gctrace is not None:
             session.log = LogTail(gctrace)
             session.log.after(output / LOG)
@@ -134,7 +134,7 @@ def _run(
     _conclude(session, output, why)
 
 
-def _session(target: Target, plan: Plan, output: Path, *, redact: bool) -> Session:
+def session_with(target: Target, plan: Plan, output: Path, *, redact: bool) -> Session:
     """Say what was found, and begin the folder."""
     from gomem.live.facts import facts_of
     from gomem.live.folder import CaptureFolder

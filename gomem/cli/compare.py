@@ -13,7 +13,7 @@ import typer
 from gomem.cli.config import budgets_in, configuration, failing_on
 from gomem.cli.options import Force, Output  # noqa: TC001 - typer reads the annotations
 from gomem.cli.output import check_writable, file_named_after, tell, tell_where, write
-from gomem.cli.progress import reading_progress
+from gomem.cli.progress import stages
 from gomem.cli.terminal import written_as
 from gomem.errors import CaptureError
 from gomem.sources.paths import matching
@@ -189,10 +189,11 @@ def _compare(
     from gomem.comparison.comparison import compare as compare_sides
     from gomem.comparison.comparison import open_side
 
-    with reading_progress() as progress:
-        sides = [[open_side(path, progress) for path in side] for side in runs]
-    if len(sides) == 2:
-        return within_budgets(compare_sides(*sides, **asked), budgets)
+    with stages() as at:
+        sides = [[open_side(path, at.reading) for path in side] for side in runs]
+        at.now("analysing")
+        if len(sides) == 2:
+            return within_budgets(compare_sides(*sides, **asked), budgets)
     # The same capture may be given twice: with a number where a name comes again.
     apart = {
         name if names.count(name) == 1 else f"{name} #{names[: n + 1].count(name)}": side

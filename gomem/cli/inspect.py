@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from gomem.cli.output import write
-from gomem.cli.progress import reading_progress
+from gomem.cli.progress import stages
 from gomem.cli.terminal import terminal_text
 
 
@@ -26,6 +26,6 @@ def inspect(
     from gomem.capture.load import load
     from gomem.views.inspect.inspection import inspection_document
 
-    with reading_progress() as progress:
-        capture = load(*captures, progress=progress)
+    with stages() as at:
+        capture = load(*captures, progress=at.reading)
     write(terminal_text(inspection_document(capture)), None)

@@ -14,6 +14,7 @@ import os
 import re
 import sys
 import traceback
+from functools import wraps
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
@@ -67,6 +68,10 @@ Start with: gomem report --demo
 """
 
 
+class Stopped(Exception):  # noqa: N818 - the user did
+    """Ctrl-C while a command ran; with what there is to say of it."""
+
+
 def main(arguments: list[str] | None = None) -> None:
     """Run the command line and exit with its code."""
     from gomem.cli.output import flush_standard_output, open_standard_streams
@@ -96,8 +101,8 @@ def _guarded(work: Callable[[], int | None]) -> int:
         return _failed(str(error))
     except ReaderGone:
         return 0
-    except KeyboardInterrupt:
-        return INTERRUPTED
+    except (KeyboardInterrupt, Stopped) as stopped:
+        return _failed(str(stopped) or "interrupted", INTERRUPTED)
     except MemoryError:
         return _failed("out of memory; wanted a smaller capture or a larger machine", OUT_OF_MEMORY)
     except Exception as error:  # noqa: BLE001 - a fault must not look like --fail-on
@@ -123,6 +128,9 @@ def _run(arguments: list[str]) -> int:
     if name not in COMMANDS:
         from gomem.errors import did_you_mean
 
+        if name.startswith("-"):
+            near = did_you_mean(name, ("--version", "--help"))
+            return _failed(f"{name}: not an option; wanted a command, --version or --help{near}")
         near = did_you_mean(name, COMMANDS)
         return _failed(f"{name}: not a command; wanted one of {', '.join(COMMANDS)}{near}")
     from typer.exceptions import TyperException
@@ -147,19 +155,33 @@ def parser_of(name: str) -> Any:
 
     word = name.replace("-", "_")
     command = getattr(import_module(f"gomem.cli.{word}"), word)
-    app = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
+    app = typer.Typer(add_completion=False, pretty_exceptions_enable=False, rich_markup_mode=None)
     said, _, each = inspect.cleandoc(command.__doc__ or "").partition("Args:\n")
     words, _, examples = said.partition("Examples:\n")
     told = [" ".join(one.split()) for one in words.strip().split("\n\n")]
-    told.append(
-        "\n".join(["Examples:", *(f"  {one.strip()}" for one in examples.strip().split("\n"))])
-    )
-    app.command(name, help="\n\n".join(told))(command)
+    shown = [f"  {one.strip()}" for one in examples.strip().split("\n")]
+    told.append("\n".join(["\b", "Examples:", *shown]))  # whose lines are not filled
+    app.command(name, help="\n\n".join(told))(_stoppable(command))
     parser: Any = typer.main.get_command(app)
     means = {found[1]: " ".join(found[2].split()) for found in _ARGUMENT.finditer(each)}
     for one in parser.params:
         one.help = one.help or means.get(one.name)
+        if one.default is False:  # a flag that is not set is off
+            one.show_default = False
     return parser
+
+
+def _stoppable(command: Callable[..., Any]) -> Callable[..., Any]:
+    """The same command, of which Ctrl-C is told as it was raised; typer keeps only the code."""
+
+    @wraps(command)
+    def run_it(*arguments: Any, **options: Any) -> Any:
+        try:
+            return command(*arguments, **options)
+        except KeyboardInterrupt as stopped:
+            raise Stopped(str(stopped)) from stopped
+
+    return run_it
 
 
 def _usage(error: Exception) -> str:

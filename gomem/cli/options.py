@@ -15,5 +15,5 @@ Output = Annotated[
         "-o", "--output", callback=output_path, help="Write to this file; - is standard output."
     ),
 ]
-Force = Annotated[bool, typer.Option("--force", help="Overwrite the output.")]
+Force = Annotated[bool, typer.Option("--force", help="Overwrite a file that gomem did not write.")]
 Release = Annotated[str | None, typer.Option(help="The Go release, such as go1.24.2.")]

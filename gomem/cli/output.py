@@ -7,22 +7,25 @@ disk or Ctrl-C leaves whatever was there before. No output ever replaces an inpu
 from __future__ import annotations
 
 import os
+import shlex
 import stat
 import sys
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, TYPE_CHECKING
+from typing import IO, TYPE_CHECKING, TypeVar
 
+from gomem.cli.own_outputs import is_own_output
 from gomem.errors import CaptureError, printable
 from gomem.sources.names import readable_name
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator, Mapping
 
     from gomem.errors import Damage
     from gomem.text import Text
 
+T = TypeVar("T")
 TOLD_PLACES = 20
 STANDARD_OUTPUT = Path("/dev/stdout")
 STANDARD_STREAMS = ("/dev/stdout", "/dev/stderr", "/dev/fd/", "/proc/self/fd/")
@@ -74,8 +77,8 @@ def check_writable(path: Path | None, *, force: bool, inputs: Iterable[Path]) ->
     """Refuse an output before the work is done, not after; standard output (None) is always fine.
 
     Raises:
-        CaptureError: The file is one of the inputs, which are never overwritten; or exists, and
-            `force` does not allow it; or its folder does not exist.
+        CaptureError: The file is one of the inputs, which are never overwritten; or exists, gomem
+            did not write it, and `force` does not allow it; or its folder does not exist.
     """
     if path is None or is_device(path):
         return
@@ -84,8 +87,10 @@ def check_writable(path: Path | None, *, force: bool, inputs: Iterable[Path]) ->
         raise CaptureError(f"{shown}: is a folder; name a file in it")
     if path.exists() and any(_is_read_from(path, read) for read in inputs):
         raise CaptureError(f"{shown}: is an input, which is never overwritten")
-    if path.exists() and not force:
-        raise CaptureError(f"{shown}: exists, and is not overwritten without --force")
+    if path.exists() and not force and not is_own_output(path):
+        raise CaptureError(
+            f"{shown}: exists, and nothing in it says that gomem wrote it; --force overwrites it"
+        )
     if not path.parent.is_dir():
         folder = readable_name(str(path.parent))
         raise CaptureError(f"{shown}: there is no folder {folder}; create it first")
@@ -96,6 +101,11 @@ def is_device(path: Path) -> bool:
     if str(path.absolute()).startswith(STANDARD_STREAMS):
         return True
     return path.exists() and not (path.is_file() or path.is_dir() or path.is_block_device())
+
+
+def is_standard_output(path: Path | None) -> bool:
+    """Whether a target is written to directly, and is no file that could be shown or named."""
+    return path is not None and is_device(path)
 
 
 def _is_read_from(path: Path, read: Path) -> bool:
@@ -114,8 +124,31 @@ def _is_read_from(path: Path, read: Path) -> bool:
     )
 
 
-def write(text: str, path: Path | None) -> None:
+def format_of(output: Path, endings: Mapping[str, T]) -> T | None:
+    """The format that a file's ending asks for; None of a name without an ending.
+
+    CaptureError of an ending that is none of them; a page is printed to PDF by a browser.
+    """
+    ending = output.suffix.removeprefix(".").lower()
+    if not ending or ending in endings:
+        return endings.get(ending)
+    shown = readable_name(str(output))
+    if ending == "pdf":
+        page = shlex.quote(str(Path(shown).with_suffix(".html")))
+        print_it = f"chromium --headless --print-to-pdf={shlex.quote(shown)} {page}"
+        raise CaptureError(f"{shown}: gomem writes no PDF; write {page}, then: {print_it}")
+    known = ", ".join(f".{one}" for one in endings)
+    raise CaptureError(f"{shown}: unknown ending; wanted one of {known}, or --format")
+
+
+def write(made: str | bytes, path: Path | None) -> None:
     """Write to the file, or print where there is none; a CaptureError if it cannot be written."""
+    if isinstance(made, bytes):
+        assert path is not None
+        with written(path) as file:
+            file.write(made)
+        return
+    text = made
     write_pieces([text if path is not None or text.endswith("\n") else f"{text}\n"], path)
 
 
@@ -145,9 +178,18 @@ def _standard_output() -> Iterator[None]:
 
 
 def tell_where(path: Path) -> None:
-    """Print where the output is, unless it went to a device or a pipe."""
+    """Print where the output is, unless it went to a device or a pipe; a link on a terminal."""
     if not is_device(path):
-        write(printable(readable_name(str(path))), None)
+        shown = path.resolve().as_uri() if sys.stdout.isatty() else readable_name(str(path))
+        write(printable(shown), None)
+
+
+def open_page(path: Path) -> None:
+    """Show a page in the user's browser; where there is none, say so."""
+    import webbrowser
+
+    if not webbrowser.open(path.resolve().as_uri()):
+        tell(f"{readable_name(str(path))}: no browser found; open the file yourself")
 
 
 @contextmanager

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from contextlib import contextmanager
+from threading import Timer
 from typing import TYPE_CHECKING, Any
 
 from gomem.errors import printable
@@ -12,7 +13,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from contextlib import AbstractContextManager
 
-SHOWN_FROM_FILES = 20  # a few files are read before a person could follow
+    from rich.status import Status
+
+MIB = " (MiB)"
+SHOWN_AFTER_SECONDS = 0.7  # what is done by then needs no words
 
 
 @contextmanager
@@ -49,14 +53,47 @@ def cells_progress() -> AbstractContextManager[Callable[[int, int], None] | None
     return _counted("running the notebook", "", "MofNCompleteColumn")
 
 
+class Stages:
+    """What a command is at, on one line: reading, then analysing, then writing."""
+
+    def __init__(self, status: Status | None) -> None:
+        self._status = status
+
+    @property
+    def reading(self) -> Callable[[str, int, int], None] | None:
+        """A callback for `gomem.load`, or None if nobody is watching."""
+        if self._status is None:
+            return None
+        return self._reading
+
+    def _reading(self, name: str, number: int, total: int) -> None:
+        name, unit, _ = name.partition(MIB)  # which a long file's name ends in
+        self.now(f"reading {name}: {number} of {total}{unit and ' MiB'}")
+
+    def now(self, words: str) -> None:
+        """Show another stage."""
+        if self._status is not None:
+            from rich.text import Text
+
+            self._status.update(Text(printable(words)))
+
+
 @contextmanager
-def reading_progress() -> Iterator[Callable[[str, int, int], None] | None]:
-    """A callback for `gomem.load`, or None if nobody is watching."""
-    with _bar("reading {task.description}", "MofNCompleteColumn") as bar:
-        task = bar and bar.add_task("", total=None, visible=False)
+def stages() -> Iterator[Stages]:
+    """Show what goes on from the first second on, until the block ends; nothing to a pipe."""
+    if not sys.stderr.isatty():
+        yield Stages(None)
+        return
+    from rich.console import Console
+    from rich.status import Status
 
-        def advance(name: str, number: int, total: int) -> None:
-            shown = {"description": printable(name), "visible": total >= SHOWN_FROM_FILES}
-            bar.update(task, completed=number, total=total, **shown)
-
-        yield bar and advance
+    status = Status("reading", console=Console(stderr=True))
+    late = Timer(SHOWN_AFTER_SECONDS, status.start)
+    late.daemon = True
+    late.start()
+    try:
+        yield Stages(status)
+    finally:
+        late.cancel()
+        late.join()  # it may be about to start
+        status.stop()

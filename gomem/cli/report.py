@@ -11,18 +11,24 @@ import typer
 
 from gomem.cli import output as out
 from gomem.cli.options import Force, Output, Release  # noqa: TC001 - typer reads the annotations
-from gomem.cli.progress import reading_progress
+from gomem.cli.progress import stages
+from gomem.cli.running import captured_now, running_named
 from gomem.cli.terminal import terminal_summary, terminal_text, written_as
 from gomem.errors import CaptureError
 from gomem.sources.listing import ARCHIVE_SUFFIXES
+from gomem.sources.names import readable_name
 from gomem.sources.packaged import packaged
 from gomem.sources.paths import no_such_path
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
     from typing import TypeAlias
 
     from gomem.causes.thresholds import Thresholds
+    from gomem.cli.progress import Stages
     from gomem.diagnosis.diagnosis import Diagnosis
+    from gomem.errors import Damage
+    from gomem.views.document import Document
 
     Side: TypeAlias = Path | list[Path] | None  # a path, several files of one moment, or nothing
 
@@ -31,13 +37,20 @@ MORE = "The page has the rest, and so does --full."
 
 
 # What `--format` takes. Without it: a summary on the terminal and HTML in a file.
-Format = StrEnum("Format", "html text json md ipynb")
+Format = StrEnum("Format", "html text json md ipynb summary png")
+TO_FILES = (None, Format.html, Format.ipynb, Format.png)  # named after the capture without -o
+WITH_PAGES = (None, Format.html, Format.png)  # that a browser shows
+# What -o says of the format; None is the page, with its summary on the terminal.
+ENDINGS = {
+    "html": None, "htm": None, "txt": Format.text, "text": Format.text, "json": Format.json,
+    "md": Format.md, "ipynb": Format.ipynb, "png": Format.png,
+}  # fmt: skip
 
 Level = StrEnum("Level", "info warning critical")  # what `--fail-on` takes
 
 
 def report(
-    captures: Annotated[list[Path] | None, typer.Argument(metavar="CAPTURE…")] = None,
+    captures: Annotated[list[Path] | None, typer.Argument(metavar="CAPTURE|PID|URL…")] = None,
     *,
     demo: Annotated[bool, typer.Option("--demo")] = False,
     baseline: Path | None = None,
@@ -48,6 +61,7 @@ def report(
     threshold: Annotated[list[str] | None, typer.Option(metavar="NAME=VALUE")] = None,
     redact: Annotated[bool, typer.Option("--redact")] = False,
     full: Annotated[bool, typer.Option("--full")] = False,
+    opened: Annotated[bool, typer.Option("--open")] = False,
     force: Force = False,
 ) -> None:
     """Say where the memory of a Go process went.
@@ -55,24 +69,32 @@ def report(
     Without --format: a screen of it on a terminal, or all of it where standard output is none, and
     the whole report as one HTML file named after the capture; the last line printed is its path.
     With --format text, json or md: only that, on standard output or in the file that -o names.
-    With --format ipynb: a notebook that shows the report, and can be run again.
+    With --format ipynb: a notebook that shows the report, and can be run again. With --format
+    summary: eight lines for a chat; with png: the first picture.
+    Of a PID or a URL: one snapshot is captured to a folder named after the process, and reported.
 
     Examples:
         gomem report --demo
+        gomem report 4711 --open
         gomem report captures/api --baseline captures/api-before
         gomem report capture.tar.gz --format json --fail-on warning
 
     Args:
-        captures: A folder, an archive, or files of one moment.
+        captures: A folder, an archive, or files of one moment; or a running process.
         demo: Use the capture, and its baseline, gomem ships with.
         baseline: A capture to compare this one with.
         output_format: Write only this format.
         fail_on: Exit with 1 on a finding at least this severe.
-        threshold: Where a finding begins, such as pause_seconds=0.001; can be repeated. A wrong
-            name lists them all.
+        threshold: Where a finding begins, such as pause_seconds=0.001; can be repeated. A
+            name that is like none lists them all.
         redact: Hide folder names.
         full: On a terminal, print all and not a screen of it.
+        opened: Show the page in a browser.
     """
+    output_format = _format(output, output_format)
+    if opened and (output_format not in WITH_PAGES or out.is_standard_output(output)):
+        raise CaptureError("--open shows a page; leave out --format, or -o -")
+    out.check_writable(output, force=force, inputs=())
     groups = _groups(captures or [], demo=demo)
     if output is not None and len(groups) > 1:
         raise CaptureError(f"-o names one file, but there are {len(groups)} captures; name one")
@@ -80,37 +102,60 @@ def report(
         baseline = packaged(DEMO_BASELINE)
     from gomem.causes.finding import Severity
     from gomem.causes.thresholds import Thresholds
-    from gomem.views.names import hidden
 
     limits, worst = Thresholds.of(threshold or []), list[Severity]()
     for group in groups:
         target = output
-        if output is None and output_format in {None, Format.html, Format.ipynb}:
+        if output is None and output_format in TO_FILES:
             name = DEMO if demo else str(group[0])
             target = out.file_named_after(name, f".gomem.{output_format or Format.html}")
         inputs = group if baseline is None else [*group, baseline]
         out.check_writable(target, force=force, inputs=inputs)
-        diagnosis = _diagnose(group, baseline, go_version, limits)
-        # Redacted, since whoever keeps the report keeps what could not be read, too.
-        shown = hidden(diagnosis, redact=True).text if redact else str
-        out.tell_damage(diagnosis.capture.damaged, shown)
         sides = (group[0] if len(group) == 1 else group, baseline)
-        _write(diagnosis, output_format, target, sides, redact=redact, full=full)
+        with stages() as at:
+            diagnosis = _diagnose(group, baseline, go_version, limits, at)
+            made, document = _made(diagnosis, output_format, target, sides, at, redact=redact)
+        out.write(made, target)
+        if output_format is None and document is not None and not out.is_standard_output(target):
+            shown = terminal_text(document) if full else terminal_summary(document, MORE)
+            out.write(shown, None)
+        _tell_doubts(diagnosis, target, redact=redact)
         if target is not None:
             out.tell_where(target)
+            if opened:
+                out.open_page(target)
         worst += [finding.severity for finding in diagnosis.findings]
     if fail_on is not None and any(severity >= Severity[fail_on.upper()] for severity in worst):
         raise typer.Exit(1)
 
 
+def _format(output: Path | None, chosen: Format | None) -> Format | None:
+    """What to write: as --format says, else as the ending of -o does; None for the page."""
+    if output is None or out.is_device(output):
+        return chosen
+    if chosen is None or output.suffix.lower() == ".pdf":
+        return out.format_of(output, ENDINGS)
+    return chosen
+
+
 def _groups(captures: list[Path], *, demo: bool) -> list[list[Path]]:
-    """The captures asked for: each folder or archive is one; loose files together are one."""
+    """The captures asked for: each folder or archive is one; loose files together are one.
+
+    PIDs and URLs together are a process, of which a snapshot is captured.
+    """
     if demo:
         if captures:
             raise CaptureError("--demo brings its own capture; leave out the other")
         return [[packaged(DEMO)]]
     if not captures:
-        raise CaptureError("no capture named; wanted a folder, an archive or files, or --demo")
+        raise CaptureError(
+            "no capture named; wanted a folder, an archive or files, a PID or a URL, or --demo"
+        )
+    if running := running_named(captures):
+        if len(running) < len(captures):
+            both = f"{running[0]}: a running process beside captures"
+            raise CaptureError(f"{both}; wanted one or the other, or --baseline CAPTURE")
+        return [[captured_now(running)]]
     for path in captures:
         if not path.exists():
             raise no_such_path(path)
@@ -124,40 +169,81 @@ def _is_whole(path: Path) -> bool:
 
 
 def _diagnose(
-    paths: list[Path], baseline: Path | None, go_version: str | None, limits: Thresholds
+    paths: list[Path], baseline: Path | None, go_version: str | None, limits: Thresholds, at: Stages
 ) -> Diagnosis:
     from gomem.capture.load import load
     from gomem.diagnosis.diagnosis import diagnose
 
-    with reading_progress() as progress:
-        capture = load(*paths, go_version=go_version, progress=progress)
-        against = None if baseline is None else load(baseline, progress=progress)
+    capture = load(*paths, go_version=go_version, progress=at.reading)
+    against = None if baseline is None else load(baseline, progress=at.reading)
+    at.now("analysing")
     return diagnose(capture, against, thresholds=limits)
 
 
-def _write(
-    diagnosis: Diagnosis, chosen: Format | None, target: Path | None, sides: tuple[Side, Side], *,
-    redact: bool, full: bool,
-) -> None:  # fmt: skip
-    """The report in the format asked for; without one the page, and its summary for a terminal."""
+def _made(
+    diagnosis: Diagnosis, chosen: Format | None, target: Path | None, sides: tuple[Side, Side],
+    at: Stages, *, redact: bool,
+) -> tuple[str | bytes, Document | None]:  # fmt: skip
+    """The report in the format asked for, and the document that it is of, if it is of one."""
     if chosen is Format.json:
         from gomem.views.json.report import render_json_report
 
-        out.write(render_json_report(diagnosis, redact=redact), target)
-        return
+        return render_json_report(diagnosis, redact=redact), None
     from gomem.views.report.report import report_document
 
     document = report_document(diagnosis, redact=redact)
+    if chosen is Format.summary:
+        from gomem.views.writers.chat import write_chat
+
+        return write_chat(document), None
+    if chosen is Format.png:
+        return _picture(diagnosis, document, redact=redact), None
+    if target is not None:
+        at.now(f"writing {readable_name(str(target))}")
     if chosen is Format.ipynb:
         from gomem.views.writers.report_notebook import write_notebook
 
         assert target is not None
         found = (_beside(side, target, redact=redact) for side in sides)
-        out.write(write_notebook(document, *found), target)
-        return
-    out.write(written_as(chosen or Format.html, document, target), target)
-    if chosen is None and target is not None and not out.is_device(target):
-        out.write(terminal_text(document) if full else terminal_summary(document, MORE), None)
+        return write_notebook(document, *found), document
+    return written_as(chosen or Format.html, document, target), document
+
+
+def _picture(diagnosis: Diagnosis, document: Document, *, redact: bool) -> bytes:
+    from gomem.views.report.picture import picture
+    from gomem.views.writers.chat import write_chat
+    from gomem.views.writers.png import write_png
+
+    title, *_ = write_chat(document).splitlines()
+    drawing = picture(diagnosis, redact=redact)
+    return write_png(drawing, title=title, made_by=document.made_by)
+
+
+def _tell_doubts(diagnosis: Diagnosis, target: Path | None, *, redact: bool) -> None:
+    """A line on what could not be read, and one on a release that the capture does not name."""
+    from gomem.views.names import hidden
+
+    capture = diagnosis.capture
+    # Redacted, since whoever keeps the report keeps what is told beside it, too.
+    shown = hidden(diagnosis, redact=True).text if redact else str
+    if against := capture.go_version.against:
+        out.tell(f"--go-version {capture.go_version}, but {shown(against)}")
+    if len(capture.damaged) == 1:
+        out.tell(shown(capture.damaged[0].message))
+    elif capture.damaged:
+        out.tell(f"{_places(capture.damaged)} could not be read; see {_where_damage_is(target)}")
+
+
+def _places(damaged: Iterable[Damage]) -> str:
+    sources = [place.source for place in damaged]
+    files = len(set(sources))
+    return f"{len(sources)} places" + (f" in {files} files" if files > 1 else "")
+
+
+def _where_damage_is(target: Path | None) -> str:
+    if target is None or out.is_standard_output(target):
+        return "What could not be read"
+    return f"What could not be read, in {readable_name(str(target))}"
 
 
 def _beside(side: Side, target: Path, *, redact: bool) -> Any:

@@ -13,7 +13,7 @@ import typer
 
 from gomem.cli.options import Force, Output, Release  # noqa: TC001 - typer reads the annotations
 from gomem.cli.output import check_writable, file_named_after, tell_damage, tell_where, write
-from gomem.cli.progress import reading_progress
+from gomem.cli.progress import stages
 from gomem.cli.terminal import written_as
 from gomem.errors import CaptureError
 from gomem.units import BYTE_UNITS
@@ -70,8 +70,8 @@ def what_if(
     if output is None and chosen is Format.html:
         target = file_named_after(str(capture), ".what-if.html")
     check_writable(target, force=force, inputs=[capture])
-    with reading_progress() as progress:
-        diagnosis = diagnose(load(capture, go_version=go_version, progress=progress))
+    with stages() as at:
+        diagnosis = diagnose(load(capture, go_version=go_version, progress=at.reading))
     answer = diagnosis.facts.what_if_set(asked)
     if answer is None:
         raise CaptureError(

@@ -119,12 +119,15 @@ class CollectorFacts:
     @cached_property
     def longest_stop(self) -> pd.Series | None:
         """The collection that stopped the world for longest; None if no stop is known."""
-        worst, row = -1.0, None
-        for piece in pieces_of(self.cycles):
+        worst, at = -1.0, None
+        for piece in pieces_of(self.cycles, STOPS):
             stopped = stopped_seconds(piece).dropna()
             if len(stopped) and stopped.max() > worst:
-                worst, row = float(stopped.max()), piece.loc[stopped.idxmax()]
-        return row
+                worst, at = float(stopped.max()), stopped.idxmax()
+        if at is None:
+            return None
+        cycles = self.cycles
+        return cycles.loc[at] if isinstance(cycles, pd.DataFrame) else cycles.row(int(at))
 
     @cached_property
     def timeline_table(self) -> pd.DataFrame:

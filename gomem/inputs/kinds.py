@@ -187,7 +187,8 @@ KINDS = (
     ),
 )  # fmt: skip
 BY_NAME = {kind.name: kind for kind in KINDS}
-WANTED = f"{', '.join(kind.wanted for kind in KINDS[:-1])} or {KINDS[-1].wanted}"
+# What a message asks for where nothing at all is known of a file: what people have at hand.
+WANTED = "a profile, a GC log, MemStats, /metrics, smaps or another file of /proc, or benchmarks"
 _WORDS = frozenset(word for kind in KINDS for word in kind.words)
 _WORD = re.compile(r"[a-z]+")
 FILE_WORDS = frozenset({"gz", "text", "txt", "zst"}) | _WORDS

@@ -2,46 +2,67 @@
 
 from __future__ import annotations
 
-import io
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     import pandas as pd
+    import pyarrow as pa
+
+
+PLAIN = frozenset({"int64", "float64"})
 
 
 class PackedFrame:
-    """Rows of a frame, packed as Feather; they come out again in pieces, or all together.
+    """Rows of a frame, packed without loss; they come out again in pieces, or all together.
 
     A log's columns repeat themselves: ten million collections take 200 MB packed, 2 GB as a frame.
     """
 
-    def __init__(self, like: pd.DataFrame) -> None:
-        """Begin without a row, with the columns and types of a frame."""
+    def __init__(self, like: pd.DataFrame, min_rows: int = 1) -> None:
+        """Begin without a row, with the columns and types of a frame.
+
+        What is appended waits until there are so many rows, and is a piece together.
+        """
         self._like = like.iloc[:0]
-        self._pieces: list[tuple[int, bytes]] = []
+        self._min_rows = min_rows
+        self._pieces: list[tuple[int, dict[str, pa.Buffer]]] = []
+        self._waiting: list[pd.DataFrame] = []  # rows that are too few for a piece
+        self._rows = 0
 
     def append(self, piece: pd.DataFrame) -> None:
         """Take further rows."""
         if len(piece):
-            bare, packed = piece.reset_index(drop=True), io.BytesIO()
-            bare.attrs = {}  # a dictionary of the columns would be packed with every piece
-            bare.to_feather(packed, compression="zstd")
-            self._pieces.append((len(piece), packed.getvalue()))
+            self._waiting.append(piece)
+            self._rows += len(piece)
+        if sum(map(len, self._waiting)) >= self._min_rows:
+            self._pack()
+
+    def _pack(self) -> None:
+        """Pack what waits as one piece."""
+        import pandas as pd
+
+        if not self._waiting:
+            return
+        piece = pd.concat(self._waiting, ignore_index=True)
+        self._waiting.clear()
+        packed = {name: _packed(piece[name]) for name in piece.columns}
+        self._pieces.append((len(piece), packed))
 
     def __len__(self) -> int:
-        return sum(rows for rows, _ in self._pieces)
+        return self._rows
 
     @property
     def stored_bytes(self) -> int:
         """Memory that the rows take."""
-        return sum(len(packed) for _, packed in self._pieces)
+        self._pack()
+        return sum(one.size for _, packed in self._pieces for one in packed.values())
 
     @property
     def empty(self) -> bool:
         """Whether there is no row."""
-        return not self._pieces
+        return self._rows == 0
 
     @property
     def columns(self) -> pd.Index:
@@ -58,18 +79,63 @@ class PackedFrame:
         """The rows (or columns of them) piece by piece, numbered from 0; at least one piece."""
         import pandas as pd
 
-        names = list(self.columns if columns is None else columns)
+        like = self._like if columns is None else self._like[list(columns)]
+        self._pack()
         if self.empty:
-            yield self._like[names]
+            yield like
         start = 0
         for rows, packed in self._pieces:
-            piece = pd.read_feather(io.BytesIO(packed), columns=names, use_threads=False)
-            piece.index = pd.RangeIndex(start, start + rows)
-            yield piece
+            index = pd.RangeIndex(start, start + rows)
+            arrays = {name: _unpacked(packed[name], like[name].dtype) for name in like.columns}
+            yield pd.DataFrame(arrays, index=index, copy=False)
             start += rows
+
+    def row(self, place: int) -> pd.Series:
+        """The row at a place, from 0; IndexError where there is none."""
+        import pandas as pd
+
+        self._pack()
+        start = 0
+        for rows, packed in self._pieces:
+            if start <= place < start + rows:
+                types = self._like.dtypes
+                arrays = {name: _unpacked(packed[name], types[name]) for name in self._like.columns}
+                index = pd.RangeIndex(start, start + rows)
+                return pd.DataFrame(arrays, index=index, copy=False).loc[place]
+            start += rows
+        raise IndexError(place)
 
     def whole(self) -> pd.DataFrame:
         """All rows as one frame, in all the memory that it takes."""
         import pandas as pd
 
         return pd.concat(list(self.pieces())).reset_index(drop=True)
+
+
+def _packed(column: pd.Series) -> pa.Buffer:
+    import pyarrow as pa
+
+    # A plain number is kept as it is, NaN too: so it comes out again without being looked at.
+    plain = column.to_numpy() if str(column.dtype) in PLAIN else column
+    array = pa.array(plain, from_pandas=plain is column)
+    if isinstance(array, pa.ChunkedArray):  # of texts that were put together
+        array = array.combine_chunks()
+    batch = pa.record_batch([array], names=[""])
+    sink = pa.BufferOutputStream()
+    options = pa.ipc.IpcWriteOptions(compression="lz4", use_threads=False)
+    with pa.ipc.new_stream(sink, batch.schema, options=options) as writer:
+        writer.write_batch(batch)
+    return sink.getvalue()
+
+
+def _unpacked(buffer: pa.Buffer, dtype: Any) -> Any:
+    """A column as an array, which takes the index of its frame."""
+    import pyarrow as pa
+
+    reader = pa.ipc.open_stream(buffer, options=pa.ipc.IpcReadOptions(use_threads=False))
+    array = reader.read_next_batch().column(0)
+    if str(dtype) in PLAIN:
+        return array.to_numpy()
+    if str(dtype) in {"Int64", "boolean"}:
+        return dtype.__from_arrow__(array)
+    return array.to_pandas().astype(dtype).array

@@ -39,13 +39,24 @@ def matching(path: str | PathLike[str]) -> list[str]:
 def no_such_path(path: str | PathLike[str]) -> CaptureError:
     """What to raise over a path that is not there."""
     text = readable_name(str(path))
-    if _URL.match(text):
-        url = _URL.sub(lambda found: f"{found[1].lower()}://", text, count=1)
+    url = as_url(text)
+    if url is not None:
         file = re.split(r"[?#]", url)[0].rstrip("/").rpartition("/")[2]
         fetch = f"curl -f -o {shlex.quote(file)} {shlex.quote(url)}"
         what = f"is a URL, wanted a file; fetch it first: {fetch}"
         return CaptureError(f"{url}: {what}, then name {file} to gomem")
+    if text.isdecimal():
+        way = f"for the process with that PID: gomem report {text}"
+        return CaptureError(f"{text}: no such file or folder; {way}")
     return CaptureError(f"{text}: no such file or folder{_near(Path(path))}")
+
+
+def as_url(path: str | PathLike[str]) -> str | None:
+    """The URL that somebody named where a path was expected; None if it is none."""
+    text = os.fspath(path)
+    if not _URL.match(text):
+        return None
+    return _URL.sub(lambda found: f"{found[1].lower()}://", text, count=1)
 
 
 def _near(path: Path) -> str:

@@ -76,21 +76,22 @@ def test_what_was_not_read_is_one_line_on_standard_error(run):
     assert 1 == errors.count("\n")
 
 
-def test_an_output_is_written_and_not_overwritten(run, tmp_path):
+def test_an_output_is_written_and_what_is_not_gomems_is_not_overwritten(run, tmp_path):
     """
-    Its path is printed. The second time takes --force, and the message says so.
+    Its path is printed. Over text, which bears no mark, it takes --force, and the message says so.
     """
-    output = tmp_path / "out.json"
+    output = tmp_path / "out.txt"
 
     assert (0, f"{output}\n", "") == run(SLOW, FAST, "-o", output)
     first = output.read_text()
     code, _, errors = run(FAST, SLOW, "-o", output)
     assert 2 == code
-    assert f"gomem: {output}: exists, and is not overwritten without --force\n" == errors
+    refused = "exists, and nothing in it says that gomem wrote it; --force overwrites it"
+    assert f"gomem: {output}: {refused}\n" == errors
     assert first == output.read_text()
     assert 0 == run(FAST, SLOW, "-o", output, "--force")[0]
 
-    assert "worse" == json.loads(output.read_text())["metrics"][0]["verdict"]
+    assert "▲ worse: " in output.read_text()
 
 
 @pytest.mark.parametrize(

@@ -63,7 +63,10 @@ def test_an_output_is_not_overwritten_without_force(tmp_path, capsys):
 
     assert 2 == run(["report", str(HEALTHY), "-o", "mine.html"])
     assert "precious" == (tmp_path / "mine.html").read_text()
-    assert "mine.html: exists, and is not overwritten without --force" in one_line_error(capsys)
+    assert (
+        "mine.html: exists, and nothing in it says that gomem wrote it; --force overwrites"
+        in one_line_error(capsys)
+    )
     assert 0 == run(["report", str(HEALTHY), "-o", "mine.html", "--force"])
     assert "precious" != (tmp_path / "mine.html").read_text()
 
@@ -80,7 +83,10 @@ def test_fail_on_sets_the_exit_code(code, capture, level):
     ("arguments", "message"),
     [
         (["reprot"], "reprot: not a command; wanted one of report, compare"),
-        (["report"], "no capture named; wanted a folder, an archive or files, or --demo"),
+        (
+            ["report"],
+            "no capture named; wanted a folder, an archive or files, a PID or a URL, or --demo",
+        ),
         (["report", "nowhere"], "nowhere: no such file or folder"),
         (["report", "--formt", "json"], "--formt"),
         (["report", "empty"], "empty: nothing in it"),

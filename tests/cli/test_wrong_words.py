@@ -61,7 +61,7 @@ def test_python_names_are_answered_likewise():
         gomem.read_pprof(HEAP).top(granularity="line")
 
 
-@pytest.mark.parametrize("command", ["report", "inspect", "top", "table"])
+@pytest.mark.parametrize("command", ["inspect", "top", "table"])
 def test_a_url_is_answered_with_how_to_fetch_it(capsys, command):
     url = "http://localhost:6060/debug/pprof/heap?gc=1"
 

@@ -134,7 +134,7 @@ def test_what_is_not_recognised_is_told_as_text_or_binary(head, name, what):
 
     assert what in seen.what
     assert not seen.known
-    assert "wanted a cgroup's" in not_an_artefact(head, name).what
+    assert "; wanted a profile, a GC log, MemStats" in not_an_artefact(head, name).what
 
 
 @pytest.mark.parametrize("byte", [0x08, 0x0E, 0x1A, 0x1C, 0x1F])

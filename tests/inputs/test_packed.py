@@ -37,6 +37,26 @@ def test_rows_come_out_as_they_went_in(sizes):
     )
 
 
+def test_rows_wait_for_one_another_until_they_are_a_piece():
+    packed = PackedFrame(FRAME, min_rows=3)
+    for row in range(5):
+        packed.append(FRAME.iloc[row : row + 1])
+
+    assert 5 == len(packed)
+    assert [3, 2] == [len(piece) for piece in packed.pieces()]
+    pd.testing.assert_frame_equal(FRAME, packed.whole())
+
+
+@pytest.mark.parametrize("place", range(5))
+def test_a_row_is_found_in_its_piece(place):
+    pd.testing.assert_series_equal(FRAME.loc[place], packed_in(2, 3).row(place))
+
+
+def test_a_row_that_there_is_not():
+    with pytest.raises(IndexError):
+        packed_in(2, 3).row(5)
+
+
 def test_no_rows_are_one_empty_piece_with_its_types():
     packed = packed_in(0)
 

@@ -13,6 +13,7 @@ import pandas as pd
 from gomem.analysis.collector.steps import (
     MARKING,
     NANOSECOND_DIGITS,
+    OF_STEPS,
     ROUNDING_BYTES,
     STOPS,
     Cycles,
@@ -26,6 +27,7 @@ from gomem.statistics.quantiles import Tally
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+COLUMNS = (*OF_STEPS, *STOPS, "forced", "periodic", "heap_goal_bytes")
 STEP_OF_GROWTH = 1.25  # less than GOGC=100 lets the heap of a start-up grow each time
 _STW = "How long the world stood still for a collection, both stops together:"
 _INTERVAL = "From the start of one collection to the start of the next:"
@@ -140,7 +142,7 @@ def cost_of_collection(cycles: Cycles) -> GcCost:
     collection to its last, and so leaves out the last one's own CPU.
     """
     so_far = CostSoFar()
-    for piece, before in overlapping(cycles):
+    for piece, before in overlapping(cycles, COLUMNS):
         so_far.add(piece, before)
     return so_far.cost
 

@@ -15,6 +15,7 @@ stopped the others go on: so the program keeps at least this much, on a busy mac
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
@@ -36,7 +37,9 @@ FloatArray = npt.NDArray[np.float64]
 # a request.
 WINDOWS_SECONDS = (0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0)
 
+COLUMNS = ("run", "number", "at_seconds", "gomaxprocs", *STOPS, *CONCURRENT, *MARKING)
 PHASES_OF_A_CYCLE = 4  # its start, and the ends of its stops and of what lies between
+RISES, FALLS = [0, 2], [1, 3]  # of them, where a stop begins and where it ends
 
 MMU = (
     Column("window_seconds", "float64", "s", "Length of the window."),
@@ -75,17 +78,42 @@ class LostTime:
     def worst_window(self, seconds: float) -> tuple[float, float] | None:
         """The largest part that any window of a length lost, and where that window begins.
 
-        Between two knots the loss changes at an even rate, so that a window which loses most has
-        one of its ends on a knot: no others need be looked at.
+        Between two knots the loss changes at an even rate, so that a window which loses most
+        begins where the rate goes up, with a stop, or ends where it goes down, behind one: no
+        others need be looked at.
         """
         latest = self.end - seconds
         if latest < self.begin - 10.0**-NANOSECOND_DIGITS:
             return None
-        starts = np.concatenate([[self.begin], self.knots, self.knots - seconds])
-        starts = starts.clip(self.begin, max(latest, self.begin))
-        lost = self.before(starts + seconds) - self.before(starts)
+        ends = np.array([self.begin, max(latest, self.begin)])
+        (rises, lost_before), (falls, lost_after) = self._rises, self._falls
+        after = slice(int(np.searchsorted(rises, latest, side="right")))
+        before = slice(int(np.searchsorted(falls, self.begin + seconds)), None)
+        begins, closes = rises[after], falls[before] - seconds
+        starts = np.concatenate([ends, begins, closes])
+        lost = np.concatenate(
+            [
+                self.before(ends + seconds) - self.before(ends),
+                self.before(begins + seconds) - lost_before[after],
+                lost_after[before] - self.before(closes),
+            ]
+        )
         worst = int(lost.argmax())
         return min(1.0, float(lost[worst]) / seconds), float(starts[worst])
+
+    @cached_property
+    def _rises(self) -> tuple[FloatArray, FloatArray]:
+        """Where stops begin, and what was lost up to there."""
+        return self._of_cycles(RISES)
+
+    @cached_property
+    def _falls(self) -> tuple[FloatArray, FloatArray]:
+        """Where stops end, and what was lost up to there."""
+        return self._of_cycles(FALLS)
+
+    def _of_cycles(self, kinds: list[int]) -> tuple[FloatArray, FloatArray]:
+        knots, lost = (all_.reshape(-1, PHASES_OF_A_CYCLE) for all_ in (self.knots, self.lost))
+        return knots[:, kinds].ravel(), lost[:, kinds].ravel()
 
 
 def mutator_utilization(
@@ -97,7 +125,7 @@ def mutator_utilization(
     loss less than this; a start is known to 1 ms.
     """
     so_far = _SoFar(windows)
-    for piece, before in overlapping(cycles):
+    for piece, before in overlapping(cycles, COLUMNS):
         so_far.add(piece, before)
     rows = (
         (seconds, *((None, None, None) if worst is None else (1 - worst[0], *worst[1:])))

@@ -16,10 +16,12 @@ import pandas as pd
 
 from gomem.analysis.collector.steps import (
     CONCURRENT,
+    OF_STEPS,
     STOPS,
     Cycles,
     gc_steps,
     overlapping,
+    row_sums,
     stopped_seconds,
 )
 from gomem.inputs.schema import Column, build_rows
@@ -100,12 +102,12 @@ def _binomial_quantile(probability: float, n: int, share: float) -> int:
 
 def _times(cycles: Cycles) -> dict[str, Tally]:
     times = {what: Tally() for what in TIMES}
-    for piece, before in overlapping(cycles):
+    for piece, before in overlapping(cycles, (*OF_STEPS, *STOPS, *CONCURRENT)):
         steps, own = gc_steps(piece), piece.iloc[before:]
         times["stopped"].add(stopped_seconds(own).to_numpy(float))
         times["first_stop"].add(own[STOPS[0]].to_numpy(float))
         times["last_stop"].add(own[STOPS[1]].to_numpy(float))
-        times["marking"].add(own[list(CONCURRENT)].sum(axis=1, min_count=1).to_numpy(float))
+        times["marking"].add(row_sums(own, CONCURRENT))
         times["interval"].add(steps.loc[steps["follows"], "seconds"].to_numpy(float))
     return times
 

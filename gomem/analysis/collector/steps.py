@@ -61,6 +61,11 @@ def overlapping(
 
 
 MOST_ROWS = 200_000  # of a log that is looked at in groups
+# What steps are made of.
+OF_STEPS = (
+    "run", "number", "at_seconds", "gomaxprocs", "heap_at_start_bytes", "heap_at_mark_end_bytes",
+    "heap_live_bytes", *CPU_PARTS,
+)  # fmt: skip
 
 
 def gc_steps(cycles: pd.DataFrame) -> pd.DataFrame:
@@ -72,22 +77,33 @@ def gc_steps(cycles: pd.DataFrame) -> pd.DataFrame:
     start to start) and `heap_freed_bytes` (what marking did not find). The last two sum to what was
     allocated; each is known to 1 MiB either way.
     """
-    after = cycles.shift(-1)
-    same_run = cycles["run"].eq(after["run"])
-    start, end = cycles["heap_at_start_bytes"], cycles["heap_at_mark_end_bytes"]
-    steps = pd.DataFrame(
-        {
-            "run": cycles["run"],
-            "follows": cycles["number"].add(1).eq(after["number"]),
-            "seconds": (after["at_seconds"] - cycles["at_seconds"]).round(NANOSECOND_DIGITS),
-            "gomaxprocs": cycles["gomaxprocs"].astype(float),
-            "cpu_seconds": cycles[list(CPU_PARTS)].sum(axis=1, min_count=1),
-            "marking_cpu_seconds": cycles[list(MARKING)].sum(axis=1, min_count=1),
-            "heap_grown_bytes": after["heap_at_start_bytes"] - start,
-            "heap_freed_bytes": end - cycles["heap_live_bytes"],
-        }
-    )
-    return steps[same_run]
+    run, number, at = (cycles[name].to_numpy() for name in ("run", "number", "at_seconds"))
+    begin = np.flatnonzero(run[1:] == run[:-1])
+    end = begin + 1
+    start = cycles["heap_at_start_bytes"].array
+    freed = cycles["heap_at_mark_end_bytes"].array - cycles["heap_live_bytes"].array
+    steps = {
+        "run": run[begin],
+        "follows": number[begin] + 1 == number[end],
+        "seconds": (at[end] - at[begin]).round(NANOSECOND_DIGITS),
+        "gomaxprocs": cycles["gomaxprocs"].to_numpy(float, na_value=np.nan)[begin],
+        "cpu_seconds": row_sums(cycles, CPU_PARTS)[begin],
+        "marking_cpu_seconds": row_sums(cycles, MARKING)[begin],
+        "heap_grown_bytes": start[end] - start[begin],
+        "heap_freed_bytes": freed[begin],
+    }
+    return pd.DataFrame(steps, index=cycles.index[begin], copy=False)
+
+
+def row_sums(cycles: pd.DataFrame, columns: Sequence[str]) -> np.ndarray:
+    """The sum of some columns in each row; what is unknown is left out, NaN where all of it is."""
+    total, is_known = np.zeros(len(cycles)), np.zeros(len(cycles), bool)
+    for name in columns:
+        values = cycles[name].to_numpy(float, na_value=np.nan)
+        known = ~np.isnan(values)
+        total += np.where(known, values, 0.0)
+        is_known |= known
+    return np.where(is_known, total, np.nan)
 
 
 def group_size(cycles: Cycles) -> int:
@@ -105,7 +121,8 @@ def grouped(cycles: Cycles) -> tuple[pd.DataFrame, int]:
     if isinstance(cycles, pd.DataFrame):
         return cycles, 1
     size = group_size(cycles)
-    return pd.concat([_groups(piece, size) for piece in cycles.pieces()], ignore_index=True), size
+    pieces = cycles.pieces(OF_STEPS)
+    return pd.concat([_groups(piece, size) for piece in pieces], ignore_index=True), size
 
 
 @dataclass(frozen=True)
@@ -161,7 +178,7 @@ def available_seconds(steps: pd.DataFrame) -> pd.Series:
 
 def stopped_seconds(cycles: pd.DataFrame) -> pd.Series:
     """How long each collection stopped the world: both stops together, as PauseNs counts it."""
-    return cycles[list(STOPS)].sum(axis=1, min_count=1).round(NANOSECOND_DIGITS)
+    return pd.Series(row_sums(cycles, STOPS).round(NANOSECOND_DIGITS), cycles.index)
 
 
 def log_seconds(cycles: pd.DataFrame) -> pd.Series:
@@ -184,7 +201,7 @@ class LogClock:
         """When each of the next collections began."""
         if cycles.empty:
             return cycles["at_seconds"]
-        lasting = cycles[[*STOPS, *CONCURRENT]].sum(axis=1)
+        lasting = np.nan_to_num(row_sums(cycles, (*STOPS, *CONCURRENT)))
         ends = (cycles["at_seconds"] + lasting).groupby(cycles["run"], sort=False).max()
         if ends.index[0] == self._run:
             ends.iloc[0] = max(ends.iloc[0], self.end - self.offset)

@@ -7,7 +7,7 @@ what adds up, so that nothing is counted twice.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
@@ -18,9 +18,9 @@ from gomem.analysis.collector.steps import (
     STOPS,
     Cycles,
     LogClock,
-    gc_steps,
     log_seconds,
     pieces_of,
+    row_sums,
     stopped_seconds,
 )
 from gomem.inputs.schema import FRACTION, SECONDS, Column, dictionary_of
@@ -33,6 +33,7 @@ HEAPS = {
     name: f"{name}_bytes"
     for name in ("heap_at_start", "heap_at_mark_end", "heap_live", "heap_goal")
 }
+SIZES = ("run", "heap_at_start_bytes", "heap_at_mark_end_bytes", "heap_live_bytes")
 MIDDLED = ("heap_live", "heap_goal")
 CPU = {
     "assist": ["cpu_assist_seconds"],
@@ -176,34 +177,46 @@ def _lasting(last: pd.DataFrame) -> float:
 
 
 def _places(at: np.ndarray, edges: np.ndarray) -> np.ndarray:
-    """In which window each collection begins; the last window has its upper bound too."""
-    return np.clip(np.searchsorted(edges, at, side="right") - 1, 0, len(edges) - 2)
+    """In which window each collection begins, ascending; the last one has its upper bound too."""
+    places = np.clip(np.searchsorted(edges, at, side="right") - 1, 0, len(edges) - 2)
+    return np.maximum.accumulate(places)
 
 
 def _extremes(cycles: pd.DataFrame, places: np.ndarray) -> pd.DataFrame:
-    by_window = pd.DataFrame(
-        {
-            **{name: cycles[column] for name, column in HEAPS.items()},
-            "run": cycles["run"],
-            "gomaxprocs": cycles["gomaxprocs"].astype(float),
-            "stopped": stopped_seconds(cycles),
-            **{f"{kind}_cpu": cycles[parts].sum(axis=1) for kind, parts in CPU.items()},
-        }
-    ).groupby(places)
-    columns = {"cycles": by_window.size()}
-    columns["run"] = by_window["run"].first()
-    columns["gomaxprocs"] = by_window["gomaxprocs"].max()
-    for name in HEAPS:
-        columns[f"{name}_low_bytes"] = by_window[name].min()
-        columns[f"{name}_high_bytes"] = by_window[name].max()
-    for name in MIDDLED:
-        columns[f"{name}_p50_bytes"] = by_window[name].median()
-    columns["stopped_p50_seconds"] = by_window["stopped"].median()
-    columns["stopped_max_seconds"] = by_window["stopped"].max()
-    columns["stopped_seconds"] = by_window["stopped"].sum()
-    for kind in CPU:
-        columns[f"{kind}_cpu_seconds"] = by_window[f"{kind}_cpu"].sum()
-    return pd.DataFrame(columns).astype({"run": "Int64"})
+    """What lies in each window that has a collection; windows ascend."""
+    begins = np.flatnonzero(np.diff(places, prepend=-1))
+    heaps = {name: _numbers(cycles, column) for name, column in HEAPS.items()}
+    stopped = stopped_seconds(cycles).to_numpy()
+    columns: dict[str, Any] = {
+        "cycles": np.diff(np.append(begins, len(places))),
+        "run": cycles["run"].to_numpy()[begins],
+        "gomaxprocs": _reduced(np.fmax, _numbers(cycles, "gomaxprocs"), begins),
+    }
+    for name, sizes in heaps.items():
+        columns[f"{name}_low_bytes"] = _reduced(np.fmin, sizes, begins)
+        columns[f"{name}_high_bytes"] = _reduced(np.fmax, sizes, begins)
+    middled = {f"{name}_p50_bytes": heaps[name] for name in MIDDLED}
+    middled["stopped_p50_seconds"] = stopped
+    medians = pd.DataFrame(middled, copy=False).groupby(places).median()
+    columns |= {name: medians[name].to_numpy() for name in middled}
+    columns["stopped_max_seconds"] = _reduced(np.fmax, stopped, begins)
+    columns["stopped_seconds"] = _reduced(np.add, np.nan_to_num(stopped), begins)
+    for kind, parts in CPU.items():
+        spent = np.nan_to_num(row_sums(cycles, parts))
+        columns[f"{kind}_cpu_seconds"] = _reduced(np.add, spent, begins)
+    frame = pd.DataFrame(columns, index=places[begins])
+    bounds = {name: "Int64" for name in frame if name.endswith(("_low_bytes", "_high_bytes"))}
+    middles = {name: "Float64" for name in frame if name.endswith("_p50_bytes")}
+    return frame.astype({"run": "Int64", **bounds, **middles})
+
+
+def _numbers(cycles: pd.DataFrame, column: str) -> np.ndarray:
+    return cycles[column].to_numpy(float, na_value=np.nan)
+
+
+def _reduced(by: np.ufunc, values: np.ndarray, begins: np.ndarray) -> np.ndarray:
+    """One number of each window; what is unknown is left out by `fmin` and `fmax`."""
+    return by.reduceat(values, begins) if len(begins) else np.empty(0)
 
 
 def _filled(windows: pd.DataFrame) -> pd.DataFrame:
@@ -223,23 +236,24 @@ class _AllocatedSoFar:
         self._at_edges = np.zeros(len(edges))
         self._done = 0
         self._sum = 0.0
-        self._last: pd.DataFrame | None = None
+        self._last = np.empty((len(SIZES), 0))  # of the last collection so far
         self._last_at = np.empty(0)
 
     def add(self, piece: pd.DataFrame, at: np.ndarray) -> None:
         """Take further collections; those up to the last bound before the last of them are told."""
-        frame = piece if self._last is None else pd.concat([self._last, piece])
+        own = np.stack([_numbers(piece, name) for name in SIZES])
+        sizes = np.concatenate([self._last, own], axis=1)
         at = np.concatenate([self._last_at, at])
         if not len(at):
             return
-        steps = gc_steps(frame)
-        allocated = (steps["heap_grown_bytes"] + steps["heap_freed_bytes"]).clip(lower=0)
-        each = allocated.reindex(frame.index).fillna(0).to_numpy(float)
-        so_far = self._sum + np.concatenate([[0.0], each.cumsum()[:-1]])
+        run, start, end, live = sizes
+        allocated = np.nan_to_num((np.diff(start) + (end - live)[:-1]).clip(min=0))
+        each = np.where(run[1:] == run[:-1], allocated, 0.0)
+        so_far = self._sum + np.concatenate([[0.0], each.cumsum()])
         self._at_edges[self._done :] = np.interp(self._edges[self._done :], at, so_far)
         self._done = int(np.searchsorted(self._edges, at[-1]))
         self._sum = float(so_far[-1])
-        self._last, self._last_at = frame.tail(1), at[-1:]
+        self._last, self._last_at = sizes[:, -1:], at[-1:]
 
     def rates(self, last_at: float) -> np.ndarray:
         """Bytes a second in each window."""

@@ -32,11 +32,14 @@ from gomem.analysis.collector.gogc import (
 )
 from gomem.analysis.collector.steps import (
     CPU_PARTS,
+    OF_STEPS,
     ROUNDING_BYTES,
+    STOPS,
     Cycles,
     available_seconds,
     gc_steps,
     overlapping,
+    row_sums,
     stopped_seconds,
 )
 from gomem.inputs.schema import Column, build
@@ -46,6 +49,7 @@ from gomem.units import MIB
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+COLUMNS = tuple(dict.fromkeys((*OF_STEPS, *STOPS, *GOAL_COLUMNS, "forced", "periodic")))
 TRIGGERS = ("pacer", "limit", "forced", "periodic")
 _THEIRS = "Of their steps, each to the next collection:"
 TRIGGER_COUNTS = (
@@ -118,32 +122,33 @@ def gc_triggers(
     limited = None
     if memory_limit_bytes is None or math.isfinite(memory_limit_bytes):
         limited = _Limited.of(cycles, gogc, set_to=memory_limit_bytes)
-    counts, beyond_any, last = _Counts(), 0, ""
+    counts, beyond_any, last = _Counts(), 0, 0
     named = []
-    for piece, before in overlapping(cycles):
+    for piece, before in overlapping(cycles, COLUMNS):
         goals = Goals.of(piece)
-        trigger = _named(piece, goals, limited)
+        trigger = _places(piece, goals, limited)
         if before:
-            trigger.iloc[0] = last  # what it follows is not in this piece
-        last = trigger.iloc[-1] if len(trigger) else last
+            trigger[0] = last  # what it follows is not in this piece
+        last = trigger[-1] if len(trigger) else last
         counts.add(piece, goals, trigger, before)
         beyond_any += int(goals.beyond_any[before:].sum())
         if isinstance(cycles, pd.DataFrame):
-            named.append(piece[["run", "number"]].assign(trigger=trigger))
+            names = pd.Series(np.array(TRIGGERS)[trigger], piece.index, dtype="str")
+            named.append(piece[["run", "number"]].assign(trigger=names))
     none = {"run": [], "number": [], "trigger": pd.Series([], dtype="str")}
     rows = named[0] if named else pd.DataFrame(none)
     return GcTriggers(rows, counts.table, _table(gogc), beyond_any)
 
 
-def _named(piece: pd.DataFrame, goals: Goals, limited: _Limited | None) -> pd.Series:
-    """Why each collection of a piece ran."""
+def _places(piece: pd.DataFrame, goals: Goals, limited: _Limited | None) -> np.ndarray:
+    """Why each collection of a piece ran: its place in `TRIGGERS`."""
     by_limit = np.zeros(len(piece), bool) if limited is None else limited.made(goals)
-    trigger = np.select(
-        [piece["forced"].to_numpy(bool), piece["periodic"].to_numpy(bool), by_limit],
-        ["forced", "periodic", "limit"],
-        "pacer",
-    )
-    return pd.Series(trigger, piece.index, dtype="str")
+    why = {
+        "forced": piece["forced"].to_numpy(bool),
+        "periodic": piece["periodic"].to_numpy(bool),
+        "limit": by_limit,
+    }
+    return np.select(list(why.values()), list(map(TRIGGERS.index, why)), TRIGGERS.index("pacer"))
 
 
 def _gogc(cycles: Cycles, known: float | None, source: str) -> pd.DataFrame:
@@ -231,13 +236,16 @@ class _Counts:
     """Takes collections with their triggers; `table` is what there is of each."""
 
     def __init__(self) -> None:
-        self._cycles = Counter[str]()
+        self._cycles = np.zeros(len(TRIGGERS), np.int64)
         self._sums = {(trigger, name): 0.0 for trigger in TRIGGERS for name in SUMS}
         self._known = Counter[tuple[str, str]]()
         self._samples = {(trigger, name): Tally() for trigger in TRIGGERS for name in MEDIANS}
 
-    def add(self, piece: pd.DataFrame, goals: Goals, trigger: pd.Series, before: int) -> None:
-        """Take further collections; a step is counted with the piece in which it ends."""
+    def add(self, piece: pd.DataFrame, goals: Goals, trigger: np.ndarray, before: int) -> None:
+        """Take further collections; a step is counted with the piece in which it ends.
+
+        The triggers are places in `TRIGGERS`.
+        """
         steps, own = gc_steps(piece), piece.iloc[before:]
         room = (goals.goal - goals.live) / np.where(goals.live > 0, goals.live, np.nan)
         of_steps = {
@@ -246,19 +254,19 @@ class _Counts:
             "interval_p50_seconds": steps["seconds"],
         }
         of_cycles = {
-            "gc_cpu_seconds": own[list(CPU_PARTS)].sum(axis=1, min_count=1),
+            "gc_cpu_seconds": pd.Series(row_sums(own, CPU_PARTS)),
             "stopped_seconds": stopped_seconds(own),
             "heap_live_p50_bytes": own["heap_live_bytes"],
             "heap_goal_p50_bytes": own["heap_goal_bytes"],
             "room_p50_fraction": pd.Series(room[before:]),
         }
-        by_row = trigger.to_numpy(object)
-        self._cycles.update(by_row[before:].tolist())
-        self._add(of_steps, by_row[piece.index.get_indexer(steps.index)])
-        self._add(of_cycles, by_row[before:])
+        self._cycles += np.bincount(trigger[before:], minlength=len(TRIGGERS))
+        self._add(of_steps, trigger[piece.index.get_indexer(steps.index)])
+        self._add(of_cycles, trigger[before:])
 
     def _add(self, columns: Mapping[str, pd.Series], trigger: np.ndarray) -> None:
-        rows = {one: trigger == one for one in TRIGGERS}
+        rows = {name: trigger == place for place, name in enumerate(TRIGGERS)}
+        rows = {name: theirs for name, theirs in rows.items() if theirs.any()}
         for name, column in columns.items():
             values = column.to_numpy(float, na_value=np.nan)
             for one, theirs in rows.items():
@@ -272,7 +280,7 @@ class _Counts:
     @property
     def table(self) -> pd.DataFrame:
         """See `TRIGGER_COUNTS`."""
-        cycles = np.array([self._cycles[one] for one in TRIGGERS])
+        cycles = self._cycles
         sums = {}
         for name in SUMS:
             known = np.array([self._known[one, name] for one in TRIGGERS])

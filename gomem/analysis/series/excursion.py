@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     Places = NDArray[np.int64]
 
 LOW, HALF, HIGH = 0.25, 0.5, 0.75  # of the way from the base to the highest
+MAX_CLIMBS = 256  # enough of them for a median
 SEVERAL = 2  # excursions from which a level has a base that it comes back to
 EVEN = 0.25  # of the usual time between readings: most of an even series do not differ by more
 MOST_LOWS = 0.1, 0.9  # quantiles of the readings at the base, between which most of them lie
@@ -86,9 +87,8 @@ def excursion_of(level: Level) -> Excursion | None:
         peak=peak,
         last=int(away[-1][-1]),
         away_fraction=_longest_fraction(is_away, at),
-        climb_fraction=float(np.median([_climb(values, at, run, base + LOW * way) for run in away]))
-        / apart,
-        back_fraction=min(1.0, max(_fall(values, run) for run in away) / way),
+        climb_fraction=float(np.median(_climbs(values, at, away, base + LOW * way))) / apart,
+        back_fraction=min(1.0, float(_falls(values, away).max()) / way),
         spread_fraction=float(lows[1] - lows[0]) / way,
     )
 
@@ -104,7 +104,8 @@ def at_base(level: Level) -> Level:
     if excursion is None or excursion.times < SEVERAL:
         return level
     is_away, runs = _runs_away(values, excursion.base + HALF * excursion.extra)
-    if sum(_fall(values, run) >= (1 - LOW) * excursion.extra for run in runs) < SEVERAL:
+    came_back = _falls(values, runs) >= (1 - LOW) * excursion.extra
+    if came_back.sum() < SEVERAL:
         return level
     errors = level.errors[~is_away] if len(level.errors) else level.errors
     return replace(level, seconds=level.seconds[~is_away], values=values[~is_away], errors=errors)
@@ -117,20 +118,30 @@ def _runs_away(values: FloatArray, least: float) -> tuple[NDArray[np.bool_], lis
     return is_away, [run for run in runs if is_away[run[0]]]
 
 
-def _climb(values: FloatArray, at: FloatArray, run: Places, low: float) -> float:
-    """How long three quarters of one rise took, behind the first reading of it."""
-    begin, peak = int(run[0]) - 1, int(run[values[run].argmax()])
-    while begin > 0 and values[begin] > low:
-        begin -= 1
-    most = values[begin] + HIGH * (values[peak] - values[begin])
-    reached = begin + int((values[begin : peak + 1] >= most).argmax())
-    return float(at[reached] - at[begin + 1])
+def _climbs(values: FloatArray, at: FloatArray, runs: list[Places], low: float) -> FloatArray:
+    """How long three quarters of a rise took, behind the first reading of it; of some rises."""
+    places = np.where(values <= low, np.arange(len(values)), 0)
+    last_low = np.maximum.accumulate(places)  # up to each reading
+    some = runs[:: -(-len(runs) // MAX_CLIMBS)]
+    begins = last_low[[run[0] - 1 for run in some]]
+    climbs = []
+    for begin, peak in zip(begins.tolist(), _peaks(values, some).tolist(), strict=True):
+        most = values[begin] + HIGH * (values[peak] - values[begin])
+        reached = begin + int((values[begin : peak + 1] >= most).argmax())
+        climbs.append(at[reached] - at[begin + 1])
+    return np.array(climbs)
 
 
-def _fall(values: FloatArray, run: Places) -> float:
-    """How far it fell behind the peak of one excursion."""
-    peak = int(run[values[run].argmax()])
-    return float(values[peak] - values[peak:].min())
+def _falls(values: FloatArray, runs: list[Places]) -> FloatArray:
+    """How far it fell behind the peak of each excursion."""
+    lowest_after = np.minimum.accumulate(values[::-1])[::-1]
+    peaks = _peaks(values, runs)
+    return values[peaks] - lowest_after[peaks]
+
+
+def _peaks(values: FloatArray, runs: list[Places]) -> Places:
+    """The place of the highest reading of each excursion."""
+    return np.array([run[0] + values[run[0] : run[-1] + 1].argmax() for run in runs], np.int64)
 
 
 def _longest_fraction(away: NDArray[np.bool_], at: FloatArray) -> float:

@@ -29,6 +29,8 @@ if TYPE_CHECKING:
     from gomem.sources.artefact import Readable
     from gomem.sources.long import Progress, Stream
 
+# Of a long log in a piece: with fewer, each question is mostly pandas' cost of asking.
+MIN_ROWS = 1 << 17
 _RUN = Column("run", "int64", "", "Which process of the log, from 1: numbers that go back end one.")
 _LINE = Column("line", "int64", "", "Line of the log, from 1; where it begins, if it was torn.")
 _TIME = Column(
@@ -208,7 +210,9 @@ def packed_log(pieces: Iterable[GcLog]) -> GcLog:
 
 
 def _joined(pieces: Iterable[GcLog], *, packed: bool) -> GcLog:
-    cycles: PackedFrame | list[pd.DataFrame] = PackedFrame(empty(CYCLES)) if packed else []
+    cycles: PackedFrame | list[pd.DataFrame] = (
+        PackedFrame(empty(CYCLES), MIN_ROWS) if packed else []
+    )
     logs, none = [], empty(CYCLES)
     for log in pieces:
         for part in log.pieces(_NAMES):

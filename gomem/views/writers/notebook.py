@@ -19,6 +19,7 @@ import sys
 from functools import partial
 from html import unescape
 from importlib import import_module
+from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
 from gomem.errors import CaptureError, printable
@@ -164,7 +165,8 @@ def render_notebook_html(executed: str, *, title: str, hide_code: bool = False) 
     words = [line.removeprefix("## ") for line in prose.splitlines() if line.startswith("## ")]
     contents = [(_slug(one), one) for one in words]
     script = source_of(flame_script())
-    metadata = {"name": title, "script_source": script, "contents": contents}
+    made_by = f"gomem {version('gomem')}"
+    metadata = {"name": title, "made_by": made_by, "script_source": script, "contents": contents}
     page, _ = exporter.from_notebook_node(node, {"metadata": metadata})
     return _UNSEEN.sub(lambda found: printable(found[0]), str(page))
 

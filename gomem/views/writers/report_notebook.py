@@ -28,12 +28,16 @@ def write_notebook(document: Document, capture: str | list[str], baseline: str |
         {"id": f"cell-{place}", **cell}
         for place, cell in enumerate(_cells(document, capture, baseline))
     ]
+    made_by = {"made_by": document.made_by}
+    # Before the cells: JupyterLab saves them first, and so turns it into a notebook of the user's.
     notebook = {
-        "cells": cells,
-        "metadata": {"kernelspec": KERNEL, "language_info": {"name": "python"}},
+        "metadata": {
+            "gomem": made_by, "kernelspec": KERNEL, "language_info": {"name": "python"},
+        },
         "nbformat": 4,
         "nbformat_minor": 5,
-    }
+        "cells": cells,
+    }  # fmt: skip
     return json.dumps(notebook, ensure_ascii=False, indent=1) + "\n"
 
 

@@ -1,0 +1,34 @@
+"""Which files gomem wrote itself: those it overwrites without being asked.
+
+Only the head of a file is read. A page names its maker there, JSON its schema, a picture its
+software, and a notebook that gomem wrote begins with its metadata: JupyterLab, once somebody has
+saved it there, begins with the cells, and then it is theirs.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+HEAD_BYTES = 4096
+OWN_HEADS = re.compile(
+    rb"""
+    \s*<!doctype\ html> .*? <meta\ name="generator"\ content="gomem\  .*
+    | \s*\{\s*"schema":\s*"gomem\.(?!capture/)[a-z-]+/\d .*
+    | \s*\{\s*"metadata":\s*\{\s*"gomem":\s*\{ .*
+    | \x89PNG .*? Software\0gomem\  .*
+    """,
+    re.VERBOSE | re.DOTALL | re.IGNORECASE,
+)
+
+
+def is_own_output(path: Path) -> bool:
+    """Whether gomem wrote the file, and nothing else has written to its head since."""
+    try:
+        with path.open("rb") as file:
+            return OWN_HEADS.match(file.read(HEAD_BYTES)) is not None
+    except OSError:
+        return False

@@ -1,0 +1,59 @@
+"""`gomem report PID|URL…`: one snapshot of a running process, captured to be reported.
+
+It is kept: what a report says to look at next is in its files, and a second report of the same
+process finds the first snapshot there and says what moved since.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+
+from gomem.errors import CaptureError
+from gomem.sources.names import readable_name
+from gomem.sources.paths import as_url
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from gomem.live.targets import Target
+
+
+def running_named(captures: Sequence[Path]) -> list[str]:
+    """The PIDs and URLs among what was named; what is there as a file is none of them."""
+    absent = [path for path in captures if not path.exists()]
+    urls = {path: as_url(path) for path in absent}
+    return [urls[path] or str(path) for path in absent if urls[path] or str(path).isdecimal()]
+
+
+def captured_now(named: Sequence[str]) -> Path:
+    """Capture one snapshot of a process to a folder in the current one, named after it.
+
+    CaptureError where there is no such process, or nothing of it can be read.
+    """
+    from gomem.cli.capture import session_with
+    from gomem.live.endpoints import Access
+    from gomem.live.session import Plan
+    from gomem.live.targets import found_target
+
+    with found_target(named, Access()) as target:
+        folder = Path(_name_of(target))
+        session = session_with(target, Plan(), folder, redact=False)
+        why = session.run()
+    if why == "interrupted":
+        raise KeyboardInterrupt
+    if not session.folder.moments:
+        shown = readable_name(str(folder))
+        raise CaptureError(f"{shown}: nothing could be captured: {why}")
+    return folder
+
+
+def _name_of(target: Target) -> str:
+    """The process's name and number; of one on another machine where it is reached."""
+    if target.process is not None:
+        name = f"{target.process.name}-{target.process.pid}"
+    else:
+        name = urlsplit(target.doors.bases[0]).netloc.rpartition("@")[2]
+    return re.sub(r"[^\w.-]+", "-", name).strip(".-") or "process"
