@@ -213,7 +213,7 @@ def test_a_figure_alone_says_what_it_is_of():
     among = plot.waterfall(diagnosis, ax=axes)
     page = plot.waterfall(diagnosis, ax=plot.PAGE)
 
-    wanted = "Resident memory by part · zeroing-go1.24.2 · 2-loaded"
+    wanted = "RSS by part · zeroing-go1.24.2 · 2-loaded"
     assert wanted == alone.figure.get_suptitle() == among.get_title(loc="left") == page.heading
     assert wanted in page._repr_html_()
 
@@ -371,7 +371,7 @@ def test_small_multiples_are_one_scale_and_a_panel_a_build():
         rss = next(line for line in ax.lines if line.get_label() == "rss_bytes")
         assert list(builds[name].levels["rss_bytes"]) == list(rss.get_ydata())
         assert name in texts(ax)
-        assert f"rss_bytes at most {format_bytes(max(rss.get_ydata()))}" in texts(ax)
+        assert f"rss_bytes peak {format_bytes(max(rss.get_ydata()))}" in texts(ax)
 
 
 @pytest.mark.parametrize(("seconds", "alike"), [(0.1, True), (0.09, False)])

@@ -15,7 +15,7 @@ def drawn(capture, moment):
 def test_each_group_is_described_with_what_is_resident_and_reserved():
     described = drawn("zeroing-go1.24.6", "2-loaded").description
 
-    assert described.startswith("Go heap 5.43 MiB of 167 MiB claimed; live heap 164 MiB cl")
+    assert described.startswith("Go heap 5.43 MiB of 167 MiB reserved; live heap 164 MiB reserved")
     assert described.endswith("program text and data 2.69 MiB; RSS 9.38 MiB.")
 
 

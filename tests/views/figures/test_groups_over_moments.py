@@ -56,7 +56,7 @@ def test_the_columns_are_as_high_as_rss_and_what_go_claims_besides():
 
 def test_the_legend_is_in_the_order_of_the_columns():
     words = [
-        "RSS", "claimed by Go, never resident", "program text and data", "Go heap",
+        "RSS", "reserved by Go, not in RSS", "program text and data", "Go heap",
         "Go objects, live or garbage",
     ]  # fmt: skip
     assert words == legend(plot_groups_over_moments(MOMENTS))

@@ -71,7 +71,7 @@ def test_without_a_series_there_is_no_growth():
 def test_the_text_report_has_the_growth():
     text = as_text(diagnosed(SPIKY))
 
-    assert "\nWhat grows\n" in text
+    assert "\nGrowth by stack\n" in text
     assert "main.newAuditRecord  ramp" in text
 
 

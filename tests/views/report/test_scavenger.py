@@ -67,12 +67,12 @@ def test_the_figure_draws_heap_goal_and_lines(quiet):
 
 def test_the_goals_are_told_with_their_formulas(quiet):
     tables = {one.caption: one for one in blocks(scavenger_section(quiet), Table)}
-    goals = tables["The rules by which heap goes back"]
+    goals = tables["Rules by which heap is returned"]
 
     paced = "retained = 1.1 × HeapInuse when marking ended × new NextGC / old NextGC"
     assert [[paced, "yes", "9.71 MiB"]] == [[cell.text for cell in row] for row in goals.rows]
     folded = blocks(scavenger_section(quiet), Folded)
-    (others,) = [one for one in folded if one.summary.startswith("Of other releases")]
+    (others,) = [one for one in folded if one.summary.startswith("Rules of other releases")]
     assert 4 == len(others.blocks[0].rows)
     calls = tables["Calls of debug.FreeOSMemory in the log"]
     assert ["8", "912 KiB"] == [cell.text for cell in calls.rows[0][:2]]
@@ -82,8 +82,8 @@ def test_what_free_os_memory_and_madvdontneed_would_do(tmp_path):
     section = scavenger_section(gomem.diagnose(thinned("busy-go1.15.15", tmp_path)))
 
     (notes,) = blocks(section, Notes)
-    assert notes.lines[0].startswith("debug.FreeOSMemory would give back the")
-    assert "With GODEBUG=madvdontneed=1, 176 MiB less would be resident" in notes.lines[1]
+    assert notes.lines[0].startswith("debug.FreeOSMemory would return the")
+    assert "With GODEBUG=madvdontneed=1, RSS would be 176 MiB lower" in notes.lines[1]
 
 
 def test_a_log_alone_has_its_calls(tmp_path):
