@@ -1,7 +1,7 @@
-"""What a term means: a word of the field, a column, a JSON field, a finding, a threshold, a part.
+"""Explain a term: a word of the field, a column, a JSON field, a finding, a threshold, a part.
 
-Everything that has a name says itself what it is, where it is made; only words of the field have a
-file of their own, `glossary.toml`. So nothing here has to be kept in step with anything.
+Columns, fields, findings and thresholds are described where they are defined; only words of the
+field have a file, `glossary.toml`. So nothing here has to be kept in step.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ _THRESHOLD = re.compile(r"^    (\w+): (.*(?:\n {8,}.*)*)", re.MULTILINE)
 class Term:
     """A term and what it means."""
 
-    names: tuple[str, ...]  # how it is called, the usual name first
+    names: tuple[str, ...]  # its names, the usual one first
     what: str  # what kind of thing it is, as in `column of stats, from MemStats`; may be empty
     blocks: tuple[Block, ...]  # what it means
 
@@ -57,9 +57,9 @@ class Term:
 
 
 def explanation_document(word: str) -> Document | None:
-    """All that a word means, in any case, with blanks, hyphens or underscores; None if nothing.
+    """Explain a word in any case, with blanks, hyphens or underscores; None if it is unknown.
 
-    A name that is spelt so comes before one that has the same letters: `gc_cpu_fraction` is not
+    An exact spelling comes before a name with the same letters: `gc_cpu_fraction` is not
     `GCCPUFraction`.
     """
     found = _terms_called(word)
@@ -80,20 +80,20 @@ def explanation_document(word: str) -> Document | None:
 
 
 def unknown_term(word: str) -> str:
-    """What to say of a word that means nothing, with the nearest one that does."""
+    """The error for an unknown word, with the nearest known one."""
     near = did_you_mean(word, dict.fromkeys(name for term in terms() for name in term.names))
-    return f"{word}: unknown term{near or '; wanted such as HeapIdle, LazyFree or RSS'}"
+    return f"{word}: unknown term{near or '; try HeapIdle, LazyFree or RSS'}"
 
 
 @cache
 def terms() -> tuple[Term, ...]:
-    """All that can be explained, the words of the field first."""
+    """All terms, the words of the field first."""
     makers = (_glossary, _findings, _parts, _thresholds, _json_fields, _columns)
     return tuple(term for make in makers for term in make())
 
 
 def _terms_called(word: str) -> list[Term]:
-    """Terms of that name, as exactly as it is spelt; those that say the same once."""
+    """Terms of that name, by the closest spelling; equal explanations once."""
     letters = partial(re.sub, r"[^\w.:/*]|_", "")
     for key in (str, str.lower, lambda name: letters(name.lower())):
         by_text: dict[Any, Term] = {}
@@ -105,17 +105,16 @@ def _terms_called(word: str) -> list[Term]:
     return []
 
 
-# What there is
+# The kinds of terms
 
 
 def _glossary() -> Iterator[Term]:
     for entry in tomllib.loads(text_beside("gomem.views", "explain", "glossary.toml"))["entry"]:
-        said = ["{means}"]
-        said += ["Where from: {comes_from}."] if "comes_from" in entry else []
-        said += ["{is_not}"] if "is_not" in entry else []
-        told = {name: " ".join(words.split()) for name, words in entry.items()
+        said = {name: " ".join(words.split()) for name, words in entry.items()
                 if isinstance(words, str)}  # fmt: skip
-        paragraphs = [words.format(**told) for words in said]
+        paragraphs = [said["means"]]
+        paragraphs += [f"Source: {said['comes_from']}."] if "comes_from" in said else []
+        paragraphs += [said["is_not"]] if "is_not" in said else []
         if "facts" in entry:
             facts = " ".join(Fact[name].sentence for name in entry["facts"])
             paragraphs.append(f"By release: {facts}")
@@ -127,7 +126,7 @@ def _findings() -> Iterator[Term]:
     for cause in CAUSES:
         blocks = [Paragraph(cause.mechanism), Paragraph(f"What to do: {cause.remedy}")]
         if cause.references:
-            blocks.append(Paragraph(f"To read on: {', '.join(cause.references)}."))
+            blocks.append(Paragraph(f"Further reading: {', '.join(cause.references)}."))
         yield Term((cause.code,), "a finding", tuple(blocks))
 
 
@@ -138,7 +137,7 @@ def _parts() -> Iterator[Term]:
 
 
 def _thresholds() -> Iterator[Term]:
-    """Thresholds, by the words of their class's own docstring."""
+    """Thresholds, as their class's docstring describes them."""
     usual = {field.name: field.default for field in fields(Thresholds)}
     for name, words in _THRESHOLD.findall(inspect.getdoc(Thresholds) or ""):
         means = f"{' '.join(words.split())} By default {usual[name]}; --threshold {name}=… sets it."
@@ -146,7 +145,7 @@ def _thresholds() -> Iterator[Term]:
 
 
 def _json_fields() -> Iterator[Term]:
-    """Fields of the JSON that commands write, those that mean the same together."""
+    """Fields of the JSON that commands write; fields of the same meaning are one term."""
     places: dict[tuple[str, str, str], list[str]] = defaultdict(list)
     for command in SCHEMAS:
         for path, schema in _properties(schema_of(command)):
@@ -168,7 +167,7 @@ def _properties(schema: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple
 
 
 def _columns() -> Iterator[Term]:
-    """Every column of every frame, by the dictionaries of the modules that make them."""
+    """Every column of every frame, from the data dictionaries."""
     for module, source in _modules():
         for name, value in vars(import_module(module)).items():
             if isinstance(value, tuple) and value and all(isinstance(v, Column) for v in value):
@@ -178,7 +177,7 @@ def _columns() -> Iterator[Term]:
 
 
 def _modules() -> Iterator[tuple[str, str]]:
-    """The modules that make frames, and of what or where."""
+    """The modules that make frames, each with the name of its input or answer."""
     wanted = {kind.reader.partition(".")[0]: kind.wanted for kind in reversed(KINDS)}
     for folder in OF_FRAMES:
         package = import_module(f"gomem.{folder}")
@@ -188,5 +187,5 @@ def _modules() -> Iterator[tuple[str, str]]:
 
 
 def _paragraph(means: str, unit: str) -> tuple[Paragraph]:
-    """What it means, with its unit."""
+    """Its meaning, with the unit."""
     return (Paragraph(f"{means} Unit: {UNIT_NAMES.get(unit, unit)}." if unit else means),)
