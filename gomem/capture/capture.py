@@ -53,18 +53,20 @@ if TYPE_CHECKING:
 MOMENTS = (
     Column("moment", "str", "", "Name of the moment."),
     Column("time", "datetime64[ns, UTC]", "", "When: the earliest of its artefacts' times."),
-    Column("skew_seconds", *SECONDS, "From its first artefact to its last, as far as clocks say."),
+    Column(
+        "skew_seconds", *SECONDS, "Time from its first artefact to its last; missing if unknown."
+    ),
     Column("artefacts", "int64", "count", "Artefacts read."),
 )
 ARTEFACTS = (
     Column("path", "str", "", "Path inside the capture."),
-    Column("kind", "str", "", "Kind, found from the content; empty if it is of none."),
+    Column("kind", "str", "", "Kind, by its content; empty if unknown."),
     MOMENT,
     Column("bytes", "int64", "B", "Size as stored."),
     Column("sha256", "str", "", "Digest of the bytes as stored."),
-    Column("time", "datetime64[ns, UTC]", "", "When it was taken, as far as known."),
-    Column("time_source", "str", "", "How that is known: manifest, name, its own clock, file."),
-    Column("looks_like", "str", "", "What a file of no known kind looks like; empty of others."),
+    Column("time", "datetime64[ns, UTC]", "", "Time at which it was taken; missing if unknown."),
+    Column("time_source", "str", "", "Source of the time: manifest, name, its own clock, file."),
+    Column("looks_like", "str", "", "What a file of unknown kind looks like; otherwise empty."),
 )
 NO_LEVELS = frozenset({"moment", "artefact", "reading", "place", "Name", "State", "go_version"})
 ROLLUP_FIELDS = ("Rss", "Pss", "Anonymous", "LazyFree", "Swap")
@@ -72,7 +74,7 @@ ROLLUP_FIELDS = ("Rss", "Pss", "Anonymous", "LazyFree", "Swap")
 _OWN = (
     Column("goroutines", "Int64", "count", "Goroutines, by the moment's profile or dump."),
     Column("max_rss_bytes", "Int64", "B", "Peak RSS, as a heap profile in text ends with."),
-    Column("inuse_space", "Int64", "B", "In use by the heap profile, up to two collections ago."),
+    Column("inuse_space", "Int64", "B", "In-use bytes of the heap profile, up to two GCs old."),
     Column("alloc_space", "Int64", "B", "Allocated since the start, by the heap profile."),
 )
 OWN = dictionary_of(_OWN)

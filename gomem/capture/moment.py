@@ -29,7 +29,7 @@ GOROUTINES = (
     Column("function", *TEXT, "The innermost function outside the runtime; empty without a stack."),
     Column("stack", "str", "", "Function names, innermost first, joined by `;`."),
     Column("state", "str", "", "What they wait for; missing from a profile, which does not say."),
-    Column("wait_seconds", "float64", "s", "Since when, in full minutes; missing below one."),
+    Column("wait_seconds", "float64", "s", "Waiting time, in full minutes; missing below 1 min."),
     Column("created_by", "str", "", "The function that started them; missing from a profile."),
 )
 FRAMES = capture_frames()

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from datetime import datetime
 
-TIME = Column("time", "datetime64[ns, UTC]", "", "When the moment was, as far as known.")
+TIME = Column("time", "datetime64[ns, UTC]", "", "Time of the moment; missing if unknown.")
 
 
 def in_order(

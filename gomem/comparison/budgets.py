@@ -50,8 +50,8 @@ BUDGETS = (
     Column("allowed", "Float64", "", "The worst median after that the budget allows."),
     Column("change", "Float64", "fraction", "After less before, over before; missing from 0."),
     Column("p_value", "Float64", "fraction", "That it lies beyond what is allowed by chance."),
-    Column("state", "str", "", "met, broken, or ? where it cannot be told."),
-    Column("note", "str", "", "Why it cannot be told, and what could; else empty."),
+    Column("state", "str", "", "met, broken, or ? if it cannot be judged."),
+    Column("note", "str", "", "Why it cannot be judged, and what is required; else empty."),
 )
 # Short names, beside each metric's own and each unit.
 SHORT = {

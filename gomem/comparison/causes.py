@@ -30,8 +30,8 @@ COMPARED_CAUSES = (
         "",
         "new, gone, same: on both sides; not comparable: the other side could not have shown it.",
     ),
-    Column("severity", "str", "", "How much it matters; before, if it is gone."),
-    Column("title", "str", "", "It in plain words, with its number; before, if it is gone."),
+    Column("severity", "str", "", "Severity; before, if the finding is gone."),
+    Column("title", "str", "", "Title, with its number; before, if the finding is gone."),
     Column("note", "str", "", "What the other side would have needed; empty if it is comparable."),
 )
 LOG = "gctrace"

@@ -46,7 +46,7 @@ GROUPS = (
     Column(
         "group", "str", "", "Whose memory it is: a group, or several that a side cannot divide."
     ),
-    Column("name", "str", "", "What sentences call it."),
+    Column("name", "str", "", "Its name in sentences."),
     *LEDGER[3:],
     *(
         Column(f"{what}_{end}", "Int64", "B", f"{words}, at {most}, by the account.")

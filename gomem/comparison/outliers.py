@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 OUTLIERS = (
-    Column("build", "str", "", "The one that is unlike the others."),
+    Column("build", "str", "", "The build that differs from the others."),
     Column("name", "str", "", "In what."),
     Column("unit", "str", "", "Unit of the values, a base unit."),
     Column("value", "float64", "", "Its median."),

@@ -66,7 +66,7 @@ OF_LEAST = "same: beyond noise, but a smaller change than matters"
 METRICS = (
     Column("name", "str", "", "What was measured."),
     Column("unit", "str", "", "Unit of the medians, a base unit."),
-    Column("layer", "str", "", "What it is about: benchmark, memory, collector, load."),
+    Column("layer", "str", "", "Its subject: benchmark, memory, collector, load."),
     Column("before_n", "int64", "count", "Measurements before."),
     Column("before_median", "Float64", "", "Their median, in the unit."),
     Column("before_low", "Float64", "", "Lower end of its 95 % interval; missing with too few."),
@@ -77,11 +77,11 @@ METRICS = (
     Column("after_high", "Float64", "", "Upper end of its 95 % interval; missing with too few."),
     Column("difference", "Float64", "", "Median after less median before, in the unit."),
     Column("change", "Float64", "fraction", "Difference over median before; missing from 0."),
-    Column("p_value", "Float64", "fraction", "Mann-Whitney, two-sided, of this metric alone."),
+    Column("p_value", "Float64", "fraction", "Two-sided Mann-Whitney test, of this metric alone."),
     Column(
         "p_adjusted", "Float64", "fraction", "The same, corrected for all comparisons made (Holm)."
     ),
-    Column("better", "str", "", "lower or higher; missing where neither is known to be better."),
+    Column("better", "str", "", "lower or higher; missing if neither is better."),
     Column(
         "verdict",
         "str",
@@ -102,7 +102,7 @@ SAMPLES = (
     Column("side", "str", "", "before or after."),
     Column("name", "str", "", "What was measured."),
     Column("unit", "str", "", "Its unit, a base unit."),
-    Column("layer", "str", "", "What it is about, as in the metrics."),
+    Column("layer", "str", "", "Its subject, as in the metrics."),
     Column("value", "float64", "", "One measurement, in the unit."),
 )
 GEOMEANS = (

@@ -32,7 +32,7 @@ DIFFERING = (
     Column("name", "str", "", "GOGC, GOMEMLIMIT, GOMAXPROCS, GODEBUG, MemProfileRate, Go release."),
     Column("before", "str", "", "As it was set before."),
     Column("after", "str", "", "As it was set after."),
-    Column("source", "str", "", "What says so, of each side where they differ."),
+    Column("source", "str", "", "Source of the setting, of each side where they differ."),
 )
 GOGC, GOMEMLIMIT, GOMAXPROCS, GODEBUG = "GOGC", "GOMEMLIMIT", "GOMAXPROCS", "GODEBUG"
 MEM_PROFILE_RATE, GO_RELEASE = "MemProfileRate", "Go release"

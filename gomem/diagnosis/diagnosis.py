@@ -109,7 +109,7 @@ class Diagnosis:
 
     @cached_property
     def observations(self) -> tuple[Observation, ...]:
-        """What there is and what moved, whether or not anything is wrong."""
+        """Observations, whether or not anything is wrong."""
         return observations(self.case)
 
     @cached_property

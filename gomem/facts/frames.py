@@ -32,7 +32,7 @@ PART_LEVELS = dictionary_of(
 KINDS = dictionary_of(
     (
         Column("kind", "str", "", "What the mapping is; `gomem explain` has each."),
-        Column("rule", "str", "", "By what that was told."),
+        Column("rule", "str", "", "The rule that gave the verdict."),
     )
 )
 PAUSES = dictionary_of(
@@ -43,7 +43,7 @@ PAUSES = dictionary_of(
             "",
             "When its line was written, or it ended; missing if nothing says.",
         ),
-        Column("pause_seconds", *SECONDS, "Both stops of the world together, as PauseNs counts."),
+        Column("pause_seconds", *SECONDS, "Both pauses together, as in PauseNs."),
     )
 )
 

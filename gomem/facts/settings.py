@@ -204,7 +204,7 @@ def _started(environment: Environment, name: str, value: float | str) -> Setting
 
 
 def settings_of(facts: CaptureFacts) -> Settings:
-    """How the runtime was set, and what says so."""
+    """Settings of the runtime, with their sources."""
     limit = facts.settings_stated.memory_limit
     return Settings(
         _gogc(facts),

@@ -53,8 +53,8 @@ def dictionary_of(schema: tuple[Column, ...]) -> Dictionary:
 COLUMNS = (
     Column("column", "str", "", "Its name."),
     Column("dtype", "str", "", "Its pandas dtype."),
-    Column("unit", "str", "", "Its unit; empty for names, times and flags, or where none is told."),
-    Column("means", "str", "", "What it says; empty of a column that gomem did not make."),
+    Column("unit", "str", "", "Its unit; empty for names, times and flags, or if unknown."),
+    Column("means", "str", "", "Its meaning; empty for a column that gomem did not make."),
 )
 
 

@@ -47,10 +47,10 @@ COLUMNS = (
     "heap_live_bytes", "heap_goal_bytes",
 )  # fmt: skip
 PACING_SUMMARY = (
-    Column("what", "str", "", "One of `PACING`, whose name ends in the unit."),
-    Column("n", "int64", "count", "Collections that tell it."),
-    Column("p10", "float64", "", "One in ten is at most this."),
-    Column("p50", "float64", "", "Every second one is at most this."),
+    Column("what", "str", "", "One of `PACING`; its name ends in the unit."),
+    Column("n", "int64", "count", "GCs with a known value."),
+    Column("p10", "float64", "", "10th percentile."),
+    Column("p50", "float64", "", "Median."),
     Column("p90", "float64", "", "Nine in ten are at most this."),
     Column("max", "float64", "", "The largest."),
 )
@@ -60,7 +60,7 @@ QUANTILES = {"p10": 0.1, "p50": 0.5, "p90": 0.9}
 FEWEST_CYCLES = 8  # with fewer, the interval says nothing
 LIVE_HEAP = (
     Column("run", "int64", "", "Which process of the log."),
-    Column("cycles", "int64", "count", "Collections looked at."),
+    Column("cycles", "int64", "count", "GCs considered."),
     Column("begin_seconds", "float64", "s", "When the first began, since the program's start."),
     Column("seconds", "float64", "s", "From the first of them to the last."),
     Column("first_bytes", "int64", "B", "Median of the first tenth of them; to 1 MiB."),
@@ -69,7 +69,7 @@ LIVE_HEAP = (
     Column("slope_low", "float64", "B/s", "Lower end of its 95 % interval, rounding included."),
     Column("slope_high", "float64", "B/s", "Upper end of its 95 % interval, rounding included."),
     Column("grown_bytes", "float64", "B", "What the slope makes of the time looked at."),
-    Column("shape", "str", "", "How it moves; one of `shapes.SHAPES`; empty of too few."),
+    Column("shape", "str", "", "How it moves, one of `shapes.SHAPES`; empty for too few GCs."),
     Column("goes_on", "boolean", "", "Whether it moves so to the end; missing of too few."),
 )
 

@@ -43,8 +43,13 @@ RISES, FALLS = [0, 2], [1, 3]  # of them, where a stop begins and where it ends
 
 MMU = (
     Column("window_seconds", "float64", "s", "Length of the window."),
-    Column("minimum_fraction", "float64", "fraction", "What the program kept of the worst one."),
-    Column("run", "Int64", "", "Run in which the worst one lies; missing if all are shorter."),
+    Column(
+        "minimum_fraction",
+        "float64",
+        "fraction",
+        "Share of CPU that the program had in the worst window.",
+    ),
+    Column("run", "Int64", "", "Run of the worst window; missing if all runs are shorter."),
     Column("at_seconds", "float64", "s", "Where it begins, on that run's clock."),
 )
 

@@ -36,11 +36,11 @@ EXACTLY = 1e-9  # of a bin: the logarithm of a bound is the bound's
 COUNTED = {"stopped": 1e-6, "interval": 1e-3}
 TIMES = ("stopped", "first_stop", "last_stop", "marking", "interval")
 PAUSE_QUANTILES = (
-    Column("what", "str", "", "Which time; one of `TIMES`."),
+    Column("what", "str", "", "The time measured, one of `TIMES`."),
     Column("quantile", "float64", "fraction", "Which quantile; 1 is the longest."),
     Column("n", "int64", "count", "Times that it is of."),
-    Column("is_carried", "bool", "", "Whether one of so many times lies above it."),
-    Column("seconds", "float64", "s", "The quantile; missing if there are none."),
+    Column("is_carried", "bool", "", "Whether there are enough values for this quantile."),
+    Column("seconds", "float64", "s", "The quantile; missing without values."),
     Column("low_seconds", "float64", "s", "Lower end of its 95 % interval; missing if open."),
     Column("high_seconds", "float64", "s", "Upper end of its 95 % interval; missing if open."),
 )

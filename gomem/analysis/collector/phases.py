@@ -34,10 +34,12 @@ PHASE_ROWS = (
     Column("last_number", "int64", "", "Its last collection."),
     Column("cycles", "int64", "count", "Collections."),
     Column("begin_seconds", "float64", "s", "When it began, on the run's clock."),
-    Column("end_seconds", "float64", "s", "When it ended: where the next one begins."),
-    Column("interval_p50_seconds", "float64", "s", "Median from one collection to the next."),
+    Column("end_seconds", "float64", "s", "End of the phase, where the next begins."),
+    Column("interval_p50_seconds", "float64", "s", "Median interval between GCs."),
     Column("allocation_rate_bytes_per_second", "float64", "B/s", "What the program allocated."),
-    Column("gc_cpu_fraction", "float64", "fraction", "CPU that collections took."),
+    Column(
+        "gc_cpu_fraction", "float64", "fraction", "GC's share of the available CPU in the phase."
+    ),
     Column("heap_live_p50_bytes", "float64", "B", "Median of the live heap; to 1 MiB."),
 )
 

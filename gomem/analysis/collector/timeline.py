@@ -60,24 +60,24 @@ SCAVENGES = {
 _OF_HEAPS = {"low": "lowest", "high": "highest", "p50": "median"}
 TIMELINE = dictionary_of(
     (
-        Column("begin_seconds", *SECONDS, "Where the window begins, on one clock for all runs."),
+        Column("begin_seconds", *SECONDS, "Start of the window, on one clock for all runs."),
         Column("end_seconds", *SECONDS, "Where it ends."),
-        Column("cycles", "int64", "count", "Collections that began in it."),
-        Column("run", "Int64", "", "Which process of the log the first of them is of."),
+        Column("cycles", "int64", "count", "GCs that began in the window."),
+        Column("run", "Int64", "", "Process of the log that the first GC belongs to."),
         *(
             Column(f"{heap}_{end}_bytes", "float64", "B", f"The {word} {heap.replace('_', ' ')}.")
             for heap in HEAPS
             for end, word in _OF_HEAPS.items()
         ),
-        Column("stopped_p50_seconds", *SECONDS, "The median stop of the world."),
-        Column("stopped_max_seconds", *SECONDS, "The longest one."),
-        Column("stopped_seconds", *SECONDS, "All of them."),
+        Column("stopped_p50_seconds", *SECONDS, "Median pause."),
+        Column("stopped_max_seconds", *SECONDS, "Longest pause."),
+        Column("stopped_seconds", *SECONDS, "Total pause."),
         *(
             Column(f"{kind}_cores", "float64", "", f"CPU of the kind {kind}, in cores.")
             for kind in CPU
         ),
         Column("gc_cpu_fraction", *FRACTION, "GC's share of GOMAXPROCS, idle marking left out."),
-        Column("allocation_rate_bytes_per_second", "float64", "B/s", "How fast is allocated."),
+        Column("allocation_rate_bytes_per_second", "float64", "B/s", "Allocation rate."),
     )
 )
 

@@ -53,11 +53,11 @@ COLUMNS = tuple(dict.fromkeys((*OF_STEPS, *STOPS, *GOAL_COLUMNS, "forced", "peri
 TRIGGERS = ("pacer", "limit", "forced", "periodic")
 _THEIRS = "Of their steps, each to the next collection:"
 TRIGGER_COUNTS = (
-    Column("trigger", "str", "", "Why they ran; one of `TRIGGERS`."),
+    Column("trigger", "str", "", "What triggered the GCs, one of `TRIGGERS`."),
     Column("cycles", "int64", "count", "Collections."),
     Column("fraction", "float64", "fraction", "Of all; missing without a collection."),
     Column("gc_cpu_seconds", "float64", "s", "CPU that they took."),
-    Column("stopped_seconds", "float64", "s", "How long the world stood still for them."),
+    Column("stopped_seconds", "float64", "s", "Total pause."),
     Column("marking_cpu_seconds", "float64", "s", f"{_THEIRS} CPU that marking took."),
     Column("marking_cpu_fraction", "float64", "fraction", f"{_THEIRS} the same, of GOMAXPROCS."),
     Column("interval_p50_seconds", "float64", "s", f"{_THEIRS} the median length."),
@@ -67,10 +67,10 @@ TRIGGER_COUNTS = (
 )
 GOGC = (
     Column("run", "int64", "", "Which process of the log."),
-    Column("gogc_fraction", "float64", "ratio", "1.0 is GOGC=100; missing if off or not known."),
-    Column("low", "float64", "ratio", "The least that as many goals allow; what is told."),
+    Column("gogc_fraction", "float64", "ratio", "1.0 is GOGC=100; missing if off or unknown."),
+    Column("low", "float64", "ratio", "Lowest value that the heap goals allow."),
     Column("high", "float64", "ratio", "The most that as many goals allow."),
-    Column("known_from", "str", "", "How it is known."),
+    Column("known_from", "str", "", "Source of the value."),
 )
 METRICS, ENVIRONMENT, NOTHING = "runtime/metrics", "environment", "nothing here"
 STATED = frozenset({METRICS, ENVIRONMENT})
@@ -86,7 +86,7 @@ ONE_GOGC_FRACTION = 0.9  # of the lower goals: if so many agree, GOGC was change
 
 @dataclass(frozen=True)
 class GcTriggers:
-    """Why collections ran."""
+    """Triggers of the GCs."""
 
     cycles: pd.DataFrame  # `run`, `number`, `trigger` of each; none of a log too long for memory
     counts: pd.DataFrame  # a row per trigger, in the order of `TRIGGERS`; see `TRIGGER_COUNTS`

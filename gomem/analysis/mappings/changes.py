@@ -28,7 +28,7 @@ MAPPING_CHANGES = (
     Column("path", "str", "", "The file or the name that it has; else empty."),
     Column("start", "UInt64", "address", "Where it begins; missing between two processes."),
     Column("end", "UInt64", "address", "Where it ends; missing between two processes."),
-    Column("state", "str", "", "One of `STATES`, by its resident bytes."),
+    Column("state", "str", "", "One of `STATES`, by its bytes in RSS."),
     Column("before_vmas", "int64", "count", "Mappings before."),
     Column("after_vmas", "int64", "count", "Mappings after."),
     Column("before_size_bytes", "int64", "B", "Address space before."),

@@ -37,10 +37,10 @@ KINDS = (
     "shared-memory", "kernel", "anonymous-other",
 )  # fmt: skip
 BY_KIND = (
-    Column("kind", "str", "", "What the mappings are; one of `KINDS`."),
+    Column("kind", "str", "", "Kind of the mappings, one of `KINDS`."),
     Column("vmas", "int64", "count", "Mappings of the kind."),
     Column("size_bytes", "int64", "B", "Address space that they take."),
-    Column("rss_bytes", "int64", "B", "Of it resident."),
+    Column("rss_bytes", "int64", "B", "Bytes in RSS."),
     Column("pss_bytes", "Int64", "B", "Resident, shared pages divided by their users."),
     Column("shared_bytes", "Int64", "B", "Pages that another process maps, too."),
     Column("swap_bytes", "Int64", "B", "Swapped out; in no Rss."),

@@ -22,8 +22,10 @@ if TYPE_CHECKING:
 CGROUP_COUNTERS = (
     Column("counter", "str", "", "Of memory.stat; `rest` is what no counter names."),
     Column("bytes", "int64", "B", "Charged; below 0 where counters run ahead of the total."),
-    Column("reclaimable", "bool", "", "The kernel can take it back when the limit is reached."),
-    Column("of_limit_fraction", "float64", "fraction", "Of the limit; missing without one."),
+    Column("reclaimable", "bool", "", "Whether the kernel can reclaim it at the limit."),
+    Column(
+        "of_limit_fraction", "float64", "fraction", "Share of the limit; missing without a limit."
+    ),
 )
 # What is charged, in disjoint counters of memory.stat: v2 name, v1 name, can it be reclaimed.
 _COUNTERS = (

@@ -57,15 +57,17 @@ LEFT_OVER, DOUBTFUL = "left over", "doubtful"
 FEW_SHARE = 0.02  # of the claims
 FEW_BYTES = 4 * MIB  # one step of heap growth
 MEMORY_GROUPS = (
-    Column("group", "str", "", "Whose memory it is; one of `GROUPS`."),
-    Column("name", "str", "", "What sentences call it."),
-    Column("bytes", "Int64", "B", "Resident; missing where no file says how much is resident."),
-    Column("claimed_bytes", "Int64", "B", "What the runtime claims of it; missing if nothing."),
+    Column("group", "str", "", "Owner of the memory, one of `GROUPS`."),
+    Column("name", "str", "", "Its name in sentences."),
+    Column("bytes", "Int64", "B", "Bytes in RSS; missing if unknown."),
+    Column(
+        "claimed_bytes", "Int64", "B", "Bytes that the runtime reserved for it; missing if unknown."
+    ),
 )
 HEAP_CLAIMS = (
     Column("group", "str", "", "Part of the Go heap; one of `OF_GO_HEAP`."),
-    Column("name", "str", "", "What sentences call it."),
-    Column("claimed_bytes", "int64", "B", "What the runtime claims of it, resident or not."),
+    Column("name", "str", "", "Its name in sentences."),
+    Column("claimed_bytes", "int64", "B", "Bytes that the runtime reserved for it, in RSS or not."),
 )
 
 

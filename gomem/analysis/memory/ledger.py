@@ -51,17 +51,19 @@ CONFIDENCE = {
     "doubtful": "from two files that do not show the same state of the process",
 }
 LEDGER_PARTS = (
-    Column("part", "str", "", "Part of resident memory; one of `PARTS`."),
+    Column("part", "str", "", "Part of RSS, one of `PARTS`."),
     Column("bytes", "int64", "B", "Resident; below 0 only for heap_untouched."),
-    Column("claimed_bytes", "Int64", "B", "What the runtime says of it; missing if nothing."),
+    Column(
+        "claimed_bytes", "Int64", "B", "Bytes that the runtime reserved for it; missing if unknown."
+    ),
     Column("source", "str", "", "The fields that it is made of."),
-    Column("confidence", "str", "", "How it is known; one of `CONFIDENCE`."),
+    Column("confidence", "str", "", "How sure it is, one of `CONFIDENCE`."),
 )
 LEDGER_SIDES = (
     Column("where", "str", "", "The arenas, the runtime's own structures, or everything else."),
-    Column("claimed_bytes", "Int64", "B", "What the runtime says is there; missing if nothing."),
-    Column("resident_bytes", "int64", "B", "What the kernel says is resident."),
-    Column("difference_bytes", "Int64", "B", "Resident less claimed."),
+    Column("claimed_bytes", "Int64", "B", "Bytes that the runtime reserved; missing if unknown."),
+    Column("resident_bytes", "int64", "B", "Bytes in RSS, as the kernel counts."),
+    Column("difference_bytes", "Int64", "B", "Resident less reserved bytes."),
 )
 SMAPS_NEXT = f"smaps: {SMAPS.command()}"
 MEMSTATS_NEXT = f"MemStats: {MEMSTATS.command()}"

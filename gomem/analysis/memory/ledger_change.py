@@ -40,8 +40,8 @@ LAYER_OF_PART = {
 PART_CHANGES = (
     Column("part", "str", "", "Part of resident memory."),
     Column("layer", "str", "", "Which question it answers; see `LAYER_OF_PART`."),
-    Column("before_bytes", "Int64", "B", "Its bytes before; missing where nothing tells them."),
-    Column("after_bytes", "Int64", "B", "Its bytes after; missing where nothing tells them."),
+    Column("before_bytes", "Int64", "B", "Bytes before; missing if unknown."),
+    Column("after_bytes", "Int64", "B", "Bytes after; missing if unknown."),
     Column("change_bytes", "Int64", "B", "After less before."),
 )
 _LAYERS = dict.fromkeys(LAYER_OF_PART.values())

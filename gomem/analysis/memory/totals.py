@@ -32,7 +32,7 @@ _ALONE = (
 )
 LEDGER_CHECKS = (
     Column("total", "str", "", "A total of the kernel's."),
-    Column("bytes", "int64", "B", "What it says."),
+    Column("bytes", "int64", "B", "The total."),
     Column("difference_bytes", "int64", "B", "That, less the ledger's RSS."),
 )
 ROUNDING = 64 << 10  # VmRSS is counted per CPU, so it agrees to within this

@@ -36,21 +36,26 @@ if TYPE_CHECKING:
 
 INTERVALS = (
     Column("before", "str", "", "Moment of the earlier profile."),
-    Column("after", "str", "", "Moment of the later one, the first that is new."),
+    Column("after", "str", "", "Moment of the later profile, the first with new data."),
     Column("seconds", "float64", "s", "Between the two."),
-    Column("seconds_at_most", "float64", "s", "What it may show, as profiles lag: so long."),
+    Column(
+        "seconds_at_most",
+        "float64",
+        "s",
+        "Longest time that the interval might cover, as profiles lag.",
+    ),
     Column("allocated_bytes", "float64", "B", "Allocated between the two; an estimate."),
-    Column("bytes_per_second", "float64", "B", "Of it in a second, on average."),
+    Column("bytes_per_second", "float64", "B", "Mean allocation rate, in bytes a second."),
     Column("inuse_bytes", "float64", "B", "In use in the later profile: a level."),
 )
 EXTRA = (
     Column("function", "str", "", "Who allocates."),
     Column("bytes", "float64", "B", "Allocated in the interval."),
-    Column("usual_bytes", "float64", "B", "What its median rate in the others gives."),
-    Column("extra_bytes", "float64", "B", "The one less the other."),
+    Column("usual_bytes", "float64", "B", "Bytes at its median rate in the other intervals."),
+    Column("extra_bytes", "float64", "B", "Bytes beyond the usual."),
     Column("low", "float64", "B", "Lower end of the 95 % interval of what is extra."),
     Column("high", "float64", "B", "Upper end of the same."),
-    Column("state", "str", "", "more, less, or ~ where it may be sampling noise."),
+    Column("state", "str", "", "more, less, or ~ for sampling noise."),
 )
 TOO_FEW = 2  # rates, to have a median
 OBJECTS = "alloc_objects"

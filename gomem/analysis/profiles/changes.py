@@ -37,7 +37,7 @@ SITES = (
     Column("change", "Float64", "", "After less before."),
     Column("low", "Float64", "", "Lower end of the change's 95 % interval; missing if unknown."),
     Column("high", "Float64", "", "Upper end of the change's 95 % interval; missing if unknown."),
-    Column("state", "str", "", "new, gone, grew, shrank, or ~ where it may be sampling noise."),
+    Column("state", "str", "", "new, gone, grew, shrank, or ~ for sampling noise."),
 )
 FLAT = ["flat", "flat_low", "flat_high"]
 

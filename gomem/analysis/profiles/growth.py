@@ -46,10 +46,10 @@ GROWTH = (
     Column("slope", "float64", "", "Per second: Theil and Sen's."),
     Column("slope_low", "float64", "", "Lower end of its 95 % interval, sampling included."),
     Column("slope_high", "float64", "", "Upper end of its 95 % interval, sampling included."),
-    Column("shape", "str", "", "How it moves; one of `shapes.SHAPES`."),
+    Column("shape", "str", "", "How it moves, one of `shapes.SHAPES`."),
     Column("projected", "float64", "", "Level at the horizon; only a ramp goes on."),
-    Column("projected_low", "float64", "", "Lower end of its 95 % interval; of ramps alone."),
-    Column("projected_high", "float64", "", "Upper end of its 95 % interval; of ramps alone."),
+    Column("projected_low", "float64", "", "Lower end of its 95 % interval; for ramps only."),
+    Column("projected_high", "float64", "", "Upper end of its 95 % interval; for ramps only."),
     Column("leak", "Int64", "", "Stacks that grow together, numbered by size from 1; of ramps."),
     Column("representative", "boolean", "", "The largest stack of its leak."),
 )

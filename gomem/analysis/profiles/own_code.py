@@ -33,20 +33,20 @@ if TYPE_CHECKING:
 
 OWN_CODE = (
     Column("function", "str", "", "Function; empty where all of the stack is the library's."),
-    Column("value", "int64", "", "What it has, itself or through the library, in the unit."),
-    Column("called", "str", "", "What it calls there, for most of it; empty if it is innermost."),
-    Column("file", "str", "", "The file of that call; empty if not known."),
+    Column("value", "int64", "", "Its value, itself or through a library, in the unit."),
+    Column("called", "str", "", "Function called there for most of it; empty if innermost."),
+    Column("file", "str", "", "File of that call; empty if unknown."),
     Column("line", "Int64", "", "Its line."),
 )
 TAKES_PROFILES = r"^net/http/pprof\."  # heap?gc=1 collects: nothing of the program's calls that
 IN_USE = "inuse_space"
 HOLDERS = (
     Column("own_function", "str", "", "The program's own; empty where all is Go's library."),
-    Column("function", "str", "", "Who called the allocator for most of it."),
-    Column("file", "str", "", "The file of the own function's call; empty if not known."),
+    Column("function", "str", "", "Function that called the allocator for most of it."),
+    Column("file", "str", "", "File of the own function's call; empty if unknown."),
     Column("line", "Int64", "", "Its line."),
-    Column("before", "Float64", "", "In the earlier profile, in its unit; 0 without one."),
-    Column("after", "Float64", "", "In the later one."),
+    Column("before", "Float64", "", "Value in the earlier profile; 0 without one."),
+    Column("after", "Float64", "", "Value in the later profile."),
     Column("change", "Float64", "", "After less before."),
     Column("low", "Float64", "", "Lower end of the change's 95 % interval; missing if unknown."),
     Column("high", "Float64", "", "Upper end of the change's 95 % interval; missing if unknown."),

@@ -27,7 +27,7 @@ REASONS = (
     Column("flat", "int64", "", "Allocated there; in the unit of the sample type."),
     Column("flat_low", "float64", "", "Lower end of flat's 95 % interval."),
     Column("flat_high", "float64", "", "Upper end of flat's 95 % interval."),
-    Column("why", "str", "", "What goes to the heap there, and why; empty if nobody says."),
+    Column("why", "str", "", "What escapes to the heap there, and why; empty if unknown."),
 )
 MAIN = "main"  # how profiles call the package of a program, whatever its import path
 

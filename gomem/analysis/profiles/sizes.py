@@ -58,13 +58,13 @@ LARGEST = max(CLASSES)
 TURNOVER = (
     Column("function", "str", "", "Who allocates; as pprof prints it at the granularity."),
     Column("alloc_bytes", "int64", "B", "Allocated since the start."),
-    Column("inuse_bytes", "int64", "B", "Of it in use."),
-    Column("churned_bytes", "int64", "B", "Of it freed."),
+    Column("inuse_bytes", "int64", "B", "Bytes in use."),
+    Column("churned_bytes", "int64", "B", "Bytes freed."),
     Column("mean_object_bytes", "float64", "B", "Of an object that was allocated."),
     Column("survival_fraction", "float64", "fraction", "In use, of what was allocated."),
     Column("survival_low", "float64", "fraction", "Lower end of its 95 % interval."),
     Column("survival_high", "float64", "fraction", "Upper end of the same."),
-    Column("sightings", "float64", "count", "Objects seen by the sampling; missing if unknown."),
+    Column("sightings", "float64", "count", "Objects that were sampled; missing if unknown."),
 )
 
 

@@ -17,15 +17,15 @@ if TYPE_CHECKING:
 
 DIFFERENCES = (
     Column("function", "str", "", "Function, line, file or package, as pprof prints it."),
-    Column("flat", "int64", "", "More than before, of samples whose innermost frame it is."),
+    Column("flat", "int64", "", "Change of the flat value."),
     Column("flat_low", "Int64", "", "Lower end of flat's 95 % interval."),
     Column("flat_high", "Int64", "", "Upper end of flat's 95 % interval."),
     Column("flat_fraction", "float64", "fraction", "Flat by the total: see `Profile.diff`."),
-    Column("cum", "int64", "", "More than before, of samples in whose stack it is."),
+    Column("cum", "int64", "", "Change of the cumulative value."),
     Column("cum_low", "Int64", "", "Lower end of cum's 95 % interval."),
     Column("cum_high", "Int64", "", "Upper end of cum's 95 % interval."),
     Column("cum_fraction", "float64", "fraction", "Cum by the total: see `Profile.diff`."),
-    Column("flat_state", "str", "", "new, gone, grew, shrank, or ~ if flat may not have changed."),
+    Column("flat_state", "str", "", "new, gone, grew, shrank, or ~ for sampling noise."),
     Column("cum_state", "str", "", "The same of cum."),
 )
 NORMALIZED = "one side was scaled to the sum of the other"

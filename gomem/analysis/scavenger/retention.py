@@ -32,33 +32,45 @@ HALF_MIB = MIB // 2  # the log cuts to 1 MiB; the middle of what it can mean
 SIZES = ("HeapAlloc", "HeapInuse", "HeapIdle", "HeapReleased", "HeapSys", "Sys")
 READINGS = (
     Column("moment", "str", "", "The moment, or the line of a log."),
-    Column("seconds", "float64", "s", "Since the first; missing where only the order is known."),
-    *(Column(name, "Int64", "B", "MemStats.") for name in SIZES),
-    Column("NextGC", "UInt64", "B", "MemStats."),
-    Column("NumGC", "Int64", "count", "MemStats."),
+    Column(
+        "seconds",
+        "float64",
+        "s",
+        "Time since the first moment; missing if only the order is known.",
+    ),
+    *(Column(name, "Int64", "B", f"{name} of MemStats.") for name in SIZES),
+    Column("NextGC", "UInt64", "B", "NextGC of MemStats."),
+    Column("NumGC", "Int64", "count", "NumGC of MemStats."),
     Column("rss_bytes", "Int64", "B", "Resident."),
-    Column("lazy_free_bytes", "Int64", "B", "Given back with MADV_FREE and still resident."),
+    Column("lazy_free_bytes", "Int64", "B", "Released with MADV_FREE and still in RSS."),
     Column("huge_excess_bytes", "Int64", "B", "Resident in huge pages beyond what Go counts."),
-    Column("memory_limit_bytes", "Int64", "B", "GOMEMLIMIT; missing where none is known."),
+    Column("memory_limit_bytes", "Int64", "B", "GOMEMLIMIT; missing if unknown."),
     Column("is_stopped", "boolean", "", "Whether the process was stopped; missing if unknown."),
 )
 RETENTION = (
     *READINGS[:2],
     *(READINGS[place] for place in (2, 3, 5, 8, 9)),
     Column("idle_kept_bytes", "Int64", "B", "HeapIdle less HeapReleased: free, kept for reuse."),
-    Column("idle_resident_bytes", "Int64", "B", "The most of it that RSS leaves room for."),
+    Column("idle_resident_bytes", "Int64", "B", "Idle heap in RSS, at most."),
     Column("retained_bytes", "Int64", "B", "HeapSys less HeapReleased: in use, and kept."),
     Column("mapped_bytes", "Int64", "B", "Sys less HeapReleased: all that the runtime holds."),
     *READINGS[10:],
     Column("utilisation_fraction", "float64", "fraction", "HeapInuse of what is retained."),
     Column("paced_goal_bytes", "Int64", "B", "Retained heap that pacing leaves; since 1.13."),
-    Column("paced_by", "str", "", "What that goal is from; see `PACED_BY`. Missing without one."),
+    Column("paced_by", "str", "", "Source of that goal, see `PACED_BY`; missing without one."),
     Column("limit_goal_bytes", "Int64", "B", "Retained heap that 0.95 × GOMEMLIMIT leaves; 1.22+."),
     Column("limit_bytes", "Int64", "B", "Retained heap that GOMEMLIMIT leaves; since 1.19."),
     Column("goal_bytes", "Int64", "B", "The lowest of these, which is worked to."),
     Column("above_goal_bytes", "Int64", "B", "Retained beyond it; not below 0."),
-    Column("release_bytes_per_second", "float64", "B/s", "Given back since the moment before."),
-    Column("seconds_to_goal", "float64", "s", "At that rate; missing where nothing goes back."),
+    Column(
+        "release_bytes_per_second", "float64", "B/s", "Rate of release since the moment before."
+    ),
+    Column(
+        "seconds_to_goal",
+        "float64",
+        "s",
+        "Time to the goal at that rate; missing where nothing is released.",
+    ),
 )
 PACED_BY = {
     "collection": "HeapInuse at the last collection, and the heap's goals before and after it",

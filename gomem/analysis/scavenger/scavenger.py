@@ -39,11 +39,20 @@ FIELDS = ["HeapAlloc", "HeapInuse", "HeapIdle", "HeapReleased", "NextGC"]
 HEAP_RETURN = (
     Column("moment", "str", "", "The moment."),
     *(Column(name, "Int64", "B", "MemStats.") for name in FIELDS),
-    Column("idle_kept_bytes", "Int64", "B", "Idle, and not given back."),
-    Column("retained_bytes", "Int64", "B", "That, and what is in use."),
-    Column("limit_goal_bytes", "Int64", "B", "What of it GOMEMLIMIT lets the scavenger leave."),
-    Column("goal_bytes", "Int64", "B", "Down to what the scavenger works; since Go 1.13."),
-    Column("excess_bytes", "Int64", "B", "Retained beyond the goal; without one, beyond NextGC."),
+    Column("idle_kept_bytes", "Int64", "B", "Idle heap that Go keeps."),
+    Column("retained_bytes", "Int64", "B", "Idle heap that Go keeps, plus heap in use."),
+    Column(
+        "limit_goal_bytes", "Int64", "B", "Retained heap that GOMEMLIMIT lets the scavenger leave."
+    ),
+    Column(
+        "goal_bytes", "Int64", "B", "Retained heap at which the scavenger stops; since Go 1.13."
+    ),
+    Column(
+        "excess_bytes",
+        "Int64",
+        "B",
+        "Retained heap beyond the goal; without a goal, beyond NextGC.",
+    ),
     Column("lazy_free_bytes", "Int64", "B", "LazyFree of the arenas; missing without mappings."),
     Column("arena_rss_bytes", "Int64", "B", "Resident in the arenas; missing without mappings."),
 )
@@ -143,7 +152,7 @@ FREED = (
     Column("run", "int64", "", "Which process of the log."),
     Column("number", "Int64", "", "The collection that it forced; missing if its line is not."),
     Column("released_bytes", "Int64", "B", "What went back; to 1 KiB since 1.14, to 1 MiB before."),
-    Column("stopped_seconds", "float64", "s", "How long that collection stopped the world."),
+    Column("stopped_seconds", "float64", "s", "Pause of that GC."),
     Column("mark_seconds", "float64", "s", "How long it marked, the world running."),
     Column("cpu_seconds", "float64", "s", "CPU that it took, idle marking left out."),
 )

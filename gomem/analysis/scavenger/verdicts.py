@@ -68,14 +68,17 @@ INTERVALS = (
     Column("from_seconds", "float64", "s", "When it begins, since the first moment."),
     Column("seconds", "float64", "s", "How long it lasts; missing without a clock."),
     Column("code", "str", "", "Why no more went back."),
-    Column("rule", "str", "", "Which case of it; empty where there is one alone."),
+    Column("rule", "str", "", "Case of the verdict; empty if there is only one."),
     Column("bytes", "Int64", "B", "How much it is about, when it ends."),
-    Column("released_change_bytes", "Int64", "B", "Given back, less what was taken again or new."),
+    Column("released_change_bytes", "Int64", "B", "Released, less reused and new memory."),
     Column("retained_change_bytes", "Int64", "B", "By how much the retained heap grew."),
     Column("rss_change_bytes", "Int64", "B", "By how much RSS grew."),
     Column("sentence", "str", "", "The same in a sentence."),
 )
-EPISODES = (*INTERVALS, Column("intervals", "int64", "count", "How many are as one here."))
+EPISODES = (
+    *INTERVALS,
+    Column("intervals", "int64", "count", "Number of intervals in the episode."),
+)
 
 
 @dataclass(frozen=True)

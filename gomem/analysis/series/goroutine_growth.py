@@ -34,7 +34,7 @@ GOROUTINE_GROUPS = (
     Column("function", "str", "", "The program's own innermost function; else a library's."),
     Column("goroutines", "int64", "count", "How many stand there."),
     Column("share", "float64", "fraction", "The same of all goroutines."),
-    Column("state", "str", "", "What most of them wait for; missing if no file says."),
+    Column("state", "str", "", "Wait reason of most of them; missing if unknown."),
     Column("wait_seconds", "float64", "s", "The longest wait, in full minutes; missing likewise."),
     Column("created_by", "str", "", "The function that started most; missing likewise."),
     Column("stack", "str", "", "The commonest stack, innermost first, joined by `;`."),

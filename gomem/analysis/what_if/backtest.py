@@ -38,7 +38,7 @@ FORETOLD = ("cycles_per_second", "gc_cpu_cores", "peak_heap_bytes")
 LATE_BYTES = 64 << 10  # a goal is at least so far above where the collection started
 GOALS = (
     Column("run", "int64", "", "Which process of the log."),
-    Column("number", "int64", "", "Which collection of it."),
+    Column("number", "int64", "", "Number of the GC in its run."),
     Column("goal_low_bytes", "float64", "B", "The least goal that the collection before makes."),
     Column("goal_high_bytes", "float64", "B", "The greatest."),
     Column("heap_goal_bytes", "Int64", "B", "The goal that is printed; to 1 MiB, rounded down."),

@@ -58,7 +58,7 @@ GRID = (
     Column("gogc", "int64", "", "GOGC in per cent; -1 is off."),
     Column("memory_limit_bytes", "Int64", "B", "GOMEMLIMIT; missing for none."),
     Column("is_present", "bool", "", "Whether these are the settings that the log was made with."),
-    Column("bound_by", "str", "", "What decides when collections come; one of `BOUND_BY`."),
+    Column("bound_by", "str", "", "What decides when the GC runs, one of `BOUND_BY`."),
     *_interval("cycles_per_second", "float64", "Hz", "Collections a second."),
     *_interval("gc_cpu_cores", "float64", "ratio", "CPU of collecting, without idle marking."),
     *_interval(UTILIZATION, "float64", "fraction", "CPU left to the program, of all."),

@@ -32,10 +32,10 @@ SETTINGS = (
     Column("value", "str", "", "Its value."),
 )
 MODULES = (
-    Column("kind", "str", "", "`main`, `dependency`, or `replacement` of the one before it."),
+    Column("kind", "str", "", "`main`, `dependency`, or `replacement` of the module before it."),
     Column("path", "str", "", "The module's path."),
     Column("version", "str", "", "Its version."),
-    Column("sum", "str", "", "Its checksum, if there is one."),
+    Column("sum", "str", "", "Its checksum, if any."),
 )
 
 

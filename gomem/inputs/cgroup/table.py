@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 CGROUP = (
     Column("file", "str", "", "The kernel's file, such as memory.stat."),
-    Column("name", "str", "", "The field, or the file's name where it holds one number."),
+    Column("name", "str", "", "The field, or the file's name if it holds a single number."),
     Column("value", "Int64", "", "Bytes; counts where the kernel counts; <NA> for no limit."),
 )
 

@@ -17,13 +17,13 @@ if TYPE_CHECKING:
     from gomem.sources.artefact import Source
 
 VERDICTS = (
-    Column("package", "str", "", "Import path of the package; empty if the output names none."),
+    Column("package", "str", "", "Import path of the package; empty if the output has none."),
     Column("file", "str", "", "Source file, relative to where the build ran, or absolute."),
     Column("line", "int64", "", "Line of the file."),
     Column("column", "Int64", "", "Column of the line, in bytes from 1."),
     Column("kind", "str", "", "moved, escapes, leaks, stays or other."),
     Column("subject", "str", "", "The variable or expression; of other, the message."),
-    Column("function", "str", "", "Function it is in, where the compiler says so."),
+    Column("function", "str", "", "Enclosing function, where the compiler names it."),
     Column("reason", "str", "", "Why, in words; empty where the compiler does not say (-m=2)."),
     Column("flow", "str", "", "The compiler's explanation, a step a line; empty without -m=2."),
 )

@@ -31,12 +31,14 @@ if TYPE_CHECKING:
 
 # Of a long log in a piece: with fewer, each question is mostly pandas' cost of asking.
 MIN_ROWS = 1 << 17
-_RUN = Column("run", "int64", "", "Which process of the log, from 1: numbers that go back end one.")
+_RUN = Column(
+    "run", "int64", "", "Process of the log, from 1; a new one begins where GC numbers fall."
+)
 _LINE = Column("line", "int64", "", "Line of the log, from 1; where it begins, if it was torn.")
 _TIME = Column(
     "time", "datetime64[ns, UTC]", "", "When the line was written, if a log collector says so."
 )
-_AFTER = Column("after_cycle", "Int64", "", "Collection whose line was the last one before it.")
+_AFTER = Column("after_cycle", "Int64", "", "Number of the last GC line before it.")
 _HERE = "To 1 MiB, rounded down."
 
 _GC_SHARE = "GC's share of CPU since the program's start, not of this cycle; to 0.01, cut."
@@ -46,20 +48,20 @@ CYCLES = (
     Column("number", "int64", "", "Which collection of its process, from 1: NumGC after it."),
     Column("at_seconds", *SECONDS, "When it began, since the program's start; to 1 ms."),
     _TIME,
-    Column("forced", "bool", "", "Asked for by the program; until 1.8 any that stopped the world."),
-    Column("periodic", "bool", "", "Announced by `GC forced`: none for two minutes before it."),
+    Column("forced", "bool", "", "Forced by the program; up to Go 1.8 any stop-the-world GC."),
+    Column("periodic", "bool", "", "Announced by `GC forced`: no GC for two minutes before it."),
     Column("leak_check", "bool", "", "Run for a goroutine-leak profile."),
     Column("sweep_termination_seconds", *SECONDS, "First stop of the world; to two digits, cut."),
     Column("scan_seconds", *SECONDS, "Concurrent scan; 1.5 only."),
     Column("write_barrier_seconds", *SECONDS, "Switching the write barrier on; 1.5 only."),
     Column("mark_seconds", *SECONDS, "Concurrent mark; to two digits, cut."),
     Column("mark_termination_seconds", *SECONDS, "Second stop of the world; to two digits, cut."),
-    Column("cpu_sweep_termination_seconds", *SECONDS, "First stop times the Ps that it stopped."),
+    Column("cpu_sweep_termination_seconds", *SECONDS, "First pause times the Ps that it stopped."),
     Column("cpu_scan_seconds", *SECONDS, "CPU of the concurrent scan; 1.5 only."),
-    Column("cpu_assist_seconds", *SECONDS, "CPU of marking done by allocating goroutines."),
+    Column("cpu_assist_seconds", *SECONDS, "CPU of mark assists by allocating goroutines."),
     Column("cpu_background_seconds", *SECONDS, "CPU of dedicated and fractional workers."),
     Column("cpu_idle_seconds", *SECONDS, "CPU of marking on Ps that had nothing else to do."),
-    Column("cpu_mark_termination_seconds", *SECONDS, "Second stop times the Ps that it stopped."),
+    Column("cpu_mark_termination_seconds", *SECONDS, "Second pause times the Ps that it stopped."),
     Column("gc_cpu_since_start_fraction", *FRACTION, _GC_SHARE),
     Column("heap_at_start_bytes", "Int64", "B", f"Heap when it began. {_HERE}"),
     Column("heap_at_mark_end_bytes", "Int64", "B", f"Heap when marking ended. {_HERE}"),
@@ -81,8 +83,10 @@ SCAVENGES = (
     Column("forced", "bool", "", "By debug.FreeOSMemory."),
     Column("controller_reset", "boolean", "", "Its controller started over; scav since 1.18."),
     Column("released_bytes", "Int64", "B", f"Released since the line before; {_KIB_HERE}"),
-    Column("released_background_bytes", "Int64", "B", "Of it, in the background; since 1.21."),
-    Column("released_eager_bytes", "Int64", "B", "Of it, at once, forced too; since 1.21."),
+    Column("released_background_bytes", "Int64", "B", "Released in the background; since Go 1.21."),
+    Column(
+        "released_eager_bytes", "Int64", "B", "Released at once, forced included; since Go 1.21."
+    ),
     Column("released_total_bytes", "Int64", "B", f"HeapReleased; {_KIB_HERE}"),
     Column("utilisation_fraction", "float64", "fraction", "HeapInuse of what is retained; cut."),
     Column("heap_inuse_bytes", "Int64", "B", "HeapInuse; scvg only."),

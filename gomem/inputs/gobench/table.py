@@ -36,7 +36,7 @@ CONFIG = (
     Column("value", "str", "", "Its value."),
 )
 SUMMARY = (
-    Column("name", "str", "", "Benchmark, with its GOMAXPROCS suffix, and settings told apart."),
+    Column("name", "str", "", "Benchmark, with its GOMAXPROCS suffix and its settings."),
     Column("unit", "str", "", "Unit of the values, tidied to base units."),
     Column("n", "int64", "count", "Measurements."),
     Column("median", "float64", "", "Their median, in the unit."),
@@ -45,7 +45,7 @@ SUMMARY = (
 )
 UNIT_NOTES = (
     Column("unit", "str", "", "The unit, tidied to base units."),
-    Column("key", "str", "", "What is said of it: better, assume."),
+    Column("key", "str", "", "Key of the unit's metadata: better, assume."),
     Column("value", "str", "", "The answer: higher or lower, exact or nothing."),
     Column("line", "int64", "", "Line of the file, from 1."),
 )

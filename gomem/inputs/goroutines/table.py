@@ -21,10 +21,10 @@ if TYPE_CHECKING:
 
 GOROUTINES = (
     Column("goroutines", "int64", "count", "Goroutines that are alike in all that follows."),
-    Column("state", "str", "", "What they wait for, as the runtime says it; `running` if nothing."),
-    Column("wait_seconds", "float64", "s", "Since when, in full minutes; missing below one."),
+    Column("state", "str", "", "Wait reason as the runtime names it; `running` if not waiting."),
+    Column("wait_seconds", "float64", "s", "Waiting time, in full minutes; missing below 1 min."),
     Column("function", "str", "", "The innermost function outside the runtime; empty without one."),
-    Column("created_by", "str", "", "The function that started them; empty of the first one."),
+    Column("created_by", "str", "", "The function that started them; empty for main."),
     Column("locked", "bool", "", "Locked to a thread."),
     Column("leaked", "bool", "", "Found by the runtime to be waiting for ever; since Go 1.26."),
     Column("of_the_runtime", "bool", "", "The runtime's own, which no count of them includes."),

@@ -20,7 +20,7 @@ LIMITS = (
     Column("limit", "str", "", "The kernel's name, such as Max address space."),
     Column("soft", "UInt64", "", "In force, in the unit's own; <NA> for no limit."),
     Column("hard", "UInt64", "", "Up to which the process may raise it; <NA> for no limit."),
-    Column("unit", "str", "", "Of both: bytes, files, processes …; empty if it has none."),
+    Column("unit", "str", "", "Unit of both: bytes, files, processes …; empty if none."),
 )
 
 

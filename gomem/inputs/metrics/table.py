@@ -48,12 +48,19 @@ PROCESS = (
     Column("process_cpu_seconds_total", "float64", "s", "CPU time, to 10 ms."),
     Column("process_start_time_seconds", "datetime64[ns, UTC]", "", "Start, to 10 ms."),
     Column("process_open_fds", "Int64", "count", "Open file descriptors."),
-    Column("process_max_fds", "Int64", "count", "Limit on them; missing where there is none."),
+    Column(
+        "process_max_fds",
+        "Int64",
+        "count",
+        "Limit on open file descriptors; missing without a limit.",
+    ),
 )
 PAUSE_QUANTILES = (
     Column("reading", "int64", "", "Which scrape of the page, from 0."),
-    Column("quantile", "float64", "fraction", "Of the last 256 collections, or of all if fewer."),
-    Column("pause_seconds", "float64", "s", "For how long both stops took."),
+    Column(
+        "quantile", "float64", "fraction", "Quantile over the last 256 GCs, or over all if fewer."
+    ),
+    Column("pause_seconds", "float64", "s", "Duration of both pauses together."),
 )
 
 # MemStats' fields as sums of metrics: the runtime's own identities, which hold since Go 1.16.

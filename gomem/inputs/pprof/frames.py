@@ -27,7 +27,12 @@ SAMPLES = (
 )
 STACKS = (
     Column("sample", "int32", "", "Row of the sample."),
-    Column("depth", "int32", "count", "Frames further in; 0 is the one that allocated or ran."),
+    Column(
+        "depth",
+        "int32",
+        "count",
+        "Frames above it on the stack; 0 is the frame that allocated or ran.",
+    ),
     Column("function", "category", "", "Function, as pprof prints it."),
     Column("file", "category", "", "Its source file."),
     Column("line", "Int64", "", "Line of the file."),
@@ -46,7 +51,7 @@ MAPPINGS = (
     Column("offset", "uint64", "B", "Where in the file the mapping begins."),
     Column("file", "str", "", "The mapped file."),
     Column("build_id", "str", "", "Its build ID."),
-    Column("has_functions", "bool", "", "Its functions are known."),
+    Column("has_functions", "bool", "", "Whether its functions are known."),
 )
 LABELS = (
     Column("sample", "int32", "", "Row of the sample."),
@@ -58,22 +63,27 @@ LABELS = (
 EDGES = (
     Column("caller", "str", "", "The frame that calls, as pprof prints it."),
     Column("callee", "str", "", "The frame that is called."),
-    Column("weight", "int64", "", "Of samples in whose stack the call is, each counted once."),
+    Column("weight", "int64", "", "Sum over samples with the call in their stack, each once."),
     Column("inlined", "bool", "", "Inlined into the caller wherever it is counted."),
 )
 TREE = (
     Column("function", "str", "", "The frame that the row is about, as pprof prints it."),
     Column("relation", "str", "", "What `other` is to it: caller, self or callee."),
     Column("other", "str", "", "A frame that calls it, or is called by it, or it itself."),
-    Column("flat", "Int64", "", "Of samples whose innermost frame it is; in rows of itself."),
-    Column("cum", "int64", "", "Of samples in whose stack it, or the call, is."),
+    Column("flat", "Int64", "", "Sum over samples with it as innermost frame; in its own rows."),
+    Column("cum", "int64", "", "Sum over samples with it, or the call, in their stack."),
     Column("cum_fraction", "float64", "fraction", "Cum by the total; of a call, by its own cum."),
     Column("inlined", "bool", "", "The call is inlined wherever it is counted."),
 )
 TRACES = (
     Column("sample", "int32", "", "Row of the sample."),
     Column("value", "int64", "", "The sample's value."),
-    Column("depth", "int64", "count", "Frames further in; 0 is the one that allocated or ran."),
+    Column(
+        "depth",
+        "int64",
+        "count",
+        "Frames above it on the stack; 0 is the frame that allocated or ran.",
+    ),
     Column("function", "str", "", "The frame, as pprof prints it."),
     Column("inlined", "bool", "", "Inlined into the frame after it."),
 )

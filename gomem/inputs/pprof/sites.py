@@ -33,7 +33,7 @@ SITES = (
     Column("flat_low", "Int64", "", "Lower end of flat's 95 % interval."),
     Column("flat_high", "Int64", "", "Upper end of flat's 95 % interval."),
     Column("flat_fraction", "float64", "fraction", "Flat by the profile's total."),
-    Column("cum", "int64", "", "Allocated there or in what it called."),
+    Column("cum", "int64", "", "Allocated there or in the functions that it called."),
     Column("cum_low", "Int64", "", "Lower end of cum's 95 % interval."),
     Column("cum_high", "Int64", "", "Upper end of cum's 95 % interval."),
     Column("cum_fraction", "float64", "fraction", "Cum by the profile's total."),

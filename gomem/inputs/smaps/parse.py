@@ -62,7 +62,7 @@ SIZES = (
     ("Referenced", "Resident and marked accessed since the mark was last cleared."),
     ("Anonymous", "Resident and not of a file."),
     ("KSM", "Merged by kernel samepage merging."),
-    ("LazyFree", "Given back with MADV_FREE: resident until the kernel needs the page."),
+    ("LazyFree", "Released with MADV_FREE: in RSS until the kernel needs the page."),
     ("AnonHugePages", "In transparent huge pages."),
     ("ShmemPmdMapped", "Shared memory in huge pages."),
     ("FilePmdMapped", "File pages in huge pages."),

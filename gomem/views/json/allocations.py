@@ -24,9 +24,9 @@ if TYPE_CHECKING:
 
 MOST_ROWS = 10  # a moment
 MOST_STACKS = 100
-SAMPLE_TYPE = Column("sample_type", "str", "", "Which of the profile's values: inuse_space.")
+SAMPLE_TYPE = Column("sample_type", "str", "", "Sample type of the profile, such as inuse_space.")
 UNIT = Column("unit", "str", "", "Its unit, as the profile declares it: bytes or count.")
-TOTAL = Column("total", "int64", "", "The whole profile's, in the unit.")
+TOTAL = Column("total", "int64", "", "Total of the profile, in the unit.")
 NOTE = Column("note", "str", "", "Why there are no intervals; empty where there are.")
 SLOPES: dict[str, Any] = dict.fromkeys(
     ("first", "last", "slope", "slope_low", "slope_high"), NUMBER
@@ -72,44 +72,44 @@ def _found(question: str) -> Callable[[Diagnosis], list[OfMoment]]:
 
 AT = moment("moment", MOMENT.means)
 ALLOCATIONS = inner(
-    "allocations", "Who has most, by moment and sample type.",
+    "allocations", "Largest sites, by moment and sample type.",
     AT, *columns((SAMPLE_TYPE, UNIT, TOTAL), at="told."),
-    frame("top", SITES, "Those with most flat first.", "told.top"),
+    frame("top", SITES, "Sites, the largest flat value first.", "told.top"),
     *columns((NOTE,), at="told."), get=_sites, many=True,
 )  # fmt: skip
 REASONS = inner(
     "reasons",
-    "Why lines allocate, of alloc_space, as the compiler's escape analysis tells; empty without.",
+    "Why lines allocate, by the compiler's escape analysis, for alloc_space; empty without it.",
     AT,
-    frame("lines", LINES, "Those that allocate most first.", "told",
+    frame("lines", LINES, "Lines, the largest first.", "told",
           cells={"file": File, "why": Quoted}),
     get=_reasons, many=True,
 )  # fmt: skip
 TURNOVER = inner(
-    "turnover", "What sites allocated and freed; those that freed most.",
+    "turnover", "Allocated and freed bytes of the sites that freed most.",
     AT,
-    frame("sites", CHURN, "Those that freed most first.", "told", mean_object_bytes=NUMBER,
+    frame("sites", CHURN, "Sites, the most freed bytes first.", "told", mean_object_bytes=NUMBER,
           survival_fraction=NUMBER | PROBABILITY),
     get=_found("turnover"), many=True,
 )  # fmt: skip
 OBJECT_SIZES = inner(
-    "object_sizes", "Objects in use by site and size; those with most bytes.",
-    AT, frame("sizes", OBJECTS, "Those with most bytes first.", "told"),
+    "object_sizes", "Objects in use by site and size, for the largest.",
+    AT, frame("sizes", OBJECTS, "Sizes, the most bytes first.", "told"),
     get=_found("object_sizes"), many=True,
 )  # fmt: skip
 GROWTH = inner(
-    "growth", "What grows over the moments' heap profiles; null without a series of them.",
+    "growth", "Growth over the moments' heap profiles; null without a series.",
     *columns((SAMPLE_TYPE, UNIT), at="facts.profiles.heap_series."),
-    plain("profiles", "int64", "count", "Profiles that are new.",
+    plain("profiles", "int64", "count", "Profiles with new data.",
           lambda diagnosis: len(diagnosis.facts.profiles.heap_series.moments), minimum=1),
-    plain("repeated", "int64", "count", "Profiles left out: they repeat the one before.",
+    plain("repeated", "int64", "count", "Profiles left out because they repeat the profile before.",
           lambda diagnosis: len(diagnosis.facts.profiles.heap_series.repeated)),
     plain("seconds", "float64", "s", "From the first profile to the last.",
           lambda diagnosis: float(diagnosis.facts.profiles.heap_series.moments["seconds"].iloc[-1]),
           **NUMBER),
-    plain("horizon_seconds", "float64", "s", "How far beyond the last one is projected.",
+    plain("horizon_seconds", "float64", "s", "Time beyond the last profile that is projected.",
           "facts.profiles.growth_horizon_seconds", **NUMBER),
-    frame("stacks", STACKS, "Those that grow fastest first.",
+    frame("stacks", STACKS, "Stacks, the fastest growing first.",
           lambda diagnosis: diagnosis.growth.head(MOST_STACKS), shape={"enum": list(SHAPES)},
           **SLOPES),
     get=lambda diagnosis: None if diagnosis.facts.profiles.heap_series is None else diagnosis,

@@ -99,7 +99,7 @@ def _artefacts(name: str, means: str, get: Callable[[Any], tuple[Capture, str]])
         name, without(ARTEFACTS, "moment"), means, files,
         cells={"path": File, "kind": _or_null, "time": _time, "time_source": _or_null,
                "looks_like": _or_null},
-        kind=words_or_null(BY_NAME) | {"description": "Found from the content; null if of none."},
+        kind=words_or_null(BY_NAME) | {"description": "By its content; null if unknown."},
         bytes=SIZE, time_source=TEXT_OR_NULL, looks_like=TEXT_OR_NULL,
     )  # fmt: skip
 
@@ -148,11 +148,11 @@ def _moments(capture: Capture) -> list[dict[str, Any]]:
 
 
 CAPTURE = (
-    plain("name", "str", "", "What reports call it.", lambda one: CaptureName(one.capture.name)),
-    plain("go_version", "str", "", "The release, if it is known exactly.", "go_version.text",
-          **TEXT_OR_NULL),
+    plain("name", "str", "", "Its name in reports.", lambda one: CaptureName(one.capture.name)),
+    plain("go_version", "str", "", "The release; null unless it is known exactly.",
+          "go_version.text", **TEXT_OR_NULL),
     inner(
-        "go_version_range", "Which releases it can be.",
+        "go_version_range", "The releases that it can be.",
         *(
             plain(end, "str", "", f"The {word} release that it can be; null if nothing says.",
                   _release(end), **TEXT_OR_NULL)
@@ -160,22 +160,22 @@ CAPTURE = (
         ),
         get="go_version",
     ),
-    plain("go_version_evidence", "str", "", "How the release is known, or what narrows it.",
+    plain("go_version_evidence", "str", "", "Source of the release, or what narrows it.",
           "go_version.evidence"),
     inner(
         "moments", "In order.",
-        moment("name", "What the moment is called.", itemgetter("moment")),
+        moment("name", "Name of the moment.", itemgetter("moment")),
         plain("time", "datetime64[ns, UTC]", "", "The earliest of its artefacts' times.",
               lambda row: _time(row["time"])),
-        _artefacts("artefacts", "Those of the moment.", itemgetter("capture", "moment")),
+        _artefacts("artefacts", "Artefacts of the moment.", itemgetter("capture", "moment")),
         get=lambda facts: _moments(facts.capture), many=True,
     ),
-    _artefacts("artefacts", "Those of the whole capture, and those that could not be read.",
+    _artefacts("artefacts", "Artefacts of the whole capture, and unreadable files.",
                lambda facts: (facts.capture, "")),
     inner(
-        "settings", "How the runtime was set, and what says so.",
+        "settings", "Settings of the runtime, with their sources.",
         plain("name", "str", "", "GOGC, GOMEMLIMIT, GOMAXPROCS or GODEBUG."),
-        plain("value", "str", "", "As the variable would be set: 40, off, 512MiB, none.", _value),
+        plain("value", "str", "", "Value as in the environment: 40, off, 512MiB, none.", _value),
         *(
             plain(
                 end, "float64", "", f"The {word} that it can be: per cent of GOGC, bytes of a "
@@ -183,25 +183,25 @@ CAPTURE = (
             )
             for end, word in (("low", "least"), ("high", "most"))
         ),
-        plain("known_by", "str", "", "What says it, or bounds it.", **words(KNOWN_BY)),
-        plain("source", "str", "", "The file; null where none says it.",
+        plain("known_by", "str", "", "Source of the value, or of its bounds.", **words(KNOWN_BY)),
+        plain("source", "str", "", "The file; null without one.",
               lambda setting: File(setting.source) if setting.source else None, **TEXT_OR_NULL),
         get="settings.known", many=True,
     ),
 )  # fmt: skip
 VERDICT = inner(
     "verdict",
-    "What it comes down to: where the memory is, what moved it there, whose it is, what to do.",
+    "The answer: where the memory is, what moved it there, who holds it, what to do.",
     _sentence(Verdict, "sentence"),
     *of_class(Verdict, "code", "one.", code=words_or_null(CODES)),
     plain("severity", "str", "",
           "How much it matters now; null where nothing is out of the ordinary.",
           lambda told: None if told.one.severity is None else str(told.one.severity),
           **words_or_null(SEVERITIES)),
-    moment("moment", "The moment it is about; null if none says anything of memory.", "one.moment",
+    moment("moment", "Moment that it is about; null if no moment has memory figures.", "one.moment",
            nullable=True),
     *of_class(Verdict, "rss_bytes", "one.", rss_bytes=SIZE),
-    texts("whose", "Who holds the Go heap, and what bounds it; sentences.",
+    texts("whose", "What retains the Go heap, and what bounds it; sentences.",
           lambda told: [typed(sentence, told.diagnosis) for sentence in told.one.whose]),
     _sentence(Verdict, "next_step"),
     *of_class(Verdict, "further", "one."),
@@ -209,41 +209,41 @@ VERDICT = inner(
 )  # fmt: skip
 FINDINGS = inner(
     "findings",
-    "Known causes that were found, one finding a cause, ranked by what they cost now.",
+    "Known causes that apply, one finding a cause, ranked by their cost now.",
     *of_class(Finding, "code", "one.", code=words(CODES)),
-    plain("severity", "str", "", "How much it matters.", lambda told: str(told.one.severity),
+    plain("severity", "str", "", "Severity.", lambda told: str(told.one.severity),
           **words(SEVERITIES)),
     *of_class(Finding, "confidence", "one.", confidence=words(CONFIDENCES)),
-    moment("moment", "The last at which it holds; null if it is of the whole capture.",
+    moment("moment", "Last moment at which it holds; null for the whole capture.",
            "one.moment", nullable=True),
-    texts("moments", "All at which it holds; empty if of the whole capture.",
+    texts("moments", "All moments at which it holds; empty for the whole capture.",
           lambda told: map(MomentName, told.one.moments)),
     *of_class(Finding, "now over bytes cpu_fraction", "one."),
     _sentence(Finding, "title"),
     inner(
-        "evidence", "What proves it.",
-        plain("artefact", "str", "", "The file it stands in, or what it was worked out from.",
+        "evidence", "The numbers behind it.",
+        plain("artefact", "str", "", "File that holds it, or the values it was computed from.",
               lambda told: typed_paths(told.one.artefact)),
         *of_class(Evidence, "field", "one."),
-        plain("value", "str", "", "In the unit.", type=["integer", "number", "string"]),
+        plain("value", "str", "", "Value, in the unit.", type=["integer", "number", "string"]),
         *of_class(Evidence, "unit", "one.", unit=words(sorted(UNITS))), many=True,
     ),
     inner(
-        "sites", "Where in the program something can be mended.",
+        "sites", "Places in the program to change.",
         *(
             plain(name, "str", "", means, _function(name))
             for name, means in (
-                ("function", "Who called the allocator, or where goroutines wait."),
-                ("own_function", "The program's own function that had it do so."),
+                ("function", "Function that called the allocator, or in which goroutines wait."),
+                ("own_function", "The program's own function behind it."),
             )
         ),
-        plain("file", "str", "", "Where its call stands; null if no file says.",
+        plain("file", "str", "", "File of its call; null if unknown.",
               lambda site: File(site.file) if site.file else None, **TEXT_OR_NULL),
         *of_class(Site, "line", line=SIZE),
         *(
             plain(end, "Int64", "B", means, _whole(end), **SIZE)
             for end, means in (
-                ("low", "By how much it grew, at least."), ("high", "The same at most.")
+                ("low", "Growth, at least."), ("high", "The same, at most.")
             )
         ),
         get="one.sites", many=True,
@@ -257,22 +257,26 @@ REPORT = shape(
     "Where the memory of one Go process went. Values are base units: bytes, seconds, fractions. "
     "Unknown is null. Fields may be added, never renamed.",
     written_as(SCHEMA),
-    plain("gomem_version", "str", "", "Which gomem wrote it.", lambda _: version("gomem")),
+    plain("gomem_version", "str", "", "Version of gomem that wrote it.",
+          lambda _: version("gomem")),
     VERDICT,
     inner("capture", "What was read.", *CAPTURE, get="facts"),
     inner("baseline", "The capture it was compared with, if any.", *CAPTURE, nullable=True,
           get=lambda diagnosis: diagnosis.baseline and diagnosis.baseline.facts),
     ACCOUNT, LEDGER, MAPPINGS, CHANGES,
-    frame("levels", LEVEL_QUANTILES, "How high RSS and the heap lie; none of under 20 moments.",
+    frame("levels", LEVEL_QUANTILES,
+          "Quantiles of RSS and heap sizes; empty for fewer than 20 moments.",
           "facts.level_quantiles"),
     LIMITS, SCAVENGER, GC, COLLECTOR,
-    Key("what_if", or_none(WHAT_IF, "What other settings would do; null without a log."),
+    Key("what_if", or_none(WHAT_IF, "Estimates for other settings; null without a gctrace log."),
         attrgetter("what_if")),
-    frame("goroutines", GOROUTINE_GROUPS, "Goroutines by where they wait, at the last moment with "
-          "stacks; empty without.", "facts.goroutine_groups", cells={"function": Function}),
+    frame("goroutines", GOROUTINE_GROUPS,
+          "Goroutines by where they wait, at the last moment with stacks; empty without.",
+          "facts.goroutine_groups", cells={"function": Function}, state=TEXT_OR_NULL,
+          created_by=TEXT_OR_NULL),
     ALLOCATIONS, REASONS, TURNOVER, OBJECT_SIZES, GROWTH, FINDINGS,
     Key("checked",
-        Shape(listed(words(CODES), "Codes of all causes that were looked for."), lambda _: CODES),
+        Shape(listed(words(CODES), "Codes of all causes that were checked."), lambda _: CODES),
         lambda diagnosis: diagnosis),
     inner("damage", "What could not be read.", *columns(DAMAGE), get="capture.damaged", many=True),
 )  # fmt: skip

@@ -3,7 +3,7 @@
     CGROUP = shape(
         "How full the cgroup is.",
         *of_class(CgroupUse, "limit_bytes killer"),
-        frame("counters", CGROUP_COUNTERS, "They add up to current_bytes."),
+        frame("counters", CGROUP_COUNTERS, "Counters, which add up to current_bytes."),
     )
 
 Of it are made both the JSON of an answer, `CGROUP.json(use)`, and its schema, `CGROUP.schema`. What
