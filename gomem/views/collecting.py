@@ -1,4 +1,4 @@
-"""What is missing for a better answer, and the command that gets it for this very process."""
+"""Files that are missing for a better answer, with the command that gets each."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ TRIED = (
 
 
 def _process_of(capture: Capture) -> dict[str, str]:
-    """What commands call the process, as far as the manifest tells."""
+    """Names of the process for commands, as far as the manifest has them."""
     manifest = capture.manifest
     pid, bases, program = map(manifest.fact, ("pid", "endpoints", "program"))
     base = bases[0] if isinstance(bases, list) and bases else None
@@ -46,7 +46,7 @@ def _process_of(capture: Capture) -> dict[str, str]:
 
 
 def collecting_sections(capture: Capture) -> Iterator[Section]:
-    """What could not be collected, then what else would help."""
+    """Sections on files that could not be collected, and on files that would help."""
     # What the collector noted as missing, once for each reason.
     reasons: dict[tuple[str, str], list[MomentName]] = defaultdict(list)
     for one in capture.manifest.missing:
@@ -58,8 +58,8 @@ def collecting_sections(capture: Capture) -> Iterator[Section]:
         yield Section("not-collected", "What could not be collected", (tried,))
     process = _process_of(capture)
     columns = (
-        words("missing", attrgetter("name")),
-        words("what it would show", attrgetter("tells")),
+        words("missing file", attrgetter("name")),
+        words("what it adds", attrgetter("tells")),
         code("command", lambda wanted: wanted.command(**process)),
     )
     missing = list(missing_from(capture))

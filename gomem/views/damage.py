@@ -1,4 +1,4 @@
-"""What could not be read, as every document tells it."""
+"""The section on unreadable files, the same in every document."""
 
 from __future__ import annotations
 
@@ -16,23 +16,23 @@ PLACES = 50  # of each file that a document names; JSON has all of them
 
 
 def damage_section(damaged: Iterable[Damage]) -> Section | None:
-    """A line for each place; of a file with very many the first, and how many more there are."""
+    """A row for each place; for a file with many, the first `PLACES` and a count of the rest."""
     by_source: dict[str, list[Damage]] = {}
-    for one in damaged:
-        by_source.setdefault(one.source, []).append(one)
+    for damage in damaged:
+        by_source.setdefault(damage.source, []).append(damage)
     if not by_source:
         return None
-    words = Paragraph("What stands here is in none of the numbers above.")
+    words = Paragraph("The numbers above leave out these places.")
     rows = tuple(row for source, places in by_source.items() for row in _rows(source, places))
-    columns = ("file", "place", "what was found")
+    columns = ("file", "place", "problem")
     table = Table("What could not be read", columns, "<<<", rows)
     return Section("unread", "What could not be read", (words, table))
 
 
 def _rows(source: str, places: list[Damage]) -> Iterator[tuple[Cell, ...]]:
     path = Cell(source, code=True)
-    for one in places[:PLACES]:
-        yield path, Cell(one.where or "whole file"), Cell(one.what, note=one.text)
+    for damage in places[:PLACES]:
+        yield path, Cell(damage.where or "whole file"), Cell(damage.what, note=damage.text)
     more = len(places) - PLACES
     if more > 0:
         words = f"{format_count(more)} more places; the report as JSON has all of them"

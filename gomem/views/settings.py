@@ -1,4 +1,4 @@
-"""The settings of the runtime, as a page says them once: `GOGC about 40, 35 to 46, by goals`."""
+"""The runtime's settings in words: `GOGC about 40, 35 to 46, from heap goals`."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ from gomem.text import File, Quoted, Text, joined, text
 if TYPE_CHECKING:
     from gomem.facts.settings import Setting, Settings
 
-BY = {LOG: "by the log's goals", GOALS: "by goals"}
+BY = {LOG: "from the log's heap goals", GOALS: "from heap goals"}
 SAID_BY = {METRICS: "runtime/metrics", LOG: "GC log"}
 OPEN_RATIO = 4  # between the bounds: beyond, the upper one says nothing
 
 
 def settings_words(settings: Settings) -> Text:
-    """All settings that are known, and what says each; empty of none."""
+    """All known settings with their sources; empty without any."""
     return joined("; ", (_words(one) for one in settings.known if _is_of_use(one)))
 
 
 def _is_of_use(setting: Setting) -> bool:
-    """Not what is assumed where no goal is read."""
+    """Whether a setting is more than an assumption without a heap goal."""
     return setting.known_by != ASSUMED or math.isfinite(setting.high)
 
 
@@ -46,7 +46,7 @@ def _told(setting: Setting, value: str) -> Text:
 
 
 def _others(setting: Setting) -> Text:
-    """What it was before, and what the environment says instead."""
+    """Earlier values, and contradicting sources."""
     said = [
         text(" (before: {})", value) if source == setting.known_by
         else text(" ({} says {})", File(source), value)

@@ -136,7 +136,7 @@ def test_the_advice_shows_its_arithmetic():
     (found,) = find(answers(facts(**USED, cgroup=cgroup(100, 95))))
 
     assert "GOMEMLIMIT=60MiB fits (limit 100 MiB, not Go's" in found.next_step
-    assert "Go holds 32 MiB now" in found.next_step
+    assert "Go uses 32 MiB now" in found.next_step
 
 
 def test_a_gomemlimit_above_the_cgroups_limit_cannot_help():

@@ -29,8 +29,8 @@ if TYPE_CHECKING:
 
 COLUMNS = (*OF_STEPS, *STOPS, "forced", "periodic", "heap_goal_bytes")
 STEP_OF_GROWTH = 1.25  # less than GOGC=100 lets the heap of a start-up grow each time
-_STW = "How long the world stood still for a collection, both stops together:"
-_INTERVAL = "From the start of one collection to the start of the next:"
+_STW = "Pause of a GC, both stops together:"
+_INTERVAL = "From the start of one GC to the start of the next:"
 COSTS = (
     Column("cycles", "Int64", "count", "Collections."),
     Column("runs", "Int64", "count", "Processes they belong to."),

@@ -137,7 +137,7 @@ def mutator_utilization(
         for seconds, worst in so_far.worst.items()
     )
     mean = 1 - so_far.lost / so_far.watched if so_far.watched > 0 else None
-    gap = f"{so_far.missing} collections are missing from the log"
+    gap = f"{so_far.missing} GCs are missing from the log"
     notes = (f"{gap}; their time counts as the program's",) if so_far.missing else ()
     return MutatorUtilization(build_rows(rows, MMU), mean, notes)
 

@@ -51,7 +51,7 @@ if TYPE_CHECKING:
 
 COLUMNS = tuple(dict.fromkeys((*OF_STEPS, *STOPS, *GOAL_COLUMNS, "forced", "periodic")))
 TRIGGERS = ("pacer", "limit", "forced", "periodic")
-_THEIRS = "Of their steps, each to the next collection:"
+_THEIRS = "Over their steps, each to the next GC:"
 TRIGGER_COUNTS = (
     Column("trigger", "str", "", "What triggered the GCs, one of `TRIGGERS`."),
     Column("cycles", "int64", "count", "Collections."),

@@ -46,9 +46,9 @@ ARENAS, STRUCTURES, OUTSIDE = "heap and stacks", "runtime structures", "outside 
 _WHERE = {**dict.fromkeys(PARTS[:7], ARENAS), "runtime_metadata": STRUCTURES}
 CONFIDENCE = {
     "counted": "counted by the kernel or the runtime",
-    "inferred": "mappings without a name, recognised by shape and place",
-    "left over": "what the other parts leave of a total",
-    "doubtful": "from two files that do not show the same state of the process",
+    "inferred": "unnamed mappings, recognised by shape and place",
+    "left over": "a total less the other parts",
+    "doubtful": "from two files that show different states of the process",
 }
 LEDGER_PARTS = (
     Column("part", "str", "", "Part of RSS, one of `PARTS`."),
@@ -67,7 +67,7 @@ LEDGER_SIDES = (
 )
 SMAPS_NEXT = f"smaps: {SMAPS.command()}"
 MEMSTATS_NEXT = f"MemStats: {MEMSTATS.command()}"
-AGAIN_NEXT = "MemStats and smaps again, in one command, right after one another"
+AGAIN_NEXT = "MemStats and smaps again, both in one command"
 _FIELDS = ("HeapAlloc", "HeapInuse - HeapAlloc", "HeapIdle - HeapReleased", "StackInuse")
 _CLASSES = (f"/memory/classes/heap/{one}:bytes" for one in ("objects", "unused", "free", "stacks"))
 _SOURCES = {
@@ -194,7 +194,7 @@ def reconcile_rss(
     if doubtful:
         notes.append(
             f"cannot be trusted: {', '.join(part for part, *_ in rows if part in doubtful)}; "
-            "RSS and the other parts come from the kernel alone and hold"
+            "RSS and the other parts come from the kernel alone and are reliable"
         )
     next_file = AGAIN_NEXT if of_two_states else ""
     if classified is None or memstats is None:
@@ -259,8 +259,8 @@ def _fine(
             ("heap_unexplained", max(rest, 0), None, source),
         ]
     elif len(arenas):
-        notes.append("no MemStats at this moment, so the heap is not divided")
-        source = "smaps Rss of go-heap; no MemStats to divide it"
+        notes.append("no MemStats at this moment, so the heap is not broken down")
+        source = "smaps Rss of go-heap; no MemStats to break it down"
         rows = [released, ("heap_unexplained", rest, None, source)]
     resident = frame["Rss"].groupby(frame["kind"]).sum()
     for kind, part in PART_OF_KIND.items():
@@ -282,7 +282,7 @@ def _coarse(
         metadata = metadata_claim(memstats)
         rows.append(("runtime_metadata", metadata, metadata, sources["runtime_metadata"]))
     if totals is None:
-        notes.append("nothing at this moment says how much is resident")
+        notes.append("no file of this moment has RSS")
         return rows, None, notes
     if totals.of_files is not None:
         rows.append(("mapped_files", totals.of_files[0], None, totals.of_files[1]))

@@ -43,10 +43,10 @@ ADDRESS_SPACE = "Max address space"
 NOT_DIVIDED = (
     "Go has {needed} resident now; only MemStats say how much of it is in use and needs room"
 )
-ROOM = "Go holds {needed} now, which leaves {room} for garbage between collections"
+ROOM = "Go uses {needed} now, which leaves {room} for garbage between GCs"
 NO_ROOM = (
-    "Go holds {needed} now, more than that: the GC would never rest; raise the container's limit, "
-    "or hold less"
+    "Go uses {needed} now, more than that: the GC would never rest; raise the container's limit, "
+    "or retain less"
 )
 
 
@@ -89,9 +89,9 @@ def worst_case_rss(
     retaken = max(0, given_back - still_there)
     rows = [
         ("RSS now", rss_bytes, "smaps, or status"),
-        ("mapped by Go, never touched", untouched, "ledger: heap_untouched"),
-        ("runtime structures, not resident", absent, "MemStats *Sys less smaps"),
-        ("given back, can be taken again", retaken, "MemStats.HeapReleased, not resident"),
+        ("reserved by Go, never touched", untouched, "ledger: heap_untouched"),
+        ("runtime structures, not in RSS", absent, "MemStats *Sys less smaps"),
+        ("released, can be reused", retaken, "MemStats.HeapReleased, not in RSS"),
     ]
     steps = build_rows(rows, LIMIT_STEPS)
     worst = rss_bytes + untouched + absent
@@ -212,11 +212,11 @@ def advise_gomemlimit(
     needed = int(sizes.reindex(NEEDED_PARTS).fillna(0).sum()) if divided else go
     rows = [
         ("limit", limit_bytes, limit_source),
-        ("not Go's, in this process", -(rss_bytes - go), "ledger: RSS less Go's parts"),
+        ("outside Go, in this process", -(rss_bytes - go), "ledger: RSS less Go's parts"),
     ]
     if cgroup is not None:
         beside = max(0, cgroup.unreclaimable_bytes - rss_bytes)
-        source = "memory.stat: what cannot be reclaimed, less RSS"
+        source = "memory.stat: unreclaimable memory, less RSS"
         rows.append(("kernel memory and other processes", -beside, source))
     share = f"{100 * MARGIN:g} % of the limit"
     rows.append(("margin for growth of both", -round(MARGIN * limit_bytes), share))

@@ -27,8 +27,8 @@ if TYPE_CHECKING:
 USUAL_PAGE_BYTES = 4 * KIB
 SCRAPED = "process_resident_memory_bytes"
 _ALONE = (
-    "RSS is one number of a page of metrics: nothing here divides what Go does not claim, such as "
-    "files, C memory and the program itself"
+    "RSS is a single number of a page of metrics: memory outside Go, such as files, C memory and "
+    "the program itself, is not broken down"
 )
 LEDGER_CHECKS = (
     Column("total", "str", "", "A total of the kernel's."),
@@ -109,8 +109,8 @@ def _of_statm(statm: pd.Series, page_bytes: int | None) -> ResidentTotals:
     )
     if page_bytes is None:
         assumed = text(
-            "statm counts pages, and no file here says how large one is; {} is assumed, as on "
-            "amd64: on arm64 it may be 16 or 64 KiB",
+            "statm counts pages, and no file here has the page size; {} is assumed, as on amd64; "
+            "on arm64 it might be 16 or 64 KiB",
             Bytes(size),
         )
         notes += (assumed,)
@@ -126,8 +126,8 @@ def _of_group(cgroup: Mapping[str, int | None]) -> ResidentTotals | None:
     mapped = first_known(cgroup, "file_mapped", "total_mapped_file") or 0
     files = (mapped, "cgroup memory.stat, mapped files: shared memory too")
     note = (
-        "RSS is the control group's: it covers all its processes, but only those pages of files "
-        "that were first read in this group; the kernel counts in batches, so it lags by some 100 "
+        "RSS is the cgroup's: it covers all its processes, but only the file pages that were "
+        "first read in this cgroup; the kernel counts in batches, so it lags by some 100 "
         "KiB"
     )
     source = "cgroup memory.stat, anonymous + mapped files"
@@ -162,11 +162,11 @@ def checks_of(
 
 
 def disagreements(checks: pd.DataFrame) -> list[str]:
-    """Of the totals that lie further from the ledger's than counting by CPU explains."""
+    """The notes on totals further from the ledger's than counting by CPU explains."""
     return [
         text(
-            "{} differs from the sum of smaps by {}: the files are of different moments, or one is "
-            "cut",
+            "{} differs from the sum of smaps by {}: the files are from different moments, or one "
+            "is cut",
             row.total,
             Bytes(row.difference_bytes),
         )
@@ -176,16 +176,17 @@ def disagreements(checks: pd.DataFrame) -> list[str]:
 
 
 def skew_notes(skew_seconds: float | None, collections: int | None) -> list[str]:
-    """That MemStats and smaps are of two moments, and what lies between them."""
+    """The notes on MemStats and smaps that were measured apart."""
     if not collections and (skew_seconds is None or skew_seconds < 1):
         return []
-    apart = text(" {}", Seconds(skew_seconds)) if skew_seconds is not None else ""
-    lie = text("MemStats and smaps lie{} apart", apart)
+    seconds = text(" {}", Seconds(skew_seconds)) if skew_seconds is not None else ""
+    apart = text("MemStats and smaps were measured{} apart", seconds)
     if collections:
-        return [text("{}, and {} ended between them", lie, Count(collections, "collection"))]
+        return [text("{}, and {} ended in between", apart, Count(collections, "GC"))]
     if collections == 0:
-        return [lie + "; no collection ended between them"]
+        return [apart + "; no GC ended in between"]
     return [
-        lie + "; a collection between them moves hundreds of megabytes from one part to another, "
-        "and nothing here says whether there was one"
+        apart
+        + "; a GC moves hundreds of megabytes from one part to another, and whether one ended in "
+        "between is unknown"
     ]

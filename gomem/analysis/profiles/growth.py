@@ -98,7 +98,7 @@ def series_of(profiles: Mapping[str, Profile], sample_type: str = "inuse_space")
     found = published(profiles)
     news = found.news
     if not news:
-        raise ValueError("no profile says when it was taken, wanted at least one that does")
+        raise ValueError("no profile has a time; at least one is required")
     chosen = news[0].profile.sample_type(sample_type)
     frames, texts = _by_stack([one.profile for one in news], sample_type)
     values, variance = (
@@ -125,7 +125,7 @@ def growth(series: Series, horizon_seconds: float = HORIZON_SECONDS) -> pd.DataF
     ValueError of additions, which are no levels.
     """
     if series.sample_type.startswith("alloc_"):
-        raise ValueError(f"{series.sample_type} are additions, which have no level; wanted inuse_*")
+        raise ValueError(f"{series.sample_type} only adds up and has no level; use inuse_*")
     seconds, since, levels, noise = _chosen(series)
     if len(np.unique(seconds)) < LEAST_MOMENTS or levels.empty:
         return build({}, GROWTH)

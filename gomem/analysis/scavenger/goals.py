@@ -1,4 +1,4 @@
-"""How much heap does the scavenger leave, by release?
+"""How much heap does the scavenger retain, by release?
 
 From the runtime's `gcPaceScavenger` (mgcscavenge.go), computed when a collection ends and constant
 until the next one does. What it holds against a goal is `retained = HeapSys - HeapReleased` or, for
@@ -34,7 +34,7 @@ Applies = Literal["yes", "no", "unknown"]
 
 @dataclass(frozen=True, slots=True)
 class Goal:
-    """One rule by which heap is kept or given back.
+    """One rule for the release of heap.
 
     Attributes:
         name: `five-minutes`, `paced-by-goal`, `paced`, `limit-background` or `limit-allocation`.
@@ -89,8 +89,8 @@ def goals_of(version: GoVersion, memory_limit_bytes: float | None) -> tuple[Goal
     missed = Fact.LIMIT_GOAL_MISSED
     return (
         Goal(
-            "five-minutes", "spans idle for 300 s go back, looked at every 150 s", old,
-            "There is no goal: what is used again in between starts anew.",
+            "five-minutes", "spans idle for 300 s are released, checked every 150 s", old,
+            "There is no goal; reuse restarts the 300 s.",
         ),
         Goal("paced-by-goal", "retained = 1.1 × NextGC", by_next_gc),
         Goal(
@@ -103,7 +103,7 @@ def goals_of(version: GoVersion, memory_limit_bytes: float | None) -> tuple[Goal
         ),
         Goal(
             "limit-allocation", "Sys - HeapReleased ≤ GOMEMLIMIT", at_once,
-            "Kept by those who allocate, at once.",
+            "Enforced at once, by allocating goroutines.",
         ),
     )  # fmt: skip
 

@@ -1,4 +1,4 @@
-"""Why did no more go back to the kernel, from each moment to the next?
+"""Why was no more memory returned to the OS, from each moment to the next?
 
 Looked at in this order:
 
@@ -49,31 +49,30 @@ PAUSE_SECONDS = 3.0  # 1.7 s, its sleep after the shortest step, and a reading o
 FIRST_COLLECTIONS = 2  # there is no goal before the second
 NEEDED = ("retained_bytes", "mapped_bytes", "idle_kept_bytes", "HeapInuse")
 VERDICTS = {
-    "as-intended": "What is to go back goes back, or there is little to give back.",
-    "kept-for-goal": "Idle heap is kept for reuse: what is retained is not above the goal.",
-    "waiting": "Idle heap above the goal waits for a rule: the second collection, the next one, or "
-    "five minutes.",
-    "fragmented": "Free slots lie in spans that a few objects hold: nothing can go back.",
-    "limit-driven": "GOMEMLIMIT decides how much is kept.",
-    "madv-free": "What was given back with MADV_FREE still counts as resident.",
-    "huge-pages": "Huge pages make more resident than Go uses.",
-    "dense-chunks": "Idle heap lies in chunks that were full in this collection or the last.",
-    "starved": "The scavenger has work and does not run: stopped, throttled, or asleep.",
-    "not-go-memory": "What is resident beside Go's memory is larger than what could go back.",
-    "unknown": "No file says.",
+    "as-intended": "Idle heap is being released, or there is little to release.",
+    "kept-for-goal": "Idle heap is kept for reuse: the retained heap is not above the goal.",
+    "waiting": "Idle heap above the goal waits for the second GC, the next GC, or five minutes.",
+    "fragmented": "Fragmentation: free slots in spans with live objects cannot be released.",
+    "limit-driven": "GOMEMLIMIT sets the goal of the scavenger.",
+    "madv-free": "Memory released with MADV_FREE is still in RSS.",
+    "huge-pages": "Huge pages keep more in RSS than Go uses.",
+    "dense-chunks": "Idle heap is in chunks that were nearly full in this GC or the last.",
+    "starved": "The scavenger has work but does not run: stopped, throttled, or asleep.",
+    "not-go-memory": "Memory outside Go in RSS is larger than what could be released.",
+    "unknown": "Unknown: insufficient data.",
 }
 INTERVALS = (
-    Column("before", "str", "", "The moment that it begins with."),
-    Column("after", "str", "", "The moment that it ends with."),
-    Column("from_seconds", "float64", "s", "When it begins, since the first moment."),
-    Column("seconds", "float64", "s", "How long it lasts; missing without a clock."),
-    Column("code", "str", "", "Why no more went back."),
+    Column("before", "str", "", "First moment."),
+    Column("after", "str", "", "Last moment."),
+    Column("from_seconds", "float64", "s", "Start, since the first moment."),
+    Column("seconds", "float64", "s", "Duration; missing without a clock."),
+    Column("code", "str", "", "Why no more was released."),
     Column("rule", "str", "", "Case of the verdict; empty if there is only one."),
-    Column("bytes", "Int64", "B", "How much it is about, when it ends."),
+    Column("bytes", "Int64", "B", "Bytes concerned, at the end."),
     Column("released_change_bytes", "Int64", "B", "Released, less reused and new memory."),
-    Column("retained_change_bytes", "Int64", "B", "By how much the retained heap grew."),
-    Column("rss_change_bytes", "Int64", "B", "By how much RSS grew."),
-    Column("sentence", "str", "", "The same in a sentence."),
+    Column("retained_change_bytes", "Int64", "B", "Change of the retained heap."),
+    Column("rss_change_bytes", "Int64", "B", "Change of RSS."),
+    Column("sentence", "str", "", "The verdict as a sentence."),
 )
 EPISODES = (
     *INTERVALS,
@@ -83,7 +82,7 @@ EPISODES = (
 
 @dataclass(frozen=True)
 class _Cause:
-    """Why no more went back: code, case, and how much it is about."""
+    """Why no more was released: code, case, and bytes concerned."""
 
     code: str
     rule: str = ""

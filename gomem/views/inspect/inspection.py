@@ -1,4 +1,4 @@
-"""What is in a capture, as a document: moments, files, the Go release, what could not be read."""
+"""A capture's contents as a document: moments, files, Go release, unreadable files."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def _sections(capture: Capture) -> Iterator[Section]:
         yield Section(f"moment-{place}", _heading(moment), listed(of_moment))
     whole = files[files["moment"] == ""]
     if len(whole):
-        yield Section("whole", "Of the whole capture", listed(whole))
+        yield Section("whole", "Files of the whole capture", listed(whole))
     unread = damage_section(capture.damaged)
     if unread is not None:
         yield unread
@@ -72,7 +72,7 @@ def _sections(capture: Capture) -> Iterator[Section]:
 
 
 def _heading(moment: dict[str, Any]) -> Text:
-    """A moment's name, and when its files were taken, as far as that is known."""
+    """A moment's name, with the time of its files, if known."""
     name = MomentName(moment["moment"])
     if is_unknown(moment["time"]):
         return name
@@ -83,7 +83,7 @@ def _heading(moment: dict[str, Any]) -> Text:
 
 
 def files_columns(capture: Capture) -> tuple[Column, ...]:
-    """What tables of its files say of each; of one that was not read, what it looks like."""
+    """Columns of tables of files: path, kind (or what an unread file looks like), size."""
 
     def kind(row: Row) -> Cell:
         return kind_cell(row["kind"], capture.looks.get(row["path"], ""))

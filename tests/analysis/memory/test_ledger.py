@@ -264,7 +264,7 @@ def test_a_collection_in_between_makes_the_heaps_parts_doubtful_and_no_others():
 
     doubtful = {part for part, how in confidence_of(ledger).items() if how == "doubtful"}
     assert set(PARTS[:7]) - {"heap_released_resident"} == doubtful
-    assert "3 s apart, and 2 collections ended between them" in " ".join(ledger.notes)
+    assert "3 s apart, and 2 GCs ended in between" in " ".join(ledger.notes)
     assert "cannot be trusted: heap_objects" in ledger.notes[-1]
     assert ledger.next_file.startswith("MemStats and smaps again")
     assert 5 * MIB == int(ledger.parts["bytes"].sum())
@@ -384,8 +384,8 @@ def test_a_total_may_differ_by_a_hundredth(beyond_kib, notes):
     [
         pytest.param(0.999, None, "", id="less than a second"),
         pytest.param(1.0, None, "nothing here says whether there was one", id="a second"),
-        pytest.param(1.0, 0, "no collection ended between them", id="none in it"),
-        pytest.param(0.1, 1, "1 collection ended between them", id="one in less"),
+        pytest.param(1.0, 0, "no GC ended in between", id="none in it"),
+        pytest.param(0.1, 1, "1 GC ended in between", id="one in less"),
         pytest.param(None, 2, "lie apart, and 2 collections ended", id="no clock"),
         pytest.param(None, 0, "", id="none, and no clock"),
     ],

@@ -239,7 +239,7 @@ def test_where_nothing_divides_the_heap_all_of_it_may_be_needed():
 
     assert (103 * MIB, 13 * MIB) == (unknown.needed_bytes, known.needed_bytes)
     assert "Go has 103 MiB resident now; how much of it is in use" in unknown.note
-    assert "Go holds 13 MiB now" in known.note
+    assert "Go uses 13 MiB now" in known.note
 
 
 def test_no_gomemlimit_fits_a_limit_that_others_fill():

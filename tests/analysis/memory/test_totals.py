@@ -100,7 +100,7 @@ def test_a_control_group_alone_tells_anonymous_memory_from_mapped_files():
     assert 64 * MIB == ledger.rss_bytes
     assert {"mapped_files", "anonymous_other"} == parts_of(ledger)
     assert 60 * MIB == ledger.part("anonymous_other")
-    assert "RSS is the control group's" in ledger.notes[-1]
+    assert "RSS is the cgroup's" in ledger.notes[-1]
 
 
 def test_a_control_group_beside_memstats_leaves_what_go_does_not_claim():
@@ -119,7 +119,7 @@ def test_memstats_alone_tell_claims_and_no_rss():
 
     assert ledger.rss_bytes is None
     assert parts_of(ledger) <= HEAP | {"runtime_metadata"}
-    assert "nothing at this moment says how much is resident" in ledger.notes
+    assert "no file of this moment has RSS" in ledger.notes
 
 
 def test_a_group_that_says_only_what_is_charged_says_nothing_of_rss():

@@ -80,7 +80,7 @@ note: times also differ by what the machine did meanwhile, unless before and
 note: cpu: from benchmark file
 
 What could not be read
-What stands here is in none of the numbers above.
+The numbers above leave out these places.
 
 b.txt: line 9: no measurement behind the iteration count: 'BenchmarkLookup-2
   1000'

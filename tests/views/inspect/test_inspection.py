@@ -17,7 +17,7 @@ def test_each_moment_has_its_files_and_the_capture_those_of_all():
 
     headings = [section.heading.partition(":")[0] for section in document.sections]
     files = [len(section.blocks[0].rows) for section in document.sections]
-    assert ["1-start", "2-loaded", "Of the whole capture"] == headings
+    assert ["1-start", "2-loaded", "Files of the whole capture"] == headings
     assert [8, 8, 1] == files
 
 
