@@ -135,7 +135,7 @@ def test_the_advice_shows_its_arithmetic():
     """
     (found,) = find(answers(facts(**USED, cgroup=cgroup(100, 95))))
 
-    assert "GOMEMLIMIT=60MiB fits (limit 100 MiB, not Go's" in found.next_step
+    assert "GOMEMLIMIT=60MiB fits (limit 100 MiB, outside Go" in found.next_step
     assert "Go uses 32 MiB now" in found.next_step
 
 

@@ -128,7 +128,7 @@ def test_in_pieces_a_stop_is_lost_once():
 def test_missing_collections_are_told():
     cycles = cycles_of({"at": 0.1}, {"at": 0.2, "number": 4})
 
-    assert "2 collections are missing" in mutator_utilization(cycles).notes[0]
+    assert "2 GCs are missing" in mutator_utilization(cycles).notes[0]
 
 
 def test_a_harmed_log_without_ps_is_taken_for_one_p():

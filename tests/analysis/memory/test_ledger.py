@@ -383,10 +383,10 @@ def test_a_total_may_differ_by_a_hundredth(beyond_kib, notes):
     ("seconds", "collections", "words"),
     [
         pytest.param(0.999, None, "", id="less than a second"),
-        pytest.param(1.0, None, "nothing here says whether there was one", id="a second"),
+        pytest.param(1.0, None, "whether one ended in between is unknown", id="a second"),
         pytest.param(1.0, 0, "no GC ended in between", id="none in it"),
         pytest.param(0.1, 1, "1 GC ended in between", id="one in less"),
-        pytest.param(None, 2, "lie apart, and 2 collections ended", id="no clock"),
+        pytest.param(None, 2, "measured apart, and 2 GCs ended", id="no clock"),
         pytest.param(None, 0, "", id="none, and no clock"),
     ],
 )
