@@ -108,7 +108,7 @@ def capture(
     )
     named = [*(targets or []), *(url or [])]
     if not named:
-        raise CaptureError("nothing named; wanted a PID or a URL: gomem capture 4242 -o DIR")
+        raise CaptureError("nothing to capture; give a PID or a URL: gomem capture 4242 -o DIR")
     try:
         _run(named, access, plan, output, gctrace, redact=redact)
     except KeyboardInterrupt as stopped:
@@ -190,7 +190,7 @@ def _headers(given: Sequence[str]) -> Mapping[str, str]:
     for line in filter(str.strip, lines):
         name, colon, value = line.partition(":")
         if not colon or not re.fullmatch(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+", name.strip()):
-            raise CaptureError("--header: not a header; wanted 'Name: value'")
+            raise CaptureError("--header: not a header; write 'Name: value'")
         headers[name.strip()] = value.strip()
     return headers
 

@@ -1,4 +1,4 @@
-"""What the causes found, one finding a cause, ranked by what it costs the process now.
+"""Findings of the causes, one for each cause, ranked by their cost now.
 
 A rule looks at one moment after another and gives at most one finding for each. Whoever reads them
 asks what is wrong, not how often it was seen: so those of a cause become a single one, of the last

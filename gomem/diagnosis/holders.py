@@ -75,7 +75,7 @@ def _files(moment: MomentFacts, part: Part, callers: Callers) -> list[Holder]:
 
 
 def _first(callers: Sequence[Caller]) -> str | None:
-    """The program's own function that does most of it; None where no file says."""
+    """The program's own function behind most of it; None if unknown."""
     return callers[0].function if callers else None
 
 

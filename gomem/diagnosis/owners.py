@@ -84,7 +84,7 @@ def owners_of(diagnosis: Diagnosis) -> Owners | None:
 
 
 def _within(division: Iterable[frozenset[str]], groups: frozenset[str]) -> list[frozenset[str]]:
-    """The parts of a division that lie in a coarser one."""
+    """The finer parts within a coarser part."""
     return [part for part in division if part < groups]
 
 

@@ -1,4 +1,4 @@
-"""Which moments are compared: the one rule for it."""
+"""The rule for which moments are compared."""
 
 from __future__ import annotations
 

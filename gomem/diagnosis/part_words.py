@@ -37,7 +37,7 @@ def part_key(groups: frozenset[str]) -> str:
 
 
 def part_name(groups: frozenset[str], moments: Sequence[MomentFacts]) -> str:
-    """What a part is called; native memory by what nearly all of it is, by the last smaps."""
+    """The name of a part; for native memory by its main content in the last smaps."""
     with_smaps = [moment for moment in moments if moment.mappings is not None]
     if groups != frozenset({NATIVE}) or not with_smaps:
         return PART_NAMES[groups]

@@ -58,7 +58,7 @@ TYPE_NAMES = {"cpu": "CPU time"}
 
 
 def without_rss(diagnosis: Diagnosis, facts: MomentFacts | None) -> tuple[str, bool, str]:
-    """What is known, in sentences; whether it grew by a fifth; and what to do next."""
+    """Sentences on the known sizes; whether they grew by a fifth; and the next step."""
     tellers = (_by_memstats, _by_heap_profiles, _by_log, _by_goroutines, _by_profile, _by_others)
     for tell in tellers:
         told = tell(diagnosis, facts)
@@ -93,7 +93,7 @@ def _by_heap_profiles(diagnosis: Diagnosis, _: MomentFacts | None) -> _Told | No
 
 
 def _in_use(profile: Profile, total: int) -> Text:
-    """What is in use, and how well it is known."""
+    """The size in use, and how precise it is."""
     if not total:
         return Text("The heap profile has no sample in use: there is too little for its sampling")
     least, most = total_bounds(profile) or (total, total)
@@ -103,7 +103,7 @@ def _in_use(profile: Profile, total: int) -> Text:
 
 
 def who_holds(diagnosis: Diagnosis, moment: str) -> Text:
-    """Whose objects are in use in a moment's heap profile, by the program's own functions."""
+    """In-use objects of a moment's heap profile, by the program's own functions."""
     profile = diagnosis.capture.heap_profiles[moment]
     if IN_USE not in profile.sample_type_names:
         return Text()
@@ -217,7 +217,7 @@ def _by_goroutines(diagnosis: Diagnosis, _: MomentFacts | None) -> _Told | None:
 
 
 def _by_profile(diagnosis: Diagnosis, _: MomentFacts | None) -> _Told | None:
-    """The total of any other profile, and who has most of it."""
+    """The total of any other profile, and its largest function."""
     found = [one for by_kind in diagnosis.capture.profiles.values() for one in by_kind.values()]
     if not found:
         return None

@@ -81,7 +81,7 @@ def _of_log(cycles: Cycles | None) -> Account | None:
 
 
 def reading_of(moment: MomentFacts, begin: pd.Timestamp | None) -> Reading:
-    """What a moment's files say of its memory; seconds are since the beginning, if there is one."""
+    """Readings of a moment's memory; seconds are since the first moment, if it has a time."""
     seconds = None
     if begin is not None and moment.time is not None:
         seconds = (moment.time - begin).total_seconds()

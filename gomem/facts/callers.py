@@ -88,7 +88,7 @@ class Callers:
 
     @cached_property
     def collector_cpu(self) -> CollectorCpu | None:
-        """What the collector took of the CPU, by the last CPU profile; None without one."""
+        """The GC's share of CPU in the last CPU profile; None without one."""
         for moment in reversed([*self.capture.by_moment.values()]):
             profile = moment.profiles.get(CPU)
             used = 0 if profile is None else profile.total(CPU_TIME)

@@ -1,4 +1,4 @@
-"""What is known of a capture, each question asked once, when its answer is first read.
+"""The facts of a capture, each computed once, when it is first read.
 
 Rules, the diagnosis, views and comparisons read these answers; no other object keeps one. None
 depends on a threshold or on a baseline, so whoever judges by others shares them.
@@ -66,13 +66,13 @@ SAID_BY = {METRICS: triggers.METRICS, ENVIRONMENT: triggers.ENVIRONMENT}
 
 @dataclass(frozen=True, eq=False)
 class CaptureFacts:
-    """What is known of a capture."""
+    """The facts of a capture."""
 
     capture: Capture  # what was read
 
     @property
     def go_version(self) -> GoVersion:
-        """The release, as far as known."""
+        """The Go release, or the range of releases that it can be."""
         return self.capture.go_version
 
     @property
@@ -91,7 +91,7 @@ class CaptureFacts:
 
     @cached_property
     def moments(self) -> tuple[MomentFacts, ...]:
-        """What is known of each moment that says anything about memory, in order."""
+        """The facts of each moment with memory figures, in order."""
         return facts_of_moments(self.capture)
 
     @cached_property
@@ -106,7 +106,7 @@ class CaptureFacts:
 
     @cached_property
     def groups_side_by_side(self) -> pd.DataFrame:
-        """Whose the memory is at each moment with a ledger; see `memory.groups.side_by_side`."""
+        """RSS by owner at each moment with a ledger; see `memory.groups.side_by_side`."""
         return side_by_side([moment.groups for moment in self.moments if moment.groups is not None])
 
     @cached_property
@@ -124,13 +124,13 @@ class CaptureFacts:
 
     @property
     def largest_rss_bytes(self) -> int | None:
-        """The largest RSS of any moment, if one is known."""
+        """The largest RSS of any moment; None if unknown."""
         sizes = (moment.rss_bytes for moment in self.moments if moment.rss_bytes is not None)
         return max(sizes, default=None)
 
     @cached_property
     def limit_growth(self) -> TimeToLimit | None:
-        """When the last moment's limit is reached, as far as that can be told."""
+        """The time to the last moment's limit; None if unknown."""
         return growth_to_limit(self.moments, self.moments[-1].cgroup_use if self.moments else None)
 
     def regions(self, moment: str) -> pd.DataFrame:
@@ -148,7 +148,7 @@ class CaptureFacts:
 
     @cached_property
     def profiles(self) -> ProfileFacts:
-        """What is known of the heap profiles."""
+        """The facts of the heap profiles."""
         return ProfileFacts(self.capture)
 
     @cached_property
@@ -223,7 +223,7 @@ class CaptureFacts:
 
     @cached_property
     def pauses(self) -> pd.DataFrame | None:
-        """Stops of the world that MemStats remember; None where a log tells them."""
+        """Pauses in MemStats; None where a log has them."""
         return self.capture.pauses if self.collector is None else None
 
     @cached_property
@@ -251,7 +251,7 @@ class CaptureFacts:
 
     @cached_property
     def total_allocs(self) -> dict[str, int]:
-        """What the process had allocated in all, by moment; empty if another one began."""
+        """Total allocation by moment; empty if the process was replaced."""
         totals = {
             moment.name: moment.memstats["TotalAlloc"]
             for moment in self.moments

@@ -1,4 +1,4 @@
-"""What is known of the collector by a gctrace log, each question asked once."""
+"""The facts of a gctrace log, each computed once."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def _answer(question: Callable[[Cycles], _Answer]) -> cached_property[_Answer]:
 
 @dataclass(frozen=True)
 class CollectorFacts:
-    """What is known of one log, each asked when it is first read."""
+    """The facts of one log, each computed when it is first read."""
 
     log: GcLog  # what was read
     path: str  # the log, as evidence names it
@@ -61,7 +61,7 @@ class CollectorFacts:
 
     @cached_property
     def log_seconds(self) -> tuple[float, float] | None:
-        """When its first collection began and its last, since the process's start; of one run."""
+        """Start of its first GC and of its last, since the process's start, in one run."""
         runs, ends = set(), []
         for piece in pieces_of(self.cycles, ["run", "at_seconds"]):
             if not len(piece):
@@ -118,7 +118,7 @@ class CollectorFacts:
 
     @cached_property
     def longest_stop(self) -> pd.Series | None:
-        """The collection that stopped the world for longest; None if no stop is known."""
+        """The GC with the longest pause; None if no pause is known."""
         worst, at = -1.0, None
         for piece in pieces_of(self.cycles, STOPS):
             stopped = stopped_seconds(piece).dropna()

@@ -164,7 +164,7 @@ def _of_rss(moments: Sequence[MomentFacts], peaks: Mapping[str, float]) -> Sight
 
 
 def _seconds(moments: Sequence[MomentFacts]) -> list[float]:
-    """When they were; where that is not known, their order."""
+    """Their times, or their order if a time is unknown."""
     seconds = seconds_of(moments)
     first = moments[0].time if moments else None
     if seconds is None or first is None:

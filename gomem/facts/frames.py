@@ -1,4 +1,4 @@
-"""Frames over all moments of a capture, laid out of what is known of each."""
+"""Frames over all moments of a capture."""
 
 from __future__ import annotations
 

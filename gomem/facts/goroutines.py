@@ -1,4 +1,4 @@
-"""What is known of the number of goroutines, at every moment of a capture that counts them."""
+"""The number of goroutines at every moment that counts them."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ def growth_of_goroutines(facts: CaptureFacts) -> GoroutineGrowth:
 
 
 def level_of(source: str, readings: Sequence[tuple[pd.Timestamp | None, float]]) -> Level:
-    """Readings by time; by their order where a time is not known."""
+    """Readings by time, or in their order if a time is unknown."""
     order = np.arange(len(readings), dtype=np.float64)
     known = [time.timestamp() for time, _ in readings if time is not None]
     seconds = np.array(known) if len(known) == len(readings) else order
@@ -108,7 +108,7 @@ QUEUED_FINALIZERS = {name for name, _ in FINALIZERS}
 
 
 def rise_of_finalizers(facts: CaptureFacts) -> Rise | None:
-    """How the number of finalizers and cleanups that wait moves; None where nothing counts."""
+    """The number of waiting finalizers and cleanups over time; None if unknown."""
     waiting = [
         (moment.time, sum(sign * moment.metrics[name] for name, sign in FINALIZERS))
         for moment in facts.moments
@@ -127,7 +127,7 @@ def rise_of_threads(facts: CaptureFacts) -> Rise | None:
 
 @dataclass(frozen=True)
 class Finalizing:
-    """A finalizer or a cleanup that was running when somebody looked."""
+    """A finalizer or a cleanup that was running at a snapshot."""
 
     function: str  # the program's own function in which it is
     moments: tuple[str, ...]  # at which it ran
@@ -167,7 +167,7 @@ def _finalizers_of(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def _without_a_creator(frame: pd.DataFrame) -> pd.DataFrame:
-    """Goroutines of a dump that nobody in the program began, other than the first.
+    """Goroutines of a dump that the program did not start, other than main.
 
     Until Go 1.20 a dump shows of the one that runs finalizers neither the loop nor who began it.
     """

@@ -1,4 +1,4 @@
-"""What is known of the live heap, put together from the log, MemStats and heap profiles."""
+"""The live heap, from the log, MemStats and heap profiles."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ COLUMNS = ("seconds", "LastGC", *COUNTS, "stack_bytes", "live_bytes", "in_use_by
 
 
 def live_heap_of(facts: CaptureFacts) -> LiveHeap | None:
-    """The live heap over time; None where fewer than two readings say anything of it."""
+    """The live heap over time; None for fewer than two readings."""
     marks = None if facts.cycles is None else marks_of(facts.cycles)
     stats, gogc = stats_of(facts.moments, {}), facts.settings.gogc
     if not facts.go_version.possibly(Fact.STACKS_COUNT):
@@ -39,7 +39,7 @@ def live_heap_of(facts: CaptureFacts) -> LiveHeap | None:
 
 
 def stats_of(moments: Sequence[MomentFacts], profiles: Mapping[str, Profile]) -> pd.DataFrame:
-    """A row a moment that has MemStats, in order; missing where it is not known.
+    """A row for each moment with MemStats, in order; missing where unknown.
 
     `seconds` is when it was read and `LastGC` when its last collection ended, both since 1970;
     `stack_bytes` is StackInuse, `live_bytes` /gc/heap/live of the same collection, and
@@ -77,7 +77,7 @@ def _number(value: object) -> float:
 
 
 def _unix_seconds(value: object) -> float:
-    """A time as seconds since 1970; NaN where it is not known."""
+    """A time as seconds since 1970; NaN if unknown."""
     if pd.isna(value):
         return np.nan
     return pd.Timestamp(value).timestamp() if not isinstance(value, float) else value

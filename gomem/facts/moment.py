@@ -1,4 +1,4 @@
-"""What is known of one moment: the only thing about it that rules and views read."""
+"""The facts of one moment: all that rules and views read about it."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ class LimitedGoal:
 
 @dataclass(frozen=True, repr=False)
 class MomentFacts(Answer):
-    """What is known about one moment."""
+    """The facts of one moment."""
 
     name: str  # the moment
     ledger: Ledger | None = None  # where its resident bytes are; None if no artefact says
@@ -115,7 +115,7 @@ class MomentFacts(Answer):
 
     @cached_property
     def groups(self) -> MemoryGroups | None:
-        """Whose the resident memory is; None without a ledger."""
+        """RSS by owner; None without a ledger."""
         if self.ledger is None:
             return None
         return memory_groups(self.ledger.parts, self.rss_bytes, self.live_bytes)
@@ -168,12 +168,12 @@ class MomentFacts(Answer):
 
     @property
     def rss_bytes(self) -> int | None:
-        """Resident bytes, if they are known."""
+        """RSS in bytes; None if unknown."""
         return None if self.ledger is None else self.ledger.rss_bytes
 
     @property
     def held_bytes(self) -> int | None:
-        """Resident bytes, or where no file says, what Go claims; None if neither is known."""
+        """RSS, or without it the memory reserved by Go, in bytes; None if both are unknown."""
         if self.rss_bytes is not None or self.groups is None:
             return self.rss_bytes
         return sum(self.groups.claimed.values())
@@ -255,7 +255,7 @@ class MomentFacts(Answer):
 
     @property
     def idle_heap_bytes(self) -> int:
-        """Idle heap that is resident: without what nobody has touched; 0 without a ledger."""
+        """Idle heap in RSS, without what was never touched; 0 without a ledger."""
         if self.ledger is None:
             return 0
         return self.ledger.part("heap_idle") + self.ledger.part("heap_untouched")

@@ -1,4 +1,4 @@
-"""What is known of the heap profiles of a capture: who allocates, and what stays."""
+"""The facts of a capture's heap profiles: who allocates, and what is retained."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ SAMPLE_TYPES = ("inuse_space", "alloc_space", "inuse_objects", "alloc_objects")
 
 @dataclass(frozen=True, eq=False)
 class ProfileFacts:
-    """What is known of a capture's heap profiles, each asked when it is first read."""
+    """The facts of a capture's heap profiles, each computed when it is first read."""
 
     capture: Capture  # what was read
 

@@ -134,7 +134,7 @@ def environment_of(capture: Capture) -> Environment | None:
 
 @dataclass(frozen=True)
 class Settings:
-    """The settings of a capture's process; None where nothing says one."""
+    """The settings of a capture's process; None if all are unknown."""
 
     gogc: Setting  # GOGC, by default assumed
     memory_limit: Setting | None = None  # GOMEMLIMIT
@@ -180,7 +180,7 @@ def stated_settings(facts: CaptureFacts) -> Stated:
 
 
 def _of_metrics(name: str, metric: str, moments: Sequence[MomentFacts]) -> Setting | None:
-    """What runtime/metrics say last, and what they said before."""
+    """The last values in runtime/metrics, and the values before."""
     told = [moment for moment in moments if metric in moment.metrics]
     if not told:
         return None

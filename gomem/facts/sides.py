@@ -69,7 +69,7 @@ def facts_of_moments(capture: Capture) -> tuple[MomentFacts, ...]:
 
 
 def _page_bytes_of(capture: Capture) -> int | None:
-    """The kernel's page size: the manifest has it, and of some processors there is only one."""
+    """The kernel's page size, by the manifest or the architecture; None if unknown."""
     noted = capture.manifest.fact("page_size")
     if type(noted) is int and SMALLEST_PAGE_BYTES <= noted <= LARGEST_PAGE_BYTES:
         return noted
@@ -174,7 +174,7 @@ def _threads(sides: _Sides) -> int | None:
 
 
 def _page(moment: Moment) -> pd.Series | None:
-    """A row of MemStats of a page of metrics; None without one."""
+    """MemStats from a page of metrics, as a row; None without one."""
     rows = moment.memstats
     return _last(rows[rows["artefact"] == moment.paths.get(METRICS_PAGE)])
 

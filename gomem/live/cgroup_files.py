@@ -56,7 +56,7 @@ def cgroup_files(own: bytes, mounts: Path = MOUNTS) -> list[Path]:
             there = [folder / name for name in names if (folder / name).exists()]
             if there:
                 return there
-    raise NotRead("no memory files of its control group can be seen from here")
+    raise NotRead("the memory files of its cgroup are not visible from here")
 
 
 def read_file(path: Path) -> bytes:

@@ -113,7 +113,7 @@ else
   say 'neither curl nor wget is here: the kernel'\''s side alone'
   fetch() { return 1; }
 fi
-get() { # of a bounded size; what did not come whole is thrown away
+get() { # of a bounded size; an incomplete answer is discarded
   (ulimit -f $LARGEST_BLOCKS && fetch "$1" "$2") && [ -s "$2" ] && return 0
   rm -f "$2"
   return 1
@@ -162,7 +162,7 @@ find_doors() {
     fi
     [ -z "$found" ] || bases="$bases${bases:+, }\"$(plain "${base%%\?*}" | sed 's,//[^/]*@,//,')\""
   done
-  [ -n "$bases" ] || say 'nothing of /debug/pprof/, /debug/vars and /metrics is served: the kernel'\''s side alone'
+  [ -n "$bases" ] || say '/debug/pprof/, /debug/vars and /metrics are not served: the kernel'\''s side alone'
 }
 
 # --- the executable's build information, printed as `go version -m` does
@@ -189,7 +189,7 @@ cgroup() { # version 1 where memory is on it: then version 2 has no memory files
     soft_limit_in_bytes failcnt stat oom_control memsw.usage_in_bytes memsw.limit_in_bytes)
   [ -n "$found" ] || found=$(cgroup_of cgroup2 '0:,,' current max high low peak stat events \
     swap.current swap.max pressure)
-  [ -n "$found" ] && echo "$found" || lack cgroup 'no memory files of its control group can be seen from here'
+  [ -n "$found" ] && echo "$found" || lack cgroup 'the memory files of its cgroup are not visible from here'
 }
 cgroup_of() { # type of the file system, what its line in /proc/PID/cgroup looks like, files
   type=$1 line=$2

@@ -80,7 +80,7 @@ class Doors:
     def runtime(self) -> RuntimeReading:
         """MemStats now, of the cheapest endpoint that has them; NoAnswer where none answers."""
         if self.memstats_from is None:
-            raise NoAnswer("nothing serves MemStats: no /debug/vars, /metrics or /debug/pprof/")
+            raise NoAnswer("no MemStats: /debug/vars, /metrics and /debug/pprof/ are not served")
         kind, address = self.memstats_from
         if kind == "memstats":
             answer = address.get(VARS)
@@ -120,7 +120,7 @@ class Doors:
             raise NoAnswer(f"answered {seen_as(answer.data)}, not a profile")
         source = open_source(answer.data, name="answer")
         for damage in source.damage:
-            raise NoAnswer(f"answered a profile that is not whole ({damage.what}); thrown away")
+            raise NoAnswer(f"answered an incomplete profile ({damage.what}); discarded")
         if not starts_like_pprof(source.data):
             raise NoAnswer(f"answered {seen_as(source.data)}, not a profile")
         return answer
@@ -135,7 +135,7 @@ class Doors:
             found = _whole(_number(_TEXT_GOROUTINES, text[:200]))
         if found is not None:
             return found
-        raise NoAnswer("nothing counts goroutines: neither /metrics nor /debug/pprof/goroutine")
+        raise NoAnswer("no goroutine count: /metrics and /debug/pprof/goroutine are not served")
 
     def is_of(self, arguments: Sequence[str], started: datetime) -> bool:
         """Whether what is served is of the process with this command line and start."""

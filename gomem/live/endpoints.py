@@ -114,7 +114,7 @@ def open_endpoints(url: str, access: Access) -> Endpoints:
         try:
             context.load_verify_locations(access.authority)
         except (OSError, ssl.SSLError) as error:
-            what = "no certificates that can be read; wanted a PEM file"
+            what = "no readable certificate; a PEM file is required"
             raise CaptureError(f"{access.authority}: {what}") from error
     try:
         client = httpx.Client(
@@ -125,7 +125,7 @@ def open_endpoints(url: str, access: Access) -> Endpoints:
             follow_redirects=False,
         )
     except (ValueError, TypeError, UnicodeError) as error:
-        raise CaptureError("--header: not a header; wanted 'Name: value'") from error
+        raise CaptureError("--header: not a header; write 'Name: value'") from error
     return Endpoints(base, client, access.timeout_seconds)
 
 
@@ -137,7 +137,7 @@ def split_url(url: str) -> tuple[str, tuple[str, str] | None]:
     except ValueError:
         host = None
     if not host or parts.scheme not in {"http", "https"}:
-        wanted = "wanted a PID, or a URL such as http://127.0.0.1:6060"
+        wanted = "give a PID, or a URL such as http://127.0.0.1:6060"
         raise CaptureError(f"{printable(without_secrets(url))}: {wanted}")
     path = parts.path.rstrip("/")
     for known in KNOWN_PATHS:
@@ -179,7 +179,7 @@ def _status(response: httpx.Response) -> str:
     words = HTTPStatus(code).phrase if code in set(HTTPStatus) else ""
     said = f"answered {code} {words}".rstrip()
     if code == HTTPStatus.BAD_REQUEST and _NO_TLS in next(response.iter_raw(), b""):
-        return "speaks TLS: name it with https://"
+        return "speaks TLS: use https://"
     if code in {HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN}:
         return f"{said}; {_AUTHORIZE}"
     return said
@@ -188,11 +188,11 @@ def _status(response: httpx.Response) -> str:
 def _redirect(response: httpx.Response, url: str) -> str:
     """Where a redirect leads, if to the same host."""
     if response.next_request is None:
-        raise NoAnswer("redirects to nowhere")
+        raise NoAnswer("redirects without a target")
     target, here = response.next_request.url, httpx.URL(url)
     if (target.scheme, target.host, target.port) != (here.scheme, here.host, here.port):
         host = printable(target.host)
-        raise NoAnswer(f"redirects to {host}, another host, which is not followed; name its URL")
+        raise NoAnswer(f"redirects to {host}, another host, which is not followed; give its URL")
     return str(target)
 
 
@@ -207,12 +207,12 @@ def _sentences(seconds: float) -> Iterator[None]:
             httpx.TimeoutException: _late(seconds, 0),
             httpx.ConnectError: _connection(error),
             httpx.RemoteProtocolError: (
-                "closed the connection before the answer was whole, or speaks no HTTP"
+                "closed the connection before the end of the answer, or does not speak HTTP"
             ),
-            httpx.NetworkError: "the connection broke before the answer was whole",
+            httpx.NetworkError: "the connection broke before the end of the answer",
         }
         what = next((what for kind, what in kinds.items() if isinstance(error, kind)), None)
-        unknown = f"cannot be asked ({type(error).__name__})"
+        unknown = f"request failed ({type(error).__name__})"
         raise NoAnswer(what or unknown, silent=what is not None) from error
 
 
@@ -223,7 +223,7 @@ def _connection(error: BaseException) -> str:
             why = printable(cause.verify_message or "certificate not trusted")
             return f"its certificate is not trusted ({why}); give --ca FILE, or --insecure"
         if isinstance(cause, ssl.SSLError):
-            return "does not speak TLS as asked; is it http:// in place of https://?"
+            return "does not speak TLS; use http:// in place of https://?"
         if isinstance(cause, ConnectionRefusedError):
             return "refuses the connection: nothing listens there"
         cause = cause.__cause__ or cause.__context__
@@ -231,5 +231,5 @@ def _connection(error: BaseException) -> str:
 
 
 def _late(seconds: float, size: int) -> str:
-    came = f"; {size} bytes had come, and are thrown away" if size else ""
-    return f"did not answer whole within {seconds:g} s{came}; give it longer with --timeout"
+    came = f"; {size} bytes discarded" if size else ""
+    return f"no complete answer within {seconds:g} s{came}; allow more with --timeout"

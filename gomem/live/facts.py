@@ -73,7 +73,10 @@ def _build_info(process: Process) -> tuple[BuildInfo | None, str]:
         build = build_info_of_elf(lambda offset, length: os.pread(file, length, offset))
     finally:
         os.close(file)
-    return build, "" if build else "not in the executable: it is not Go's, or of Go 1.12 or older"
+    return (
+        build,
+        "" if build else "the executable has none: not built by Go, or by Go 1.12 or older",
+    )
 
 
 def _base(base: str, *, redact: bool) -> str:

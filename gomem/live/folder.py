@@ -49,18 +49,18 @@ class CaptureFolder:
         """The highest number of a moment in the folder; CaptureError if it is of something else."""
         shown = readable_name(str(self.path))
         if self.path.exists() and not self.path.is_dir():
-            raise CaptureError(f"{shown}: is a file; name a folder to capture to")
+            raise CaptureError(f"{shown}: is a file; choose a folder to capture to")
         found = self.path.iterdir() if self.path.exists() else ()
         there = [one.name for one in found if not one.name.startswith(".")]
         if not there:
             return 0
         manifest = _json(self.path / MANIFEST)
         if manifest.get("schema") != MANIFEST_SCHEMA:
-            raise CaptureError(f"{shown}: is not empty and holds no capture; name another folder")
+            raise CaptureError(f"{shown}: is not empty and holds no capture; choose another folder")
         if not _same_process(manifest, self.facts):
             raise CaptureError(
                 f"{shown}: holds a capture of another process ({_process_of(manifest)}); this one "
-                f"is {_process_of(self.facts)}; name another folder"
+                f"is {_process_of(self.facts)}; choose another folder"
             )
         numbers = [name.partition("-")[0] for name in there]
         return max((int(number) for number in numbers if number.isdecimal()), default=0)

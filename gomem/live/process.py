@@ -59,7 +59,7 @@ class Process:
         try:
             folder = os.open(PROC / str(pid), os.O_RDONLY | os.O_DIRECTORY)
         except OSError as error:
-            what = "wanted Linux's /proc; name a URL of the process instead"
+            what = "Linux's /proc is required; give a URL of the process instead"
             raise CaptureError(f"{PROC / str(pid)}: {error.strerror}; {what}") from error
         if not process.is_running():
             os.close(folder)
@@ -144,11 +144,11 @@ class Process:
         """Addresses on this machine's loopback where it listens, and what was left out and why."""
         if not self._shares_network():
             way = f"sudo nsenter -t {self.pid} -n gomem capture {self.pid} -o DIR"
-            return [], [f"it has a network of its own, as in a container; to ask it there: {way}"]
+            return [], [f"it has its own network, as in a container; to capture it there: {way}"]
         try:
             found = self._process.net_connections(kind="tcp")
         except psutil.AccessDenied:
-            return [], [f"where it listens: {self.denied}; or name it: --url http://127.0.0.1:PORT"]
+            return [], [f"where it listens: {self.denied}; or give it: --url http://127.0.0.1:PORT"]
         except psutil.Error as error:
             raise Ended from error
         places = {one.laddr[:2] for one in found if one.status == psutil.CONN_LISTEN and one.laddr}

@@ -108,7 +108,7 @@ def fill(
     """
     try:
         if process is None:
-            moment.missing["smaps"] = "the process is not on this machine, or not known to gomem"
+            moment.missing["smaps"] = "the process is not on this machine, or its PID is unknown"
             _keep(moment, _runtime(moment, doors))
         else:
             _both_sides(moment, process, doors)
@@ -171,7 +171,7 @@ def _counts(before: RuntimeReading | None, after: RuntimeReading | None) -> tupl
 def _runtime(moment: Moment, doors: Doors) -> RuntimeReading | None:
     if doors.memstats_from is None:
         if doors.found:
-            moment.missing["memstats"] = "nothing serves them"
+            moment.missing["memstats"] = "not served"
         return None
     try:
         return doors.runtime()
@@ -223,7 +223,7 @@ def _add_answer(
     """What an endpoint answers, or why it does not."""
     base = "" if address is None else address.base
     if base in moment.silent:
-        moment.missing[kind] = "not asked for: the address did not answer before"
+        moment.missing[kind] = "not requested: the address did not answer before"
         return
     try:
         moment.readings.append(_reading(kind, call()))

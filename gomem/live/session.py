@@ -140,7 +140,7 @@ class Session:
             return True
         is_of_rss = trigger.level == "rss"
         if is_of_rss and process is None:
-            self._note("trigger", "rss: is known for processes on this machine alone")
+            self._note("trigger", "rss: only known for processes on this machine")
             return False
         if process is not None and not process.is_running:
             raise Ended
@@ -167,7 +167,7 @@ class Session:
         self._write(moment)
         if moment.ended:
             raise Ended
-        return "nothing came any more" if self._empty >= MAX_EMPTY else ""
+        return "no more data" if self._empty >= MAX_EMPTY else ""
 
     def _write(self, moment: Moment) -> None:
         for artefact, why in moment.missing.items():
@@ -220,7 +220,7 @@ class Session:
                 continue
             if now is not None and now > first:
                 return self._take()
-        self.tell(f"no second heap profile: no collection in {COLLECTION_WITHIN_SECONDS:g} s")
+        self.tell(f"no second heap profile: no GC within {COLLECTION_WITHIN_SECONDS:g} s")
         return ""
 
     def _tail(self) -> None:

@@ -39,11 +39,11 @@ def found_target(named: Sequence[str], access: Access) -> Iterator[Target]:
     numbers = [word for word in named if word.isdecimal()]
     for text in numbers:
         if len(text) > len(str(MAX_PID)) or not 0 < int(text) <= MAX_PID:
-            raise CaptureError(f"{text[:20]}: no PID; wanted one of 1 to {MAX_PID}")
+            raise CaptureError(f"{text[:20]}: not a PID; a PID is 1 to {MAX_PID}")
     pids = sorted(set(map(int, numbers)))
     if len(pids) > 1:
         listed = ", ".join(map(str, pids))
-        raise CaptureError(f"{listed}: several processes; capture each to a folder of its own")
+        raise CaptureError(f"{listed}: several processes; capture each to its own folder")
     urls = [word for word in named if not word.isdecimal()]
     with ExitStack() as opened:
         addresses = [opened.enter_context(open_endpoints(url, access)) for url in urls]
@@ -58,23 +58,23 @@ def _of_pid(pid: int, addresses: list[Endpoints], access: Access, opened: ExitSt
     if addresses:
         doors, said = find_doors(addresses, wanted=True), list[str]()
         if doors.found and not doors.is_of(process.arguments, process.started):
-            raise CaptureError(f"{doors.bases[0]}: is served by another process than PID {pid}")
+            raise CaptureError(f"{doors.bases[0]}: is served by a process other than PID {pid}")
     else:
         listening, said = process.listening
         urls = [f"http://{shown_address(*place)}" for place in listening]
         doors = find_doors([opened.enter_context(open_endpoints(url, access)) for url in urls])
         if not listening and not said:
-            said.append(f"PID {pid} listens nowhere: only the kernel's side can be read")
+            said.append(f"PID {pid} has no listening port: only the kernel's side can be read")
         elif not doors.found and listening:
             tried = ", ".join(f"{host}:{port}" for host, port in listening)
-            said.append(f"nothing of /debug/pprof/, /debug/vars and /metrics is served at {tried}")
+            said.append(f"/debug/pprof/, /debug/vars and /metrics are not served at {tried}")
     return Target(process, doors, (*said, *doors.said))
 
 
 def _of_urls(addresses: list[Endpoints], opened: ExitStack) -> Target:
     doors = find_doors(addresses, wanted=True)
     if not doors.found:
-        raise CaptureError("; ".join(doors.said) or "no URL named")
+        raise CaptureError("; ".join(doors.said) or "no URL given")
     process, said = _whose(addresses)
     if process is not None:
         opened.enter_context(process)
@@ -99,11 +99,11 @@ def _whose(addresses: Sequence[Endpoints]) -> tuple[Process | None, list[str]]:
         pids, unknown = listeners(sorted(near), port)
         found.update(pids)
         if not pids:
-            why = "run gomem as its user or as root, or name the PID" if unknown else "name the PID"
-            return None, [f"whose port {port} is may not be known: {why}, for the kernel's side"]
+            why = "run gomem as its user or as root, or give the PID" if unknown else "give the PID"
+            return None, [f"the owner of port {port} is unknown: {why}, for the kernel's side"]
     if len(found) > 1:
         listed = ", ".join(map(str, sorted(found)))
-        return None, [f"PIDs {listed} listen there: name one, for the kernel's side"]
+        return None, [f"PIDs {listed} listen there: give one, for the kernel's side"]
     return Process.of(found.pop()), []
 
 

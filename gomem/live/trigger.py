@@ -42,10 +42,12 @@ class Trigger:
         match = _CONDITION.fullmatch(condition)
         unit = (match["unit"] or "").lower() if match else ""
         if match is None or match["level"] not in LEVELS or unit not in SIZES:
-            wanted = "wanted such as 'rss>2GiB', 'rss>1.2*median' or 'goroutines>10000'"
+            wanted = "examples: 'rss>2GiB', 'rss>1.2*median' or 'goroutines>10000'"
             raise CaptureError(f"--when {printable(condition)}: not a condition; {wanted}")
         if unit and match["level"] != "rss":
-            raise CaptureError(f"--when {printable(condition)}: goroutines are counted, not sized")
+            raise CaptureError(
+                f"--when {printable(condition)}: goroutines take a count, not a size"
+            )
         factor = float(match["number"]) * SIZES[unit]
         return cls(match["level"], factor, match["median"] is not None, cool_down_seconds)
 

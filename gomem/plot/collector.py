@@ -1,4 +1,4 @@
-"""What the collector does: of a gctrace log."""
+"""Figures of a gctrace log."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 def gc_timeline(log: Log, *, ax: Sequence[Axes] | None = None) -> list[Axes]:
-    """The heap's saw-tooth with its goal, and below it how long each collection stopped the world.
+    """The heap's saw-tooth with its goal, and below it the pause of each GC.
 
     Of a gctrace log, or what has one; on two Axes.
     """
@@ -30,7 +30,7 @@ def gc_timeline(log: Log, *, ax: Sequence[Axes] | None = None) -> list[Axes]:
 
 
 def gc_activity(log: Log, *, ax: Sequence[Axes] | None = None) -> list[Axes]:
-    """CPU that collecting takes, by who does the work, and the rate of allocation below it.
+    """GC CPU by kind of work, and below it the allocation rate.
 
     Of a log, as `gc_timeline`; on two Axes.
     """
@@ -38,7 +38,7 @@ def gc_activity(log: Log, *, ax: Sequence[Axes] | None = None) -> list[Axes]:
 
 
 def pauses(log: Log, *, ax: Sequence[Axes] | None = None) -> list[Axes]:
-    """How long collections stop the world, and how far apart they are: two distributions.
+    """GC pauses and intervals between GCs: two distributions.
 
     Of a log, as `gc_timeline`; on two Axes.
     """
@@ -46,12 +46,12 @@ def pauses(log: Log, *, ax: Sequence[Axes] | None = None) -> list[Axes]:
 
 
 def mmu(log: Log, *, ax: Axes | None = None) -> Axes:
-    """What the program keeps of its CPU in the worst window of each length, of a log."""
+    """The program's share of CPU in the worst window of each length, for a log."""
     return one_axes(plot_mmu(collector_of(log).utilization), ax, name_of(log))
 
 
 def what_if(log: Data, *, ax: Axes | None = None) -> Axes:
-    """What other GOGC and GOMEMLIMIT would do: collections a second and the highest heap of each.
+    """Estimates for other GOGC and GOMEMLIMIT: GCs a second and the highest heap of each.
 
     Of a capture with a gctrace log that is enough to tell.
     """
@@ -62,12 +62,12 @@ def what_if(log: Data, *, ax: Axes | None = None) -> Axes:
             f"{diagnosis.capture.file_name} has no gctrace log; run it with GODEBUG=gctrace=1"
         )
     if answer.refused is not None:
-        raise CaptureError(f"what other settings would do cannot be told: {answer.refused}")
+        raise CaptureError(f"no estimates for other settings: {answer.refused}")
     return one_axes(plot_what_if_grid(answer.grid), ax, name_of(log))
 
 
 def scavenges(log: Log, *, ax: Sequence[Axes] | None = None) -> list[Axes]:
-    """What the scavenger's lines gave back, in all and each.
+    """Memory released by the scavenger, in total and by line.
 
     Of a log of `GODEBUG=gctrace=1,scavtrace=1`, with a line that a collection places; on two Axes.
     """

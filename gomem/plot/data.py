@@ -1,4 +1,4 @@
-"""What somebody holds, as the answers that figures are drawn of; and the Axes to draw on."""
+"""From the caller's data to the answers that figures draw, and the Axes to draw on."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ PAGE: Any = object()  # as `ax`: no Axes, but the drawing, which shows itself as
 
 
 def diagnosis_of(data: Data) -> Diagnosis:
-    """The answers about what somebody holds."""
+    """Diagnose the caller's data."""
     if isinstance(data, Diagnosis):
         return data
     if isinstance(data, pd.DataFrame):

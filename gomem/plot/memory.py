@@ -1,4 +1,4 @@
-"""Where the memory is: ledgers, levels, what goes back to the kernel, the address space."""
+"""Figures of memory: ledgers, levels, memory returned to the OS, the address space."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Who allocates, and what of it and of benchmarks changed."""
+"""Allocation sites, and their changes and those of benchmarks."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def sites(
     granularity: str = "functions",
     ax: Axes | None = None,
 ) -> Axes:
-    """Who has most of a value, with the 95 % interval that sampling leaves.
+    """The largest sites of a value, with the 95 % interval of the sampling.
 
     Of a profile, or of a moment's heap profile, if None of the one whose sites the report shows
     first. The granularity is one of `Profile.top`'s: `functions`, `lines`, `files`, `packages`. A
@@ -55,7 +55,7 @@ def sites(
 
 
 def growth(data: Data, *, ax: Axes | None = None) -> Axes:
-    """What the stacks that move have in use, over a series of heap profiles that have a time."""
+    """In-use bytes of the stacks that change, over a series of heap profiles with a time."""
     diagnosis = diagnosis_of(data)
     if diagnosis.facts.profiles.heap_series is None:
         raise CaptureError(f"{diagnosis.capture.file_name}: too few heap profiles that have a time")
@@ -64,7 +64,7 @@ def growth(data: Data, *, ax: Axes | None = None) -> Axes:
 
 
 def spike(data: Data, at: str | pd.Timestamp | None = None, *, ax: Axes | None = None) -> Axes:
-    """Who allocated beyond the usual in one interval between two heap profiles that have a time.
+    """Allocation beyond the usual in an interval between two heap profiles with a time.
 
     Which is named by a moment or a time; if None, it is the interval that stands out. CaptureError
     where none does.

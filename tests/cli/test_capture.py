@@ -39,7 +39,7 @@ def test_headers_of_arguments_and_of_a_file(tmp_path):
 
 @pytest.mark.parametrize("header", ["hunter2", ": hunter2", "a b: hunter2", "a\nb: hunter2"])
 def test_a_wrong_header_is_refused_without_being_quoted(header):
-    with pytest.raises(CaptureError, match="wanted 'Name: value'") as refused:
+    with pytest.raises(CaptureError, match="write 'Name: value'") as refused:
         _headers([header])
 
     assert "hunter2" not in str(refused.value)
@@ -55,10 +55,10 @@ def test_a_password_comes_with_the_name_or_from_the_environment(monkeypatch):
     ("arguments", "said"),
     [
         (["1"], "-o DIR: missing"),
-        (["-o", "x"], "nothing named; wanted a PID or a URL"),
-        (["1", "2", "-o", "x"], "several processes; capture each to a folder of its own"),
-        (["0", "-o", "x"], "no PID"),
-        (["99999999999", "-o", "x"], "no PID"),
+        (["-o", "x"], "nothing to capture; give a PID or a URL"),
+        (["1", "2", "-o", "x"], "several processes; capture each to its own folder"),
+        (["0", "-o", "x"], "not a PID"),
+        (["99999999999", "-o", "x"], "not a PID"),
         (["1", "-o", "x", "--every", "soon"], "--every soon"),
         (["1", "-o", "x", "--when", "rss"], "not a condition"),
         (["1", "-o", "x", "--profiles", "heep"], "did you mean heap?"),

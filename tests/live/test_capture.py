@@ -96,7 +96,7 @@ def test_a_pid_and_a_url_of_another_process_are_refused(out, capsys):
     with fake_service(GOOD) as service, fake_service({}) as other:
         assert 2 == run(["capture", other.pid, service.url, "-o", str(out)])
 
-    assert "is served by another process" in capsys.readouterr().err
+    assert "is served by a process other than PID" in capsys.readouterr().err
     assert not out.exists()
 
 
@@ -104,7 +104,7 @@ def test_without_an_endpoint_the_kernels_side_stands_alone(out, capsys):
     with fake_service({}) as service:
         assert 0 == run(["capture", service.pid, "-o", str(out)])
 
-    assert "nothing of /debug/pprof/, /debug/vars and /metrics is served" in capsys.readouterr().err
+    assert "/debug/pprof/, /debug/vars and /metrics are not served" in capsys.readouterr().err
     assert kinds(out) == {"limits", "smaps", "smaps_rollup", "statm", "status"}
     read_back(out)
 
@@ -130,21 +130,21 @@ def test_a_wrong_url_is_quoted_without_its_secrets(out, capsys):
     assert 2 == run(["capture", "ftp://me:hunter2@host/x?token=hunter2", "-o", str(out)])
 
     said = capsys.readouterr().err
-    assert "ftp://host/x: wanted a PID, or a URL" in said
+    assert "ftp://host/x: give a PID, or a URL" in said
     assert "hunter2" not in said
 
 
 @pytest.mark.parametrize(
     ("answers", "artefact", "sentence"),
     [
-        ({"/debug/pprof/heap": "hang"}, "heap", "did not answer whole within 0.5 s"),
-        ({"/debug/pprof/heap": "drip"}, "heap", "had come, and are thrown away"),
-        ({"/debug/pprof/heap": "die"}, "heap", "before the answer was whole"),
+        ({"/debug/pprof/heap": "hang"}, "heap", "no complete answer within 0.5 s"),
+        ({"/debug/pprof/heap": "drip"}, "heap", "bytes discarded"),
+        ({"/debug/pprof/heap": "die"}, "heap", "before the end of the answer"),
         ({"/debug/pprof/heap": "401"}, "heap", "answered 401 Unauthorized; give --header"),
         ({"/debug/pprof/heap": "503"}, "heap", "answered 503 Service Unavailable"),
         ({"/debug/pprof/heap": "html"}, "heap", "not a profile"),
         ({"/debug/pprof/heap": "packed-html"}, "heap", "not a profile"),
-        ({"/debug/pprof/heap": "cut-profile"}, "heap", "a profile that is not whole"),
+        ({"/debug/pprof/heap": "cut-profile"}, "heap", "an incomplete profile"),
         ({"/debug/pprof/heap": "elsewhere"}, "heap", "another host, which is not followed"),
     ],
     ids=lambda value: next(iter(value.values())) if isinstance(value, dict) else "",
@@ -166,7 +166,7 @@ def test_an_address_that_hangs_is_not_asked_again_in_the_same_moment(out):
     with fake_service(answers) as service:
         assert 0 == run(["capture", service.pid, "-o", str(out), "--timeout", "500ms"])
 
-    assert missing(out)["goroutine"].startswith("not asked for")
+    assert missing(out)["goroutine"].startswith("not requested")
 
 
 def test_a_redirect_on_the_same_host_is_followed(out):
@@ -181,7 +181,7 @@ def test_an_address_that_never_answers_is_said_with_the_reason(out, capsys):
     with fake_service({"/debug/pprof/": "hang"}) as service:
         assert 0 == run(["capture", service.pid, "-o", str(out), "--timeout", "1s"])
 
-    assert f"{service.url}: did not answer whole within" in capsys.readouterr().err
+    assert f"{service.url}: no complete answer within" in capsys.readouterr().err
     assert "smaps" in kinds(out)
 
 

@@ -34,7 +34,7 @@ def test_a_name_and_password_are_taken_out_and_decoded():
     "url", ["6060", "host:6060", "ftp://host", "http://", "http://h:x", "file:///etc/passwd"]
 )
 def test_what_is_no_url_is_said_with_one_that_is(url):
-    with pytest.raises(CaptureError, match="wanted a PID, or a URL"):
+    with pytest.raises(CaptureError, match="give a PID, or a URL"):
         split_url(url)
 
 
@@ -97,5 +97,5 @@ def test_a_certificate_is_trusted_when_somebody_says_so(certificate, tmp_path):
 def test_a_file_without_certificates_is_said(tmp_path):
     (tmp_path / "none.pem").write_text("hello")
 
-    with pytest.raises(CaptureError, match="wanted a PEM file"):
+    with pytest.raises(CaptureError, match="a PEM file is required"):
         open_endpoints("https://host", Access(authority=tmp_path / "none.pem"))

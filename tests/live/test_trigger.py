@@ -27,7 +27,7 @@ def test_a_level(condition, level, factor):
      "rss>1.2*mean", "rss>1e9"],
 )  # fmt: skip
 def test_what_is_no_condition_is_said_with_one_that_is(condition):
-    with pytest.raises(CaptureError, match=r"wanted such as|not sized"):
+    with pytest.raises(CaptureError, match=r"examples: |not a size"):
         Trigger.of(condition, 60)
 
 

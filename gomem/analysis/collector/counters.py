@@ -51,7 +51,7 @@ class CounterReading:
         return None if value is None or pd.isna(value) else value
 
     def counted_until(self, later: CounterReading, name: str) -> int | None:
-        """By how much a counter rose until a later reading; None where one side does not say."""
+        """The rise of a counter until a later reading; None if unknown on either side."""
         before, after = self.count(name), later.count(name)
         return None if before is None or after is None or after < before else after - before
 
@@ -149,12 +149,12 @@ class CollectorCounters:
 
     @property
     def forced_fraction(self) -> float:
-        """Share of the collections that were forced; 0 where nobody counted."""
+        """Share of forced GCs; 0 if they were not counted."""
         return (self.forced or 0) / self.cycles if self.cycles else 0.0
 
 
 def collector_counters(readings: Sequence[CounterReading]) -> CollectorCounters | None:
-    """What lies between the first and the last reading of one process, which are in order of time.
+    """The difference between the first and the last reading of a process, in order of time.
 
     Of one reading, or without a collection between them, it is what lies before the last. Readings
     before a restart, which sets counters back, are left out. None if the last does not count

@@ -1,4 +1,4 @@
-"""What lies between one collection and the next: time, CPU, what was allocated, what was found.
+"""Steps from one GC to the next: time, CPU, allocation, garbage.
 
 A step belongs to the collection it begins with. It is the ground of every rate that a gctrace log
 gives, so that all of them leave out the same: the time before a run's first collection, the CPU of

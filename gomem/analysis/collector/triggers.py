@@ -94,7 +94,7 @@ class GcTriggers:
     beyond_any: int  # how many of the goals no GOGC makes
 
     def of(self, trigger: str) -> pd.Series:
-        """The row of `counts` of one trigger."""
+        """The row of `counts` for a trigger."""
         return self._rows[trigger]
 
     @cached_property
@@ -152,7 +152,7 @@ def _places(piece: pd.DataFrame, goals: Goals, limited: _Limited | None) -> np.n
 
 
 def _gogc(cycles: Cycles, known: float | None, source: str) -> pd.DataFrame:
-    """GOGC of each run, NaN where it is not known, and how it is known."""
+    """GOGC of each run, NaN if unknown, and its source."""
     runs: set[int] = set()
     allowed = []
     for piece, _ in overlapping(cycles, GOAL_COLUMNS):

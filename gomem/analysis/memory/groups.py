@@ -1,4 +1,4 @@
-"""Whose is the resident memory: a ledger's parts in a few groups that add up to RSS, for people?
+"""RSS by owner: a ledger's parts in a few groups that add up to RSS.
 
 The ledger has a part below zero: what the runtime claims and the kernel has never had to give. No
 file says which of the claimed bytes these are. Where they are few, they are taken off the free heap
@@ -80,7 +80,7 @@ class MemoryGroups:
     claims: pd.DataFrame  # the runtime's of the Go heap, divided; see `HEAP_CLAIMS`; or no rows
 
     def bytes_of(self, group: str) -> int | None:
-        """Resident bytes of a group; None where it is not told apart, or nothing says."""
+        """RSS of a group in bytes; None if unknown or part of a larger group."""
         return self._resident.get(group)
 
     def claimed_bytes_of(self, group: str) -> int | None:
@@ -89,12 +89,12 @@ class MemoryGroups:
 
     @property
     def heap_is_one(self) -> bool:
-        """Whether the Go heap is one group, of whose claims many bytes were never touched."""
+        """Whether the Go heap is a single group because much of it was never touched."""
         return HEAP in set(self.rows["group"]) and len(self.claims) > 0
 
     @property
     def sizes(self) -> dict[str, int]:
-        """Resident bytes by group, as far as they are known."""
+        """RSS by group in bytes, without unknown groups."""
         return dict(self._resident)
 
     @property
@@ -118,13 +118,13 @@ class MemoryGroups:
 
     @property
     def heap_bytes(self) -> int | None:
-        """Resident bytes of the Go heap, whether it is one group or several; None if unknown."""
+        """RSS of the Go heap in bytes, in one group or several; None if unknown."""
         sizes = self._resident
         known = [sizes[group] for group in (HEAP, *OF_GO_HEAP) if group in sizes]
         return sum(known) if known else None
 
     def claims_within(self, group: str) -> pd.DataFrame:
-        """What the claims of a group are made of: rows for the Go heap where it is one."""
+        """Reserved memory of a group by part: rows for the Go heap where it is a single group."""
         return self.claims if group == HEAP and self.heap_is_one else self.claims.iloc[:0]
 
     @cached_property
@@ -195,7 +195,7 @@ def _bytes_of(parts: pd.DataFrame, part: str) -> list[int]:
 
 
 def _summed(parts: pd.DataFrame, live_bytes: int | None) -> tuple[_Sizes, dict[str, int]]:
-    """Bytes and claims by group, with objects divided where it is known how."""
+    """RSS and reserved bytes by group, objects broken down where possible."""
     sizes: dict[str, int] = {}
     claims: dict[str, int] = {}
     divided = bool((parts["part"] == "heap_objects").any())
@@ -226,7 +226,7 @@ def _of_part(
 
 
 def _as_one_heap(sizes: _Sizes, claims: dict[str, int]) -> tuple[_Sizes, dict[str, int]]:
-    """The same with the groups of the Go heap as one."""
+    """The same groups with the Go heap as a single group."""
     inside = (HEAP, *OF_GO_HEAP)
     others: _Sizes = {one: size for one, size in sizes.items() if one not in inside}
     outside = {one: size for one, size in claims.items() if one not in inside}

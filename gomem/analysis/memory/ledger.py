@@ -214,7 +214,7 @@ def _inferred_kinds(frame: pd.DataFrame) -> frozenset[str]:
 def _confidence(
     part: str, inferred: frozenset[str] | None, doubtful: frozenset[str], *, of_both: bool
 ) -> str:
-    """How a part is known; see `CONFIDENCE`.
+    """How sure a part is; see `CONFIDENCE`.
 
     Inferred kinds were not recognised by a name (None without mappings); doubtful parts depend on
     two files that do not fit together.

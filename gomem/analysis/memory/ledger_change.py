@@ -1,4 +1,4 @@
-"""Which part of resident memory moved from one ledger to another, and what kind of move was it?
+"""Which part of RSS changed between two ledgers, and what kind of change was it?
 
 Two ledgers are subtracted part by part, so the changes add up to the change of RSS as the parts add
 up to RSS. The parts fall into a few layers, and the verdict names the layer that moved RSS: what
@@ -57,7 +57,7 @@ MOST = 0.5  # of what went the same way: more than half is most of it
 
 @dataclass(frozen=True)
 class LedgerChange:
-    """How one ledger differs from another.
+    """The change between two ledgers.
 
     Attributes:
         rss_change_bytes: RSS after less RSS before; None if one side does not know it.
@@ -127,7 +127,7 @@ def _layer(part: str) -> str:
 
 
 def _by_layer(sizes: _Sizes) -> _Moved:
-    """Net change of each layer; unknown as soon as one of its parts is."""
+    """Net change of each layer; unknown if any of its parts is."""
     moved: _Moved = {}
     for part, pair in sizes.items():
         layer, change = _layer(part), _difference(*pair)

@@ -1,4 +1,4 @@
-"""Do MemStats and the kernel's files show one state of the process, or did a collection intervene?
+"""Do MemStats and the kernel's files show the same state, or did a GC run in between?
 
 The ledger subtracts numbers of one from numbers of the other. A collection between the two moves
 memory from objects to idle spans, and from idle to given back, while RSS is from its other side.
@@ -32,7 +32,7 @@ class Skew:
 
     @property
     def crosses_a_collection(self) -> bool:
-        """Whether a collection is known to lie between the two sides."""
+        """Whether a GC certainly ran between the two sides."""
         return bool(self.collections)
 
 

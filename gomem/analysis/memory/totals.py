@@ -1,4 +1,4 @@
-"""How much of a process is resident, and what kind of memory, if its mappings are not known?
+"""How large is RSS, and which kinds of memory, without a process's mappings?
 
 The kernel's totals, the finest first: smaps_rollup has anonymous memory and LazyFree, status
 separates files from shared memory, statm counts in pages without saying how large one is, a page of

@@ -1,4 +1,4 @@
-"""Through which calls does a profile's weight flow: a tree of stacks, of one profile or of two.
+"""Through which calls does a profile's weight flow? A tree of stacks, for one profile or two.
 
 A frame is a function reached by one chain of calls. It has what it allocated itself and what was
 allocated below it. Of two profiles the tree is the union: a frame that either has is in it, wide

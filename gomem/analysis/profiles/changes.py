@@ -103,7 +103,7 @@ def compare_site_runs(
 
 @dataclass(frozen=True)
 class SiteChanges:
-    """What changed between two profiles, by one sample type."""
+    """The change between two profiles, for one sample type."""
 
     sample_type: str  # which, such as `inuse_space`
     unit: str  # its unit, as the profile declares it

@@ -1,4 +1,4 @@
-"""What grows over a series of profiles, how fast, in which shape, and what of it is one leak?
+"""What grows over a series of profiles, how fast, in which shape, and which stacks are one leak?
 
 What is in use is a level, and has a slope. What was allocated only ever grows, in every healthy
 program: of it, only what was added between two profiles says something. So `series_of` gives levels

@@ -1,4 +1,4 @@
-"""Which of the periodic profiles of one process say something new, and of what time?
+"""Which periodic profiles of a process have new data, and from what time?
 
 The runtime publishes what it has sampled once a collection has run: an allocation shows after two
 collections, or after one that the program forced (`runtime.GC` also finishes the sweep); what was

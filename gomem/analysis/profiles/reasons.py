@@ -1,4 +1,4 @@
-"""Why does a site allocate? Allocation lines, with what the compiler said of each.
+"""Why does a site allocate? Allocation lines, with the compiler's reasons.
 
 A heap profile knows at which line an object was made; the compiler knows which expressions of that
 line cannot stay on the stack, and why. The two meet in file and line. The profile has absolute

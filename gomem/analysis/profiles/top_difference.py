@@ -33,7 +33,7 @@ NORMALIZED = "one side was scaled to the sum of the other"
 
 @dataclass(frozen=True)
 class TopDifference:
-    """Who has more or less of one sample type than before."""
+    """The changes of one sample type, by function."""
 
     sample_type: str  # which, such as `inuse_space`
     unit: str  # its unit, as the profile declares it

@@ -123,7 +123,7 @@ def retention(
 
 
 def _resident(rows: pd.DataFrame, kept: pd.Series, mapped: pd.Series) -> pd.Series:
-    """How much of the idle heap can be resident; all of it where no RSS says otherwise.
+    """Idle heap in RSS, at most; all of it without RSS.
 
     Up to Go 1.12 a fresh arena is idle heap that nobody has touched: what else the runtime holds
     comes first.

@@ -1,4 +1,4 @@
-"""How much heap is idle, how much of it goes back to the kernel, and how much is kept needlessly?
+"""How much heap is idle, how much is returned to the OS, and how much is kept needlessly?
 
 The runtime keeps free heap for reuse. From Go 1.13 on a background scavenger works while `retained
 = HeapInuse + (HeapIdle - HeapReleased)` exceeds its goal: 1.1 × the peak of HeapInuse × the ratio

@@ -70,14 +70,14 @@ def sentence_of(before: Row, after: Row, case: tuple[str, str], size: int | None
 
 
 def seconds_between(one: Row, other: Row) -> float | None:
-    """The time from one reading to another; None where a clock is missing."""
+    """The time between two readings; None without a clock."""
     if one["seconds"] is None or other["seconds"] is None:
         return None
     return float(other["seconds"] - one["seconds"])
 
 
 def given_back(before: Row, after: Row) -> int | None:
-    """What went back, less what was taken again; None where one side does not say.
+    """Released less reused bytes; None if unknown on either side.
 
     It is by how much the retained heap fell and HeapReleased rose: from Go 1.13 on a fresh arena
     counts as given back, and what becomes a stack is no heap, and neither went back.
@@ -89,7 +89,7 @@ def given_back(before: Row, after: Row) -> int | None:
 
 
 def change(before: Row, after: Row, field: str) -> int | None:
-    """By how much a field grew; None where one side does not say."""
+    """The change of a field; None if unknown on either side."""
     if before[field] is None or after[field] is None:
         return None
     return int(after[field] - before[field])

@@ -91,7 +91,7 @@ class _Cause:
 
 @dataclass(frozen=True)
 class _Above:
-    """How it is with heap above the goal from one reading to the next."""
+    """A step between two readings, for heap above the goal."""
 
     since: Row  # the first reading of those in a row at which heap lies above the goal
     silent_seconds: float | None  # how long nothing goes back, around these two, by a clock
@@ -127,7 +127,7 @@ def _is_stopped(rows: Sequence[Row]) -> bool:
 
 
 def episodes(intervals: pd.DataFrame, retention: pd.DataFrame) -> pd.DataFrame:
-    """Intervals in a row with the same verdict as one; see `EPISODES`.
+    """Merge consecutive intervals with the same verdict; see `EPISODES`.
 
     Just before a collection the heap is full, and little of it idle. Such an interlude of a few
     seconds between two of one verdict is part of them.

@@ -1,4 +1,4 @@
-"""How well does a log's earlier part foretell its later one?
+"""How well does a log's earlier part predict its later part?
 
 Three tests on the log itself: each goal from the collection before it; each distance to the next
 collection from the five before; and the replay, of the first half against the second and of the

@@ -1,4 +1,4 @@
-"""Which part of a log tells what the program usually does, and does it tell enough?
+"""Which part of a log is usual for the program, and is it enough?
 
 A log begins with a start-up, in which the heap fills and collections come fast; a log of several
 processes has several. So the longest run is taken, from where its live heap first reached its own
@@ -96,7 +96,7 @@ def _after_start_up(cycles: pd.DataFrame) -> tuple[pd.DataFrame, int]:
 
 
 def _refusal(usual: pd.DataFrame, seen: int) -> str | None:
-    """Why so much of a log tells too little; None where it is enough."""
+    """Why the log is not enough; None if it is."""
     if not seen:
         return (
             "the log has no collection: with GOGC=off and no memory limit there is none, and "

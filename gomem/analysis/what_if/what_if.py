@@ -159,7 +159,7 @@ def what_if(
 
 
 def _advice(known: Known, asked: Asked) -> PodAdvice | None:
-    """What to set for the container; None where its size is not known."""
+    """The setting for the container; None if its size is unknown."""
     steps, limit = asked.advised_steps, asked.advised_limit
     if asked.container_bytes is None or steps is None:
         return None
