@@ -157,7 +157,7 @@ def test_a_capture_of_few_moments_has_none():
 
 
 def test_additions_have_no_growth():
-    with pytest.raises(ValueError, match="alloc_space are additions"):
+    with pytest.raises(ValueError, match="alloc_space only adds up"):
         growth(series({"a": [1, 2, 3, 4]}, sample_type="alloc_space"))
 
 
