@@ -12,50 +12,53 @@ if TYPE_CHECKING:
 
 Row = dict[str, Any]
 LITTLE = ("as-intended", "little")
-ABOVE = "{size} lies above the scavenger's goal of {goal}"
-NOTHING_WENT = ABOVE + " and nothing went back {lasting}"
+ABOVE = "{size} is above the scavenger's goal of {goal}"
+NOTHING_WENT = ABOVE + " and nothing was released {lasting}"
 SAID = {
     ("as-intended", "going-back"): "{gone} {lasting}; " + ABOVE + "{to_go}.",
-    LITTLE: "There is little to give back: {idle} is idle and kept.",
+    LITTLE: "There is little to release: {idle} is idle heap.",
     ("kept-for-goal", "goal"): "{size} is idle and kept for reuse: what is retained, "
     "{retained_bytes}, is {near} the scavenger's goal of {goal} ({by}).",
     ("kept-for-goal", "next-gc"): "{size} is idle and kept: the heap may grow to NextGC, {NextGC}, "
-    "before the next collection.",
+    "before the next GC.",
     ("kept-for-goal", "gogc-off"): "{size} is idle and kept: with GOGC=off there is no goal.",
-    ("waiting", "five-minutes"): "{size} is idle and waits: before Go 1.13 it goes back once it "
-    "has lain idle for five minutes, in the next of the rounds that come every 2.5 minutes.",
+    (
+        "waiting",
+        "five-minutes",
+    ): "{size} is idle and waits: before Go 1.13 it is released after five "
+    "minutes idle, in a round every 2.5 minutes.",
     ("waiting", "second-collection"): "{size} is idle and waits: the scavenger has no goal before "
-    "the second collection.",
-    ("waiting", "next-collection"): ABOVE + " and waits for the next collection: in each cycle "
+    "the second GC.",
+    ("waiting", "next-collection"): ABOVE + " and waits for the next GC: in each cycle "
     "the scavenger passes over the heap once, and this was freed behind it.",
     ("fragmented", ""): "{size} of the heap in use is free slots: objects fill {filled} of "
-    "{HeapInuse}, and a span with one object in it cannot go back.",
+    "{HeapInuse}, and a span with an object in it cannot be released.",
     ("limit-driven", ""): "What the runtime holds, {mapped_bytes}, is bounded by GOMEMLIMIT, "
     "{memory_limit_bytes}: {limit_rule}.",
-    ("madv-free", ""): "{size} was given back with MADV_FREE and stays resident until the kernel "
+    ("madv-free", ""): "{size} was released with MADV_FREE and stays in RSS until the kernel "
     "is short of memory.",
     ("huge-pages", ""): "{size} is resident beyond what Go counts, in huge pages.",
-    ("dense-chunks", ""): ABOVE + " and stays: no collection has run "
+    ("dense-chunks", ""): ABOVE + " and stays: no GC has run "
     "since it became idle, and since Go 1.21 chunks of 4 MiB that were full in this cycle or the "
     "last are left alone until the next.",
-    ("starved", "stopped"): "The process was stopped; " + ABOVE + " and could not go back.",
+    ("starved", "stopped"): "The process was stopped; " + ABOVE + " and could not be released.",
     ("starved", "asleep"): NOTHING_WENT
     + ": no rule keeps it, so most likely the scavenger gets no CPU, or sleeps off a step that "
     "took long by the wall clock; nr_throttled in the cgroup's cpu.stat would tell.",
     (
         "not-go-memory",
         "",
-    ): "At least {size} of RSS is not Go's: the scavenger can give none of it back.",
+    ): "At least {size} of RSS is not Go's: the scavenger cannot release it.",
     ("unknown", "no-memstats"): "What the heap keeps is unknown: no moment has MemStats, "
     "runtime/metrics or a page of metrics.",
     ("unknown", "no-goal"): "Whether {retained_bytes} of retained heap is much is unknown: NextGC "
     "would tell.",
-    ("unknown", "no-count"): NOTHING_WENT + "; the number of collections (NumGC) would tell why.",
+    ("unknown", "no-count"): NOTHING_WENT + "; NumGC would tell why.",
     ("unknown", "no-release"): NOTHING_WENT
     + "; why depends on the Go release: add --go-version, or the executable's build info.",
 }
 BY = {
-    "collection": "1.1 × HeapInuse at the last collection × new NextGC / old NextGC",
+    "collection": "1.1 × HeapInuse at the last GC × new NextGC / old NextGC",
     "steady": "at most 1.1 × NextGC and the free slots",
     "heap-goal": "1.1 × NextGC",
 }
@@ -120,8 +123,8 @@ def _lasting(interval: _Interval) -> Text:
 def _gone(interval: _Interval) -> Text:
     moved = given_back(interval.before, interval.after) or 0
     if moved < 0:
-        return Text("More was taken again than went back")
-    return text("{} went back", Bytes(moved)) if moved else Text("Nothing went back")
+        return Text("More was reused than released")
+    return text("{} was released", Bytes(moved)) if moved else Text("Nothing was released")
 
 
 def _to_go(interval: _Interval) -> Text:
@@ -153,7 +156,7 @@ def _by(interval: _Interval) -> Text:
 def _limit_rule(interval: _Interval) -> Text:
     if interval.after["limit_goal_bytes"] is None:
         return Text(
-            "allocation gives memory back at the limit itself, as Go 1.19 to 1.21 never reach "
+            "allocation releases memory at the limit itself, as Go 1.19 to 1.21 never reach "
             "their background goal, by a fault (golang/go#62449)"
         )
     return Text("the background scavenger works to 0.95 of it")

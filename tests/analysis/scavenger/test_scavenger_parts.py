@@ -214,7 +214,7 @@ def words_of(case, before=None, **after):
 
 @pytest.mark.parametrize(
     ("goal", "words"),
-    [(None, "allocation gives memory back at the limit itself"), (5, "works to 0.95 of it")],
+    [(None, "allocation releases memory at the limit itself"), (5, "works to 0.95 of it")],
 )
 def test_what_keeps_to_a_limit_is_said(goal, words):
     said = words_of(("limit-driven", ""), mapped_bytes=60 * MIB, memory_limit_bytes=64 * MIB,
@@ -258,16 +258,16 @@ def test_how_full_spans_are_is_said(in_use, alloc, filled):
 @pytest.mark.parametrize(
     ("released", "seconds", "words"),
     [
-        (4, 2.0, ("4 MiB went back in 2 s; ", ", on its way: 4 s at this rate.")),
-        (4, None, ("4 MiB went back in between; ", ", on its way.")),
-        (0, 2.0, ("Nothing went back in 2 s; ",
+        (4, 2.0, ("4 MiB was released in 2 s; ", ", on its way: 4 s at this rate.")),
+        (4, None, ("4 MiB was released in between; ", ", on its way.")),
+        (0, 2.0, ("Nothing was released in 2 s; ",
                   ", and the scavenger sleeps between its steps.")),
     ],
 )  # fmt: skip
 def test_what_goes_back_is_said_with_how_long_the_rest_takes(released, seconds, words):
     before = {"retained_bytes": 90 * MIB}
 
-    assert "8 MiB lies above the scavenger's goal of 22 MiB".join(words) == words_of(
+    assert "8 MiB is above the scavenger's goal of 22 MiB".join(words) == words_of(
         ("as-intended", "going-back"), before, HeapReleased=released * MIB, seconds=seconds,
         retained_bytes=(90 - released) * MIB, goal_bytes=22 * MIB,
     )  # fmt: skip

@@ -57,9 +57,9 @@ def test_in_words_a_pause_is_no_way():
     taken = asked("go1.19.13", given_back(0, 40), given_back(2, 20))["sentence"].iloc[0]
 
     sleeps = "and the scavenger sleeps between its steps."
-    above = "lies above the scavenger's goal of 11 MiB"
-    assert f"Nothing went back in 2 s; 99 MiB {above}, {sleeps}" == pause
-    assert f"More was taken again than went back in 2 s; 79 MiB {above}, {sleeps}" == taken
+    above = "is above the scavenger's goal of 11 MiB"
+    assert f"Nothing was released in 2 s; 99 MiB {above}, {sleeps}" == pause
+    assert f"More was reused than released in 2 s; 79 MiB {above}, {sleeps}" == taken
 
 
 def test_dense_chunks_are_told_at_once():
@@ -75,9 +75,9 @@ def test_what_goes_back_is_as_intended():
     frame = asked("go1.27.3", dropped(0), given_back(1, 50))
 
     assert ["as-intended/going-back"] == codes(frame)
-    assert "50 MiB went back in 1 s" in frame["sentence"].iloc[0]
+    assert "50 MiB was released in 1 s" in frame["sentence"].iloc[0]
     assert (
-        "49 MiB lies above the scavenger's goal of 11 MiB, on its way: 980 ms"
+        "49 MiB is above the scavenger's goal of 11 MiB, on its way: 980 ms"
         in (frame["sentence"].iloc[0])
     )
 
@@ -220,7 +220,7 @@ def test_a_stopped_process_gives_nothing_back():
     frame = asked("go1.27.3", dropped(0), nothing(5, is_stopped=True), dropped(10))
 
     assert ["starved/stopped"] == codes(frame)
-    assert frame["sentence"].iloc[0].startswith("The process was stopped; 99 MiB lies above")
+    assert frame["sentence"].iloc[0].startswith("The process was stopped; 99 MiB is above")
 
 
 def test_who_is_stopped_only_to_be_read_has_run_in_between():

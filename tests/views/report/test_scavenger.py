@@ -25,7 +25,7 @@ def test_the_last_verdict_stands_first(quiet):
 
     first = section.blocks[0]
     assert isinstance(first, Paragraph)
-    assert "At the end: There is little to give back: nothing is idle and kept." == first.text
+    assert "At the end: There is little to release: nothing is idle heap." == first.text
     assert section.brief
 
 
