@@ -119,7 +119,7 @@ def _fails(comparison: Comparison | BuildComparison, *, on_regression: bool) -> 
     """Whether what was asked for came about; what cannot be told does not fail, and is told."""
     states = comparison.budgets.get("state", ())
     if unsure := sum(state == "?" for state in states):
-        tell(f"{unsure} of {len(states)} budgets cannot be told; see Budgets for what could")
+        tell(f"{unsure} of {len(states)} budgets need more runs to decide; see Budgets")
     regressed = on_regression and comparison.judgement.verdict in {"worse", "mixed"}
     return regressed or "broken" in set(states)
 

@@ -73,7 +73,7 @@ def comparison_document(comparison: Comparison, *, before: str, after: str) -> D
         kind=KIND,
         title=title_of(before, after, settings),
         facts=words.covered(comparison, before, after),
-        verdict=replace(verdict_of(comparison, settings), size=size_of(comparison, before)),
+        verdict=replace(verdict_of(comparison, settings), size=size_of(comparison)),
         sections=sections_of(SECTIONS, comparison),
         made_by=f"gomem {version('gomem')}",
         opening=opening(comparison, before, after),
@@ -94,7 +94,7 @@ def sides_words(before: str, after: str, settings: str) -> str:
 
 def builds_title(compared: BuildComparison) -> str:
     """What is compared with what, and which settings differ."""
-    builds = f"{how_many(len(compared.comparisons), 'build')} against {compared.baseline}"
+    builds = f"{how_many(len(compared.comparisons), 'build')} compared with {compared.baseline}"
     settings = compared.settings_words
     return f"{builds}: {settings}" if settings else builds
 
@@ -281,7 +281,9 @@ def _counted(metrics: pd.DataFrame) -> str:
         return f"{said}, {changed} changed"
     if words.are_single(metrics):
         moved = int((metrics["change"].abs().fillna(0) >= words.MOVED).sum())
-        return f"{said}, {moved or 'none'} moved by {format_fraction(words.MOVED, brief=True)} or more"
+        return (
+            f"{said}, {moved or 'none'} moved by {format_fraction(words.MOVED, brief=True)} or more"
+        )
     return f"{said}, none changed beyond noise"
 
 
@@ -291,13 +293,13 @@ def _heading(what: str, pair: words.Pair | None) -> str:
 
 SECTIONS: tuple[Part[Comparison], ...] = (
     Part("budgets", _budgets_section, "No budget was set; see --fail-on"),
-    Part("findings", _findings_section, "No known cause of trouble fits either side"),
+    Part("findings", _findings_section, "No known cause fits either side"),
     Part("ledger", _ledger_section, NO_LEDGER),
     Part("benchmarks", _benchmarks_section, NO_BENCHMARK),
     Part("memory", partial(_levels_section, words.MEMORY, "Memory"), NO_MEMORY),
     Part("collector", partial(_levels_section, words.COLLECTOR, "GC"), NO_LOG),
     Part("load", partial(_levels_section, words.LOAD, "Load test"), NO_LOAD),
-    Part("sites", _sites_section, "There are no two heap profiles to compare"),
-    Part("notes", _notes_section, "There is nothing to know besides"),
+    Part("sites", _sites_section, "No heap profile on both sides; add one to each"),
+    Part("notes", _notes_section, "No notes"),
     Part("damage", unread_section, ALL_READ),
 )

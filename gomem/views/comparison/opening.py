@@ -55,8 +55,8 @@ def bars_between(sides: Sequence[tuple[str, Comparison | None]]) -> tuple[Bars, 
     first = (known[0][0], changes[0].earlier)
     others = [(pair[1], one.later) for pair, one in zip(known, changes, strict=True)]
     shown = [(name, *end) for (name, _), end in zip(sides, [first, *others], strict=True)]
-    bars = bars_of(owners_at(quantities.pop(), shown))
-    if all(words.are_single(one.metrics) for one in compared):
+    bars = bars_of(owners_at(quantities.pop(), shown), is_series=len(shown) == 2)
+    if all(words.are_single(words.metrics_of(one, words.MEMORY)) for one in compared):
         return (bars,)
     return (replace(bars, caption=f"{bars.caption}, in the run with the median"),)
 
@@ -70,13 +70,13 @@ def changed_table(metrics: pd.DataFrame, most: int = MAX_CHANGED) -> tuple[Table
     return (table(f"What changed{of}", tables.CHANGED, largest),)
 
 
-def size_of(comparison: Comparison, before: str) -> Tile | None:
+def size_of(comparison: Comparison) -> Tile | None:
     """RSS after and its change; else the heap in use; else by how much benchmarks' times moved."""
     levels = words.metrics_of(comparison, words.MEMORY)
     for name, what in SIZES.items():
         rows = rows_of(levels[(levels["name"] == name) & levels["difference"].notna()])
         if rows:
-            return _level(rows[0], what, before)
+            return _level(rows[0], what)
     means = comparison.geomeans
     known = rows_of(means[(means["unit"] == TIME) & means["change"].notna()]) if len(means) else []
     if not known or comparison.unlike:
@@ -86,11 +86,11 @@ def size_of(comparison: Comparison, before: str) -> Tile | None:
     return Tile(_relative(change), together(name))
 
 
-def _level(row: Mapping[str, Any], what: str, before: str) -> Tile:
+def _level(row: Mapping[str, Any], what: str) -> Tile:
     change = BytesChange(round(row["difference"]))
     relative = "" if is_unknown(row["change"]) else f" ({_relative(row['change'])})"
     median = "median " if row["before_n"] + row["after_n"] > 2 else ""
-    name = text("{}{}, {}{} since {}", median, what, change, relative, before)
+    name = text("{}{}, {}{}", median, what, change, relative)
     return Tile(together(Bytes(round(row["after_median"]))), together(name))
 
 

@@ -132,7 +132,10 @@ WITHIN = Column("margin", _within, "<")  # what was asked by --margin
 RUNS = shown_by(Cell)("n", lambda row: format_n(row["before_n"], row["after_n"]).removeprefix("n="))
 CHANGED = (
     Column("metric", _full_name, "<"),
-    *(Column(side, lambda row, side=side: replace(_median(f"{side}_", row), note="")) for side in SIDES),
+    *(
+        Column(side, lambda row, side=side: replace(_median(f"{side}_", row), note=""))
+        for side in SIDES
+    ),
     CHANGE,
     words("verdict", lambda row: "too few runs" if row["verdict"] == TOO_FEW else row["verdict"]),
 )

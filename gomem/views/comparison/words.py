@@ -26,7 +26,7 @@ NO_CHANGE = (NO_CLAIM, TOO_FEW, SAME)
 ALLOCATED = "alloc_space"  # what the figure of sites shows
 STATES = ("new", "gone", "grew", "shrank")
 SAMPLE_TYPES = ("alloc_space", "inuse_space", "alloc_objects", "inuse_objects")
-NO_GEOMEAN = "geometric mean: none, because a median is not above 0"
+NO_GEOMEAN = "no geometric mean: a median is 0"
 HEADLINE = (RSS, GC_CPU, REQUEST_RATE)  # what a table of changes begins with
 DIRECTIONS = (LOWER, HIGHER)  # of metrics of which one is better
 MOVED = 0.1  # of what it was: what one run a side shows first
@@ -66,7 +66,7 @@ class Pair:
     after: str
 
     def __str__(self) -> str:
-        return self.before if self.before == self.after else f"{self.before} against {self.after}"
+        return self.before if self.before == self.after else f"{self.before} and {self.after}"
 
 
 def level_name(name: str) -> str:

@@ -51,7 +51,7 @@ def plot_builds(
                 left=left, right=WIDTH - left - wide, top=top + HEAD, bottom=below + FOOT
             )
             _draw(panel, rows, (titles or {}).get(rows[0]["name"], rows[0]["name"]))
-    return Drawing(name, "Builds against the baseline", _describe(groups), chart)
+    return Drawing(name, "Builds and the baseline", _describe(groups), chart)
 
 
 def _draw(panel: Panel, rows: Sequence[Mapping[str, Any]], title: str) -> None:
