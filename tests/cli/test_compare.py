@@ -114,7 +114,7 @@ def test_html_goes_to_a_file_named_after_both(run, tmp_path):
 
     assert 0 == code
     assert "cache-shrink-go1.16.15-against-cache-shrink-go1.12.17.gomem.html\n" == output
-    assert "One capture a side cannot separate" in (tmp_path / output.strip()).read_text()
+    assert "One run per side cannot separate" in (tmp_path / output.strip()).read_text()
 
 
 def test_captures_say_which_moment_was_compared(run):
@@ -183,7 +183,7 @@ def test_of_more_than_two_sides_the_first_is_the_baseline(builds):
     ("output_format", "beginning"),
     [
         ("json", '{\n  "schema": "gomem.compare-builds/1"'),
-        ("md", "# 2 builds against old"),
+        ("md", "# 2 builds compared with old"),
         ("html", "<!DOCTYPE html>"),
         ("pr", "<!-- gomem compare -->"),
         ("junit", "<?xml"),

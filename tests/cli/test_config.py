@@ -89,5 +89,5 @@ def test_what_cannot_be_told_does_not_fail_and_is_told(compared, tmp_path):
     code, output, errors = compared("--fail-on", "sec/op=+10%")
 
     assert 0 == code
-    assert "gomem: 1 of 1 budgets cannot be told; see Budgets for what could\n" == errors
-    assert "4 a side can" in output
+    assert "gomem: 1 of 1 budgets need more runs to decide; see Budgets\n" == errors
+    assert "use 4 or more" in output

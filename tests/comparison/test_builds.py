@@ -200,6 +200,6 @@ def test_settings_of_each_build_come_first_and_with_its_name(tmp_path):
     of_one = gomem.compare_many({"a": tmp_path / "a", "b": tmp_path / "b", "x": tmp_path / "a"})
 
     assert "GOGC 100 → 400, 50" == compared.settings_words
-    assert compared.judgement.sentence.startswith("GOGC 100 → 400, 50: against a, ")
+    assert compared.judgement.sentence.startswith("GOGC 100 → 400, 50: compared with a, ")
     assert "GOGC 100 → 400 in b" == of_one.settings_words
     assert ["b", "c"] == list(compared.settings["build"])

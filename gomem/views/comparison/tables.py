@@ -76,6 +76,13 @@ def _full_name(row: Row) -> Cell:
     return _name(row) if is_level else Cell(f"{row['name']} {row['unit']}", code=True)
 
 
+def _verdict(row: Row) -> str:
+    """A metric's verdict; of too few runs, that they are."""
+    if row["verdict"] != TOO_FEW:
+        return str(row["verdict"])
+    return "one run each" if max(row["before_n"], row["after_n"]) <= 1 else "too few runs"
+
+
 def _median(side: str, row: Row) -> Cell:
     """The median with its spread, and below it the interval that it lies in."""
     median, low, high = (row[f"{side}{key}"] for key in ("median", "low", "high"))
@@ -137,7 +144,7 @@ CHANGED = (
         for side in SIDES
     ),
     CHANGE,
-    words("verdict", lambda row: "too few runs" if row["verdict"] == TOO_FEW else row["verdict"]),
+    words("verdict", _verdict),
 )
 LEVELS = (
     noted("level", lambda row: (level_name(row["name"]), _MEANS.get(row["name"], ""))),

@@ -111,7 +111,8 @@ def _draw_limit(panel: Panel, rows: Rows, look: tuple[str, str, Dash], labels: _
         labels.add(gogc_word(row), heap, cores)
     label = "no limit" if limit < 0 else f"GOMEMLIMIT {format_bytes(limit)}"
     edge = Look(edge=colour, width=1.4, dash=dash)
-    panel.line(*zip(*points, strict=True), edge, label, marker=marker, mark_edge=INK)
+    x, y = np.array(points).T
+    panel.line(x, y, edge, label, marker=marker, mark_edge=INK)
 
 
 def _mark_today(panel: Panel, row: dict[str, Any]) -> None:

@@ -15,7 +15,7 @@ def test_eight_collections_are_enough(count, refused):
     said = watched(steady(count)).refused
 
     assert refused == (said is not None)
-    assert not refused or said.startswith("the log is too short: 7 of its 7 collections")
+    assert not refused or said.startswith("the log is too short: 7 of its 7 GCs")
 
 
 def test_a_log_without_a_collection_is_refused():
@@ -27,7 +27,7 @@ def test_the_filling_of_the_heap_is_left_out():
 
     assert list(range(4, 14)) == part.cycles["number"].tolist()
     assert None is part.refused
-    assert ("the first 3 collections are left out, in which the heap filled",) == part.notes
+    assert ("the first 3 GCs are left out: the heap was still filling",) == part.notes
 
 
 @pytest.mark.parametrize(("forced", "refused"), [(5, False), (6, True)])
