@@ -195,7 +195,7 @@ def _verdict(row: dict[str, Any], **asked: Any) -> str:
     return direction(row["before_median"], row["after_median"], **asked)
 
 
-def _sentence(name: str, clause: str, values: list[str], verdict: str) -> str:
+def _sentence(name: str, clause: str, values: Sequence[str], verdict: str) -> str:
     """What moved, in a sentence; what may not have moved with both of its values."""
     if verdict in {BETTER, WORSE}:
         return f"{capital(clause)}."

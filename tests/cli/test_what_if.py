@@ -38,7 +38,8 @@ def test_text_goes_to_standard_output(run):
     code, output, errors = run(LOG, "--go-version", "go1.22.12")
 
     assert (0, "") == (code, errors)
-    assert output.startswith("steady-go1.22.12-gogc-100.log.gz\nGo release: go1.22.12")
+    assert output.startswith("steady-go1.22.12-gogc-100.log.gz\n")
+    assert "\nGo release: go1.22.12" in output
     assert "Today (GOGC=100): 2.9 GCs per second take" in output
     assert "GOGC=400 would save" in output
     assert "of 45 heap goals, predicted from the GC before" in output

@@ -95,4 +95,4 @@ def _level(row: Mapping[str, Any], what: str) -> Tile:
 
 
 def _relative(change: float) -> Text:
-    return minus_signs(Words(format_relative(change)))
+    return minus_signs(Words(format_relative(change, brief=True)))

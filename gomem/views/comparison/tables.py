@@ -95,6 +95,11 @@ def _median(side: str, row: Row) -> Cell:
     return Cell(text, f"{median:g} {unit}", between)
 
 
+def _median_alone(side: str, row: Row) -> Cell:
+    """The same without the interval's ends."""
+    return replace(_median(side, row), note="")
+
+
 def _level(name: str, row: Row) -> Cell:
     value, unit = row[name], row["unit"]
     return NOTHING if is_unknown(value) else Cell(format_level(value, unit), f"{value:g} {unit}")
@@ -139,10 +144,7 @@ WITHIN = Column("margin", _within, "<")  # what was asked by --margin
 RUNS = shown_by(Cell)("n", lambda row: format_n(row["before_n"], row["after_n"]).removeprefix("n="))
 CHANGED = (
     Column("metric", _full_name, "<"),
-    *(
-        Column(side, lambda row, side=side: replace(_median(f"{side}_", row), note=""))
-        for side in SIDES
-    ),
+    *(Column(side, partial(_median_alone, f"{side}_")) for side in SIDES),
     CHANGE,
     words("verdict", _verdict),
 )

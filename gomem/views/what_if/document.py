@@ -49,8 +49,7 @@ def _verdict(answer: WhatIf) -> Verdict:
     today, advice = today_words(answer.present), answer.advice
     if advice is None:
         bought = bought_words(answer)
-        details = (today,) if bought else ()
-        return Verdict("neutral", "estimate", bought or today, details)
+        return Verdict("neutral", "estimate", bought or today, (today,) if bought else ())
     tone: Tone = "info" if advice.gogc is not None else "warning"
     details = (*advice_reasons(advice), today)
     command = settings_command(advice)

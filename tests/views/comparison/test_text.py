@@ -50,7 +50,7 @@ cpu EPYC → Xeon
 
 ✓ better: 4 benchmark metrics: 2 better, 2 with too few runs; the largest change
   is Handle-2, B/op, \u2212100 %.
-\u221227.5 % sec/op, geometric mean of 2 benchmarks
+\u221228 % sec/op, geometric mean of 2 benchmarks
 1 place could not be read.
 
 Before: a.txt
