@@ -57,7 +57,7 @@ def test_the_nearest_gomem_toml_holds(compared):
 
     assert 1 == code
     assert "\nBudgets\n" in output
-    assert "Budget: 1 broken (A-2 +80.0 % where +10% is allowed)." in output
+    assert "Budget: 1 broken (A-2 +80 % where +10% is allowed)." in output
 
 
 def test_the_command_line_overrides_the_file(compared):

@@ -156,5 +156,5 @@ def test_what_is_no_size_is_an_error_with_an_example(size):
 def test_all_budgets_in_a_sentence():
     one = stands("rss=+10%", HUNDRED, [2 * value for value in HUNDRED]).to_frame().T
 
-    assert "Budget: 1 broken (RSS +100.0 % where +10% is allowed)." == summed_up(one)
+    assert "Budget: 1 broken (RSS +100 % where +10% is allowed)." == summed_up(one)
     assert "" == summed_up(one.iloc[:0])
