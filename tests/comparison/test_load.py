@@ -58,8 +58,8 @@ def test_gogc_1000_has_its_price(gogc):
         "GOGC 100 → 1000: GC CPU fell from 8 % to <1 % for 253 MiB more RSS."
     )
     assert gogc.judgement.details[0] == (
-        "RSS rose from 67 MiB to 320 MiB (×4.8, medians); in the middle runs: free heap "
-        "kept by Go +143 MiB, allocated since the last GC +98 MiB."
+        "RSS rose from 67 MiB to 320 MiB (×4.8, medians); in the middle runs: free Go heap "
+        "+143 MiB, allocated since the last GC +98 MiB."
     )
     assert "~" == metric(gogc, "requests_per_second")["verdict"]
     assert any("no change beyond noise" in line for line in gogc.judgement.details)
