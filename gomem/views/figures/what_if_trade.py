@@ -88,14 +88,18 @@ class _Labels:
 
     panel: Panel
     places: list[np.ndarray] = field(default_factory=list)
+    written: set[tuple[str, float, float]] = field(default_factory=set)
 
     def add(self, text: str, x: float, y: float) -> None:
         """Write it beside its point, above or else below, if there is room."""
+        if (text, x, y) in self.written:
+            return  # the same setting under another limit, which decides nothing there
         at = [float(self.panel.x.scale.shares(x)), float(self.panel.y.scale.shares(y))]
         for up in BESIDE:
             place = np.array([at[0], at[1] + up / POINTS / self.panel.height])
             if all((np.abs(place - other) > NEAR).any() for other in self.places):
                 self.places.append(place)
+                self.written.add((text, x, y))
                 self.panel.words(text, x, y, right=5, up=up, size=7.5)
                 return
 

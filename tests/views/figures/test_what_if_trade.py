@@ -68,6 +68,15 @@ def test_a_label_that_has_no_room_is_left_out():
     assert 2 == sum(word.startswith("GOGC") for word in words(panel_of(twice)))
 
 
+def test_a_setting_that_a_limit_does_not_touch_is_named_once():
+    same = grid_of(
+        (100, None, True, 0.08, 90 * MIB),
+        (100, 256 * MIB, False, 0.08, 90 * MIB),
+    )
+
+    assert 1 == words(panel_of(same)).count("GOGC 100")
+
+
 def test_today_is_marked():
     mark = line_of(panel_of(SIX), "today")
 
