@@ -119,7 +119,7 @@ def _fails(comparison: Comparison | BuildComparison, *, on_regression: bool) -> 
     """Whether the command has to fail; a budget that cannot be decided is only reported."""
     states = comparison.budgets.get("state", ())
     if unsure := sum(state == "?" for state in states):
-        tell(f"{unsure} of {len(states)} budgets cannot be told; see Budgets for what could")
+        tell(f"{unsure} of {len(states)} budgets need more runs to decide; see Budgets")
     regressed = on_regression and comparison.judgement.verdict in {"worse", "mixed"}
     return regressed or "broken" in set(states)
 

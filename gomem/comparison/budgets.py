@@ -50,8 +50,8 @@ BUDGETS = (
     Column("allowed", "Float64", "", "The worst median after that the budget allows."),
     Column("change", "Float64", "fraction", "After less before, over before; missing from 0."),
     Column("p_value", "Float64", "fraction", "That it lies beyond what is allowed by chance."),
-    Column("state", "str", "", "met, broken, or ? if it cannot be judged."),
-    Column("note", "str", "", "Why it cannot be judged, and what is required; else empty."),
+    Column("state", "str", "", "met, broken, or ? where the runs cannot decide."),
+    Column("note", "str", "", "Why the runs cannot decide, and what could; else empty."),
 )
 # Short names, beside each metric's own and each unit.
 SHORT = {
@@ -136,7 +136,7 @@ def _of_budget(budget: Budget, comparison: Comparison) -> list[tuple[Any, ...]]:
     if broken and len(rows) > 1 and not beyond_chance(p_values, len(broken)):
         for row in broken:
             row["state"] = CANNOT_TELL
-            row["note"] = f"no more of the {len(rows)} lie beyond it than chance alone makes"
+            row["note"] = f"no more of the {len(rows)} exceed it than expected by chance"
     return [tuple(row[column.name] for column in BUDGETS) for row in rows]
 
 
@@ -216,7 +216,7 @@ def _state(
         return MET, p, ""
     if p is not None and p <= ALPHA:
         return BROKEN, p, ""
-    return CANNOT_TELL, p, f"beyond it, but perhaps by noise{_more(allowed, after)}"
+    return CANNOT_TELL, p, f"exceeded, but it might be noise{_more(allowed, after)}"
 
 
 def _of_few(
@@ -230,8 +230,8 @@ def _of_few(
     else:
         state, wanted = _toward(old, new, sign, unit), {BETTER: MET, SAME: MET}
     if state in wanted:
-        return wanted[state], None, f"of {one} a side"
-    return CANNOT_TELL, None, f"{one} a side cannot tell; {LEAST_VALUES} a side can"
+        return wanted[state], None, f"by {one} per side"
+    return CANNOT_TELL, None, f"{one} per side cannot decide; use {LEAST_VALUES} or more"
 
 
 def _toward(old: float, new: float, sign: float, unit: str) -> str:
@@ -246,7 +246,7 @@ def _more(before: FloatArray, after: FloatArray) -> str:
     if share == 0.5:
         return ""
     runs = math.ceil(POWER_AND_LEVEL / (6 * (share - 0.5) ** 2))
-    return f"; about {runs} runs a side would tell" if runs <= MOST_RUNS else ""
+    return f"; about {runs} runs per side would decide" if runs <= MOST_RUNS else ""
 
 
 def summed_up(budgets: pd.DataFrame) -> str:
@@ -254,7 +254,7 @@ def summed_up(budgets: pd.DataFrame) -> str:
     if budgets.empty:
         return ""
     parts = []
-    for state, words in ((BROKEN, "broken"), (MET, "met"), (CANNOT_TELL, "cannot be told")):
+    for state, words in ((BROKEN, "broken"), (MET, "met"), (CANNOT_TELL, "unclear")):
         rows = budgets[budgets["state"] == state]
         named = f" ({', '.join(_named(rows))})" if state != MET and len(rows) else ""
         parts += [f"{len(rows)} {words}{named}"] if len(rows) else []
@@ -264,7 +264,9 @@ def summed_up(budgets: pd.DataFrame) -> str:
 
 def _named(rows: pd.DataFrame, most: int = 3) -> Iterable[str]:
     for row in rows_of(rows.head(most)):
-        change = "" if is_unknown(row["change"]) else f" {format_relative(row['change'])}"
+        change = (
+            "" if is_unknown(row["change"]) else f" {format_relative(row['change'], brief=True)}"
+        )
         yield f"{row['name']}{change} where {row['budget'].partition('=')[2]} is allowed"
     if len(rows) > most:
         yield "…"

@@ -282,7 +282,7 @@ def _judgement(
     said = [_said(name, comparisons[name], alone.get(name, "")) for name in ordered]
     is_single = any(OF_RUNS in one.judgement.details for one in comparisons.values())
     words = _settings_words(_with_builds(comparisons, "settings"), len(comparisons))
-    against = f"{words}: against" if words else "Against"
+    against = f"{words}: compared with" if words else "Compared with"
     if baseline in alone:
         said.insert(0, f"{baseline}, the baseline, is unlike the others: {alone[baseline]}.")
     sentence = f"{against} {baseline}, {'; '.join(each)}."

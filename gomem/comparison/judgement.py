@@ -29,7 +29,13 @@ from gomem.comparison.samples import (
 )
 from gomem.comparison.settings import settings_words
 from gomem.inputs.schema import rows_of
-from gomem.statistics.rank_tests import ALPHA, EQUIVALENT, NO_WORSE, most_by_chance
+from gomem.statistics.rank_tests import (
+    ALPHA,
+    EQUIVALENT,
+    LEAST_VALUES,
+    NO_WORSE,
+    most_by_chance,
+)
 from gomem.units import format_fraction, format_relative
 
 if TYPE_CHECKING:
@@ -41,12 +47,12 @@ if TYPE_CHECKING:
     from gomem.diagnosis.diagnosis import Diagnosis
 
 OF_RUNS = (
-    "One capture a side cannot separate a change of memory or GC from the difference between two "
-    "runs; add captures to both sides."
+    "One run per side cannot separate a change of memory or GC from noise; use "
+    f"{LEAST_VALUES} or more."
 )
 
 _Part = tuple[str, str]  # a verdict of one layer, and its sentence
-NOT_JUDGED = "The numbers stand side by side; nothing is called better or worse."
+NOT_JUDGED = "The numbers are shown side by side, without a verdict."
 
 
 def judge(
@@ -127,15 +133,15 @@ def _benchmarks(comparison: Comparison) -> _Part | None:
     rest = [
         f"{counts[one]} {words}"
         for one, words in (
-            (SAME, f"the same but for less than {format_fraction(comparison.least_change)}"),
+            (SAME, f"changed by less than {format_fraction(comparison.least_change)}"),
             (NO_CLAIM, "may be noise"),
-            (TOO_FEW, "measured too few times to tell"),
+            (TOO_FEW, "with too few runs"),
         )
         if one in counts
     ]
     noun = "benchmark metric" if len(measured) == 1 else "benchmark metrics"
     verdicts = [one for one in (BETTER, WORSE) if one in counts and _is_no_chance(measured, one)]
-    by_chance = "" if verdicts or not claims else ", no more than chance alone makes"
+    by_chance = "" if verdicts or not claims else ", no more than expected by chance"
     sentence = f"{len(measured)} {noun}: {', '.join([*claims, *rest])}{by_chance}"
     unsure = [TOO_FEW] if TOO_FEW in counts or by_chance else []
     return together([*verdicts, *unsure]), f"{sentence}{_largest(comparison)}."
@@ -156,7 +162,8 @@ def _largest(comparison: Comparison) -> str:
     row = comparison.largest_claim
     if row is None:
         return ""
-    return f"; the largest change is {row['name']}, {row['unit']}, {format_relative(row['change'])}"
+    change = format_relative(row["change"], brief=True)
+    return f"; the largest change is {row['name']}, {row['unit']}, {change}"
 
 
 def _margin(comparison: Comparison) -> list[str]:
@@ -176,11 +183,15 @@ def _margin(comparison: Comparison) -> list[str]:
 def _findings(comparison: Comparison) -> _Part | None:
     """Warnings that are new, or gone."""
     new, gone = (_warnings(comparison, state) for state in (NEW, GONE))
-    words = [f"new: {', '.join(new)}"] * bool(new) + [f"gone: {', '.join(gone)}"] * bool(gone)
-    if not words:
+    if not new and not gone:
         return None
+    noun = "warning" if len(new or gone) == 1 else "warnings"
+    if new:
+        words = f"New {noun}: {', '.join(new)}{'; gone: ' * bool(gone)}{', '.join(gone)}."
+    else:
+        words = f"{noun.capitalize()} gone: {', '.join(gone)}."
     verdict = together([WORSE] * bool(new) + [BETTER] * bool(gone))
-    return verdict, f"Warnings {'; '.join(words)}."
+    return verdict, words
 
 
 def _not_comparable(comparison: Comparison) -> list[str]:

@@ -84,7 +84,7 @@ def too_little(before: Side, after: Side) -> dict[str, str]:
         collections = [[log.cost.steady_cycles for log in side] for side in logs]
     if enough_collections(*collections, by_counters=is_counted):
         return {}
-    return {GC_CPU: f"fewer than {LEAST_COLLECTIONS} collections cannot tell what they cost"}
+    return {GC_CPU: f"fewer than {LEAST_COLLECTIONS} GCs are too few to measure their cost"}
 
 
 def enough_collections(before: list[int], after: list[int], *, by_counters: bool) -> bool:
@@ -113,7 +113,7 @@ def level_notes(before: Side, after: Side) -> Iterator[str]:
             yield f"{side.word}: {tests}; one is needed, so none is compared"
         if side.first != side.last and any(map(load_of, side.captures)):
             ends = f"{side.first} and {side.last}"
-            yield f"{side.word}: costs per request are of the time between {ends}"
+            yield f"{side.word}: costs per request cover the time between {ends}"
     tools = [{name for one in side.captures for name in _load_tools(one)} for side in sides]
     if all(tools) and tools[0] != tools[1]:
         yield f"the load was made by {listed(tools[0])} before, by {listed(tools[1])} after"

@@ -53,7 +53,7 @@ def different_programs(before: Sequence[Diagnosis], after: Sequence[Diagnosis]) 
     if binaries is not None:
         return binaries
     if few >= MIN_FUNCTIONS and not old & new:
-        return "These are different programs: no function of package main is on both sides."
+        return "These are different programs: they share no function of package main."
     return ""
 
 

@@ -14,11 +14,9 @@ from gomem.comparison.direction import direction
 from gomem.comparison.samples import BENCHMARK, BETTER, NO_CLAIM, SAME, TOO_FEW, WORSE
 from gomem.comparison.single_values import GC_CPU, GOROUTINES, HEAP, LEAST_CPU, REQUEST_RATE, RSS
 from gomem.inputs.schema import rows_of
+from gomem.text import Bytes, BytesChange, Share
 from gomem.units import (
-    format_bytes,
-    format_change,
     format_count,
-    format_fraction,
     format_relative,
     is_unknown,
 )
@@ -36,7 +34,7 @@ USUAL = Thresholds()
 IN_USE = "inuse_space"
 MAX_UNSAID_RISE = 0.1  # of RSS: a larger rise stands in the first sentence, whatever else is there
 MIN_COST = 0.2  # of what it was: a cost so large makes a gain a trade, also of one run a side
-_NO_CHANGE = {TOO_FEW: "too few runs to tell", SAME: "too small a change to matter"}
+_NO_CHANGE = {TOO_FEW: "too few runs", SAME: "too small a change to matter"}
 
 
 @dataclass(frozen=True)
@@ -142,7 +140,7 @@ def _largest_site(sites: pd.DataFrame, change: float) -> str:
     if same_way.empty:
         return ""
     row = rows_of(same_way.loc[[same_way["change"].abs().astype(float).idxmax()]])[0]
-    sizes = format_change(row["change"]), format_change(change)
+    sizes = BytesChange(row["change"]), BytesChange(change)
     return f"; the largest change is {row['function']} ({sizes[0]} of {sizes[1]})"
 
 
@@ -166,7 +164,7 @@ def _collector(comparison: Comparison) -> Quantity | None:
     if row is None or GC_CPU in comparison.too_little:
         return None
     verdict = _verdict(row, least=LEAST_CPU)
-    shares = [format_fraction(row[f"{side}_median"]) for side in ("before", "after")]
+    shares = [Share(row[f"{side}_median"]) for side in ("before", "after")]
     clause = _moved("GC CPU", row | {"change": None}, shares)
     before, rise = row["before_median"], row["after_median"] - row["before_median"]
     worse_by = rise / before if before and abs(rise) >= LEAST_CPU else 0.0
@@ -197,7 +195,7 @@ def _verdict(row: dict[str, Any], **asked: Any) -> str:
     return direction(row["before_median"], row["after_median"], **asked)
 
 
-def _sentence(name: str, clause: str, values: list[str], verdict: str) -> str:
+def _sentence(name: str, clause: str, values: Sequence[str], verdict: str) -> str:
     """What moved, in a sentence; what may not have moved with both of its values."""
     if verdict in {BETTER, WORSE}:
         return f"{capital(clause)}."
@@ -215,7 +213,7 @@ def _moved(
 ) -> str:
     """`RSS rose from 61.1 MiB to 306 MiB (×5)`."""
     verb = "rose" if row["difference"] > 0 else "fell"
-    known = [] if is_unknown(row["change"]) else [format_relative(row["change"])]
+    known = [] if is_unknown(row["change"]) else [format_relative(row["change"], brief=True)]
     beside = ", ".join(known + ["medians"] * medians + ["may be noise"] * noise)
     return f"{name} {verb} from {values[0]} to {values[1]}{f' ({beside})' if beside else ''}"
 
@@ -226,12 +224,12 @@ def capital(clause: str) -> str:
 
 
 def _sizes(row: dict[str, Any]) -> list[str]:
-    return [format_bytes(row[f"{side}_median"]) for side in ("before", "after")]
+    return [Bytes(row[f"{side}_median"]) for side in ("before", "after")]
 
 
 def _price(row: dict[str, Any], of: str) -> str:
     more = "more" if row["difference"] > 0 else "less"
-    return f" for {format_bytes(abs(row['difference']))} {more} {of}"
+    return f" for {Bytes(abs(row['difference']))} {more} {of}"
 
 
 def _rise(row: dict[str, Any]) -> float:

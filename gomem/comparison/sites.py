@@ -62,8 +62,8 @@ OF_RUNS = (
 )
 OF_COLLECTIONS = f"in-use sizes are as of the last GC before each profile: GC {{}} {ARROW} GC {{}}"
 OF_SECONDS = (
-    "allocation per second covers all that a program does in a second: one that works faster "
-    "shows a higher rate"
+    "allocation per second rises when the same work finishes faster; compare per request "
+    "(--requests)"
 )
 REQUEST, SECOND = "request", "second"
 PER = (REQUEST, SECOND)
@@ -89,8 +89,10 @@ SITE_RATES = (
 )
 IN_USE, ALLOCATED = "inuse_", "alloc_"
 NO_CHANGE = "~"
-SWINGS = "it has freed as much before, so one snapshot a side cannot tell a change from its swing"
-STALE = "of an older time: no GC ran on one side between this profile and the one before it"
+SWINGS = (
+    "it has freed as much before, so one snapshot per side cannot separate a change from its swing"
+)
+STALE = "stale: no GC ran on one side between this profile and the one before it"
 
 
 @dataclass(frozen=True)

@@ -89,8 +89,8 @@ def incomparable(before: Sequence[Window], after: Sequence[Window]) -> dict[str,
         return {}
     lengths = f"{format_seconds(old)} before, {format_seconds(new)} after"
     reason = (
-        f"grows with the time covered, {lengths}; wanted windows of about one length, or as many "
-        "requests on both sides (--requests)"
+        f"grows with the time covered, {lengths}; compare runs of about the same length, or with "
+        "as many requests on both sides (--requests)"
     )
     return dict.fromkeys(GROWING, reason)
 
@@ -122,8 +122,8 @@ def _apart(before: Sequence[tuple[float, float]], after: Sequence[tuple[float, f
         return ""
     each = [f"{format_seconds(begin)} to {format_seconds(end)}" for begin, end in sides]
     return (
-        f"the logs are of different phases: {each[0]} after the start before, {each[1]} after; "
-        "wanted the same phase"
+        f"the logs cover different phases: {each[0]} after the start before, {each[1]} after; "
+        "log the same phase"
     )
 
 

@@ -68,9 +68,14 @@ def owners_of(diagnosis: Diagnosis) -> Owners | None:
     shown = _baseline_and_now(diagnosis) or _first_peak_and_last(diagnosis)
     if not shown:
         return None
-    labels, snapshots, moments = zip(*shown, strict=True)
     account = diagnosis.facts.account
     assert account is not None
+    return owners_at(account.quantity, shown)
+
+
+def owners_at(quantity: str, shown: Sequence[tuple[str, Snapshot, MomentFacts]]) -> Owners:
+    """Snapshots by what they are called, divided into the parts that all of them tell apart."""
+    labels, snapshots, moments = zip(*shown, strict=True)
     division, finest = common_division(snapshots), common_division(snapshots[-1:])
     parts = _owners(division, snapshots, moments)
     finer = {
@@ -80,7 +85,7 @@ def owners_of(diagnosis: Diagnosis) -> Owners | None:
     }
     beyond = (0 if one.groups is None else one.groups.drawn(one.rss_bytes)[1] for one in moments)
     totals = tuple(snapshot.total_bytes for snapshot in snapshots)
-    return Owners(account.quantity, labels, totals, tuple(beyond), parts, finer)
+    return Owners(quantity, labels, totals, tuple(beyond), parts, finer)
 
 
 def _within(division: Iterable[frozenset[str]], groups: frozenset[str]) -> list[frozenset[str]]:

@@ -115,15 +115,14 @@ def test_html_goes_to_a_file_named_after_both(run, tmp_path):
 
     assert 0 == code
     assert "cache-shrink-go1.16.15-against-cache-shrink-go1.12.17.gomem.html\n" == output
-    assert "One capture a side cannot separate" in (tmp_path / output.strip()).read_text()
+    assert "One run per side cannot separate" in (tmp_path / output.strip()).read_text()
 
 
 def test_captures_say_which_moment_was_compared(run):
     _, output, _ = run.here(LAZY, EAGER)
 
     assert (
-        "better: RSS fell from 184 MiB to 22.5 MiB (\N{MINUS SIGN}87.7 %): \N{MINUS SIGN}161"
-        in output
+        "better: RSS fell from 184 MiB to 23 MiB (\N{MINUS SIGN}88 %): \N{MINUS SIGN}161" in output
     )
     assert "\nMemory: 4-freed\n" in output
 
@@ -172,7 +171,9 @@ def test_of_more_than_two_sides_the_first_is_the_baseline(builds):
     code, output, errors = builds()
 
     assert (0, "") == (code, errors)
-    assert "\n▲ worse: Against old.txt, slow.txt is worse; same.txt shows no change.\n" in output
+    assert (
+        "\n▲ worse: Compared with old.txt, slow.txt is worse; same.txt shows no change.\n" in output
+    )
     rows = [line.split() for line in output.splitlines() if ".txt " in line and " ns " in line]
     assert [["A-2", "sec/op", "old.txt"], ["slow.txt"], ["same.txt"]] == [
         row[: row.index("±") - 2] for row in rows
@@ -184,7 +185,7 @@ def test_of_more_than_two_sides_the_first_is_the_baseline(builds):
     ("output_format", "beginning"),
     [
         ("json", '{\n  "schema": "gomem.compare-builds/1"'),
-        ("md", "# 2 builds against old"),
+        ("md", "# 2 builds compared with old"),
         ("html", "<!DOCTYPE html>"),
         ("pr", "<!-- gomem compare -->"),
         ("junit", "<?xml"),

@@ -38,18 +38,19 @@ def test_text_goes_to_standard_output(run):
     code, output, errors = run(LOG, "--go-version", "go1.22.12")
 
     assert (0, "") == (code, errors)
-    assert output.startswith("steady-go1.22.12-gogc-100.log.gz\nGo release: go1.22.12")
-    assert "Today (GOGC=100): 2.9 collections a second taking" in output
-    assert "GOGC=400 would give back" in output
-    assert "Back-test on the log itself: 45 goals" in output
+    assert output.startswith("steady-go1.22.12-gogc-100.log.gz\n")
+    assert "\nGo release: go1.22.12" in output
+    assert "Today (GOGC=100): 2.9 GCs per second take" in output
+    assert "GOGC=400 would save" in output
+    assert "of 45 heap goals, predicted from the GC before" in output
 
 
 def test_a_container_gets_advice(run):
     _, output, _ = run(CAPTURE, "--container", "128MiB")
 
-    assert "● advice: For a container of 128 MiB: GOGC=" in output
-    assert "with GOMEMLIMIT=118MiB" in output
-    assert "collecting then takes" in output
+    assert "● advice: Set GOGC=" in output
+    assert " and GOMEMLIMIT=118MiB for a container of 128 MiB." in output
+    assert "GC then takes" in output
 
 
 def test_json_is_as_its_schema_says(run):
@@ -74,7 +75,7 @@ def test_a_refusal_is_an_answer(run, tmp_path):
     jsonschema.Draft202012Validator(closed(schema_of("what-if"))).validate(found)
     assert [] == found["grid"]
     assert "too short" in found["refused"]
-    assert "● no telling: The log is too short" in run(short)[1]
+    assert "● no estimate: The log is too short" in run(short)[1]
 
 
 def test_csv_has_a_row_for_each_setting(run):
@@ -203,3 +204,17 @@ def test_no_number_for_people_has_an_exponent(capsys):
     assert 0 == run_gomem(["what-if", capture])
 
     assert not re.search(r"\de[+-]\d", capsys.readouterr().out)
+
+
+def test_the_page_begins_with_cpu_against_heap_and_what_to_set(run, tmp_path):
+    target = tmp_path / "page.html"
+    run(CAPTURE, "--container", "128MiB", "-o", target)
+    page = target.read_text()
+
+    opening = page[page.index('class="opening"') : page.index('id="what-if"')]
+    assert 1 == opening.count("<svg")
+    assert "CPU against heap" in opening
+    assert "today" in opening
+    assert "export GOGC=" in page[: page.index('class="opening"')]
+    # Its numbers stand in the table below.
+    assert page.index("CPU against heap") < page.index("Under each setting")

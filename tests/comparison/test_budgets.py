@@ -83,7 +83,7 @@ def test_of_one_value_a_side_only_what_is_beyond_a_heaps_swing_is_told(after, st
     found = stands("rss=+10%", [100], [after])
 
     assert state == found["state"]
-    assert ("4 a side can" if state == "?" else "of one value a side") in found["note"]
+    assert ("use 4 or more" if state == "?" else "by one value per side") in found["note"]
 
 
 def test_what_may_be_noise_says_how_many_runs_would_tell():
@@ -93,7 +93,7 @@ def test_what_may_be_noise_says_how_many_runs_would_tell():
     """
     noisy = stands("rss=+0", [100, 110, 120, 130], [115, 125, 105, 135])
     assert "?" == noisy["state"]
-    assert "beyond it, but perhaps by noise; about 84 runs a side would tell" == noisy["note"]
+    assert "exceeded, but it might be noise; about 84 runs per side would decide" == noisy["note"]
 
 
 def test_points_are_of_fractions_alone():
@@ -156,5 +156,5 @@ def test_what_is_no_size_is_an_error_with_an_example(size):
 def test_all_budgets_in_a_sentence():
     one = stands("rss=+10%", HUNDRED, [2 * value for value in HUNDRED]).to_frame().T
 
-    assert "Budget: 1 broken (RSS +100.0 % where +10% is allowed)." == summed_up(one)
+    assert "Budget: 1 broken (RSS +100 % where +10% is allowed)." == summed_up(one)
     assert "" == summed_up(one.iloc[:0])

@@ -95,7 +95,7 @@ def test_the_sentence_names_each_build_with_what_became_of_it():
     judgement = gomem.compare_many({"old": bench("A"), **slow, "d": bench("A")}).judgement
 
     assert "worse" == judgement.verdict
-    assert "Against old, b and c are worse; d shows no change." == judgement.sentence
+    assert "Compared with old, b and c are worse; d shows no change." == judgement.sentence
     assert ["b", "c", "d"] == [said.partition(":")[0] for said in judgement.details]
 
 
@@ -161,7 +161,7 @@ def test_the_pod_that_is_unlike_all_others_is_named_and_is_worse(pods):
     compared = pods(a=(1, 100), b=(1, 104), c=(4201, 101), d=(1, 99), e=(1, 102))
 
     assert "worse" == compared.judgement.verdict
-    assert compared.judgement.sentence.startswith("Against a, c is worse; d and e show ")
+    assert compared.judgement.sentence.startswith("Compared with a, c is worse; d and e show ")
     assert "Most unlike the others is c: goroutines 4 201, where the others have 1." in (
         compared.judgement.sentence.replace("\u202f", " ")
     )
@@ -200,6 +200,6 @@ def test_settings_of_each_build_come_first_and_with_its_name(tmp_path):
     of_one = gomem.compare_many({"a": tmp_path / "a", "b": tmp_path / "b", "x": tmp_path / "a"})
 
     assert "GOGC 100 → 400, 50" == compared.settings_words
-    assert compared.judgement.sentence.startswith("GOGC 100 → 400, 50: against a, ")
+    assert compared.judgement.sentence.startswith("GOGC 100 → 400, 50: compared with a, ")
     assert "GOGC 100 → 400 in b" == of_one.settings_words
     assert ["b", "c"] == list(compared.settings["build"])

@@ -30,9 +30,7 @@ def test_what_one_profile_could_not_show_is_not_new(one_profile):
     assert "not comparable" == states(compared)["allocation-spike"]
     assert {"not comparable"} == set(states(compared).values())
     assert compared.judgement.verdict in {"same", "?"}
-    assert "Warnings new" not in " ".join(
-        (compared.judgement.sentence, *compared.judgement.details)
-    )
+    assert "New warning" not in " ".join((compared.judgement.sentence, *compared.judgement.details))
 
 
 def test_nor_is_it_gone(one_profile):

@@ -162,7 +162,7 @@ def test_levels_of_one_side_alone_are_shown():
     assert not len(compare_levels(silent, silent, {}).metrics)
 
 
-BETWEEN = "costs per request are of the time between 1 and 2"
+BETWEEN = "costs per request cover the time between 1 and 2"
 SEVERAL = "2 load tests in a capture; one is needed, so none is compared"
 
 

@@ -37,8 +37,8 @@ def test_pooling_gives_the_articles_table(pooled):
 
     assert ["better"] * len(names) == [verdicts[name] for name in names]
     assert pooled.judgement.sentence == (
-        "Requests per second rose from 54.3 to 295 (×5.44) and GC CPU fell from 25.0 % to 7.9 % "
-        "for 17.9 MiB more RSS."
+        "Requests per second rose from 54.3 to 295 (×5.4) and GC CPU fell from 25 % to 8 % "
+        "for 18 MiB more RSS."
     )
 
 
@@ -55,10 +55,10 @@ def test_a_request_costs_what_the_program_allocates(pooled):
 def test_gogc_1000_has_its_price(gogc):
     assert "mixed" == gogc.judgement.verdict
     assert gogc.judgement.sentence == (
-        "GOGC 100 → 1000: GC CPU fell from 7.9 % to 0.5 % for 253 MiB more RSS."
+        "GOGC 100 → 1000: GC CPU fell from 8 % to <1 % for 253 MiB more RSS."
     )
     assert gogc.judgement.details[0] == (
-        "RSS rose from 67.3 MiB to 320 MiB (×4.76, medians); in the middle runs: free Go heap "
+        "RSS rose from 67 MiB to 320 MiB (×4.8, medians); in the middle runs: free Go heap "
         "+143 MiB, allocated since the last GC +98 MiB."
     )
     assert "~" == metric(gogc, "requests_per_second")["verdict"]
@@ -105,7 +105,7 @@ def test_requests_can_be_given_where_no_load_test_says_so():
             "go1.24.2",
             "in the middle runs: Go heap +160 MiB, which was reserved before and is ",
         ),
-        ("go1.24.2", "go1.24.6", "RSS fell from 170 MiB to 9.47 MiB (-94.4 %, medians); "),
+        ("go1.24.2", "go1.24.6", "RSS fell from 170 MiB to 9.5 MiB (-94 %, medians); "),
     ],
 )
 def test_the_releases_in_their_sentences(before, after, said):

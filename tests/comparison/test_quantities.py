@@ -36,14 +36,14 @@ def quantity(*levels, change=None, too_little=()):
 @pytest.mark.parametrize(
     ("n", "reason", "said"),
     [
-        (1, ": x +2 B", "RSS rose from 8 B to 10 B (+25.0 %): x +2 B."),
-        (1, "", "RSS rose from 8 B to 10 B (+25.0 %)."),
-        (2, "", "RSS rose from 8 B to 10 B (+25.0 %, medians)."),
+        (1, ": x +2 B", "RSS rose from 8 B to 10 B (+25 %): x +2 B."),
+        (1, "", "RSS rose from 8 B to 10 B (+25 %)."),
+        (2, "", "RSS rose from 8 B to 10 B (+25 %, medians)."),
         (
             2, ": x +2 B",
-            "RSS rose from 8 B to 10 B (+25.0 %, medians); in the middle runs: x +2 B.",
+            "RSS rose from 8 B to 10 B (+25 %, medians); in the middle runs: x +2 B.",
         ),
-        (2, "; no", "RSS rose from 8 B to 10 B (+25.0 %, medians); in the middle runs no."),
+        (2, "; no", "RSS rose from 8 B to 10 B (+25 %, medians); in the middle runs no."),
     ],
 )  # fmt: skip
 def test_rss_is_said_with_what_moved_it(n, reason, said):
@@ -67,7 +67,7 @@ def test_a_rise_that_may_be_noise_is_a_rise_all_the_same():
     rss = quantity(level("RSS", 100, 130, "~", 3))
 
     assert "same" == rss.verdict
-    assert rss.sentence == "RSS rose from 100 B to 130 B (+30.0 %, medians, may be noise)."
+    assert rss.sentence == "RSS rose from 100 B to 130 B (+30 %, medians, may be noise)."
 
 
 @pytest.mark.parametrize(("after", "has_risen"), [(110, False), (111, True), (50, False)])
@@ -91,8 +91,8 @@ def test_a_fifth_more_is_a_cost_where_something_is_gained(before, after, verdict
     ("before", "after", "verdict", "sentence"),
     [
         (10.0, 31.0, "better", "Requests per second rose from 10 to 31 (×3.1)."),
-        (30.0, 10.0, "worse", "Requests per second fell from 30 to 10 (-66.7 %)."),
-        (10.0, 12.0, "?", "Requests per second: 10 before, 12 after; too few runs to tell."),
+        (30.0, 10.0, "worse", "Requests per second fell from 30 to 10 (-67 %)."),
+        (10.0, 12.0, "?", "Requests per second: 10 before, 12 after; too few runs."),
         (
             10.0, 10.1, "same",
             "Requests per second: 10 before, 10.1 after; too small a change to matter.",
@@ -123,5 +123,5 @@ def test_a_heap_that_may_swing_is_no_verdict(after, verdict):
 def test_a_share_of_the_cpu_that_says_too_little_is_none():
     share = level("gc_cpu_fraction", 0.1, 0.3)
 
-    assert "GC CPU rose from 10.0 % to 30.0 %." == quantity(share).sentence
+    assert "GC CPU rose from 10 % to 30 %." == quantity(share).sentence
     assert quantity(share, too_little={"gc_cpu_fraction": "too few"}) is None

@@ -20,7 +20,8 @@ from gomem.analysis.what_if.pacer import Era
 from gomem.analysis.what_if.replay import Setting, replay
 from gomem.analysis.what_if.watched import OFF
 from gomem.inputs.schema import Column, build
-from gomem.units import MIB, format_bytes, format_fraction
+from gomem.text import Bytes, Share
+from gomem.units import MIB
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -303,8 +304,8 @@ class Beside:
                 (0.9 * rest, rest, 1.1 * rest),
                 (0.9 * grows + 0.01, grows + FULL_SPANS, 1.1 * grows + slack),
                 None if rss is None else float(rss - memory.retained_bytes),
-                "memory beside the heap stays as it was when MemStats were last read: "
-                f"{format_bytes(beside)} of the runtime's own, goroutine stacks among them",
+                f"memory beside the heap stays as in the last MemStats: {Bytes(beside)}, goroutine "
+                "stacks included",
             )
         stacks = float(np.median(load.scanned))
         # 1.19 and 1.20 map 4 MiB for the scavenger; to 1.19 a bitmap takes 3.2 % of the arenas.
@@ -313,9 +314,8 @@ class Beside:
         fixed = (2 * MIB + stacks, 5 * MIB + stacks + scavenger, 12 * MIB + stacks + scavenger)
         share = (0.01, 0.04 + bitmap, 0.10 + bitmap)
         words = (
-            "no MemStats say what the runtime has mapped beside the heap: "
-            f"{format_bytes(fixed[1])} and {format_fraction(share[1])} of the heap are assumed; "
-            "RSS is not given"
+            f"without MemStats, {Bytes(fixed[1])} and {Share(share[1])} of the heap are assumed "
+            "for the runtime's own memory; RSS is left out"
         )
         return cls(fixed, share, None, words)
 

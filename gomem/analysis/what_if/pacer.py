@@ -80,8 +80,8 @@ def era_of(version: GoVersion, cycles: pd.DataFrame) -> tuple[Era, str]:
         return eras[0], ""
     prints_stacks = bool(len(cycles)) and bool(cycles["stacks_bytes"].notna().any())
     if prints_stacks:
-        return Era.HEADROOM, "the release is not known: the pacer of Go 1.21 and later is assumed"
-    return Era.RATIO_BOUNDED, "the release is not known: the pacer of Go 1.14 to 1.17 is assumed"
+        return Era.HEADROOM, "unknown Go release: the pacer of Go 1.21 and later is assumed"
+    return Era.RATIO_BOUNDED, "unknown Go release: the pacer of Go 1.14 to 1.17 is assumed"
 
 
 def percent_goal(live: Array, scanned: Array | float, gogc: Array | float, era: Era) -> Array:

@@ -22,7 +22,8 @@ from gomem.analysis.collector.steps import (
     pieces_of,
 )
 from gomem.analysis.what_if.replay import MOST_CYCLES
-from gomem.units import format_count, format_fraction, format_seconds
+from gomem.text import Seconds, Share
+from gomem.units import format_count
 
 ENOUGH_CYCLES = 8  # in two halves of four, one foretells the other
 LEAST_LIVE_BYTES = 4 * ROUNDING_BYTES  # sizes are whole MiB: of less, they say too little
@@ -57,16 +58,16 @@ def watched(cycles: Cycles) -> Watched:
     whole = frame.dropna(subset=list(KNOWN))
     notes = []
     if runs > 1:
-        notes.append(f"the log is of {runs} processes, one after the other; this is the longest")
+        notes.append(f"the log has {runs} processes, one after the other; the longest is replayed")
     if len(frame) > len(whole):
         notes.append(f"{format_count(len(frame) - len(whole))} cut lines are left out")
     usual, start_up = _after_start_up(whole)
     if start_up:
         notes.append(
-            f"the first {format_count(start_up)} collections are left out, in which the heap filled"
+            f"the first {format_count(start_up)} GCs are left out: the heap was still filling"
         )
     if len(usual) > MOST_CYCLES:
-        notes.append(f"only the last {format_count(MOST_CYCLES)} collections are looked at")
+        notes.append(f"only the last {format_count(MOST_CYCLES)} GCs are replayed")
         usual = usual.tail(MOST_CYCLES)
     return Watched(usual.reset_index(drop=True), _refusal(usual, len(frame)), tuple(notes))
 
@@ -99,26 +100,25 @@ def _refusal(usual: pd.DataFrame, seen: int) -> str | None:
     """Why the log is not enough; None if it is."""
     if not seen:
         return (
-            "the log has no collection: with GOGC=off and no memory limit there is none, and "
-            "nothing says how fast the program allocates; log a run with a GOGC"
+            "the log has no GC, as with GOGC=off and no memory limit, so nothing says how fast the "
+            "program allocates; log a run with a GOGC"
         )
     if len(usual) < ENOUGH_CYCLES:
         return (
             f"the log is too short: {format_count(len(usual))} of its {format_count(seen)} "
-            f"collections come after the heap had filled, wanted {ENOUGH_CYCLES} or more; let the "
-            "process run longer"
+            f"GCs came after the heap had filled, {ENOUGH_CYCLES} are needed; let the process run "
+            "longer"
         )
     forced = float(usual["forced"].mean())
     if forced > MOST_FORCED:
         return (
-            f"{format_fraction(forced)} of the collections were asked for by the program "
-            "(runtime.GC, debug.FreeOSMemory, a heap profile with gc=1): GOGC and GOMEMLIMIT do "
-            "not decide when they come"
+            f"the program forced {Share(forced)} of the GCs (runtime.GC, debug.FreeOSMemory, a "
+            "heap profile with gc=1): GOGC and GOMEMLIMIT do not decide when they run"
         )
     if float(usual["heap_live_bytes"].median()) < LEAST_LIVE_BYTES:
         return (
-            "the live heap is below 4 MiB, and the log prints whole MiB: the least heap, 4 MiB at "
-            "GOGC=100, decides rather than what is live"
+            "the live heap is below 4 MiB: Go's minimum heap, 4 MiB at GOGC=100, decides when GCs "
+            "run, and the log prints whole MiB"
         )
     return _pace_refusal(usual)
 
@@ -127,13 +127,13 @@ def _pace_refusal(usual: pd.DataFrame) -> str | None:
     at = usual["at_seconds"].to_numpy(float)
     span = at[-1] - at[0]
     if not span > 0:
-        return "all collections began in the same millisecond: the log's clock tells nothing"
+        return "all GCs began in the same millisecond, so the log's clock shows no rate"
     marking = usual[[*STOPS, *CONCURRENT]].sum(axis=1).to_numpy(float)[:-1].sum() / span
     if marking > MOST_MARKING:
         return (
-            f"the collector was at work for {format_fraction(min(marking, 1.0))} of the "
-            f"{format_seconds(span)}: that holds a program back, so the log does not show how fast "
-            "it would allocate by itself; log a run with more room"
+            f"the GC ran for {Share(min(marking, 1.0))} of the {Seconds(span)} and slowed the "
+            "program, so the log does not show how fast it would allocate by itself; log a run "
+            "with a higher GOGC or limit"
         )
     return None
 

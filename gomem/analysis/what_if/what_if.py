@@ -57,19 +57,17 @@ GOGC_GRID = (50, 100, 200, 400, OFF)
 MOST_CELLS = 200
 NO_ALLOCATION = "the log shows no allocation between collections"
 SAME_LOAD = (
-    "the program does the same at the same times, whatever the collector costs: one that is not "
-    "waiting for requests would do more with the CPU that it gets back"
+    "the program does the same work at the same times, whatever GC costs; one that never waits "
+    "would do more with the CPU it saves"
 )
 SAME_MARKING = (
-    "marking takes as long, and costs as much, as in the log: that depends on what lives, not on "
-    "GOGC"
+    "a GC takes as long and costs as much as in the log: that depends on the live heap, not on GOGC"
 )
 NO_GOGC = (
-    "the log's goals agree on no GOGC: it changed on the way, a memory limit made them, or too few "
-    "tell; what the program does is known all the same, but today's point is not in the grid, and "
-    "the back-test is without it"
+    "the log's heap goals fit no single GOGC (it changed, a memory limit set them, or there are "
+    "too few), so today's setting is not in the grid and the back-test is without it"
 )
-NO_LIMIT = "before Go 1.19 there is no memory limit"
+NO_LIMIT = "Go before 1.19 has no memory limit"
 MARGIN = 0.10  # Go's GC guide leaves 5 to 10 % for what the runtime does not know about
 GOGC_TRIED = (25, 50, 75, 100, 150, 200, 300, 400, 600, 800)
 
@@ -254,7 +252,7 @@ def limit_steps(container_bytes: int, source: str) -> pd.DataFrame:
     rounded = left // MIB * MIB - left
     rows = [
         ("limit", container_bytes, source),
-        ("margin for what is not Go's", margin, "10 % of it: nothing here says how much that is"),
+        ("margin for what is not Go's", margin, "10 %, as no file here says how much that is"),
         ("rounded down to 1 MiB", rounded, ""),
     ]
     return build_rows(rows, LIMIT_STEPS)

@@ -6,14 +6,31 @@ from functools import partial
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
+from gomem.charts.look import BLUE
+from gomem.comparison.budgets import MET
+from gomem.comparison.single_values import RSS
 from gomem.comparison.sites import OF_RUNS, OF_SAMPLING
+from gomem.inputs.schema import rows_of
+from gomem.text import Bytes
+from gomem.units import is_unknown
 from gomem.views.comparison import document as sides
 from gomem.views.comparison import tables, words
-from gomem.views.damage import damage_section
-from gomem.views.document import Document, Figure, Notes, Part, Section, sections_of
+from gomem.views.comparison.opening import bars_between
+from gomem.views.document import (
+    Bar,
+    Bars,
+    Document,
+    Figure,
+    Notes,
+    Part,
+    Piece,
+    Section,
+    sections_of,
+)
 from gomem.views.figures.builds import plot_builds
 from gomem.views.share import Hidden, share
 from gomem.views.tables import table
+from gomem.views.words import how_many
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -23,6 +40,8 @@ if TYPE_CHECKING:
     from gomem.comparison.builds import BuildComparison
     from gomem.views.document import Block
 
+MAX_BARS = 12  # of builds, above each other
+NAMED = 4  # metrics in a gist
 MOST_PANELS = 24  # more small figures than that are looked at by nobody
 CAPTION = (
     "Medians with 95 % intervals, from zero; the dotted line is the baseline. "
@@ -39,6 +58,7 @@ def builds_document(compared: BuildComparison) -> Document:
         facts=(("Builds", ", ".join(compared.comparisons)),),
         verdict=sides.verdict_of(compared, compared.settings_words),
         sections=sections_of(SECTIONS, compared),
+        opening=_opening(compared),
         made_by=f"gomem {version('gomem')}",
     )
     return share(document, Hidden())
@@ -49,7 +69,39 @@ def _of_frame(
 ) -> Section | None:
     """A section of a frame of the comparison; None where that is empty."""
     frame = getattr(compared, name)
-    return None if frame.empty else Section(name, heading, blocks(frame))
+    if frame.empty:
+        return None
+    gist = ", ".join(dict.fromkeys(frame["build"]))
+    return Section(name, heading, blocks(frame), gist=gist)
+
+
+def _budgets(compared: BuildComparison) -> Section | None:
+    if compared.budgets.empty:
+        return None
+    counts = compared.budgets["state"].value_counts()
+    gist = ", ".join(f"{count} {state}" for state, count in counts.items())
+    blocks = tables.budget_blocks(compared.budgets)
+    return Section("budgets", "Budgets", blocks, gist=gist, opened=set(counts.index) != {MET})
+
+
+def _opening(compared: BuildComparison) -> tuple[Block, ...]:
+    """A bar a build on common parts, the baseline's first; else RSS of each, or what differs."""
+    each = [(compared.baseline, None), *compared.comparisons.items()]
+    bars = bars_between(each) if len(each) <= MAX_BARS else ()
+    rows = compared.metrics[compared.metrics["name"] == RSS]
+    if bars or rows.empty:
+        return bars
+    longest = float(rows["median"].max()) or 1.0
+    known = [row for row in rows_of(rows) if not is_unknown(row["median"])][:MAX_BARS]
+    return (
+        Bars(
+            "RSS by build",
+            tuple(
+                Bar(row["build"], Bytes(row["median"]), (Piece(row["median"] / longest, BLUE),))
+                for row in known
+            ),
+        ),
+    )
 
 
 def _outliers(rows: pd.DataFrame) -> tuple[Block, ...]:
@@ -72,7 +124,9 @@ def _what_differs(compared: BuildComparison) -> Section | None:
     names = {name: words.level_name(name) for name in moved["name"]}
     caption = CAPTION.format(f", the first {MOST_PANELS}" if len(wanted) == MOST_PANELS else "")
     figure = Figure(caption, plot_builds, lambda: {"metrics": moved, "titles": names})
-    return Section("moved", "What differs", (figure,), brief=False)
+    gist = ", ".join(words.level_name(name) for name in wanted["name"].head(NAMED))
+    more = f" and {len(wanted) - NAMED} more" if len(wanted) > NAMED else ""
+    return Section("moved", "What differs", (figure,), brief=False, gist=gist + more, opened=True)
 
 
 def _of_layer(layer: str, heading: str, compared: BuildComparison) -> Section | None:
@@ -82,27 +136,28 @@ def _of_layer(layer: str, heading: str, compared: BuildComparison) -> Section | 
         return None
     noted = tables.row_notes(rows[rows["verdict"].notna()])
     builds = tables.builds_table(rows, layer or "benchmark")
-    return Section(layer or "benchmarks", heading, (builds, *noted, Notes((tables.LEGEND,))))
+    gist = how_many(len(rows[rows["verdict"].isna()]), "metric")
+    blocks: tuple[Block, ...] = (builds, *noted, Notes((tables.LEGEND,)))
+    return Section(layer or "benchmarks", heading, blocks, gist=gist)
 
 
 def _notes(compared: BuildComparison) -> Section:
     of_no_sites = (note for note in compared.notes if note not in {OF_SAMPLING, OF_RUNS})
     notes = (EACH.format(compared.baseline), *of_no_sites)
-    return Section("notes", "Notes", (Notes(notes),))
+    return Section("notes", "Notes", (Notes(notes),), gist=how_many(len(notes), "note"))
 
 
 SECTIONS: tuple[Part[BuildComparison], ...] = (
-    Part("budgets", partial(_of_frame, "budgets", "Budgets", tables.budget_blocks),
-         "No budget was set; see --fail-on"),
+    Part("budgets", _budgets, "No budget was set; see --fail-on"),
     Part("outliers", partial(_of_frame, "outliers", "Unlike the others", _outliers),
-         "No build is unlike all others"),
+         "No build differs from all others"),
     Part("findings", partial(_of_frame, "findings", "Findings", _findings),
-         "No known cause of trouble fits any build"),
+         "No known cause fits any build"),
     Part("moved", _what_differs, "No metric differs from the baseline's"),
     Part("benchmarks", partial(_of_layer, "", "Benchmarks"), sides.NO_BENCHMARK),
     Part("memory", partial(_of_layer, words.MEMORY, "Memory"), sides.NO_MEMORY),
     Part("collector", partial(_of_layer, words.COLLECTOR, "GC"), sides.NO_LOG),
     Part("load", partial(_of_layer, words.LOAD, "Load test"), sides.NO_LOAD),
     Part("notes", _notes, ""),
-    Part("damage", lambda compared: damage_section(compared.damaged), sides.ALL_READ),
+    Part("damage", sides.unread_section, sides.ALL_READ),
 )  # fmt: skip

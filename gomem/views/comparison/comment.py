@@ -6,92 +6,130 @@ Nobody reads a comment of two hundred lines, so it has at most 40; the page has 
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from gomem.comparison.budgets import BROKEN, CANNOT_TELL, MET
 from gomem.comparison.settings import settings_words
-from gomem.comparison.single_values import GC_CPU, REQUEST_RATE, RSS
+from gomem.comparison.single_values import RSS
+from gomem.inputs.schema import rows_of
 from gomem.views.comparison import tables
-from gomem.views.comparison.document import builds_title, sides_words, verdict_of
+from gomem.views.comparison.document import OUTCOMES, builds_title, sides_words, verdict_of
+from gomem.views.comparison.opening import changed_table
 from gomem.views.comparison.words import changed_metrics, changed_sites, groups_of, pair_of
-from gomem.views.document import Folded, Notes, Section
+from gomem.views.document import Folded
 from gomem.views.share import Hidden, share
 from gomem.views.tables import table
-from gomem.views.writers.markdown import escaped, section_lines, verdict_lines
+from gomem.views.writers.markdown import block_lines, escaped, verdict_lines
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Sequence
 
     import pandas as pd
 
     from gomem.comparison.builds import BuildComparison
     from gomem.comparison.samples import Comparison
-    from gomem.views.document import Block, Verdict
+    from gomem.views.document import Block, Table, Verdict
 
 MARK = "<!-- gomem compare -->"
-MAX_CHANGED, MAX_BUDGETS, MAX_SITES, MAX_DETAILS = 6, 6, 4, 4
-FIRST = (RSS, GC_CPU, REQUEST_RATE)
+MAX_LINES, MAX_FOLDED = 40, 15  # all of them, and those of the fold with its blank lines
+MAX_DETAILS, MAX_BUDGETS, MAX_BUILDS, MAX_OWNERS, MAX_SITES = 4, 4, 10, 4, 3
+STATES = (BROKEN, CANNOT_TELL, MET)  # of budgets, the first first
 MAX_CHARACTERS = 60_000  # GitHub takes 65 536
+WHOLE_PAGE = "The whole page: `gomem compare {} -o compare.html`"
 
 
 def render_comment(comparison: Comparison, *, before: str, after: str) -> str:
     """The comparison as Markdown for a pull request; `before` and `after` name its sides."""
     settings = settings_words(comparison.settings)
     title = sides_words(before, after, settings)
-    sections = [*_budgets(comparison.budgets), *_changed(changed_metrics(comparison))]
-    return _written(title, verdict_of(comparison, settings), sections, _folded(comparison))
+    shown = [*_budgets(comparison.budgets), *changed_table(changed_metrics(comparison))]
+    verdict = verdict_of(comparison, settings)
+    return _written(title, verdict, shown, _folded(comparison), "BEFORE AFTER")
 
 
 def render_builds_comment(compared: BuildComparison) -> str:
-    """The same of several builds: a line a build, and no table."""
-    title, sections = builds_title(compared), [*_budgets(compared.budgets)]
-    return _written(title, verdict_of(compared, compared.settings_words), sections, ())
+    """The same of several builds, each with a line of the table."""
+    verdict = verdict_of(compared, compared.settings_words)
+    shown = [*_budgets(compared.budgets), *_builds(compared)]
+    return _written(builds_title(compared), verdict, shown, (), "BASELINE BUILD…")
 
 
 def _written(
-    title: str, verdict: Verdict, sections: list[Section], folded: tuple[Block, ...]
+    title: str, verdict: Verdict, shown: Sequence[Table], folded: Sequence[Table], sides: str
 ) -> str:
-    title, verdict, sections, folded = share((title, verdict, sections, folded), Hidden())
+    title, verdict, shown, folded = share((title, verdict, shown, folded), Hidden())
     first, *details = verdict_lines(verdict)
     # One list, for a paragraph each would take twice the lines.
     more = len(details) - MAX_DETAILS
-    lines = [*details[:MAX_DETAILS], *([f"{more} more in the page"] if more > 0 else [])]
-    listed = "\n".join(f"- {line}" for line in lines)
-    blocks = [MARK, f"**{escaped(title)}**", first, listed]
-    blocks += [line for section in sections for line in section_lines(section)]
-    if folded:
-        blocks += section_lines(Section("more", "", folded))[1:]
+    lines = [*details[:MAX_DETAILS], *([f"{more} more on the page"] if more > 0 else [])]
+    blocks = [MARK, f"**{escaped(title)}**", first, "\n".join(f"- {line}" for line in lines)]
+    for one in shown:
+        blocks += [f"**{escaped(one.caption)}**", *block_lines([one])]
+    last = WHOLE_PAGE.format(sides)
+    room = MAX_LINES - _height([*blocks, last])
+    blocks += [*block_lines(_fitting(folded, min(room, MAX_FOLDED))), last]
     return "\n\n".join(block for block in blocks if block)[:MAX_CHARACTERS] + "\n"
 
 
-def _budgets(budgets: pd.DataFrame) -> Iterator[Section]:
-    if len(budgets):
-        set_here = tables.budget_blocks(budgets.head(MAX_BUDGETS))[0]
-        yield Section("budgets", "Budgets", (set_here, *_more(len(budgets), MAX_BUDGETS)))
+def _height(blocks: Sequence[str]) -> int:
+    """How many lines blocks take, with the blank ones between them."""
+    return sum(block.count("\n") + 2 for block in blocks if block)
 
 
-def _changed(metrics: pd.DataFrame) -> Iterator[Section]:
-    """The metrics that changed: those of the verdict, then the largest."""
-    if len(metrics):
-        sizes = metrics["change"].abs().fillna(float("inf")).astype(float)
-        sizes = sizes.mask(metrics["name"].isin(FIRST), float("inf"))
-        largest = metrics.loc[sizes.sort_values(ascending=False, kind="stable").index]
-        changed = table("What changed", tables.CHANGED, largest.head(MAX_CHANGED))
-        yield Section("changed", "What changed", (changed, *_more(len(metrics), MAX_CHANGED)))
+def _fitting(folded: Sequence[Table], room: int) -> tuple[Block, ...]:
+    """As many tables as have room in one fold; none where the first has none."""
+    for count in range(len(folded), 0, -1):
+        shown = tuple(folded[:count])
+        fold = Folded(" and ".join(one.caption for one in shown), shown)
+        if _height(block_lines([fold])) <= room:
+            return (fold,)
+    return ()
 
 
-def _more(count: int, shown: int) -> tuple[Block, ...]:
-    return (Notes((f"{count - shown} more in the page",)),) if count > shown else ()
+def _budgets(budgets: pd.DataFrame) -> list[Table]:
+    """The budgets, broken ones first."""
+    if budgets.empty:
+        return []
+    ranked = sorted(rows_of(budgets), key=lambda row: STATES.index(row["state"]))
+    shown = tables.budget_table(ranked[:MAX_BUDGETS], has_builds="build" in budgets)
+    return [replace(shown, caption=_of_all("Budgets", MAX_BUDGETS, len(ranked)))]
 
 
-def _folded(comparison: Comparison) -> tuple[Block, ...]:
-    """RSS by owner, and the sites that changed most."""
-    blocks: list[Block] = []
+def _builds(compared: BuildComparison) -> list[Table]:
+    """RSS of each build and what is said of it; those of which something is, first."""
+    metrics = compared.metrics
+    rss = rows_of(metrics[metrics["name"] == RSS])
+    if not rss:
+        return []
+    baseline, *builds = rss
+    order = list(OUTCOMES)
+    said = {name: one.judgement.verdict for name, one in compared.comparisons.items()}
+    ranked = sorted(builds, key=lambda row: order.index(said[row["build"]]))
+    rows = [
+        row | {"said": OUTCOMES[said[row["build"]]][1] if row["build"] in said else "baseline"}
+        for row in [baseline, *ranked]
+    ]
+    caption = _of_all("RSS by build", MAX_BUILDS, len(rows))
+    return [table(caption, tables.BUILD_RSS, rows[:MAX_BUILDS])]
+
+
+def _of_all(caption: str, most: int, count: int) -> str:
+    """A caption that says of how many the first are shown."""
+    return f"{caption}, {most} of {count}" if count > most else caption
+
+
+def _folded(comparison: Comparison) -> list[Table]:
+    """The owners of RSS and the sites that changed most."""
+    folded: list[Table] = []
     pair = pair_of(comparison, "of_metrics")
     if pair is not None and len(groups := groups_of(comparison, pair)):
-        blocks.append(tables.groups_table(groups, pair, noted=False))
+        moved = (groups["change_low"] + groups["change_high"]).abs().to_numpy(float)
+        most = groups.iloc[(-moved).argsort(kind="stable")].head(MAX_OWNERS)
+        folded.append(tables.groups_table(most, pair, noted=False))
     in_use = comparison.sites
     if len(in_use):
         in_use = changed_sites(in_use[in_use["sample_type"] == "inuse_space"])
     if len(in_use):
-        blocks.append(tables.sites_table(in_use.head(MAX_SITES), "inuse_space"))
-    return (Folded("RSS by owner, allocation sites", tuple(blocks)),) if blocks else ()
+        folded.append(tables.sites_table(in_use.head(MAX_SITES), "allocation sites, inuse_space"))
+    return folded

@@ -2,30 +2,28 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
 from gomem.capture.wanted import GC_LOG
-from gomem.charts.look import GROUP_LOOK
+from gomem.comparison.budgets import MET
 from gomem.comparison.causes import STATES
 from gomem.comparison.settings import ARROW, settings_words
 from gomem.comparison.sites import REQUEST
 from gomem.inputs.schema import rows_of
-from gomem.units import format_bytes, is_unknown
+from gomem.units import format_bytes, format_fraction, is_unknown
 from gomem.views.comparison import tables, words
+from gomem.views.comparison.opening import opening, size_of
 from gomem.views.damage import damage_section
 from gomem.views.document import (
-    Bar,
-    Bars,
     Document,
     Figure,
     Folded,
-    Key,
     Notes,
     Paragraph,
     Part,
-    Piece,
     Section,
     Verdict,
     sections_of,
@@ -48,7 +46,7 @@ if TYPE_CHECKING:
 
 KIND = "Go memory comparison"
 DUMBBELLS = "Each as a multiple of its value before, on a log scale: ×2 and ×0.5 are equally far."
-OWNERS, GREY = "RSS by owner", GROUP_LOOK["undivided"]
+MAX_TITLE = 60  # characters of settings in it; more of them stand in the sentence
 NOISE_SHOWN = 20  # sites within noise; the largest differences
 SITES_SHOWN = 10  # that changed; the rest is a row of its own
 NAMED = 3  # sites in a note
@@ -73,49 +71,19 @@ def comparison_document(comparison: Comparison, *, before: str, after: str) -> D
     settings = settings_words(comparison.settings)
     document = Document(
         kind=KIND,
-        title=sides_words(before, after, settings),
-        facts=words.covered(comparison),
-        verdict=verdict_of(comparison, settings),
+        title=title_of(before, after, settings),
+        facts=words.covered(comparison, before, after),
+        verdict=replace(verdict_of(comparison, settings), size=size_of(comparison)),
         sections=sections_of(SECTIONS, comparison),
         made_by=f"gomem {version('gomem')}",
-        opening=_owner_bars(comparison, before, after),
+        opening=opening(comparison, before, after),
     )
     return share(document, Hidden())
 
 
-def _owner_bars(comparison: Comparison, before: str, after: str) -> tuple[Block, ...]:
-    """The bars, of sides that are called so; none where RSS is not known on both.
-
-    An owner of which only bounds are known is drawn with the middle between them.
-    """
-    pair = words.pair_of(comparison, "of_metrics")
-    owners = [] if pair is None else rows_of(words.groups_of(comparison, pair))
-    if not owners:
-        return ()
-    named = {"before": before, "after": after}
-    rss = rows_of(comparison.moments[comparison.moments["of_metrics"]])[0]
-    middles = {
-        side: [(row[f"{side}_low"] + row[f"{side}_high"]) / 2 for row in owners] for side in named
-    }
-    longest = max(map(sum, middles.values()))
-    looks = [GROUP_LOOK.get(row["group"], GREY) for row in owners]
-    bars = tuple(
-        Bar(
-            name,
-            format_bytes(rss[f"{side}_rss_bytes"]),
-            tuple(
-                Piece(size / longest, *look)
-                for size, look in zip(middles[side], looks, strict=True)
-                if size
-            ),
-        )
-        for side, name in named.items()
-    )
-    keys = tuple(
-        Key(row["name"], *look, tuple(tables.size_cell(row, side).text for side in named))
-        for row, look in zip(owners, looks, strict=True)
-    )
-    return (Bars(OWNERS, bars, keys),)
+def title_of(before: str, after: str, settings: str) -> str:
+    """What differs, in a few words: releases, settings; else what the sides are called."""
+    return settings if 0 < len(settings) <= MAX_TITLE else f"{before} {ARROW} {after}"
 
 
 def sides_words(before: str, after: str, settings: str) -> str:
@@ -126,7 +94,7 @@ def sides_words(before: str, after: str, settings: str) -> str:
 
 def builds_title(compared: BuildComparison) -> str:
     """What is compared with what, and which settings differ."""
-    builds = f"{how_many(len(compared.comparisons), 'build')} against {compared.baseline}"
+    builds = f"{how_many(len(compared.comparisons), 'build')} compared with {compared.baseline}"
     settings = compared.settings_words
     return f"{builds}: {settings}" if settings else builds
 
@@ -151,14 +119,24 @@ def verdict_of(comparison: Comparison | BuildComparison, titled: str = "") -> Ve
 def _budgets_section(comparison: Comparison) -> Section | None:
     if comparison.budgets.empty:
         return None
-    return Section("budgets", "Budgets", tables.budget_blocks(comparison.budgets))
+    is_open = (comparison.budgets["state"] != MET).any()
+    return Section(
+        "budgets",
+        "Budgets",
+        tables.budget_blocks(comparison.budgets),
+        gist=minus_signs(comparison.budgets_summary.removesuffix(".")),
+        opened=bool(is_open),
+    )
 
 
 def _findings_section(comparison: Comparison) -> Section | None:
     if comparison.findings.empty:
         return None
-    counts = comparison.findings["state"].value_counts()
-    gist = ", ".join(f"{counts[state]} {state}" for state in STATES if state in counts)
+    gist = "; ".join(
+        f"{state}: {', '.join(rows['code'])}"
+        for state in STATES
+        if len(rows := comparison.findings[comparison.findings["state"] == state])
+    )
     found = tables.findings_table(comparison.findings)
     return Section("findings", "Findings", (found,), gist=gist)
 
@@ -171,7 +149,8 @@ def _benchmarks_section(comparison: Comparison) -> Section | None:
     if have_multiples(benchmarks).any():
         caption = "Medians with 95 % intervals, as multiples of the median before."
         blocks = (Figure(caption, plot_benchmarks, lambda: {"metrics": benchmarks}), *blocks)
-    return Section("benchmarks", "Benchmarks", blocks, gist=_counted(benchmarks), opened=True)
+    alone = comparison.change is None
+    return Section("benchmarks", "Benchmarks", blocks, gist=_counted(benchmarks), opened=alone)
 
 
 def _levels_section(layer: str, heading: str, comparison: Comparison) -> Section | None:
@@ -258,7 +237,7 @@ def _site_blocks(sites: pd.DataFrame, sample_type: str) -> list[Block]:
     noise = sites[(sites["state"] == words.NO_CLAIM) & (sites["note"] == "")]
     counted = f"{sample_type}: {words.states_counted(sites)}"
     if changed.empty:
-        blocks: list[Block] = [Paragraph(f"{counted} (no site changed beyond noise)")]
+        blocks: list[Block] = [Paragraph(counted)]
     else:
         caption = f"{sample_type}, sites that changed"
         blocks = [Paragraph(counted), tables.sites_table(changed, caption, sites, SITES_SHOWN)]
@@ -285,13 +264,27 @@ def _site_blocks(sites: pd.DataFrame, sample_type: str) -> list[Block]:
 def _notes_section(comparison: Comparison) -> Section | None:
     notes = [note for note in dict.fromkeys(comparison.notes) if not is_unknown(note)]
     notes += [f"{row['name']}: from {row['source']}" for row in rows_of(comparison.settings)]
-    return Section("notes", "Notes", (Notes(tuple(notes)),)) if notes else None
+    gist = how_many(len(notes), "note")
+    return Section("notes", "Notes", (Notes(tuple(notes)),), gist=gist) if notes else None
+
+
+def unread_section(comparison: Comparison | BuildComparison) -> Section | None:
+    """What could not be read, folded."""
+    section, count = damage_section(comparison.damaged), len(comparison.damaged)
+    return None if section is None else replace(section, gist=how_many(count, "place"))
 
 
 def _counted(metrics: pd.DataFrame) -> str:
-    """How many metrics there are, and of how many a change is told."""
-    changed = int((~metrics["verdict"].isin(words.NO_CHANGE)).sum())
-    return f"{how_many(len(metrics), 'metric')}{f', {changed} changed' if changed else ''}"
+    """How many metrics there are, and how many changed; of one run a side, how many moved."""
+    said = how_many(len(metrics), "metric")
+    if changed := int((~metrics["verdict"].isin(words.NO_CHANGE)).sum()):
+        return f"{said}, {changed} changed"
+    if words.are_single(metrics):
+        moved = int((metrics["change"].abs().fillna(0) >= words.MOVED).sum())
+        return (
+            f"{said}, {moved or 'none'} moved by {format_fraction(words.MOVED, brief=True)} or more"
+        )
+    return f"{said}, none changed beyond noise"
 
 
 def _heading(what: str, pair: words.Pair | None) -> str:
@@ -300,13 +293,13 @@ def _heading(what: str, pair: words.Pair | None) -> str:
 
 SECTIONS: tuple[Part[Comparison], ...] = (
     Part("budgets", _budgets_section, "No budget was set; see --fail-on"),
-    Part("findings", _findings_section, "No known cause of trouble fits either side"),
+    Part("findings", _findings_section, "No known cause fits either side"),
     Part("ledger", _ledger_section, NO_LEDGER),
     Part("benchmarks", _benchmarks_section, NO_BENCHMARK),
     Part("memory", partial(_levels_section, words.MEMORY, "Memory"), NO_MEMORY),
     Part("collector", partial(_levels_section, words.COLLECTOR, "GC"), NO_LOG),
     Part("load", partial(_levels_section, words.LOAD, "Load test"), NO_LOAD),
-    Part("sites", _sites_section, "There are no two heap profiles to compare"),
-    Part("notes", _notes_section, "There is nothing to know besides"),
-    Part("damage", lambda comparison: damage_section(comparison.damaged), ALL_READ),
+    Part("sites", _sites_section, "No heap profile on both sides; add one to each"),
+    Part("notes", _notes_section, "No notes"),
+    Part("damage", unread_section, ALL_READ),
 )

@@ -12,6 +12,7 @@ from gomem.units import format_count, format_relative, is_unknown, minus
 from gomem.views.comparison.words import (
     LAYERS,
     NO_GEOMEAN,
+    TOO_FEW,
     Pair,
     are_single,
     level_name,
@@ -43,6 +44,8 @@ from gomem.views.words import GROUPS as WHOSE
 from gomem.views.words import part_name
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     import pandas as pd
 
     from gomem.comparison.samples import Comparison
@@ -67,6 +70,19 @@ def _name(row: Row) -> Cell:
     return Cell(level_name(row["name"]), code=row["layer"] not in LAYERS)
 
 
+def _full_name(row: Row) -> Cell:
+    """A metric's name; a benchmark's with its unit, as several share the name."""
+    is_level = row["layer"] in LAYERS
+    return _name(row) if is_level else Cell(f"{row['name']} {row['unit']}", code=True)
+
+
+def _verdict(row: Row) -> str:
+    """A metric's verdict; of too few runs, that they are."""
+    if row["verdict"] != TOO_FEW:
+        return str(row["verdict"])
+    return "one run each" if max(row["before_n"], row["after_n"]) <= 1 else "too few runs"
+
+
 def _median(side: str, row: Row) -> Cell:
     """The median with its spread, and below it the interval that it lies in."""
     median, low, high = (row[f"{side}{key}"] for key in ("median", "low", "high"))
@@ -77,6 +93,11 @@ def _median(side: str, row: Row) -> Cell:
     between = " to ".join(ends) if len(set(ends)) == 2 else ""
     text = f"{shown(median, unit)} {format_spread(median, low, high)}".rstrip()
     return Cell(text, f"{median:g} {unit}", between)
+
+
+def _median_alone(side: str, row: Row) -> Cell:
+    """The same without the interval's ends."""
+    return replace(_median(side, row), note="")
 
 
 def _level(name: str, row: Row) -> Cell:
@@ -122,8 +143,11 @@ P = Column("p", _p)
 WITHIN = Column("margin", _within, "<")  # what was asked by --margin
 RUNS = shown_by(Cell)("n", lambda row: format_n(row["before_n"], row["after_n"]).removeprefix("n="))
 CHANGED = (
-    Column("metric", _name, "<"), words("unit", "unit"), *MEDIANS, CHANGE, VERDICT, P, RUNS
-)  # fmt: skip
+    Column("metric", _full_name, "<"),
+    *(Column(side, partial(_median_alone, f"{side}_")) for side in SIDES),
+    CHANGE,
+    words("verdict", _verdict),
+)
 LEVELS = (
     noted("level", lambda row: (level_name(row["name"]), _MEANS.get(row["name"], ""))),
     *(Column(side, partial(_level, f"{side}_median")) for side in SIDES),
@@ -145,6 +169,12 @@ OUTLIERS = (
     Column("value", partial(_level, "value")),
     Column("median of the others", partial(_level, "typical")),
     shown_by(Cell)("spreads apart", lambda row: f"{row['distance']:.3g}"),
+)
+BUILD_RSS = (
+    words("build", "build"),
+    Column("RSS", partial(_level, "median")),
+    Column("change", _relative),
+    words("verdict", "said"),
 )
 FINDINGS = (
     words("state", "state"),
@@ -223,9 +253,14 @@ def budget_blocks(budgets: pd.DataFrame) -> tuple[Block, ...]:
         f"{row['note']}"
         for row in rows_of(budgets[budgets["note"] != ""].head(MOST_BUDGET_NOTES))
     ]
-    columns = [one for one in BUDGETS if one.heading != "build" or "build" in budgets]
-    shown = table("Budgets: met, broken, or too few runs to tell", columns, budgets)
+    shown = budget_table(rows_of(budgets), has_builds="build" in budgets)
     return (shown, *((Notes(tuple(lines)),) if lines else ()))
+
+
+def budget_table(budgets: Sequence[Row], *, has_builds: bool) -> Table:
+    """Budgets with what was allowed and what was measured."""
+    columns = [column for column in BUDGETS if column.heading != "build" or has_builds]
+    return table("Budgets: met, broken, or too few runs to tell", columns, budgets)
 
 
 def builds_table(metrics: pd.DataFrame, label: str) -> Table:

@@ -5,6 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
+from gomem.comparison.single_values import GC_CPU, HIGHER, LOWER, REQUEST_RATE, RSS
 from gomem.inputs.schema import rows_of
 from gomem.units import format_seconds, is_unknown
 from gomem.views.words import how_many
@@ -23,7 +26,9 @@ NO_CHANGE = (NO_CLAIM, TOO_FEW, SAME)
 ALLOCATED = "alloc_space"  # what the figure of sites shows
 STATES = ("new", "gone", "grew", "shrank")
 SAMPLE_TYPES = ("alloc_space", "inuse_space", "alloc_objects", "inuse_objects")
-NO_GEOMEAN = "geometric mean: none, because a median is not above 0"
+NO_GEOMEAN = "no geometric mean: a median is 0"
+HEADLINE = (RSS, GC_CPU, REQUEST_RATE)  # what a table of changes begins with
+DIRECTIONS = (LOWER, HIGHER)  # of metrics of which one is better
 MOVED = 0.1  # of what it was: what one run a side shows first
 SEEN = 0.02  # of what it was: a smaller change cannot be seen in a figure
 # The collector's levels by their names; those of memory are MemStats' own, which people search for.
@@ -61,7 +66,7 @@ class Pair:
     after: str
 
     def __str__(self) -> str:
-        return self.before if self.before == self.after else f"{self.before} against {self.after}"
+        return self.before if self.before == self.after else f"{self.before} and {self.after}"
 
 
 def level_name(name: str) -> str:
@@ -81,12 +86,28 @@ def are_single(metrics: pd.DataFrame) -> bool:
 
 
 def changed_metrics(comparison: Comparison) -> pd.DataFrame:
-    """The metrics of which a change is told; of one run a side, those that moved by a tenth."""
+    """The metrics that changed, and of too few runs to tell those that moved by a tenth.
+
+    Without what a side has too little of to compare; none of different programs.
+    """
     metrics = comparison.metrics
-    changed = metrics[~metrics["verdict"].isin(NO_CHANGE)]
-    if len(changed) or not are_single(metrics):
-        return changed
-    return metrics[metrics["change"].abs().fillna(0) >= MOVED]
+    if comparison.unlike:
+        return metrics.iloc[:0]
+    has_moved = metrics["change"].abs().fillna(0) >= MOVED
+    may_have = has_moved & (metrics["verdict"] == TOO_FEW) & metrics["better"].isin(DIRECTIONS)
+    changed = ~metrics["verdict"].isin(NO_CHANGE) | may_have
+    return metrics[changed & ~metrics["name"].isin(comparison.too_little)]
+
+
+def largest_first(metrics: pd.DataFrame) -> pd.DataFrame:
+    """The headline's metrics, then what surely moved, each by how far: half is as far as twice."""
+    ratios = metrics["change"].astype("Float64").fillna(np.inf).to_numpy(float) + 1
+    with np.errstate(divide="ignore"):
+        far = np.abs(np.log(np.maximum(ratios, 0)))
+    headline = {name: place for place, name in enumerate(HEADLINE)}
+    rank = metrics["name"].map(headline).fillna(len(HEADLINE)).to_numpy(float)
+    rank = rank + (metrics["verdict"] == TOO_FEW).to_numpy() * (rank == len(HEADLINE))
+    return metrics.iloc[np.lexsort((-far, rank))]
 
 
 def pair_of(comparison: Comparison, question: str) -> Pair | None:
@@ -117,13 +138,16 @@ def of_type(sites: pd.DataFrame, sample_type: str) -> pd.DataFrame:
     return sites[sites["sample_type"] == sample_type] if len(sites) else sites
 
 
-def covered(comparison: Comparison) -> tuple[tuple[str, str], ...]:
-    """How much of each side is compared, as facts of the document; none of benchmark files."""
+def covered(comparison: Comparison, before: str, after: str) -> tuple[tuple[str, str], ...]:
+    """What each side is called, and how much of it is compared, as facts of the document."""
     windows = comparison.windows
-    if windows.empty or windows["seconds"].isna().all():
-        return ()
-    rows = rows_of(windows)
-    return tuple((f"Covered {row['side']}", _covers(row)) for row in rows)
+    is_known = not windows.empty and not windows["seconds"].isna().all()
+    said = {row["side"]: _covers(row) for row in rows_of(windows)} if is_known else {}
+    sides = {"before": before, "after": after}
+    return tuple(
+        (side.capitalize(), ", ".join(filter(None, [name, said.get(side, "")])))
+        for side, name in sides.items()
+    )
 
 
 def _covers(row: dict[str, Any]) -> str:
@@ -145,6 +169,7 @@ def changed_sites(sites: pd.DataFrame) -> pd.DataFrame:
 
 
 def states_counted(sites: pd.DataFrame) -> str:
-    """How many sites are in which state: `4 gone, 1 shrank, 8 ~`."""
+    """How many sites are in which state: `4 gone, 1 shrank, 8 within noise`."""
     counts = sites["state"].value_counts()
-    return ", ".join(f"{counts[state]} {state}" for state in (*STATES, NO_CLAIM) if state in counts)
+    called = {**{state: state for state in STATES}, NO_CLAIM: "within noise"}
+    return ", ".join(f"{counts[state]} {called[state]}" for state in called if state in counts)

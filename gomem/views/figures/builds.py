@@ -41,8 +41,9 @@ def plot_builds(
     lines = [groups[first : first + ACROSS] for first in range(0, len(groups), ACROSS)]
     heights = [HEAD + ROW * max(map(len, line)) + FOOT for line in lines]
     chart = Chart(WIDTH, sum(heights))
-    wide = (WIDTH - ACROSS * NAMES - (ACROSS - 1) * GAP) / ACROSS
     for number, line in enumerate(lines):
+        # A panel that is alone in its line has all of it.
+        wide = (WIDTH - len(line) * NAMES - (len(line) - 1) * GAP) / len(line)
         top, below = sum(heights[:number]), sum(heights[number + 1 :])
         for place, rows in enumerate(line):
             left = NAMES + place * (wide + GAP + NAMES)

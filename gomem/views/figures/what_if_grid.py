@@ -31,17 +31,17 @@ def plot_what_if_grid(grid: pd.DataFrame, *, name: str = "what-if") -> Drawing:
     """Draw a grid, as `analysis.what_if.grid.GRID` has it."""
     gogc = sorted(set(grid["gogc"]) - {OFF}) + [OFF] * (OFF in set(grid["gogc"]))
     # No limit first, then from the largest down: ever less room.
-    known = set(map(_key, rows_of(grid)))
+    known = set(map(limit_key, rows_of(grid)))
     limits = [-1] * (-1 in known) + sorted(known - {-1}, reverse=True)
     chart = Chart(WIDTH, TOP + FOOT + ROW * max(1, len(limits)))
     panel = chart.panel(left=LEFT, right=RIGHT, top=TOP, bottom=FOOT)
     shades = _shades(grid["gc_cpu_cores"].to_numpy(float))
     for row, shade in zip(rows_of(grid), shades, strict=True):
-        place = gogc.index(row["gogc"]), limits.index(_key(row))
+        place = gogc.index(row["gogc"]), limits.index(limit_key(row))
         _draw_field(panel, row, place, shade)
     # Today's setting, in a colour of its own and with its word: over the other fields' edges.
     for row in rows_of(grid[grid["is_present"]]):
-        left, top = gogc.index(row["gogc"]), limits.index(_key(row))
+        left, top = gogc.index(row["gogc"]), limits.index(limit_key(row))
         panel.bar(left, top, 1, 1, Look("none", "", VERMILLION, FRAME), label="today")
         panel.words("today", left + 0.04, top + 0.12, size=6.5)
     panel.x.scale, panel.y.scale = Scale(0, len(gogc)), Scale(len(limits), 0)
@@ -55,7 +55,8 @@ def plot_what_if_grid(grid: pd.DataFrame, *, name: str = "what-if") -> Drawing:
     return Drawing(name, "What other settings would do", _describe(grid), chart)
 
 
-def _key(row: dict[str, Any]) -> int:
+def limit_key(row: dict[str, Any]) -> int:
+    """A setting's limit in bytes; -1 of none."""
     limit = row["memory_limit_bytes"]
     return -1 if is_unknown(limit) else int(limit)
 

@@ -58,8 +58,11 @@ def opening(diagnosis: Diagnosis) -> tuple[Block, ...]:
 # What RSS consists of
 
 
-def bars_of(owners: Owners) -> Bars:
-    """A bar a snapshot, on one scale: filled what is in RSS, hollow what Go reserves besides."""
+def bars_of(owners: Owners, *, is_series: bool = True) -> Bars:
+    """A bar a snapshot, on one scale: filled what is in RSS, hollow what Go reserves besides.
+
+    Of a series the last bar is what became of the first; else each stands by itself.
+    """
     totals, beyond = owners.totals, owners.beyond
     longest = max(map(sum, zip(totals, beyond, strict=True))) or 1
     small = [part for part in owners.parts if _largest(part) < SMALL * longest]
@@ -80,7 +83,9 @@ def bars_of(owners: Owners) -> Bars:
         finer = _finer(owners, large, scale) if is_last else ()
         hollow = (Piece(beyond[place] / longest, ""),) * bool(beyond[place])
         bars.append(Bar(label, Bytes(totals[place]), (*pieces, *hollow), finer=finer))
-    return Bars(CAPTIONS[owners.quantity], tuple(bars), _keys(owners, large, small))
+    return Bars(
+        CAPTIONS[owners.quantity], tuple(bars), _keys(owners, large, small, is_series=is_series)
+    )
 
 
 def _largest(part: Owner) -> float:
@@ -99,15 +104,17 @@ def _finer(owners: Owners, large: Sequence[Owner], scale: float) -> tuple[Piece,
     )
 
 
-def _keys(owners: Owners, large: Sequence[Owner], small: Sequence[Owner]) -> tuple[Key, ...]:
+def _keys(
+    owners: Owners, large: Sequence[Owner], small: Sequence[Owner], *, is_series: bool
+) -> tuple[Key, ...]:
     """What the colours stand for: what moved most first, or of one snapshot what is largest."""
     several = len(owners.totals) > 1
-    ranked = sorted(
-        large, key=lambda part: -abs(part.change_bytes) if several else -part.sizes[0].middle
-    )
+    changes = several and is_series
+    moved = _change if changes else _spread if several else _largest
+    ranked = sorted(large, key=lambda part: -abs(moved(part)))
     keys: list[Key] = []
     for part in ranked:
-        change = BytesChange(round(part.change_bytes)) if several else ""
+        change = BytesChange(round(part.change_bytes)) if changes else ""
         levels = tuple(brief_level(size) for size in part.sizes)
         keys.append(Key(part.name, *look_of_group(part.key), levels, change))
         blank = ("",) * (len(owners.totals) - 1)
@@ -119,12 +126,22 @@ def _keys(owners: Owners, large: Sequence[Owner], small: Sequence[Owner]) -> tup
         sums = [
             sum(part.sizes[place].middle for part in small) for place in range(len(owners.totals))
         ]
-        change = BytesChange(round(sums[-1] - sums[0])) if several else ""
+        change = BytesChange(round(sums[-1] - sums[0])) if changes else ""
         keys.append(Key(OTHERS, *GREY, tuple(Bytes(round(size)) for size in sums), change))
     if any(owners.beyond):
-        change = BytesChange(owners.beyond[-1] - owners.beyond[0]) if several else ""
+        change = BytesChange(owners.beyond[-1] - owners.beyond[0]) if changes else ""
         keys.append(Key(BEYOND, "", "", tuple(map(Bytes, owners.beyond)), change))
     return tuple(keys)
+
+
+def _change(part: Owner) -> float:
+    return part.change_bytes
+
+
+def _spread(part: Owner) -> float:
+    """By how much the snapshots differ."""
+    middles = [size.middle for size in part.sizes]
+    return max(middles) - min(middles)
 
 
 # Single files

@@ -52,7 +52,7 @@ def what_if_section(diagnosis: Diagnosis) -> Section | None:
     answer = diagnosis.what_if
     if answer is None:
         return None
-    gist = answer.refused or "estimates from this log, held against its own course"
+    gist = answer.refused or "estimates from this log, back-tested on it"
     heading = "What other GOGC and GOMEMLIMIT would do"
     return Section("what-if", heading, what_if_blocks(answer), brief=False, gist=gist)
 

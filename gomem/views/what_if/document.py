@@ -5,15 +5,22 @@ from __future__ import annotations
 from importlib.metadata import version
 from typing import TYPE_CHECKING
 
-from gomem.text import CaptureName, text
-from gomem.views.document import Document, Section, Verdict
+from gomem.text import Bytes, CaptureName, Command, Text, text
+from gomem.views.document import Document, Section, Step, Tile, Verdict
 from gomem.views.names import hidden
 from gomem.views.share import share
-from gomem.views.what_if.blocks import advice_words, what_if_blocks
-from gomem.views.words import minus_signs
+from gomem.views.what_if.blocks import trade_figure, what_if_blocks
+from gomem.views.what_if.words import (
+    advice_reasons,
+    advice_words,
+    bought_words,
+    limit_setting,
+    settings_command,
+    today_words,
+)
 
 if TYPE_CHECKING:
-    from gomem.analysis.what_if.what_if import WhatIf
+    from gomem.analysis.what_if.what_if import PodAdvice, WhatIf
     from gomem.diagnosis.diagnosis import Diagnosis
     from gomem.views.document import Tone
 
@@ -28,19 +35,33 @@ def what_if_document(diagnosis: Diagnosis, answer: WhatIf) -> Document:
         title=CaptureName(diagnosis.capture.name),
         facts=(("Go release", text("{} ({})", str(release), release.evidence)),),
         verdict=_verdict(answer),
-        sections=(Section("what-if", "What would happen", what_if_blocks(answer, advised=True)),),
+        sections=(Section("what-if", "What would happen", what_if_blocks(answer, opened=True)),),
         made_by=f"gomem {version('gomem')}",
+        opening=() if answer.refused is not None else (trade_figure(answer),),
     )
     return share(document, hidden(diagnosis))
 
 
-def _verdict(answer: WhatIf) -> Verdict | None:
-    """What to set, where the container's size is known; that it is refused, where it is."""
+def _verdict(answer: WhatIf) -> Verdict:
+    """What to set, where the container's size is known; else what a higher GOGC would buy."""
     if answer.refused is not None:
-        return Verdict(
-            "neutral", "no telling", f"{answer.refused[:1].upper()}{answer.refused[1:]}."
-        )
-    if answer.advice is None:
+        return Verdict("neutral", "no estimate", Text(answer.refused).sentence())
+    today, advice = today_words(answer.present), answer.advice
+    if advice is None:
+        bought = bought_words(answer)
+        return Verdict("neutral", "estimate", bought or today, (today,) if bought else ())
+    tone: Tone = "info" if advice.gogc is not None else "warning"
+    details = (*advice_reasons(advice), today)
+    command = settings_command(advice)
+    steps = (Step(Command(command), is_command=True),) if command else ()
+    return Verdict(tone, "advice", advice_words(advice), details, steps, size=_size(advice))
+
+
+def _size(advice: PodAdvice) -> Tile | None:
+    """The GOGC that is advised, with its limit."""
+    if advice.gogc is None:
         return None
-    tone: Tone = "info" if answer.advice.gogc is not None else "warning"
-    return Verdict(tone, "advice", minus_signs(advice_words(answer.advice)))
+    limit = advice.gomemlimit_bytes
+    beside = "" if limit is None else f"GOMEMLIMIT={limit_setting(limit)}, "
+    container = text("{}container of {}", beside, Bytes(advice.container_bytes))
+    return Tile(f"GOGC={advice.gogc}", container)

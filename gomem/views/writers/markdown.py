@@ -64,10 +64,11 @@ def _steps(heading: str, steps: Iterable[Step]) -> list[str]:
 
 def section_lines(section: Section) -> list[str]:
     """A section in paragraphs; figures are left out."""
-    return [f"## {escaped(section.heading)}", *_lines(section.blocks)]
+    return [f"## {escaped(section.heading)}", *block_lines(section.blocks)]
 
 
-def _lines(blocks: Iterable[Block]) -> list[str]:
+def block_lines(blocks: Iterable[Block]) -> list[str]:
+    """Blocks in paragraphs; figures are left out."""
     lines: list[str] = []
     for block in blocks:
         write = _WRITTEN.get(type(block).__name__)
@@ -89,7 +90,7 @@ def _card(card: Card) -> list[str]:
 
 def _folded(block: Folded) -> list[str]:
     """Blank lines around what is inside, so that it is still read as Markdown."""
-    inside = _lines(block.blocks)
+    inside = block_lines(block.blocks)
     if not inside:
         return []
     return [f"<details><summary>{escaped(block.summary)}</summary>", *inside, "</details>"]
@@ -136,7 +137,7 @@ _WRITTEN: dict[str, Callable[[Any], list[str]]] = {
     "Paragraph": lambda paragraph: [escaped(paragraph.text)],
     "Notes": lambda notes: ["\n".join(f"- {escaped(line)}" for line in notes.lines)],
     "Codes": lambda codes: [f"{escaped(codes.words)}: {', '.join(map(_code, codes.names))}."],
-    "Choice": lambda choice: _lines(choice.folded()),
+    "Choice": lambda choice: block_lines(choice.folded()),
     "Folded": _folded,
     "Card": _card,
 }

@@ -180,7 +180,7 @@ def test_before_1_19_there_is_no_limit():
 
     assert answer.grid["memory_limit_bytes"].isna().all()
     assert None is answer.advice.gomemlimit_bytes
-    assert "before Go 1.19 there is no memory limit" in answer.assumptions
+    assert "Go before 1.19 has no memory limit" in answer.assumptions
 
 
 def test_an_unknown_gogc_leaves_the_answer_but_no_back_test():
@@ -189,7 +189,7 @@ def test_an_unknown_gogc_leaves_the_answer_but_no_back_test():
     assert None is answer.refused
     assert not answer.grid["is_present"].any()
     assert None is answer.backtest.cycles_per_second_error
-    assert any("agree on no GOGC" in one for one in answer.assumptions)
+    assert any("fit no single GOGC" in one for one in answer.assumptions)
 
 
 def test_what_is_refused_has_no_grid():

@@ -6,11 +6,12 @@ from gomem.comparison.budgets import budget_of, within_budgets
 from gomem.comparison.builds import compare_many
 from gomem.comparison.comparison import compare
 from gomem.inputs.gobench.table import read_bench
-from gomem.views.comparison.comment import MARK, render_builds_comment, render_comment
+from gomem.views.comparison.comment import MARK, MAX_BUDGETS, render_builds_comment, render_comment
 from tests.builders import FIXTURES
 
 CHANGES = FIXTURES / "changes"
 MAX_LINES = 40
+SIDES = ["before_n", "after_n"]
 
 
 def bench(scale, names=("A",)):
@@ -29,11 +30,11 @@ def test_what_decides_comes_first():
 
     assert [MARK, "", "**main → a\\|b**", ""] == lines[:4]
     assert lines[4].startswith("**Worse: 1 benchmark metric: 1 worse")
-    assert lines.index("## Budgets") < lines.index("## What changed")
+    assert lines.index("**Budgets**") < lines.index("**What changed**")
 
 
 def test_nothing_changed_has_no_table_of_changes():
-    assert "## What changed" not in lines_of(compare(bench(1), bench(1)))
+    assert "**What changed**" not in lines_of(compare(bench(1), bench(1)))
 
 
 def test_of_many_changes_the_first_few_are_shown_and_the_rest_is_counted():
@@ -41,7 +42,7 @@ def test_of_many_changes_the_first_few_are_shown_and_the_rest_is_counted():
 
     lines = lines_of(compare(bench(1, names), bench(2, names)))
 
-    assert "- 144 more in the page" in lines
+    assert "**What changed, 10 of 150**" in lines
     assert len(lines) <= MAX_LINES
 
 
@@ -77,6 +78,61 @@ def test_of_several_builds_each_has_a_line():
 
     lines = render_builds_comment(compared).splitlines()
 
-    assert [MARK, "", "**2 builds against old**", ""] == lines[:4]
-    assert lines[4].startswith("**Worse: Against old, x is worse; y shows no change.")
+    assert [MARK, "", "**2 builds compared with old**", ""] == lines[:4]
+    assert lines[4].startswith("**Worse: Compared with old, x is worse; y shows no change.")
     assert lines[6].startswith("- x: 1 benchmark metric: 1 worse")
+
+
+def test_the_last_line_says_how_to_get_the_whole_page():
+    lines = lines_of(compare(bench(1), bench(2)))
+
+    assert lines[-1].startswith("The whole page: `gomem compare BEFORE AFTER ")
+
+
+def test_a_comment_with_everything_has_at_most_40_lines():
+    """
+    Many budgets, many changes, details, owners and sites: something of each, or it is counted.
+    """
+    sides = [str(CHANGES / "alloc-pressure" / side / "*") for side in ("before", "after")]
+    compared = compare(*sides)
+    budgets = [
+        budget_of(name, "+0")
+        for name in dict.fromkeys(compared.metrics["name"])
+        if (compared.metrics.loc[compared.metrics["name"] == name, SIDES] > 0).all(axis=None)
+    ]
+
+    lines = lines_of(within_budgets(compared, budgets))
+
+    assert len(lines) <= MAX_LINES
+    assert f"**Budgets, {MAX_BUDGETS} of {len(budgets)}**" in lines
+    assert any(line.startswith("**What changed") for line in lines)
+
+
+def test_rss_is_said_once_in_the_verdict():
+    sides = [str(CHANGES / "releases" / side / "*") for side in ("go1.23.4", "go1.24.2")]
+
+    lines = lines_of(compare(*sides))
+
+    verdict = [line for line in lines if line.startswith(("**Worse", "- "))]
+    assert 1 == sum(line.count("RSS") for line in verdict)
+
+
+def test_of_many_builds_the_comment_is_as_short():
+    sides = {f"b{number}": bench(1 + number % 3) for number in range(30)}
+
+    lines = render_builds_comment(compare_many(sides)).splitlines()
+
+    assert len(lines) <= MAX_LINES
+
+
+def test_each_build_has_a_row_with_its_rss():
+    folders = FIXTURES / "captures"
+    names = [f"zeroing-{release}" for release in ("go1.23.4", "go1.24.2", "go1.24.6")]
+
+    lines = render_builds_comment(
+        compare_many({name: folders / name for name in names})
+    ).splitlines()
+
+    rows = [line for line in lines if line.startswith("| zeroing")]
+    assert names == [row.split(" | ")[0].removeprefix("| ") for row in rows]
+    assert ["baseline", "worse", "no change"] == [row.split(" | ")[-1].strip(" |") for row in rows]

@@ -46,11 +46,15 @@ BenchmarkLookup-2 1000
 # By hand: the medians' intervals are all six values; p is 2/924; the means are roots of
 # 100 * 20 and 50 * 21, their ratio that of 1/2 * 21/20.
 EXPECTED = """\
-a.txt → b.txt: cpu EPYC → Xeon
+cpu EPYC → Xeon
 
-✓ better: 4 benchmark metrics: 2 better, 2 measured too few times to tell; the
-  largest change is Handle-2, B/op, \u2212100.0 %.
+✓ better: 4 benchmark metrics: 2 better, 2 with too few runs; the largest change
+  is Handle-2, B/op, \u2212100 %.
+\u221228 % sec/op, geometric mean of 2 benchmarks
 1 place could not be read.
+
+Before: a.txt
+After: b.txt
 
 Benchmarks
 Medians, sec/op
@@ -70,7 +74,7 @@ Lookup-2               0 B        0 B    +0.0 %  ?            –  1
 geometric mean           –          –         –
 note: Lookup-2: one value per side cannot separate a change from noise; use 4 or
   more
-note: geometric mean: none, because a median is not above 0
+note: no geometric mean: a median is 0
 note: ± is the farther end of the 95 % interval, in per cent of the median; p is
   Mann-Whitney's, for each row alone
 
@@ -186,7 +190,7 @@ def test_sites_within_noise_are_counted():
     flat = pd.DataFrame({"function": ["f"], "flat": [9], "flat_low": [1], "flat_high": [20]})
     sites = of_type(compare_sites(flat, flat), "inuse_space", "bytes")
 
-    words = "\ninuse_space: 1 ~ (no site changed beyond noise)\n"
+    words = "\ninuse_space: 1 within noise\n"
     assert words in rendered(sites=sites)
 
 

@@ -1,7 +1,11 @@
 """The report's section on other settings: what it says, and when it says that it cannot."""
 
+import pytest
+
 import gomem
 from gomem.analysis.what_if.what_if import Asked
+from gomem.text import Bytes
+from gomem.units import MIB
 from gomem.views.document import Figure, Notes, Paragraph, Table
 from gomem.views.report.report import SECTIONS, what_if_section
 from gomem.views.what_if.blocks import memory_table
@@ -38,7 +42,7 @@ def test_a_short_log_has_one_sentence(tmp_path):
 
     (said,) = what_if_section(gomem.diagnose(log)).blocks
 
-    assert said.text.startswith("What other settings would do cannot be told: the log is too short")
+    assert said.text.startswith("No estimate of other settings: the log is too short")
 
 
 def test_without_a_log_there_is_no_section():
@@ -62,7 +66,11 @@ def test_no_person_meets_a_negative_size():
 
 
 def test_today_is_said_with_its_numbers():
-    first = what_if_section(diagnosed(HEALTHY)).blocks[0]
+    said = next(
+        block.text
+        for block in what_if_section(diagnosed(HEALTHY)).blocks
+        if isinstance(block, Paragraph)
+    )
 
-    assert first.text.startswith("Today (GOGC=100): 3.62 collections a second taking 2.35 milli")
-    assert "52.5 MiB at its highest, of which 26.5 MiB live" in first.text
+    assert said.startswith("Today (GOGC=100): 3.62 GCs per second take 2.35 millicores")
+    assert [52.5 * MIB, 26.5 * MIB] == pytest.approx([part.value for part in said.of(Bytes)], 0.01)

@@ -1,0 +1,98 @@
+"""The first screen of a comparison, beside the verdict: RSS by owner of each side, what changed."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from gomem.comparison.single_values import HEAP, RSS
+from gomem.diagnosis.owners import owners_at
+from gomem.inputs.schema import rows_of
+from gomem.text import Bytes, BytesChange, Count, Text, Words, text
+from gomem.units import format_relative, is_unknown
+from gomem.views.comparison import tables, words
+from gomem.views.document import Tile
+from gomem.views.report.opening import CAPTIONS, bars_of
+from gomem.views.report.verdict import together
+from gomem.views.tables import table
+from gomem.views.words import minus_signs
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    import pandas as pd
+
+    from gomem.comparison.samples import Comparison
+    from gomem.diagnosis.changes import Change
+    from gomem.views.document import Bars, Block, Table
+
+MAX_CHANGED = 10  # rows of what changed
+SIZES = {RSS: "RSS", HEAP: "heap in use"}  # levels that can be the large number, the first first
+TIME = "sec/op"  # the benchmarks' unit that can be
+
+
+def opening(comparison: Comparison, before: str, after: str) -> tuple[Block, ...]:
+    """RSS by owner on both sides, which are called so, and what changed."""
+    bars = () if comparison.change is None else bars_between([(before, None), (after, comparison)])
+    return (*bars, *changed_table(words.changed_metrics(comparison)))
+
+
+def bars_between(sides: Sequence[tuple[str, Comparison | None]]) -> tuple[Bars, ...]:
+    """A bar a side on common parts: of the first the side before, of the others that after.
+
+    Nothing where not all say what they consist of. Of several runs it is the one whose RSS is in
+    the middle.
+    """
+    compared = [one for _, one in sides if one is not None]
+    changes: list[Change] = [one.change for one in compared if one.change is not None]
+    if not changes or len(changes) < len(compared):
+        return ()
+    quantities = {account.quantity for one in changes for account in one.accounts if account}
+    ends = [one.ends for one in changes]
+    known = [pair for pair in ends if pair is not None]
+    if len(known) < len(ends) or len(quantities) > 1 or not quantities <= set(CAPTIONS):
+        return ()
+    first = (known[0][0], changes[0].earlier)
+    others = [(pair[1], one.later) for pair, one in zip(known, changes, strict=True)]
+    shown = [(name, *end) for (name, _), end in zip(sides, [first, *others], strict=True)]
+    bars = bars_of(owners_at(quantities.pop(), shown), is_series=len(shown) == 2)
+    if all(words.are_single(words.metrics_of(one, words.MEMORY)) for one in compared):
+        return (bars,)
+    return (replace(bars, caption=f"{bars.caption}, in the run with the median"),)
+
+
+def changed_table(metrics: pd.DataFrame, most: int = MAX_CHANGED) -> tuple[Table, ...]:
+    """The metrics that changed, the headline's first, then those that changed most."""
+    if metrics.empty:
+        return ()
+    largest = words.largest_first(metrics).head(most)
+    of = f", {most} of {len(metrics)}" if len(metrics) > most else ""
+    return (table(f"What changed{of}", tables.CHANGED, largest),)
+
+
+def size_of(comparison: Comparison) -> Tile | None:
+    """RSS after and its change; else the heap in use; else by how much benchmarks' times moved."""
+    levels = words.metrics_of(comparison, words.MEMORY)
+    for name, what in SIZES.items():
+        rows = rows_of(levels[(levels["name"] == name) & levels["difference"].notna()])
+        if rows:
+            return _level(rows[0], what)
+    means = comparison.geomeans
+    known = rows_of(means[(means["unit"] == TIME) & means["change"].notna()]) if len(means) else []
+    if not known or comparison.unlike:
+        return None
+    change, count = known[0]["change"], Count(known[0]["metrics"], "benchmark")
+    name = text("{}, geometric mean of {}", TIME, count)
+    return Tile(_relative(change), together(name))
+
+
+def _level(row: Mapping[str, Any], what: str) -> Tile:
+    change = BytesChange(round(row["difference"]))
+    relative = "" if is_unknown(row["change"]) else f" ({_relative(row['change'])})"
+    median = "median " if row["before_n"] + row["after_n"] > 2 else ""
+    name = text("{}{}, {}{}", median, what, change, relative)
+    return Tile(together(Bytes(round(row["after_median"]))), together(name))
+
+
+def _relative(change: float) -> Text:
+    return minus_signs(Words(format_relative(change, brief=True)))

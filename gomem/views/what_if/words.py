@@ -1,0 +1,205 @@
+"""What other GOGC and GOMEMLIMIT would do, in sentences."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from gomem.text import Bytes, Count, Rate, Seconds, Share, Text, joined, text
+from gomem.units import format_bytes, format_seconds, is_unknown
+
+if TYPE_CHECKING:
+    from gomem.analysis.what_if.watched import Present
+    from gomem.analysis.what_if.what_if import PodAdvice, WhatIf
+
+OFF = -1  # GOGC=off in the grid
+HIGHEST = 400  # the GOGC that people ask about
+UNEVEN = 0.3  # an error of the back-test from which on the intervals are the message
+NO_BACKTEST = (
+    "No back-test: the log's GOGC is unknown, so the replay's own error is assumed to be 10 %."
+)
+
+
+def gogc_word(gogc: int | None) -> str:
+    """GOGC as it is set."""
+    return "?" if gogc is None else "off" if gogc == OFF else str(gogc)
+
+
+def limit_word(limit: float | None) -> str:
+    """GOMEMLIMIT as people read it."""
+    known = limit is not None and not is_unknown(limit) and not math.isinf(limit)
+    return format_bytes(limit) if known else "none"
+
+
+def limit_setting(limit: float) -> str:
+    """GOMEMLIMIT as the runtime reads it."""
+    mib = 1 << 20
+    return f"{int(limit) // mib}MiB" if int(limit) % mib == 0 else f"{int(limit)}B"
+
+
+def digits(value: float, count: int) -> str:
+    """So many significant digits, and never an exponent: `550`, `0.0036`."""
+    return np.format_float_positional(
+        value, precision=count, unique=False, fractional=False, trim="-"
+    )
+
+
+def rate_words(per_second: float) -> str:
+    """GCs a second, or where they are rare how far apart."""
+    if per_second >= 0.1:
+        return f"{digits(per_second, 3)} GCs per second"
+    return f"a GC every {format_seconds(1 / per_second, brief=True)}" if per_second > 0 else "no GC"
+
+
+def cores_words(cores: float) -> str:
+    """CPU a second, small amounts in thousandths as schedulers count them."""
+    if cores >= 0.1:
+        return f"{digits(cores, 3)} cores"
+    return f"{digits(1000 * cores, 3)} millicores"
+
+
+def today_words(present: Present) -> Text:
+    """What the log shows, in a sentence or two."""
+    set_to = f"GOGC={gogc_word(present.gogc)}" if present.gogc is not None else "GOGC unknown"
+    limit = present.memory_limit_bytes
+    if limit is not None and not math.isinf(limit):
+        set_to += f", GOMEMLIMIT={limit_setting(limit)}"
+    return text(
+        "Today ({}): {} take {} on {} Ps; the heap peaks at {}, {} of it live. "
+        "The program allocates {}, and a GC costs {} of CPU ({} in {}).",
+        set_to,
+        rate_words(present.cycles_per_second or 0.0),
+        cores_words(present.gc_cpu_cores or 0.0),
+        f"{present.gomaxprocs:g}",
+        Bytes(present.peak_heap_bytes),
+        Bytes(present.live_bytes),
+        Rate(present.allocation_bytes_per_second),
+        Seconds(present.mark_cpu_seconds_per_cycle),
+        Count(present.cycles, "GC"),
+        Seconds(present.seconds),
+    )
+
+
+def bought_words(answer: WhatIf) -> Text:
+    """What a higher GOGC would buy; empty where today's is not known, or as high."""
+    present = answer.present
+    limit = present.memory_limit_bytes
+    limit = None if limit is None or math.isinf(limit) else limit
+    now = None if present.gogc is None else answer.cell(present.gogc, limit)
+    finite = [gogc for gogc in answer.grid["gogc"] if gogc != OFF]
+    wanted = HIGHEST if HIGHEST in finite else max(finite, default=OFF)
+    then = answer.cell(wanted)
+    if now is None or then is None or now["gogc"] in (OFF, wanted):
+        return Text()
+    less = float(now["gc_cpu_cores"] - then["gc_cpu_cores"])
+    more = int(then["peak_heap_bytes"] - now["peak_heap_bytes"])
+    rate = float(then["cycles_per_second"] / now["cycles_per_second"]) - 1
+    return text(
+        "GOGC={} would {} {} of GC CPU ({} {} GCs) for {} {} heap, a peak of {}.",
+        str(wanted),
+        "save" if less >= 0 else "cost",
+        cores_words(abs(less)),
+        Share(abs(rate)),
+        "fewer" if rate <= 0 else "more",
+        Bytes(abs(more)),
+        "more" if more >= 0 else "less",
+        Bytes(int(then["peak_heap_bytes"])),
+    )
+
+
+def advice_words(advice: PodAdvice) -> Text:
+    """What to set for a container."""
+    pod, left = Bytes(advice.container_bytes), int(advice.steps["bytes"].sum())
+    if left <= 0:
+        return text("A container of {} leaves nothing for Go's memory.", pod)
+    if advice.gogc is None:
+        return text(
+            "A container of {} is too small for this load: even GOGC=25 would hold more than the "
+            "{} left for Go.",
+            pod,
+            Bytes(left),
+        )
+    limit = advice.gomemlimit_bytes
+    also = "" if limit is None else f" and GOMEMLIMIT={limit_setting(limit)}"
+    return text("Set GOGC={}{} for a container of {}.", str(advice.gogc), also, pod)
+
+
+def advice_reasons(advice: PodAdvice) -> tuple[Text, ...]:
+    """What comes of the advice, a sentence each."""
+    left, row = int(advice.steps["bytes"].sum()), advice.expected
+    if left <= 0:
+        return ()
+    if row is None:
+        often = text("Under a limit of {}, GCs would come far more often.", Bytes(left))
+        return often, Text("Give the container more memory, or let the program hold less.")
+    return (
+        text(
+            "Go would hold at most {} of the {} left for it, with {} taking {}.",
+            Bytes(advice.held_bytes),
+            Bytes(left),
+            rate_words(float(row["cycles_per_second"])),
+            cores_words(float(row["gc_cpu_cores"])),
+        ),
+        Text("A larger GOGC could hold more than that, at the upper end of its interval."),
+    )
+
+
+def settings_command(advice: PodAdvice) -> str:
+    """The settings to paste before the program's own command; empty where none is advised."""
+    if advice.gogc is None:
+        return ""
+    limit = advice.gomemlimit_bytes
+    also = "" if limit is None else f" GOMEMLIMIT={limit_setting(limit)}"
+    return f"export GOGC={advice.gogc}{also}"
+
+
+def risk_words(advice: PodAdvice) -> tuple[Text, ...]:
+    """How far the live heap may grow, and what happens then."""
+    if advice.met_bytes is None or advice.limit_decides_bytes is None:
+        return ()
+    if advice.gomemlimit_bytes is None:
+        return (Text("this release has no GOMEMLIMIT: nothing holds a growing heap back"),)
+    risk = text(
+        "the live heap is {}; above {} the limit decides instead of GOGC, and GCs come more and "
+        "more often",
+        Bytes(advice.live_bytes),
+        Bytes(advice.limit_decides_bytes),
+    )
+    worst = text(
+        "at {} live heap and limit meet: GC then takes up to half of the CPU, the heap exceeds the "
+        "limit, and the kernel might kill the process",
+        Bytes(advice.met_bytes),
+    )
+    return risk, worst
+
+
+def backtest_words(answer: WhatIf) -> Text:
+    """How well the log's earlier part predicts its later one."""
+    test = answer.backtest
+    if test.cycles_per_second_error is None:
+        return Text(NO_BACKTEST)
+    said = []
+    if test.goal_error_p95 is not None:
+        said.append(
+            text(
+                "Back-test on the log itself: {} of {}, predicted from the GC before, are right "
+                "within the log's rounding.",
+                Share(test.goals_agree_fraction),
+                Count(test.cycles, "heap goal"),
+            )
+        )
+    if test.interval_error_p50 is not None:
+        said.append(text("The median GC interval is off by {}.", Share(test.interval_error_p50)))
+    said.append(
+        text(
+            "The replay is off by {} in GCs per second, {} in CPU and {} in the highest heap.",
+            Share(test.cycles_per_second_error),
+            Share(test.gc_cpu_cores_error),
+            Share(test.peak_heap_bytes_error),
+        )
+    )
+    if max(test.cycles_per_second_error, test.peak_heap_bytes_error or 0.0) > UNEVEN:
+        said.append(Text("The load is too uneven for a log of this length: log for longer."))
+    return joined(" ", said)
