@@ -53,6 +53,11 @@ CAUSE = Cause(
     claims=frozenset({FILES}),
     past="mapped files and shared memory",
 )
+_WHO_MAPS = Command("strace -f -k -e trace=mmap,munmap -p PID")
+_PILE_UP = (
+    "{} shows who maps. Mappings of files went from {} to {}: check that each is unmapped after "
+    "use, or map each file once and share it."
+)
 _CLEAN = (
     "Nothing to do: the kernel reclaims clean pages before it kills, so they do not bring the "
     "process to its limit. "
@@ -98,11 +103,19 @@ def _at(moment: MomentFacts, case: Case) -> Finding | None:
         moment=moment.name,
         size=size,
         evidence=(*largest, *known(smaps, "B", sums), *rss_evidence(moment)),
-        next_step=sentences(
-            CAUSE.remedy if is_large else _CLEAN + _MAP_LESS, called_by(callers, "mmap")
-        ),
+        next_step=sentences(_remedy(moment, case, is_large=is_large), called_by(callers, "mmap")),
         sites=caller_sites(callers, limits, size),
     )
+
+
+def _remedy(moment: MomentFacts, case: Case, *, is_large: bool) -> Text:
+    """What to do: nothing about clean pages, unless ever more is mapped and never unmapped."""
+    counts = [len(mine) for one in case.facts.moments if (mine := _files(one)) is not None]
+    mine = _files(moment)
+    assert mine is not None
+    if len(mine) > case.thresholds.rise_ratio * counts[0]:
+        return text(_PILE_UP, _WHO_MAPS, Count(counts[0]), Count(len(mine)))
+    return Text(CAUSE.remedy if is_large else _CLEAN + _MAP_LESS)
 
 
 def _files(moment: MomentFacts) -> pd.DataFrame | None:

@@ -104,7 +104,7 @@ def _at(moment: MomentFacts, case: Case) -> Finding | None:
         title = text("Goroutine stacks take {}: {} with {} each", Bytes(size), many, each)
     for caller in deep[:1]:
         title = text(
-            "Deep recursion in {}: {} calls in a single stack; stacks take {}",
+            "Deep recursion in {}: at least {} calls in one stack; stacks take {}",
             Function(caller.function),
             Count(caller.depth),
             Bytes(size),

@@ -112,7 +112,11 @@ def who_holds(diagnosis: Diagnosis, moment: str) -> Text:
     worth = [row for row in rows if row["value"] >= WORTH_NAMING * total and row["function"]]
     if not worth:
         return Text()
-    first = "Most is by" if worth[0]["value"] > MOSTLY * total else "The largest shares are by"
+    first = (
+        "Most of the heap in use is by"
+        if worth[0]["value"] > MOSTLY * total
+        else "The largest shares of the heap in use are by"
+    )
     named = (
         text("{} ({})", Function(row["function"]), Share(row["value"] / total)) for row in worth
     )

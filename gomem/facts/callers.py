@@ -106,7 +106,8 @@ class Callers:
         """
         if not self.is_of_a_library(waits):
             return ()
-        called = self._calling(rf"^{re.escape(package_of(waits))}\.", SERVES)
+        package = re.escape(package_of(waits)).replace(r"\.", r"(?:\.|%2e)")  # as linkers write it
+        called = self._calling(rf"^{package}\.", SERVES)
         whole = sum(caller.share for caller in called)
         return tuple(replace(caller, share=caller.share / whole) for caller in called)
 

@@ -35,7 +35,10 @@ if TYPE_CHECKING:
 
 LEADS = 3
 SITES = 6
-CAPTIONS = {"rss": "RSS by owner", "reserved": "Reserved by Go; no file here says what is in RSS"}
+CAPTIONS = {
+    "rss": "RSS by owner",
+    "reserved": "Reserved by Go, as RSS is not known at every snapshot",
+}
 BEYOND = "reserved by Go, not in RSS"
 OTHERS = f"others, each under {Share(SMALL)}"
 GREY = GROUP_LOOK["undivided"]
