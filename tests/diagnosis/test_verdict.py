@@ -228,7 +228,7 @@ ALONE = [
     pytest.param(
         STEADY / "heap.pb.gz",
         r"The heap profile has 25 MiB in use \(18 MiB to 32 MiB, for it is sampled\)\. "
-        r"Most is by main\.newSession \(94 %\)",
+        r"Most of the heap in use is by main\.newSession \(94 %\)",
         SMAPS,
         id="heap-profile",
     ),

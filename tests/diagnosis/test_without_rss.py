@@ -93,8 +93,8 @@ def test_those_who_hold_a_twentieth_are_named(sizes, named, most):
 
     assert named == said.count("main.site")
     assert bool(named) == bool(said)
-    assert most == said.startswith("Most is by ")
-    assert (bool(named) and not most) == said.startswith("The largest shares are by ")
+    assert most == said.startswith("Most of the heap in use is by ")
+    assert (bool(named) and not most) == said.startswith("The largest shares of the heap in use are by ")
 
 
 def claims(paths=(), **sizes):
@@ -135,7 +135,7 @@ def test_who_has_what_go_reserves_is_told_by_a_heap_profile():
     assert " 40 MiB Go objects" in said
     assert "The heap profile has 10 MiB in use at " in said
     assert ["1", "2", "1"] == [part.value for part in said.of(MomentName)]
-    assert said.endswith("Most is by main.site0 (100 %).")
+    assert said.endswith("Most of the heap in use is by main.site0 (100 %).")
     assert grew
 
 
