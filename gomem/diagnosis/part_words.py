@@ -77,7 +77,7 @@ def brief_level(level: Interval) -> Text:
         return Text(Bytes(round(level.middle)))
     if level.low <= 0:
         return text("≤ {}", high)
-    return text("{} to {}", low.removesuffix(f" {high.split()[-1]}"), high)
+    return text("{} to {}", low, high)
 
 
 def level_words(level: Interval) -> Text:

@@ -112,7 +112,7 @@ def test_a_report_needs_nothing_but_a_log(tmp_path, capsys):
     out = capsys.readouterr().out
     assert f"{len(cycles)}" in out
     html = (tmp_path / out.splitlines()[-1]).read_text()
-    assert "The collector" in html
+    assert '<details id="collector"' in html
 
     assert 0 == run(["report", "app.log", "--format", "json"])
     gc = json.loads(capsys.readouterr().out)["gc"]

@@ -217,11 +217,11 @@ def test_a_summary_says_what_the_report_says(capsys):
     first, *_, files = (lines := capsys.readouterr().out.splitlines())
 
     finding = report["findings"][0]
-    status = f"{finding['severity'].upper()} · {finding['confidence']} · {finding['code']}"
+    status = f"{finding['severity']} · {finding['confidence']}".upper()
     assert first == f"spiky, {report['capture']['go_version']}: {status}"
-    assert "81 files" == files
-    assert "RSS 394 MiB at settled, +381 MiB since scrape-00" in lines
-    assert any(line.startswith("Largest: Go heap 387 MiB (98 %), ") for line in lines)
+    assert "81 files read." == files
+    assert "394 MiB RSS at settled, +381 MiB since scrape-00" in lines
+    assert any(line.startswith("live heap 180 MiB (+177 MiB), ") for line in lines)
 
 
 def test_a_redacted_summary_names_no_moment(capsys):
@@ -229,7 +229,7 @@ def test_a_redacted_summary_names_no_moment(capsys):
     out = capsys.readouterr().out
 
     assert "settled" not in out
-    assert "RSS 394 MiB at moment-25, +381 MiB since moment-1" in out
+    assert "394 MiB RSS at moment-25, +381 MiB since moment-1" in out
 
 
 def test_the_picture_is_the_same_to_the_byte_whatever_the_users_matplotlib(tmp_path):

@@ -94,7 +94,9 @@ def test_those_who_hold_a_twentieth_are_named(sizes, named, most):
     assert named == said.count("main.site")
     assert bool(named) == bool(said)
     assert most == said.startswith("Most of the heap in use is by ")
-    assert (bool(named) and not most) == said.startswith("The largest shares of the heap in use are by ")
+    assert (bool(named) and not most) == said.startswith(
+        "The largest shares of the heap in use are by "
+    )
 
 
 def claims(paths=(), **sizes):

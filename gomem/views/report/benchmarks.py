@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from gomem.inputs.schema import rows_of
-from gomem.text import Count, text
+from gomem.text import Count, File, Quoted, text
 from gomem.views.document import Cell, Section
 from gomem.views.measurements import format_spread, format_value
-from gomem.views.tables import Column, Row, code, count, table
+from gomem.views.tables import Column, Row, count, table
 
 if TYPE_CHECKING:
     from gomem.diagnosis.diagnosis import Diagnosis
@@ -21,9 +21,8 @@ def benchmarks_section(diagnosis: Diagnosis) -> Section | None:
         summary = bench.summary
         names |= set(summary["name"])
         for unit, rows in summary.groupby("unit", sort=False):
-            caption = text(
-                "{}{}", str(unit), f", {path}" if len(diagnosis.capture.bench) > 1 else ""
-            )
+            of = text(", {}", File(path)) if len(diagnosis.capture.bench) > 1 else ""
+            caption = text("{}{}", Quoted(unit), of)
             blocks.append(table(caption, COLUMNS, rows_of(rows)))
     if not blocks:
         return None
@@ -40,7 +39,7 @@ def _spread(row: Row) -> Cell:
 
 
 COLUMNS = (
-    code("benchmark", "name"),
+    Column("benchmark", lambda row: Cell(Quoted(row["name"]), code=True), "<"),
     Column("median", _median),
     Column("95 %", _spread),
     count("n", "n"),

@@ -89,7 +89,7 @@ def test_the_numbers_beside_the_bars_close_to_their_totals(path):
 def bounds_of(level):
     """The least and the most that a level can be, as it is said."""
     sizes = [part.value for part in Text(level).of(Bytes)]
-    return 0 if level.startswith("at most") else sizes[0], sizes[-1]
+    return 0 if level.startswith("≤") else sizes[0], sizes[-1]
 
 
 @pytest.mark.parametrize("path", CAPTURES, ids=lambda path: path.name)

@@ -174,8 +174,8 @@ def test_a_region_that_scrolls_has_a_name_and_takes_the_focus(shrunk):
 
 def test_every_moment_has_its_waterfall_and_its_table(shrunk):
     for moment in ("1-filled", "2-shrunk", "3-collected", "4-freed"):
-        assert f"Resident memory, part by part: {moment}</title>" in shrunk
-        assert f"<caption>Resident memory by part, {moment}</caption>" in shrunk
+        assert f"RSS by part at {moment}</title>" in shrunk
+        assert f"<caption>RSS by part, {moment}</caption>" in shrunk
 
 
 def panels_of(text):

@@ -7,7 +7,7 @@ import pytest
 
 from gomem.views.document import Step, Verdict
 from gomem.views.report.report import report_document
-from gomem.views.writers.markdown import verdict_lines
+from gomem.views.writers.markdown import escaped, verdict_lines
 from tests.builders import CAPTURES, as_markdown, diagnosed, memstats_json
 from tests.views.ledgers import SHRUNK, diagnosis_of
 
@@ -17,7 +17,7 @@ def test_it_begins_with_the_verdict():
 
     assert "# cache-shrink, go1.12.17: Go memory report" == lines[0]
     said = report_document(diagnosed(SHRUNK)).verdict
-    assert f"**Warning · certain: {said.sentence}**" == lines[2]
+    assert f"**Warning · certain: {escaped(said.sentence)}**" == lines[2]
     assert f"{said.size.value} {said.size.name}" == lines[4].replace("\\", "")
     assert lines[6].startswith("RSS is 184\u00a0MiB at 4-freed: 162\u00a0MiB free Go heap")
 

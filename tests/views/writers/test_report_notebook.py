@@ -43,7 +43,7 @@ def test_its_code_gives_the_words_that_stand_there(tmp_path, monkeypatch):
         assert outputs == ([] if shown is None else [repr(shown)])
     headings = [cell["source"] for cell in notebook["cells"] if cell["cell_type"] == "markdown"]
     assert "# cache-shrink, go1.12.17: Go memory report" == headings[0]
-    assert "## Where the resident bytes are" in headings
+    assert "## Where RSS goes" in headings
 
 
 def test_a_baseline_is_named_beside_it(tmp_path):

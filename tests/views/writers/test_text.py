@@ -22,7 +22,7 @@ It says what of this is in RSS.
 
 Capture: api
 Go release: unknown (nothing in the capture names it)
-Moments: 1: capture
+Snapshots: 1: capture
 Files: 1
 """
 
@@ -52,7 +52,7 @@ def test_a_healthy_capture_has_no_warning():
     text = as_text(diagnosed(HEALTHY))
 
     assert "✓ healthy, as far as " in text
-    assert ": RSS is 60 MiB at 3-later: 26 MiB live heap (44 %)" in text
+    assert ": RSS is 60 MiB at 3-later: 26 MiB live heap, 21 MiB allocated" in text
     assert "Next: Nothing to do." in text
     assert "▲" not in text
 
@@ -122,10 +122,10 @@ def test_many_moments_stand_beside_one_another_and_who_is_left_out_is_said():
     """
     text = as_text(diagnosed(MANY))
 
-    table = text.partition("Over the moments\n")[2].partition("\n\n")[0].splitlines()
+    table = text.partition("Over time\n")[2].partition("\n\n")[0].splitlines()
     shown = table[1].split()
-    left_out = table[-1].removeprefix("note: left out of this table: ").split(", ")
-    rss = next(line.split("  ") for line in table if line.startswith("RSS "))
+    left_out = table[-1].removeprefix("note: not in this table: ").split(", ")
+    rss = next(line.split("  ") for line in table[2:] if line.startswith("RSS "))
 
     assert set(diagnosed(MANY).ledgers) == {*shown, *left_out}
     assert {"1-start", "8-sparse"} <= set(shown)
@@ -138,4 +138,4 @@ def test_the_terminal_says_what_moved_from_moment_to_moment():
     text = as_text(diagnosed(SHRUNK))
 
     assert "What changed\n" in text
-    assert "How far from the limit\n" in text
+    assert "Distance to the limit\n" in text
