@@ -79,7 +79,7 @@ def test_findings_of_some_causes_are_a_sentence_each(log_alone):
 
     shown = findings(shrunk, "idle-heap-kept", "heap-growth")
 
-    assert [f"Warning: {kept.title}."] == shown.text.splitlines()
+    assert [f"Info: {kept.title}."] == shown.text.splitlines()
     assert "No finding of heap-growth." == findings(log_alone, "heap-growth").text
 
 
@@ -140,7 +140,7 @@ def test_a_section_can_do_without_its_figures(log_alone):
 
     assert "<svg" in whole.html
     assert "<svg" not in words.html
-    assert "Costs of collection" in words.text
+    assert "GC costs" in words.text
 
 
 def test_a_frame_is_shown_as_it_is(log_alone):

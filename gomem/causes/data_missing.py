@@ -58,7 +58,7 @@ def find(case: Case) -> list[Finding]:
     """One finding for all files that are missing."""
     moments = case.facts.moments
     if all(one.ledger is None and one.memstats is None for one in moments):
-        return [_without_moments()] if case.facts.capture.by_moment else []
+        return [] if case.facts.capture.bench else [_without_moments()]
     lacking = [
         _Missing(name, without, what, Command(wanted.command()), takes)
         for name, fact, what, wanted, takes in _WANTED

@@ -48,7 +48,7 @@ class Verdict(Answer):
 
     Attributes:
         headline: What to know first.
-        where: Where the memory is now; empty if the headline says it, or no file does.
+        where: Where the memory is now; empty if no file says.
         moved: How the whole moved, and which parts moved it; empty likewise.
         found: What the finding says that is named, where that is no headline; empty likewise.
         code: The finding that it names; None if it names none.
@@ -75,14 +75,21 @@ class Verdict(Answer):
     further: str = ""
 
     @property
+    def is_in_short(self) -> bool:
+        """Whether the headline says where the memory is, in short."""
+        return bool(self.where) and self.headline.startswith("RSS is")
+
+    @property
     def second(self) -> str:
         """What goes with the headline; empty if that says it all."""
-        return joined(" ", filter(None, (self.where, self.moved, self.found)))
+        where = "" if self.is_in_short else self.where
+        return joined(" ", filter(None, (where, self.moved, self.found)))
 
     @property
     def sentence(self) -> str:
         """Headline and what goes with it."""
-        return joined(" ", filter(None, (self.headline, self.second)))
+        first = self.where if self.is_in_short else self.headline
+        return joined(" ", filter(None, (first, self.second)))
 
 
 def verdict_of(diagnosis: Diagnosis) -> Verdict:

@@ -125,7 +125,12 @@ def test_the_first_manifest_counts_and_one_behind_what_is_none(tmp_path):
 @pytest.mark.parametrize(
     ("given", "manifest", "release", "evidence"),
     [
-        ("go1.22.1", "go1.23.4", "go1.22.1", "--go-version"),
+        (
+            "go1.22.1",
+            "go1.23.4",
+            "go1.22.1",
+            "--go-version; gomem.json go_version says go1.23.4",
+        ),
         (None, "go1.23.4", "go1.23.4", "gomem.json go_version"),
         (None, "devel", "go1.24.2", "a path in goroutine.pb.gz"),
         (None, None, "go1.24.2", "a path in goroutine.pb.gz"),

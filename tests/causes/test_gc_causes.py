@@ -18,7 +18,7 @@ from gomem.causes import (
 from gomem.causes.case import Case
 from gomem.causes.finding import Severity
 from gomem.causes.thresholds import Thresholds
-from gomem.facts.callers import CollectorCpu
+from gomem.facts.callers import Caller, CollectorCpu
 from gomem.facts.moment import MomentFacts
 from gomem.releases import GoVersion
 from gomem.text import Share
@@ -390,7 +390,9 @@ def test_a_p99_takes_a_hundred(count, told):
 def test_a_cpu_profile_alone_tells_what_the_collector_takes(fraction, seconds, found):
     taken = CollectorCpu(fraction, seconds, "cpu.pb.gz")
 
-    findings = gc_pressure.find(case_of(callers=SimpleNamespace(collector_cpu=taken)))
+    findings = gc_pressure.find(
+        case_of(callers=SimpleNamespace(collector_cpu=taken, collecting=()))
+    )
 
     assert found == bool(findings)
     for one in findings:
@@ -400,3 +402,25 @@ def test_a_cpu_profile_alone_tells_what_the_collector_takes(fraction, seconds, f
             one.cpu_fraction,
         )
         assert [fraction] == [share.value for share in one.title.of(Share)]
+
+
+def test_who_forces_collections_in_a_cpu_profile_is_no_pressure():
+    """
+    Nothing counts collections, but the profile has runtime.GC on its stacks.
+    """
+    taken = CollectorCpu(0.6, 4.0, "cpu.pb.gz")
+    caller = Caller("main.commit", "runtime.GC", "main.go", 7, 1.0, "cpu.pb.gz")
+    elsewhere = replace(caller, path="goroutine.pb.gz")
+
+    both = SimpleNamespace(collector_cpu=taken, collecting=(caller,))
+    (found,) = forced_gc.find(case_of(callers=both))
+    assert [] == gc_pressure.find(case_of(callers=both))
+    assert ("possible", ["main.commit"]) == (
+        found.confidence, [site.own_function for site in found.sites],
+    )  # fmt: skip
+
+    other = SimpleNamespace(collector_cpu=taken, collecting=(elsewhere,))
+    assert [] == forced_gc.find(case_of(callers=other))
+    assert [gc_pressure.CAUSE.code] == [
+        one.code for one in gc_pressure.find(case_of(callers=other))
+    ]

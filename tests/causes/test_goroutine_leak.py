@@ -159,7 +159,7 @@ def test_a_single_dump_in_which_most_are_blocked_in_a_send_or_a_lock(
     [
         pytest.param(2_300, 60, ["warning"], id="their stacks are most of it"),
         pytest.param(2_300, 30, ["info"], id="a good part, as of a design"),
-        pytest.param(2_300, 9, [], id="their stacks are little"),
+        pytest.param(2_300, 9, ["info"], id="their stacks are little"),
         pytest.param(900, 60, [], id="fewer than a thousand"),
     ],
 )

@@ -13,13 +13,13 @@ from tests.builders import CAPTURES, FIXTURES, diagnosed
 WARNINGS = {
     "alloc-pressure-after-go1.27.3": [],
     "alloc-pressure-before-go1.27.3": [("gc-pressure", None)],
-    "cache-shrink-go1.9.7": [("idle-heap-kept", "3-collected")],
+    "cache-shrink-go1.9.7": [],
     "cache-shrink-go1.12.17": [
         ("released-but-resident", "4-freed"),
         ("idle-heap-kept", "3-collected"),
     ],
-    "cache-shrink-go1.16.15": [("idle-heap-kept", "3-collected")],
-    "cache-shrink-go1.27.3": [("idle-heap-kept", "3-collected")],
+    "cache-shrink-go1.16.15": [],
+    "cache-shrink-go1.27.3": [],
     "healthy-go1.27.3": [],
     # What was unpacked is freed as fast as it came; a heap that grows will need what it leaves.
     "spiky-go1.27.3": [

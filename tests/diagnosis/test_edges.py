@@ -206,9 +206,9 @@ def test_how_many_metrics_are_shown_to_be_no_worse():
 @pytest.mark.parametrize(
     ("verdicts", "told"),
     [
-        (["same"], ("same", "1 benchmark metric: 1 the same but for less than 0.5 %.")),
+        (["same"], ("same", "1 benchmark metric: 1 changed by less than 0.5 %.")),
         (["~", "~"], ("same", "2 benchmark metrics: 2 may be noise.")),
-        (["changed", "?"], ("?", "2 benchmark metrics: 1 changed, 1 measured too few times to")),
+        (["changed", "?"], ("?", "2 benchmark metrics: 1 changed, 1 with too few runs")),
     ],
 )
 def test_benchmarks_are_counted_by_what_became_of_them(verdicts, told):
@@ -241,7 +241,7 @@ def test_how_many_runs_would_tell(before, after, said):
     """
     told = _more(np.array(before, float), np.array(after, float))
 
-    assert ("" if said is None else f"; about {said} runs a side would tell") == told
+    assert ("" if said is None else f"; about {said} runs per side would decide") == told
 
 
 def test_p_is_corrected_over_all_builds_benchmarks_and_levels_apart():

@@ -60,11 +60,11 @@ def test_a_far_larger_moment_before_is_said_beside_the_present_one():
 
 @pytest.mark.parametrize(
     ("mib", "severity"),
-    [(50, Severity.WARNING), (49, Severity.INFO)],
+    [(50, Severity.INFO), (49, Severity.INFO)],
 )
-def test_what_is_over_and_never_was_large_is_a_note(mib, severity):
+def test_what_is_over_is_a_note(mib, severity):
     """
-    A quarter of the 200 MiB of RSS at its peak.
+    Also where it was a quarter of the 200 MiB of RSS at its peak.
     """
     large = replace(scale(100, 200, 100), thresholds=Thresholds())
 
@@ -140,7 +140,10 @@ def test_what_holds_at_the_last_moment_holds_now_whatever_earlier_ones_lack():
     assert (True, False, "9 MiB") == (one.now, one.over, one.title)
 
 
-def test_a_merged_finding_is_as_severe_as_it_ever_was():
+def test_a_merged_finding_is_as_severe_as_it_is_now():
+    """
+    Where it holds no more at the last moment, as severe as it ever was.
+    """
     found = [
         finding(moment="1", mib=50, severity=Severity.CRITICAL),
         finding(moment="2", mib=49, severity=Severity.INFO),
@@ -148,7 +151,11 @@ def test_a_merged_finding_is_as_severe_as_it_ever_was():
 
     (one,) = one_a_cause(found, scale(100, 100))
 
-    assert Severity.CRITICAL == one.severity
+    assert Severity.INFO == one.severity
+    later = scale(100, 100, 100)
+    del later.moments["3"]["smaps"]  # so nothing says whether it still is so
+    (unknown,) = one_a_cause(found, later)
+    assert Severity.CRITICAL == unknown.severity
 
 
 def codes(*found, **known):

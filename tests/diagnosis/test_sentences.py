@@ -102,7 +102,7 @@ def test_a_peak_between_is_named(sizes, named):
     ],
 )
 def test_the_three_largest_groups_are_named_from_a_twentieth_on(parts, names):
-    where = said_of(moment("1", **parts)).headline
+    where = said_of(moment("1", **parts)).where
 
     assert where.startswith("RSS is 100")
     assert len(names) == where.count(" %")
@@ -128,7 +128,7 @@ def test_of_what_go_reserves_the_largest_part_is_named(idle, named):
     claims = {"heap_objects": 100 - idle, "heap_idle": idle}
     facts = moment("1", claims, heap_objects=100 - idle, heap_idle=idle, heap_untouched=-50)
 
-    where = said_of(facts).headline
+    where = said_of(facts).where
 
     largest = max(idle, 100 - idle)
     assert "50 MiB Go heap (100 % of 100 MiB reserved, " in where
@@ -146,7 +146,7 @@ def test_of_what_go_reserves_the_largest_part_is_named(idle, named):
     ],
 )
 def test_memory_outside_go_is_named_from_a_tenth_of_it_on(parts, words):
-    where = said_of(moment("1", **parts)).headline
+    where = said_of(moment("1", **parts)).where
 
     assert len(words) == where.count(" in ") + where.count("mapped by")
     assert all(word in where for word in words)
@@ -167,7 +167,7 @@ def test_the_file_that_half_of_the_mapped_bytes_are_of_is_named(sizes, name):
     rows = [row for row in rows if row[2]] + [("library", "/lib/c.so", 99 * MIB)]
     table = pd.DataFrame(rows, columns=["kind", "path", "Rss"]).reindex(columns=COLUMNS)
 
-    where = said_of(moment("1", mapped_files=10, mappings=table)).headline
+    where = said_of(moment("1", mapped_files=10, mappings=table)).where
 
     assert name in where
     assert ("mostly" in where) == bool(name)
@@ -310,7 +310,7 @@ def test_a_warning_stands_first_and_a_note_last():
     assert (Severity.INFO, "look at native-memory") == (noted.severity, noted.next_step)
     assert noted.headline.startswith("RSS is 9 MiB: ")
     assert noted.second.endswith("Native-memory it is.")
-    assert ("", "Native-memory it is.") == (noted.where, noted.found)
+    assert "Native-memory it is." == noted.found
 
 
 @pytest.mark.parametrize(("mib", "first"), [(45, True), (44.9, False)])

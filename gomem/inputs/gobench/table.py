@@ -75,10 +75,11 @@ class Bench(Frames):
     def summary(self) -> pd.DataFrame:
         """A row for each benchmark and unit; see `SUMMARY`."""
         settings = self.settings
-        keys = ["name", "procs", "unit", *settings]
+        keys = ["package", "name", "procs", "unit", *settings.add_suffix(":")]
         rows = []
-        for key, inside in self.results.join(settings).groupby(keys, sort=False, dropna=False):
-            name, procs, unit, *told = key
+        results = self.results.join(settings.add_suffix(":"))
+        for key, inside in results.groupby(keys, sort=False, dropna=False):
+            _, name, procs, unit, *told = key
             procs = "" if pd.isna(procs) else f"-{procs}"
             values = zip(settings, told, strict=True)
             apart = "".join(f" {setting}:{value}" for setting, value in values if pd.notna(value))

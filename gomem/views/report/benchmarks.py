@@ -31,7 +31,8 @@ def benchmarks_section(diagnosis: Diagnosis) -> Section | None:
 
 
 def _median(row: Row) -> Cell:
-    return Cell(format_value(row["median"], row["unit"]), exact=f"{row['median']!r} {row['unit']}")
+    exact = text("{} {}", repr(row["median"]), Quoted(row["unit"]))
+    return Cell(format_value(row["median"], row["unit"]), exact=exact)
 
 
 def _spread(row: Row) -> Cell:

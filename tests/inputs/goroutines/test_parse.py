@@ -363,4 +363,4 @@ def test_a_dump_alone_is_told_in_a_sentence(tmp_path):
 
     sentence = gomem.diagnose(tmp_path).verdict.sentence
 
-    assert "21 goroutines, 10 of them in main.receives (chan receive)." == sentence
+    assert "21 goroutines, 10 in main.receives (chan receive)." == sentence
