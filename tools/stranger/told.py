@@ -107,8 +107,10 @@ def told_by(diagnosis: gomem.Diagnosis, moments: Sequence[str] = ()) -> Told:
     own = list(diagnosis.capture.by_moment)
     renamed = set(own) - set(moments) and len(own) == len(moments)
     names = dict(zip(own, moments, strict=True)) if renamed else {name: name for name in own}
-    # A file that is called by a plain word, such as smaps, is not told from the word.
+    # A file that is called by a plain word, such as smaps, is not told from the word. A command
+    # that writes a file can name it as the capture does, without its folder.
     sources = [one.source.name for one in diagnosis.capture.files]
+    sources += [name.rpartition("/")[2] for name in sources]
     files = {name: "a file" for name in sources if re.search(r"[./\d]", name)}
     in_names = _renamer(files | names)
 
