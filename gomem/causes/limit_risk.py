@@ -6,6 +6,7 @@ runtime does not look at the cgroup: GOMEMLIMIT is never derived from it (Go 1.2
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 from gomem.analysis.series.shapes import HALF
@@ -171,7 +172,9 @@ def _evidence(moment: MomentFacts, use: CgroupUse, growth: TimeToLimit | None) -
     if growth is not None:
         slope = text("{} to {}", Rate(growth.slope_low), Rate(growth.slope_high))
         evidence.append(Evidence("moments", f"slope, 95 % interval, n={growth.points}", slope, ""))
-        until = text("{} to {}", Seconds(growth.soonest_seconds), Seconds(growth.latest_seconds))
+        ends = growth.soonest_seconds, growth.latest_seconds
+        soonest, latest = ("never" if math.isinf(end) else Seconds(end) for end in ends)
+        until = text("{} to {}", soonest, latest)
         evidence.append(Evidence("moments", "time to the limit, 95 % interval", until, ""))
     return evidence
 

@@ -91,6 +91,22 @@ def test_growth_that_reaches_the_limit_within_a_day_is_a_risk():
     assert found.next_step.endswith("Fix what grows first: a limit only delays it.")
 
 
+def test_a_slope_that_might_be_zero_reaches_the_limit_never():
+    """
+    Full, and neither surely growing nor surely shrinking.
+    """
+    moments = [
+        facts(name=str(n), **USED, cgroup=cgroup(100, 95 + n % 2),
+              time=NOON + pd.Timedelta(seconds=10 * n))
+        for n in range(4)
+    ]  # fmt: skip
+
+    (found,) = find(answers(*moments))
+
+    until = {one.field: one.value for one in found.evidence}["time to the limit, 95 % interval"]
+    assert until.endswith(" to never")
+
+
 @pytest.mark.parametrize(("limit", "severity"), [(430, Severity.WARNING), (431, Severity.INFO)])
 def test_a_limit_an_order_of_magnitude_beyond_what_was_seen_is_a_note(limit, severity):
     """
