@@ -208,7 +208,7 @@ def test_a_tree_is_of_values_that_there_are():
 
 
 def test_without_the_compilers_words_no_line_has_a_reason():
-    found = asked_of(heap_profiles={"1": SOME})
+    found = asked_of(findings=(), heap_profiles={"1": SOME})
 
     assert {} == found.facts.profiles.reasons
     with pytest.raises(CaptureError, match="c: nothing says why lines allocate"):
