@@ -22,6 +22,7 @@ from gomem.capture.moment import (
 )
 from gomem.capture.ordered import in_order
 from gomem.errors import did_you_mean
+from gomem.inputs.metrics.parse import NO_LIMIT
 from gomem.inputs.pprof.about import HEAP_TYPES
 from gomem.inputs.pprof.sites import SITES, top_sites
 from gomem.inputs.schema import (
@@ -79,7 +80,7 @@ _OWN = (
 )
 OWN = dictionary_of(_OWN)
 METRIC_UNITS = {"bytes": "B", "seconds": "s", "cpu-seconds": "s", "percent": ""}
-ENDLESS = frozenset({"/gc/gomemlimit:bytes", "/gc/gogc:percent"})
+WHOLE_UNITS = frozenset({"B", "count", "ns"})
 
 
 @dataclass(frozen=True)
@@ -117,7 +118,7 @@ class Capture(WithDamage, Mapping[str, Moment]):
         """The moment of a name; KeyError, with the moments there are, where there is none."""
         if moment not in self.by_moment:
             names = ", ".join(self.by_moment) or "none"
-            near = did_you_mean(str(moment), self.by_moment)
+            near = did_you_mean(moment, self.by_moment)
             raise KeyError(f"{self.name} has no moment {moment}; it has {names}{near}")
         return self.by_moment[moment]
 
@@ -221,7 +222,7 @@ class Capture(WithDamage, Mapping[str, Moment]):
         profiles = self.heap_profiles
         known = {*HEAP_TYPES, *(t for one in profiles.values() for t in one.sample_type_names)}
         if sample_type not in known:
-            near = did_you_mean(str(sample_type), known)
+            near = did_you_mean(sample_type, known)
             raise ValueError(f"{sample_type}: wanted one of {', '.join(sorted(known))}{near}")
         frames = [
             top_sites(profile, sample_type, n, granularity, cum=cum).top.assign(moment=moment)
@@ -311,23 +312,22 @@ def levels_of(moments: Iterable[Moment]) -> pd.DataFrame:
         told |= _metrics_columns(one.metrics["name"].unique())
         for of in (one.rollups, one.smaps, one.process, one.status, one.memstats):
             told |= of.attrs.get("columns", {})
-    typed = frame.astype(dict.fromkeys(_whole_numbers(frame, rows), "Int64"))
+    whole = [name for name in frame if _is_whole(name, frame[name], told)]
+    typed = frame.astype(dict.fromkeys(whole, "Int64"))
     typed.attrs["columns"] = Dictionary(told)
     return in_order(typed, times, timed=False)
 
 
-def _whole_numbers(frame: pd.DataFrame, moments: Iterable[Moment]) -> list[str]:
-    """The columns that count something, whatever is missing in them and whichever rows there are.
+def _is_whole(name: str, column: pd.Series, told: Mapping[str, Mapping[str, str]]) -> bool:
+    """Whether a column counts something, whatever is missing in it and whichever rows there are.
 
-    Two settings of runtime/metrics are not among them, because they are infinite where off.
+    A limit does not, which is infinite where there is none; nor a number that 64 bits do not hold,
+    as the goal of a collector that is off, or that is a fraction.
     """
-    found = {*OWN, *ROLLUP_FIELDS}
-    for one in moments:
-        for of in (one.memstats, one.status, one.process):
-            found |= {str(name) for name, dtype in of.dtypes.items() if dtype.kind in "iu"}
-        names = one.metrics["name"].unique()
-        found |= {name for name in names if not name.endswith("seconds") and name not in ENDLESS}
-    return [str(name) for name in frame.columns if name in found]
+    if name in NO_LIMIT or told.get(name, {}).get("unit") not in WHOLE_UNITS:
+        return False
+    known = column.dropna().astype("float64")
+    return bool(((known % 1 == 0) & (known.abs() < 2.0**63)).all())
 
 
 def _metrics_columns(names: Iterable[str]) -> dict[str, dict[str, str]]:

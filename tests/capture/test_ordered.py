@@ -92,3 +92,18 @@ def test_windows_of_a_log_say_what_their_columns_mean(capture):
     told = gomem.columns(gomem.diagnose(capture).timeline())
 
     assert [] == told.loc[told["means"] == "", "column"].tolist()
+
+
+@pytest.mark.parametrize("value", ["18446744073709551615", "1.5"])
+def test_a_metric_that_64_bits_do_not_hold_as_a_whole_number_is_a_fraction(tmp_path, value):
+    """
+    The heap goal of a collector that is off is the largest number of 64 bits without a sign.
+    """
+    metrics = '{"/gc/heap/goal:bytes": %s, "/gc/heap/live:bytes": 4096}' % value
+    (tmp_path / "runtime-metrics.json").write_text(metrics, encoding="utf-8")
+
+    levels = gomem.load(tmp_path).levels
+
+    assert float(value) == levels["/gc/heap/goal:bytes"].iloc[0]
+    assert "float64" == levels["/gc/heap/goal:bytes"].dtype
+    assert "Int64" == levels["/gc/heap/live:bytes"].dtype
