@@ -44,16 +44,16 @@ class Damage:
         return str(self.message)
 
 
-def nearest(word: str, known: Iterable[str]) -> str | None:
+def nearest(word: object, known: Iterable[str]) -> str | None:
     """The right word that a wrong one is nearest to, whatever its case; None if none is near."""
     from difflib import get_close_matches  # only for whoever mistypes
 
     by_lower = {one.lower(): one for one in known}
-    near = get_close_matches(word.lower(), by_lower, n=1)
+    near = get_close_matches(str(word).lower(), by_lower, n=1)
     return by_lower[near[0]] if near else None
 
 
-def did_you_mean(word: str, known: Iterable[str]) -> str:
+def did_you_mean(word: object, known: Iterable[str]) -> str:
     """The end of a message on a wrong word, with the nearest right one; nothing if none is near."""
     near = nearest(word, known)
     return "" if near is None else f"; did you mean {near}?"

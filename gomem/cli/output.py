@@ -7,7 +7,6 @@ disk or Ctrl-C leaves whatever was there before. No output ever replaces an inpu
 from __future__ import annotations
 
 import os
-import shlex
 import stat
 import sys
 from contextlib import contextmanager, suppress
@@ -15,7 +14,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, TypeVar
 
-from gomem.cli.own_outputs import is_own_output
 from gomem.errors import CaptureError, printable
 from gomem.sources.names import readable_name
 
@@ -87,10 +85,12 @@ def check_writable(path: Path | None, *, force: bool, inputs: Iterable[Path]) ->
         raise CaptureError(f"{shown}: is a folder; name a file in it")
     if path.exists() and any(_is_read_from(path, read) for read in inputs):
         raise CaptureError(f"{shown}: is an input, which is never overwritten")
-    if path.exists() and not force and not is_own_output(path):
-        raise CaptureError(
-            f"{shown}: exists, and nothing in it says that gomem wrote it; --force overwrites it"
-        )
+    if path.exists() and not force:
+        from gomem.cli.own_outputs import is_own_output  # whose pattern nobody else waits for
+
+        if not is_own_output(path):
+            why = "exists, and nothing in it says that gomem wrote it; --force overwrites it"
+            raise CaptureError(f"{shown}: {why}")
     if not path.parent.is_dir():
         folder = readable_name(str(path.parent))
         raise CaptureError(f"{shown}: there is no folder {folder}; create it first")
@@ -134,6 +134,8 @@ def format_of(output: Path, endings: Mapping[str, T]) -> T | None:
         return endings.get(ending)
     shown = readable_name(str(output))
     if ending == "pdf":
+        import shlex
+
         page = shlex.quote(str(Path(shown).with_suffix(".html")))
         print_it = f"chromium --headless --print-to-pdf={shlex.quote(shown)} {page}"
         raise CaptureError(f"{shown}: gomem writes no PDF; write {page}, then: {print_it}")

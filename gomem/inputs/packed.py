@@ -27,7 +27,7 @@ class PackedFrame:
         """
         self._like = like.iloc[:0]
         self._min_rows = min_rows
-        self._pieces: list[tuple[int, dict[str, pa.Buffer]]] = []
+        self._pieces: list[tuple[range, dict[str, pa.Buffer]]] = []
         self._waiting: list[pd.DataFrame] = []  # rows that are too few for a piece
         self._rows = 0
 
@@ -48,7 +48,7 @@ class PackedFrame:
         piece = pd.concat(self._waiting, ignore_index=True)
         self._waiting.clear()
         packed = {name: _packed(piece[name]) for name in piece.columns}
-        self._pieces.append((len(piece), packed))
+        self._pieces.append((range(self._rows - len(piece), self._rows), packed))
 
     def __len__(self) -> int:
         return self._rows
@@ -77,32 +77,19 @@ class PackedFrame:
 
     def pieces(self, columns: Sequence[str] | None = None) -> Iterator[pd.DataFrame]:
         """The rows (or columns of them) piece by piece, numbered from 0; at least one piece."""
-        import pandas as pd
-
         like = self._like if columns is None else self._like[list(columns)]
         self._pack()
         if self.empty:
             yield like
-        start = 0
         for rows, packed in self._pieces:
-            index = pd.RangeIndex(start, start + rows)
-            arrays = {name: _unpacked(packed[name], like[name].dtype) for name in like.columns}
-            yield pd.DataFrame(arrays, index=index, copy=False)
-            start += rows
+            yield _frame(rows, packed, like)
 
     def row(self, place: int) -> pd.Series:
         """The row at a place, from 0; IndexError where there is none."""
-        import pandas as pd
-
         self._pack()
-        start = 0
         for rows, packed in self._pieces:
-            if start <= place < start + rows:
-                types = self._like.dtypes
-                arrays = {name: _unpacked(packed[name], types[name]) for name in self._like.columns}
-                index = pd.RangeIndex(start, start + rows)
-                return pd.DataFrame(arrays, index=index, copy=False).loc[place]
-            start += rows
+            if place in rows:
+                return _frame(rows, packed, self._like).loc[place]
         raise IndexError(place)
 
     def whole(self) -> pd.DataFrame:
@@ -110,6 +97,14 @@ class PackedFrame:
         import pandas as pd
 
         return pd.concat(list(self.pieces())).reset_index(drop=True)
+
+
+def _frame(rows: range, packed: dict[str, pa.Buffer], like: pd.DataFrame) -> pd.DataFrame:
+    """The columns of a piece that a frame has, with its types."""
+    import pandas as pd
+
+    arrays = {name: _unpacked(packed[name], like[name].dtype) for name in like.columns}
+    return pd.DataFrame(arrays, index=pd.RangeIndex(rows), copy=False)
 
 
 def _packed(column: pd.Series) -> pa.Buffer:

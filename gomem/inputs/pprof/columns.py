@@ -78,6 +78,13 @@ class Mappings:
     has_line_numbers: NDArray[np.bool_]
     has_inline_frames: NDArray[np.bool_]
 
+    @classmethod
+    def of(cls, rows: Sequence[tuple[Any, ...]] = ()) -> Mappings:
+        """Those of rows in the order of the fields but for the ids, which are from 1."""
+        kinds: tuple[Any, ...] = (*[np.uint64] * 3, *[np.int32] * 2, *[np.bool_] * 4)
+        columns = (np.array([row[n] for row in rows], kind) for n, kind in enumerate(kinds))
+        return cls(np.arange(1, len(rows) + 1), *columns)
+
 
 @dataclass(frozen=True, slots=True)
 class Locations:

@@ -62,7 +62,6 @@ SAMPLE_TYPES = tuple(
     for word in ("alloc", "inuse")
     for what, unit in (("objects", "count"), ("space", "bytes"))
 )
-_MAPPING_DTYPES: tuple[Any, ...] = (np.int64, *[np.uint64] * 3, *[np.int32] * 2, *[np.bool_] * 4)
 LAST_OF_ALL = "NumGC"  # of the MemStats that every release writes, near their end
 MAX_COUNT = 2**63  # what no count may reach
 
@@ -170,7 +169,7 @@ class TextReader:
             labels=labels,
             functions=Functions.of(self._function_rows()),
             locations=Locations.of(self._location_rows()),
-            mappings=Mappings(*(np.zeros(0, kind) for kind in _MAPPING_DTYPES)),
+            mappings=Mappings.of(),
             strings=list(self.strings),
             period_type=period_type,
             period=period,

@@ -335,7 +335,7 @@ class Profile(WithDamage):
         for index, one in enumerate(names):
             if one in (wanted, str(wanted).removeprefix("inuse_")):
                 return index
-        near = did_you_mean(str(wanted), names)
+        near = did_you_mean(wanted, names)
         raise ValueError(f"sample type {name!r}, the profile has {', '.join(names)}{near}")
 
     def __sub__(self, base: Profile) -> Profile:

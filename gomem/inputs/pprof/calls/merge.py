@@ -172,7 +172,7 @@ class _Merger:
             labels=Labels.of(labels),
             locations=Locations.of(self.locations.rows),
             functions=Functions.of(self.functions.rows),
-            mappings=self._mapping_columns(),
+            mappings=Mappings.of(self.mappings.rows),
             strings=self.strings.rows,
             time_nanos=min(times, default=0),
             duration_nanos=sum(one.duration_nanos for one in profiles),
@@ -186,12 +186,6 @@ class _Merger:
             drop_frames=first.drop_frames,
             keep_frames=first.keep_frames,
         )
-
-    def _mapping_columns(self) -> Mappings:
-        rows = self.mappings.rows
-        kinds: tuple[Any, ...] = (*[np.uint64] * 3, *[np.int32] * 2, *[np.bool_] * 4)
-        columns = (np.array([row[n] for row in rows], kind) for n, kind in enumerate(kinds))
-        return Mappings(np.arange(1, len(rows) + 1), *columns)
 
 
 def _labels_by_sample(

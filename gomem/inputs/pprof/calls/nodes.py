@@ -145,7 +145,7 @@ class Nodes:
 def nodes_of(columns: PprofColumns, granularity: str = "functions") -> Nodes:
     """Find a profile's nodes; ValueError where there is no such granularity."""
     if granularity not in GRANULARITIES:
-        wanted = f"{', '.join(GRANULARITIES)}{did_you_mean(str(granularity), GRANULARITIES)}"
+        wanted = f"{', '.join(GRANULARITIES)}{did_you_mean(granularity, GRANULARITIES)}"
         raise ValueError(f"granularity {granularity!r}, wanted one of {wanted}")
     line, location, offsets = _frames(columns)
     texts = _Texts()
