@@ -99,7 +99,7 @@ def test_a_metric_that_64_bits_do_not_hold_as_a_whole_number_is_a_fraction(tmp_p
     """
     The heap goal of a collector that is off is the largest number of 64 bits without a sign.
     """
-    metrics = '{"/gc/heap/goal:bytes": %s, "/gc/heap/live:bytes": 4096}' % value
+    metrics = f'{{"/gc/heap/goal:bytes": {value}, "/gc/heap/live:bytes": 4096}}'
     (tmp_path / "runtime-metrics.json").write_text(metrics, encoding="utf-8")
 
     levels = gomem.load(tmp_path).levels
