@@ -11,7 +11,6 @@ import re
 import shlex
 import subprocess
 import sys
-import tomllib
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -39,9 +38,10 @@ BUILT = ("{gomem}", "{code-cell}", "{toctree}", "{include}")
 RUN_BY_CI = "python3 -m venv"
 
 sys.path.append(str(EXTENSION))
-from gomem_run import answer_of, lay_out  # noqa: E402 - stands beside the manual
+from gomem_causes import words  # noqa: E402 - stands beside the manual
+from gomem_run import answer_of, lay_out  # noqa: E402
 
-__all__ = ["answer_of", "lay_out"]
+__all__ = ["answer_of", "lay_out", "words"]
 
 
 @dataclass(frozen=True)
@@ -76,8 +76,7 @@ def blocks() -> list[Block]:
 
 def cause_commands() -> list[str]:
     """What pages of causes say to type."""
-    causes = tomllib.loads((EXTENSION / "causes.toml").read_text(encoding="utf-8"))
-    listed = [line for cause in causes.values() for line in (*cause["do"], *cause["check_do"])]
+    listed = [line for cause in words().values() for line in (*cause["do"], *cause["check_do"])]
     return list(dict.fromkeys(listed))
 
 

@@ -8,7 +8,6 @@ import socket
 import subprocess
 import sys
 import time
-import tomllib
 from contextlib import suppress
 from importlib.util import find_spec
 from pathlib import Path
@@ -21,7 +20,6 @@ from gomem.cli.main import run
 from tests.live.services import has_go
 from tests.manual import (
     BUILT,
-    EXTENSION,
     PAGES,
     ROOT,
     blocks,
@@ -30,6 +28,7 @@ from tests.manual import (
     is_valid_shell,
     lay_out,
     typed,
+    words,
 )
 
 RUN = [block for block in blocks() if block.language == "sh"]
@@ -156,10 +155,10 @@ def wait_for(port):
 
 
 def test_every_cause_has_its_words_and_no_other():
-    told = tomllib.loads((EXTENSION / "causes.toml").read_text(encoding="utf-8"))
+    told = words()
 
     assert {cause.code for cause in CAUSES} == told.keys()
-    assert len(told) == len({words["title"] for words in told.values()})
+    assert len(told) == len({said["title"] for said in told.values()})
 
 
 @pytest.mark.parametrize(

@@ -5,11 +5,9 @@ import re
 import pytest
 
 from gomem.causes import CAUSES
-from gomem.diagnosis.diagnosis import diagnose
 from gomem.text import Name, Number, Text, Words
-from tests.builders import FIXTURES
+from tests.builders import CAPTURES, diagnosed
 
-CAPTURES = sorted(path.name for path in (FIXTURES / "captures").iterdir() if path.is_dir())
 # Words that Go people do not use, or that an editor strikes.
 DROPPED = re.compile(
     r"\b(whose|thereof|hence|likewise|meanwhile|somebody|nobody|anybody|whoever|undivided"
@@ -20,10 +18,6 @@ DROPPED = re.compile(
 PRONOUN = re.compile(r"\b[Oo]ne\b(?! (second|goroutine|byte|large))")
 DECIMALS = re.compile(r"\d\.\d+ ?%")
 MOST_NUMBERS = 3
-
-
-def found(name):
-    return diagnose(FIXTURES / "captures" / name).findings
 
 
 def own_words(said):
@@ -42,20 +36,20 @@ def is_spoken(said):
 
 
 def test_there_is_something_to_read():
-    assert sum(len(found(name)) for name in CAPTURES) >= len(CAPTURES)
+    assert sum(len(diagnosed(path).findings) for path in CAPTURES) >= len(CAPTURES)
 
 
-@pytest.mark.parametrize("name", CAPTURES)
-def test_findings_are_said_in_the_words_of_the_field(name):
-    for finding in found(name):
+@pytest.mark.parametrize("path", CAPTURES, ids=lambda path: path.name)
+def test_findings_are_said_in_the_words_of_the_field(path):
+    for finding in diagnosed(path).findings:
         assert is_spoken(finding.title)
         assert is_spoken(finding.next_step)
         assert is_spoken(finding.mechanism)
 
 
-@pytest.mark.parametrize("name", CAPTURES)
-def test_a_title_is_a_headline(name):
-    for finding in found(name):
+@pytest.mark.parametrize("path", CAPTURES, ids=lambda path: path.name)
+def test_a_title_is_a_headline(path):
+    for finding in diagnosed(path).findings:
         title = Text(finding.title)
         assert not DECIMALS.findall(title), title
         assert len(title.of(Number)) <= MOST_NUMBERS, title

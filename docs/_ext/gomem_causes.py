@@ -11,6 +11,7 @@ from textwrap import fill
 from gomem_run import FIXTURES
 
 from gomem.causes import CAUSES
+from gomem.units import format_value
 from gomem.views.document import Figure, Folded
 from gomem.views.references import address_of
 
@@ -31,14 +32,8 @@ def words() -> dict:
 def cause_pages() -> dict[str, str]:
     """The text of each page by its name, the index among them."""
     with ProcessPoolExecutor(WORKERS) as pool:
-        pages = dict(
-            zip((c.code for c in CAUSES), pool.map(_page_of, range(len(CAUSES))), strict=True)
-        )
+        pages = dict(zip((c.code for c in CAUSES), pool.map(_page, CAUSES), strict=True))
     return pages | {"index": _index()}
-
-
-def _page_of(place: int) -> str:
-    return _page(CAUSES[place])
 
 
 def _index() -> str:
@@ -146,7 +141,9 @@ def _example(cause, said: dict) -> str:
     if finding is None:
         raise ValueError(f"{said['example']} has no {cause.code}: choose another example")
     said_so = fill(f"{finding.severity} ({finding.confidence}): {finding.title}", WIDTH)
-    proof = "\n".join(f"  {e.artefact}  {e.field} = {_shown(e)}" for e in finding.evidence)
+    proof = "\n".join(
+        f"  {e.artefact}  {e.field} = {format_value(e.value, e.unit)}" for e in finding.evidence
+    )
     lines = [
         "## In a recorded process",
         _done(said["example"]),
@@ -154,13 +151,6 @@ def _example(cause, said: dict) -> str:
         _figure(cause, diagnosis),
     ]
     return "\n\n".join(line for line in lines if line)
-
-
-def _shown(evidence) -> str:
-    from gomem.units import format_value
-
-    value = evidence.value
-    return value if isinstance(value, str) else format_value(value, evidence.unit)
 
 
 def _done(example: str) -> str:

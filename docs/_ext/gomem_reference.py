@@ -2,20 +2,15 @@
 
 import inspect
 import re
-from dataclasses import fields
 from importlib import import_module
-from pkgutil import walk_packages
 
 from gomem.causes import CAUSES
 from gomem.causes.scores import scores
-from gomem.causes.thresholds import Thresholds
 from gomem.inputs.kinds import KINDS
 from gomem.inputs.schema import Column
 from gomem.units import format_bytes
+from gomem.views.explain.explanation import dictionaries, properties, thresholds
 from gomem.views.json.schemas import SCHEMAS, schema_of
-
-FOLDERS_WITH_FRAMES = ("inputs", "capture", "analysis", "comparison")
-_THRESHOLD = re.compile(r"^    (\w+): (.*(?:\n {8,}.*)*)", re.MULTILINE)
 
 
 def reference_pages() -> dict[str, str]:
@@ -68,34 +63,13 @@ def _frames() -> str:
 
 
 def frames_by_module() -> dict[str, dict[str, tuple[Column, ...]]]:
-    """The columns of every frame, by the module that makes it and the name of its dictionary."""
+    """The columns of every frame, by the module that defines it and the name of its dictionary."""
     found: dict[str, dict[str, tuple[Column, ...]]] = {}
-    for folder in FOLDERS_WITH_FRAMES:
-        package = import_module(f"gomem.{folder}")
-        for module in walk_packages(package.__path__, f"{package.__name__}."):
-            for name, value in vars(import_module(module.name)).items():
-                if _is_dictionary(value) and not name.startswith("_"):
-                    found.setdefault(module.name, {})[name] = value
-    return _without_imports(found)
-
-
-def _is_dictionary(value: object) -> bool:
-    return isinstance(value, tuple) and bool(value) and all(isinstance(c, Column) for c in value)
-
-
-def _without_imports(found):
-    """Each dictionary once: where it is defined, and not where it is imported."""
-    kept: dict[str, dict[str, tuple[Column, ...]]] = {}
-    for module, frames in found.items():
+    for module, name, columns in dictionaries():
         source = inspect.getsource(import_module(module))
-        own = {
-            name: c
-            for name, c in frames.items()
-            if re.search(rf"^{name}\b.*= ?", source, re.MULTILINE)
-        }
-        if own:
-            kept[module] = own
-    return kept
+        if not name.startswith("_") and re.search(rf"^{name}\b.*=", source, re.MULTILINE):
+            found.setdefault(module, {})[name] = columns
+    return found
 
 
 # JSON
@@ -121,19 +95,13 @@ def _json() -> str:
     return "\n\n".join(lines) + "\n"
 
 
-def json_fields(schema: dict, path: str = "") -> list[tuple[str, str, str, str]]:
+def json_fields(schema: dict) -> list[tuple[str, str, str, str]]:
     """Each field of a schema once: its path, type, unit and sentence."""
     rows: dict[str, tuple[str, str, str, str]] = {}
-    for name, inner in schema.get("properties", {}).items():
-        place = f"{path}.{name}" if path else name
+    for path, inner in properties(schema):
+        place = ".".join(path).replace(".[]", "[]")
         row = (place, _type(inner), inner.get("x-unit", ""), inner.get("description", ""))
         rows.setdefault(place, row)
-        rows |= {found[0]: found for found in json_fields(inner, place) if found[0] not in rows}
-    for inner in (*schema.get("oneOf", ()), *schema.get("anyOf", ())):
-        rows |= {found[0]: found for found in json_fields(inner, path) if found[0] not in rows}
-    if "items" in schema:
-        inside = json_fields(schema["items"], f"{path}[]")
-        rows |= {found[0]: found for found in inside if found[0] not in rows}
     return list(rows.values())
 
 
@@ -149,10 +117,9 @@ def _type(schema: dict) -> str:
 
 
 def _thresholds() -> str:
-    usual = {field.name: field.default for field in fields(Thresholds)}
     rows = "\n".join(
-        f"| `{name}` | {_default(name, usual[name])} | {_cell(words)} |"
-        for name, words in _THRESHOLD.findall(inspect.getdoc(Thresholds) or "")
+        f"| `{name}` | {_default(name, default)} | {_cell(words)} |"
+        for name, default, words in thresholds()
     )
     return (
         "# Thresholds\n\nWhere a finding begins is a judgement. On the command line "

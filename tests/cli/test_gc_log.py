@@ -11,15 +11,11 @@ from gomem.cli.main import run
 from gomem.inputs.gctrace.table import CYCLES, PACER, SCAVENGES, read_gctrace
 from tests.gc_logs import GCLOGS
 
+pytestmark = pytest.mark.usefixtures("in_an_empty_folder")
+
 ALL = GCLOGS / "all-go1.27.3.log"
 NOISY = GCLOGS / "noisy-go1.12.17.log.gz"
 SCHEMAS = {"cycles": CYCLES, "scavenges": SCAVENGES, "pacer": PACER}
-
-
-@pytest.fixture(autouse=True)
-def in_an_empty_folder(tmp_path, monkeypatch):
-    """Reports are written here."""
-    monkeypatch.chdir(tmp_path)
 
 
 def read_back(text: str, frame: str) -> pd.DataFrame:

@@ -10,15 +10,11 @@ import pytest
 from gomem.cli.main import COMMANDS, run
 from tests.builders import CAPTURES, FIXTURES
 
+pytestmark = pytest.mark.usefixtures("in_an_empty_folder")
+
 HEALTHY = FIXTURES / "captures/healthy-go1.27.3"
 ZEROING = FIXTURES / "captures/zeroing-go1.24.2"
 SHRUNK = FIXTURES / "captures/cache-shrink-go1.12.17"
-
-
-@pytest.fixture(autouse=True)
-def in_an_empty_folder(tmp_path, monkeypatch):
-    """Reports are named after captures and written here."""
-    monkeypatch.chdir(tmp_path)
 
 
 def one_line_error(capsys) -> str:

@@ -16,15 +16,12 @@ from gomem.errors import CaptureError
 from tests.builders import FIXTURES
 from tests.cli.forks import Forks
 
+pytestmark = pytest.mark.usefixtures("in_an_empty_folder")
+
 ZEROING = FIXTURES / "captures/zeroing-go1.24.2"
 SMALL = ZEROING / "1-start/memstats.json"  # where it matters who reads, and not what
 PROFILE = next((ZEROING / "2-loaded").glob("heap*"))
 GOMEM = [sys.executable, "-m", "gomem"]
-
-
-@pytest.fixture(autouse=True)
-def in_an_empty_folder(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
 
 
 @pytest.fixture(scope="module")

@@ -9,13 +9,10 @@ from gomem.cli.main import run
 from gomem.cli.own_outputs import is_own_output
 from tests.builders import FIXTURES
 
+pytestmark = pytest.mark.usefixtures("in_an_empty_folder")
+
 HEALTHY = FIXTURES / "captures/healthy-go1.27.3"
 PROFILE = HEALTHY / "2-steady/heap.pb.gz"
-
-
-@pytest.fixture(autouse=True)
-def in_an_empty_folder(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
 
 
 @pytest.mark.parametrize(

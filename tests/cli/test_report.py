@@ -15,14 +15,11 @@ from gomem.cli.running import running_named
 from tests.builders import FIXTURES
 from tests.live.services import GOOD, fake_service
 
+pytestmark = pytest.mark.usefixtures("in_an_empty_folder")
+
 HEALTHY = FIXTURES / "captures/healthy-go1.27.3"
 SPIKY = FIXTURES / "captures/spiky-go1.27.3"
 HEAP = HEALTHY / "2-steady/heap.pb.gz"
-
-
-@pytest.fixture(autouse=True)
-def in_an_empty_folder(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
 
 
 @pytest.mark.parametrize(

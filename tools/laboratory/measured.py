@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tools.laboratory.captures import sets, truth
-from tools.laboratory.reliability import CONFIDENCES
+from tools.laboratory.reliability import reliability
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -50,24 +50,19 @@ def _overall(answers: Sequence[Answer]) -> dict[str, int]:
 def _of_cause(code: str, answers: Sequence[Answer]) -> dict[str, Any]:
     """How often a cause that was there is found, and how often a warning of it is right."""
     there = [answer for answer in answers if code in answer.true_codes]
-    warned = [
-        (answer, finding["confidence"])
-        for answer in answers
-        for finding in answer.warnings
-        if finding["code"] == code
-    ]
     return {
         "recorded": len(there),
         "found": sum(code not in answer.missed for answer in there),
         "first": sum(answer.right for answer in there),
         "warnings": {
-            confidence: {
-                "right": sum(
-                    code in answer.measured for answer, said in warned if said == confidence
-                ),
-                "count": sum(said == confidence for _, said in warned),
-            }
-            for confidence in CONFIDENCES
+            row.confidence: {"right": row.right, "count": row.count}
+            for row in reliability(answers, code)
+            if row.severity == "warnings"
         },
-        "healthy_warned": sum(answer.healthy for answer, _ in warned),
+        "healthy_warned": sum(
+            finding["code"] == code
+            for answer in answers
+            if answer.healthy
+            for finding in answer.warnings
+        ),
     }

@@ -32,11 +32,13 @@ class Reliability:
     count: int
 
 
-def reliability(answers: Iterable[Answer]) -> list[Reliability]:
-    """A row for each confidence and kind of finding; findings about the data are left out."""
+def reliability(answers: Iterable[Answer], code: str | None = None) -> list[Reliability]:
+    """A row for each confidence and kind of finding, of one cause or of all about the process."""
     right, count = Counter[tuple[str, str]](), Counter[tuple[str, str]]()
     for answer in answers:
         for finding in answer.mechanisms:
+            if code not in (None, finding["code"]):
+                continue
             kind = (finding["confidence"], SEVERITIES[finding["severity"] == "info"])
             count[kind] += 1
             right[kind] += finding["code"] in answer.measured

@@ -28,6 +28,7 @@ from gomem.analysis.collector.steps import (
     STOPS,
     Cycles,
     overlapping,
+    row_sums,
 )
 from gomem.inputs.schema import Column, build_rows
 
@@ -191,9 +192,9 @@ def lost_time(cycles: pd.DataFrame) -> LostTime:
     then begins where that one ended.
     """
     first, last = (np.nan_to_num(cycles[name].to_numpy(float)) for name in STOPS)
-    beside = _sum_of(cycles, CONCURRENT)
+    beside = np.nan_to_num(row_sums(cycles, CONCURRENT))
     ps = cycles["gomaxprocs"].clip(lower=1)  # whatever a harmed log says, a program has one
-    taken = np.nan_to_num(_sum_of(cycles, MARKING) / ps.to_numpy(float, na_value=np.nan))
+    taken = np.nan_to_num(row_sums(cycles, MARKING) / ps.to_numpy(float, na_value=np.nan))
     lasting = first + beside + last
     starts = _one_after_another(cycles["at_seconds"].to_numpy(float), lasting)
     phases = np.stack([np.zeros_like(first), first, beside, last], axis=1)
@@ -205,11 +206,6 @@ def lost_time(cycles: pd.DataFrame) -> LostTime:
         knots=knots.ravel(),
         lost=losses.ravel().cumsum(),
     )
-
-
-def _sum_of(cycles: pd.DataFrame, columns: tuple[str, ...]) -> FloatArray:
-    """Their sum in each collection, what is unknown left out; a log can have very many runs."""
-    return sum((np.nan_to_num(cycles[name].to_numpy(float)) for name in columns), np.zeros(1))
 
 
 def _one_after_another(starts: FloatArray, lasting: FloatArray) -> FloatArray:

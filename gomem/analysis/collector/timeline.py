@@ -23,7 +23,7 @@ from gomem.analysis.collector.steps import (
     row_sums,
     stopped_seconds,
 )
-from gomem.inputs.schema import FRACTION, SECONDS, Column, dictionary_of
+from gomem.inputs.schema import FRACTION, SECONDS, Column, build
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -57,28 +57,26 @@ SCAVENGES = {
     "forced": "bool",
     **{f"released{what}_bytes": "Int64" for what in _RELEASED},
 }
-_OF_HEAPS = {"low": "lowest", "high": "highest", "p50": "median"}
-TIMELINE = dictionary_of(
-    (
-        Column("begin_seconds", *SECONDS, "Start of the window, on one clock for all runs."),
-        Column("end_seconds", *SECONDS, "Where it ends."),
-        Column("cycles", "int64", "count", "GCs that began in the window."),
-        Column("run", "Int64", "", "Process of the log that the first GC belongs to."),
-        *(
-            Column(f"{heap}_{end}_bytes", "float64", "B", f"The {word} {heap.replace('_', ' ')}.")
-            for heap in HEAPS
-            for end, word in _OF_HEAPS.items()
-        ),
-        Column("stopped_p50_seconds", *SECONDS, "Median pause."),
-        Column("stopped_max_seconds", *SECONDS, "Longest pause."),
-        Column("stopped_seconds", *SECONDS, "Total pause."),
-        *(
-            Column(f"{kind}_cores", "float64", "", f"CPU of the kind {kind}, in cores.")
-            for kind in CPU
-        ),
-        Column("gc_cpu_fraction", *FRACTION, "GC's share of GOMAXPROCS, idle marking left out."),
-        Column("allocation_rate_bytes_per_second", "float64", "B/s", "Allocation rate."),
-    )
+TIMELINE = (
+    Column("begin_seconds", *SECONDS, "Start of the window, on one clock for all runs."),
+    Column("end_seconds", *SECONDS, "Where it ends."),
+    Column("cycles", "int64", "count", "GCs that began in the window."),
+    Column("run", "Int64", "", "Process of the log that the first GC belongs to."),
+    *(
+        Column(f"{heap}_{end}_bytes", "Int64", "B", f"The {word} {heap.replace('_', ' ')}.")
+        for heap in HEAPS
+        for end, word in (("low", "lowest"), ("high", "highest"))
+    ),
+    *(
+        Column(f"{heap}_p50_bytes", "Float64", "B", f"The median {heap.replace('_', ' ')}.")
+        for heap in MIDDLED
+    ),
+    Column("stopped_p50_seconds", *SECONDS, "Median pause."),
+    Column("stopped_max_seconds", *SECONDS, "Longest pause."),
+    Column("stopped_seconds", *SECONDS, "Total pause."),
+    *(Column(f"{kind}_cores", "float64", "", f"CPU of the kind {kind}, in cores.") for kind in CPU),
+    Column("gc_cpu_fraction", *FRACTION, "GC's share of GOMAXPROCS, idle marking left out."),
+    Column("allocation_rate_bytes_per_second", "float64", "B/s", "Allocation rate."),
 )
 
 
@@ -125,8 +123,7 @@ def _laid_out(parts: Iterator[Part], edges: np.ndarray) -> pd.DataFrame:
     working = frame[[f"{kind}_cores" for kind in CPU if kind != "idle"]].sum(axis=1, min_count=1)
     frame["gc_cpu_fraction"] = working / frame.pop("gomaxprocs").clip(lower=1).astype(float)
     frame["allocation_rate_bytes_per_second"] = so_far.rates(last_at)
-    frame.attrs["columns"] = TIMELINE
-    return frame
+    return build(dict(frame), TIMELINE, copy=False)
 
 
 def _own_edges(at: np.ndarray, cycles: pd.DataFrame) -> np.ndarray:

@@ -127,8 +127,7 @@ def _started_by(profile: pd.DataFrame, function: str) -> str:
     if "created_by" not in profile:
         return ""
     here = profile[profile["stack"].map(_waiting_in) == function]
-    counts = here.groupby("created_by")["goroutines"].sum()
-    return str(counts.idxmax()) if len(counts) else ""
+    return _commonest(here, "created_by") or ""
 
 
 def goroutine_groups(profile: pd.DataFrame) -> pd.DataFrame:

@@ -37,6 +37,7 @@ if TYPE_CHECKING:
 UNIT_NAMES = {"B": "bytes", "s": "seconds", "ns": "nanoseconds", "B/s": "bytes a second"}
 OF_FRAMES = ("inputs", "capture", "analysis", "comparison")  # folders whose modules make frames
 SHOWN_PLACES = 3
+EACH = "[]"  # in the path of a JSON field: each element of a list
 _THRESHOLD = re.compile(r"^    (\w+): (.*(?:\n {8,}.*)*)", re.MULTILINE)
 
 
@@ -138,18 +139,24 @@ def _parts() -> Iterator[Term]:
 
 def _thresholds() -> Iterator[Term]:
     """Thresholds, as their class's docstring describes them."""
+    for name, default, words in thresholds():
+        means = f"{words} By default {default}; --threshold {name}=… sets it."
+        yield Term((name,), "a threshold", (Paragraph(means),))
+
+
+def thresholds() -> Iterator[tuple[str, Any, str]]:
+    """Name, default and sentence of each threshold, by the docstring of its class."""
     usual = {field.name: field.default for field in fields(Thresholds)}
     for name, words in _THRESHOLD.findall(inspect.getdoc(Thresholds) or ""):
-        means = f"{' '.join(words.split())} By default {usual[name]}; --threshold {name}=… sets it."
-        yield Term((name,), "a threshold", (Paragraph(means),))
+        yield name, usual[name], " ".join(words.split())
 
 
 def _json_fields() -> Iterator[Term]:
     """Fields of the JSON that commands write; fields of the same meaning are one term."""
     places: dict[tuple[str, str, str], list[str]] = defaultdict(list)
     for command in SCHEMAS:
-        for path, schema in _properties(schema_of(command)):
-            *where, name = path
+        for path, schema in properties(schema_of(command)):
+            *where, name = (part for part in path if part != EACH)
             said = schema.get("description", ""), schema.get("x-unit", "")
             places[name, *said].append(".".join((command, *where)))
     for (name, means, unit), found in places.items():
@@ -157,33 +164,36 @@ def _json_fields() -> Iterator[Term]:
         yield Term((name,), what, _paragraph(means, unit))
 
 
-def _properties(schema: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], Any]]:
+def properties(schema: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], Any]]:
+    """Every field of a JSON Schema with its path, in which `EACH` stands for a list's elements."""
     for name, inner in schema.get("properties", {}).items():
         yield (*path, name), inner
-        yield from _properties(inner, (*path, name))
-    inside = [schema["items"]] if "items" in schema else []
-    for inner in (*inside, *schema.get("oneOf", ()), *schema.get("anyOf", ())):
-        yield from _properties(inner, path)
+        yield from properties(inner, (*path, name))
+    if "items" in schema:
+        yield from properties(schema["items"], (*path, EACH))
+    for inner in (*schema.get("oneOf", ()), *schema.get("anyOf", ())):
+        yield from properties(inner, path)
 
 
 def _columns() -> Iterator[Term]:
     """Every column of every frame, from the data dictionaries."""
-    for module, source in _modules():
-        for name, value in vars(import_module(module)).items():
-            if isinstance(value, tuple) and value and all(isinstance(v, Column) for v in value):
-                what = f"a column of {name.lower()}, from {source}"
-                for column in value:
-                    yield Term((column.name,), what, _paragraph(column.means, column.unit))
-
-
-def _modules() -> Iterator[tuple[str, str]]:
-    """The modules that make frames, each with the name of its input or answer."""
     wanted = {kind.reader.partition(".")[0]: kind.wanted for kind in reversed(KINDS)}
+    for module, name, columns in dictionaries():
+        inside = module.split(".")[1:]
+        source = wanted.get(inside[1], inside[-1].replace("_", " "))
+        for column in columns:
+            what = f"a column of {name.lower()}, from {source}"
+            yield Term((column.name,), what, _paragraph(column.means, column.unit))
+
+
+def dictionaries() -> Iterator[tuple[str, str, tuple[Column, ...]]]:
+    """Module, name and columns of each data dictionary, also where it is imported."""
     for folder in OF_FRAMES:
         package = import_module(f"gomem.{folder}")
         for found in walk_packages(package.__path__, f"{package.__name__}."):
-            inside = found.name.split(".")[1:]
-            yield found.name, wanted.get(inside[1], "".join(inside[-1:]).replace("_", " "))
+            for name, value in vars(import_module(found.name)).items():
+                if isinstance(value, tuple) and value and all(isinstance(v, Column) for v in value):
+                    yield found.name, name, value
 
 
 def _paragraph(means: str, unit: str) -> tuple[Paragraph]:
