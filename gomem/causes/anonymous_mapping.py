@@ -16,12 +16,12 @@ import pandas as pd
 
 from gomem.analysis.memory.groups import NATIVE
 from gomem.causes.cause import Cause
-from gomem.causes.commands import sentences, top
+from gomem.causes.commands import WHO_MAPS, sentences, top
 from gomem.causes.evidence import heap_evidence, known, rss_evidence
 from gomem.causes.finding import Finding, Severity
 from gomem.causes.outside_go import outside_go
 from gomem.causes.sites import called_by, caller_sites
-from gomem.text import Bytes, Command, Function, Share, Text, text
+from gomem.text import Bytes, Function, Share, Text, text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -49,12 +49,11 @@ _MECHANISM = (
     "cache){or_malloc}. Heap profiles do not show them, and GOMEMLIMIT does not count them."
 )
 _OR_MALLOC = ", or C's malloc, which maps each block of 128 KiB and more on its own"
-_STRACE = Command("strace -f -k -e trace=mmap,munmap -p PID")
 _UNMAP_IT = "Memory that is mapped and never unmapped stays until the process ends."
 CAUSE = Cause(
     code="anonymous-mapping",
     mechanism=_MECHANISM.format(or_malloc=_OR_MALLOC),
-    remedy=text("{} shows who maps while it grows. ", _STRACE)
+    remedy=text("{} shows who maps while it grows. ", WHO_MAPS)
     + "Search the program and its dependencies for Mmap. "
     + _UNMAP_IT,
     references=("mmap(2)", "syscall.Mmap"),

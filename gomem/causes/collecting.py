@@ -5,25 +5,35 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from gomem.analysis.series.shapes import MOVES
+from gomem.causes.commands import TAKE_GC_LOG
 from gomem.causes.evidence import known
 from gomem.causes.finding import Lack
-from gomem.text import Command, Count, MomentName, Seconds, Share, Text, text
+from gomem.text import Count, MomentName, Seconds, Share, Text, text
 
 if TYPE_CHECKING:
     from gomem.analysis.collector.counters import CollectorCounters
     from gomem.causes.case import Case
     from gomem.causes.finding import Evidence
+    from gomem.facts.callers import CollectorCpu
     from gomem.facts.collector import CollectorFacts
 
 CLOCK_SECONDS = 0.001  # the log's clock is no finer
 
 
-def cpu_profile_shows_cost(case: Case) -> bool:
-    """Whether a CPU profile shows the GC to hardly rest, over enough CPU to say so."""
+def costly_cpu_profile(case: Case) -> CollectorCpu | None:
+    """What a CPU profile shows where the GC hardly rests, over enough CPU to say so; else None."""
     taken, limits = case.facts.callers.collector_cpu, case.thresholds
     if taken is None or taken.used_seconds < limits.enough_cpu_seconds:
-        return False
-    return taken.fraction >= limits.critical_marking_fraction
+        return None
+    return taken if taken.fraction >= limits.critical_marking_fraction else None
+
+
+def cpu_profile_evidence(taken: CollectorCpu) -> tuple[Evidence, ...]:
+    """What such a profile shows, in numbers."""
+    return (
+        *known(taken.path, "fraction", {"share of the GC": taken.fraction}),
+        *known(taken.path, "s", {"CPU used": taken.used_seconds}),
+    )
 
 
 def every(interval_seconds: float | None) -> Text:
@@ -91,7 +101,7 @@ def too_few_collections(
     step = text(
         "{} writes a longer log: let it run under load until it has {} such collections, or {} of "
         "marking.",
-        Command("GODEBUG=gctrace=1 PROGRAM 2> gctrace.log"),
+        TAKE_GC_LOG,
         needed,
         Seconds(limits.enough_cpu_seconds),
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from gomem.capture.wanted import GOROUTINES, HEAP_PROFILE
+from gomem.capture.wanted import GC_LOG, GOROUTINES, HEAP_PROFILE, SMAPS
 from gomem.text import Command, File, Text, joined, text
 
 if TYPE_CHECKING:
@@ -15,10 +15,13 @@ _PLAIN = re.compile(r"[\w./:@%+,-]*")  # what a shell takes as it is
 PPROF = "http://HOST:PORT/debug/pprof"
 CAPTURE_ONCE = Command("gomem capture PID -o DIR")
 CAPTURE = Command("gomem capture PID -o DIR --every 30s --for 10m")
+TAKE_SMAPS = Command(SMAPS.command())
+TAKE_GC_LOG = Command(GC_LOG.command())
 TAKE_HEAP_PROFILE = Command(HEAP_PROFILE.command())
 TAKE_GOROUTINES = Command(GOROUTINES.command())
 TAKE_STACKS = Command(f"curl -s '{PPROF}/goroutine?debug=2' > goroutines.txt")
 TAKE_CPU_PROFILE = Command(f"curl -s '{PPROF}/profile?seconds=30' > cpu.pb.gz")
+WHO_MAPS = Command("strace -f -k -e trace=mmap,munmap -p PID")
 
 
 def with_files(template: str, *paths: str) -> Command:
@@ -35,8 +38,8 @@ def top(path: str, base: str = "", options: str = "--cum") -> Command:
 
 def top_of_last(case: Case, options: str = "--cum") -> Command:
     """Who has most in the last heap profile; without any, the command that takes one."""
-    paths = list(case.facts.profiles.paths.values())
-    return top(paths[-1], options=options) if paths else TAKE_HEAP_PROFILE
+    path = case.facts.profiles.last_path
+    return top(path, options=options) if path else TAKE_HEAP_PROFILE
 
 
 def sentences(*pieces: str) -> Text:

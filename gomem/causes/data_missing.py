@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from gomem.capture.wanted import MEMSTATS, SMAPS
 from gomem.causes.cause import Cause
-from gomem.causes.commands import CAPTURE_ONCE
+from gomem.causes.commands import CAPTURE_ONCE, TAKE_SMAPS
 from gomem.causes.finding import Evidence, Finding, Severity
 from gomem.text import Command, Count, MomentName, Text, joined, text
 
@@ -74,7 +74,7 @@ CAUSE = Cause(
     remedy=text(
         "{} collects both at once. By hand: {}; then at once {}.",
         CAPTURE_ONCE,
-        Command(SMAPS.command()),
+        TAKE_SMAPS,
         Command(MEMSTATS.command()),
     ),
     references=(),

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from gomem.analysis.memory.groups import FILES
 from gomem.causes.cause import Cause
-from gomem.causes.commands import sentences
+from gomem.causes.commands import WHO_MAPS, sentences
 from gomem.causes.evidence import known, of_rss, rss_evidence
 from gomem.causes.finding import Evidence, Finding, Severity
 from gomem.causes.sites import called_by, caller_sites
@@ -53,7 +53,6 @@ CAUSE = Cause(
     claims=frozenset({FILES}),
     past="mapped files and shared memory",
 )
-_WHO_MAPS = Command("strace -f -k -e trace=mmap,munmap -p PID")
 _PILE_UP = (
     "{} shows who maps. Mappings of files went from {} to {}: check that each is unmapped after "
     "use, or map each file once and share it."
@@ -82,12 +81,19 @@ def _at(moment: MomentFacts, case: Case) -> Finding | None:
         return None
     limits, callers, rss = case.thresholds, case.facts.callers.mapping, moment.rss_bytes or 0
     mine = _files(moment)
-    assert mine is not None
     size, staying = int(mine["Rss"].sum()), staying_bytes(mine)
     if size < limits.notable(limits.file_bytes, moment.rss_bytes):
         return None
     is_large = staying >= max(limits.file_bytes, limits.large_rss_fraction * rss)
     by_path = mine.groupby("path")["Rss"].sum().sort_values(ascending=False, kind="stable")
+    mapped = [one for one in case.facts.moments if one.mappings is not None]
+    before, at_first = _files(mapped[0]), Text()
+    files_before = before["path"].nunique()
+    if moment is mapped[-1] and len(by_path) > limits.rise_ratio * files_before:
+        at_first = text(" ({} at {})", Count(files_before), MomentName(mapped[0].name))
+    remedy = Text(CAUSE.remedy if is_large else _CLEAN + _MAP_LESS)
+    if len(mine) > limits.rise_ratio * len(before):  # ever more is mapped, and never unmapped
+        remedy = text(_PILE_UP, WHO_MAPS, Count(len(before)), Count(len(mine)))
     sums = {
         "Rss of mapped files and shared memory": size,
         "Rss that cannot be reclaimed": staying,
@@ -99,46 +105,25 @@ def _at(moment: MomentFacts, case: Case) -> Finding | None:
     )
     return CAUSE.finding(
         Severity.WARNING if is_large else Severity.INFO,
-        _title(mine, size, staying, rss, _at_first(moment, len(by_path), case)),
+        _title(mine, by_path, staying, rss, at_first),
         moment=moment.name,
         size=size,
         evidence=(*largest, *known(smaps, "B", sums), *rss_evidence(moment)),
-        next_step=sentences(_remedy(moment, case, is_large=is_large), called_by(callers, "mmap")),
+        next_step=sentences(remedy, called_by(callers, "mmap")),
         sites=caller_sites(callers, limits, size),
     )
 
 
-def _remedy(moment: MomentFacts, case: Case, *, is_large: bool) -> Text:
-    """What to do: nothing about clean pages, unless ever more is mapped and never unmapped."""
-    counts = [len(mine) for one in case.facts.moments if (mine := _files(one)) is not None]
-    mine = _files(moment)
-    assert mine is not None
-    if len(mine) > case.thresholds.rise_ratio * counts[0]:
-        return text(_PILE_UP, _WHO_MAPS, Count(counts[0]), Count(len(mine)))
-    return Text(CAUSE.remedy if is_large else _CLEAN + _MAP_LESS)
-
-
-def _files(moment: MomentFacts) -> pd.DataFrame | None:
-    """The mappings of files and of shared memory; None without smaps."""
-    if moment.mappings is None:
-        return None
+def _files(moment: MomentFacts) -> pd.DataFrame:
+    """The mappings of files and of shared memory, of a moment with smaps."""
+    assert moment.mappings is not None
     is_file = moment.mappings["kind"].isin(KINDS) & ~moment.is_shared_anonymous
     return moment.mappings[is_file]
 
 
-def _at_first(moment: MomentFacts, files: int, case: Case) -> Text:
-    """How many there were at the first moment, where that was a part of what the last has."""
-    mapped = [(one, found) for one in case.facts.moments if (found := _files(one)) is not None]
-    (first, found), (last, _) = mapped[0], mapped[-1]
-    before = found["path"].nunique()
-    if moment is not last or files <= case.thresholds.rise_ratio * before:
-        return Text()
-    return text(" ({} at {})", Count(before), MomentName(first.name))
-
-
-def _title(mine: pd.DataFrame, size: int, staying: int, rss: int, at_first: Text) -> Text:
+def _title(mine: pd.DataFrame, by_path: pd.Series, staying: int, rss: int, at_first: Text) -> Text:
     """Which file takes it, or the largest of several, and how much the kernel cannot reclaim."""
-    by_path = mine.groupby("path")["Rss"].sum().sort_values(ascending=False, kind="stable")
+    size = int(mine["Rss"].sum())
     largest, share = File(_name(by_path.index[0])), of_rss(size, rss)
     is_shared = mine["kind"] == "shared-memory"
     what = "Shared memory" if is_shared.all() else "Mapped file"

@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING
 
 from gomem.causes.cause import Cause
 from gomem.causes.collecting import (
+    costly_cpu_profile,
     counted_evidence,
-    cpu_profile_shows_cost,
+    cpu_profile_evidence,
     too_few_collections,
 )
 from gomem.causes.commands import TAKE_CPU_PROFILE, sentences, top
@@ -51,17 +52,11 @@ def find(case: Case) -> list[Finding]:
 
 def _by_cpu_profile(case: Case) -> list[Finding]:
     """That the program forces collections, where nothing counts them and the GC costs much."""
-    taken, callers = case.facts.callers.collector_cpu, case.facts.callers.collecting
+    taken, callers = costly_cpu_profile(case), case.facts.callers.collecting
     if taken is None or not callers or taken.path != callers[0].path:
         return []
-    if not cpu_profile_shows_cost(case):
-        return []
     title = text("; the GC takes {} of the CPU in the profile", Share(taken.fraction))
-    evidence = (
-        *known(taken.path, "fraction", {"share of the GC": taken.fraction}),
-        *known(taken.path, "s", {"CPU used": taken.used_seconds}),
-    )
-    found = _finding(case, title, taken.fraction, evidence)
+    found = _finding(case, title, taken.fraction, cpu_profile_evidence(taken))
     return [replace(found, confidence="possible", cpu_fraction=None)]  # of the CPU that was used
 
 

@@ -15,15 +15,16 @@ from typing import TYPE_CHECKING
 
 from gomem.causes.cause import Cause
 from gomem.causes.collecting import (
+    costly_cpu_profile,
     counted_cost,
     counted_evidence,
     counted_pace,
-    cpu_profile_shows_cost,
+    cpu_profile_evidence,
     every,
     marking_words,
     too_few_collections,
 )
-from gomem.causes.commands import PPROF, top
+from gomem.causes.commands import PPROF, top_of_last
 from gomem.causes.evidence import known
 from gomem.causes.finding import Evidence, Finding, Lack, Severity
 from gomem.causes.memory_limit import limit_leaves_no_room, limit_may_decide
@@ -182,10 +183,8 @@ def _by_counters(case: Case) -> list[Finding]:
 
 def _by_cpu_profile(case: Case) -> list[Finding]:
     """What a CPU profile shows, where nothing counts collections: of the CPU that was used."""
-    taken, forcing = case.facts.callers.collector_cpu, case.facts.callers.collecting
-    if taken is None or not cpu_profile_shows_cost(case):
-        return []
-    if any(caller.path == taken.path for caller in forcing):
+    taken, forcing = costly_cpu_profile(case), case.facts.callers.collecting
+    if taken is None or any(caller.path == taken.path for caller in forcing):
         return []  # forced-gc's
     sites = allocating_sites(case)
     most = _mostly(sites, case)
@@ -194,8 +193,7 @@ def _by_cpu_profile(case: Case) -> list[Finding]:
             Severity.WARNING,
             text("The GC takes {} of the CPU in the profile{}", Share(taken.fraction), most),
             evidence=(
-                *known(taken.path, "fraction", {"share of the GC": taken.fraction}),
-                *known(taken.path, "s", {"CPU used": taken.used_seconds}),
+                *cpu_profile_evidence(taken),
                 *_site_evidence(sites, case),
             ),
             next_step=_next_step(sites, _more_room(), case),
@@ -206,8 +204,7 @@ def _by_cpu_profile(case: Case) -> list[Finding]:
 
 
 def _site_evidence(sites: tuple[Site, ...], case: Case) -> tuple[Evidence, ...]:
-    path = next(reversed([*case.facts.profiles.paths.values()]), "heap profile")
-    return site_evidence(path, "alloc_space {}", sites)
+    return site_evidence(case.facts.profiles.last_path, "alloc_space {}", sites)
 
 
 def _mostly(sites: tuple[Site, ...], case: Case) -> Text:
@@ -220,8 +217,7 @@ def _mostly(sites: tuple[Site, ...], case: Case) -> Text:
 
 def _next_step(sites: tuple[Site, ...], room: Text, case: Case) -> Text:
     """Who allocates most, as far as a profile shows it, and how the GC gets more room."""
-    paths = list(case.facts.profiles.paths.values())
-    shows = top(paths[-1], options=_ALLOCATED) if sites and paths else _TAKE_ALLOCS
+    shows = top_of_last(case, _ALLOCATED) if sites else _TAKE_ALLOCS
     less = text("Allocate less in {}", sites[0].words) if sites else _LESS
     return text(_REMEDY, shows, less, room)
 

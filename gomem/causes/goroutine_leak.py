@@ -217,8 +217,7 @@ def _uncounted(case: Case) -> Finding:
         size += round(growth.descriptors_bytes)
         words.append(text("descriptors +{}", Bytes(round(growth.descriptors_bytes))))
         field = "inuse_space below runtime.newproc1, growth"
-        paths = [*case.facts.profiles.paths.values(), ""]
-        evidence.append(Evidence(paths[-2] if paths[:-1] else "", field, size, "B"))
+        evidence.append(Evidence(case.facts.profiles.last_path, field, size, "B"))
     counts, where = case.facts.goroutine_counts, Text("; no file counts them")
     confidence = "likely" if len(words) > 1 and not counts else "possible"
     if counts:

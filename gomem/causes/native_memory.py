@@ -17,9 +17,8 @@ import pandas as pd
 
 from gomem.analysis.mappings.native import HEAP_IN_USE
 from gomem.analysis.memory.groups import NATIVE
-from gomem.capture.wanted import SMAPS
 from gomem.causes.cause import Cause
-from gomem.causes.commands import TAKE_CPU_PROFILE, sentences, top
+from gomem.causes.commands import TAKE_CPU_PROFILE, TAKE_SMAPS, sentences, top
 from gomem.causes.evidence import known, rss_evidence
 from gomem.causes.finding import Evidence, Finding, Severity, Site
 from gomem.causes.goroutines import goroutines_pile_up, opening
@@ -27,7 +26,7 @@ from gomem.causes.outside_go import growth, outside_go
 from gomem.causes.piling_up import threads_pile_up
 from gomem.causes.sites import called_by, caller_sites
 from gomem.inputs.pprof.calls.names import package_of
-from gomem.text import Bytes, Command, Count, Function, Share, Text, text
+from gomem.text import Bytes, Count, Function, Share, Text, text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -107,7 +106,7 @@ def _of(grows: Growth | None, path: str) -> tuple[Evidence, ...]:
 _TAKE_SMAPS = text(
     "{} separates malloc's heaps and thread stacks from the program's own mappings. If the program "
     "uses cgo, check that each C.malloc and C.CString has its C.free.",
-    Command(SMAPS.command()),
+    TAKE_SMAPS,
 )
 _WHO_CALLS = text("{} shows who calls C.", TAKE_CPU_PROFILE)
 _FREE_IT = (

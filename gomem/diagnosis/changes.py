@@ -80,11 +80,8 @@ class Change(Answer):
     @cached_property
     def mappings(self) -> pd.DataFrame | None:
         """Mappings matched; None if one side has no smaps."""
-        old, new = self.earlier.mappings, self.later.mappings
-        if old is None or new is None:
-            return None
         same_process = None if self.of_baseline is None else not self.of_baseline
-        return match_mappings(old, new, same_process=same_process)
+        return mappings_between(self.earlier, self.later, same_process=same_process)
 
     @property
     def ends(self) -> tuple[Snapshot, Snapshot] | None:
@@ -134,12 +131,14 @@ def change_between(
     return Change(before, after, accounts, of_baseline)
 
 
-def mappings_between(before: MomentFacts | None, after: MomentFacts | None) -> pd.DataFrame | None:
-    """Which mappings of one process changed; None if a moment has no smaps."""
+def mappings_between(
+    before: MomentFacts | None, after: MomentFacts | None, *, same_process: bool | None = True
+) -> pd.DataFrame | None:
+    """Which mappings changed, by default of one process; None if a moment has no smaps."""
     old, new = (None if one is None else one.mappings for one in (before, after))
     if old is None or new is None:
         return None
-    return match_mappings(old, new, same_process=True)
+    return match_mappings(old, new, same_process=same_process)
 
 
 # In words

@@ -155,8 +155,9 @@ class Diagnosis:
         profile; else the last.
         """
         named = (one.moment for one in self.findings if one.code in OF_SITES)
-        wanted = [*named, self.shown_first, *reversed(self.sites)]
-        return next((name for name in wanted if name in self.sites), None)
+        profiles = self.capture.heap_profiles
+        wanted = [*named, self.shown_first, *reversed(list(profiles))]
+        return next((name for name in wanted if name in profiles), None)
 
     # Against the baseline
 

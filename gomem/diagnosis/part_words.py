@@ -64,7 +64,7 @@ def native_sizes(moment: MomentFacts) -> tuple[int, int, int, int]:
 
 def interval_words(change: Interval, *, about: bool) -> Text:
     """A change in words: one number where the interval is narrow, else both ends."""
-    if change.width <= max(WIDE * abs(change.middle), MIB / 2):
+    if _is_narrow(change):
         middle = BytesChange(round(change.middle))
         return text("{}{}", "about " if about and change.width else "", middle)
     return text("{} to {}", BytesChange(round(change.low)), BytesChange(round(change.high)))
@@ -72,17 +72,21 @@ def interval_words(change: Interval, *, about: bool) -> Text:
 
 def brief_level(level: Interval) -> Text:
     """A level in a table: a number, the most that it can be, or both ends."""
-    low, high = Bytes(round(level.low)), Bytes(round(level.high))
-    if level.width <= max(WIDE * abs(level.middle), MIB / 2):
-        return Text(Bytes(round(level.middle)))
-    if level.low <= 0:
-        return text("≤ {}", high)
-    return text("{} to {}", low, high)
+    return _level(level, "≤ {}", "{} to {}")
 
 
 def level_words(level: Interval) -> Text:
     """A level in words, likewise."""
+    return _level(level, "at most {}", "between {} and {}")
+
+
+def _level(level: Interval, at_most: str, between: str) -> Text:
     low, high = Bytes(round(level.low)), Bytes(round(level.high))
-    if level.width <= max(WIDE * abs(level.middle), MIB / 2):
+    if _is_narrow(level):
         return Text(Bytes(round(level.middle)))
-    return text("at most {}", high) if level.low <= 0 else text("between {} and {}", low, high)
+    return text(at_most, high) if level.low <= 0 else text(between, low, high)
+
+
+def _is_narrow(interval: Interval) -> bool:
+    """Whether a number says it: it is no wider than a tenth of its middle, or half a MiB."""
+    return interval.width <= max(WIDE * abs(interval.middle), MIB / 2)

@@ -185,9 +185,9 @@ def _where_in_short(diagnosis: Diagnosis, facts: MomentFacts) -> Text:
     """RSS and what is largest in it, as a headline."""
     assert facts.groups is not None
     sizes = facts.groups.sizes
-    largest = sorted(sizes, key=lambda group: -sizes[group])[:1]
-    mostly = [group for group in largest if sizes[group] > MOSTLY * (facts.rss_bytes or 0)]
-    named = mostly or sorted(sizes, key=lambda group: -sizes[group])[:2]
+    largest = sorted(sizes, key=lambda group: -sizes[group])
+    alone = any(size > MOSTLY * (facts.rss_bytes or 0) for size in sizes.values())
+    named = largest[: 1 if alone else 2]
     each = (text("{} {}", Bytes(sizes[group]), NAMES[group]) for group in named)
     size, at = Bytes(facts.rss_bytes), at_moment(diagnosis, facts)
     return text("RSS is {}{}: {}.", size, at, joined(", ", each))

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from gomem.analysis.memory.groups import NAMES
 from gomem.analysis.profiles.own_code import Stacks, own_code
 from gomem.analysis.profiles.published import total_bounds
-from gomem.capture.wanted import HEAP_PROFILE, SMAPS
+from gomem.causes.commands import CAPTURE_ONCE, TAKE_HEAP_PROFILE, TAKE_SMAPS
 from gomem.causes.live_growth import grows
 from gomem.inputs.schema import rows_of
 from gomem.statistics.quantiles import carries
@@ -43,15 +43,14 @@ HOLDERS = 3  # named
 WORTH_NAMING = 0.05  # of the total
 MOSTLY = 0.5  # of the total
 LEAST_SHARE = 0.01  # of the CPU: a smaller one is said as less
-TAKE_SMAPS, TAKE_A_PROFILE = Command(SMAPS.command()), Command(HEAP_PROFILE.command())
 SMAPS_TOO = text("{} Take it with MemStats at one time: it says what is in RSS.", TAKE_SMAPS)
 SMAPS_ALONE = text("{} It says what of this is in RSS.", TAKE_SMAPS)
-NO_BYTES = text("{} It says who holds memory; a goroutine profile does not.", TAKE_A_PROFILE)
+NO_BYTES = text("{} It says who holds memory; a goroutine profile does not.", TAKE_HEAP_PROFILE)
 WITH_A_PROFILE = "Add an allocs profile: then the report says why each site allocates."
 NOTHING = Text("Nothing here says how much memory is in use, or what uses it.")
 ANYTHING = text(
     "{} It collects smaps, MemStats and a heap profile at one time.",
-    Command("gomem capture PID -o DIR"),
+    CAPTURE_ONCE,
 )
 KIND_NAMES = {"cpu": "CPU profile", "other": "profile"}
 TYPE_NAMES = {"cpu": "CPU time"}
@@ -256,7 +255,7 @@ def _amount(value: int, unit: str) -> Text:
 
 
 COMPARE = text("{} It says whether a change helped.", Command("gomem compare BEFORE AFTER"))
-NO_BYTES_HERE = text("{} This profile says nothing about memory.", TAKE_A_PROFILE)
+NO_BYTES_HERE = text("{} This profile says nothing about memory.", TAKE_HEAP_PROFILE)
 
 
 def _by_others(diagnosis: Diagnosis, _: MomentFacts | None) -> _Told | None:

@@ -56,6 +56,11 @@ class ProfileFacts:
         """The heap profile of a moment, as evidence names it."""
         return self.paths.get(moment, moment)
 
+    @property
+    def last_path(self) -> str:
+        """That of the last moment with one; empty without any."""
+        return next(reversed([*self.paths.values()]), "")
+
     @cached_property
     def of_last_process(self) -> Mapping[str, Profile]:
         """Those with a time, without those of a process before a restart."""
