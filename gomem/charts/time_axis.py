@@ -21,8 +21,10 @@ _STEPS = (
 )
 MANY_DECADES = 5  # of durations on an axis
 AT_THE_EDGE = 0.03  # of the axis: a label in the middle of such a tick would be cut off
-TENTHS = 100  # milliseconds between two ticks, from which on they are said in seconds
-_UNITS = ((86400.0, "d"), (3600.0, "h"), (60.0, "min"), (1.0, "s"), (MILLISECOND, "ms"))
+_UNITS = (  # from which step between two ticks on, its size, its name
+    (86400.0, 86400.0, "d"), (3600.0, 3600.0, "h"), (60.0, 60.0, "min"),
+    (100 * MILLISECOND, 1.0, "s"), (MILLISECOND, MILLISECOND, "ms"),
+)  # fmt: skip
 _SHORT_UNITS = ((1.0, "s"), (MILLISECOND, "ms"), (MICROSECOND, "µs"), (NANOSECOND, "ns"))
 
 
@@ -37,9 +39,7 @@ def time_label(seconds: float, step: float) -> str:
     """A time of a tick, in the unit of the step between two: `90 s`, `1.5 h`, `0`."""
     if seconds == 0:
         return "0"
-    size, unit = next((one for one in _UNITS if step >= one[0]), _UNITS[-1])
-    if unit == "ms" and step >= TENTHS * MILLISECOND:
-        size, unit = 1.0, "s"
+    _, size, unit = next((one for one in _UNITS if step >= one[0]), _UNITS[-1])
     return f"{seconds / size:g} {unit}"
 
 

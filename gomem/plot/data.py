@@ -68,8 +68,8 @@ def collector_of(log: Log) -> CollectorFacts:
     return CollectorFacts(log, "gctrace")
 
 
-def name_of(data: Log) -> str | None:
-    """What a figure is of; None of a log or a frame, which have no name."""
+def name_of(data: object) -> str | None:
+    """What a figure is of; None of a log, a frame or several captures, which have no name."""
     if isinstance(data, Diagnosis):
         return data.capture.file_name
     if isinstance(data, Capture):

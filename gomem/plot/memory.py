@@ -78,8 +78,7 @@ def ledger_over_time(data: Data | Mapping[str, Data], *, ax: Axes | None = None)
         moments = _known(cast("Data", data))
     if not moments:
         raise CaptureError("no moment says where memory is; wanted smaps, status or MemStats")
-    about = None if several is not None else name_of(cast("Data", data))
-    return one_axes(plot_groups_over_moments(moments), ax, about)
+    return one_axes(plot_groups_over_moments(moments), ax, name_of(data))
 
 
 def _known(data: Data) -> dict[str, tuple[MemoryGroups, int | None]]:
@@ -122,7 +121,7 @@ def levels(
     if not wanted or frame[wanted].isna().all(axis=None):
         raise CaptureError("no moment says how large the process is; wanted smaps or MemStats")
     drawing = plot_levels(frame.reindex(columns=["moment", *wanted]))
-    return one_axes(drawing, ax, None if isinstance(data, pd.DataFrame) else name_of(data))
+    return one_axes(drawing, ax, name_of(data))
 
 
 def small_multiples(
@@ -154,7 +153,7 @@ def heap_return(data: Data | Mapping[str, Data], *, ax: Axes | None = None) -> A
     """
     each = several_of(data) or {"": cast("Data", data)}
     frames = {name: _heap_of(diagnosis_of(one)) for name, one in each.items()}
-    return one_axes(plot_heap_return(frames), ax, name_of(each[""]) if "" in each else None)
+    return one_axes(plot_heap_return(frames), ax, name_of(data))
 
 
 def scavenger(data: Data, *, ax: Sequence[Axes] | None = None) -> list[Axes]:

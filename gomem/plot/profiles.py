@@ -16,7 +16,7 @@ from gomem.views.figures.benchmarks import have_multiples, plot_benchmarks
 from gomem.views.figures.flame_graph import draw_flame
 from gomem.views.figures.growth import plot_growth
 from gomem.views.figures.site_changes import plot_site_changes
-from gomem.views.figures.sites import plot_sites
+from gomem.views.figures.sites import by_flat, plot_sites
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -49,9 +49,8 @@ def sites(
         near = did_you_mean(sample_type, names)
         raise ValueError(f"{sample_type}: wanted one of {', '.join(names)}{near}")
     top = top_sites(profile, sample_type, 12, granularity)
-    rows = top.top.rename(columns={"flat": "value", "flat_low": "low", "flat_high": "high"})
     title = f"{sample_type} by {granularity.removesuffix('s')}"
-    return one_axes(plot_sites(rows, top.unit, title=title), ax, *of)
+    return one_axes(plot_sites(by_flat(top.top), top.unit, title=title), ax, *of)
 
 
 def growth(data: Data, *, ax: Axes | None = None) -> Axes:

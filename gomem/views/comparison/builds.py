@@ -76,11 +76,12 @@ def _of_frame(
 
 
 def _budgets(compared: BuildComparison) -> Section | None:
-    if compared.budgets.empty:
+    budgets = compared.budgets
+    if budgets.empty:
         return None
-    counts = compared.budgets["state"].value_counts()
+    counts = budgets["state"].value_counts()
     gist = ", ".join(f"{count} {state}" for state, count in counts.items())
-    blocks = tables.budget_blocks(compared.budgets)
+    blocks = tables.budget_blocks(budgets)
     return Section("budgets", "Budgets", blocks, gist=gist, opened=set(counts.index) != {MET})
 
 

@@ -16,7 +16,7 @@ from gomem.inputs.schema import rows_of
 from gomem.views.comparison import tables
 from gomem.views.comparison.document import OUTCOMES, builds_title, sides_words, verdict_of
 from gomem.views.comparison.opening import changed_table
-from gomem.views.comparison.words import changed_metrics, changed_sites, groups_of, pair_of
+from gomem.views.comparison.words import changed_metrics, changed_sites, groups_of, of_all, pair_of
 from gomem.views.document import Folded
 from gomem.views.share import Hidden, share
 from gomem.views.tables import table
@@ -93,7 +93,7 @@ def _budgets(budgets: pd.DataFrame) -> list[Table]:
         return []
     ranked = sorted(rows_of(budgets), key=lambda row: STATES.index(row["state"]))
     shown = tables.budget_table(ranked[:MAX_BUDGETS], has_builds="build" in budgets)
-    return [replace(shown, caption=_of_all("Budgets", MAX_BUDGETS, len(ranked)))]
+    return [replace(shown, caption=of_all("Budgets", MAX_BUDGETS, len(ranked)))]
 
 
 def _builds(compared: BuildComparison) -> list[Table]:
@@ -110,13 +110,8 @@ def _builds(compared: BuildComparison) -> list[Table]:
         row | {"said": OUTCOMES[said[row["build"]]][1] if row["build"] in said else "baseline"}
         for row in [baseline, *ranked]
     ]
-    caption = _of_all("RSS by build", MAX_BUILDS, len(rows))
+    caption = of_all("RSS by build", MAX_BUILDS, len(rows))
     return [table(caption, tables.BUILD_RSS, rows[:MAX_BUILDS])]
-
-
-def _of_all(caption: str, most: int, count: int) -> str:
-    """A caption that says of how many the first are shown."""
-    return f"{caption}, {most} of {count}" if count > most else caption
 
 
 def _folded(comparison: Comparison) -> list[Table]:

@@ -61,13 +61,13 @@ def bars_between(sides: Sequence[tuple[str, Comparison | None]]) -> tuple[Bars, 
     return (replace(bars, caption=f"{bars.caption}, in the run with the median"),)
 
 
-def changed_table(metrics: pd.DataFrame, most: int = MAX_CHANGED) -> tuple[Table, ...]:
+def changed_table(metrics: pd.DataFrame) -> tuple[Table, ...]:
     """The metrics that changed, the headline's first, then those that changed most."""
     if metrics.empty:
         return ()
-    largest = words.largest_first(metrics).head(most)
-    of = f", {most} of {len(metrics)}" if len(metrics) > most else ""
-    return (table(f"What changed{of}", tables.CHANGED, largest),)
+    largest = words.largest_first(metrics).head(MAX_CHANGED)
+    caption = words.of_all("What changed", MAX_CHANGED, len(metrics))
+    return (table(caption, tables.CHANGED, largest),)
 
 
 def size_of(comparison: Comparison) -> Tile | None:

@@ -110,6 +110,11 @@ def largest_first(metrics: pd.DataFrame) -> pd.DataFrame:
     return metrics.iloc[np.lexsort((-far, rank))]
 
 
+def of_all(caption: str, most: int, count: int) -> str:
+    """A caption that says of how many the first are shown."""
+    return f"{caption}, {most} of {count}" if count > most else caption
+
+
 def pair_of(comparison: Comparison, question: str) -> Pair | None:
     """The moments that the metrics (`of_metrics`) or the sites (`of_sites`) are of."""
     if comparison.moments.empty:

@@ -57,18 +57,18 @@ def _scale(panel: Panel, rows: Sequence[Mapping[str, Any]]) -> None:
     ends = ("after_median", "after_low", "after_high", "before_low", "before_high")
     known = [(row[end], row["before_median"]) for row in rows for end in ends]
     multiples = [end / base for end, base in known if not is_unknown(end)]
-    low = min([1.0, *(multiple for multiple in multiples if multiple > 0)])
-    high = max([1.0, *multiples])
-    if high <= EXTREME and low >= 1 / EXTREME and all(multiple > 0 for multiple in multiples):
+    above = [multiple for multiple in multiples if multiple > 0]
+    low, high, has_zero = min([1.0, *above]), max([1.0, *multiples]), len(above) < len(multiples)
+    if high <= EXTREME and low >= 1 / EXTREME and not has_zero:
         panel.x.scale = Scale(-0.02 * high, high * 1.08)
         ticks = multiple_ticks(high)
     else:  # what fell to 0 stands at the beginning of the axis
-        first, last = math.floor(math.log10(low)), math.ceil(math.log10(high))
-        first = max(LEAST_DECADE, first - any(multiple <= 0 for multiple in multiples))
-        panel.x.scale = Scale(0.8 * 10.0**first, 1.25 * 10.0 ** max(last, first + 1), log=True)
-        ticks = [10.0**power for power in range(first, max(last, first + 1) + 1)]
+        first = max(LEAST_DECADE, math.floor(math.log10(low)) - has_zero)
+        last = max(math.ceil(math.log10(high)), first + 1)
+        panel.x.scale = Scale(0.8 * 10.0**first, 1.25 * 10.0**last, log=True)
+        ticks = [10.0**power for power in range(first, last + 1)]
     names = [f"{tick:g}" for tick in ticks]
-    if panel.x.scale.log and any(multiple <= 0 for multiple in multiples):
+    if has_zero:
         names[0] = "0"
     panel.x.name(ticks, names, grid=True)
 

@@ -51,6 +51,11 @@ def plot_sites(sites: pd.DataFrame, unit: str, *, title: str, name: str = "sites
     return Drawing(name, title, "; ".join(described) + ".", chart)
 
 
+def by_flat(top: pd.DataFrame) -> pd.DataFrame:
+    """Sites of a profile (`inputs.pprof.sites.SITES`) as `plot_sites` draws them, by flat value."""
+    return top.rename(columns={"flat": "value", "flat_low": "low", "flat_high": "high"})
+
+
 def _draw_row(panel: Panel, place: int, row: dict[str, Any], unit: str) -> None:
     panel.bar(0, place - BAR / 2, float(row["value"]), BAR, Look(BLUE, edge=EDGE))
     if not is_unknown(row["low"]) and not is_unknown(row["high"]):

@@ -11,11 +11,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from gomem.analysis.what_if.watched import OFF
 from gomem.charts.chart import INK, Chart, Look, Panel, Scale
 from gomem.charts.figure import Drawing
 from gomem.charts.look import BLUE, EDGE, VERMILLION
 from gomem.inputs.schema import rows_of
 from gomem.units import format_bytes, is_unknown
+from gomem.views.what_if.words import gogc_word
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -24,7 +26,6 @@ WIDTH, ROW = 7.6, 0.62  # inches, as all lengths here
 LEFT, RIGHT, TOP, FOOT = 1.0, 0.08, 0.28, 0.42
 LIGHTEST, DARKEST = 0.10, 0.75  # opacity of blue: numbers read on all of it
 FRAME = 2.4
-OFF = -1
 
 
 def plot_what_if_grid(grid: pd.DataFrame, *, name: str = "what-if") -> Drawing:
@@ -45,7 +46,7 @@ def plot_what_if_grid(grid: pd.DataFrame, *, name: str = "what-if") -> Drawing:
         panel.bar(left, top, 1, 1, Look("none", "", VERMILLION, FRAME), label="today")
         panel.words("today", left + 0.04, top + 0.12, size=6.5)
     panel.x.scale, panel.y.scale = Scale(0, len(gogc)), Scale(len(limits), 0)
-    names = ["GOGC=off" if percent == OFF else f"GOGC={percent}" for percent in gogc]
+    names = [f"GOGC={gogc_word(percent)}" for percent in gogc]
     panel.x.name([place + 0.5 for place in range(len(gogc))], names)
     panel.y.name(
         [place + 0.5 for place in range(len(limits))],
@@ -81,8 +82,7 @@ def _draw_field(panel: Panel, row: dict[str, Any], place: tuple[int, int], shade
 def _describe(grid: pd.DataFrame) -> str:
     each = []
     for row in rows_of(grid):
-        gogc = "off" if row["gogc"] == OFF else row["gogc"]
-        limit = row["memory_limit_bytes"]
+        gogc, limit = gogc_word(row["gogc"]), row["memory_limit_bytes"]
         under = "no limit" if is_unknown(limit) else format_bytes(limit)
         today = ", today's" if row["is_present"] else ""
         each.append(

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from gomem.analysis.what_if.watched import OFF
 from gomem.charts.chart import INK, MUTED, Chart, Dash, Look, Panel, Scale
 from gomem.charts.figure import Drawing, name_bytes
 from gomem.charts.look import BLUE, GREEN, ORANGE, PURPLE, VERMILLION
@@ -19,7 +20,8 @@ from gomem.charts.svg import POINTS
 from gomem.inputs.schema import rows_of
 from gomem.units import format_bytes, is_unknown
 from gomem.views.figures.benchmarks import multiple_ticks
-from gomem.views.figures.what_if_grid import OFF, limit_key
+from gomem.views.figures.what_if_grid import limit_key
+from gomem.views.what_if.words import gogc_word
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -107,16 +109,15 @@ class _Labels:
 def _draw_limit(panel: Panel, rows: Rows, look: tuple[str, str, Dash], labels: _Labels) -> None:
     """A line through the points of a limit, each with its intervals and its GOGC."""
     colour, marker, dash = look
-    limit, bar = limit_key(rows[0]), Look(edge=colour, width=1.6, opacity=INTERVAL)
+    bar = Look(edge=colour, width=1.6, opacity=INTERVAL)
     points = [_point(row) for row in rows]
     for row, (heap, cores) in zip(rows, points, strict=True):
         panel.line(_ends(row, "peak_heap_bytes"), [cores] * 2, bar)
         panel.line([heap] * 2, MILLI * _ends(row, "gc_cpu_cores"), bar)
-        labels.add(gogc_word(row), heap, cores)
-    label = "no limit" if limit < 0 else f"GOMEMLIMIT {format_bytes(limit)}"
+        labels.add(_gogc(row), heap, cores)
     edge = Look(edge=colour, width=1.4, dash=dash)
     x, y = np.array(points).T
-    panel.line(x, y, edge, label, marker=marker, mark_edge=INK)
+    panel.line(x, y, edge, _limit(rows[0]), marker=marker, mark_edge=INK)
 
 
 def _mark_today(panel: Panel, row: dict[str, Any]) -> None:
@@ -136,19 +137,21 @@ def _ends(row: dict[str, Any], name: str) -> np.ndarray:
     return np.array([np.nan if is_unknown(end) else float(end) for end in ends])
 
 
-def gogc_word(row: dict[str, Any]) -> str:
-    """A setting's GOGC."""
-    return f"GOGC {'off' if row['gogc'] == OFF else row['gogc']}"
+def _gogc(row: dict[str, Any]) -> str:
+    return f"GOGC {gogc_word(row['gogc'])}"
+
+
+def _limit(row: dict[str, Any]) -> str:
+    limit = limit_key(row)
+    return "no limit" if limit < 0 else f"GOMEMLIMIT {format_bytes(limit)}"
 
 
 def _describe(rows: Rows) -> str:
     each = []
     for row in rows:
-        limit = limit_key(row)
-        under = "no limit" if limit < 0 else f"GOMEMLIMIT {format_bytes(limit)}"
         today = ", today's" if row["is_present"] else ""
         each.append(
-            f"{gogc_word(row)}, {under}{today}: {row['gc_cpu_cores']:.3g} cores, "
+            f"{_gogc(row)}, {_limit(row)}{today}: {row['gc_cpu_cores']:.3g} cores, "
             f"{format_bytes(row['peak_heap_bytes'])}"
         )
     return "; ".join(each) + "."

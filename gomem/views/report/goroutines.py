@@ -32,13 +32,14 @@ def goroutines_section(diagnosis: Diagnosis) -> Section | None:
         return None
     groups = table("Goroutines by where they wait", COLUMNS, rows[:GROUPS])
     stacks = [Folded(text("Stack of {}", _name(row)), (_stack(row),)) for row in rows[:STACKS]]
-    gist = text("{}, {} in {}", Count(_total(rows), "goroutine"), *_first(rows))
+    first = Count(rows[0]["goroutines"]), _name(rows[0])
+    gist = text("{}, {} in {}", _total(rows), *first)
     return Section("goroutines", "Goroutines", (groups, *stacks), gist=gist)
 
 
 def goroutine_bars(diagnosis: Diagnosis, colour: str) -> Bars | None:
     """The largest groups as bars; None without goroutines."""
-    rows = _rows(diagnosis)[:STACKS]
+    rows = _rows(diagnosis)
     if not rows:
         return None
     longest = rows[0]["goroutines"]
@@ -49,22 +50,17 @@ def goroutine_bars(diagnosis: Diagnosis, colour: str) -> Bars | None:
             (Piece(row["goroutines"] / longest, colour),),
             code=True,
         )
-        for row in rows
+        for row in rows[:STACKS]
     )
-    whole = Count(_total(_rows(diagnosis)), "goroutine")
-    return Bars(text("{} by where they wait", whole), bars)
+    return Bars(text("{} by where they wait", _total(rows)), bars)
 
 
 def _rows(diagnosis: Diagnosis) -> list[Row]:
     return rows_of(diagnosis.facts.goroutine_groups)
 
 
-def _total(rows: list[Row]) -> int:
-    return sum(int(row["goroutines"]) for row in rows)
-
-
-def _first(rows: list[Row]) -> tuple[Count, Function]:
-    return Count(rows[0]["goroutines"]), _name(rows[0])
+def _total(rows: list[Row]) -> Count:
+    return Count(sum(int(row["goroutines"]) for row in rows), "goroutine")
 
 
 def _name(row: Row) -> Function:

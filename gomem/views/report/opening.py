@@ -22,8 +22,9 @@ from gomem.views.figures.gc_timeline import plot_gc_timeline
 from gomem.views.names import typed
 from gomem.views.report.allocations import SAMPLE_TYPES
 from gomem.views.report.goroutines import goroutine_bars
-from gomem.views.report.ledger import SMALL
+from gomem.views.report.ledger import OTHERS, SMALL
 from gomem.views.report.verdict import TONES, label_of, proof_of, steps_of, together
+from gomem.views.words import CLAIMED
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -39,8 +40,6 @@ CAPTIONS = {
     "rss": "RSS by owner",
     "reserved": "Reserved by Go, as RSS is not known at every snapshot",
 }
-BEYOND = "reserved by Go, not in RSS"
-OTHERS = f"others, each under {Share(SMALL)}"
 GREY = GROUP_LOOK["undivided"]
 
 
@@ -133,7 +132,7 @@ def _keys(
         keys.append(Key(OTHERS, *GREY, tuple(Bytes(round(size)) for size in sums), change))
     if any(owners.beyond):
         change = BytesChange(owners.beyond[-1] - owners.beyond[0]) if changes else ""
-        keys.append(Key(BEYOND, "", "", tuple(map(Bytes, owners.beyond)), change))
+        keys.append(Key(CLAIMED, "", "", tuple(map(Bytes, owners.beyond)), change))
     return tuple(keys)
 
 

@@ -8,7 +8,7 @@ from gomem.errors import CaptureError
 from gomem.text import MomentName, text
 from gomem.views.figures.gc_timeline import plot_gc_timeline
 from gomem.views.figures.groups_over_moments import plot_groups_over_moments
-from gomem.views.figures.sites import plot_sites
+from gomem.views.figures.sites import by_flat, plot_sites
 from gomem.views.names import hidden
 from gomem.views.share import share
 
@@ -39,9 +39,7 @@ def picture(diagnosis: Diagnosis, *, redact: bool = False) -> Drawing:
         }
         return plot_groups_over_moments(share(known, shown), name="picture")
     if diagnosis.sites_first is not None and IN_USE in diagnosis.sites[diagnosis.sites_first]:
-        sites = diagnosis.sites[diagnosis.sites_first][IN_USE]
-        renamed = {"flat": "value", "flat_low": "low", "flat_high": "high"}
-        rows = sites.top.head(SITES).rename(columns=renamed)
+        rows = by_flat(diagnosis.sites[diagnosis.sites_first][IN_USE].top.head(SITES))
         return plot_sites(rows, "bytes", title="Live heap by allocation site", name="picture")
     if diagnosis.collector is not None and not diagnosis.collector.cycles.empty:
         return plot_gc_timeline(diagnosis.collector.timeline, name="picture")

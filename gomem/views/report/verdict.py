@@ -43,7 +43,6 @@ def verdict(diagnosis: Diagnosis) -> Verdict:
     """The diagnosis' verdict, with numbers kept with their units."""
     said = diagnosis.verdict
     tone = _tone(diagnosis)
-    is_where = said.headline.startswith("RSS is")
     details = (said.moved, said.found, *said.whose)
     finding = next((one for one in diagnosis.findings if one.code == said.code), None)
     return Verdict(
@@ -54,7 +53,7 @@ def verdict(diagnosis: Diagnosis) -> Verdict:
         steps_of(together(typed(said.next_step, diagnosis))),
         together(said.further),
         size=_size(diagnosis),
-        where="" if is_where else together(typed(said.where, diagnosis)),
+        where="" if said.is_in_short else together(typed(said.where, diagnosis)),
         proof=() if finding is None else proof_of(finding, SHOWN_PROOF),
     )
 

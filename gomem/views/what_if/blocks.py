@@ -50,9 +50,8 @@ def what_if_blocks(answer: WhatIf, *, opened: bool = False) -> tuple[Block, ...]
     """
     if answer.refused is not None:
         return (Paragraph(f"No estimate of other settings: {answer.refused}."),)
-    first = (trade_figure(answer), Paragraph(today_words(answer.present)), *_bought(answer))
     return (
-        *(() if opened else first),
+        *(() if opened else _first_screen(answer)),
         *_advised(answer.advice, said=opened),
         table(EACH_SETTING, GRID, answer.grid),
         Folded(
@@ -70,9 +69,9 @@ def trade_figure(answer: WhatIf) -> Figure:
     return Figure(TRADE_CAPTION, plot_what_if_trade, lambda: {"grid": answer.grid})
 
 
-def _bought(answer: WhatIf) -> tuple[Block, ...]:
-    said = bought_words(answer)
-    return (Paragraph(said),) if said else ()
+def _first_screen(answer: WhatIf) -> tuple[Block, ...]:
+    said = filter(None, (today_words(answer.present), bought_words(answer)))
+    return (trade_figure(answer), *map(Paragraph, said))
 
 
 def _advised(advice: PodAdvice | None, *, said: bool) -> tuple[Block, ...]:
@@ -81,12 +80,12 @@ def _advised(advice: PodAdvice | None, *, said: bool) -> tuple[Block, ...]:
         return ()
     caption = f"A GOMEMLIMIT for a container of {format_bytes(advice.container_bytes)}"
     steps = advice_table(caption, advice.steps, advice.gomemlimit_bytes)
-    sentences = joined(" ", [advice_words(advice), *advice_reasons(advice)])
+    sentences = () if said else (advice_words(advice), *advice_reasons(advice))
     risk = risk_words(advice)
     return (
-        *(() if said else (Paragraph(sentences),)),
+        *([Paragraph(joined(" ", sentences))] if sentences else []),
         steps,
-        *((Notes(risk),) if risk else ()),
+        *([Notes(risk)] if risk else []),
     )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from importlib.metadata import version
 from typing import TYPE_CHECKING
 
-from gomem.text import Bytes, CaptureName, Command, Text, text
+from gomem.text import Bytes, CaptureName, Command, Text, joined, text
 from gomem.views.document import Document, Section, Step, Tile, Verdict
 from gomem.views.names import hidden
 from gomem.views.share import share
@@ -13,9 +13,8 @@ from gomem.views.what_if.blocks import trade_figure, what_if_blocks
 from gomem.views.what_if.words import (
     advice_reasons,
     advice_words,
+    advised_settings,
     bought_words,
-    limit_setting,
-    settings_command,
     today_words,
 )
 
@@ -52,8 +51,9 @@ def _verdict(answer: WhatIf) -> Verdict:
         return Verdict("neutral", "estimate", bought or today, (today,) if bought else ())
     tone: Tone = "info" if advice.gogc is not None else "warning"
     details = (*advice_reasons(advice), today)
-    command = settings_command(advice)
-    steps = (Step(Command(command), is_command=True),) if command else ()
+    settings = advised_settings(advice)
+    command = f"export {' '.join(settings)}"
+    steps = (Step(Command(command), is_command=True),) if settings else ()
     return Verdict(tone, "advice", advice_words(advice), details, steps, size=_size(advice))
 
 
@@ -61,7 +61,6 @@ def _size(advice: PodAdvice) -> Tile | None:
     """The GOGC that is advised, with its limit."""
     if advice.gogc is None:
         return None
-    limit = advice.gomemlimit_bytes
-    beside = "" if limit is None else f"GOMEMLIMIT={limit_setting(limit)}, "
-    container = text("{}container of {}", beside, Bytes(advice.container_bytes))
-    return Tile(f"GOGC={advice.gogc}", container)
+    gogc, *beside = advised_settings(advice)
+    container = text("container of {}", Bytes(advice.container_bytes))
+    return Tile(gogc, joined(", ", [*beside, container]))

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from gomem.analysis.what_if.watched import OFF
 from gomem.text import Bytes, Count, Rate, Seconds, Share, Text, joined, text
 from gomem.units import format_bytes, format_seconds, is_unknown
 
@@ -14,7 +15,6 @@ if TYPE_CHECKING:
     from gomem.analysis.what_if.watched import Present
     from gomem.analysis.what_if.what_if import PodAdvice, WhatIf
 
-OFF = -1  # GOGC=off in the grid
 HIGHEST = 400  # the GOGC that people ask about
 UNEVEN = 0.3  # an error of the back-test from which on the intervals are the message
 NO_BACKTEST = (
@@ -121,9 +121,7 @@ def advice_words(advice: PodAdvice) -> Text:
             pod,
             Bytes(left),
         )
-    limit = advice.gomemlimit_bytes
-    also = "" if limit is None else f" and GOMEMLIMIT={limit_setting(limit)}"
-    return text("Set GOGC={}{} for a container of {}.", str(advice.gogc), also, pod)
+    return text("Set {} for a container of {}.", " and ".join(advised_settings(advice)), pod)
 
 
 def advice_reasons(advice: PodAdvice) -> tuple[Text, ...]:
@@ -146,13 +144,12 @@ def advice_reasons(advice: PodAdvice) -> tuple[Text, ...]:
     )
 
 
-def settings_command(advice: PodAdvice) -> str:
-    """The settings to paste before the program's own command; empty where none is advised."""
+def advised_settings(advice: PodAdvice) -> tuple[str, ...]:
+    """GOGC and GOMEMLIMIT as the environment has them; none where none is advised."""
     if advice.gogc is None:
-        return ""
+        return ()
     limit = advice.gomemlimit_bytes
-    also = "" if limit is None else f" GOMEMLIMIT={limit_setting(limit)}"
-    return f"export GOGC={advice.gogc}{also}"
+    return f"GOGC={advice.gogc}", *([] if limit is None else [f"GOMEMLIMIT={limit_setting(limit)}"])
 
 
 def risk_words(advice: PodAdvice) -> tuple[Text, ...]:

@@ -6,6 +6,7 @@ What matters least is left out first, so that the verdict and what to do next al
 from __future__ import annotations
 
 import textwrap
+from itertools import cycle
 from typing import TYPE_CHECKING
 
 from gomem.views.document import MARKS, Bars, Lead, Tiles
@@ -122,10 +123,10 @@ def _bars(bars: Bars, width: int) -> Iterator[Row]:
     column = max(map(len, names), default=0)
     values = [readable(bar.value) for bar in bars.bars]
     room = max(8, width - column - max(map(len, values), default=0) - 2)
-    shown = [key for key in bars.keys if not key.is_finer]
-    marks = [SHADES[place % len(SHADES)] if key.colour else HOLLOW
-             for place, key in enumerate(shown)]  # fmt: skip
-    shades = {(key.colour, key.hatch): mark for key, mark in zip(shown, marks, strict=True)}
+    left = cycle(SHADES)
+    marks = [" " if key.is_finer else next(left) if key.colour else HOLLOW for key in bars.keys]
+    shades = {(key.colour, key.hatch): mark
+              for key, mark in zip(bars.keys, marks, strict=True) if not key.is_finer}  # fmt: skip
     for name, bar, value in zip(names, bars.bars, values, strict=True):
         drawn, end = "", 0.0
         for piece in bar.pieces:  # what is too small for a character is not drawn
@@ -134,8 +135,7 @@ def _bars(bars: Bars, width: int) -> Iterator[Row]:
             shade = shades.get((piece.colour, piece.hatch), usual)
             drawn += shade * (round(end * room) - len(drawn))
         yield KEEP, f"{name:<{column}} {drawn:<{room}} {value}", ""
-    by_key = {id(key): mark for key, mark in zip(shown, marks, strict=True)}
-    yield from _keys(bars.keys, [by_key.get(id(key), " ") for key in bars.keys], width)
+    yield from _keys(bars.keys, marks, width)
 
 
 def _keys(keys: Sequence[Key], marks: Sequence[str], width: int) -> Iterator[Row]:

@@ -12,11 +12,12 @@ from gomem.text import Bytes, Text
 from gomem.units import MIB
 from gomem.views.document import Bars, Card, Figure, Lead, Tiles
 from gomem.views.report.ledger import SMALL
-from gomem.views.report.opening import BEYOND, LEADS, OTHERS, first_sentence, opening
+from gomem.views.report.opening import LEADS, OTHERS, first_sentence, opening
 from gomem.views.report.opening import bars_of as shown_bars
 from gomem.views.report.report import SECTIONS, report_document
 from gomem.views.report.verdict import together
 from gomem.views.share import Hidden, share
+from gomem.views.words import CLAIMED
 from tests.builders import CAPTURES, FIXTURES, diagnosed
 
 ZEROING = FIXTURES / "captures/zeroing-go1.24.2"
@@ -160,7 +161,7 @@ def test_a_baseline_stands_above_its_counterpart():
 def test_what_go_reserves_and_is_not_in_rss_is_hollow():
     (key,) = [one for one in bars_of(diagnosed(BASELINE)).keys if not one.colour]
 
-    assert BEYOND == key.name
+    assert CLAIMED == key.name
     assert "165 MiB" == key.values[-1]
 
 
