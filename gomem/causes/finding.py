@@ -51,6 +51,7 @@ class Site:
         high: Upper end of the same.
         change: What it has more.
         share: That as a share of all that came.
+        object_bytes: Size of the objects that most of it is in; None if no profile says.
     """
 
     function: str
@@ -61,6 +62,7 @@ class Site:
     high: float = 0.0
     change: float = 0.0
     share: float = 0.0
+    object_bytes: int | None = None
 
     @property
     def words(self) -> Text:

@@ -64,8 +64,8 @@ def goroutines_hold(case: Case, sites: tuple[Site, ...]) -> bool:
     """Whether what grows in the heap can be what goroutines hold that pile up.
 
     It cannot if most of it is allocated by functions that have nothing to do with them. Theirs are
-    the functions in which they wait, began, and were started, and those of the package in which
-    they wait, unless it is main.
+    the functions in which they wait, began, and were started, those of the package in which they
+    wait, unless it is main, and those of whose objects one came for each goroutine that came.
 
     Args:
         case: What is known.
@@ -76,11 +76,32 @@ def goroutines_hold(case: Case, sites: tuple[Site, ...]) -> bool:
     waiting, live = case.facts.goroutines.waiting, case.facts.live_heap
     if not sites or waiting is None:
         return True
-    others = [site for site in sites if not _is_theirs(site.own_function, site.function, waiting)]
+    others = [
+        site
+        for site in sites
+        if not (_is_theirs(site.own_function, site.function, waiting) or _is_one_each(site, case))
+    ]
     shown = sites[0].change / sites[0].share if sites[0].share else 0.0
     grown = live.rise.grown if live is not None and live.rise is not None else 0.0
     whole = max(shown, grown)
     return sum(site.change for site in others) <= case.thresholds.most_share * whole
+
+
+def _is_one_each(site: Site, case: Case) -> bool:
+    """Whether one object of a site came for each goroutine that came, by the rates of both.
+
+    The goroutine that allocates a request's buffer need not be the one that waits with it. Rates,
+    since a profile and a count are not of the same time.
+    """
+    live, count = case.facts.live_heap, case.facts.goroutines.count
+    rise = None if live is None else live.rise
+    if rise is None or count is None or not site.object_bytes or count.slope <= 0:
+        return False
+    if not case.facts.goroutines_are_timed:
+        return False
+    each = rise.slope * site.share / site.object_bytes / count.slope
+    most = case.thresholds.one_each_ratio
+    return 1 / most <= each <= most
 
 
 def _is_theirs(own: str, function: str, waiting: Waiting) -> bool:

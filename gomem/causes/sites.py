@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from gomem.causes.finding import Evidence, Site
 from gomem.inputs.pprof.calls.names import base_name
 from gomem.text import File, Function, Share, Text, text
+from gomem.units import is_unknown
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -55,14 +56,19 @@ def largest_sites(rows: pd.DataFrame | None, thresholds: Thresholds) -> tuple[Si
             row.function,
             row.own_function,
             file=row.file,
-            line=None if row.line is None or row.line != row.line else int(row.line),
+            line=_whole(row.line),
             low=float(row.low),
             high=float(row.high),
             change=float(row.change),
             share=float(row.change) / whole,
+            object_bytes=_whole(row.object_bytes),
         )
         for row in large.astype(object).itertuples()
     )
+
+
+def _whole(value: Any) -> int | None:
+    return None if is_unknown(value) else int(value)
 
 
 def share_words(share: float, thresholds: Thresholds) -> Text:

@@ -66,6 +66,8 @@ class Thresholds:
         uncounted_goroutines: New descriptors that matter where goroutines are not counted; and
             goroutines in the same place of a single dump that matter.
         goroutine_growth_ratio: The same, as a multiple of the first; how they came says more.
+        one_each_ratio: How far from one the objects that came for each goroutine that came can be,
+            to be theirs: sampling and the lag of profiles are as large.
         goroutines_beside: More goroutines than at the first moment that are worth naming beside
             memory outside Go that grows with them.
         goroutine_change_ratio: In a comparison, how many times as many are not noise, however often
@@ -195,6 +197,7 @@ class Thresholds:
     goroutine_growth: int = 100
     uncounted_goroutines: int = 1_000
     goroutine_growth_ratio: float = 1.5
+    one_each_ratio: float = 1.4
     goroutines_beside: int = 20
     goroutine_change_ratio: float = 2.0
     thread_growth: int = 20

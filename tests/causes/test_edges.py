@@ -70,6 +70,7 @@ def test_the_usual_thresholds():
         "goroutine_growth": 100,
         "uncounted_goroutines": 1_000,
         "goroutine_growth_ratio": 1.5,
+        "one_each_ratio": 1.4,
         "goroutines_beside": 20,
         "goroutine_change_ratio": 2.0,
         "thread_growth": 20,

@@ -5,6 +5,7 @@ import pandas as pd
 import pytest
 
 import gomem
+from gomem.analysis.memory.live_heap import LiveHeap
 from gomem.analysis.series.goroutine_growth import SMALLEST_STACK, goroutine_growth, waiting_of
 from gomem.analysis.series.level import Level
 from gomem.causes import goroutine_leak
@@ -12,9 +13,10 @@ from gomem.causes.case import Case
 from gomem.causes.finding import Severity
 from gomem.facts.goroutines import GoroutineCount
 from gomem.text import Count, Function
-from gomem.units import MIB
+from gomem.units import KIB, MIB
 from tests.builders import but, case_of
 from tests.causes.situations import facts
+from tests.causes.test_heap_growth import holders
 
 WAITING = "runtime.gopark;sync.(*WaitGroup).Wait;main.(*report).wait;main.serve.func1"
 IDLE = "runtime.gopark;main.accept;main.main"
@@ -95,6 +97,33 @@ def test_they_hold_their_stacks_at_least():
 
     assert 6000 * SMALLEST_STACK == small.bytes
     assert 24 * MIB == measured.bytes
+
+
+@pytest.mark.parametrize(
+    ("each", "hold"),
+    [
+        pytest.param(1.0, True, id="one object each"),
+        pytest.param(0.8, True, id="one each, less what sampling missed"),
+        pytest.param(8.0, False, id="eight times as many: something else"),
+        pytest.param(0.3, False, id="one for every third of them"),
+    ],
+)
+def test_objects_of_which_one_came_for_each_goroutine_are_theirs(each, hold):
+    """
+    main.post allocates a letter of 24 KiB and starts the goroutine that waits with it: no stack of
+    that goroutine has main.post.
+    """
+    size, came = 24 * KIB, 6000
+    live = LiveHeap(
+        Level("marks", np.arange(7.0), MIB + each * size * came * np.arange(7.0) / 6),
+        frozenset({"marks"}),
+        1.0,
+    )
+    more = holders(("main.post", "main.post", each * size * came / MIB))
+    (finding,) = goroutine_leak.find(case([1, 3001, 6001], live_heap=live, growth_holders=more))
+
+    stacks = came * SMALLEST_STACK
+    assert round(stacks + each * size * came * hold) == finding.bytes
 
 
 def test_where_most_of_those_wait_that_came_not_where_most_are():

@@ -12,12 +12,13 @@ from gomem.causes.case import Case
 from gomem.causes.finding import Severity
 from gomem.inputs.schema import build
 from gomem.text import Bytes, Function, Rate
-from gomem.units import MIB
+from gomem.units import KIB, MIB
 from tests.builders import but, case_of
 from tests.causes.situations import facts
 
 T = np.linspace(0, 30, 16)
 KINDS = ("log", "marks", "profiles")
+OBJECT = 24 * KIB
 
 
 def holders(*rows: tuple[str, str, float]) -> pd.DataFrame:
@@ -28,6 +29,7 @@ def holders(*rows: tuple[str, str, float]) -> pd.DataFrame:
         "function": [function for _, function, _ in rows],
         "file": ["main.go"] * len(rows),
         "line": [7] * len(rows),
+        "object_bytes": [OBJECT] * len(rows),
         "before": [0.0] * len(rows),
         "after": sizes,
         "change": sizes,

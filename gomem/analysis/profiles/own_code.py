@@ -18,6 +18,7 @@ import numpy as np
 import pandas as pd
 
 from gomem.analysis.profiles.changes import compare_sites, is_exact, measured, unseen_high
+from gomem.analysis.profiles.sizes import sample_sizes
 from gomem.inputs.pprof.calls.filters import matches
 from gomem.inputs.pprof.calls.names import can_be_mended, of_others
 from gomem.inputs.pprof.calls.nodes import function_files, function_names
@@ -45,6 +46,7 @@ HOLDERS = (
     Column("function", "str", "", "Function that called the allocator for most of it."),
     Column("file", "str", "", "File of the own function's call; empty if unknown."),
     Column("line", "Int64", "", "Its line."),
+    Column("object_bytes", "Int64", "B", "Size of the objects that most of it is in."),
     Column("before", "Float64", "", "Value in the earlier profile; 0 without one."),
     Column("after", "Float64", "", "Value in the later profile."),
     Column("change", "Float64", "", "After less before."),
@@ -159,12 +161,13 @@ def holders(
         before_unseen_high=unseen,
         after_unseen_high=unseen,
     )
-    allocators = new.allocators()
     names = changes["function"].tolist()
+    allocators, sizes = new.allocators(), new.object_sizes()
     functions, files, lines = (
         [allocators.get(name, ("", "", None))[part] for name in names] for part in range(3)
     )
     columns = {"own_function": names, "function": functions, "file": files, "line": lines}
+    columns["object_bytes"] = [sizes.get(name) for name in names]
     numbers = {name: changes[name] for name in ("before", "after", "change", "low", "high")}
     return build(columns | numbers, HOLDERS)
 
@@ -208,6 +211,16 @@ class _Owned:
             number = int(columns.locations.line_number[row.line]) if row.line >= 0 else 0
             found[row.own] = function, file, number or None
         return found
+
+    def object_sizes(self) -> dict[str, int]:
+        """Of each own function, the size of the objects that most of it is in, where they count."""
+        if self._type.replace("_space", "_objects") not in self._profile.sample_type_names:
+            return {}
+        sizes = sample_sizes(self._profile, self._type)
+        rows = pd.DataFrame({"own": self._own_names, "size": sizes, "value": self._values})
+        sums = rows[sizes > 0].groupby(["own", "size"], sort=False)["value"].sum()
+        largest = sums.sort_values(ascending=False, kind="stable").reset_index()
+        return dict(largest.drop_duplicates("own")[["own", "size"]].itertuples(index=False))
 
     @property
     def _values(self) -> NDArray[np.float64]:

@@ -81,7 +81,7 @@ def object_sizes(
     rows = pd.DataFrame(
         {
             "function": profile.leaves(there, granularity),
-            "object_bytes": _sizes(profile, f"{held}_space")[there],
+            "object_bytes": sample_sizes(profile, f"{held}_space")[there],
             "objects": objects[there],
             "bytes": space[there],
         }
@@ -106,7 +106,7 @@ def object_sizes(
     return build(dict(largest_first.reset_index(drop=True)), OBJECTS)
 
 
-def _sizes(profile: Profile, sample_type: str) -> NDArray[np.int64]:
+def sample_sizes(profile: Profile, sample_type: str) -> NDArray[np.int64]:
     """Size of each sample's objects: had back from the sampling, else the label, else the mean."""
     sampling = sampling_of(profile, sample_type)
     if isinstance(sampling, Sampling):
