@@ -267,7 +267,8 @@ def holding(*flat):
     """Own functions a, b, … by what they allocated, the largest first."""
     names = [chr(ord("a") + place) for place in range(len(flat))]
     rows = pd.DataFrame({"own_function": names, "function": names, "file": "m.go", "line": 7,
-                         "object_bytes": pd.NA, "change": flat, "low": flat, "high": flat})  # fmt: skip
+                         "change": flat, "low": flat, "high": flat})  # fmt: skip
+    rows["object_bytes"] = pd.NA
     return rows.sort_values("change", ascending=False, kind="stable")
 
 
