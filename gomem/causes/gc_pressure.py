@@ -114,11 +114,12 @@ def _is_enough(log: CollectorFacts, limits: Thresholds) -> bool:
 
 
 def _by_log(case: Case, log: CollectorFacts) -> Finding:
-    cost, sites = log.cost, allocating_sites(case)
+    cost, sites, marking = log.cost, allocating_sites(case), log.marking_share_of(PACER)
     often = every(cost.interval.p50)
     title = text("The GC takes {}, a collection {}", marking_words(log, PACER), often)
     title += _mostly(sites, case)
     many = cost.steady_cycles >= case.thresholds.enough_cycles
+    unsure = limit_may_decide(case) or not _is_dear(marking, case)
     evidence = (
         row
         for name, unit in _CITED.items()
@@ -127,12 +128,17 @@ def _by_log(case: Case, log: CollectorFacts) -> Finding:
     return CAUSE.finding(
         Severity.WARNING,
         title,
-        cpu_fraction=log.marking_share_of(PACER),
+        cpu_fraction=marking,
         evidence=(*evidence, *_site_evidence(sites, case)),
         next_step=_next_step(sites, _room(log, case.thresholds), case),
         sites=sites,
-        confidence="possible" if limit_may_decide(case) else "certain" if many else "likely",
+        confidence="possible" if unsure else "certain" if many else "likely",
     )
+
+
+def _is_dear(marking: float | None, case: Case) -> bool:
+    """Whether marking is dear by itself. Where it only comes often, latency says if it matters."""
+    return (marking or 0.0) >= case.thresholds.marking_fraction
 
 
 _CITED = {
@@ -167,6 +173,7 @@ def _by_counters(case: Case) -> list[Finding]:
     room = _small_room(counters.room_fraction) if limit_may_decide(case) else _more_room()
     is_past = counters.since_start or counters.forced is None  # or all may have been forced
     unsure = is_past or marking is None or by_stops or limit_may_decide(case)
+    unsure = unsure or not _is_dear(counters.marking_fraction * paced, case)
     return [
         CAUSE.finding(
             Severity.INFO if over or by_stops else Severity.WARNING,

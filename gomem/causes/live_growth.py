@@ -40,7 +40,7 @@ def _is_large(rise: Rise, thresholds: Thresholds) -> bool:
 
 def matters(rise: Rise | None, thresholds: Thresholds) -> bool:
     """Whether a level has risen by enough to be looked at."""
-    if rise is None:
+    if rise is None or rise.slope <= 0:  # a single step: most pairs of readings do not rise
         return False
     least = max(thresholds.growth_bytes, thresholds.growth_fraction * rise.last)
     return rise.grown >= least

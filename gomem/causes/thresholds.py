@@ -135,7 +135,7 @@ class Thresholds:
             log: a program that cannot be stopped makes so many long.
         marking_fraction: Share of GOMAXPROCS for marking that is always a finding: a tenth of the
             machine. Of marking, because the log overstates what stops take.
-        frequent_marking_fraction: Share that is a finding where collections are also frequent. The
+        frequent_marking_fraction: Share that is possible where collections are frequent. The
             analysers of Java's logs have called less than 95 % for the program low for years.
         frequent_interval_seconds: Median interval that is frequent, this or less. Ten in a second:
             most requests then meet a marking phase, with its assists and its write barriers.

@@ -394,7 +394,7 @@ def test_little_room_that_may_be_a_limits_is_possible_pressure(gogc, sure):
     """
     4 above 10 live, of a heap too small to tell GOGC.
     """
-    case = answers(*every(0.010, background=0.8, goal=14), gogc_fraction=gogc)
+    case = answers(*every(0.010, background=1.8, goal=14), gogc_fraction=gogc)
     (finding,) = gc_pressure.find(case)
 
     assert sure == finding.confidence
