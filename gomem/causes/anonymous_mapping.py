@@ -86,7 +86,7 @@ def _finding(moment: MomentFacts, grows: Growth | None, case: Case) -> Finding:
     is_counted = moment.memstats is not None and not with_c
     title = text("{} of RSS ({}) is anonymous memory outside Go", Bytes(size), Share(size / rss))
     if grows is not None:
-        title = grows.title("Anonymous memory outside Go", moment.rss_bytes)
+        title = grows.title("Anonymous memory outside Go")
     sites = caller_sites(callers, case.thresholds, size)
     for site in sites[:1]:
         title += text(", mapped by {}", Function(site.own_function))

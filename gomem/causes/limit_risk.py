@@ -162,8 +162,9 @@ def _worst_bytes(moment: MomentFacts, use: CgroupUse) -> int | None:
 
 def _evidence(moment: MomentFacts, use: CgroupUse, growth: TimeToLimit | None) -> list[Evidence]:
     cgroup = moment.path("cgroup")
-    names = ("limit_bytes", "current_bytes", "unreclaimable_bytes", "working_set_bytes")
+    names = ("current_bytes", "unreclaimable_bytes", "working_set_bytes")
     evidence = [
+        *known(moment.limits_from or cgroup, "B", {"limit_bytes": use.limit_bytes}),
         *known(cgroup, "B", {name: getattr(use, name) for name in names}),
         Evidence(cgroup, "fills most of the limit", use.killer, ""),
         *known("ledger", "B", {"worst_case_bytes": _worst_bytes(moment, use)}),

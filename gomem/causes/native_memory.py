@@ -79,7 +79,7 @@ def _by_totals(case: Case) -> list[Finding]:
         Share(held.low / last.total_bytes),
     )
     if grows is not None:
-        title = grows.title("Memory outside Go (C or mmap)", last.total_bytes)
+        title = grows.title("Memory outside Go (C or mmap)")
     return [
         CAUSE.finding(
             Severity.INFO if grows is None else Severity.WARNING,
@@ -182,7 +182,7 @@ def _finding(
         evidence.append(Evidence(moment.path("memstats"), "HeapInuse", held, "B"))
     title = _title(native, moment.rss_bytes or 0)
     if grows is not None:
-        title = grows.title("C memory (malloc)", moment.rss_bytes)
+        title = grows.title("C memory (malloc)")
     sites = caller_sites(callers, thresholds, native.bytes)
     for site in sites[:1]:
         title += text(", C called by {}", Function(site.own_function))

@@ -39,21 +39,23 @@ class Growth:
 
     Attributes:
         rise: How it moved.
+        rss_bytes: RSS at the last of the moments that it is read from.
         is_timed: Whether the moments have times; else they are numbered.
         probability: How often such a rise went on.
         confidence: `likely` or `possible`.
     """
 
     rise: Rise
+    rss_bytes: int
     is_timed: bool
     probability: float
     confidence: str
 
-    def title(self, what: str, rss_bytes: int | None) -> Text:
+    def title(self, what: str) -> Text:
         """What grows, how fast and to where, and what share of RSS that is."""
         rise = self.rise
         first, last = Bytes(round(rise.first)), Bytes(round(rise.last))
-        share = text(" ({} of RSS)", Share(rise.last / rss_bytes)) if rss_bytes else Text()
+        share = text(" ({} of RSS)", Share(rise.last / self.rss_bytes))
         if not self.is_timed:
             return text("{} grows: {} → {}{}", Text(what), first, last, share)
         rate = Rate(rise.grown / rise.seconds)
@@ -99,17 +101,17 @@ def growth(
         least_bytes: By how much it must have grown at least.
         size_of: Of one kind of it, where every moment has mappings; else of all together.
     """
-    level = _level(case, size_of)
+    account, level = case.facts.account, _level(case, size_of)
     values = None if level is None else _features(case, level, least_bytes)
-    if level is None or level.rise is None or values is None:
+    if account is None or level is None or level.rise is None or values is None:
         return None
     thresholds, sure = case.thresholds, scores()[CODE].probability(values)
     if sure < thresholds.possible_probability:
         return None
     enough = level.rise.readings >= thresholds.growth_readings
     likely = enough and sure >= thresholds.likely_probability
-    timed = case.facts.account is not None and case.facts.account.is_timed
-    return Growth(level.rise, timed, sure, "likely" if likely else "possible")
+    confidence = "likely" if likely else "possible"
+    return Growth(level.rise, account.last.total_bytes, account.is_timed, sure, confidence)
 
 
 def features(case: Case) -> dict[str, float] | None:

@@ -96,6 +96,8 @@ def _at(moment: MomentFacts, case: Case) -> Finding | None:
     if not are_large and not (moment.rss_bytes and few and size >= large_part):
         return None
     lasting = not _come_and_go(case.facts.moments)
+    with_stacks = [one for one in case.facts.moments if stack_bytes(one)]
+    is_watched = len(with_stacks) >= limits.growth_readings  # fewer show no direction
     is_grave = lasting and are_large and count is not None and size >= large_part
     deep = [one for one in case.facts.callers.recursing if one.depth >= limits.recursion_depth]
     title = text("Goroutine stacks take {}; no file counts the goroutines", Bytes(size))
@@ -121,6 +123,6 @@ def _at(moment: MomentFacts, case: Case) -> Finding | None:
         ),
         mechanism=_UNCOUNTED if count is None else "",
         next_step=_next_step(deep, is_counted=count is not None),
-        confidence="likely" if lasting and count is not None else "possible",
+        confidence="likely" if lasting and count is not None and is_watched else "possible",
         sites=caller_sites(deep, limits, size),
     )

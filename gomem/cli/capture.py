@@ -53,7 +53,7 @@ def capture(
     redact: Annotated[bool, typer.Option("--redact")] = False,
     script: Annotated[bool, typer.Option("--script")] = False,
 ) -> None:
-    """Collect what a running Go process and the kernel say of its memory, moment by moment.
+    """Collect what a running Go process and the kernel say of its memory, snapshot by snapshot.
 
     From a PID it finds where the process listens on this machine, and what it serves there; from a
     URL on this machine it finds the PID. With neither, each gives its own side alone. The folder is
@@ -68,11 +68,11 @@ def capture(
         targets: A process by its number, its URLs, or both.
         output: The folder to capture to.
         url: Where it serves /debug/pprof/, /debug/vars, /metrics; can be repeated.
-        every: A moment so often, as 10s or 100ms.
+        every: A snapshot so often, as 10s or 100ms.
         for_: For so long; else until Ctrl-C.
         when: Only then: 'rss>2GiB', 'rss>1.2*median', 'goroutines>10000'.
-        cool_down: With --when: no moment for so long after one.
-        pair: One more moment, once a collection has ended.
+        cool_down: With --when: no snapshot for so long after one.
+        pair: One more snapshot, once a collection has ended.
         gctrace: Its GODEBUG=gctrace=1 log, to take along.
         profiles: Which profiles; an empty text for none.
         header: 'Name: value' for each request, or @FILE with a header a line.
@@ -112,7 +112,7 @@ def capture(
     try:
         _run(named, access, plan, output, gctrace, redact=redact)
     except KeyboardInterrupt as stopped:
-        said = "interrupted; whole moments are kept, if there were any"
+        said = "interrupted; whole snapshots are kept, if there were any"
         raise KeyboardInterrupt(said) from stopped
 
 
@@ -159,7 +159,7 @@ def _conclude(session: Session, output: Path, why: str) -> None:
     shown = readable_name(str(output))
     if not count and why != "interrupted":
         raise CaptureError(f"{shown}: nothing could be captured: {why}")
-    moments = how_many(count, "moment") if count else "no moment"
+    moments = how_many(count, "snapshot") if count else "no snapshot"
     said = [f"{moments} in {shown}" + ("" if why == "done" else f"; {why}")]
     if session.apart is not None:
         median, most = session.apart
@@ -257,7 +257,7 @@ def _watched(session: Session) -> Iterator[None]:
 
         def show(moments: int, rss_bytes: int | None) -> None:
             resident = "" if rss_bytes is None else f", RSS {format_bytes(rss_bytes)}"
-            status.update(f"moment {moments}{resident}; Ctrl-C ends it")
+            status.update(f"snapshot {moments}{resident}; Ctrl-C ends it")
 
         session.show = show
         yield

@@ -12,7 +12,14 @@ import typer
 
 from gomem.cli.config import budgets_in, configuration, failing_on
 from gomem.cli.options import Force, Output  # noqa: TC001 - typer reads the annotations
-from gomem.cli.output import check_writable, file_named_after, tell, tell_where, write
+from gomem.cli.output import (
+    check_writable,
+    chosen_format,
+    file_named_after,
+    tell,
+    tell_where,
+    write,
+)
 from gomem.cli.progress import stages
 from gomem.cli.terminal import written_as
 from gomem.errors import CaptureError
@@ -35,7 +42,10 @@ VIEWS = {
     "junit": ("exports.junit", "render_junit", "render_builds_junit"),
     "pr": ("comparison.comment", "render_comment", "render_builds_comment"),
 }
-ENDINGS = {"html": Format.html, "json": Format.json, "md": Format.md, "xml": Format.junit}
+ENDINGS = {
+    "html": Format.html, "htm": Format.html, "json": Format.json, "md": Format.md,
+    "txt": Format.text, "text": Format.text, "xml": Format.junit,
+}  # fmt: skip
 
 
 def compare(
@@ -85,8 +95,7 @@ def compare(
     known = configuration(config)
     budgets = ({} if known is None else budgets_in(known)) | set_here
     runs = _sides(sides or [], also_before or [], also_after or [])
-    ending = "" if output is None else output.suffix.removeprefix(".").lower()
-    chosen = output_format or ENDINGS.get(ending, Format.text)
+    chosen = chosen_format(output, output_format, ENDINGS) or Format.text
     target = _target(*runs) if output is None and chosen is Format.html else output
     check_writable(target, force=force, inputs=[path for side in runs for path in side])
     names = names_apart(*runs)

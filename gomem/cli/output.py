@@ -124,6 +124,15 @@ def _is_read_from(path: Path, read: Path) -> bool:
     )
 
 
+def chosen_format(output: Path | None, chosen: T | None, endings: Mapping[str, T]) -> T | None:
+    """What to write: as --format says, else as the ending of -o does; None if neither says."""
+    if output is None or is_device(output):
+        return chosen
+    if chosen is None or output.suffix.lower() == ".pdf":
+        return format_of(output, endings)
+    return chosen
+
+
 def format_of(output: Path, endings: Mapping[str, T]) -> T | None:
     """The format that a file's ending asks for; None of a name without an ending.
 

@@ -91,7 +91,7 @@ def report(
         full: On a terminal, print all and not a screen of it.
         opened: Show the page in a browser.
     """
-    output_format = _format(output, output_format)
+    output_format = out.chosen_format(output, output_format, ENDINGS)
     if opened and (output_format not in WITH_PAGES or out.is_standard_output(output)):
         raise CaptureError("--open shows a page; leave out --format, or -o -")
     out.check_writable(output, force=force, inputs=())
@@ -127,15 +127,6 @@ def report(
         worst += [finding.severity for finding in diagnosis.findings]
     if fail_on is not None and any(severity >= Severity[fail_on.upper()] for severity in worst):
         raise typer.Exit(1)
-
-
-def _format(output: Path | None, chosen: Format | None) -> Format | None:
-    """What to write: as --format says, else as the ending of -o does; None for the page."""
-    if output is None or out.is_device(output):
-        return chosen
-    if chosen is None or output.suffix.lower() == ".pdf":
-        return out.format_of(output, ENDINGS)
-    return chosen
 
 
 def _groups(captures: list[Path], *, demo: bool) -> list[list[Path]]:

@@ -12,7 +12,14 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from gomem.cli.options import Force, Output, Release  # noqa: TC001 - typer reads the annotations
-from gomem.cli.output import check_writable, file_named_after, tell_damage, tell_where, write
+from gomem.cli.output import (
+    check_writable,
+    chosen_format,
+    file_named_after,
+    tell_damage,
+    tell_where,
+    write,
+)
 from gomem.cli.progress import stages
 from gomem.cli.terminal import written_as
 from gomem.errors import CaptureError
@@ -30,6 +37,7 @@ MAX_SIZE = 1 << 62
 
 
 Format = StrEnum("Format", "text html json csv md")  # what `--format` takes
+ENDINGS = {**Format.__members__, "htm": Format.html, "txt": Format.text}
 
 
 def what_if(
@@ -64,8 +72,7 @@ def what_if(
     from gomem.diagnosis.diagnosis import diagnose
 
     asked = _asked(gogc, memory_limit, container)
-    ending = "" if output is None else output.suffix.removeprefix(".").lower()
-    chosen = output_format or (Format(ending) if ending in set(Format) else Format.text)
+    chosen = chosen_format(output, output_format, ENDINGS) or Format.text
     target = output
     if output is None and chosen is Format.html:
         target = file_named_after(str(capture), ".what-if.html")

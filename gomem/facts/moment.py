@@ -96,6 +96,7 @@ class MomentFacts(Answer):
     goroutines: pd.DataFrame | None = None
     # The cgroup's numbers by name, in bytes; empty without them.
     cgroup: Mapping[str, int | None] = field(default_factory=dict)
+    limits_from: str = ""  # the file of another moment that says its limits, if none here does
     # Soft limits of the process by the kernel's name; None for no limit.
     limits: Mapping[str, int | None] = field(default_factory=dict)
     time: pd.Timestamp | None = None  # when it was, if that is known

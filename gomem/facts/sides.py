@@ -9,6 +9,7 @@ import pandas as pd
 
 from gomem.analysis.mappings.kinds import ClassifiedMappings, classify_mappings
 from gomem.analysis.mappings.native import LargeBlocks
+from gomem.analysis.memory.cgroup import LIMIT_FILES
 from gomem.analysis.memory.ledger import Ledger, has_heap_fields, reconcile_rss
 from gomem.analysis.memory.skew import (
     TOTAL_CYCLES,
@@ -61,11 +62,36 @@ def facts_of_moments(capture: Capture) -> tuple[MomentFacts, ...]:
     page_bytes = _page_bytes_of(capture)
     started = environment_of(capture)
     facts = [replace(_facts(side, ends, marked, page_bytes), started=started) for side in sides]
+    facts = _with_limits(facts)
     heaps = _heaps(
         sides, capture.go_version, {known.name: known.gomemlimit_bytes for known in facts}
     )
     blocks = LargeBlocks([known.mappings for known in facts if known.mappings is not None])
     return tuple(replace(known, large_blocks=blocks, heap=heaps.get(known.name)) for known in facts)
+
+
+def _with_limits(facts: Sequence[MomentFacts]) -> list[MomentFacts]:
+    """The same with the cgroup's limits at each moment that says how much is charged.
+
+    A limit is a setting: where one moment says it and none another, it holds at all of them.
+    """
+    said = {
+        name: {known.cgroup[name]: known for known in facts if name in known.cgroup}
+        for name in LIMIT_FILES
+    }
+    limits = {name: next(iter(by_value)) for name, by_value in said.items() if len(by_value) == 1}
+    return [
+        replace(known, cgroup={**limits, **known.cgroup}, limits_from=_first_saying(facts, limits))
+        if known.cgroup and not limits.keys() <= known.cgroup.keys()
+        else known
+        for known in facts
+    ]
+
+
+def _first_saying(facts: Sequence[MomentFacts], limits: Mapping[str, int | None]) -> str:
+    """The file of the first moment that says one of these limits."""
+    saying = (known for known in facts if limits.keys() & known.cgroup.keys())
+    return next(saying).path("cgroup")
 
 
 def _page_bytes_of(capture: Capture) -> int | None:
