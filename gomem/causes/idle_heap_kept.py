@@ -31,7 +31,7 @@ from gomem.causes.idle_heap import unused_idle_bytes
 from gomem.causes.live_growth import grows
 from gomem.facts.moment import GOMEMLIMIT, LIVE
 from gomem.releases import Fact
-from gomem.text import Bytes, Command, text
+from gomem.text import Bytes, Command, Text, text
 
 if TYPE_CHECKING:
     from gomem.causes.case import Case
@@ -235,7 +235,7 @@ def _unused(moment: MomentFacts, case: Case) -> Finding | None:
     again.
     """
     idle, totals = unused_idle_bytes(case, moment), case.facts.total_allocs
-    if not idle or moment.goal is None:
+    if not idle:
         return None
     first, *_, last = totals
     allocated = (
@@ -247,10 +247,10 @@ def _unused(moment: MomentFacts, case: Case) -> Finding | None:
     return CAUSE.finding(
         Severity.INFO,
         text(
-            "{}{} of idle heap is kept for a heap goal of {}; the program allocates only {}",
+            "{}{} of idle heap is kept{}; the program allocates only {}",
             _up_to(moment),
             Bytes(idle),
-            Bytes(moment.goal.size_bytes),
+            _for_a_goal(moment),
             Bytes(totals[last] - totals[first]),
         ),
         moment=moment.name,
@@ -270,6 +270,12 @@ def _unused(moment: MomentFacts, case: Case) -> Finding | None:
         ),
         confidence=_confidence(moment),
     )
+
+
+def _for_a_goal(moment: MomentFacts) -> Text:
+    """For which goal; with GOGC=off and no limit there is none that a heap reaches."""
+    goal = moment.goal
+    return Text() if goal is None else text(" for a heap goal of {}", Bytes(goal.size_bytes))
 
 
 _WITHOUT_SCAVENGER = (
