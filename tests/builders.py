@@ -34,6 +34,7 @@ OF_PROFILES = frozenset(
         "growth",
         "growth_holders",
         "in_use_holders",
+        "heap_at_most",
         "heap_series",
         "in_use",
     }

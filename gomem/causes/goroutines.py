@@ -127,6 +127,12 @@ def goroutines_heap_bytes(case: Case, sites: tuple[Site, ...]) -> float:
     return float(sum(size for own, function, size in rows if _is_theirs(own, function, waiting)))
 
 
+def deep_recursion(case: Case) -> list[Caller]:
+    """The program's functions that recurse deep, by the goroutines' stacks."""
+    least = case.thresholds.recursion_depth
+    return [caller for caller in case.facts.callers.recursing if caller.depth >= least]
+
+
 def opening(case: Case) -> tuple[Caller, ...]:
     """The program's functions that call the library in which the new goroutines wait."""
     waiting, callers = case.facts.goroutines.waiting, case.facts.callers

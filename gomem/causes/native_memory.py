@@ -16,12 +16,12 @@ from typing import TYPE_CHECKING
 import pandas as pd
 
 from gomem.analysis.mappings.native import HEAP_IN_USE
-from gomem.analysis.memory.groups import NATIVE
+from gomem.analysis.memory.groups import FILES, NATIVE
 from gomem.causes.cause import Cause
 from gomem.causes.commands import TAKE_CPU_PROFILE, TAKE_SMAPS, sentences, top
 from gomem.causes.evidence import known, rss_evidence
 from gomem.causes.finding import Evidence, Finding, Severity, Site
-from gomem.causes.goroutines import goroutines_pile_up, opening
+from gomem.causes.goroutines import deep_recursion, goroutines_pile_up, opening
 from gomem.causes.outside_go import growth, outside_go
 from gomem.causes.piling_up import threads_pile_up
 from gomem.causes.sites import called_by, caller_sites
@@ -31,6 +31,7 @@ from gomem.text import Bytes, Count, Function, Share, Text, text
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from gomem.analysis.memory.account import Account
     from gomem.causes.case import Case
     from gomem.causes.outside_go import Growth
     from gomem.causes.thresholds import Thresholds
@@ -70,7 +71,7 @@ def _by_totals(case: Case) -> list[Finding]:
     least = thresholds.notable(thresholds.native_bytes, last.total_bytes)
     held = last.likely.parts[NATIVE]
     if held.low < least:
-        return []
+        return _beyond_profiles(case, account, least)
     moment = case.facts.by_moment[last.moment]
     grows = growth(case, thresholds.native_bytes)
     title = text(
@@ -91,6 +92,49 @@ def _by_totals(case: Case) -> list[Finding]:
             confidence="possible",
         )
     ]
+
+
+def _beyond_profiles(case: Case, account: Account, least: float) -> list[Finding]:
+    """By how much RSS grew beyond all that heap profiles have counted as allocated, without files.
+
+    Goroutine stacks can be as large; so not where goroutines pile up or recurse.
+    """
+    last, profiles = case.facts.by_moment[account.last.moment], case.facts.profiles
+    heap, files = profiles.heap_at_most.get(last.name), _mapped_files(account)
+    are_stacks = goroutines_pile_up(case) or bool(deep_recursion(case))
+    if heap is None or last.memstats is not None or are_stacks:
+        return []
+    beyond = account.change_bytes - files - heap
+    if beyond < least:
+        return []
+    path = profiles.path(last.name)
+    return [
+        CAUSE.finding(
+            Severity.WARNING,
+            text(
+                "Memory outside Go (C or mmap) grows: at least {} of {} that RSS grew by are not "
+                "Go objects",
+                Bytes(round(beyond)),
+                Bytes(account.change_bytes),
+            ),
+            moment=last.name,
+            size=round(beyond),
+            evidence=(
+                *rss_evidence(case.facts.by_moment[account.first.moment]),
+                *rss_evidence(last),
+                *known(path, "B", {"heap, at most, by alloc_space": round(heap)}),
+            ),
+            next_step=_TAKE_SMAPS,
+            confidence="possible",
+        )
+    ]
+
+
+def _mapped_files(account: Account) -> float:
+    """By how much files in RSS can have grown; 0 where nothing says."""
+    grown = account.last.certain.parts[FILES].high - account.first.certain.parts[FILES].low
+    is_known = account.last.certain.parts[FILES].high < account.last.total_bytes
+    return max(0.0, grown) if is_known else 0.0
 
 
 def _claimed(moment: MomentFacts) -> tuple[Evidence, ...]:

@@ -15,13 +15,15 @@ from gomem.analysis.series.shapes import HALF
 from gomem.causes.cause import Cause
 from gomem.causes.commands import TAKE_GOROUTINES, TAKE_STACKS, with_files
 from gomem.causes.evidence import heap_evidence, known, rss_evidence
-from gomem.causes.finding import Finding, Severity
-from gomem.causes.goroutines import goroutines_pile_up
+from gomem.causes.finding import Evidence, Finding, Severity
+from gomem.causes.goroutines import deep_recursion, goroutines_pile_up
 from gomem.causes.sites import caller_sites
 from gomem.text import Bytes, Count, Function, Text, text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    from numpy.typing import NDArray
 
     from gomem.causes.case import Case
     from gomem.facts.callers import Caller
@@ -65,14 +67,22 @@ _BOUND_IT = (
 _COUNT_THEM = text("{} counts the goroutines and shows where they wait.", TAKE_GOROUTINES)
 
 
-def stack_bytes(moment: MomentFacts) -> int:
-    """Bytes of goroutine stacks by the runtime's count; 0 if unknown."""
-    return 0 if moment.memstats is None else int(moment.memstats["StackInuse"])
+def stack_bytes(moment: MomentFacts, case: Case) -> int:
+    """Bytes of goroutine stacks by the runtime's count, 0 if unknown.
+
+    Where only profiles and mappings are there: what the arenas hold beyond all that was allocated,
+    if a goroutine's stack shows recursion.
+    """
+    if moment.memstats is not None:
+        return int(moment.memstats["StackInuse"])
+    heap, arenas = case.facts.profiles.heap_at_most.get(moment.name), moment.arenas_rss_bytes
+    if heap is None or arenas is None or not deep_recursion(case):
+        return 0
+    return max(0, int(arenas - heap))
 
 
-def _come_and_go(moments: Sequence[MomentFacts]) -> bool:
+def _come_and_go(sizes: NDArray[np.float64]) -> bool:
     """Whether stacks fell by half between two moments, and rose by as much again."""
-    sizes = np.array([stack_bytes(one) for one in moments if one.memstats is not None], np.float64)
     return any(
         HALF * min(sizes[:place].max(), sizes[place + 1 :].max()) >= sizes[place]
         for place in range(1, len(sizes) - 1)
@@ -86,8 +96,18 @@ def _next_step(deep: Sequence[Caller], *, is_counted: bool) -> Text:
     return text(_BOUND_IT, with_files("gomem top {} --traces", deep[0].path)) if deep else Text()
 
 
+def _beyond_profiles(moment: MomentFacts, case: Case) -> tuple[Evidence, ...]:
+    """What the arenas hold, and what objects and free spans are of it at most."""
+    heap = case.facts.profiles.heap_at_most[moment.name]
+    profile = case.facts.profiles.path(moment.name)
+    return (
+        *known(moment.path("smaps"), "B", {"Rss of the Go heap": moment.arenas_rss_bytes}),
+        *known(profile, "B", {"heap, at most, by alloc_space": round(heap)}),
+    )
+
+
 def _at(moment: MomentFacts, case: Case) -> Finding | None:
-    limits, size, count = case.thresholds, stack_bytes(moment), moment.goroutine_count
+    limits, size, count = case.thresholds, stack_bytes(moment, case), moment.goroutine_count
     if size < limits.notable(limits.stack_bytes, moment.held_bytes):
         return None
     large_part = limits.large_rss_fraction * (moment.rss_bytes or 0)
@@ -95,21 +115,24 @@ def _at(moment: MomentFacts, case: Case) -> Finding | None:
     few = (count or 0) < limits.goroutine_count and not goroutines_pile_up(case)
     if not are_large and not (moment.rss_bytes and few and size >= large_part):
         return None
-    lasting = not _come_and_go(case.facts.moments)
-    with_stacks = [one for one in case.facts.moments if stack_bytes(one)]
-    is_watched = len(with_stacks) >= limits.growth_readings  # fewer show no direction
+    counted = [known for known in case.facts.moments if known.memstats is not None]
+    lasting = not _come_and_go(np.array([stack_bytes(known, case) for known in counted], float))
+    is_watched = len(counted) >= limits.growth_readings  # fewer show no direction
     is_grave = lasting and are_large and count is not None and size >= large_part
-    deep = [one for one in case.facts.callers.recursing if one.depth >= limits.recursion_depth]
-    title = text("Goroutine stacks take {}; no file counts the goroutines", Bytes(size))
+    deep = deep_recursion(case)
+    is_least, takes = moment.memstats is None, Text(Bytes(size))
+    if is_least:
+        takes = text("at least {}", takes)
+    title = text("Goroutine stacks take {}; no file counts the goroutines", takes)
     if count is not None:
         many, each = Count(count, "goroutine"), Bytes(size / max(1, count))
-        title = text("Goroutine stacks take {}: {} with {} each", Bytes(size), many, each)
+        title = text("Goroutine stacks take {}: {} with {} each", takes, many, each)
     for caller in deep[:1]:
         title = text(
             "Deep recursion in {}: at least {} calls in one stack; stacks take {}",
             Function(caller.function),
             Count(caller.depth),
-            Bytes(size),
+            takes,
         )
     return CAUSE.finding(
         Severity.WARNING if is_grave else Severity.INFO,
@@ -118,6 +141,7 @@ def _at(moment: MomentFacts, case: Case) -> Finding | None:
         size=size,
         evidence=(
             *heap_evidence(moment, "StackInuse"),
+            *(_beyond_profiles(moment, case) if is_least else ()),
             *rss_evidence(moment),
             *known(moment.goroutine_path, "count", {"goroutines": count}),
         ),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -19,7 +20,12 @@ from gomem.analysis.profiles.growth import (
     series_of,
 )
 from gomem.analysis.profiles.own_code import holders
-from gomem.analysis.profiles.published import InUseTotals, in_use_totals, of_last_process
+from gomem.analysis.profiles.published import (
+    InUseTotals,
+    heap_at_most,
+    in_use_totals,
+    of_last_process,
+)
 from gomem.analysis.profiles.reasons import site_reasons
 from gomem.analysis.profiles.sizes import OBJECTS, TURNOVER, object_sizes, site_turnover
 from gomem.inputs.pprof.sites import AllocationSites, top_sites
@@ -180,6 +186,19 @@ class ProfileFacts:
         if not usable:
             return None
         return holders(usable[-1], usable[0] if usable[1:] else None, ALLOCATED)
+
+    @cached_property
+    def heap_at_most(self) -> Mapping[str, float]:
+        """What the heap took at most at the moment of each; see `published.heap_at_most`.
+
+        What was allocated by then was not before.
+        """
+        most, known = math.inf, {}
+        for moment, profile in reversed([*self.in_order.items()]):
+            counted = heap_at_most(profile)
+            most = most if counted is None else min(most, counted)
+            known[moment] = most
+        return {moment: size for moment, size in known.items() if math.isfinite(size)}
 
     @cached_property
     def in_use(self) -> InUseTotals | None:

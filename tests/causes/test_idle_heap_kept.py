@@ -210,6 +210,17 @@ def test_idle_heap_that_is_not_needed_says_what_was_allocated_and_is_no_headroom
     assert first.moment == "0"
 
 
+def test_without_a_goal_idle_heap_is_found_all_the_same():
+    """
+    GOGC=off and no limit: the goal is a number that no heap reaches.
+    """
+    case = answers(rss_mib=64, HeapAlloc=24, HeapInuse=24, HeapIdle=40, NextGC=1 << 43)
+
+    found = find(over_moments(case, 100, 102))
+
+    assert found[-1].title.endswith("of idle heap is kept; the program allocates only 2 MiB")
+
+
 @pytest.mark.parametrize(("least", "told"), [(40 * MIB, True), (40 * MIB + 1, False)])
 def test_what_is_not_needed_is_worth_a_word_from_its_size_on(least, told):
     case = answers(rss_mib=64, HeapAlloc=24, HeapInuse=24, HeapIdle=40, NextGC=100)

@@ -5,6 +5,7 @@ from dataclasses import replace
 import pandas as pd
 import pytest
 
+import gomem
 from gomem.causes.finding import Severity
 from gomem.causes.limit_risk import find
 from gomem.text import Bytes
@@ -264,3 +265,23 @@ def test_what_was_given_back_with_madv_free_can_be_reclaimed():
     assert 55 * MIB == lazy.cgroup_use.unreclaimable_bytes
     assert 95 * MIB == lazy.cgroup_use.counters["bytes"].sum()
     assert Severity.CRITICAL == find(answers(kept))[0].severity
+
+
+def test_a_limit_said_at_one_snapshot_holds_at_all(tmp_path):
+    """
+    The last snapshot says how much is charged and not the limit: a setting, that the first says.
+    """
+    for name, files in {
+        "1": {"memory.max": 200 * MIB, "memory.current": 100 * MIB},
+        "2": {"memory.current": 195 * MIB, "memory.stat": f"anon {195 * MIB}\nfile 0"},
+    }.items():
+        (tmp_path / name).mkdir()
+        for file, text in files.items():
+            (tmp_path / name / file).write_text(f"{text}\n")
+
+    diagnosis = gomem.diagnose(tmp_path)
+
+    (found,) = (one for one in diagnosis.findings if one.code == "limit-risk")
+    (limit,) = (one for one in found.evidence if one.field == "limit_bytes")
+    assert ("critical", "2", 200 * MIB) == (str(found.severity), found.moment, limit.value)
+    assert limit.artefact.startswith("1/")

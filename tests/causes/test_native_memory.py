@@ -11,8 +11,9 @@ from gomem.causes.finding import Severity
 from gomem.causes.native_memory import find
 from gomem.text import Bytes, Rate, Share
 from gomem.units import KIB, MIB
-from tests.builders import smaps_entry
+from tests.builders import but, smaps_entry
 from tests.causes.situations import HIGH, answers, facts, goroutines
+from tests.causes.test_callers import caller, callers
 
 UNKNOWN = reconcile_rss(None, None, rollup_rss_bytes=140 * MIB)
 START = pd.Timestamp("2026-01-02T03:04:05Z")
@@ -154,6 +155,9 @@ def test_what_has_levelled_off_is_a_note(mib, severity):
     assert severity == last.severity
 
 
+RECURSING = callers(recursing=caller("main.visit", "", depth=40))
+
+
 def totals(rss_mib: int, *, name="1", anonymous_mib: int | None = None, **about):
     """A moment with totals alone: 10 MiB of RSS are files' if nothing else is said."""
     plain = facts(name=name)
@@ -248,3 +252,29 @@ def test_totals_of_one_moment_are_a_note():
 )
 def test_totals_that_do_not_say_both_tell_nothing(silent):
     assert [] == find(answers(silent()))
+
+
+@pytest.mark.parametrize(
+    ("heap_mib", "beside", "found_mib"),
+    [
+        pytest.param(30, {}, 60, id="30 MiB were ever allocated"),
+        pytest.param(85, {}, 0, id="nearly all can be Go objects"),
+        pytest.param(30, {"callers": RECURSING}, 0, id="stacks can be as large"),
+    ],
+)
+def test_what_rss_grew_by_beyond_all_that_was_allocated_is_not_gos(heap_mib, beside, found_mib):
+    """
+    From 40 to 130 MiB, and no file but heap profiles says what Go holds.
+    """
+    moments = [totals(rss, name=name) for name, rss in (("1", 40), ("2", 130))]
+    moments = [replace(one, memstats=None, ledger=_by_status(one)) for one in moments]
+
+    found = find(but(answers(*moments), heap_at_most={"2": heap_mib * MIB}, **beside))
+
+    assert [("possible", found_mib * MIB)] * (found_mib > 0) == [
+        (one.confidence, one.bytes) for one in found
+    ]
+
+
+def _by_status(moment):
+    return reconcile_rss(None, None, status=pd.Series({"VmRSS": moment.rss_bytes}))

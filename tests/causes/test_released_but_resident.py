@@ -31,6 +31,13 @@ def test_lazy_free_memory_is_the_finding_and_its_bytes():
     assert "madvdontneed=1" in first.next_step
 
 
+@pytest.mark.parametrize(("mib", "severity"), [(30, "warning"), (8, "info")])
+def test_it_is_a_warning_where_it_is_most_of_rss(mib, severity):
+    (finding,) = find(answers(lazily_freed(mib)))
+
+    assert severity == str(finding.severity)
+
+
 @pytest.mark.parametrize("path", CAPTURES, ids=lambda path: path.name)
 def test_only_the_releases_with_madv_free_have_it(path):
     codes = [finding.code for finding in diagnosed(path).findings]

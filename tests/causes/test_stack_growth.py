@@ -7,7 +7,9 @@ import pytest
 from gomem.causes.finding import Severity
 from gomem.causes.stack_growth import find
 from gomem.units import MIB
+from tests.builders import but
 from tests.causes.situations import answers, facts, goroutines
+from tests.causes.test_callers import caller, callers
 
 STACKS = {"heap_mib": 60, "HeapAlloc": 10, "HeapInuse": 10, "HeapSys": 24, "StackInuse": 40}
 
@@ -97,3 +99,24 @@ def test_stacks_of_goroutines_that_pile_up_are_no_growth_of_stacks():
 
     assert [] == find(answers(*moments))
     assert find(answers(moments[-1]))
+
+
+@pytest.mark.parametrize(
+    ("depth", "heap_mib", "stacks_mib"),
+    [
+        pytest.param(40, 10, 50, id="all that was ever allocated is 10 MiB"),
+        pytest.param(40, 58, 0, id="the arenas can hold what was allocated"),
+        pytest.param(3, 10, 0, id="no recursion: it can be garbage that no profile has counted"),
+    ],
+)
+def test_without_memstats_stacks_are_what_the_arenas_hold_beyond_the_profiles(
+    depth, heap_mib, stacks_mib
+):
+    moment = replace(facts(heap_mib=60, goroutines=goroutines(20)), memstats=None)
+    deep = callers(recursing=caller("main.visit", "", depth=depth))
+
+    found = find(but(answers(moment), callers=deep, heap_at_most={"1": heap_mib * MIB}))
+
+    assert [MIB * stacks_mib] * (stacks_mib > 0) == [finding.bytes for finding in found]
+    assert all("at least 50 MiB" in finding.title for finding in found)
+    assert all("possible" == finding.confidence for finding in found)

@@ -1,8 +1,9 @@
 """What periodic profiles publish: repetitions, lag, profiles at once, restarts."""
 
-from gomem.analysis.profiles.published import of_last_process, published
+from gomem.analysis.profiles.published import heap_at_most, of_last_process, published
+from gomem.units import MIB
 from tests.causes.test_allocation_spike import taken
-from tests.heap_profiles import heap, seen
+from tests.heap_profiles import bucket, heap, seen
 
 
 def profiles(*counts, seconds=None):
@@ -106,3 +107,12 @@ def test_profiles_without_a_time_stand_in_the_order_of_their_moments_if_asked():
     assert ["02", "03"] == list(of_last_process(untimed, by_moment=True))
     mixed = profiles(5, 6, 7, seconds=[-1, 3, -1])
     assert ["01"] == list(of_last_process(mixed, by_moment=True))
+
+
+def test_a_heap_holds_no_more_than_was_ever_allocated():
+    """
+    And three collections' worth that no profile has counted yet, of 4 MiB at least.
+    """
+    assert 1.2 * (1 + 3 * 4) * MIB == heap_at_most(heap(bucket(256, MIB), rate=1))
+    assert 1.2 * (10 + 3 * 10) * MIB == heap_at_most(heap(bucket(2560, 10 * MIB), rate=1))
+    assert heap_at_most(heap()) is None
