@@ -65,12 +65,17 @@ class Owners:
 
 def owners_of(diagnosis: Diagnosis) -> Owners | None:
     """The bars of a capture, at most three; None where no file says how large the process is."""
-    shown = _baseline_and_now(diagnosis) or _first_peak_and_last(diagnosis)
+    shown = compared(diagnosis)
     if not shown:
         return None
     account = diagnosis.facts.account
     assert account is not None
     return owners_at(account.quantity, shown)
+
+
+def compared(diagnosis: Diagnosis) -> _Shown:
+    """The snapshots that the first picture shows: against the baseline, or from first to last."""
+    return _baseline_and_now(diagnosis) or _first_peak_and_last(diagnosis)
 
 
 def owners_at(quantity: str, shown: Sequence[tuple[str, Snapshot, MomentFacts]]) -> Owners:

@@ -14,7 +14,8 @@
     const body = table.tBodies[0];
     if (!table.tHead || !body || body.rows.length < 3) return;
     // Rows that belong to the one above them cannot be moved alone.
-    if ([...body.rows].some((row) => /^(\u00b7|$)/.test(words(row.cells[0])))) return;
+    const inside = (row) => row.className === "inner" || /^(\u00b7|$)/.test(words(row.cells[0]));
+    if ([...body.rows].some(inside)) return;
     const rows = [...body.rows], heads = [...table.tHead.rows[0].cells];
     heads.forEach((head, place) => {
       if (head.nodeName !== "TH") return;
