@@ -101,7 +101,7 @@ def _by_name(paths: Sequence[Named]) -> dict[str, Named]:
     """By as much of each path's end as tells them apart: `heap.pb.gz`, or `pod-1/heap.pb.gz`."""
     parts = [Path(path).parts for path in paths]
     for depth in range(1, max(map(len, parts), default=0) + 1):
-        names = ["/".join(one[-depth:]) for one in parts]
+        names = ["/".join(part[-depth:]) for part in parts]
         if len(set(names)) == len(names):
             return dict(zip(names, paths, strict=True))
     if not parts:
@@ -129,7 +129,7 @@ def verdict(asked: Asked) -> Shown:
 
 def findings(diagnosis: Diagnosis, *codes: str) -> Shown:
     """What was found of these causes, a sentence each, or that it is none; `section` has it all."""
-    found = [one for one in diagnosis.findings if one.code in codes]
+    found = [finding for finding in diagnosis.findings if finding.code in codes]
     said = (
         text("{}: {}.", str(one.severity).capitalize(), typed(one.title, diagnosis))
         for one in found
@@ -182,7 +182,7 @@ def section(asked: Asked, name: str, *, figures: bool = True) -> Shown:
         return folded or isinstance(block, Figure)
 
     blocks = unchosen(found.blocks)
-    return Shown(tuple(one for one in blocks if figures or not is_of_figure(one)))
+    return Shown(tuple(block for block in blocks if figures or not is_of_figure(block)))
 
 
 def _part(asked: Asked, name: str) -> Part[Any]:
@@ -232,8 +232,8 @@ def provenance(*captures: Side | Mapping[str, Named] | None) -> Shown:
 
     Its paths are as they were given; None is left out.
     """
-    paths = [path for one in captures if one is not None for path in _several(one)]
-    files = [one for path in paths for one in digests_of(_found(path))]
+    paths = [path for capture in captures if capture is not None for path in _several(capture)]
+    files = [digest for path in paths for digest in digests_of(_found(path))]
     shown = files if len(files) <= LISTED else files[: LISTED - 1]
     rows = [
         (Cell(one.name, code=True), bytes_cell(one.stored_bytes), Cell(one.sha256, code=True))
@@ -242,7 +242,7 @@ def provenance(*captures: Side | Mapping[str, Named] | None) -> Shown:
     if rest := files[len(shown) :]:
         words = f"and {len(rest)} more files"
         rows.append((Cell(words), bytes_cell(sum(one.stored_bytes for one in rest)), Cell("–")))
-    size = format_bytes(sum(one.stored_bytes for one in files))
+    size = format_bytes(sum(file.stored_bytes for file in files))
     read = Table("Made from", ("file", "size", "SHA-256"), "<><", tuple(rows))
     listed: Block = Folded(f"Made from {len(files)} files, {size}", (read,))
     used = ", ".join(f"{name} {version(name)}" for name in MADE_WITH)

@@ -136,8 +136,8 @@ def answer_of(run: Run) -> WhatIf:
     """What the run's log says of the settings of all the others."""
     others = others_of(run)
     asked = Asked(
-        gogc=sorted({one.gogc for one in others} | {OFF}),
-        limits=sorted({one.limit for one in others}),
+        gogc=sorted({other.gogc for other in others} | {OFF}),
+        limits=sorted({other.limit for other in others}),
     )
     percent = math.inf if run.gogc == OFF else run.gogc / 100
     return what_if(

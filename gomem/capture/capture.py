@@ -175,12 +175,12 @@ class Capture(WithDamage, Mapping[str, Moment]):
 
         A file with a series of dumps stands with its first moment.
         """
-        files = {one.source.name: one for one in reversed(self.files)}
+        files = {file.source.name: file for file in reversed(self.files)}
         rows: list[tuple[Any, ...]] = []
-        for one in files.values():
-            stored = (one.source.stored_bytes, one.source.sha256)
-            said = (one.moment, *stored, one.time, one.time_source, "")
-            rows.append((one.source.name, one.kind.name, *said))
+        for file in files.values():
+            stored = (file.source.stored_bytes, file.source.sha256)
+            said = (file.moment, *stored, file.time, file.time_source, "")
+            rows.append((file.source.name, file.kind.name, *said))
         rows += [
             (one.name, "", "", one.stored_bytes, one.sha256, None, "", self.looks.get(one.name, ""))
             for one in self.passed_over
@@ -220,7 +220,10 @@ class Capture(WithDamage, Mapping[str, Moment]):
         out. ValueError where none counts it, or there is no such granularity.
         """
         profiles = self.heap_profiles
-        known = {*HEAP_TYPES, *(t for one in profiles.values() for t in one.sample_type_names)}
+        known = {
+            *HEAP_TYPES,
+            *(t for profile in profiles.values() for t in profile.sample_type_names),
+        }
         if sample_type not in known:
             near = did_you_mean(sample_type, known)
             raise ValueError(f"{sample_type}: wanted one of {', '.join(sorted(known))}{near}")
@@ -231,7 +234,7 @@ class Capture(WithDamage, Mapping[str, Moment]):
         ]
         if not frames:
             return in_order(empty((MOMENT, *SITES)), self.times)
-        frame = pd.concat(frames, ignore_index=True)[["moment", *(one.name for one in SITES)]]
+        frame = pd.concat(frames, ignore_index=True)[["moment", *(site.name for site in SITES)]]
         frame.attrs["columns"] = with_place(frames[0].attrs["columns"])
         return in_order(frame, self.times)
 
@@ -283,7 +286,7 @@ class Capture(WithDamage, Mapping[str, Moment]):
 
     def of_kind(self, name: str) -> dict[str, Any]:
         """What was read of every artefact of a kind, by path."""
-        return {one.source.name: one.parsed for one in self.files if one.kind.name == name}
+        return {file.source.name: file.parsed for file in self.files if file.kind.name == name}
 
     def _repr_html_(self) -> str:
         kinds = self.artefacts["kind"].value_counts().to_frame("files")
@@ -302,15 +305,15 @@ def levels_of(moments: Iterable[Moment]) -> pd.DataFrame:
     # text, and the scalars of runtime/metrics by their names. Of several dumps of a moment it is
     # the last; what a moment does not say is missing.
     rows = list(moments)
-    times = {one.name: one.time for one in rows}
+    times = {row.name: row.time for row in rows}
     clock = pd.to_datetime(list(times.values()), utc=True).as_unit("ns")
-    frame = pd.DataFrame([_row(one) for one in rows], index=pd.Index(clock, name="time"))
+    frame = pd.DataFrame([_row(row) for row in rows], index=pd.Index(clock, name="time"))
     if not len(frame.columns):
         frame["moment"] = pd.Series(index=frame.index, dtype="str")
     told = dict(OWN)
-    for one in rows:
-        told |= _metrics_columns(one.metrics["name"].unique())
-        for of in (one.rollups, one.smaps, one.process, one.status, one.memstats):
+    for row in rows:
+        told |= _metrics_columns(row.metrics["name"].unique())
+        for of in (row.rollups, row.smaps, row.process, row.status, row.memstats):
             told |= of.attrs.get("columns", {})
     whole = [name for name in frame if _is_whole(name, frame[name], told)]
     typed = frame.astype(dict.fromkeys(whole, "Int64"))
@@ -348,7 +351,7 @@ def _row(moment: Moment) -> dict[str, Any]:
     row |= _mapped(moment)
     if len(moment.goroutines):
         row["goroutines"] = int(moment.goroutines["goroutines"].sum())
-    peaks = [one.max_rss_bytes for one in moment.profiles.values() if one.max_rss_bytes]
+    peaks = [profile.max_rss_bytes for profile in moment.profiles.values() if profile.max_rss_bytes]
     if peaks:
         row["max_rss_bytes"] = max(peaks)
     if (profile := moment.heap_profile) is not None:

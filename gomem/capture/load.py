@@ -72,7 +72,7 @@ def load(
         go_version: The release, such as `go1.24.2`, where the capture does not name it.
         progress: Called with each file's name, its number and how many there are.
     """
-    given = ([one] if isinstance(one, str | PathLike) else one for one in paths)
+    given = ([path] if isinstance(path, str | PathLike) else path for path in paths)
     named = [name for one in chain.from_iterable(given) for name in matching(one)]
     if not named:
         raise CaptureError("no capture named; wanted a folder, an archive or files")
@@ -247,7 +247,7 @@ def _series(artefacts: list[Artefact]) -> list[Artefact]:
 
     Beside other files nothing says which dump is of their moment: then the last one counts.
     """
-    of_moments = [one for one in artefacts if one.kind.scope == MOMENT_SCOPE]
+    of_moments = [artefact for artefact in artefacts if artefact.kind.scope == MOMENT_SCOPE]
     if len(of_moments) != 1 or of_moments[0].kind.name != SERIES:
         return artefacts
     (series,) = of_moments
@@ -256,7 +256,7 @@ def _series(artefacts: list[Artefact]) -> list[Artefact]:
     dumps = [
         replace(series, parsed=dump, time=None, time_source="") for dump in series.parsed.dumps
     ]
-    return [*(one for one in artefacts if one is not series), *dumps]
+    return [*(artefact for artefact in artefacts if artefact is not series), *dumps]
 
 
 def _says_release_by(artefact: Artefact) -> int:

@@ -87,9 +87,9 @@ class Moment:
         """The frame of the first kind of artefact that has it here."""
         for kind, own in FRAMES[name]:
             frames = [
-                _placed(frame, self.name, one.source.name)
-                for one in self.artefacts
-                if one.kind is kind and (frame := _part(one.parsed, own)) is not None
+                _placed(frame, self.name, artefact.source.name)
+                for artefact in self.artefacts
+                if artefact.kind is kind and (frame := _part(artefact.parsed, own)) is not None
             ]
             if frames:
                 return frames[0] if len(frames) == 1 else pd.concat(frames, ignore_index=True)
@@ -102,7 +102,11 @@ class Moment:
         The manifest's, then a time in the name, then the artefact's own; a file's date is none.
         """
         for clock in (MANIFEST_TIME, BY_NAME, OWN_CLOCK):
-            times = [one.time for one in self.artefacts if one.time_source == clock and one.time]
+            times = [
+                artefact.time
+                for artefact in self.artefacts
+                if artefact.time_source == clock and artefact.time
+            ]
             if times:
                 return times
         return []
@@ -127,16 +131,18 @@ class Moment:
     @property
     def skew_seconds(self) -> float | None:
         """From its first artefact's time to its last; None where fewer than two have a clock."""
-        times = [one.exact_time for one in self.artefacts if one.exact_time is not None]
+        times = [
+            artefact.exact_time for artefact in self.artefacts if artefact.exact_time is not None
+        ]
         return (max(times) - min(times)).total_seconds() if len(times) > 1 else None
 
     @cached_property
     def profiles(self) -> Mapping[str, Profile]:
         """Its profiles by kind: `heap`, `allocs`, `goroutine` and so on; the first of each."""
         found: dict[str, Profile] = {}
-        for one in self.artefacts:
-            if one.kind.name in {"pprof", "heap_text", "count_text"}:
-                found.setdefault(one.parsed.kind, one.parsed)
+        for artefact in self.artefacts:
+            if artefact.kind.name in {"pprof", "heap_text", "count_text"}:
+                found.setdefault(artefact.parsed.kind, artefact.parsed)
         return found
 
     @property
@@ -164,8 +170,8 @@ class Moment:
     @property
     def _goroutine_dump(self) -> Artefact | None:
         """The stacks in text that say most: whole ones, or any if no profile counts them."""
-        dumps = [one for one in self.artefacts if one.kind.name == GOROUTINE_DUMP]
-        whole = [one for one in dumps if not one.parsed.damaged]
+        dumps = [artefact for artefact in self.artefacts if artefact.kind.name == GOROUTINE_DUMP]
+        whole = [dump for dump in dumps if not dump.parsed.damaged]
         usable = whole if GOROUTINE_PROFILE in self.profiles else whole or dumps
         return next(iter(usable), None)
 
@@ -175,11 +181,11 @@ class Moment:
 
         Of runtime/metrics it is the JSON, if there is one, and `metrics-page` is the page.
         """
-        found = {one.kind.name: one.source.name for one in reversed(self.artefacts)}
+        found = {artefact.kind.name: artefact.source.name for artefact in reversed(self.artefacts)}
         found |= {
-            slot_of(one.kind, one.source.name, one.parsed): one.source.name
-            for one in reversed(self.artefacts)
-            if one.kind.name == METRICS
+            slot_of(artefact.kind, artefact.source.name, artefact.parsed): artefact.source.name
+            for artefact in reversed(self.artefacts)
+            if artefact.kind.name == METRICS
         }
         found |= {kind: profile.source for kind, profile in self.profiles.items()}
         dump = self._goroutine_dump
@@ -188,19 +194,23 @@ class Moment:
     def time_of(self, *kinds: str) -> pd.Timestamp | None:
         """When the first of these kinds was taken, by a clock that may be subtracted from."""
         for kind in kinds:
-            of_kind = [one for one in self.artefacts if one.kind.name == kind and one.exact_time]
+            of_kind = [
+                artefact
+                for artefact in self.artefacts
+                if artefact.kind.name == kind and artefact.exact_time
+            ]
             best = [one for one in of_kind if one.source.name == self.paths.get(kind)]
             for one in (*best, *of_kind):
                 return pd.Timestamp(one.exact_time)
         return None
 
     def _repr_html_(self) -> str:
-        rows = [(one.source.name, one.kind.name) for one in self.artefacts]
+        rows = [(artefact.source.name, artefact.kind.name) for artefact in self.artefacts]
         files = pd.DataFrame(rows, columns=["file", "kind"])
         return f"<p>{len(files)} artefacts</p>{files.to_html(escape=True, index=False)}"
 
     def __repr__(self) -> str:
-        kinds = ", ".join(dict.fromkeys(one.kind.name for one in self.artefacts))
+        kinds = ", ".join(dict.fromkeys(artefact.kind.name for artefact in self.artefacts))
         return f"<Moment {self.name}: {kinds}>"
 
 

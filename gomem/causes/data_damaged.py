@@ -20,11 +20,12 @@ def find(case: Case) -> list[Finding]:
     damage = case.facts.damage
     if not damage:
         return []
-    sources = {one.source for one in damage}
+    sources = {place.source for place in damage}
     places, files = Count(len(damage), "place"), Count(len(sources), "file")
-    torn = any(TORN in one.what for one in damage)
+    torn = any(TORN in place.what for place in damage)
     shown = (
-        Evidence(one.source, one.where or "whole file", one.what, "") for one in damage[:SHOWN]
+        Evidence(place.source, place.where or "whole file", place.what, "")
+        for place in damage[:SHOWN]
     )
     return [
         CAUSE.finding(

@@ -50,7 +50,11 @@ def find(case: Case) -> list[Finding]:
     half of what there is is idle.
     """
     limits, version, findings = case.thresholds, case.facts.go_version, []
-    divided = [one for one in case.facts.moments if one.heap is not None and one.ledger is not None]
+    divided = [
+        moment
+        for moment in case.facts.moments
+        if moment.heap is not None and moment.ledger is not None
+    ]
     lasts, after = not grows(case), None
     if divided[1:]:
         before, last = divided[-2:]
@@ -240,9 +244,9 @@ def _unused(moment: MomentFacts, case: Case) -> Finding | None:
     first, *_, last = totals
     allocated = (
         evidence
-        for one in case.facts.moments
-        if one.name in (first, last)
-        for evidence in known(one.path("memstats"), "B", {"TotalAlloc": totals[one.name]})
+        for moment in case.facts.moments
+        if moment.name in (first, last)
+        for evidence in known(moment.path("memstats"), "B", {"TotalAlloc": totals[moment.name]})
     )
     return CAUSE.finding(
         Severity.INFO,

@@ -51,7 +51,9 @@ def may_grow_on(case: Case, grown_bytes: float) -> bool:
     says = any(moment.memstats is not None for moment in case.facts.moments)
     if not says or grows(case) or goroutines_pile_up(case):
         return True
-    claimed = [sum(one.groups.claimed.values()) for one in case.facts.moments if one.groups]
+    claimed = [
+        sum(moment.groups.claimed.values()) for moment in case.facts.moments if moment.groups
+    ]
     return not claimed or claimed[-1] - claimed[0] < HALF * grown_bytes
 
 

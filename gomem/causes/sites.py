@@ -103,9 +103,18 @@ def caller_sites(
     """
     low = math.nan if math.isnan(size) else 0.0
     return tuple(
-        Site(one.called or one.function, one.function, one.file, one.line, low, size, size, share)
-        for one in callers[:SITES]
-        if (share := one.share) >= thresholds.named_share
+        Site(
+            caller.called or caller.function,
+            caller.function,
+            caller.file,
+            caller.line,
+            low,
+            size,
+            size,
+            share,
+        )
+        for caller in callers[:SITES]
+        if (share := caller.share) >= thresholds.named_share
     )
 
 

@@ -72,7 +72,9 @@ def stack_bytes(moment: MomentFacts) -> int:
 
 def _come_and_go(moments: Sequence[MomentFacts]) -> bool:
     """Whether stacks fell by half between two moments, and rose by as much again."""
-    sizes = np.array([stack_bytes(one) for one in moments if one.memstats is not None], np.float64)
+    sizes = np.array(
+        [stack_bytes(moment) for moment in moments if moment.memstats is not None], np.float64
+    )
     return any(
         HALF * min(sizes[:place].max(), sizes[place + 1 :].max()) >= sizes[place]
         for place in range(1, len(sizes) - 1)

@@ -50,7 +50,7 @@ def draw_on(chart: Chart, axes: Axes | Sequence[Axes] | None = None, title: str 
     for panel, ax in zip(chart.panels, given, strict=True):
         _draw_panel(ax, panel)
     above = 0.0  # points above the first panel that are taken
-    if any(one.y == "top" for one in chart.panels[0].marks if isinstance(one, Words)):
+    if any(mark.y == "top" for mark in chart.panels[0].marks if isinstance(mark, Words)):
         above = ROOM_FOR_WORDS
     if chart.legend is not None:  # Axes of somebody's own have no room set aside for it
         above += _explain_above(given[0], chart.legend, above)
@@ -62,8 +62,8 @@ def draw_on(chart: Chart, axes: Axes | Sequence[Axes] | None = None, title: str 
 def _draw_alone(chart: Chart, title: str) -> list[Axes]:
     """On a figure of the chart's size, with Axes where its panels stand, and room for the title."""
     wide, high = chart.width, chart.height + TITLE_INCHES * bool(title)
-    places = [(one.left / wide, one.bottom / high, one.width / wide, one.height / high)
-              for one in chart.panels]  # fmt: skip
+    places = [(panel.left / wide, panel.bottom / high, panel.width / wide, panel.height / high)
+              for panel in chart.panels]  # fmt: skip
     figure = plt.figure(figsize=(wide, high))
     axes = list(map(figure.add_axes, places))
     for panel, ax in zip(chart.panels, axes, strict=True):
@@ -109,8 +109,8 @@ def _name(ax: Axes, which: str, axis: Axis) -> None:
     side = ax.xaxis if which == "x" else ax.yaxis
     side.set_minor_locator(NullLocator())
     side.set_minor_formatter(NullFormatter())
-    labels = [printable(one.label) for one in axis.ticks]
-    named = side.set_ticks([one.value for one in axis.ticks], labels)
+    labels = [printable(tick.label) for tick in axis.ticks]
+    named = side.set_ticks([tick.value for tick in axis.ticks], labels)
     side.set_tick_params(length=0, labelsize=SIZE)
     if which == "x" and not axis.slanted:  # on one line, whatever letters they have
         side.set_tick_params(pad=DOWN)
@@ -165,10 +165,10 @@ def _write(ax: Axes, words: Words) -> None:
 def _words_of(legend: Legend) -> dict[str, Any]:
     """The legend's samples, down its columns, so that they are read along its rows as in a page."""
     columns = max(1, min(legend.columns, len(legend.entries)))
-    entries = [one for column in range(columns) for one in legend.entries[column::columns]]
+    entries = [entry for column in range(columns) for entry in legend.entries[column::columns]]
     samples = [
-        Line2D([], [], **_lined(one)) if isinstance(one, Line) else Patch(**_filled(one))
-        for one in entries
+        Line2D([], [], **_lined(entry)) if isinstance(entry, Line) else Patch(**_filled(entry))
+        for entry in entries
     ]
     return {
         "handles": samples, "ncols": columns, "frameon": False,

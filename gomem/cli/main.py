@@ -164,10 +164,10 @@ def parser_of(name: str) -> Any:
     app.command(name, help="\n\n".join(told))(_stoppable(command))
     parser: Any = typer.main.get_command(app)
     means = {found[1]: " ".join(found[2].split()) for found in _ARGUMENT.finditer(each)}
-    for one in parser.params:
-        one.help = one.help or means.get(one.name)
-        if one.default is False:  # a flag that is not set is off
-            one.show_default = False
+    for param in parser.params:
+        param.help = param.help or means.get(param.name)
+        if param.default is False:  # a flag that is not set is off
+            param.show_default = False
     return parser
 
 

@@ -199,7 +199,7 @@ def _reasons(
     from gomem.inputs.escapes.table import read_escapes
 
     told = [read_escapes(path) for path in escapes]
-    tell_damage(one for analysis in told for one in analysis.damaged)
+    tell_damage(place for analysis in told for place in analysis.damaged)
     verdicts = pd.concat([analysis.on_the_heap for analysis in told], ignore_index=True)
     return site_reasons(part, verdicts, sample_type, n)
 

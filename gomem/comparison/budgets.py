@@ -124,7 +124,7 @@ def within_budgets(comparison: Comparison, budgets: Sequence[Budget]) -> Compari
     """
     if not budgets:
         return comparison
-    rows = [row for one in budgets for row in _of_budget(one, comparison)]
+    rows = [row for budget in budgets for row in _of_budget(budget, comparison)]
     stands = build_rows(rows, BUDGETS)
     return replace(comparison, budgets=stands, budgets_summary=summed_up(stands))
 

@@ -130,18 +130,21 @@ class BuildComparison:
     @property
     def budgets_summary(self) -> str:
         """The same in a sentence a build; empty without budgets."""
-        said = {name: one.budgets_summary for name, one in self.comparisons.items()}
+        said = {name: comparison.budgets_summary for name, comparison in self.comparisons.items()}
         return " ".join(f"{name}: {words}" for name, words in said.items() if words)
 
     def within(self, budgets: Sequence[Budget]) -> BuildComparison:
         """The same, with how each budget stands in each build; raises as `within_budgets`."""
-        held = {name: within_budgets(one, budgets) for name, one in self.comparisons.items()}
+        held = {
+            name: within_budgets(comparison, budgets)
+            for name, comparison in self.comparisons.items()
+        }
         return replace(self, comparisons=held)
 
     @property
     def damaged(self) -> tuple[Damage, ...]:
         """What of any build could not be read, each once."""
-        found = (one for each in self.comparisons.values() for one in each.damaged)
+        found = (place for each in self.comparisons.values() for place in each.damaged)
         return tuple(dict.fromkeys(found))
 
     def __repr__(self) -> str:
@@ -201,7 +204,9 @@ def compare_many(
 def against_baseline(baseline: str, comparisons: Mapping[str, Comparison]) -> BuildComparison:
     """Comparisons of each other build, by name, with one baseline, as one."""
     metrics = _metrics(baseline, comparisons)
-    unlike = outliers(metrics, [name for name, one in comparisons.items() if one.unlike])
+    unlike = outliers(
+        metrics, [name for name, comparison in comparisons.items() if comparison.unlike]
+    )
     judgement = _judgement(baseline, comparisons, unlike)
     notes = tuple(_notes(comparisons))
     return BuildComparison(baseline, comparisons, metrics, judgement, unlike, notes)
@@ -209,7 +214,7 @@ def against_baseline(baseline: str, comparisons: Mapping[str, Comparison]) -> Bu
 
 def _metrics(baseline: str, comparisons: Mapping[str, Comparison]) -> pd.DataFrame:
     """Rows by metric, in the order in which the comparisons have them; see `BUILD_METRICS`."""
-    pairs = [one.metrics.assign(build=name) for name, one in comparisons.items()]
+    pairs = [comparison.metrics.assign(build=name) for name, comparison in comparisons.items()]
     rows = pd.concat(pairs, ignore_index=True)
     adjusted, families = _corrected(rows, comparisons)
     found: dict[tuple[str, ...], list[dict[str, Any]]] = {}
@@ -228,8 +233,8 @@ def _corrected(
 ) -> tuple[list[float | None], list[int]]:
     """Each row's p, corrected for all comparisons of its kind, and how many those are."""
     varying = set()
-    for name, one in comparisons.items():
-        values = one.samples.groupby(_KEYS)["value"].nunique()
+    for name, comparison in comparisons.items():
+        values = comparison.samples.groupby(_KEYS)["value"].nunique()
         varying |= {(name, *key) for key in values[values > 1].index}
     keys = zip(rows["build"], *(rows[key] for key in _KEYS), strict=True)
     counts = [key in varying for key in keys]
@@ -267,8 +272,8 @@ def _judgement(
 ) -> Judgement:
     alone = _alone(unlike)
     verdicts = {
-        name: together([one.judgement.verdict, *([WORSE] if name in alone else [])])
-        for name, one in comparisons.items()
+        name: together([comparison.judgement.verdict, *([WORSE] if name in alone else [])])
+        for name, comparison in comparisons.items()
     }
     by_verdict: dict[str, list[str]] = {}
     for name, verdict in verdicts.items():
@@ -280,7 +285,7 @@ def _judgement(
     )
     ordered = sorted(comparisons, key=lambda name: name not in alone)
     said = [_said(name, comparisons[name], alone.get(name, "")) for name in ordered]
-    is_single = any(OF_RUNS in one.judgement.details for one in comparisons.values())
+    is_single = any(OF_RUNS in comparison.judgement.details for comparison in comparisons.values())
     words = _settings_words(_with_builds(comparisons, "settings"), len(comparisons))
     against = f"{words}: compared with" if words else "Compared with"
     if baseline in alone:
@@ -303,7 +308,7 @@ def _alone(unlike: pd.DataFrame) -> dict[str, str]:
 def _said(name: str, comparison: Comparison, alone: str) -> str:
     """A build's verdict in its own words, with its settings beside its name."""
     judgement, words = comparison.judgement, settings_words(comparison.settings)
-    details = [one for one in judgement.details if one != OF_RUNS]
+    details = [detail for detail in judgement.details if detail != OF_RUNS]
     named = f"{name} ({words})" if words else name
     unlike = [f"Unlike the others: {alone}."] if alone else []
     first = judgement.sentence.removeprefix(f"{words}: ")
@@ -331,7 +336,7 @@ def _joined(rows: pd.DataFrame, builds: int) -> dict[str, str]:
 
 def _with_builds(comparisons: Mapping[str, Comparison], frame: str) -> pd.DataFrame:
     """A frame of every comparison, those that have rows, with the build's name first."""
-    found = {name: getattr(one, frame) for name, one in comparisons.items()}
+    found = {name: getattr(comparison, frame) for name, comparison in comparisons.items()}
     filled = [rows.assign(build=name) for name, rows in found.items() if len(rows)]
     if not filled:
         return pd.DataFrame()
@@ -342,8 +347,8 @@ def _with_builds(comparisons: Mapping[str, Comparison], frame: str) -> pd.DataFr
 def _notes(comparisons: Mapping[str, Comparison]) -> Iterator[str]:
     """What is said of all builds once, the rest with the builds that it is said of."""
     said: dict[str, list[str]] = {}
-    for name, one in comparisons.items():
-        for note in dict.fromkeys(one.notes):
+    for name, comparison in comparisons.items():
+        for note in dict.fromkeys(comparison.notes):
             said.setdefault(note, []).append(name)
     for note, names in said.items():
         yield note if len(names) == len(comparisons) else f"{_list(names)}: {note}"

@@ -59,7 +59,11 @@ def compared_causes(before: Diagnosis, after: Diagnosis, unlike: str = "") -> pd
 
 
 def _causes(diagnosis: Diagnosis) -> dict[str, Finding]:
-    return {one.code: one for one in diagnosis.findings if not one.code.startswith(OF_DATA)}
+    return {
+        finding.code: finding
+        for finding in diagnosis.findings
+        if not finding.code.startswith(OF_DATA)
+    }
 
 
 def _missing(finding: Finding, own: Diagnosis, other: Diagnosis) -> str:
@@ -83,7 +87,9 @@ def _needed(kind: str, required: int, available: int) -> str:
 
 def _cited(finding: Finding, diagnosis: Diagnosis) -> set[str]:
     """The kinds of artefact that prove it."""
-    cited = {path for one in finding.evidence for path in one.artefact.split(", ")}
+    cited = {
+        path for evidence_row in finding.evidence for path in evidence_row.artefact.split(", ")
+    }
     kinds = {
         _kind(kind)
         for moment in diagnosis.capture.by_moment.values()

@@ -115,7 +115,7 @@ def compare(
             least_change=least_change,
             margin=margin,
         )
-    captures = ", ".join(one.capture.name for one in (*old_captures, *new_captures))
+    captures = ", ".join(capture.capture.name for capture in (*old_captures, *new_captures))
     raise CaptureError(
         f"{captures}: not a benchmark file, but the other side is one; compare like with like"
     )
@@ -129,26 +129,30 @@ def opened(side: Comparable | Sequence[Comparable]) -> list[Diagnosis | Bench]:
     return [open_side(one) for each in _several(side) for one in _matched(each)]
 
 
-def _matched(one: Comparable) -> Sequence[Comparable]:
-    return [one] if isinstance(one, (Diagnosis, Capture, Bench)) else matching(one)
+def _matched(comparable: Comparable) -> Sequence[Comparable]:
+    return (
+        [comparable]
+        if isinstance(comparable, (Diagnosis, Capture, Bench))
+        else matching(comparable)
+    )
 
 
-def open_side(one: Comparable, progress: Progress | None = None) -> Diagnosis | Bench:
+def open_side(comparable: Comparable, progress: Progress | None = None) -> Diagnosis | Bench:
     """What is at a path, or what was loaded from one, ready to be compared.
 
     `progress` gets each file's name, its number and how many there are. CaptureError where the path
     holds nothing that gomem can read.
     """
-    if isinstance(one, (Diagnosis, Bench)):
-        return one
-    if isinstance(one, Capture):
-        return diagnose(one)
-    entries = list_capture(one).entries
+    if isinstance(comparable, (Diagnosis, Bench)):
+        return comparable
+    if isinstance(comparable, Capture):
+        return diagnose(comparable)
+    entries = list_capture(comparable).entries
     if len(entries) == 1:
         source = entries[0].open()
         if looks_like_gobench(source.data):
-            return read_bench(replace(source, name=str(one)))
-    return diagnose(load(one, progress=progress))
+            return read_bench(replace(source, name=str(comparable)))
+    return diagnose(load(comparable, progress=progress))
 
 
 def compare_diagnoses(
@@ -216,7 +220,10 @@ def compare_diagnoses(
         site_rates=sites.rates,
         notes=tuple(notes),
         damaged=tuple(
-            damage for side in (old, new) for one in side.captures for damage in _damage(one)
+            damage
+            for side in (old, new)
+            for capture in side.captures
+            for damage in _damage(capture)
         ),
         change=_change(old, new),
         too_little=too_little(old, new) | apart,
@@ -247,7 +254,7 @@ def _several(side: Any) -> list[Any]:
 
 def _compare_benches(old: Side, new: Side, asked: Mapping[str, Any]) -> Comparison:
     sides = [
-        [bench for one in side.captures for bench in one.capture.bench.values()]
+        [bench for capture in side.captures for bench in capture.capture.bench.values()]
         for side in (old, new)
     ]
     if not any(sides):
@@ -290,8 +297,8 @@ def _damage(diagnosis: Diagnosis) -> list[Damage]:
     """What could not be read, each with the capture it is in."""
     name = diagnosis.capture.name
     return [
-        one if name.endswith(one.source) else replace(one, source=f"{name}/{one.source}")
-        for one in diagnosis.capture.damaged
+        place if name.endswith(place.source) else replace(place, source=f"{name}/{place.source}")
+        for place in diagnosis.capture.damaged
     ]
 
 

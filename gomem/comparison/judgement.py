@@ -67,9 +67,9 @@ def judge(
     if BETTER in verdicts | {number.verdict for number in numbers}:
         numbers = [number.as_cost() for number in numbers]
     parts = [
-        *((one.verdict, one.sentence) for one in numbers if one.is_memory),
+        *((number.verdict, number.sentence) for number in numbers if number.is_memory),
         *([] if benchmarks is None else [benchmarks]),
-        *((one.verdict, one.sentence) for one in numbers if not one.is_memory),
+        *((number.verdict, number.sentence) for number in numbers if not number.is_memory),
         *([] if findings is None else [findings]),
     ]
     aside = _not_comparable(comparison)
@@ -89,7 +89,7 @@ def _said(parts: Sequence[_Part], numbers: Sequence[Quantity]) -> list[str]:
     """The sentences: what was gained and at what cost, then what is decided, then the rest."""
     said = [sentence for _, sentence in sorted(parts, key=lambda part: part[0] in {SAME, TOO_FEW})]
     if trade := _trade(numbers):
-        whole = {f"{capital(one.clause)}." for one in numbers if _says(trade, one.clause)}
+        whole = {f"{capital(number.clause)}." for number in numbers if _says(trade, number.clause)}
         said = [trade, *(sentence for sentence in said if sentence not in whole)]
     return [_with_rise(said[0], numbers), *said[1:]]
 
@@ -99,13 +99,17 @@ def _trade(numbers: Sequence[Quantity]) -> str:
 
     Empty where nothing was gained, or at no cost.
     """
-    gains = [one for one in numbers if one.verdict == BETTER]
-    costs = [one for one in numbers if one.verdict == WORSE or (one.has_risen and one not in gains)]
+    gains = [number for number in numbers if number.verdict == BETTER]
+    costs = [
+        number
+        for number in numbers
+        if number.verdict == WORSE or (number.has_risen and number not in gains)
+    ]
     if not gains or not costs:
         return ""
-    gained = " and ".join(one.clause for one in gains)
-    price = "".join(one.price for one in costs)
-    worse = " and ".join(one.clause for one in costs if not one.price)
+    gained = " and ".join(gain.clause for gain in gains)
+    price = "".join(cost.price for cost in costs)
+    worse = " and ".join(cost.clause for cost in costs if not cost.price)
     return f"{capital(gained)}{price}{f', but {worse}' if worse else ''}."
 
 
@@ -116,9 +120,11 @@ def _says(sentence: str, words: str) -> bool:
 def _with_rise(sentence: str, numbers: Sequence[Quantity]) -> str:
     """The first sentence, with a rise of memory that it does not name."""
     unsaid = [
-        one.clause
-        for one in numbers
-        if one.has_risen and not _says(sentence, one.clause) and not _says(sentence, one.price)
+        number.clause
+        for number in numbers
+        if number.has_risen
+        and not _says(sentence, number.clause)
+        and not _says(sentence, number.price)
     ]
     return f"{sentence.removesuffix('.')}; {'; '.join(unsaid)}." if unsaid else sentence
 

@@ -93,11 +93,11 @@ def compared_groups(old: Side, new: Side, pairs: Pairs) -> pd.DataFrame:
             continue
         for part in moved(_middle(before), _middle(after), bounded=True):
             levels = _level(before, part.groups), _level(after, part.groups)
-            known = [round(one.low) if one.width < 1 else None for one in levels]
+            known = [round(level.low) if level.width < 1 else None for level in levels]
             change = part.change if len(before) == len(after) == 1 else levels[1] - levels[0]
             key = part_key(part.groups)
             name = NAMES.get(key) or PART_NAMES[part.groups]
-            ends = [round(end) for one in (*levels, change) for end in (one.low, one.high)]
+            ends = [round(end) for level in (*levels, change) for end in (level.low, level.high)]
             rows.append((*pair, key, name, *known, _difference(*known), *ends))
     return build_rows(rows, GROUPS)
 
@@ -109,8 +109,8 @@ def _middle(snapshots: Sequence[Snapshot]) -> Snapshot:
 
 def _level(snapshots: Sequence[Snapshot], groups: frozenset[str]) -> Interval:
     """Between which bounds several groups lie, by the median of the runs."""
-    levels = [one.likely.together(groups) for one in snapshots]
-    return Interval(median(one.low for one in levels), median(one.high for one in levels))
+    levels = [snapshot.likely.together(groups) for snapshot in snapshots]
+    return Interval(median(level.low for level in levels), median(level.high for level in levels))
 
 
 def _part_bytes(facts: MomentFacts, part: str) -> int | None:

@@ -99,7 +99,9 @@ def _binaries(diagnosis: Diagnosis) -> set[str]:
         return {_name(told)}
     mappings = [facts.mappings for facts in diagnosis.moments if facts.mappings is not None]
     paths = {
-        str(path) for one in mappings for path in one.loc[one["kind"] == "binary", "path"].dropna()
+        str(path)
+        for mapping in mappings
+        for path in mapping.loc[mapping["kind"] == "binary", "path"].dropna()
     }
     return {_name(path) for path in paths if path.startswith("/")}
 
@@ -110,5 +112,7 @@ def _name(path: str) -> str:
 
 def _profiled(diagnosis: Diagnosis) -> set[str]:
     """The executable by the heap profiles: what they map first."""
-    first = (one.mappings["file"].head(1) for one in diagnosis.capture.heap_profiles.values())
+    first = (
+        profile.mappings["file"].head(1) for profile in diagnosis.capture.heap_profiles.values()
+    )
     return {_name(str(path)) for paths in first for path in paths if str(path).startswith("/")}

@@ -88,7 +88,9 @@ def _memory(
         row = _metric(comparison, HEAP)
         return _in_use(comparison) if row is None else _heap(row)
     series = {
-        f"{word}_series": [one.rss_bytes for one in side[0].moments if one.rss_bytes is not None]
+        f"{word}_series": [
+            moment.rss_bytes for moment in side[0].moments if moment.rss_bytes is not None
+        ]
         for word, side in (("before", before), ("after", after))
     }
     verdict = _verdict(row, **series)

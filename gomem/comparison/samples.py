@@ -359,10 +359,10 @@ def _collect(before: pd.DataFrame, after: pd.DataFrame) -> list[_Sample]:
 def _values(samples: list[_Sample]) -> pd.DataFrame:
     """Every value with what it is of; see `SAMPLES`."""
     rows = (
-        (side, one.name, one.unit, one.layer, value)
-        for one in samples
+        (side, sample.name, sample.unit, sample.layer, value)
+        for sample in samples
         for side in ("before", "after")
-        for value in getattr(one, side)
+        for value in getattr(sample, side)
     )
     return build_rows(rows, SAMPLES)
 

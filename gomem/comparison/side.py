@@ -58,17 +58,17 @@ class Side:
     @cached_property
     def spans(self) -> list[Span]:
         """What lies between the two moments, of each run."""
-        return [_span(one, self.first, self.last) for one in self.captures]
+        return [_span(capture, self.first, self.last) for capture in self.captures]
 
     @cached_property
     def requests(self) -> list[float | None]:
         """How many requests each run answered between them; None where nobody says."""
-        return [load_of(one).get(REQUESTS, self.asked_requests) for one in self.captures]
+        return [load_of(capture).get(REQUESTS, self.asked_requests) for capture in self.captures]
 
     @property
     def middle(self) -> tuple[Diagnosis, MomentFacts] | None:
         """The run whose RSS is in the middle, and its moment; of two such runs, the smaller one."""
-        found = [(one, facts_at(one, self.last)) for one in self.captures]
+        found = [(capture, facts_at(capture, self.last)) for capture in self.captures]
         runs = [(one, facts) for one, facts in found if facts is not None]
         known = sorted(
             (run for run in runs if run[1].rss_bytes), key=lambda run: run[1].rss_bytes or 0
@@ -77,7 +77,7 @@ class Side:
 
     def snapshots_at(self, moment: str) -> list[Snapshot]:
         """What the accounts of the runs say of RSS at a moment; of runs that know it."""
-        runs = ((one.facts.account, facts_at(one, moment)) for one in self.captures)
+        runs = ((capture.facts.account, facts_at(capture, moment)) for capture in self.captures)
         found = (
             account.of(facts.name)
             for account, facts in runs
@@ -87,7 +87,7 @@ class Side:
 
     def facts_at(self, moment: str) -> list[MomentFacts]:
         """What is known of a moment, of each run that has a ledger; of its last without that."""
-        found = (facts_at(one, moment) for one in self.captures)
+        found = (facts_at(capture, moment) for capture in self.captures)
         return [facts for facts in found if facts is not None]
 
 
@@ -242,7 +242,7 @@ def order_note(before: Sequence[Diagnosis], after: Sequence[Diagnosis]) -> str:
     """
     if min(len(before), len(after)) < LEAST_RUNS:
         return ""
-    runs = [(_began(one), side) for side, runs in enumerate((before, after)) for one in runs]
+    runs = [(_began(run), side) for side, runs in enumerate((before, after)) for run in runs]
     if any(time is None for time, _ in runs):
         return ""
     sides = [side for _, side in sorted(runs)]

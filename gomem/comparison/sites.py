@@ -136,7 +136,7 @@ def sites_compared(
 ) -> SiteComparison:
     """Compare the sites of two sides; requests are of each capture, between its moments."""
     profiles = [[one.capture.heap_profiles for one in side] for side in (old, new)]
-    before = [{m: renamed(p, renames) for m, p in one.items()} for one in profiles[0]]
+    before = [{m: renamed(p, renames) for m, p in profile.items()} for profile in profiles[0]]
     pairs = counterparts(list(before[0]), list(profiles[1][0]))
     notes = tuple(_notes(old, new, len(pairs), renames, profiles))
     if not pairs:
@@ -186,8 +186,10 @@ def _of_collections(
     if len(old) + len(new) > 2:
         return ()
     facts = [side[0].by_moment.get(name) for side, name in zip((old, new), pair, strict=True)]
-    readings = [None if one is None else one.counter_reading for one in facts]
-    counts = [None if one is None else one.count("NumGC") for one in readings]
+    readings = [
+        None if moment_facts is None else moment_facts.counter_reading for moment_facts in facts
+    ]
+    counts = [None if reading is None else reading.count("NumGC") for reading in readings]
     return () if None in counts else (OF_COLLECTIONS.format(*counts),)
 
 
@@ -296,7 +298,7 @@ def _notes(
         return
     yield OF_SAMPLING if len(old) + len(new) == 2 else OF_RUNS
     yield SINCE_START
-    known = {name for one in profiles[0] for p in one.values() for name in p.nodes().names}
+    known = {name for profile in profiles[0] for p in profile.values() for name in p.nodes().names}
     for rename in renames:
         if all(rename.applied(name) == name for name in known):
             yield f"rename {rename}: no function before is called so"

@@ -112,7 +112,9 @@ def not_judged(metrics: pd.DataFrame, reason: str) -> pd.DataFrame:
     """The metrics with their numbers, and none of them better or worse."""
     claimed = metrics["verdict"].isin(CLAIMS)
     words = {"verdict": TOO_FEW, "note": reason}
-    return metrics.assign(**{name: metrics[name].mask(claimed, one) for name, one in words.items()})
+    return metrics.assign(
+        **{name: metrics[name].mask(claimed, word) for name, word in words.items()}
+    )
 
 
 def _apart(before: Sequence[tuple[float, float]], after: Sequence[tuple[float, float]]) -> str:
@@ -129,5 +131,5 @@ def _apart(before: Sequence[tuple[float, float]], after: Sequence[tuple[float, f
 
 def _medians(windows: Sequence[Window], field: str) -> float | None:
     """The median of what is known; None where nothing is."""
-    known = [value for one in windows if (value := getattr(one, field)) is not None]
+    known = [value for window in windows if (value := getattr(window, field)) is not None]
     return median(known) if known else None

@@ -154,7 +154,7 @@ class Diagnosis:
         That of the first finding that names a site; else the one that is shown first, if it has a
         profile; else the last.
         """
-        named = (one.moment for one in self.findings if one.code in OF_SITES)
+        named = (finding.moment for finding in self.findings if finding.code in OF_SITES)
         profiles = self.capture.heap_profiles
         wanted = [*named, self.shown_first, *reversed(list(profiles))]
         return next((name for name in wanted if name in profiles), None)
@@ -345,7 +345,7 @@ class Diagnosis:
 
     @property
     def _with_ledger(self) -> list[MomentFacts]:
-        return [one for one in self.moments if one.ledger is not None]
+        return [moment for moment in self.moments if moment.ledger is not None]
 
     def spike(self, at: str | pd.Timestamp | None = None) -> Spike | None:
         """Who allocated in the interval between two profiles that ends at a moment, or a time.

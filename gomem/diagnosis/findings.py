@@ -86,7 +86,11 @@ class Scale:
     @classmethod
     def of(cls, facts: CaptureFacts, thresholds: Thresholds) -> Scale:
         """That of a capture."""
-        rss = {one.name: one.rss_bytes for one in facts.moments if one.rss_bytes is not None}
+        rss = {
+            moment.name: moment.rss_bytes
+            for moment in facts.moments
+            if moment.rss_bytes is not None
+        }
         return cls(
             {moment.name: moment.paths for moment in facts.capture.by_moment.values()},
             rss,
@@ -120,7 +124,9 @@ class Scale:
     def _kinds(self, finding: Finding) -> set[str]:
         """The kinds of artefact that the evidence is from."""
         assert finding.moment is not None
-        cited = {path for one in finding.evidence for path in one.artefact.split(", ")}
+        cited = {
+            path for evidence_row in finding.evidence for path in evidence_row.artefact.split(", ")
+        }
         return _told(kind for kind, path in self.moments[finding.moment].items() if path in cited)
 
     def share(self, finding: Finding) -> float:
@@ -190,8 +196,8 @@ def _beside(finding: Finding, earlier: Sequence[Finding], account: Account) -> F
     snapshot = account.of(finding.moment or "") or account.last
     if not rivals or not finding.bytes or not (finding.now and rivals[0].now):
         return finding
-    every = groups.union(*(CLAIMS[one.code] for one in rivals))
-    claimed = finding.bytes + sum(one.bytes or 0 for one in rivals)
+    every = groups.union(*(CLAIMS[rival.code] for rival in rivals))
+    claimed = finding.bytes + sum(rival.bytes or 0 for rival in rivals)
     if claimed <= snapshot.likely.together(every).high:
         return finding
     rival = max(rivals, key=lambda one: one.bytes or 0)
@@ -218,7 +224,7 @@ SURETY = {"certain": 1.0, "likely": 0.9, "possible": 0.7}  # how often such a fi
 
 def is_of_release(finding: Finding) -> bool:
     """Whether only the Go release makes it possible, and nothing measured does."""
-    by_release = any(one.artefact == RELEASE for one in finding.evidence)
+    by_release = any(evidence_row.artefact == RELEASE for evidence_row in finding.evidence)
     return finding.confidence == "possible" and by_release
 
 
@@ -262,23 +268,23 @@ def _peak_words(title: str, peak: Finding) -> Text:
     return text(" (peak {} at {})", Bytes(peak.bytes), at)
 
 
-def _over(one: Finding, peak: Finding, scale: Scale) -> Finding:
+def _over(finding: Finding, peak: Finding, scale: Scale) -> Finding:
     """The same in the past tense: what it was at its most, and that it is resolved.
 
     A note, if it never was a large part of RSS.
     """
-    was, last = PAST[one.code], MomentName(scale.last)
+    was, last = PAST[finding.code], MomentName(scale.last)
     if not was or not peak.bytes:
-        return one
+        return finding
     title = text("{} of {} at {}", Bytes(peak.bytes), was, MomentName(peak.moment or ""))
-    if peak.moment != one.moment:
-        title += text(", {} at {}", Bytes(one.bytes), MomentName(one.moment or ""))
-    released = scale.given_back_by(one) is not None
+    if peak.moment != finding.moment:
+        title += text(", {} at {}", Bytes(finding.bytes), MomentName(finding.moment or ""))
+    released = scale.given_back_by(finding) is not None
     rss = scale.rss_bytes.get(peak.moment or "", 0)
     was_large = peak.bytes >= scale.thresholds.large_rss_fraction * rss
     return replace(
-        one,
-        severity=one.severity if was_large else min(one.severity, Severity.INFO),
+        finding,
+        severity=finding.severity if was_large else min(finding.severity, Severity.INFO),
         title=title + text(_RELEASED if released else _PASSED, last),
         next_step=text(_NOTHING_NOW, "was released by" if released else _NOT_SIGNIFICANT, last),
     )

@@ -83,7 +83,10 @@ def owners_at(quantity: str, shown: Sequence[tuple[str, Snapshot, MomentFacts]])
         for groups in division
         if len(inside := _owners(_within(finest, groups), snapshots[-1:], moments)) > 1
     }
-    beyond = (0 if one.groups is None else one.groups.drawn(one.rss_bytes)[1] for one in moments)
+    beyond = (
+        0 if moment.groups is None else moment.groups.drawn(moment.rss_bytes)[1]
+        for moment in moments
+    )
     totals = tuple(snapshot.total_bytes for snapshot in snapshots)
     return Owners(quantity, labels, totals, tuple(beyond), parts, finer)
 

@@ -138,8 +138,8 @@ def telling_moment(diagnosis: Diagnosis) -> MomentFacts | None:
 
     Without any such, the last that says anything about memory; None if none does.
     """
-    known = [one for one in diagnosis.moments if one.rss_bytes is not None]
-    known = known or [one for one in diagnosis.moments if one.ledger is not None]
+    known = [moment for moment in diagnosis.moments if moment.rss_bytes is not None]
+    known = known or [moment for moment in diagnosis.moments if moment.ledger is not None]
     return known[-1] if known else None
 
 
@@ -152,7 +152,7 @@ def _title(finding: Finding) -> Text:
 
 def _named(diagnosis: Diagnosis, facts: MomentFacts | None) -> Finding | None:
     """The finding to name: the first that costs anything now, else the first of all."""
-    found = [one for one in diagnosis.findings if not one.code.startswith(OF_DATA)]
+    found = [finding for finding in diagnosis.findings if not finding.code.startswith(OF_DATA)]
     present = [one for one in found if one.now and one.severity >= Severity.WARNING]
     # A note of the whole log can be of more than there is left at the last moment.
     whole = facts.rss_bytes if facts is not None and facts.rss_bytes is not None else math.inf
@@ -304,7 +304,11 @@ def _rose(before: Snapshot, after: Snapshot, thresholds: Thresholds) -> bool:
 
 def _beside(diagnosis: Diagnosis) -> tuple[str, ...]:
     """What moved beside RSS: what is in use, goroutines."""
-    beside = (one for one in diagnosis.observations if one.group in OBSERVED_BESIDE)
+    beside = (
+        observation
+        for observation in diagnosis.observations
+        if observation.group in OBSERVED_BESIDE
+    )
     return tuple(observation.sentence for observation in beside)
 
 
@@ -314,7 +318,7 @@ def _holder(diagnosis: Diagnosis, facts: MomentFacts | None, named: Finding | No
     if facts is None or facts.rss_bytes is None or not profiles:
         return ""
     if (named is not None and named.sites) or any(
-        one.group == "in_use" for one in diagnosis.observations
+        observation.group == "in_use" for observation in diagnosis.observations
     ):
         return ""
     return who_holds(diagnosis, facts.name if facts.name in profiles else list(profiles)[-1])
@@ -332,19 +336,23 @@ def _next_step(
     if named is not None or otherwise:
         return otherwise if named is None else named.next_step
     is_divided = facts is not None and facts.mappings is not None and facts.memstats is not None
-    lacking = next((one for one in diagnosis.findings if one.code == MISSING), None)
+    lacking = next((finding for finding in diagnosis.findings if finding.code == MISSING), None)
     if lacking is not None and not is_divided:
         return lacking.next_step
     if severity is None:
         return NOTHING_TO_DO
-    unsound = (one for one in diagnosis.findings if one.severity >= Severity.WARNING)
+    unsound = (finding for finding in diagnosis.findings if finding.severity >= Severity.WARNING)
     return next((one.next_step for one in unsound), TAKE_ANOTHER)
 
 
 def _further(diagnosis: Diagnosis, named: Finding | None) -> str:
     """Findings besides the one named, and what could not be read; empty if there is neither."""
-    others = [one for one in diagnosis.findings if one is not named and one.code != DAMAGED]
-    warnings = sum(one.severity >= Severity.WARNING for one in others)
+    others = [
+        finding
+        for finding in diagnosis.findings
+        if finding is not named and finding.code != DAMAGED
+    ]
+    warnings = sum(other.severity >= Severity.WARNING for other in others)
     counts = (
         (warnings, "further warning", "further warnings"),
         (len(others) - warnings, "note", "notes"),

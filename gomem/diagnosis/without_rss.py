@@ -267,7 +267,7 @@ def _by_others(diagnosis: Diagnosis, _: MomentFacts | None) -> _Told | None:
         sentence = text("{}, {}.", Count(len(names), "benchmark"), Count(runs, "result"))
         return sentence, False, COMPARE
     if capture.escapes:
-        places = sum(len(one.on_the_heap) for one in capture.escapes.values())
+        places = sum(len(escape.on_the_heap) for escape in capture.escapes.values())
         sentence = text("Values escape to the heap at {}.", Count(places, "place"))
         return sentence, False, WITH_A_PROFILE
     return None

@@ -113,7 +113,9 @@ class CaptureFacts:
     def heap(self) -> pd.DataFrame:
         """Heap kept, given back and still resident: see `analysis.memory.scavenger.heap_return`."""
         names = [column.name for column in HEAP_RETURN]
-        rows = [[*map(one.heap.get, names)] for one in self.moments if one.heap is not None]
+        rows = [
+            [*map(moment.heap.get, names)] for moment in self.moments if moment.heap is not None
+        ]
         heap = build_rows(rows, HEAP_RETURN)
         return heap if self.scavenger is None else with_goals(heap, self.scavenger.retention)
 

@@ -130,7 +130,9 @@ DAMAGE = (
 
 def damage_table(damage: Iterable[Damage]) -> pd.DataFrame:
     """Damage as rows, in the order it was met."""
-    return build_rows(((one.source, one.where, one.what, one.text) for one in damage), DAMAGE)
+    return build_rows(
+        ((place.source, place.where, place.what, place.text) for place in damage), DAMAGE
+    )
 
 
 class WithDamage:

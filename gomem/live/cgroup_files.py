@@ -82,7 +82,7 @@ def _mounts(mounts: Path) -> Iterator[Mount]:
     for line in mounts.read_text(errors="surrogateescape").splitlines():
         before, _, after = line.partition(" - ")
         fields, (kind, _, options) = before.split(" "), after.split(" ", 2)
-        root, at = (_OCTAL.sub(lambda code: chr(int(code[1], 8)), one) for one in fields[3:5])
+        root, at = (_OCTAL.sub(lambda code: chr(int(code[1], 8)), field) for field in fields[3:5])
         if kind == "cgroup2":
             yield Mount(root, at, 2)
         elif kind == "cgroup" and "memory" in options.split(","):

@@ -146,7 +146,9 @@ class Doors:
         with suppress(NoAnswer, ValueError):
             if self.pprof is not None:
                 theirs = self.pprof.get(f"{INDEX}cmdline").data
-                return theirs.rstrip(b"\0").split(b"\0") == [os.fsencode(one) for one in arguments]
+                return theirs.rstrip(b"\0").split(b"\0") == [
+                    os.fsencode(argument) for argument in arguments
+                ]
             if self.expvar is not None:
                 page = json.loads(self.expvar.get(VARS).data)
                 return bool(page.get("cmdline") == list(arguments))
@@ -159,8 +161,8 @@ def find_doors(addresses: Sequence[Endpoints], *, wanted: bool = False) -> Doors
     """Ask each address what it serves; the first that serves a thing is the one to ask for it."""
     # Of addresses `wanted`, named by a person, silence is worth a word.
     doors, said, unheard = Doors(), list[str](), list[str]()
-    for one in addresses[:MAX_ADDRESSES]:
-        doors = _with(doors, one, said, unheard, wanted=wanted)
+    for address in addresses[:MAX_ADDRESSES]:
+        doors = _with(doors, address, said, unheard, wanted=wanted)
     if len(addresses) > MAX_ADDRESSES:
         said.append(f"{len(addresses) - MAX_ADDRESSES} more addresses were not tried")
     if wanted or not doors.found:

@@ -133,7 +133,7 @@ def small_multiples(
     The columns are levels in bytes, RSS and what the heap has in use if None; one that no build has
     is a KeyError. On as many Axes as there are builds.
     """
-    frames = {name: diagnosis_of(one).levels for name, one in builds.items()}
+    frames = {name: diagnosis_of(build).levels for name, build in builds.items()}
     told = {one for frame in frames.values() for one in frame if frame[one].notna().any()}
     usual = ([one for one in row if one in told] for row in OF_MANY)
     wanted = list(columns or [row[0] for row in usual if row])

@@ -115,7 +115,7 @@ def _held(readings: Sequence[Reading], place: int, taken: str, *, alone: bool) -
         others = [less]
     else:
         others[place] = less
-    account = account_of([one for one in others if one.rss_bytes is not None])
+    account = account_of([other for other in others if other.rss_bytes is not None])
     snapshot = None if account is None else account.of(truth.moment)
     if snapshot is None or truth.resident is None:
         return []
@@ -146,14 +146,16 @@ def main() -> None:
     print(f"{len(paths)} captures, {sum(is_open for is_open, _ in answers)} that do not close")
     by_kind: dict[tuple[str, bool, str, bool], list[Held]] = defaultdict(list)
     for _, intervals in answers:
-        for one in intervals:
-            by_kind[one.taken, one.alone, one.part, one.is_certain].append(one)
+        for interval in intervals:
+            by_kind[interval.taken, interval.alone, interval.part, interval.is_certain].append(
+                interval
+            )
     for (taken, alone, part, is_certain), rows in by_kind.items():
-        widths = np.quantile([one.width for one in rows], (0.5, 0.9))
+        widths = np.quantile([row.width for row in rows], (0.5, 0.9))
         print(
             f"{'certain' if is_certain else 'likely':<8} without {taken:<19} "
             f"{'alone' if alone else 'beside others':<14} {part:<15} holds in "
-            f"{np.mean([one.holds for one in rows]):7.2%} of {len(rows)}; width "
+            f"{np.mean([row.holds for row in rows]):7.2%} of {len(rows)}; width "
             f"{widths[0]:.1%} of RSS at the median, {widths[1]:.1%} at p90"
         )
     if options.picture is not None:

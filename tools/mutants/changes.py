@@ -157,11 +157,15 @@ def _runs(
 def _place(statements: tuple[ast.stmt, ...]) -> tuple[str, tuple[int, int]]:
     """The outermost function of these statements, and the lines of the innermost from there."""
     depth = next(
-        (at for at, one in enumerate(statements) if isinstance(one, ast.FunctionDef)), None
+        (at for at, statement in enumerate(statements) if isinstance(statement, ast.FunctionDef)),
+        None,
     )
     if depth is None:
         return "", (0, 0)
-    function, inner = ".".join(one.name for one in statements[: depth + 1]), statements[-1]
+    function, inner = (
+        ".".join(statement.name for statement in statements[: depth + 1]),
+        statements[-1],
+    )
     first, last = inner.lineno, inner.end_lineno
     below = getattr(inner, "body", None)
     if below and not isinstance(inner, ast.FunctionDef):

@@ -118,7 +118,11 @@ class _Marked(ast.NodeTransformer):
             for name in ("body", "orelse", "finalbody"):
                 statements = getattr(inner, name, None)
                 if isinstance(statements, list) and not isinstance(inner, ast.ClassDef):
-                    marked = [part for one in statements for part in (self._mark(one), one)]
+                    marked = [
+                        part
+                        for statement in statements
+                        for part in (self._mark(statement), statement)
+                    ]
                     setattr(inner, name, marked)
         return ast.fix_missing_locations(node)
 
@@ -169,9 +173,9 @@ def put_in_place(mutant: Mutant) -> None:
         _define_again(space, top)
         return
     statements = [top, *made_of(tree, top)]
-    for one in statements:
-        _run_again(space, one)
-    changed = {name for one in statements for name in names_of(one)}
+    for statement in statements:
+        _run_again(space, statement)
+    changed = {name for statement in statements for name in names_of(statement)}
     for one in tree.body:
         if isinstance(one, ast.FunctionDef) and changed & _names_of_defaults(one):
             _define_again(space, one)

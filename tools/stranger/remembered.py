@@ -116,8 +116,14 @@ class Memory:
     def sides(self, moment: Moment, damaged: set[str]) -> _Sides:
         """As `_Sides.of`, of a moment that was read before."""
         files = [
-            (one.source.name, one.kind.name, one.time, one.time_source, one.parsed)
-            for one in moment.artefacts
+            (
+                artefact.source.name,
+                artefact.kind.name,
+                artefact.time,
+                artefact.time_source,
+                artefact.parsed,
+            )
+            for artefact in moment.artefacts
         ]
         mine = sorted(damaged & {name for name, *_ in files})
         about = moment.name, moment.collections, files, mine
@@ -139,8 +145,15 @@ class Memory:
     def told(self, capture: gomem.Capture, moments: Sequence[str] = ()) -> Told:
         """As `told_by`: of captures that read the same, the same is told."""
         files = [
-            (one.source.name, one.kind.name, one.moment, one.time, one.time_source, one.parsed)
-            for one in capture.files
+            (
+                file.source.name,
+                file.kind.name,
+                file.moment,
+                file.time,
+                file.time_source,
+                file.parsed,
+            )
+            for file in capture.files
         ]
         passed_over = [one.name for one in capture.passed_over]
         about = files, list(capture.by_moment), passed_over, capture.damaged, capture.looks

@@ -109,7 +109,7 @@ def told_by(diagnosis: gomem.Diagnosis, moments: Sequence[str] = ()) -> Told:
     names = dict(zip(own, moments, strict=True)) if renamed else {name: name for name in own}
     # A file that is called by a plain word, such as smaps, is not told from the word. A command
     # that writes a file can name it as the capture does, without its folder.
-    sources = [one.source.name for one in diagnosis.capture.files]
+    sources = [file.source.name for file in diagnosis.capture.files]
     sources += [name.rpartition("/")[2] for name in sources]
     files = {name: "a file" for name in sources if re.search(r"[./\d]", name)}
     in_names = _renamer(files | names)
@@ -118,18 +118,20 @@ def told_by(diagnosis: gomem.Diagnosis, moments: Sequence[str] = ()) -> Told:
         return in_names(re.sub(r"\bmoment (?=\d)", "", text))  # before a name that is a number
 
     headline = share(verdict(diagnosis), hidden(diagnosis))
-    kinds = {one.source.name: one.kind.name for one in diagnosis.capture.files}
+    kinds = {file.source.name: file.kind.name for file in diagnosis.capture.files}
     return Told(
         moments=tuple(names.values()),
         verdict=tuple(map(words, (headline.label, headline.sentence, *headline.details))),
-        findings=tuple(_finding(one, names, words) for one in diagnosis.findings),
+        findings=tuple(_finding(finding, names, words) for finding in diagnosis.findings),
         ledgers={
             names[moment]: {row["part"]: row for row in ledger.parts.to_dict("records")}
             for moment, ledger in diagnosis.ledgers.items()
         },
         rss={names[moment]: ledger.rss_bytes for moment, ledger in diagnosis.ledgers.items()},
         apart={
-            names[moment]: max((abs(one) for one in ledger.checks["difference_bytes"]), default=0)
+            names[moment]: max(
+                (abs(check) for check in ledger.checks["difference_bytes"]), default=0
+            )
             for moment, ledger in diagnosis.ledgers.items()
         },
         of_group=frozenset(
@@ -137,8 +139,10 @@ def told_by(diagnosis: gomem.Diagnosis, moments: Sequence[str] = ()) -> Told:
             for moment, ledger in diagnosis.ledgers.items()
             if ledger.rss_source.startswith("cgroup")
         ),
-        damaged=frozenset(one.source for one in diagnosis.capture.damaged),
-        read={names[one.name]: kinds.get(one.path("memstats")) for one in diagnosis.moments},
+        damaged=frozenset(place.source for place in diagnosis.capture.damaged),
+        read={
+            names[moment.name]: kinds.get(moment.path("memstats")) for moment in diagnosis.moments
+        },
     )
 
 
@@ -151,23 +155,23 @@ def _renamer(names: Mapping[str, str]) -> Callable[[str], str]:
 
 
 def _finding(
-    one: gomem.Finding, names: Mapping[str, str], words: Callable[[str], str]
+    finding: gomem.Finding, names: Mapping[str, str], words: Callable[[str], str]
 ) -> dict[str, Any]:
     return {
-        "code": one.code,
-        "severity": one.severity,
-        "confidence": one.confidence,
-        "moment": names.get(one.moment or "", one.moment),
-        "moments": tuple(names[moment] for moment in one.moments),
-        "now": one.now,
-        "bytes": one.bytes,
-        "cpu_fraction": one.cpu_fraction,
-        "title": words(one.title),
-        "next_step": words(one.next_step),
-        "mechanism": words(one.mechanism),
+        "code": finding.code,
+        "severity": finding.severity,
+        "confidence": finding.confidence,
+        "moment": names.get(finding.moment or "", finding.moment),
+        "moments": tuple(names[moment] for moment in finding.moments),
+        "now": finding.now,
+        "bytes": finding.bytes,
+        "cpu_fraction": finding.cpu_fraction,
+        "title": words(finding.title),
+        "next_step": words(finding.next_step),
+        "mechanism": words(finding.mechanism),
         "evidence": [
             (_artefact(each.artefact), words(each.field), _value(each.value, words), each.unit)
-            for each in one.evidence
+            for each in finding.evidence
             if not each.field.endswith(LINE)
         ],
     }
@@ -198,7 +202,7 @@ def differences(whole: Told, other: Told, *, clock: bool = True) -> list[str]:
         mine, yours = _sound(mine), _sound(yours)
     if len(mine) == len(whole.findings):  # else the verdict may be of the data
         said += _unlike("verdict", whole.verdict, other.verdict)
-    codes, others = [_heading(one) for one in mine], [_heading(one) for one in yours]
+    codes, others = [_heading(one) for one in mine], [_heading(your) for your in yours]
     said += _unlike("findings", codes, others)
     if codes == others:
         for one, two in zip(mine, yours, strict=True):
@@ -219,7 +223,7 @@ def _unlike_findings(whole: dict[str, Any], other: dict[str, Any], *, clock: boo
         pairs["evidence"] = (_numbers(mine), _numbers(yours))
     code = whole["code"]
     return [
-        f"{code} {key}: {two!r}, not {one!r}" for key, (one, two) in pairs.items() if one != two
+        f"{code} {key}: {two!r}, not {pair!r}" for key, (pair, two) in pairs.items() if pair != two
     ]
 
 
@@ -228,7 +232,7 @@ def _numbers(evidence: Sequence[tuple[Any, ...]]) -> list[tuple[Any, ...]]:
 
 
 def _sound(findings: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
-    return [one for one in findings if not one["code"].startswith(OF_THE_DATA)]
+    return [finding for finding in findings if not finding["code"].startswith(OF_THE_DATA)]
 
 
 def _heading(finding: dict[str, Any]) -> tuple[Any, ...]:
@@ -249,14 +253,14 @@ def contradictions(whole: Told, less: Told) -> list[str]:
     """Where one that lost something says what the whole does not."""
     mine, yours = _sound(whole.findings), _sound(less.findings)
     said = []
-    for one in yours:
-        known = [two for two in mine if two["code"] == one["code"]]
-        excused = _costs_as_much(one, mine) or _is_nobodys(one, mine, yours)
-        excused = excused or _lost_its_end(one, whole) or _is_at_the_edge(one, known)
-        said += [] if excused else _too_much(one, known)
+    for your in yours:
+        known = [two for two in mine if two["code"] == your["code"]]
+        excused = _costs_as_much(your, mine) or _is_nobodys(your, mine, yours)
+        excused = excused or _lost_its_end(your, whole) or _is_at_the_edge(your, known)
+        said += [] if excused else _too_much(your, known)
         for two in known:
-            if two["moment"] == one["moment"]:
-                said += _unlike_numbers(two, one)
+            if two["moment"] == your["moment"]:
+                said += _unlike_numbers(two, your)
     return said + _out_of_order(mine, yours) + _other_ledgers(whole, less)
 
 
@@ -399,9 +403,9 @@ def _out_of_order(whole: Sequence[dict[str, Any]], less: Sequence[dict[str, Any]
 
 def _warnings(findings: Sequence[dict[str, Any]]) -> list[tuple[Any, ...]]:
     return [
-        (one["code"], one["moment"], one["bytes"])
-        for one in findings
-        if one["severity"] > Severity.INFO
+        (finding["code"], finding["moment"], finding["bytes"])
+        for finding in findings
+        if finding["severity"] > Severity.INFO
     ]
 
 

@@ -484,8 +484,8 @@ def _cut(data: bytes) -> bytes:
     if not _is_text(data):
         return data[:half]
     lines = list(re.finditer(rb"[^\n]+", data))
-    sizes = [one for one in lines if one[0].endswith(b" kB")]
-    logged = [one for one in lines if len(one[0]) >= LEAST_LINE and re.search(rb"\d", one[0])]
+    sizes = [line for line in lines if line[0].endswith(b" kB")]
+    logged = [line for line in lines if len(line[0]) >= LEAST_LINE and re.search(rb"\d", line[0])]
     collections = [one for one in logged if one[0].startswith(b"gc ")]
     telling = sizes or collections or logged
     if not telling:

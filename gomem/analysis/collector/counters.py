@@ -160,15 +160,17 @@ def collector_counters(readings: Sequence[CounterReading]) -> CollectorCounters 
     before a restart, which sets counters back, are left out. None if the last does not count
     collections.
     """
-    counted = [(one, cycles) for one in readings if (cycles := one.count("NumGC")) is not None]
+    counted = [
+        (reading, cycles) for reading in readings if (cycles := reading.count("NumGC")) is not None
+    ]
     if not counted:
         return None
     last, cycles = counted[-1]
     run, before = [last], cycles
-    for one, number in reversed(counted[:-1]):
+    for count, number in reversed(counted[:-1]):
         if number > before:
             break
-        run, before = [one, *run], number
+        run, before = [count, *run], number
     if before < cycles:
         return _counters(run, cycles - before, since_start=False)
     since = _counters([last], cycles, since_start=True)
@@ -244,7 +246,9 @@ def _shares(spent: Mapping[str, float]) -> _Shares:
         return None, None
     seconds = spent[GC_CPU] - spent.get(IDLE_MARKING, 0.0), spent.get(STOPS)
     whole = spent[ALL_CPU]
-    busy, stopped = (None if one is None else min(1.0, max(0.0, one / whole)) for one in seconds)
+    busy, stopped = (
+        None if second is None else min(1.0, max(0.0, second / whole)) for second in seconds
+    )
     return busy, stopped
 
 

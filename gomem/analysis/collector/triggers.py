@@ -269,13 +269,13 @@ class _Counts:
         rows = {name: theirs for name, theirs in rows.items() if theirs.any()}
         for name, column in columns.items():
             values = column.to_numpy(float, na_value=np.nan)
-            for one, theirs in rows.items():
+            for row, theirs in rows.items():
                 found = values[theirs]
                 if name in SUMS:
-                    self._sums[one, name] += float(np.nansum(found))
-                    self._known[one, name] += int((~np.isnan(found)).sum())
+                    self._sums[row, name] += float(np.nansum(found))
+                    self._known[row, name] += int((~np.isnan(found)).sum())
                 else:
-                    self._samples[one, name].add(found)
+                    self._samples[row, name].add(found)
 
     @property
     def table(self) -> pd.DataFrame:
@@ -283,12 +283,14 @@ class _Counts:
         cycles = self._cycles
         sums = {}
         for name in SUMS:
-            known = np.array([self._known[one, name] for one in TRIGGERS])
-            total = np.array([self._sums[one, name] for one in TRIGGERS])
+            known = np.array([self._known[trigger, name] for trigger in TRIGGERS])
+            total = np.array([self._sums[trigger, name] for trigger in TRIGGERS])
             sums[name] = np.where((known == 0) & (cycles > 0), np.nan, total)
         available = sums.pop("available")
         available = np.where(available > 0, available, np.nan)
-        medians = {name: [self._samples[one, name].median for one in TRIGGERS] for name in MEDIANS}
+        medians = {
+            name: [self._samples[trigger, name].median for trigger in TRIGGERS] for name in MEDIANS
+        }
         columns = {
             "trigger": list(TRIGGERS),
             "cycles": cycles,

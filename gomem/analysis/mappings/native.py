@@ -129,7 +129,7 @@ class LargeBlocks:
     def have_mallocs_shape(self) -> bool:
         """Whether most of them have malloc's shape; what stays as it is counts once."""
         return _mostly_of_mallocs_shape(
-            pd.concat([one[_are_large_blocks(one)] for one in self.moments])
+            pd.concat([moment[_are_large_blocks(moment)] for moment in self.moments])
         )
 
 

@@ -129,7 +129,7 @@ class Account:
 
     def of(self, moment: str) -> Snapshot | None:
         """The snapshot of a moment; None if it does not say how large the process is."""
-        return next((one for one in self.snapshots if one.moment == moment), None)
+        return next((snapshot for snapshot in self.snapshots if snapshot.moment == moment), None)
 
     def rise(self, groups: frozenset[str]) -> Rise | None:
         """How several groups moved together; None where no two moments have a time."""

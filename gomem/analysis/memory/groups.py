@@ -106,7 +106,7 @@ class MemoryGroups:
     def names(self) -> dict[str, str]:
         """What sentences call each group, the parts of the Go heap among them."""
         frames = (self.rows, self.claims)
-        return {row["group"]: row["name"] for one in frames for row in rows_of(one)}
+        return {row["group"]: row["name"] for frame in frames for row in rows_of(frame)}
 
     def drawn(self, rss_bytes: int | None) -> tuple[dict[str, int], int]:
         """Bytes by group, and what Go claims beyond them; without RSS, the claims alone."""
@@ -182,8 +182,10 @@ def memory_groups(
     elif untouched:
         lazy_free = sum(_bytes_of(parts, "heap_released_resident"))
         _take_off(sizes, untouched, OF_GO_HEAP, spared={FREE: lazy_free})
-    rows = [(one, NAMES[one], sizes[one], claims.get(one)) for one in GROUPS if one in sizes]
-    divided = [(one, NAMES[one], size) for one, size in heap_claims.items()]
+    rows = [
+        (group, NAMES[group], sizes[group], claims.get(group)) for group in GROUPS if group in sizes
+    ]
+    divided = [(claim, NAMES[claim], size) for claim, size in heap_claims.items()]
     return MemoryGroups(build_rows(rows, MEMORY_GROUPS), build_rows(divided, HEAP_CLAIMS))
 
 
@@ -229,9 +231,9 @@ def _as_one_heap(sizes: _Sizes, claims: dict[str, int]) -> tuple[_Sizes, dict[st
     """The same groups with the Go heap as a single group."""
     inside = (HEAP, *OF_GO_HEAP)
     others: _Sizes = {one: size for one, size in sizes.items() if one not in inside}
-    outside = {one: size for one, size in claims.items() if one not in inside}
+    outside = {claim: size for claim, size in claims.items() if claim not in inside}
     whole = sum(size or 0 for one, size in sizes.items() if one in inside)
-    claimed = sum(size for one, size in claims.items() if one in inside)
+    claimed = sum(size for claim, size in claims.items() if claim in inside)
     return others | {HEAP: whole}, outside | {HEAP: claimed}
 
 

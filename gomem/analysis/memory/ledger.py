@@ -71,9 +71,9 @@ AGAIN_NEXT = "MemStats and smaps again, both in one command"
 _FIELDS = ("HeapAlloc", "HeapInuse - HeapAlloc", "HeapIdle - HeapReleased", "StackInuse")
 _CLASSES = (f"/memory/classes/heap/{one}:bytes" for one in ("objects", "unused", "free", "stacks"))
 _SOURCES = {
-    "memstats": ([f"MemStats.{one}" for one in _FIELDS], "MemStats: the other *Sys fields"),
+    "memstats": ([f"MemStats.{field}" for field in _FIELDS], "MemStats: the other *Sys fields"),
     "metrics-page": (
-        [f"metrics-page {one}" for one in _FIELDS],
+        [f"metrics-page {field}" for field in _FIELDS],
         "metrics-page: the other *Sys fields",
     ),
     "metrics": (_CLASSES, "/memory/classes: metadata, profiling/buckets and other"),

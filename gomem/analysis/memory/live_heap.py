@@ -253,7 +253,10 @@ class _Evidence:
 
     @property
     def _level_of_profiles(self) -> Level:
-        rows = [(one.seconds, one.in_use_bytes, one.error_bytes) for one in self.profiles]
+        rows = [
+            (profile.seconds, profile.in_use_bytes, profile.error_bytes)
+            for profile in self.profiles
+        ]
         seconds, values, errors = np.array(rows, np.float64).reshape(len(rows), 3).T
         within = {"watched": self._watched, "ceiling": self._ceiling}
         return Level(PROFILES, seconds, values, errors, **within)

@@ -81,8 +81,8 @@ _CLAIMED_HEAP = (OBJECTS, FREE, STACKS)
 
 def nearest_that_divide(readings: Sequence[Reading], place: int) -> list[Reading]:
     """The nearest moment on either side that shows what was touched."""
-    before = next((one for one in reversed(readings[:place]) if one.divides), None)
-    after = next((one for one in readings[place + 1 :] if one.divides), None)
+    before = next((reading for reading in reversed(readings[:place]) if reading.divides), None)
+    after = next((reading for reading in readings[place + 1 :] if reading.divides), None)
     return [one for one in (before, after) if one is not None]
 
 

@@ -100,9 +100,9 @@ def series_of(profiles: Mapping[str, Profile], sample_type: str = "inuse_space")
     if not news:
         raise ValueError("no profile has a time; at least one is required")
     chosen = news[0].profile.sample_type(sample_type)
-    frames, texts = _by_stack([one.profile for one in news], sample_type)
+    frames, texts = _by_stack([new.profile for new in news], sample_type)
     values, variance = (
-        pd.DataFrame({one.moment: frame[part] for one, frame in zip(news, frames, strict=True)})
+        pd.DataFrame({new.moment: frame[part] for new, frame in zip(news, frames, strict=True)})
         for part in ("value", "variance")
     )
     names = [texts[key] for key in values.index]
@@ -112,7 +112,7 @@ def series_of(profiles: Mapping[str, Profile], sample_type: str = "inuse_space")
     if chosen.type.startswith("alloc_"):
         values, variance, restarts = _additions(values, variance)
     values.index.name = variance.index.name = "stack"
-    since = tuple(one.since_seconds for one in news)
+    since = tuple(new.since_seconds for new in news)
     until, others = news[-1].until_seconds, Stacks(news[-1].profile.columns).others
     kept = (_moments(news), values, variance, found.repeated, restarts, found.at_once)
     return Series(chosen.type, chosen.unit, *kept, since, until, others)
@@ -158,9 +158,9 @@ def growth(series: Series, horizon_seconds: float = HORIZON_SECONDS) -> pd.DataF
 def _moments(news: Sequence[Published]) -> pd.DataFrame:
     return pd.DataFrame(
         {
-            "moment": pd.Series([one.moment for one in news], dtype="str"),
-            "time": pd.Series([one.profile.time for one in news], dtype="datetime64[ns, UTC]"),
-            "seconds": [one.seconds - news[0].seconds for one in news],
+            "moment": pd.Series([new.moment for new in news], dtype="str"),
+            "time": pd.Series([new.profile.time for new in news], dtype="datetime64[ns, UTC]"),
+            "seconds": [new.seconds - news[0].seconds for new in news],
         }
     )
 
@@ -173,10 +173,10 @@ def _by_stack(
     The other stacks stand together under the number 0. Variances are missing if not known.
     """
     frames, most = [], pd.Series(dtype="float64", index=pd.Index([], dtype="uint64"))
-    stacks = [Stacks(one.columns) for one in profiles]
-    for one, of_one in zip(profiles, stacks, strict=True):
-        values = one.values(sample_type).astype(np.float64)
-        sampling = sampling_of(one, one.sample_type(sample_type).type)
+    stacks = [Stacks(profile.columns) for profile in profiles]
+    for profile, of_one in zip(profiles, stacks, strict=True):
+        values = profile.values(sample_type).astype(np.float64)
+        sampling = sampling_of(profile, profile.sample_type(sample_type).type)
         variance = np.nan if isinstance(sampling, str) else sampling.variance
         rows = pd.DataFrame({"value": values, "variance": variance})
         rows["first"] = np.arange(len(rows))

@@ -66,7 +66,7 @@ class Publications:
 def published(profiles: Mapping[str, Profile]) -> Publications:
     """What is new in periodic profiles of one process; those without a time are left out."""
     timed = sorted(
-        ((name, one) for name, one in profiles.items() if one.columns.time_nanos),
+        ((name, profile) for name, profile in profiles.items() if profile.columns.time_nanos),
         key=lambda pair: pair[1].columns.time_nanos,
     )
     if not timed:
@@ -90,7 +90,11 @@ def counting(profiles: Mapping[str, Profile]) -> Publications:
     """What is new in those that have the counts of allocations, too."""
     wanted = {ALLOCATED, "inuse_space"}
     return published(
-        {name: one for name, one in profiles.items() if wanted <= set(one.sample_type_names)}
+        {
+            name: profile
+            for name, profile in profiles.items()
+            if wanted <= set(profile.sample_type_names)
+        }
     )
 
 
@@ -112,7 +116,7 @@ def of_last_process(
     They are in order; those without a time are left out, unless `by_moment` and none has one. Those
     that do not count allocations cannot show a restart.
     """
-    timed = {name: one for name, one in profiles.items() if one.columns.time_nanos}
+    timed = {name: profile for name, profile in profiles.items() if profile.columns.time_nanos}
     ordered = sorted(timed.items(), key=lambda pair: pair[1].columns.time_nanos)
     if by_moment and not ordered:
         ordered = [*profiles.items()]
@@ -136,7 +140,7 @@ def repeats(before: Profile, after: Profile) -> bool:
 def _apart(shown: Sequence[_Shown], least_seconds: float) -> list[_Shown]:
     """Without those that were shown for less time than makes an interval."""
     pairs = zip(shown, [*shown[1:], None], strict=True)
-    return [one for one, later in pairs if later is None or later.at - one.at >= least_seconds]
+    return [pair for pair, later in pairs if later is None or later.at - pair.at >= least_seconds]
 
 
 def _dated(kept: Sequence[_Shown]) -> tuple[Published, ...]:
@@ -161,16 +165,18 @@ class InUseTotals:
 
 def in_use_totals(profiles: Mapping[str, Profile]) -> InUseTotals | None:
     """Sum heap profiles; None if one does not count both, or nothing is in use."""
-    if not all({IN_USE, ALLOCATED} <= set(one.sample_type_names) for one in profiles.values()):
+    if not all(
+        {IN_USE, ALLOCATED} <= set(profile.sample_type_names) for profile in profiles.values()
+    ):
         return None
     highest = {
-        name: (total_bounds(one) or (0.0, float(one.total(IN_USE))))[1]
-        for name, one in profiles.items()
+        name: (total_bounds(profile) or (0.0, float(profile.total(IN_USE))))[1]
+        for name, profile in profiles.items()
     }
     if not any(highest.values()):
         return None
     moment = max(highest, key=lambda name: highest[name])
-    allocated = {name: one.total(ALLOCATED) for name, one in profiles.items()}
+    allocated = {name: profile.total(ALLOCATED) for name, profile in profiles.items()}
     return InUseTotals(highest[moment], moment, allocated)
 
 

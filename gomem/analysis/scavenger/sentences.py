@@ -72,11 +72,11 @@ def sentence_of(before: Row, after: Row, case: tuple[str, str], size: int | None
     return text(SAID[case], **named, **fields)
 
 
-def seconds_between(one: Row, other: Row) -> float | None:
+def seconds_between(row: Row, other: Row) -> float | None:
     """The time between two readings; None without a clock."""
-    if one["seconds"] is None or other["seconds"] is None:
+    if row["seconds"] is None or other["seconds"] is None:
         return None
-    return float(other["seconds"] - one["seconds"])
+    return float(other["seconds"] - row["seconds"])
 
 
 def given_back(before: Row, after: Row) -> int | None:

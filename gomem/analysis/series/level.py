@@ -225,6 +225,8 @@ def level_quantiles(levels: pd.DataFrame) -> pd.DataFrame:
             values = np.asarray(sample, np.float64)
             carried = [carries(len(values), share) for share in QUANTILES.values()]
             sizes = np.quantile(values, list(QUANTILES.values()), method="inverted_cdf")
-            told = [int(one) if tells else None for one, tells in zip(sizes, carried, strict=True)]
+            told = [
+                int(size) if tells else None for size, tells in zip(sizes, carried, strict=True)
+            ]
             rows.append((name, len(values), *told, int(values.max())))
     return build_rows(rows, LEVEL_QUANTILES)

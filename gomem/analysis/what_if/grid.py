@@ -100,8 +100,8 @@ class Grid:
 
     def _replay(self) -> None:
         """Each cell as the log has it, and with each thing that may be otherwise."""
-        gogc = np.array([math.inf if one == OFF else one / 100 for one, _ in self._cells])
-        limit = np.array([one for _, one in self._cells])
+        gogc = np.array([math.inf if cell == OFF else cell / 100 for cell, _ in self._cells])
+        limit = np.array([cell for _, cell in self._cells])
         one, begin = np.ones(len(gogc)), np.zeros(len(gogc))
         rate, survival = min(self._spread.rate, 0.9), min(self._spread.survival, 0.9)
         likely = self._beside.of_limit(limit)
@@ -124,11 +124,11 @@ class Grid:
             self._ways[name] = rows.reset_index(drop=True)
 
     def _value(self, metric: str) -> np.ndarray:
-        return np.mean([self._ways[f"offset {one}"][metric] for one in OFFSETS], axis=0)
+        return np.mean([self._ways[f"offset {offset}"][metric] for offset in OFFSETS], axis=0)
 
     def _half(self, metric: str, value: np.ndarray) -> np.ndarray:
         """Half of a number's interval: what may be otherwise, one thing at a time, together."""
-        begun = np.array([self._ways[f"offset {one}"][metric] for one in OFFSETS])
+        begun = np.array([self._ways[f"offset {offset}"][metric] for offset in OFFSETS])
         begun = np.where(np.isfinite(begun), begun, 0.0)  # no goal is no goal, however it began
         value = np.where(np.isfinite(value), value, 0.0)
         beside = [self._ways[f"beside {one}"][metric] - begun[0] for one in ("low", "high")]
@@ -167,7 +167,7 @@ class Grid:
             wanted = _whole if metric.endswith("_bytes") else np.asarray
             columns |= _named(metric, *map(wanted, (value, low, high)))
         cores = ends["gc_cpu_cores"]
-        left = [np.clip(1 - one / self._load.gomaxprocs, 0, 1) for one in cores]
+        left = [np.clip(1 - core / self._load.gomaxprocs, 0, 1) for core in cores]
         columns |= _named(UTILIZATION, left[1], left[2], left[0])
         columns |= self._memory(ends["peak_heap_bytes"], met)
         return build(columns, GRID)
@@ -201,7 +201,7 @@ class Grid:
         self, peak: tuple[np.ndarray, np.ndarray, np.ndarray], met: np.ndarray
     ) -> dict[str, object]:
         """Retained heap, RSS and what is left to the container."""
-        limit = np.array([one for _, one in self._cells])
+        limit = np.array([cell for _, cell in self._cells])
         beside = self._beside.fixed[1]
         most = np.where(np.isfinite(limit) & ~met, np.maximum(limit - beside, peak[1]), np.inf)
         slack = 1 + FULL_SPANS
@@ -212,7 +212,7 @@ class Grid:
         columns = _named("retained_bytes", *map(_whole, sizes))
         other, container = self._beside.other_bytes, self._container
         nothing = np.full(len(limit), np.nan)
-        rss = [nothing if other is None else np.maximum(one + other, 0) for one in sizes]
+        rss = [nothing if other is None else np.maximum(size + other, 0) for size in sizes]
         columns |= _named("rss_bytes", *map(_whole, rss))
         above = rss[2] if other is not None else high + beside
         headroom = nothing if container is None else container - above

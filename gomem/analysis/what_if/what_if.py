@@ -197,7 +197,7 @@ def settings_of(present: Present, era: Era, asked: Asked) -> list[tuple[int, flo
     if not era.knows_limit:
         limits = [math.inf]
     gogc = sorted({*asked.gogc} - {OFF}) + [OFF] * (OFF in asked.gogc)
-    cells = [(one, limit) for limit in dict.fromkeys(limits) for one in dict.fromkeys(gogc)]
+    cells = [(fromkey, limit) for limit in dict.fromkeys(limits) for fromkey in dict.fromkeys(gogc)]
     if present.gogc is not None and (present.gogc, present.limit_bytes) not in cells:
         cells.append((present.gogc, present.limit_bytes))
     return cells[:MOST_CELLS]

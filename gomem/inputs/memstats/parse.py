@@ -142,7 +142,9 @@ def _breaches(
     found = []
     for whole, terms in IDENTITIES.items():
         parts = terms.replace("- ", "-").replace("+ ", "").split()
-        total: Any = sum(-counters[one[1:]] if one[0] == "-" else counters[one] for one in parts)
+        total: Any = sum(
+            -counters[part[1:]] if part[0] == "-" else counters[part] for part in parts
+        )
         for row, place in enumerate(places):
             size, added = counters[whole][row], total[row]
             if size is not np.ma.masked and added is not np.ma.masked and size != added:

@@ -175,7 +175,7 @@ def labels_table(columns: PprofColumns) -> pd.DataFrame:
 def edges_table(edges: Edges, names: list[str]) -> pd.DataFrame:
     """Calls between nodes of some names, the largest first; see `EDGES`."""
     largest_first = np.argsort(-np.abs(edges.weight), kind="stable")
-    table: dict[str, Any] = {name: one[largest_first] for name, one in vars(edges).items()}
+    table: dict[str, Any] = {name: var[largest_first] for name, var in vars(edges).items()}
     for name in ("caller", "callee"):
         table[name] = [names[node] for node in table[name].tolist()]
     return build(table, EDGES)

@@ -104,7 +104,7 @@ def _builds(compared: BuildComparison) -> list[Table]:
         return []
     baseline, *builds = rss
     order = list(OUTCOMES)
-    said = {name: one.judgement.verdict for name, one in compared.comparisons.items()}
+    said = {name: comparison.judgement.verdict for name, comparison in compared.comparisons.items()}
     ranked = sorted(builds, key=lambda row: order.index(said[row["build"]]))
     rows = [
         row | {"said": OUTCOMES[said[row["build"]]][1] if row["build"] in said else "baseline"}

@@ -43,12 +43,12 @@ def bars_between(sides: Sequence[tuple[str, Comparison | None]]) -> tuple[Bars, 
     Nothing where not all say what they consist of. Of several runs it is the one whose RSS is in
     the middle.
     """
-    compared = [one for _, one in sides if one is not None]
+    compared = [side for _, side in sides if side is not None]
     changes: list[Change] = [one.change for one in compared if one.change is not None]
     if not changes or len(changes) < len(compared):
         return ()
-    quantities = {account.quantity for one in changes for account in one.accounts if account}
-    ends = [one.ends for one in changes]
+    quantities = {account.quantity for change in changes for account in change.accounts if account}
+    ends = [change.ends for change in changes]
     known = [pair for pair in ends if pair is not None]
     if len(known) < len(ends) or len(quantities) > 1 or not quantities <= set(CAPTIONS):
         return ()

@@ -242,7 +242,9 @@ def measured_table(
 
 def _geomeans(row: Row) -> tuple[Cell, ...]:
     sides = (row[side] for side in SIDES)
-    means = [NOTHING if is_unknown(one) else Cell(format_value(one, row["unit"])) for one in sides]
+    means = [
+        NOTHING if is_unknown(side) else Cell(format_value(side, row["unit"])) for side in sides
+    ]
     return Cell("geometric mean"), *means, _relative(row)
 
 

@@ -56,7 +56,7 @@ def _sites(diagnosis: Diagnosis) -> list[SitesOfMoment]:
 
 
 def _reasons(diagnosis: Diagnosis) -> list[OfMoment]:
-    return [OfMoment(*one) for one in diagnosis.facts.profiles.reasons.items()]
+    return [OfMoment(*reason) for reason in diagnosis.facts.profiles.reasons.items()]
 
 
 def _found(question: str) -> Callable[[Diagnosis], list[OfMoment]]:

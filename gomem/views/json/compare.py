@@ -97,7 +97,7 @@ _MEASURED = Key(
     "metrics",
     frame(
         "metrics",
-        [one for one in METRICS if not one.name.startswith(("before_", "after_"))],
+        [metric for metric in METRICS if not metric.name.startswith(("before_", "after_"))],
         "Those of memory and collector are one value a capture.",
         verdict=words(VERDICTS),
         **_SIDES,
@@ -158,7 +158,10 @@ class Several(NamedTuple):
     def each(self) -> list[Named]:
         """Each build's whole comparison with the baseline."""
         compared = self.compared
-        return [Named(one, compared.baseline, name) for name, one in compared.comparisons.items()]
+        return [
+            Named(comparison, compared.baseline, name)
+            for name, comparison in compared.comparisons.items()
+        ]
 
 
 COMPARE_BUILDS = shape(

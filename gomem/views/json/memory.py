@@ -72,7 +72,7 @@ def _groups(facts: MomentFacts) -> pd.DataFrame:
 def _steps(diagnosis: Diagnosis) -> list[Step]:
     """From each moment to the next; from the baseline first."""
     against = diagnosis.change_against_baseline
-    steps = [Step(one, of_baseline=False) for one in diagnosis.changes]
+    steps = [Step(change, of_baseline=False) for change in diagnosis.changes]
     return steps if against is None else [Step(against, of_baseline=True), *steps]
 
 

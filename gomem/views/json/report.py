@@ -71,7 +71,7 @@ class Told(NamedTuple):
     @property
     def evidence(self) -> list[Told]:
         """What proves a finding."""
-        return [Told(one, self.diagnosis) for one in self.one.evidence]
+        return [Told(evidence_row, self.diagnosis) for evidence_row in self.one.evidence]
 
     @property
     def value(self) -> Any:
@@ -251,7 +251,7 @@ FINDINGS = inner(
     *of_class(Finding, "mechanism", "one."),
     _sentence(Finding, "next_step"),
     texts("references", "Issues and documents.", "one.references"),
-    get=lambda diagnosis: [Told(one, diagnosis) for one in diagnosis.findings], many=True,
+    get=lambda diagnosis: [Told(finding, diagnosis) for finding in diagnosis.findings], many=True,
 )  # fmt: skip
 REPORT = shape(
     "Where the memory of one Go process went. Values are base units: bytes, seconds, fractions. "

@@ -36,7 +36,7 @@ def findings_section(diagnosis: Diagnosis) -> Section:
 
 def _gist(diagnosis: Diagnosis) -> str:
     """How many of each severity, the worst first."""
-    severities = [one.severity for one in diagnosis.findings]
+    severities = [finding.severity for finding in diagnosis.findings]
     if not severities:
         return f"none of {len(CAUSES)} causes"
     each = ((severity, severities.count(severity)) for severity in reversed(Severity))
@@ -71,7 +71,10 @@ def _when(finding: Finding) -> tuple[str, ...]:
 
 def _evidence_table(finding: Finding, diagnosis: Diagnosis) -> Table:
     """What proves a finding; words read from the left, numbers from the right."""
-    words = any(isinstance(one.value, str) and len(one.value) > WORD for one in finding.evidence)
+    words = any(
+        isinstance(evidence_row.value, str) and len(evidence_row.value) > WORD
+        for evidence_row in finding.evidence
+    )
     columns = (
         code("artefact", lambda one: typed_paths(one.artefact)),
         code("field", attrgetter("field")),

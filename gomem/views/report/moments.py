@@ -110,9 +110,9 @@ def _lines(known: Sequence[MomentFacts], groups: pd.DataFrame) -> _Lines:
 
 def parts_lines(ledgers: Sequence[Ledger]) -> list[tuple[str, list[Cell]]]:
     """RSS and its parts: label, and a cell for each ledger; parts that are nowhere are left out."""
-    parts = [part for part in PARTS if any(one.part(part) for one in ledgers)]
-    lines = [("RSS", [bytes_cell(one.rss_bytes) for one in ledgers])]
+    parts = [part for part in PARTS if any(ledger.part(part) for ledger in ledgers)]
+    lines = [("RSS", [bytes_cell(ledger.rss_bytes) for ledger in ledgers])]
     for part in parts:
-        sizes = (one.part(part) if one.has(part) else None for one in ledgers)
+        sizes = (ledger.part(part) if ledger.has(part) else None for ledger in ledgers)
         lines.append((part_name(part), list(map(bytes_cell, sizes))))
     return lines

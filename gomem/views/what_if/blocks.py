@@ -108,21 +108,21 @@ def _ends(heading: str, name: str, words: Callable[[Sequence[float]], Sequence[s
 
 
 def _plain(values: Sequence[float]) -> Sequence[str]:
-    return [digits(values[0], 3), *(digits(one, 2) for one in values[1:])]
+    return [digits(values[0], 3), *(digits(value, 2) for value in values[1:])]
 
 
 def _millicores(values: Sequence[float]) -> Sequence[str]:
-    return _plain([1000 * one for one in values])
+    return _plain([1000 * value for value in values])
 
 
 def _shares(values: Sequence[float]) -> Sequence[str]:
-    return [format_fraction(values[0]), *(f"{100 * one:.1f}" for one in values[1:])]
+    return [format_fraction(values[0]), *(f"{100 * value:.1f}" for value in values[1:])]
 
 
 def _sizes(values: Sequence[float]) -> Sequence[str]:
     """Bytes, the interval in the value's own unit."""
     number, unit = format_bytes(values[0]).split(" ")
-    return [f"{number} {unit}", *(digits(one / BYTE_UNITS[unit], 3) for one in values[1:])]
+    return [f"{number} {unit}", *(digits(value / BYTE_UNITS[unit], 3) for value in values[1:])]
 
 
 def _rate(row: Row) -> Cell:

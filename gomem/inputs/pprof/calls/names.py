@@ -142,7 +142,9 @@ def of_others(functions: Sequence[str], files: Sequence[str]) -> frozenset[str]:
     """
     modules = [_module_in(file) for file in files]
     own = {
-        module for one, module in zip(functions, modules, strict=True) if package_of(one) == "main"
+        module
+        for function, module in zip(functions, modules, strict=True)
+        if package_of(function) == "main"
     }
     found = zip(functions, modules, strict=True)
     return frozenset(one for one, module in found if module and module not in own)
@@ -160,7 +162,7 @@ def own_function(functions: Sequence[str], others: Collection[str] = ()) -> str:
     """Of a stack, innermost first, the program's own innermost function: none of `of_others`."""
     # Where none is the program's own, as in a goroutine that a library started, it is the innermost
     # that is not of Go's library; empty if all are.
-    outside = [one for one in functions if can_be_mended(one)]
+    outside = [function for function in functions if can_be_mended(function)]
     return next((one for one in outside if one not in others), next(iter(outside), ""))
 
 

@@ -72,7 +72,9 @@ class Stacks:
                 names[MAX_FRAMES:] = [CUT]
                 break
         most = MAX_NAME - 1
-        shown = (one if len(one) <= MAX_NAME else f"{one[:most]}{CUT}" for one in reversed(names))
+        shown = (
+            name if len(name) <= MAX_NAME else f"{name[:most]}{CUT}" for name in reversed(names)
+        )
         return ";".join(shown)
 
     @cached_property
