@@ -113,7 +113,7 @@ def _by_name(paths: Sequence[Named]) -> dict[str, Named]:
 def _found(path: Any) -> Any:
     """A path as it was given; a capture's bare name is the recorded one, if nothing else has it."""
     if isinstance(path, list):
-        return [_found(one) for one in path]
+        return [_found(each) for each in path]
     bare = isinstance(path, str) and Path(path).name == path and not Path(path).exists()
     return recorded(path) if bare and not has_magic(path) else path
 
@@ -131,8 +131,8 @@ def findings(diagnosis: Diagnosis, *codes: str) -> Shown:
     """What was found of these causes, a sentence each, or that it is none; `section` has it all."""
     found = [finding for finding in diagnosis.findings if finding.code in codes]
     said = (
-        text("{}: {}.", str(one.severity).capitalize(), typed(one.title, diagnosis))
-        for one in found
+        text("{}: {}.", str(finding.severity).capitalize(), typed(finding.title, diagnosis))
+        for finding in found
     )
     if not found:
         return sentences(f"No finding of {' or '.join(codes)}.")
@@ -213,7 +213,9 @@ def show(
     except (CaptureError, KeyError) as error:
         words = str(error.args[0])
         asked = (*data, getattr(draw, "__self__", None))
-        named = [one.capture.file_name for one in asked if isinstance(one, Diagnosis)]
+        named = [
+            diagnosis.capture.file_name for diagnosis in asked if isinstance(diagnosis, Diagnosis)
+        ]
         is_name = any(words.startswith(name) for name in named if name)
         is_column = "_" in words.partition(":")[0]  # whose case is its own
         is_kept = is_name or is_column
@@ -236,12 +238,12 @@ def provenance(*captures: Side | Mapping[str, Named] | None) -> Shown:
     files = [digest for path in paths for digest in digests_of(_found(path))]
     shown = files if len(files) <= LISTED else files[: LISTED - 1]
     rows = [
-        (Cell(one.name, code=True), bytes_cell(one.stored_bytes), Cell(one.sha256, code=True))
-        for one in shown
+        (Cell(file.name, code=True), bytes_cell(file.stored_bytes), Cell(file.sha256, code=True))
+        for file in shown
     ]
     if rest := files[len(shown) :]:
         words = f"and {len(rest)} more files"
-        rows.append((Cell(words), bytes_cell(sum(one.stored_bytes for one in rest)), Cell("–")))
+        rows.append((Cell(words), bytes_cell(sum(file.stored_bytes for file in rest)), Cell("–")))
     size = format_bytes(sum(file.stored_bytes for file in files))
     read = Table("Made from", ("file", "size", "SHA-256"), "<><", tuple(rows))
     listed: Block = Folded(f"Made from {len(files)} files, {size}", (read,))

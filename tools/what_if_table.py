@@ -102,8 +102,10 @@ def measured_in(path: Path) -> dict[str, float] | None:
 def _retained_bytes(path: Path) -> float:
     """The most that the program's own MemStats say, once the scavenger has been at work."""
     noted = json.loads(gzip.decompress(path.with_suffix("").with_suffix(".json.gz").read_bytes()))
-    told = [one for one in noted["samples"] if one["Seconds"] > SETTLED_SECONDS]
-    return float(max(one["HeapInuse"] + one["HeapIdle"] - one["HeapReleased"] for one in told))
+    told = [sample for sample in noted["samples"] if sample["Seconds"] > SETTLED_SECONDS]
+    return float(
+        max(sample["HeapInuse"] + sample["HeapIdle"] - sample["HeapReleased"] for sample in told)
+    )
 
 
 @cache
@@ -125,9 +127,9 @@ def _run(path: Path) -> Run:
 def others_of(run: Run) -> list[Run]:
     """Those of the same load and release that have something to measure."""
     return [
-        one
-        for one in runs()
-        if (one.load, one.version.text) == (run.load, run.version.text) and one.measured
+        other
+        for other in runs()
+        if (other.load, other.version.text) == (run.load, run.version.text) and other.measured
     ]
 
 

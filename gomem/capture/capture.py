@@ -164,8 +164,8 @@ class Capture(WithDamage, Mapping[str, Moment]):
     def moments(self) -> pd.DataFrame:
         """A row per moment, in order; see `MOMENTS`."""
         rows = [
-            (one.name, one.time, one.skew_seconds, len(one.artefacts))
-            for one in self.by_moment.values()
+            (moment.name, moment.time, moment.skew_seconds, len(moment.artefacts))
+            for moment in self.by_moment.values()
         ]
         return in_order(build_rows(rows, MOMENTS), self.times)
 
@@ -182,8 +182,9 @@ class Capture(WithDamage, Mapping[str, Moment]):
             said = (file.moment, *stored, file.time, file.time_source, "")
             rows.append((file.source.name, file.kind.name, *said))
         rows += [
-            (one.name, "", "", one.stored_bytes, one.sha256, None, "", self.looks.get(one.name, ""))
-            for one in self.passed_over
+            (source.name, "", "", source.stored_bytes, source.sha256, None, "", look)
+            for source in self.passed_over
+            for look in (self.looks.get(source.name, ""),)
         ]
         rows.sort(key=lambda row: natural_key(row[0]))
         return build_rows(rows, ARTEFACTS)
@@ -197,12 +198,12 @@ class Capture(WithDamage, Mapping[str, Moment]):
     @property
     def profiles(self) -> dict[str, Mapping[str, Profile]]:
         """Profiles by moment, then by kind (`heap`, `allocs`, `goroutine`, …)."""
-        return {name: one.profiles for name, one in self.by_moment.items() if one.profiles}
+        return {name: moment.profiles for name, moment in self.by_moment.items() if moment.profiles}
 
     @property
     def heap_profiles(self) -> dict[str, Profile]:
         """Each moment's heap profile, or its allocs profile, which holds the same."""
-        found = {name: one.heap_profile for name, one in self.by_moment.items()}
+        found = {name: moment.heap_profile for name, moment in self.by_moment.items()}
         return {moment: profile for moment, profile in found.items() if profile is not None}
 
     def top(
@@ -234,14 +235,14 @@ class Capture(WithDamage, Mapping[str, Moment]):
         ]
         if not frames:
             return in_order(empty((MOMENT, *SITES)), self.times)
-        frame = pd.concat(frames, ignore_index=True)[["moment", *(site.name for site in SITES)]]
+        frame = pd.concat(frames, ignore_index=True)[["moment", *(column.name for column in SITES)]]
         frame.attrs["columns"] = with_place(frames[0].attrs["columns"])
         return in_order(frame, self.times)
 
     @cached_property
     def goroutines(self) -> pd.DataFrame:
         """Goroutines by moment and stack, from goroutine profiles; see `moment.GOROUTINES`."""
-        found = [one.goroutines for one in self.by_moment.values() if len(one.goroutines)]
+        found = [moment.goroutines for moment in self.by_moment.values() if len(moment.goroutines)]
         frame = pd.concat(found, ignore_index=True) if found else empty(GOROUTINES)
         return in_order(frame, self.times)
 
@@ -305,16 +306,16 @@ def levels_of(moments: Iterable[Moment]) -> pd.DataFrame:
     # text, and the scalars of runtime/metrics by their names. Of several dumps of a moment it is
     # the last; what a moment does not say is missing.
     rows = list(moments)
-    times = {row.name: row.time for row in rows}
+    times = {moment.name: moment.time for moment in rows}
     clock = pd.to_datetime(list(times.values()), utc=True).as_unit("ns")
-    frame = pd.DataFrame([_row(row) for row in rows], index=pd.Index(clock, name="time"))
+    frame = pd.DataFrame([_row(moment) for moment in rows], index=pd.Index(clock, name="time"))
     if not len(frame.columns):
         frame["moment"] = pd.Series(index=frame.index, dtype="str")
     told = dict(OWN)
-    for row in rows:
-        told |= _metrics_columns(row.metrics["name"].unique())
-        for of in (row.rollups, row.smaps, row.process, row.status, row.memstats):
-            told |= of.attrs.get("columns", {})
+    for moment in rows:
+        told |= _metrics_columns(moment.metrics["name"].unique())
+        for table in (moment.rollups, moment.smaps, moment.process, moment.status, moment.memstats):
+            told |= table.attrs.get("columns", {})
     whole = [name for name in frame if _is_whole(name, frame[name], told)]
     typed = frame.astype(dict.fromkeys(whole, "Int64"))
     typed.attrs["columns"] = Dictionary(told)

@@ -109,8 +109,8 @@ def _growing(case: Case) -> Finding:
     )
     watched = count.seconds if case.facts.goroutines_are_timed else None
     evidence = [
-        Evidence(one.path, text("goroutines, {}", which), one.goroutines, "count")
-        for which, one in (("first", first), ("last", last))
+        Evidence(end.path, text("goroutines, {}", which), end.goroutines, "count")
+        for which, end in (("first", first), ("last", last))
     ]
     return CAUSE.finding(
         Severity.WARNING,
@@ -247,9 +247,7 @@ BLOCKED = frozenset(
 
 def _of_one_dump(case: Case) -> list[Finding]:
     """Most goroutines of a single dump are in the same place, and blocked for good or hold much."""
-    dumps = [
-        (count, count.frame) for count in case.facts.goroutine_counts if count.frame is not None
-    ]
+    dumps = [(dump, dump.frame) for dump in case.facts.goroutine_counts if dump.frame is not None]
     waiting, limits = case.facts.goroutines.waiting, case.thresholds
     if len(dumps) != 1 or waiting is None:
         return []

@@ -83,7 +83,10 @@ def _has_just_dropped(before: MomentFacts, last: MomentFacts, most: float) -> bo
 
 def _collected_itself(before: MomentFacts, after: MomentFacts) -> bool:
     """Whether the program called for a collection between two moments, as far as they count."""
-    forced = [0 if one.memstats is None else one.memstats["NumForcedGC"] for one in (before, after)]
+    forced = [
+        0 if moment.memstats is None else moment.memstats["NumForcedGC"]
+        for moment in (before, after)
+    ]
     return bool(pd.notna(forced).all() and forced[1] > forced[0])
 
 

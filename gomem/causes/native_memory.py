@@ -54,7 +54,7 @@ def find(case: Case) -> list[Finding]:
         return _by_totals(case)
     threads = not threads_pile_up(case)  # theirs are thread-growth's
     found = outside_go(
-        case, lambda one: native_memory(one, threads).bytes, case.thresholds.native_bytes
+        case, lambda moment: native_memory(moment, threads).bytes, case.thresholds.native_bytes
     )
     return [
         _finding(moment, native_memory(moment, threads), grows, case) for moment, grows in found

@@ -103,18 +103,9 @@ def caller_sites(
     """
     low = math.nan if math.isnan(size) else 0.0
     return tuple(
-        Site(
-            caller.called or caller.function,
-            caller.function,
-            caller.file,
-            caller.line,
-            low,
-            size,
-            size,
-            share,
-        )
-        for caller in callers[:SITES]
-        if (share := caller.share) >= thresholds.named_share
+        Site(by.called or by.function, by.function, by.file, by.line, low, size, size, share)
+        for by in callers[:SITES]
+        if (share := by.share) >= thresholds.named_share
     )
 
 

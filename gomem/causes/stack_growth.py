@@ -99,7 +99,9 @@ def _at(moment: MomentFacts, case: Case) -> Finding | None:
         return None
     lasting = not _come_and_go(case.facts.moments)
     is_grave = lasting and are_large and count is not None and size >= large_part
-    deep = [one for one in case.facts.callers.recursing if one.depth >= limits.recursion_depth]
+    deep = [
+        caller for caller in case.facts.callers.recursing if caller.depth >= limits.recursion_depth
+    ]
     title = text("Goroutine stacks take {}; no file counts the goroutines", Bytes(size))
     if count is not None:
         many, each = Count(count, "goroutine"), Bytes(size / max(1, count))

@@ -145,8 +145,8 @@ def _is_comparable(moment: MomentFacts, before: MomentFacts, case: Case) -> bool
     """
     if case.baseline is not None and case.baseline.go_version.certainly(Fact.ZEROES_LARGE):
         return False
-    for one in (moment, before):
-        if one.ledger is None or one.rss_bytes is None or one.skew.crosses_a_collection:
+    for side in (moment, before):
+        if side.ledger is None or side.rss_bytes is None or side.skew.crosses_a_collection:
             return False
     if moment.heap is None or before.heap is None:
         return False

@@ -179,7 +179,9 @@ class Panel:
         self, x: Any, low: Any, high: Any, look: Look, label: str = "", *, steps: bool = False
     ) -> None:
         """Fill between two lines; in steps, each value holds until the next."""
-        x, low, high = np.broadcast_arrays(*(np.asarray(one, float) for one in (x, low, high)))
+        x, low, high = np.broadcast_arrays(
+            *(np.asarray(values, float) for values in (x, low, high))
+        )
         if steps:
             x, low, high = _held(x), _values_held(low), _values_held(high)
         self.marks.append(Area(x, low, high, look, label))

@@ -114,14 +114,14 @@ def _name(ax: Axes, which: str, axis: Axis) -> None:
     side.set_tick_params(length=0, labelsize=SIZE)
     if which == "x" and not axis.slanted:  # on one line, whatever letters they have
         side.set_tick_params(pad=DOWN)
-    for tick, one in zip(named, axis.ticks, strict=True):
-        tick.label1.set(alpha=MUTED if axis.muted else 1.0, parse_math=False)
+    for drawn, tick in zip(named, axis.ticks, strict=True):
+        drawn.label1.set(alpha=MUTED if axis.muted else 1.0, parse_math=False)
         if which == "x" and not axis.slanted:
-            tick.label1.set(va="baseline")
+            drawn.label1.set(va="baseline")
         if which == "x" and axis.slanted:
-            tick.label1.set(rotation=SLANT, ha="right", rotation_mode="anchor")
-        elif which == "x" and one.anchor is not None:
-            tick.label1.set(ha=_ANCHOR[one.anchor])
+            drawn.label1.set(rotation=SLANT, ha="right", rotation_mode="anchor")
+        elif which == "x" and tick.anchor is not None:
+            drawn.label1.set(ha=_ANCHOR[tick.anchor])
     if axis.grid:
         side.grid(visible=True, color=_colour(INK), alpha=FAINT, linewidth=0.6)
 

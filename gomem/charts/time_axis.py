@@ -39,15 +39,13 @@ def time_label(seconds: float, step: float) -> str:
     """A time of a tick, in the unit of the step between two: `90 s`, `1.5 h`, `0`."""
     if seconds == 0:
         return "0"
-    _, size, unit = next((unit for unit in _UNITS if step >= unit[0]), _UNITS[-1])
+    _, size, unit = next((row for row in _UNITS if step >= row[0]), _UNITS[-1])
     return f"{seconds / size:g} {unit}"
 
 
 def duration_label(seconds: float) -> str:
     """A duration that is a power of ten: `10 µs`, `1 ms`, `100 s`."""
-    size, unit = next(
-        (unit for unit in _SHORT_UNITS if seconds >= 0.999 * unit[0]), _SHORT_UNITS[-1]
-    )
+    size, unit = next((row for row in _SHORT_UNITS if seconds >= 0.999 * row[0]), _SHORT_UNITS[-1])
     return f"{seconds / size:.0f} {unit}"
 
 

@@ -98,7 +98,7 @@ def top(
     """
     from gomem.views.profile.top import RENDERED
 
-    read = [*profiles, *(escapes or []), *(one for one in (base, diff_base) if one is not None)]
+    read = [*profiles, *(escapes or []), *(path for path in (base, diff_base) if path is not None)]
     check_writable(output, force=force, inputs=read)
     filters = {
         "focus": focus, "ignore": ignore, "hide": hide, "show": show, "show_from": show_from,

@@ -224,14 +224,14 @@ def _of_few(
 ) -> tuple[str, float | None, str]:
     """What too few values for a test tell: only what is about the same, or far away."""
     old, new, worst = (float(np.median(values)) for values in (before, after, allowed))
-    one = "one value" if len(before) == len(after) == 1 else "a few values"
+    few = "one value" if len(before) == len(after) == 1 else "a few values"
     if sign * (new - worst) > 0:
         state, wanted = _toward(worst, new, sign, unit), {WORSE: BROKEN}
     else:
         state, wanted = _toward(old, new, sign, unit), {BETTER: MET, SAME: MET}
     if state in wanted:
-        return wanted[state], None, f"by {one} per side"
-    return CANNOT_TELL, None, f"{one} per side cannot decide; use {LEAST_VALUES} or more"
+        return wanted[state], None, f"by {few} per side"
+    return CANNOT_TELL, None, f"{few} per side cannot decide; use {LEAST_VALUES} or more"
 
 
 def _toward(old: float, new: float, sign: float, unit: str) -> str:

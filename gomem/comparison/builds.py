@@ -255,7 +255,7 @@ def _baseline_row(row: dict[str, Any], baseline: str) -> dict[str, Any]:
 
 def _build_row(row: dict[str, Any], p_adjusted: float | None, family: int) -> dict[str, Any]:
     of_pair = OF_FAMILY.partition("{")[0]
-    kept = [one for one in row["note"].split("; ") if one and not one.startswith(of_pair)]
+    kept = [note for note in row["note"].split("; ") if note and not note.startswith(of_pair)]
     if p_adjusted is not None and row["p_value"] <= ALPHA < p_adjusted:
         kept.append(OF_FAMILY.format(family))
     return {**row, **_own(row, "after"), "p_adjusted": p_adjusted, "note": "; ".join(kept)}

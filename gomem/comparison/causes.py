@@ -48,13 +48,13 @@ def compared_causes(before: Diagnosis, after: Diagnosis, unlike: str = "") -> pd
     """
     old, new = _causes(before), _causes(after)
     rows = []
-    for code, one in {**new, **{code: one for code, one in old.items() if code not in new}}.items():
+    for code, finding in (new | {code: old[code] for code in old if code not in new}).items():
         state, missing = ON_BOTH, ""
         if not (code in old and code in new):
             sides = (after, before) if code in new else (before, after)
-            missing = unlike or _missing(one, *sides)
+            missing = unlike or _missing(finding, *sides)
             state = NOT_COMPARABLE if missing else NEW if code in new else GONE
-        rows.append((code, state, str(one.severity), one.title, missing))
+        rows.append((code, state, str(finding.severity), finding.title, missing))
     return build_rows(rows, COMPARED_CAUSES)
 
 
@@ -87,9 +87,7 @@ def _needed(kind: str, required: int, available: int) -> str:
 
 def _cited(finding: Finding, diagnosis: Diagnosis) -> set[str]:
     """The kinds of artefact that prove it."""
-    cited = {
-        path for evidence_row in finding.evidence for path in evidence_row.artefact.split(", ")
-    }
+    cited = {path for evidence in finding.evidence for path in evidence.artefact.split(", ")}
     kinds = {
         _kind(kind)
         for moment in diagnosis.capture.by_moment.values()

@@ -115,7 +115,7 @@ def compare(
             least_change=least_change,
             margin=margin,
         )
-    captures = ", ".join(capture.capture.name for capture in (*old_captures, *new_captures))
+    captures = ", ".join(run.capture.name for run in (*old_captures, *new_captures))
     raise CaptureError(
         f"{captures}: not a benchmark file, but the other side is one; compare like with like"
     )
@@ -126,33 +126,29 @@ def opened(side: Comparable | Sequence[Comparable]) -> list[Diagnosis | Bench]:
 
     CaptureError where nothing matches a pattern, or a path holds nothing that gomem can read.
     """
-    return [open_side(one) for each in _several(side) for one in _matched(each)]
+    return [open_side(run) for each in _several(side) for run in _matched(each)]
 
 
-def _matched(comparable: Comparable) -> Sequence[Comparable]:
-    return (
-        [comparable]
-        if isinstance(comparable, (Diagnosis, Capture, Bench))
-        else matching(comparable)
-    )
+def _matched(given: Comparable) -> Sequence[Comparable]:
+    return [given] if isinstance(given, (Diagnosis, Capture, Bench)) else matching(given)
 
 
-def open_side(comparable: Comparable, progress: Progress | None = None) -> Diagnosis | Bench:
+def open_side(given: Comparable, progress: Progress | None = None) -> Diagnosis | Bench:
     """What is at a path, or what was loaded from one, ready to be compared.
 
     `progress` gets each file's name, its number and how many there are. CaptureError where the path
     holds nothing that gomem can read.
     """
-    if isinstance(comparable, (Diagnosis, Bench)):
-        return comparable
-    if isinstance(comparable, Capture):
-        return diagnose(comparable)
-    entries = list_capture(comparable).entries
+    if isinstance(given, (Diagnosis, Bench)):
+        return given
+    if isinstance(given, Capture):
+        return diagnose(given)
+    entries = list_capture(given).entries
     if len(entries) == 1:
         source = entries[0].open()
         if looks_like_gobench(source.data):
-            return read_bench(replace(source, name=str(comparable)))
-    return diagnose(load(comparable, progress=progress))
+            return read_bench(replace(source, name=str(given)))
+    return diagnose(load(given, progress=progress))
 
 
 def compare_diagnoses(
@@ -220,10 +216,7 @@ def compare_diagnoses(
         site_rates=sites.rates,
         notes=tuple(notes),
         damaged=tuple(
-            damage
-            for side in (old, new)
-            for capture in side.captures
-            for damage in _damage(capture)
+            damage for side in (old, new) for run in side.captures for damage in _damage(run)
         ),
         change=_change(old, new),
         too_little=too_little(old, new) | apart,
@@ -254,7 +247,7 @@ def _several(side: Any) -> list[Any]:
 
 def _compare_benches(old: Side, new: Side, asked: Mapping[str, Any]) -> Comparison:
     sides = [
-        [bench for capture in side.captures for bench in capture.capture.bench.values()]
+        [bench for run in side.captures for bench in run.capture.bench.values()]
         for side in (old, new)
     ]
     if not any(sides):
@@ -303,8 +296,8 @@ def _damage(diagnosis: Diagnosis) -> list[Damage]:
 
 
 def _benches(side: Sequence[Diagnosis | Bench]) -> list[Bench]:
-    return [one for one in side if isinstance(one, Bench)]
+    return [bench for bench in side if isinstance(bench, Bench)]
 
 
 def _diagnoses(side: Sequence[Diagnosis | Bench]) -> list[Diagnosis]:
-    return [one for one in side if isinstance(one, Diagnosis)]
+    return [diagnosis for diagnosis in side if isinstance(diagnosis, Diagnosis)]

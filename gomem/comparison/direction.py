@@ -49,7 +49,7 @@ def direction(
 def _apart(before: Sequence[float], after: Sequence[float], least: float) -> bool:
     if min(len(before), len(after)) < LEAST_SERIES:
         return False
-    spreads = [max(one) - min(one) for one in (before, after)]
+    spreads = [max(series) - min(series) for series in (before, after)]
     gap = max(min(after) - max(before), min(before) - max(after))
     return gap > max(*spreads, least)
 
@@ -59,4 +59,4 @@ def together(verdicts: Sequence[str]) -> str:
     found = set(verdicts)
     if MIXED in found or {BETTER, WORSE} <= found:
         return MIXED
-    return next((one for one in (WORSE, BETTER, TOO_FEW) if one in found), SAME)
+    return next((verdict for verdict in (WORSE, BETTER, TOO_FEW) if verdict in found), SAME)

@@ -135,18 +135,26 @@ def _benchmarks(comparison: Comparison) -> _Part | None:
     if measured.empty:
         return None
     counts = measured["verdict"].value_counts()
-    claims = [f"{counts[one]} {one}" for one in (BETTER, WORSE, "changed") if one in counts]
+    claims = [
+        f"{counts[verdict]} {verdict}"
+        for verdict in (BETTER, WORSE, "changed")
+        if verdict in counts
+    ]
     rest = [
-        f"{counts[one]} {words}"
-        for one, words in (
+        f"{counts[verdict]} {words}"
+        for verdict, words in (
             (SAME, f"changed by less than {format_fraction(comparison.least_change)}"),
             (NO_CLAIM, "may be noise"),
             (TOO_FEW, "with too few runs"),
         )
-        if one in counts
+        if verdict in counts
     ]
     noun = "benchmark metric" if len(measured) == 1 else "benchmark metrics"
-    verdicts = [one for one in (BETTER, WORSE) if one in counts and _is_no_chance(measured, one)]
+    verdicts = [
+        verdict
+        for verdict in (BETTER, WORSE)
+        if verdict in counts and _is_no_chance(measured, verdict)
+    ]
     by_chance = "" if verdicts or not claims else ", no more than expected by chance"
     sentence = f"{len(measured)} {noun}: {', '.join([*claims, *rest])}{by_chance}"
     unsure = [TOO_FEW] if TOO_FEW in counts or by_chance else []

@@ -80,9 +80,7 @@ def too_little(before: Side, after: Side) -> dict[str, str]:
     if is_counted:
         collections = [[span.collections for span in side.spans] for side in sides]
     else:
-        logs = [
-            [capture.collector for capture in side.captures if capture.collector] for side in sides
-        ]
+        logs = [[run.collector for run in side.captures if run.collector] for side in sides]
         collections = [[log.cost.steady_cycles for log in side] for side in logs]
     if enough_collections(*collections, by_counters=is_counted):
         return {}
@@ -109,17 +107,14 @@ def level_notes(before: Side, after: Side) -> Iterator[str]:
             if reason := span.not_covered_by(diagnosis.collector):
                 yield f"{side.word}: the GC log {reason}; it is not compared"
     for side in sides:
-        runs = (
-            sum(len(test.runs) for test in capture.capture.loads.values())
-            for capture in side.captures
-        )
+        runs = (sum(len(test.runs) for test in run.capture.loads.values()) for run in side.captures)
         if count := next((count for count in runs if count > 1), 0):
             tests = f"{count} load tests in a capture"
             yield f"{side.word}: {tests}; one is needed, so none is compared"
         if side.first != side.last and any(map(load_of, side.captures)):
             ends = f"{side.first} and {side.last}"
             yield f"{side.word}: costs per request cover the time between {ends}"
-    tools = [{name for capture in side.captures for name in _load_tools(capture)} for side in sides]
+    tools = [{name for run in side.captures for name in _load_tools(run)} for side in sides]
     if all(tools) and tools[0] != tools[1]:
         yield f"the load was made by {listed(tools[0])} before, by {listed(tools[1])} after"
 

@@ -45,7 +45,7 @@ def different_programs(before: Sequence[Diagnosis], after: Sequence[Diagnosis]) 
     packages = _apart(_main_packages, "main packages", before, after)
     if packages is not None:
         return packages
-    old, new = ({name for one in side for name in _main_functions(one)} for side in (before, after))
+    old, new = ({name for run in side for name in _main_functions(run)} for side in (before, after))
     few = min(len(old), len(new))
     if few >= MIN_FUNCTIONS and len(old & new) >= MIN_IN_COMMON * few:
         return ""  # nearly all are on both sides; single names, such as helpers', often are
@@ -64,7 +64,7 @@ def _apart(
     after: Sequence[Diagnosis],
 ) -> str | None:
     """That names have nothing in common; empty if they have, None where a side has none."""
-    old, new = ({name for one in side for name in names_of(one)} for side in (before, after))
+    old, new = ({name for run in side for name in names_of(run)} for side in (before, after))
     if not old or not new:
         return None
     if {_VERSION.sub("", name) for name in old} & {_VERSION.sub("", name) for name in new}:
@@ -100,8 +100,8 @@ def _binaries(diagnosis: Diagnosis) -> set[str]:
     mappings = [facts.mappings for facts in diagnosis.moments if facts.mappings is not None]
     paths = {
         str(path)
-        for mapping in mappings
-        for path in mapping.loc[mapping["kind"] == "binary", "path"].dropna()
+        for frame in mappings
+        for path in frame.loc[frame["kind"] == "binary", "path"].dropna()
     }
     return {_name(path) for path in paths if path.startswith("/")}
 

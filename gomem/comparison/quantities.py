@@ -76,7 +76,7 @@ def quantities(
         _collector(comparison),
         _goroutines(comparison),
     )
-    return [one for one in found if one is not None]
+    return [quantity for quantity in found if quantity is not None]
 
 
 def _memory(

@@ -69,7 +69,7 @@ class Side:
     def middle(self) -> tuple[Diagnosis, MomentFacts] | None:
         """The run whose RSS is in the middle, and its moment; of two such runs, the smaller one."""
         found = [(capture, facts_at(capture, self.last)) for capture in self.captures]
-        runs = [(one, facts) for one, facts in found if facts is not None]
+        runs = [(capture, facts) for capture, facts in found if facts is not None]
         known = sorted(
             (run for run in runs if run[1].rss_bytes), key=lambda run: run[1].rss_bytes or 0
         )
@@ -246,7 +246,7 @@ def order_note(before: Sequence[Diagnosis], after: Sequence[Diagnosis]) -> str:
     if any(time is None for time, _ in runs):
         return ""
     sides = [side for _, side in sorted(runs)]
-    changes = sum(one != other for one, other in pairwise(sides))
+    changes = sum(earlier != later for earlier, later in pairwise(sides))
     if changes == 1:
         names = ("before", "after")
         return APART.format(first=names[sides[0]], second=names[1 - sides[0]])

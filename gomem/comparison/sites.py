@@ -118,7 +118,9 @@ class _Run:
     @property
     def seconds(self) -> float | None:
         """Between the two, by their own clocks."""
-        first, last = (None if one is None else one.time for one in (self.first, self.last))
+        first, last = (
+            None if profile is None else profile.time for profile in (self.first, self.last)
+        )
         if first is None or last is None:
             return None
         return float((last - first).total_seconds())
@@ -135,8 +137,8 @@ def sites_compared(
     requests: tuple[Sequence[float | None], Sequence[float | None]] = ((), ()),
 ) -> SiteComparison:
     """Compare the sites of two sides; requests are of each capture, between its moments."""
-    profiles = [[one.capture.heap_profiles for one in side] for side in (old, new)]
-    before = [{m: renamed(p, renames) for m, p in profile.items()} for profile in profiles[0]]
+    profiles = [[run.capture.heap_profiles for run in side] for side in (old, new)]
+    before = [{m: renamed(p, renames) for m, p in by_moment.items()} for by_moment in profiles[0]]
     pairs = counterparts(list(before[0]), list(profiles[1][0]))
     notes = tuple(_notes(old, new, len(pairs), renames, profiles))
     if not pairs:
@@ -147,7 +149,7 @@ def sites_compared(
         for n, found in enumerate((before, profiles[1]))
     ]
     lasts = [[run.last for run in side] for side in sides]
-    both = set.intersection(*(set(one.sample_type_names) for side in lasts for one in side))
+    both = set.intersection(*(set(profile.sample_type_names) for side in lasts for profile in side))
     is_stale = is_one_stale(before[0], profiles[1][0], pairs[-1])
     sites = [
         _sites(lasts[0], lasts[1], name, is_stale=is_stale) for name in SAMPLE_TYPES if name in both
@@ -186,9 +188,7 @@ def _of_collections(
     if len(old) + len(new) > 2:
         return ()
     facts = [side[0].by_moment.get(name) for side, name in zip((old, new), pair, strict=True)]
-    readings = [
-        None if moment_facts is None else moment_facts.counter_reading for moment_facts in facts
-    ]
+    readings = [None if moment is None else moment.counter_reading for moment in facts]
     counts = [None if reading is None else reading.count("NumGC") for reading in readings]
     return () if None in counts else (OF_COLLECTIONS.format(*counts),)
 
@@ -202,9 +202,9 @@ def _sites(
     before: Sequence[Profile], after: Sequence[Profile], name: str, *, is_stale: bool = False
 ) -> pd.DataFrame:
     """The sites of several profiles a side; what one does not show is bounded by the others'."""
-    flats = [[_flat(one, name) for one in side] for side in (before, after)]
+    flats = [[_flat(profile, name) for profile in side] for side in (before, after)]
     unseen = [
-        [unseen_in(one, other[0], name) for one in side]
+        [unseen_in(profile, other[0], name) for profile in side]
         for side, other in ((before, after), (after, before))
     ]
     changes = compare_site_runs(*flats, *unseen)
@@ -298,7 +298,9 @@ def _notes(
         return
     yield OF_SAMPLING if len(old) + len(new) == 2 else OF_RUNS
     yield SINCE_START
-    known = {name for profile in profiles[0] for p in profile.values() for name in p.nodes().names}
+    known = {
+        name for by_moment in profiles[0] for p in by_moment.values() for name in p.nodes().names
+    }
     for rename in renames:
         if all(rename.applied(name) == name for name in known):
             yield f"rename {rename}: no function before is called so"

@@ -69,7 +69,7 @@ def windows_table(sides: Iterable[tuple[str, str, str, Sequence[Window]]]) -> pd
     rows = []
     for side, first, last, windows in sides:
         ends = "" if first == last else first, last
-        seconds, requests = (_medians(windows, one) for one in ("seconds", "requests"))
+        seconds, requests = (_medians(windows, field) for field in ("seconds", "requests"))
         collections = _medians(windows, "collections")
         count = None if collections is None else round(collections)
         rows.append((side, len(windows), *ends, seconds, count, requests))
@@ -78,7 +78,7 @@ def windows_table(sides: Iterable[tuple[str, str, str, Sequence[Window]]]) -> pd
 
 def incomparable(before: Sequence[Window], after: Sequence[Window]) -> dict[str, str]:
     """Metrics that windows as these say nothing of, by name, each with the reason."""
-    logs = [[one.log for one in side if one.log is not None] for side in (before, after)]
+    logs = [[window.log for window in side if window.log is not None] for side in (before, after)]
     if all(logs) and (apart := _apart(*logs)):
         return {name: apart for name, *_ in OF_COLLECTOR}
     old, new = (_medians(side, "seconds") for side in (before, after))

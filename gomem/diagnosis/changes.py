@@ -135,7 +135,7 @@ def mappings_between(
     before: MomentFacts | None, after: MomentFacts | None, *, same_process: bool | None = True
 ) -> pd.DataFrame | None:
     """Which mappings changed, by default of one process; None if a moment has no smaps."""
-    old, new = (None if one is None else one.mappings for one in (before, after))
+    old, new = (None if moment is None else moment.mappings for moment in (before, after))
     if old is None or new is None:
         return None
     return match_mappings(old, new, same_process=same_process)

@@ -56,8 +56,11 @@ class Findings(tuple["Finding", ...]):
         """A row a finding; see `FINDINGS`."""
         names = [column.name for column in FINDINGS]
         rows = [
-            [str(one.severity) if name == "severity" else getattr(one, name) for name in names]
-            for one in self
+            [
+                str(finding.severity) if name == "severity" else getattr(finding, name)
+                for name in names
+            ]
+            for finding in self
         ]
         return build_rows(rows, FINDINGS)
 
@@ -66,7 +69,7 @@ class Findings(tuple["Finding", ...]):
         return shown.to_html(escape=True, index=False, na_rep="")
 
     def __repr__(self) -> str:
-        return f"<Findings: {', '.join(one.code for one in self) or 'none'}>"
+        return f"<Findings: {', '.join(finding.code for finding in self) or 'none'}>"
 
 
 @dataclass(frozen=True)
@@ -124,9 +127,7 @@ class Scale:
     def _kinds(self, finding: Finding) -> set[str]:
         """The kinds of artefact that the evidence is from."""
         assert finding.moment is not None
-        cited = {
-            path for evidence_row in finding.evidence for path in evidence_row.artefact.split(", ")
-        }
+        cited = {path for evidence in finding.evidence for path in evidence.artefact.split(", ")}
         return _told(kind for kind, path in self.moments[finding.moment].items() if path in cited)
 
     def share(self, finding: Finding) -> float:
@@ -177,7 +178,7 @@ def one_a_cause(found: Iterable[Finding], scale: Scale) -> Findings:
         # What spoils one moment's numbers is not what only may spoil another's.
         apart = finding.severity if finding.code.startswith(OF_DATA) else None
         by_cause[finding.code, apart].append(finding)
-    merged = [one for same in by_cause.values() for one in _merged(same, scale)]
+    merged = [finding for same in by_cause.values() for finding in _merged(same, scale)]
     return Findings(sorted(merged, key=lambda finding: _rank(finding, scale)))
 
 
@@ -192,7 +193,9 @@ def without_double_claims(findings: Findings, account: Account | None) -> Findin
 
 def _beside(finding: Finding, earlier: Sequence[Finding], account: Account) -> Finding:
     groups = CLAIMS.get(finding.code, frozenset())
-    rivals = [one for one in earlier if CLAIMS.get(one.code, frozenset()) & groups and one.bytes]
+    rivals = [
+        rival for rival in earlier if CLAIMS.get(rival.code, frozenset()) & groups and rival.bytes
+    ]
     snapshot = account.of(finding.moment or "") or account.last
     if not rivals or not finding.bytes or not (finding.now and rivals[0].now):
         return finding
@@ -200,7 +203,7 @@ def _beside(finding: Finding, earlier: Sequence[Finding], account: Account) -> F
     claimed = finding.bytes + sum(rival.bytes or 0 for rival in rivals)
     if claimed <= snapshot.likely.together(every).high:
         return finding
-    rival = max(rivals, key=lambda one: one.bytes or 0)
+    rival = max(rivals, key=lambda rival: rival.bytes or 0)
     shared = text("{}; included in {}", finding.title, rival.code)
     return replace(finding, title=shared)
 
@@ -224,16 +227,16 @@ SURETY = {"certain": 1.0, "likely": 0.9, "possible": 0.7}  # how often such a fi
 
 def is_of_release(finding: Finding) -> bool:
     """Whether only the Go release makes it possible, and nothing measured does."""
-    by_release = any(evidence_row.artefact == RELEASE for evidence_row in finding.evidence)
+    by_release = any(evidence.artefact == RELEASE for evidence in finding.evidence)
     return finding.confidence == "possible" and by_release
 
 
 def _merged(same: Sequence[Finding], scale: Scale) -> list[Finding]:
     """Findings of one cause: those of the whole capture as they are, those of moments as one."""
     places = {name: place for place, name in enumerate(scale.moments)}
-    whole = [one for one in same if one.moment is None]
-    of_moments = [one for one in same if one.moment is not None]
-    of_moments.sort(key=lambda one: places.get(one.moment or "", len(places)))
+    whole = [finding for finding in same if finding.moment is None]
+    of_moments = [finding for finding in same if finding.moment is not None]
+    of_moments.sort(key=lambda finding: places.get(finding.moment or "", len(places)))
     return [*whole, *([_of_all(of_moments, scale)] if of_moments else [])]
 
 
@@ -243,21 +246,21 @@ def _of_all(same: Sequence[Finding], scale: Scale) -> Finding:
     Where it holds no more, or no file says, as severe as it ever was.
     """
     last = same[-1]
-    moments = tuple(dict.fromkeys(name for one in same for name in one.moments))
+    moments = tuple(dict.fromkeys(name for finding in same for name in finding.moments))
     now, over = scale.is_of_last(last), scale.is_over(last)
-    severity = last.severity if now else max(one.severity for one in same)
-    one = replace(last, moments=moments, severity=severity, now=now, over=over)
-    if scale.is_past(one):
-        one = replace(one, severity=Severity.INFO)
+    severity = last.severity if now else max(finding.severity for finding in same)
+    merged = replace(last, moments=moments, severity=severity, now=now, over=over)
+    if scale.is_past(merged):
+        merged = replace(merged, severity=Severity.INFO)
     peak = max(same, key=lambda finding: finding.bytes or 0)
     if over:
-        return _over(one, peak, scale)
+        return _over(merged, peak, scale)
     if not now:
-        moments = MomentName(one.moment or ""), MomentName(scale.last)
-        one = replace(one, title=text(_OF_EARLIER, one.title, *moments))
+        moments = MomentName(merged.moment or ""), MomentName(scale.last)
+        merged = replace(merged, title=text(_OF_EARLIER, merged.title, *moments))
     if peak.bytes and peak.bytes >= scale.thresholds.peak_ratio * (last.bytes or 0):
-        return replace(one, title=one.title + _peak_words(one.title, peak))
-    return one
+        return replace(merged, title=merged.title + _peak_words(merged.title, peak))
+    return merged
 
 
 def _peak_words(title: str, peak: Finding) -> Text:

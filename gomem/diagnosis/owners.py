@@ -143,4 +143,7 @@ def _first_peak_and_last(diagnosis: Diagnosis) -> _Shown:
     ends = max(first.total_bytes, last.total_bytes)
     is_peak = highest.total_bytes >= diagnosis.thresholds.peak_ratio * ends
     shown = [first, *([highest] if is_peak else []), *([last] if last is not first else [])]
-    return [(MomentName(one.moment), one, diagnosis.by_moment[one.moment]) for one in shown]
+    return [
+        (MomentName(snapshot.moment), snapshot, diagnosis.by_moment[snapshot.moment])
+        for snapshot in shown
+    ]

@@ -153,13 +153,15 @@ def _title(finding: Finding) -> Text:
 def _named(diagnosis: Diagnosis, facts: MomentFacts | None) -> Finding | None:
     """The finding to name: the first that costs anything now, else the first of all."""
     found = [finding for finding in diagnosis.findings if not finding.code.startswith(OF_DATA)]
-    present = [one for one in found if one.now and one.severity >= Severity.WARNING]
+    present = [finding for finding in found if finding.now and finding.severity >= Severity.WARNING]
     # A note of the whole log can be of more than there is left at the last moment.
     whole = facts.rss_bytes if facts is not None and facts.rss_bytes is not None else math.inf
     notes = [
-        one
-        for one in found
-        if one.severity >= Severity.WARNING or one.moment is not None or (one.bytes or 0) <= whole
+        finding
+        for finding in found
+        if finding.severity >= Severity.WARNING
+        or finding.moment is not None
+        or (finding.bytes or 0) <= whole
     ]
     return next(iter([*present, *notes]), None)
 
@@ -342,7 +344,7 @@ def _next_step(
     if severity is None:
         return NOTHING_TO_DO
     unsound = (finding for finding in diagnosis.findings if finding.severity >= Severity.WARNING)
-    return next((one.next_step for one in unsound), TAKE_ANOTHER)
+    return next((finding.next_step for finding in unsound), TAKE_ANOTHER)
 
 
 def _further(diagnosis: Diagnosis, named: Finding | None) -> str:

@@ -221,7 +221,9 @@ def _by_goroutines(diagnosis: Diagnosis, _: MomentFacts | None) -> _Told | None:
 
 def _by_profile(diagnosis: Diagnosis, _: MomentFacts | None) -> _Told | None:
     """The total of any other profile, and its largest function."""
-    found = [one for by_kind in diagnosis.capture.profiles.values() for one in by_kind.values()]
+    found = [
+        profile for by_kind in diagnosis.capture.profiles.values() for profile in by_kind.values()
+    ]
     if not found:
         return None
     profile = found[-1]
@@ -262,12 +264,12 @@ def _by_others(diagnosis: Diagnosis, _: MomentFacts | None) -> _Told | None:
     """Benchmarks and escape analysis: how many, and what they are good for."""
     capture = diagnosis.capture
     if capture.bench:
-        names = {name for one in capture.bench.values() for name in one.results["name"]}
-        runs = sum(one.results["line"].nunique() for one in capture.bench.values())
+        names = {name for bench in capture.bench.values() for name in bench.results["name"]}
+        runs = sum(bench.results["line"].nunique() for bench in capture.bench.values())
         sentence = text("{}, {}.", Count(len(names), "benchmark"), Count(runs, "result"))
         return sentence, False, COMPARE
     if capture.escapes:
-        places = sum(len(escape.on_the_heap) for escape in capture.escapes.values())
+        places = sum(len(analysis.on_the_heap) for analysis in capture.escapes.values())
         sentence = text("Values escape to the heap at {}.", Count(places, "place"))
         return sentence, False, WITH_A_PROFILE
     return None

@@ -47,7 +47,9 @@ class Dictionary(dict[str, dict[str, str]]):
 @lru_cache(maxsize=256)
 def dictionary_of(schema: tuple[Column, ...]) -> Dictionary:
     """The dictionary of a table's columns."""
-    return Dictionary({one.name: {"unit": one.unit, "means": one.means} for one in schema})
+    return Dictionary(
+        {column.name: {"unit": column.unit, "means": column.means} for column in schema}
+    )
 
 
 COLUMNS = (
@@ -65,7 +67,7 @@ def columns(frame: pd.DataFrame) -> pd.DataFrame:
     """
     told, nothing = frame.attrs.get("columns", {}), {"unit": "", "means": ""}
     said = ((name, dtype, told.get(name, nothing)) for name, dtype in frame.dtypes.items())
-    rows = ((str(name), str(dtype), one["unit"], one["means"]) for name, dtype, one in said)
+    rows = ((str(name), str(dtype), entry["unit"], entry["means"]) for name, dtype, entry in said)
     return build_rows(rows, COLUMNS)
 
 

@@ -68,7 +68,7 @@ class Doors:
     def bases(self) -> list[str]:
         """The addresses that serve something."""
         found = filter(None, (self.pprof, self.expvar, self.metrics))
-        return list(dict.fromkeys(one.base for one in found))
+        return list(dict.fromkeys(door.base for door in found))
 
     @property
     def memstats_from(self) -> tuple[str, Endpoints] | None:
@@ -147,7 +147,7 @@ class Doors:
             if self.pprof is not None:
                 theirs = self.pprof.get(f"{INDEX}cmdline").data
                 return theirs.rstrip(b"\0").split(b"\0") == [
-                    os.fsencode(argument) for argument in arguments
+                    os.fsencode(word) for word in arguments
                 ]
             if self.expvar is not None:
                 page = json.loads(self.expvar.get(VARS).data)

@@ -51,7 +51,7 @@ class CaptureFolder:
         if self.path.exists() and not self.path.is_dir():
             raise CaptureError(f"{shown}: is a file; choose a folder to capture to")
         found = self.path.iterdir() if self.path.exists() else ()
-        there = [one.name for one in found if not one.name.startswith(".")]
+        there = [file.name for file in found if not file.name.startswith(".")]
         if not there:
             return 0
         manifest = _json(self.path / MANIFEST)
@@ -168,15 +168,13 @@ def stamp(time: datetime) -> str:
     return utc.replace("+00:00", "Z")
 
 
-def _same_process(mapping: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
-    if mapping.get("pid") is None or other.get("pid") is None:
-        return mapping.get("pid") == other.get("pid") and mapping.get("endpoints") == other.get(
-            "endpoints"
-        )
-    started = parse_time(mapping.get("started")), parse_time(other.get("started"))
+def _same_process(old: Mapping[str, Any], new: Mapping[str, Any]) -> bool:
+    if old.get("pid") is None or new.get("pid") is None:
+        return old.get("pid") == new.get("pid") and old.get("endpoints") == new.get("endpoints")
+    started = parse_time(old.get("started")), parse_time(new.get("started"))
     if started[0] is None or started[1] is None:
         return False
-    return mapping["pid"] == other["pid"] and abs(started[0] - started[1]) < SAME_START
+    return old["pid"] == new["pid"] and abs(started[0] - started[1]) < SAME_START
 
 
 def _process_of(facts: Mapping[str, Any]) -> str:

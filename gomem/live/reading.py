@@ -164,7 +164,7 @@ def _ended_before(after: RuntimeReading | None, moment: Moment) -> bool:
 
 def _counts(before: RuntimeReading | None, after: RuntimeReading | None) -> tuple[int, int] | None:
     """NumGC on both sides, where both are known and of one run of the runtime."""
-    first, last = (None if one is None else one.collections for one in (before, after))
+    first, last = (None if reading is None else reading.collections for reading in (before, after))
     return (first, last) if first is not None and last is not None and first <= last else None
 
 

@@ -118,4 +118,4 @@ def _addresses(host: str) -> set[str]:
         found = socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)
     except (OSError, UnicodeError):
         return set()
-    return {str(one[4][0]).partition("%")[0] for one in found}
+    return {str(info[4][0]).partition("%")[0] for info in found}

@@ -145,7 +145,7 @@ class Digest:
 
 def digests_of(path: str | PathLike[str]) -> list[Digest]:
     """The files that a path or pattern names, in natural order; an archive counts as one file."""
-    return [one for name in matching(path) for one in _of_one(Path(name))]
+    return [digest for name in matching(path) for digest in _of_one(Path(name))]
 
 
 def _of_one(root: Path) -> list[Digest]:

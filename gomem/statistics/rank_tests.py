@@ -166,7 +166,7 @@ def equivalence(
         )
         known = False
     else:
-        tails = [rank_sum_tails(one, after) for one in moved]
+        tails = [rank_sum_tails(values, after) for values in moved]
         if tails[0] is None or tails[1] is None:
             return NOT_SHOWN, None
         p_above, p_below, known = tails[0][1], tails[1][0], True

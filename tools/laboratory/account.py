@@ -146,10 +146,8 @@ def main() -> None:
     print(f"{len(paths)} captures, {sum(is_open for is_open, _ in answers)} that do not close")
     by_kind: dict[tuple[str, bool, str, bool], list[Held]] = defaultdict(list)
     for _, intervals in answers:
-        for interval in intervals:
-            by_kind[interval.taken, interval.alone, interval.part, interval.is_certain].append(
-                interval
-            )
+        for row in intervals:
+            by_kind[row.taken, row.alone, row.part, row.is_certain].append(row)
     for (taken, alone, part, is_certain), rows in by_kind.items():
         widths = np.quantile([row.width for row in rows], (0.5, 0.9))
         print(
@@ -168,7 +166,7 @@ def _draw(by_kind: dict[tuple[str, bool, str, bool], list[Held]], file: Path) ->
     figure, ax = plt.subplots(figsize=(8, 0.4 * len(rows) + 1.2))
     for place, key in enumerate(reversed(rows)):
         is_certain = key[3]
-        widths = [one.width for one in by_kind[key]]
+        widths = [interval.width for interval in by_kind[key]]
         median, most = np.quantile(widths, (0.5, 0.9))
         ax.barh(place, most, color="#cccccc" if is_certain else "#9ecae1", height=0.6)
         ax.barh(place, median, color="#666666" if is_certain else "#2171b5", height=0.6)

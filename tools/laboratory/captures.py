@@ -35,9 +35,9 @@ def sets() -> list[int]:
     return sorted({told["set"] for told in truth().values()})
 
 
-def names_of(none: int | None = None) -> list[str]:
+def names_of(number: int | None = None) -> list[str]:
     """The captures of one set, or of all."""
-    return [name for name, told in truth().items() if none in (None, told["set"])]
+    return [name for name, told in truth().items() if number in (None, told["set"])]
 
 
 def path_of(name: str) -> Path:
@@ -192,7 +192,7 @@ def _free_slots(finding: dict[str, Any]) -> float | None:
     """All free slots by the evidence of heap-fragmentation."""
     if finding["code"] != "heap-fragmentation":
         return None
-    sizes = {one["field"]: one["value"] for one in finding["evidence"]}
+    sizes = {row["field"]: row["value"] for row in finding["evidence"]}
     return float(sizes["HeapInuse"] - sizes["HeapAlloc"])
 
 
@@ -206,9 +206,9 @@ def _bounds_said(finding: dict[str, Any], unit: str, what: str) -> list[tuple[fl
 def _live_said(finding: dict[str, Any]) -> dict[str, float]:
     """What heap-headroom holds the room against, by its evidence's field."""
     return {
-        one["field"]: one["value"]
-        for one in finding["evidence"]
-        if one["field"] in {"heap_live_p50_bytes", "/gc/heap/live:bytes", "inuse_space, at most"}
+        row["field"]: row["value"]
+        for row in finding["evidence"]
+        if row["field"] in {"heap_live_p50_bytes", "/gc/heap/live:bytes", "inuse_space, at most"}
     }
 
 
@@ -229,7 +229,8 @@ def half_of(name: str, folder: Path) -> Path:
     """Unpack a capture but leave out half of its files, always the same half."""
     with tarfile.open(path_of(name)) as tar:
         members = sorted(
-            tar.getmembers(), key=lambda one: hashlib.sha256(f"{name}/{one.name}".encode()).digest()
+            tar.getmembers(),
+            key=lambda member: hashlib.sha256(f"{name}/{member.name}".encode()).digest(),
         )
         tar.extractall(folder, members[len(members) // 2 :], filter="data")
     return folder

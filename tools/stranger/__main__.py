@@ -72,8 +72,8 @@ class Progress:
 
 def name_of(case: Case) -> str:
     """As the tests are named."""
-    capture, one, choice = case
-    return "-".join(filter(None, (capture.name, one.name, choice)))
+    capture, transformation, choice = case
+    return "-".join(filter(None, (capture.name, transformation.name, choice)))
 
 
 def code_now() -> str:

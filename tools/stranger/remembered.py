@@ -116,14 +116,8 @@ class Memory:
     def sides(self, moment: Moment, damaged: set[str]) -> _Sides:
         """As `_Sides.of`, of a moment that was read before."""
         files = [
-            (
-                artefact.source.name,
-                artefact.kind.name,
-                artefact.time,
-                artefact.time_source,
-                artefact.parsed,
-            )
-            for artefact in moment.artefacts
+            (file.source.name, file.kind.name, file.time, file.time_source, file.parsed)
+            for file in moment.artefacts
         ]
         mine = sorted(damaged & {name for name, *_ in files})
         about = moment.name, moment.collections, files, mine
@@ -155,7 +149,7 @@ class Memory:
             )
             for file in capture.files
         ]
-        passed_over = [one.name for one in capture.passed_over]
+        passed_over = [source.name for source in capture.passed_over]
         about = files, list(capture.by_moment), passed_over, capture.damaged, capture.looks
 
         def told() -> Told:

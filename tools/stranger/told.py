@@ -129,9 +129,7 @@ def told_by(diagnosis: gomem.Diagnosis, moments: Sequence[str] = ()) -> Told:
         },
         rss={names[moment]: ledger.rss_bytes for moment, ledger in diagnosis.ledgers.items()},
         apart={
-            names[moment]: max(
-                (abs(check) for check in ledger.checks["difference_bytes"]), default=0
-            )
+            names[moment]: max((abs(size) for size in ledger.checks["difference_bytes"]), default=0)
             for moment, ledger in diagnosis.ledgers.items()
         },
         of_group=frozenset(
@@ -202,11 +200,11 @@ def differences(whole: Told, other: Told, *, clock: bool = True) -> list[str]:
         mine, yours = _sound(mine), _sound(yours)
     if len(mine) == len(whole.findings):  # else the verdict may be of the data
         said += _unlike("verdict", whole.verdict, other.verdict)
-    codes, others = [_heading(one) for one in mine], [_heading(your) for your in yours]
+    codes, others = [*map(_heading, mine)], [*map(_heading, yours)]
     said += _unlike("findings", codes, others)
     if codes == others:
-        for one, two in zip(mine, yours, strict=True):
-            said += _unlike_findings(one, two, clock=clock)
+        for expected, actual in zip(mine, yours, strict=True):
+            said += _unlike_findings(expected, actual, clock=clock)
     said += _unlike("rss", whole.rss, other.rss)
     for moment, parts in whole.ledgers.items():
         mine, yours = _bytes(parts, clock), _bytes(other.ledgers.get(moment, {}), clock)
@@ -223,7 +221,9 @@ def _unlike_findings(whole: dict[str, Any], other: dict[str, Any], *, clock: boo
         pairs["evidence"] = (_numbers(mine), _numbers(yours))
     code = whole["code"]
     return [
-        f"{code} {key}: {two!r}, not {pair!r}" for key, (pair, two) in pairs.items() if pair != two
+        f"{code} {key}: {actual!r}, not {expected!r}"
+        for key, (expected, actual) in pairs.items()
+        if expected != actual
     ]
 
 
@@ -253,70 +253,76 @@ def contradictions(whole: Told, less: Told) -> list[str]:
     """Where one that lost something says what the whole does not."""
     mine, yours = _sound(whole.findings), _sound(less.findings)
     said = []
-    for your in yours:
-        known = [two for two in mine if two["code"] == your["code"]]
-        excused = _costs_as_much(your, mine) or _is_nobodys(your, mine, yours)
-        excused = excused or _lost_its_end(your, whole) or _is_at_the_edge(your, known)
-        said += [] if excused else _too_much(your, known)
-        for two in known:
-            if two["moment"] == your["moment"]:
-                said += _unlike_numbers(two, your)
+    for finding in yours:
+        known = [other for other in mine if other["code"] == finding["code"]]
+        excused = _costs_as_much(finding, mine) or _is_nobodys(finding, mine, yours)
+        excused = excused or _lost_its_end(finding, whole) or _is_at_the_edge(finding, known)
+        said += [] if excused else _too_much(finding, known)
+        for other in known:
+            if other["moment"] == finding["moment"]:
+                said += _unlike_numbers(other, finding)
     return said + _out_of_order(mine, yours) + _other_ledgers(whole, less)
 
 
-def _too_much(one: dict[str, Any], known: Sequence[dict[str, Any]]) -> list[str]:
+def _too_much(finding: dict[str, Any], known: Sequence[dict[str, Any]]) -> list[str]:
     said = []
-    severity = max((two["severity"] for two in known), default=Severity.INFO)
-    if one["severity"] > severity:
-        said.append(f"{one['severity']} {one['code']} at {one['moment']}: {one['title']}")
-    surest = min((_sureness(two) for two in known if two["moment"] == one["moment"]), default=0)
-    if _sureness(one) < surest:
-        said.append(f"{one['code']} is {one['confidence']}, which the whole is not")
+    severity = max((other["severity"] for other in known), default=Severity.INFO)
+    if finding["severity"] > severity:
+        said.append(
+            f"{finding['severity']} {finding['code']} at {finding['moment']}: {finding['title']}"
+        )
+    surest = min(
+        (_sureness(other) for other in known if other["moment"] == finding["moment"]), default=0
+    )
+    if _sureness(finding) < surest:
+        said.append(f"{finding['code']} is {finding['confidence']}, which the whole is not")
     return said
 
 
-def _costs_as_much(one: dict[str, Any], whole: Sequence[dict[str, Any]]) -> bool:
+def _costs_as_much(finding: dict[str, Any], whole: Sequence[dict[str, Any]]) -> bool:
     """Whether it is possible, and the whole has another cause of as much of the collector's CPU."""
-    if one["confidence"] != CONFIDENCES[-1] or one["cpu_fraction"] is None:
+    if finding["confidence"] != CONFIDENCES[-1] or finding["cpu_fraction"] is None:
         return False
-    costs = [two for two in whole if two["cpu_fraction"] is not None]
-    return any(two["severity"] >= one["severity"] for two in costs)
+    costs = [other for other in whole if other["cpu_fraction"] is not None]
+    return any(other["severity"] >= finding["severity"] for other in costs)
 
 
 def _is_nobodys(
-    one: dict[str, Any], whole: Sequence[dict[str, Any]], less: Sequence[dict[str, Any]]
+    finding: dict[str, Any], whole: Sequence[dict[str, Any]], less: Sequence[dict[str, Any]]
 ) -> bool:
     """Whether it is growth, possible, that the whole gives to goroutines, here less well known."""
-    if (one["code"], one["confidence"]) != (GROWTH, CONFIDENCES[-1]):
+    if (finding["code"], finding["confidence"]) != (GROWTH, CONFIDENCES[-1]):
         return False
     known, left = (
-        min((_sureness(two) for two in told if two["code"] == LEAK), default=len(CONFIDENCES))
+        min((_sureness(other) for other in told if other["code"] == LEAK), default=len(CONFIDENCES))
         for told in (whole, less)
     )
-    holds_less = any(two["code"] == LEAK and (two["bytes"] or 0) < one["bytes"] for two in less)
-    return GROWTH in {two["code"] for two in whole} and (known < left or holds_less)
+    holds_less = any(
+        other["code"] == LEAK and (other["bytes"] or 0) < finding["bytes"] for other in less
+    )
+    return GROWTH in {other["code"] for other in whole} and (known < left or holds_less)
 
 
-def _lost_its_end(one: dict[str, Any], whole: Told) -> bool:
+def _lost_its_end(finding: dict[str, Any], whole: Told) -> bool:
     """Whether it is growth, possible, by moments that end before the whole's: it reads them all."""
-    possible = (one["code"], one["confidence"]) == (GROWTH, CONFIDENCES[-1])
-    return possible and one["moment"] not in (None, *whole.moments[-1:])
+    possible = (finding["code"], finding["confidence"]) == (GROWTH, CONFIDENCES[-1])
+    return possible and finding["moment"] not in (None, *whole.moments[-1:])
 
 
-def _is_at_the_edge(one: dict[str, Any], known: Sequence[dict[str, Any]]) -> bool:
+def _is_at_the_edge(finding: dict[str, Any], known: Sequence[dict[str, Any]]) -> bool:
     """Whether it is critical, and a warning of the whole rests on nearly the same share of CPU."""
-    warned = [two for two in known if two["severity"] == Severity.WARNING]
-    if one["severity"] != Severity.CRITICAL or not warned:
+    warned = [other for other in known if other["severity"] == Severity.WARNING]
+    if finding["severity"] != Severity.CRITICAL or not warned:
         return False
-    shares = [(mine, yours) for two in warned for mine, yours in _shares(one, two)]
+    shares = [(mine, yours) for other in warned for mine, yours in _shares(finding, other)]
     return bool(shares) and all(abs(mine - yours) <= RECOGNISED * yours for mine, yours in shares)
 
 
-def _shares(one: dict[str, Any], two: dict[str, Any]) -> list[tuple[float, float]]:
+def _shares(finding: dict[str, Any], other: dict[str, Any]) -> list[tuple[float, float]]:
     """The fractions that both rest on, by the same field, since whichever moment."""
     mine, yours = (
         {field.partition(", since")[0]: value for _, field, value, unit in each if unit == SHARE}
-        for each in (one["evidence"], two["evidence"])
+        for each in (finding["evidence"], other["evidence"])
     )
     return [(float(mine[field]), float(yours[field])) for field in mine.keys() & yours.keys()]
 
@@ -343,22 +349,22 @@ def _unlike_numbers(whole: dict[str, Any], less: dict[str, Any]) -> list[str]:
     return said
 
 
-def _alike(one: dict[str, Any], two: dict[str, Any]) -> bool:
+def _alike(finding: dict[str, Any], other: dict[str, Any]) -> bool:
     """Whether both explain as many bytes, or, where that is an estimate, nearly as many."""
-    if not one["bytes"] or not two["bytes"]:
-        return bool(one["bytes"] == two["bytes"])
-    of_a_log = one["moment"] is None and two["moment"] is None
-    room = MOVED if one["code"] in ESTIMATED or of_a_log else 0.0
-    if one["code"] in BY_SHAPE:
+    if not finding["bytes"] or not other["bytes"]:
+        return bool(finding["bytes"] == other["bytes"])
+    of_a_log = finding["moment"] is None and other["moment"] is None
+    room = MOVED if finding["code"] in ESTIMATED or of_a_log else 0.0
+    if finding["code"] in BY_SHAPE:
         room = RECOGNISED
-    read = READ_AGAIN * _read_again(one, two)
-    return bool(abs(one["bytes"] - two["bytes"]) <= max(room * two["bytes"], read))
+    read = READ_AGAIN * _read_again(finding, other)
+    return bool(abs(finding["bytes"] - other["bytes"]) <= max(room * other["bytes"], read))
 
 
-def _read_again(one: dict[str, Any], two: dict[str, Any]) -> float:
+def _read_again(finding: dict[str, Any], other: dict[str, Any]) -> float:
     """The most bytes that another file of the moment reads anew of a field; 0 if none does."""
-    values = {field: value for _, field, value, unit in one["evidence"] if unit == "B"}
-    others = (each for each in two["evidence"] if values.get(each[1], each[2]) != each[2])
+    values = {field: value for _, field, value, unit in finding["evidence"] if unit == "B"}
+    others = (each for each in other["evidence"] if values.get(each[1], each[2]) != each[2])
     return max((float(value) for _, _, value, _ in others), default=0.0)
 
 
@@ -386,16 +392,16 @@ def _evidence(finding: dict[str, Any], field: str) -> float | None:
     return next((float(each[2]) for each in finding["evidence"] if each[1] == field), None)
 
 
-def _bounds(one: dict[str, Any], other: dict[str, Any]) -> bool:
+def _bounds(finding: dict[str, Any], other: dict[str, Any]) -> bool:
     """Whether the title calls its own size a bound, and the other's size lies within it."""
-    said = bounds_said(one)
+    said = bounds_said(finding)
     return said is not None and bool(other["bytes"]) and said[0] <= other["bytes"] <= said[1]
 
 
 def _out_of_order(whole: Sequence[dict[str, Any]], less: Sequence[dict[str, Any]]) -> list[str]:
     """The first warning is the first of the whole's that is still told as it was."""
     mine, yours = _warnings(whole), _warnings(less)
-    kept = [one for one in mine if one in yours]
+    kept = [warning for warning in mine if warning in yours]
     if not kept or yours[0] == kept[0] or yours[0] not in mine:
         return []
     return [f"the first warning is {yours[0][0]}, and {kept[0][0]} stands behind it"]

@@ -468,7 +468,7 @@ def _several_smaps(files: Files) -> list[str]:
 def one_cut_between_mappings(files: Files, path: str) -> Handed:
     """The same, where the kernel's pieces of a file end."""
     half = len(files[path]) // 2
-    begins = [one.start() for one in _MAPPING.finditer(files[path])]
+    begins = [match.start() for match in _MAPPING.finditer(files[path])]
     return Handed(files | {path: files[path][: min(begins, key=lambda at: abs(at - half))]})
 
 
@@ -486,11 +486,11 @@ def _cut(data: bytes) -> bytes:
     lines = list(re.finditer(rb"[^\n]+", data))
     sizes = [line for line in lines if line[0].endswith(b" kB")]
     logged = [line for line in lines if len(line[0]) >= LEAST_LINE and re.search(rb"\d", line[0])]
-    collections = [one for one in logged if one[0].startswith(b"gc ")]
+    collections = [line for line in logged if line[0].startswith(b"gc ")]
     telling = sizes or collections or logged
     if not telling:
         return data[:half]
-    torn = min(telling, key=lambda one: abs(one.start() - half))
+    torn = min(telling, key=lambda line: abs(line.start() - half))
     return data[: (torn.start() + torn.end()) // 2]
 
 

@@ -147,7 +147,7 @@ def _add_late(
 
 
 def _usual(live: Tally, headroom: Tally, fraction: Tally) -> UsualRoom:
-    room, share = (_quantile(one, "p50") for one in (headroom, fraction))
+    room, share = (_quantile(tally, "p50") for tally in (headroom, fraction))
     spread = _quantile(live, "p90") - _quantile(live, "p10")
     return UsualRoom(live.median, room, share, is_steady=spread <= STEADY * live.median)
 

@@ -165,7 +165,7 @@ def _gogc(cycles: Cycles, known: float | None, source: str) -> pd.DataFrame:
         return pd.DataFrame(columns | {"known_from": source}, index=index)
     agreed = agreed_percents(_added(allowed)).reindex(index)
     agreeing, telling = (agreed[name].fillna(0).astype(int) for name in ("agreeing", "telling"))
-    words = [f"{one} of {all_} goals" for one, all_ in zip(agreeing, telling, strict=True)]
+    words = [f"{count} of {all_} goals" for count, all_ in zip(agreeing, telling, strict=True)]
     inferred = agreed["percent"].notna().to_numpy()
     known_from = np.where(inferred, np.array(words, dtype=object), NOTHING)
     fractions = {"gogc_fraction": "percent", "low": "least", "high": "most"}
@@ -264,18 +264,18 @@ class _Counts:
         self._add(of_steps, trigger[piece.index.get_indexer(steps.index)])
         self._add(of_cycles, trigger[before:])
 
-    def _add(self, columns: Mapping[str, pd.Series], trigger: np.ndarray) -> None:
-        rows = {name: trigger == place for place, name in enumerate(TRIGGERS)}
+    def _add(self, columns: Mapping[str, pd.Series], triggers: np.ndarray) -> None:
+        rows = {name: triggers == place for place, name in enumerate(TRIGGERS)}
         rows = {name: theirs for name, theirs in rows.items() if theirs.any()}
         for name, column in columns.items():
             values = column.to_numpy(float, na_value=np.nan)
-            for row, theirs in rows.items():
+            for trigger, theirs in rows.items():
                 found = values[theirs]
                 if name in SUMS:
-                    self._sums[row, name] += float(np.nansum(found))
-                    self._known[row, name] += int((~np.isnan(found)).sum())
+                    self._sums[trigger, name] += float(np.nansum(found))
+                    self._known[trigger, name] += int((~np.isnan(found)).sum())
                 else:
-                    self._samples[row, name].add(found)
+                    self._samples[trigger, name].add(found)
 
     @property
     def table(self) -> pd.DataFrame:

@@ -109,13 +109,13 @@ def stack_cuts(rows: MappingRows) -> list[Cut]:
     cuts: list[Cut] = []
     if len(odd) > MOST_JOINED:
         return cuts
-    for one in reversed(odd):
-        smaller = np.flatnonzero(usual & (size < size[one]))
+    for block in reversed(odd):
+        smaller = np.flatnonzero(usual & (size < size[block]))
         if len(smaller):
-            nearest = size[smaller[np.abs(start[smaller] - start[one]).argmin()]]
+            nearest = size[smaller[np.abs(start[smaller] - start[block]).argmin()]]
             alike = places[usual & (size == nearest)]
             resident = int(np.median(rows.resident[alike]))
-            cuts.append(Cut(int(places[one]), int(start[one] + nearest), resident))
+            cuts.append(Cut(int(places[block]), int(start[block] + nearest), resident))
     return cuts
 
 
@@ -129,7 +129,7 @@ class LargeBlocks:
     def have_mallocs_shape(self) -> bool:
         """Whether most of them have malloc's shape; what stays as it is counts once."""
         return _mostly_of_mallocs_shape(
-            pd.concat([moment[_are_large_blocks(moment)] for moment in self.moments])
+            pd.concat([mappings[_are_large_blocks(mappings)] for mappings in self.moments])
         )
 
 

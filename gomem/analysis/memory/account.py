@@ -163,8 +163,8 @@ def moved(before: Snapshot, after: Snapshot, *, bounded: bool = False) -> tuple[
     certain = difference(before.certain, after.certain, division)
     old, new = before.likely, after.likely
     parts = (
-        Part(one, old.together(one), new.together(one), likely[one], certain[one])
-        for one in division
+        Part(groups, old.together(groups), new.together(groups), likely[groups], certain[groups])
+        for groups in division
     )
     return tuple(part for part in parts if part.before.high > 0 or part.after.high > 0)
 
@@ -220,7 +220,10 @@ def _division(
 def _tells(before: Snapshot, after: Snapshot, division: Sequence[frozenset[str]]) -> bool:
     """Whether some part is known on both sides to hold less than all, or more than nothing."""
     return any(
-        max(one.likely.together(groups).width / max(1, one.total_bytes) for one in (before, after))
+        max(
+            snapshot.likely.together(groups).width / max(1, snapshot.total_bytes)
+            for snapshot in (before, after)
+        )
         < 1
         for groups in division
     )

@@ -113,7 +113,7 @@ class MemoryGroups:
         if rss_bytes is None:
             return self.claimed, 0
         sizes = self._resident
-        beyond = ((self.claimed_bytes_of(one) or 0) - size for one, size in sizes.items())
+        beyond = ((self.claimed_bytes_of(group) or 0) - size for group, size in sizes.items())
         return dict(sizes), sum(max(0, size) for size in beyond)
 
     @property
@@ -148,12 +148,12 @@ def side_by_side(several: Sequence[MemoryGroups]) -> pd.DataFrame:
     Where some moment has the Go heap as one, it stands above its groups at every moment; missing is
     what a moment does not tell apart.
     """
-    there = {group for one in several for group in one.rows["group"]}
+    there = {group for groups in several for group in groups.rows["group"]}
     order = [group for group in dict.fromkeys((HEAP, *GROUPS)) if group in there]
     columns = {"group": pd.Series(order, dtype="str")}
     columns["name"] = pd.Series([NAMES[group] for group in order], dtype="str")
-    for place, one in enumerate(several):
-        sizes = [one.heap_bytes if group == HEAP else one.bytes_of(group) for group in order]
+    for place, groups in enumerate(several):
+        sizes = [groups.heap_bytes if group == HEAP else groups.bytes_of(group) for group in order]
         columns[str(place)] = pd.Series(sizes, dtype="Int64")
     return pd.DataFrame(columns)
 
@@ -185,7 +185,7 @@ def memory_groups(
     rows = [
         (group, NAMES[group], sizes[group], claims.get(group)) for group in GROUPS if group in sizes
     ]
-    divided = [(claim, NAMES[claim], size) for claim, size in heap_claims.items()]
+    divided = [(group, NAMES[group], size) for group, size in heap_claims.items()]
     return MemoryGroups(build_rows(rows, MEMORY_GROUPS), build_rows(divided, HEAP_CLAIMS))
 
 
@@ -230,10 +230,10 @@ def _of_part(
 def _as_one_heap(sizes: _Sizes, claims: dict[str, int]) -> tuple[_Sizes, dict[str, int]]:
     """The same groups with the Go heap as a single group."""
     inside = (HEAP, *OF_GO_HEAP)
-    others: _Sizes = {one: size for one, size in sizes.items() if one not in inside}
-    outside = {claim: size for claim, size in claims.items() if claim not in inside}
-    whole = sum(size or 0 for one, size in sizes.items() if one in inside)
-    claimed = sum(size for claim, size in claims.items() if claim in inside)
+    others: _Sizes = {group: size for group, size in sizes.items() if group not in inside}
+    outside = {group: size for group, size in claims.items() if group not in inside}
+    whole = sum(size or 0 for group, size in sizes.items() if group in inside)
+    claimed = sum(size for group, size in claims.items() if group in inside)
     return others | {HEAP: whole}, outside | {HEAP: claimed}
 
 

@@ -69,7 +69,9 @@ SMAPS_NEXT = f"smaps: {SMAPS.command()}"
 MEMSTATS_NEXT = f"MemStats: {MEMSTATS.command()}"
 AGAIN_NEXT = "MemStats and smaps again, both in one command"
 _FIELDS = ("HeapAlloc", "HeapInuse - HeapAlloc", "HeapIdle - HeapReleased", "StackInuse")
-_CLASSES = (f"/memory/classes/heap/{one}:bytes" for one in ("objects", "unused", "free", "stacks"))
+_CLASSES = (
+    f"/memory/classes/heap/{name}:bytes" for name in ("objects", "unused", "free", "stacks")
+)
 _SOURCES = {
     "memstats": ([f"MemStats.{field}" for field in _FIELDS], "MemStats: the other *Sys fields"),
     "metrics-page": (

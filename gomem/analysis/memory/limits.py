@@ -159,7 +159,7 @@ def time_to_limit(seconds: pd.Series, sizes: pd.Series, limit_bytes: int) -> Tim
     rise = Level("cgroup", x[order], y[order]).rise
     left, seen = limit_bytes - float(y[np.argmax(x)]), float(slope * (x.max() - x.min()))
     goes_on = rise is None or rise.goes_on
-    at, soonest, latest = (_reach(left, one) for one in (slope, high, low))
+    at, soonest, latest = (_reach(left, rate) for rate in (slope, high, low))
     return TimeToLimit(slope, low, high, at, soonest, latest, len(x), seen, left, goes_on)
 
 

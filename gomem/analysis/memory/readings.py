@@ -83,7 +83,7 @@ def nearest_that_divide(readings: Sequence[Reading], place: int) -> list[Reading
     """The nearest moment on either side that shows what was touched."""
     before = next((reading for reading in reversed(readings[:place]) if reading.divides), None)
     after = next((reading for reading in readings[place + 1 :] if reading.divides), None)
-    return [one for one in (before, after) if one is not None]
+    return [reading for reading in (before, after) if reading is not None]
 
 
 def with_objects(
@@ -160,7 +160,7 @@ def likely_bounds(reading: Reading, near: Sequence[Reading], certain: Bounds) ->
     margin = UNTOUCHED_ERROR * rss if near else 0.0
     go = _near(heap + runtime, margin, certain.together(GO))
     sums = [(GO, go), (GO_HEAP, _near(heap, margin, certain.together(GO_HEAP)))]
-    data = [one.program_data_bytes for one in near if one.program_data_bytes is not None]
+    data = [other.program_data_bytes for other in near if other.program_data_bytes is not None]
     if reading.file_bytes is not None:
         most = reading.file_bytes + (2 * max(data) if data else PROGRAM_DATA)
         sums.append((OF_FILES, Interval(reading.file_bytes, max(most, reading.file_bytes))))

@@ -241,7 +241,7 @@ def large_objects(profiles: Mapping[str, Profile]) -> list[LargeObject]:
         sizes = [size for size, count in after.items() if count > before.get(size, 0.0)]
         if sizes:
             seconds = begin + (old.until_seconds + new.seconds) / 2
-            in_use = float(min(one.profile.total("inuse_space") for one in (old, new)))
+            in_use = float(min(end.profile.total("inuse_space") for end in (old, new)))
             found.append(LargeObject(seconds, max(sizes) + in_use, new.moment))
     return found
 

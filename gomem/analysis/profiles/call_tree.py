@@ -71,7 +71,9 @@ def call_tree(
     not the sample type.
     """
     chosen = profile.sample_type(sample_type)
-    sides = [_side(one, chosen.type) for one in ([profile] if base is None else [profile, base])]
+    sides = [
+        _side(given, chosen.type) for given in ([profile] if base is None else [profile, base])
+    ]
     stacks = _together(sides)
     weight = np.concatenate([np.abs(side.value) for side in sides])
     tree = _bounded(stacks, weight, least_width, most_depth)

@@ -262,9 +262,9 @@ def _with_leaks(table: pd.DataFrame, levels: pd.DataFrame) -> pd.DataFrame:
     return table
 
 
-def _shared_callers(one: list[str], other: list[str]) -> bool:
+def _shared_callers(stack: list[str], other: list[str]) -> bool:
     """Whether two stacks part only in their innermost frames, and share two at least."""
-    pairs = enumerate(zip(one, other, strict=False))
-    shorter = min(len(one), len(other))
+    pairs = enumerate(zip(stack, other, strict=False))
+    shorter = min(len(stack), len(other))
     shared = next((depth for depth, (left, right) in pairs if left != right), shorter)
     return shared >= max(2, shorter - OWN_FRAMES)

@@ -104,7 +104,9 @@ def verdicts(retention: pd.DataFrame, version: GoVersion) -> pd.DataFrame:
     Where no moment has MemStats, from each moment to the next: unknown.
     """
     rows = [_plain(row) for row in rows_of(retention)]
-    told = [place for place, row in enumerate(rows) if all(row[one] is not None for one in NEEDED)]
+    told = [
+        place for place, row in enumerate(rows) if all(row[name] is not None for name in NEEDED)
+    ]
     if not told:
         cause = _Cause("unknown", "no-memstats")
         return build_rows((_laid_out(*ends, cause) for ends in pairwise(rows)), INTERVALS)
@@ -157,7 +159,7 @@ def _joined(groups: Sequence[list[Row]]) -> list[list[Row]]:
             0 < place < len(groups) - 1
             and _kind(here[0]) == LITTLE
             and _kind(joined[-1][0]) == _kind(groups[place + 1][0])
-            and sum(one["seconds"] for one in here) <= PAUSE_SECONDS
+            and sum(row["seconds"] for row in here) <= PAUSE_SECONDS
         )
         if is_interlude:
             joined[-1] += here + groups[place + 1]
@@ -224,7 +226,7 @@ def _above(row: Row, *, old: bool) -> int:
 
 def _steps(rows: Sequence[Row], above: Sequence[int]) -> Iterator[_Above]:
     """For each two readings, since when heap lies above the goal and how long nothing went back."""
-    rises = [(given_back(one, other) or 0) >= STEP_BYTES for one, other in pairwise(rows)]
+    rises = [(given_back(before, after) or 0) >= STEP_BYTES for before, after in pairwise(rows)]
     begins = list(range(len(rows)))  # of each reading, the first of those above the goal in a row
     for place in range(1, len(rows)):
         if above[place] and above[place - 1]:
@@ -306,7 +308,7 @@ def _within_goal(row: Row, *, old: bool) -> _Cause:
         _Cause("huge-pages"): row["huge_excess_bytes"] or 0,
         _Cause("not-go-memory"): _beside_go(row),
     }
-    cause, size = max(sizes.items(), key=lambda one: one[1])
+    cause, size = max(sizes.items(), key=lambda pair: pair[1])
     if size < _worth(row):
         return _Cause(*LITTLE, idle)
     return _Cause(cause.code, cause.rule, int(size))

@@ -100,19 +100,19 @@ class Grid:
 
     def _replay(self) -> None:
         """Each cell as the log has it, and with each thing that may be otherwise."""
-        gogc = np.array([math.inf if cell == OFF else cell / 100 for cell, _ in self._cells])
-        limit = np.array([cell for _, cell in self._cells])
-        one, begin = np.ones(len(gogc)), np.zeros(len(gogc))
+        gogc = np.array([math.inf if gogc == OFF else gogc / 100 for gogc, _ in self._cells])
+        limit = np.array([limit for _, limit in self._cells])
+        ones, begin = np.ones(len(gogc)), np.zeros(len(gogc))
         rate, survival = min(self._spread.rate, 0.9), min(self._spread.survival, 0.9)
         likely = self._beside.of_limit(limit)
-        ways = {f"offset {offset}": (one, one, likely, offset * one) for offset in OFFSETS}
+        ways = {f"offset {offset}": (ones, ones, likely, offset * ones) for offset in OFFSETS}
         ways |= {
-            "rate low": (one * (1 - rate), one, likely, begin),
-            "rate high": (one * (1 + rate), one, likely, begin),
-            "survival low": (one, one * (1 - survival), likely, begin),
-            "survival high": (one, one * (1 + survival), likely, begin),
-            "beside low": (one, one, self._beside.of_limit(limit, 0), begin),
-            "beside high": (one, one, self._beside.of_limit(limit, 2), begin),
+            "rate low": (ones * (1 - rate), ones, likely, begin),
+            "rate high": (ones * (1 + rate), ones, likely, begin),
+            "survival low": (ones, ones * (1 - survival), likely, begin),
+            "survival high": (ones, ones * (1 + survival), likely, begin),
+            "beside low": (ones, ones, self._beside.of_limit(limit, 0), begin),
+            "beside high": (ones, ones, self._beside.of_limit(limit, 2), begin),
         }
         columns = (np.concatenate(column) for column in zip(*ways.values(), strict=True))
         rates, survivals, not_heap, offsets = columns
@@ -131,7 +131,7 @@ class Grid:
         begun = np.array([self._ways[f"offset {offset}"][metric] for offset in OFFSETS])
         begun = np.where(np.isfinite(begun), begun, 0.0)  # no goal is no goal, however it began
         value = np.where(np.isfinite(value), value, 0.0)
-        beside = [self._ways[f"beside {one}"][metric] - begun[0] for one in ("low", "high")]
+        beside = [self._ways[f"beside {end}"][metric] - begun[0] for end in ("low", "high")]
         parts = [
             (self._ways["rate high"][metric] - self._ways["rate low"][metric]) / 2,
             (self._ways["survival high"][metric] - self._ways["survival low"][metric]) / 2,
@@ -167,7 +167,7 @@ class Grid:
             wanted = _whole if metric.endswith("_bytes") else np.asarray
             columns |= _named(metric, *map(wanted, (value, low, high)))
         cores = ends["gc_cpu_cores"]
-        left = [np.clip(1 - core / self._load.gomaxprocs, 0, 1) for core in cores]
+        left = [np.clip(1 - used / self._load.gomaxprocs, 0, 1) for used in cores]
         columns |= _named(UTILIZATION, left[1], left[2], left[0])
         columns |= self._memory(ends["peak_heap_bytes"], met)
         return build(columns, GRID)
@@ -194,14 +194,14 @@ class Grid:
         most = LIMITER_FRACTION * self._load.gomaxprocs
         high[met] = most
         if self._era.knows_limit:
-            for one in (low, value, high):
-                np.minimum(one, most, out=one)
+            for values in (low, value, high):
+                np.minimum(values, most, out=values)
 
     def _memory(
         self, peak: tuple[np.ndarray, np.ndarray, np.ndarray], met: np.ndarray
     ) -> dict[str, object]:
         """Retained heap, RSS and what is left to the container."""
-        limit = np.array([cell for _, cell in self._cells])
+        limit = np.array([limit for _, limit in self._cells])
         beside = self._beside.fixed[1]
         most = np.where(np.isfinite(limit) & ~met, np.maximum(limit - beside, peak[1]), np.inf)
         slack = 1 + FULL_SPANS
@@ -220,7 +220,7 @@ class Grid:
 
     def _bound(self) -> list[str]:
         by = {"program": "forced", "live heap": "met", "limit": "limited", "timer": "periodic"}
-        shares = [self._value(f"{one}_fraction") > MET for one in by.values()]
+        shares = [self._value(f"{metric}_fraction") > MET for metric in by.values()]
         return list(np.select(shares, list(by), "gogc"))
 
 

@@ -73,7 +73,7 @@ class Era(IntEnum):
 def era_of(version: GoVersion, cycles: pd.DataFrame) -> tuple[Era, str]:
     """The pacer of a release, and a sentence where that is an assumption."""
     low, high = version.low, version.high
-    eras = [Era.of(one.minor) for one in (low, high) if one is not None]
+    eras = [Era.of(release.minor) for release in (low, high) if release is not None]
     if len(eras) == 2 and eras[0] == eras[1]:
         return eras[0], ""
     if len(eras) == 1 and low is not None and Era.of(low.minor) == max(Era):

@@ -53,13 +53,13 @@ _PARTS = tuple(Grammar("gc", text, OLDEST, NEWEST) for text in (_BEGIN, *_GROUPS
 def take_excerpts(readings: Readings, longest_line: int) -> None:
     """Read what is whole in the broken lines that a person cut or shortened; they become fewer."""
     # Columns are cut where the longest line of the piece ends.
-    ends = Counter(one.length for one in readings.broken if _is_beginning(one))
+    ends = Counter(line.length for line in readings.broken if _is_beginning(line))
     left = []
-    for one in readings.broken:
-        cut = one.length == longest_line and ends[one.length] >= MIN_CUT and _is_beginning(one)
-        if not cut and not ELLIPSIS.search(one.text):
-            left.append(one)
-        elif not _read(one, readings):
+    for line in readings.broken:
+        cut = line.length == longest_line and ends[line.length] >= MIN_CUT and _is_beginning(line)
+        if not cut and not ELLIPSIS.search(line.text):
+            left.append(line)
+        elif not _read(line, readings):
             readings.others["excerpt"] += 1
     readings.broken[:] = left
 

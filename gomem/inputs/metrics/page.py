@@ -175,7 +175,7 @@ def parse_page(data: bytes, *, source: str) -> tuple[list[Page], list[Damage]]:
     if is_open and EOF not in data[-64:]:
         what = f"OpenMetrics without its last line, `{EOF.decode()}`: it is cut"
         damage.append(Damage(source, "", what))
-    damage += [one for page in pages if (one := _lacks(page, source)) is not None]
+    damage += [missing for page in pages if (missing := _lacks(page, source)) is not None]
     return pages, damage
 
 
@@ -215,7 +215,7 @@ def _of_one_process(samples: list[_Sample], source: str, damage: list[Damage]) -
         what = "numbers of {} ({}), and nothing says which is meant; keep the lines of one: {}"
         processes = Count(len(found), "Go process", "Go processes")
         raise FormatError(source, "", text(what, processes, _named(found), "grep LABEL PAGE"))
-    others = [one for one in found if one != own]
+    others = [process for process in found if process != own]
     if others:
         what = "numbers of more Go processes ({}) are not read: those without a label are of the"
         what = text(f"{what} process that wrote the page", _named(others))
@@ -234,9 +234,9 @@ def _of_one_process(samples: list[_Sample], source: str, damage: list[Damage]) -
 def _processes(samples: list[_Sample]) -> dict[tuple[str, _Labels], None]:
     """Prefix and labels of each process: by client_golang's heap, by go-metrics', by the rest."""
     ways: tuple[Callable[[_Sample], bool], ...] = (
-        lambda one: one.meaning.name in HEAP and not one.is_of_go_metrics,
-        lambda one: one.meaning.name in HEAP,
-        lambda one: one.meaning.of != "process" or one.meaning.name == "go_goroutines",
+        lambda sample: sample.meaning.name in HEAP and not sample.is_of_go_metrics,
+        lambda sample: sample.meaning.name in HEAP,
+        lambda sample: sample.meaning.of != "process" or sample.meaning.name == "go_goroutines",
     )
     for is_of_one in ways:
         found = {(sample.prefix, sample.apart): None for sample in samples if is_of_one(sample)}

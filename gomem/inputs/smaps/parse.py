@@ -321,7 +321,7 @@ def _mappings(
     decoded: list[Any] = list(zip(*map(_decoded, known), strict=True)) if behind else [()] * 5
     which = np.fromiter(map(known.__getitem__, behind), np.int64, len(behind))
     kinds: tuple[Any, ...] = (object, np.uint64, object, np.uint64, object)
-    columns = (np.array(one, kind)[which] for one, kind in zip(decoded, kinds, strict=True))
+    columns = (np.array(values, kind)[which] for values, kind in zip(decoded, kinds, strict=True))
     perms, offset, device, inode, path = columns
     places = (perms.tolist(), offset, device.tolist(), inode, path.tolist())
     return Mappings(addresses[:, 0], addresses[:, 1], *places, fields, flags, line)

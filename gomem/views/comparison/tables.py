@@ -243,7 +243,7 @@ def measured_table(
 def _geomeans(row: Row) -> tuple[Cell, ...]:
     sides = (row[side] for side in SIDES)
     means = [
-        NOTHING if is_unknown(side) else Cell(format_value(side, row["unit"])) for side in sides
+        NOTHING if is_unknown(value) else Cell(format_value(value, row["unit"])) for value in sides
     ]
     return Cell("geometric mean"), *means, _relative(row)
 

@@ -65,7 +65,7 @@ def _found(question: str) -> Callable[[Diagnosis], list[OfMoment]]:
     def answers(diagnosis: Diagnosis) -> list[OfMoment]:
         ask = getattr(diagnosis.facts.profiles, question)
         each = (OfMoment(moment, ask(moment).head(MOST_ROWS)) for moment in diagnosis.sites)
-        return [one for one in each if len(one.told)]
+        return [answer for answer in each if len(answer.told)]
 
     return answers
 

@@ -152,7 +152,7 @@ LIMITS = inner(
               "RSS once everything reserved by Go becomes resident.", "case.worst_bytes"),
         plain("retaken_rss_bytes", "int64", "B",
               "RSS once, in addition, everything released is reused.", "case.retaken_bytes"),
-        get=lambda limits: [Worst(*one) for one in limits.worst.items()], many=True,
+        get=lambda limits: [Worst(*case) for case in limits.worst.items()], many=True,
     ),
     inner(
         "cgroup", "How full the cgroup is; null without its files.",

@@ -228,11 +228,11 @@ def triggers_notes(triggers: GcTriggers) -> tuple[str, ...]:
 
 def live_heap_table(live: tuple[LiveHeap, ...]) -> Table:
     """The slope of the live heap in each run; of very many, those that were watched longest."""
-    shown = sorted(live, key=lambda one: one.seconds, reverse=True)[:MOST_ROWS]
+    shown = sorted(live, key=lambda run: run.seconds, reverse=True)[:MOST_ROWS]
     caption = "Live heap after the start-up"
     if len(shown) < len(live):
         caption += f": the longest {len(shown)} of {len(live)} runs"
-    return table(caption, LIVE_HEAP, sorted(shown, key=lambda one: one.run))
+    return table(caption, LIVE_HEAP, sorted(shown, key=lambda run: run.run))
 
 
 def growth_words(live: LiveHeap | None) -> str:

@@ -72,13 +72,13 @@ def _when(finding: Finding) -> tuple[str, ...]:
 def _evidence_table(finding: Finding, diagnosis: Diagnosis) -> Table:
     """What proves a finding; words read from the left, numbers from the right."""
     words = any(
-        isinstance(evidence_row.value, str) and len(evidence_row.value) > WORD
-        for evidence_row in finding.evidence
+        isinstance(evidence.value, str) and len(evidence.value) > WORD
+        for evidence in finding.evidence
     )
     columns = (
-        code("artefact", lambda one: typed_paths(one.artefact)),
+        code("artefact", lambda evidence: typed_paths(evidence.artefact)),
         code("field", attrgetter("field")),
-        Column("value", lambda one: _value_cell(one, diagnosis), "<" if words else ">"),
+        Column("value", lambda evidence: _value_cell(evidence, diagnosis), "<" if words else ">"),
     )
     return table(f"Evidence for {finding.code}", columns, finding.evidence)
 

@@ -51,7 +51,11 @@ def moments_section(diagnosis: Diagnosis) -> Section | None:
 
 def _gist(known: Sequence[MomentFacts]) -> str:
     """RSS at the first and at the last, and where it was highest."""
-    sizes = [(one.rss_bytes, MomentName(one.name)) for one in known if one.rss_bytes is not None]
+    sizes = [
+        (moment.rss_bytes, MomentName(moment.name))
+        for moment in known
+        if moment.rss_bytes is not None
+    ]
     if not sizes:
         return how_many(len(known), "snapshot")
     (first, _), (last, _), highest = sizes[0], sizes[-1], max(sizes)

@@ -151,7 +151,7 @@ def keep_samples(columns: PprofColumns, kept: BoolArray) -> PprofColumns:
         stack=columns.stack[np.repeat(kept, counts)],
         stack_offsets=offsets_of(counts[kept]),
         labels=type(labels)(
-            number[labels.sample[of_kept]], *(label[of_kept] for label in of_labels)
+            number[labels.sample[of_kept]], *(column[of_kept] for column in of_labels)
         ),
     )
 

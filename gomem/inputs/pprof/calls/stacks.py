@@ -92,7 +92,7 @@ class Stacks:
         offsets = [0]
         for place, address in enumerate(locations.address.tolist()):
             known = functions[ends[place] : ends[place + 1]] or [-1]
-            texts += [names[one] if one >= 0 else f"{address:#x}" for one in known]
+            texts += [names[function] if function >= 0 else f"{address:#x}" for function in known]
             offsets.append(len(texts))
         return texts, np.array(offsets, np.int64)
 
