@@ -60,7 +60,7 @@ if TYPE_CHECKING:
 
 _NUMBERS = count(1)
 FIGURES = "gomem.plot."  # where those are that have Axes
-FEW = 12  # files, which are not folded
+MAX_UNFOLDED = 12  # files, which are not folded
 LISTED = 100  # files of a provenance table; of more than that, the rest is summed up
 MADE_WITH = ("gomem", "pandas", "numpy")
 
@@ -249,7 +249,7 @@ def provenance(*captures: Side | Mapping[str, Named] | None) -> Shown:
     listed: Block = Folded(f"Made from {len(files)} files, {size}", (read,))
     used = ", ".join(f"{name} {version(name)}" for name in MADE_WITH)
     words = f"Made with {used} and Python {python_version()}."
-    return Shown(share((listed if len(files) > FEW else read, Paragraph(words)), Hidden()))
+    return Shown(share((listed if len(files) > MAX_UNFOLDED else read, Paragraph(words)), Hidden()))
 
 
 def _several(given: Any) -> list[Named]:

@@ -39,7 +39,7 @@ NAME = re.compile(
 METRICS = ("cycles_per_second", "gc_cpu_cores", "peak_heap_bytes", "retained_bytes")
 START_UP_SECONDS = 1.0  # until the table is filled
 SETTLED_SECONDS = 3.0
-FEWEST_RUNS = 4  # of a release; those with fewer are there for their goals
+MIN_RUNS = 4  # of a release; those with fewer are there for their goals
 GOAL_RELEASES = (16, 18, 19, 22, 24, 27)
 
 
@@ -166,7 +166,7 @@ def _foretold(sources: tuple[str, ...]) -> Iterator[dict[str, object]]:
         if sources and source.setting not in sources:
             continue
         answer = answer_of(source)
-        if answer.refused is not None or len(others_of(source)) < FEWEST_RUNS:
+        if answer.refused is not None or len(others_of(source)) < MIN_RUNS:
             continue
         for other in others_of(source):
             limit = None if math.isinf(other.limit) else other.limit

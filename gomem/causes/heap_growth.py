@@ -102,14 +102,14 @@ def _finding(live: LiveHeap, rise: Rise, case: Case, *, confidence: str) -> Find
         moment=case.facts.moments[-1].name if case.facts.moments else _last_profile(case),
         size=round(live.grown_to_the_end),
         evidence=(*_evidence(live, rise, case), *_site_evidence(sites, case)),
-        mechanism=_OF_GOROUTINES if theirs else CAUSE.mechanism,
+        mechanism=_GOROUTINE_MECHANISM if theirs else CAUSE.mechanism,
         next_step=_next_step(rise, case),
         confidence=confidence,
         sites=sites,
     )
 
 
-_OF_GOROUTINES = (
+_GOROUTINE_MECHANISM = (
     "Goroutines pile up, and what they refer to stays as long as they wait: goroutine-leak "
     "reports the same bytes."
 )

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from gomem.analysis.memory.groups import STACKS
-from gomem.analysis.series.shapes import HALF
 from gomem.causes.cause import Cause
 from gomem.causes.commands import TAKE_GOROUTINES, TAKE_STACKS, with_files
 from gomem.causes.evidence import heap_evidence, known, rss_evidence
@@ -26,6 +25,8 @@ if TYPE_CHECKING:
     from gomem.causes.case import Case
     from gomem.facts.callers import Caller
     from gomem.facts.moment import MomentFacts
+
+MAX_LEFT_SHARE = 0.5  # of stacks, between two moments that have more: they come and go
 
 
 def find(case: Case) -> list[Finding]:
@@ -76,7 +77,7 @@ def _come_and_go(moments: Sequence[MomentFacts]) -> bool:
         [stack_bytes(moment) for moment in moments if moment.memstats is not None], np.float64
     )
     return any(
-        HALF * min(sizes[:place].max(), sizes[place + 1 :].max()) >= sizes[place]
+        MAX_LEFT_SHARE * min(sizes[:place].max(), sizes[place + 1 :].max()) >= sizes[place]
         for place in range(1, len(sizes) - 1)
     )
 

@@ -29,7 +29,7 @@ DOWN = 3.5 + 0.8 * SIZE  # points from an axis to the line on which its names st
 SLANT = 30  # degrees of names that have no room side by side
 TITLE_INCHES, MARGIN_INCHES = 0.26, 0.06  # above a figure of its own
 ROOM_FOR_WORDS = 22.0  # points above a panel that words may take
-SMALL, MOST_ROWS = 7.0, 4  # of a legend above Axes of somebody's own: points of type, rows
+SMALL, MAX_ROWS = 7.0, 4  # of a legend above Axes of somebody's own: points of type, rows
 _UPRIGHT = {"top": "top", "middle": "center", "bottom": "baseline"}
 _ANCHOR = {"start": "left", "middle": "center", "end": "right"}
 _EDGES = {"left": 0.0, "right": 1.0, "bottom": 0.0, "top": 1.0}
@@ -81,7 +81,7 @@ def _draw_alone(chart: Chart, title: str) -> list[Axes]:
 
 def _explain_above(ax: Axes, legend: Legend, above: float) -> float:
     """A compact legend above Axes, so many points up; how many it takes."""
-    columns = max(legend.columns, -(-len(legend.entries) // MOST_ROWS))
+    columns = max(legend.columns, -(-len(legend.entries) // MAX_ROWS))
     small = {"fontsize": SMALL, "columnspacing": 1.0, "labelspacing": 0.25}
     words = _words_of(replace(legend, columns=columns)) | small
     high = ax.get_window_extent().height * 72 / ax.figure.dpi

@@ -26,7 +26,7 @@ from gomem.comparison.single_values import ALLOCATION_RATE, GC_CPU, HEAP, REQUES
 from gomem.errors import CaptureError, did_you_mean
 from gomem.inputs.gobench.parse import tidy_unit
 from gomem.inputs.schema import Column, build_rows, rows_of
-from gomem.statistics.rank_tests import ALPHA, LEAST_VALUES, beyond_chance, can_tell, rank_sum_p
+from gomem.statistics.rank_tests import ALPHA, MIN_VALUES, beyond_chance, can_tell, rank_sum_p
 from gomem.units import format_relative, is_unknown
 
 if TYPE_CHECKING:
@@ -72,7 +72,7 @@ _FACTORS = {
 _FACTORS["B"] |= {f"{prefix}iB": 1 << 10 * power for power, prefix in enumerate("KMG", start=1)}
 RELATIVE, POINTS = "%", "pp"
 POWER_AND_LEVEL = (1.96 + 0.84) ** 2  # normal quantiles of 5 %, two-sided, and of 80 % power
-MOST_RUNS = 1000  # a number of runs beyond which nobody will measure
+MAX_RUNS = 1000  # a number of runs beyond which nobody will measure
 
 
 @dataclass(frozen=True, slots=True)
@@ -231,7 +231,7 @@ def _of_few(
         state, wanted = _toward(old, new, sign, unit), {BETTER: MET, SAME: MET}
     if state in wanted:
         return wanted[state], None, f"by {few} per side"
-    return CANNOT_TELL, None, f"{few} per side cannot decide; use {LEAST_VALUES} or more"
+    return CANNOT_TELL, None, f"{few} per side cannot decide; use {MIN_VALUES} or more"
 
 
 def _toward(old: float, new: float, sign: float, unit: str) -> str:
@@ -246,7 +246,7 @@ def _more(before: FloatArray, after: FloatArray) -> str:
     if share == 0.5:
         return ""
     runs = math.ceil(POWER_AND_LEVEL / (6 * (share - 0.5) ** 2))
-    return f"; about {runs} runs per side would decide" if runs <= MOST_RUNS else ""
+    return f"; about {runs} runs per side would decide" if runs <= MAX_RUNS else ""
 
 
 def summed_up(budgets: pd.DataFrame) -> str:

@@ -20,14 +20,14 @@ import pandas as pd
 from gomem.comparison.budgets import within_budgets
 from gomem.comparison.comparison import compare, opened
 from gomem.comparison.direction import MIXED, together
-from gomem.comparison.judgement import OF_RUNS
+from gomem.comparison.judgement import ONE_RUN
 from gomem.comparison.outliers import OUTLIERS, outlier_words, outliers
 from gomem.comparison.samples import (
     BENCHMARK,
     BETTER,
-    LEAST_CHANGE,
+    FAMILY_NOTE,
     METRICS,
-    OF_FAMILY,
+    MIN_CHANGE,
     SAME,
     TOO_FEW,
     WORSE,
@@ -46,11 +46,11 @@ if TYPE_CHECKING:
     from gomem.comparison.samples import Comparison
     from gomem.errors import Damage
 
-_OF = {column.name: column for column in METRICS}
+_COLUMN = {column.name: column for column in METRICS}
 BUILD_METRICS = (
-    _OF["name"],
-    _OF["unit"],
-    _OF["layer"],
+    _COLUMN["name"],
+    _COLUMN["unit"],
+    _COLUMN["layer"],
     Column("build", "str", "", "Which of those compared; the baseline's row comes first."),
     Column("n", "int64", "count", "Measurements."),
     Column("median", "Float64", "", "Their median, in the unit."),
@@ -60,22 +60,22 @@ BUILD_METRICS = (
     Column("baseline_median", "Float64", "", "Their median, in the unit."),
     Column("difference", "Float64", "", "Median less the baseline's; missing for itself."),
     Column("change", "Float64", "fraction", "Difference over the baseline's median."),
-    _OF["p_value"],
+    _COLUMN["p_value"],
     Column(
         "p_adjusted", "Float64", "fraction", "The same, corrected for all of all builds (Holm)."
     ),
-    _OF["better"],
+    _COLUMN["better"],
     Column(
         "verdict",
         "str",
         "",
         "Against the baseline: better, worse, changed, same, ~ or ?; missing for the baseline.",
     ),
-    _OF["equivalence"],
-    _OF["p_no_worse"],
-    _OF["note"],
+    _COLUMN["equivalence"],
+    _COLUMN["p_no_worse"],
+    _COLUMN["note"],
 )
-OF_A_PAIR = (
+PAIR_COLUMNS = (
     "difference", "change", "p_value", "p_adjusted", "verdict", "equivalence", "p_no_worse",
 )  # fmt: skip
 _KEYS = ["layer", "unit", "name"]
@@ -161,7 +161,7 @@ def compare_many(
     baseline: str | None = None,
     requests: int | None = None,
     renames: Sequence[str] = (),
-    least_change: float = LEAST_CHANGE,
+    least_change: float = MIN_CHANGE,
     margin: float | None = None,
 ) -> BuildComparison:
     """Compare several builds with one of them: releases, values of GOGC, pods.
@@ -249,15 +249,15 @@ def _corrected(
 
 
 def _baseline_row(row: dict[str, Any], baseline: str) -> dict[str, Any]:
-    absent = dict.fromkeys(OF_A_PAIR)
+    absent = dict.fromkeys(PAIR_COLUMNS)
     return {**row, **_own(row, "before"), **absent, "build": baseline, "note": ""}
 
 
 def _build_row(row: dict[str, Any], p_adjusted: float | None, family: int) -> dict[str, Any]:
-    of_pair = OF_FAMILY.partition("{")[0]
+    of_pair = FAMILY_NOTE.partition("{")[0]
     kept = [note for note in row["note"].split("; ") if note and not note.startswith(of_pair)]
     if p_adjusted is not None and row["p_value"] <= ALPHA < p_adjusted:
-        kept.append(OF_FAMILY.format(family))
+        kept.append(FAMILY_NOTE.format(family))
     return {**row, **_own(row, "after"), "p_adjusted": p_adjusted, "note": "; ".join(kept)}
 
 
@@ -285,7 +285,7 @@ def _judgement(
     )
     ordered = sorted(comparisons, key=lambda name: name not in alone)
     said = [_said(name, comparisons[name], alone.get(name, "")) for name in ordered]
-    is_single = any(OF_RUNS in comparison.judgement.details for comparison in comparisons.values())
+    is_single = any(ONE_RUN in comparison.judgement.details for comparison in comparisons.values())
     words = _settings_words(_with_builds(comparisons, "settings"), len(comparisons))
     against = f"{words}: compared with" if words else "Compared with"
     if baseline in alone:
@@ -293,7 +293,7 @@ def _judgement(
     sentence = f"{against} {baseline}, {'; '.join(each)}."
     for row in rows_of(unlike.head(1)):
         sentence += f" Most unlike the others is {row['build']}: {outlier_words(row)}."
-    details = (*said, *([OF_RUNS] if is_single else []))
+    details = (*said, *([ONE_RUN] if is_single else []))
     return Judgement(together([*verdicts.values()]), sentence, details)
 
 
@@ -308,7 +308,7 @@ def _alone(unlike: pd.DataFrame) -> dict[str, str]:
 def _said(name: str, comparison: Comparison, alone: str) -> str:
     """A build's verdict in its own words, with its settings beside its name."""
     judgement, words = comparison.judgement, settings_words(comparison.settings)
-    details = [detail for detail in judgement.details if detail != OF_RUNS]
+    details = [detail for detail in judgement.details if detail != ONE_RUN]
     named = f"{name} ({words})" if words else name
     unlike = [f"Unlike the others: {alone}."] if alone else []
     first = judgement.sentence.removeprefix(f"{words}: ")

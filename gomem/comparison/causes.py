@@ -11,7 +11,7 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from gomem.causes import CAUSES
-from gomem.diagnosis.findings import OF_DATA, SAME
+from gomem.diagnosis.findings import DATA_PREFIX, SAME
 from gomem.inputs.schema import Column, build_rows
 
 if TYPE_CHECKING:
@@ -62,7 +62,7 @@ def _causes(diagnosis: Diagnosis) -> dict[str, Finding]:
     return {
         finding.code: finding
         for finding in diagnosis.findings
-        if not finding.code.startswith(OF_DATA)
+        if not finding.code.startswith(DATA_PREFIX)
     }
 
 

@@ -41,7 +41,7 @@ from gomem.comparison.judgement import judge
 from gomem.comparison.levels import compare_levels, level_notes, rates_by_counters, too_little
 from gomem.comparison.moments import compared_groups, compared_ledgers, compared_moments
 from gomem.comparison.programs import DIFFERENT, different_programs
-from gomem.comparison.samples import LEAST_CHANGE, METRICS, Comparison
+from gomem.comparison.samples import METRICS, MIN_CHANGE, Comparison
 from gomem.comparison.settings import differing_settings
 from gomem.comparison.side import SIDES, Side, facts_at, order_note
 from gomem.comparison.sites import sites_compared
@@ -79,7 +79,7 @@ def compare(
     *,
     requests: int | None = None,
     renames: Sequence[str] = (),
-    least_change: float = LEAST_CHANGE,
+    least_change: float = MIN_CHANGE,
     margin: float | None = None,
 ) -> Comparison:
     """Compare two captures, or two benchmark files: what changed, by how much, and is it noise?
@@ -157,7 +157,7 @@ def compare_diagnoses(
     *,
     requests: int | None = None,
     renames: Sequence[str] = (),
-    least_change: float = LEAST_CHANGE,
+    least_change: float = MIN_CHANGE,
     margin: float | None = None,
 ) -> Comparison:
     """Compare diagnosed captures, one or several a side, layer by layer, as `compare` says.

@@ -32,7 +32,7 @@ from gomem.inputs.schema import rows_of
 from gomem.statistics.rank_tests import (
     ALPHA,
     EQUIVALENT,
-    LEAST_VALUES,
+    MIN_VALUES,
     NO_WORSE,
     most_by_chance,
 )
@@ -46,9 +46,9 @@ if TYPE_CHECKING:
     from gomem.comparison.samples import Comparison
     from gomem.diagnosis.diagnosis import Diagnosis
 
-OF_RUNS = (
+ONE_RUN = (
     "One run per side cannot separate a change of memory or GC from noise; use "
-    f"{LEAST_VALUES} or more."
+    f"{MIN_VALUES} or more."
 )
 
 _Part = tuple[str, str]  # a verdict of one layer, and its sentence
@@ -81,7 +81,7 @@ def judge(
     return Judgement(
         together([verdict for verdict, _ in parts]),
         f"{words}: {first}" if words else first,
-        (*others, *_margin(comparison), *aside, *([OF_RUNS] if is_single else [])),
+        (*others, *_margin(comparison), *aside, *([ONE_RUN] if is_single else [])),
     )
 
 

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from gomem.comparison.side import Side, Span
     from gomem.diagnosis.diagnosis import Diagnosis
 
-LEAST_COLLECTIONS = 20  # none of a start-up's, for the collector's share of the CPU to count
+MIN_COLLECTIONS = 20  # none of a start-up's, for the collector's share of the CPU to count
 
 
 def compare_levels(before: Side, after: Side, asked: Mapping[str, Any]) -> Comparison:
@@ -84,7 +84,7 @@ def too_little(before: Side, after: Side) -> dict[str, str]:
         collections = [[log.cost.steady_cycles for log in side] for side in logs]
     if enough_collections(*collections, by_counters=is_counted):
         return {}
-    return {GC_CPU: f"fewer than {LEAST_COLLECTIONS} GCs are too few to measure their cost"}
+    return {GC_CPU: f"fewer than {MIN_COLLECTIONS} GCs are too few to measure their cost"}
 
 
 def enough_collections(before: list[int], after: list[int], *, by_counters: bool) -> bool:
@@ -95,8 +95,8 @@ def enough_collections(before: list[int], after: list[int], *, by_counters: bool
     there is one.
     """
     if by_counters:
-        return max(min(before, default=0), min(after, default=0)) >= LEAST_COLLECTIONS
-    return min([*before, *after], default=0) >= LEAST_COLLECTIONS
+        return max(min(before, default=0), min(after, default=0)) >= MIN_COLLECTIONS
+    return min([*before, *after], default=0) >= MIN_COLLECTIONS
 
 
 def level_notes(before: Side, after: Side) -> Iterator[str]:

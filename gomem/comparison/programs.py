@@ -14,10 +14,10 @@ if TYPE_CHECKING:
     from gomem.diagnosis.diagnosis import Diagnosis
 
 DELETED = " (deleted)"  # what the kernel adds to the path of a file that was replaced
-OF_FILES = "command-line-arguments"  # Go's word for a package made of files
+PACKAGE_OF_FILES = "command-line-arguments"  # Go's word for a package made of files
 DIFFERENT = "different programs"
 MAIN = "main."
-OF_EVERY_MAIN = ("main.main", "main.init")  # with their closures
+EVERY_MAIN = ("main.main", "main.init")  # with their closures
 MIN_FUNCTIONS = 3  # of package main on each side, to tell programs by them
 MIN_IN_COMMON = 0.75  # of the side that has fewer: of one program measured from 0.75 to 1
 _VERSION = re.compile(r"[-_.]?v?\d+(\.\d+)*$")
@@ -28,7 +28,7 @@ def program_of(diagnosis: Diagnosis) -> str:
 
     A package that was built by the names of its files has none of its own.
     """
-    packages = {_name(path) for path in _main_packages(diagnosis) - {OF_FILES}}
+    packages = {_name(path) for path in _main_packages(diagnosis) - {PACKAGE_OF_FILES}}
     for names in (packages, _binaries(diagnosis), _profiled(diagnosis)):
         if len(names) == 1:
             return names.pop()
@@ -83,7 +83,7 @@ def _main_functions(diagnosis: Diagnosis) -> set[str]:
         for profile in profiles.values()
         for name in profile.nodes().names
     }
-    return {name for name in names if name.startswith(MAIN) and not name.startswith(OF_EVERY_MAIN)}
+    return {name for name in names if name.startswith(MAIN) and not name.startswith(EVERY_MAIN)}
 
 
 def _main_packages(diagnosis: Diagnosis) -> set[str]:

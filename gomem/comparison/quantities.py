@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from gomem.causes.thresholds import Thresholds
 from gomem.comparison.direction import direction
 from gomem.comparison.samples import BENCHMARK, BETTER, NO_CLAIM, SAME, TOO_FEW, WORSE
-from gomem.comparison.single_values import GC_CPU, GOROUTINES, HEAP, LEAST_CPU, REQUEST_RATE, RSS
+from gomem.comparison.single_values import GC_CPU, GOROUTINES, HEAP, MIN_CPU, REQUEST_RATE, RSS
 from gomem.inputs.schema import rows_of
 from gomem.text import Bytes, BytesChange, Share
 from gomem.units import (
@@ -165,11 +165,11 @@ def _collector(comparison: Comparison) -> Quantity | None:
     row = _metric(comparison, GC_CPU)
     if row is None or GC_CPU in comparison.too_little:
         return None
-    verdict = _verdict(row, least=LEAST_CPU)
+    verdict = _verdict(row, least=MIN_CPU)
     shares = [Share(row[f"{side}_median"]) for side in ("before", "after")]
     clause = _moved("GC CPU", row | {"change": None}, shares)
     before, rise = row["before_median"], row["after_median"] - row["before_median"]
-    worse_by = rise / before if before and abs(rise) >= LEAST_CPU else 0.0
+    worse_by = rise / before if before and abs(rise) >= MIN_CPU else 0.0
     sentence = _sentence("GC CPU", clause, shares, verdict)
     return Quantity(GC_CPU, _of_metric(verdict), clause, sentence, worse_by)
 

@@ -36,8 +36,8 @@ BEFORE, AFTER = "before", "after"
 SIDES = (BEFORE, AFTER)
 COVERED = 0.9  # of the collections between two moments: a log that tells fewer is of something else
 MIN_LOG_SHARE = 0.5  # of the time between them
-LEAST_CYCLES = 10  # whose clock stands in for the moments': it is off by one interval at most
-LEAST_RUNS = 2  # a side: one after one has no order to choose
+MIN_CYCLES = 10  # whose clock stands in for the moments': it is off by one interval at most
+MIN_RUNS = 2  # a side: one after one has no order to choose
 IN_TURNS = "the runs of both sides were taken in turns"
 APART = (
     "all runs of {first} were taken before those of {second}: what drifted in between, such as the "
@@ -221,7 +221,7 @@ class Span:
         if self.seconds is not None:
             return self.seconds
         ends = first.time("LastGC"), last.time("LastGC")
-        if self.collections < LEAST_CYCLES or ends[0] is None or ends[1] is None:
+        if self.collections < MIN_CYCLES or ends[0] is None or ends[1] is None:
             return None
         return float((ends[1] - ends[0]).total_seconds())
 
@@ -240,7 +240,7 @@ def order_note(before: Sequence[Diagnosis], after: Sequence[Diagnosis]) -> str:
     cannot be told from the change that was made. In turns means that the side changes at least half
     as often as it can from run to run.
     """
-    if min(len(before), len(after)) < LEAST_RUNS:
+    if min(len(before), len(after)) < MIN_RUNS:
         return ""
     runs = [(_began(run), side) for side, runs in enumerate((before, after)) for run in runs]
     if any(time is None for time, _ in runs):

@@ -52,16 +52,16 @@ if TYPE_CHECKING:
 SINCE_START = (
     "TotalAlloc, Mallocs, NumGC and alloc_* count from the start: compare runs of equal work"
 )
-OF_SAMPLING = (
+SAMPLING_NOTE = (
     "new, gone, grew and shrank mean a change beyond sampling noise, at 95 % confidence per site: "
     "expect 5 false ones per 100 unchanged sites; and two runs differ by more than sampling"
 )
-OF_RUNS = (
+RUNS_NOTE = (
     "a site's values are means over the runs of a side; new, gone, grew and shrank mean a change "
     "beyond sampling noise, and beyond the difference between runs where there are enough of them"
 )
-OF_COLLECTIONS = f"in-use sizes are as of the last GC before each profile: GC {{}} {ARROW} GC {{}}"
-OF_SECONDS = (
+GC_NOTE = f"in-use sizes are as of the last GC before each profile: GC {{}} {ARROW} GC {{}}"
+SECONDS_NOTE = (
     "allocation per second rises when the same work finishes faster; compare per request "
     "(--requests)"
 )
@@ -156,7 +156,7 @@ def sites_compared(
     ]
     notes += _of_collections(old, new, pairs[-1])
     rates = _rates(sides[0], sides[1], [name for name in RATED if name in both])
-    notes += (OF_SECONDS,) if (rates["per"] == SECOND).any() else ()
+    notes += (SECONDS_NOTE,) if (rates["per"] == SECOND).any() else ()
     trees = {
         name: partial(call_tree, lasts[1][0], name, lasts[0][0])
         for name in SAMPLE_TYPES
@@ -190,7 +190,7 @@ def _of_collections(
     facts = [side[0].by_moment.get(name) for side, name in zip((old, new), pair, strict=True)]
     readings = [None if moment is None else moment.counter_reading for moment in facts]
     counts = [None if reading is None else reading.count("NumGC") for reading in readings]
-    return () if None in counts else (OF_COLLECTIONS.format(*counts),)
+    return () if None in counts else (GC_NOTE.format(*counts),)
 
 
 def compare_profiles(before: Profile, after: Profile, sample_type: str) -> pd.DataFrame:
@@ -296,7 +296,7 @@ def _notes(
             yield f"no heap profile {word}, so allocation sites are not compared"
     if not pairs:
         return
-    yield OF_SAMPLING if len(old) + len(new) == 2 else OF_RUNS
+    yield SAMPLING_NOTE if len(old) + len(new) == 2 else RUNS_NOTE
     yield SINCE_START
     known = {
         name for by_moment in profiles[0] for p in by_moment.values() for name in p.nodes().names

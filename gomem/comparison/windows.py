@@ -17,7 +17,7 @@ from statistics import median
 from typing import TYPE_CHECKING
 
 from gomem.comparison.samples import CLAIMS, TOO_FEW
-from gomem.comparison.single_values import OF_COLLECTOR
+from gomem.comparison.single_values import COLLECTOR_METRICS
 from gomem.inputs.schema import Column, build_rows
 from gomem.units import format_seconds
 
@@ -80,7 +80,7 @@ def incomparable(before: Sequence[Window], after: Sequence[Window]) -> dict[str,
     """Metrics that windows as these say nothing of, by name, each with the reason."""
     logs = [[window.log for window in side if window.log is not None] for side in (before, after)]
     if all(logs) and (apart := _apart(*logs)):
-        return {name: apart for name, *_ in OF_COLLECTOR}
+        return {name: apart for name, *_ in COLLECTOR_METRICS}
     old, new = (_medians(side, "seconds") for side in (before, after))
     if not old or not new or max(old, new) <= MANY_TIMES * min(old, new):
         return {}

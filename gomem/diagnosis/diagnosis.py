@@ -49,13 +49,13 @@ if TYPE_CHECKING:
 
 _Answer = TypeVar("_Answer")
 
-OF_REPORTS = frozenset(
+REPORT_ONLY = frozenset(
     {
         "baseline_ledger", "baseline_moment", "baseline_profile", "case", "change_from_baseline",
         "change_tree", "collection_cost", "facts", "logged", "scale", "shown_first", "sites_first",
     }
 )  # fmt: skip
-OF_SITES = frozenset({"heap-growth", "allocation-spike"})  # findings that name who allocates
+SITE_CODES = frozenset({"heap-growth", "allocation-spike"})  # findings that name who allocates
 
 
 class _Fact(Generic[_Answer]):
@@ -154,7 +154,7 @@ class Diagnosis:
         That of the first finding that names a site; else the one that is shown first, if it has a
         profile; else the last.
         """
-        named = (finding.moment for finding in self.findings if finding.code in OF_SITES)
+        named = (finding.moment for finding in self.findings if finding.code in SITE_CODES)
         profiles = self.capture.heap_profiles
         wanted = [*named, self.shown_first, *reversed(list(profiles))]
         return next((name for name in wanted if name in profiles), None)
@@ -358,7 +358,7 @@ class Diagnosis:
 
     def __dir__(self) -> list[str]:
         """What a question is asked by; the rest is for reports, which are made of it."""
-        return [name for name in super().__dir__() if name not in OF_REPORTS]
+        return [name for name in super().__dir__() if name not in REPORT_ONLY]
 
     def _repr_html_(self) -> str:
         return f"<p>{escape(self.verdict.sentence)}</p>{self.findings._repr_html_()}"

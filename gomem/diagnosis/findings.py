@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from gomem.causes.finding import Finding
     from gomem.facts.capture import CaptureFacts
 
-OF_DATA = "data-"
+DATA_PREFIX = "data-"
 SAME = dict.fromkeys(("memstats", "metrics", "metrics-page", "heap_text"), "runtime")
 
 
@@ -176,7 +176,7 @@ def one_a_cause(found: Iterable[Finding], scale: Scale) -> Findings:
     by_cause: dict[tuple[str, Severity | None], list[Finding]] = defaultdict(list)
     for finding in found:
         # What spoils one moment's numbers is not what only may spoil another's.
-        apart = finding.severity if finding.code.startswith(OF_DATA) else None
+        apart = finding.severity if finding.code.startswith(DATA_PREFIX) else None
         by_cause[finding.code, apart].append(finding)
     merged = [finding for same in by_cause.values() for finding in _merged(same, scale)]
     return Findings(sorted(merged, key=lambda finding: _rank(finding, scale)))
@@ -214,7 +214,7 @@ CLAIMS = {cause.code: cause.claims for cause in CAUSES if cause.claims}
 def _rank(finding: Finding, scale: Scale) -> tuple[bool, int, bool, bool, float]:
     """Sort key: findings about the data last; then severity, surety, whether now, and cost."""
     return (
-        finding.code.startswith(OF_DATA),
+        finding.code.startswith(DATA_PREFIX),
         -int(finding.severity),
         is_of_release(finding),
         not finding.now,
@@ -257,7 +257,7 @@ def _of_all(same: Sequence[Finding], scale: Scale) -> Finding:
         return _over(merged, peak, scale)
     if not now:
         moments = MomentName(merged.moment or ""), MomentName(scale.last)
-        merged = replace(merged, title=text(_OF_EARLIER, merged.title, *moments))
+        merged = replace(merged, title=text(_EARLIER_TITLE, merged.title, *moments))
     if peak.bytes and peak.bytes >= scale.thresholds.peak_ratio * (last.bytes or 0):
         return replace(merged, title=merged.title + _peak_words(merged.title, peak))
     return merged
@@ -294,7 +294,7 @@ def _over(finding: Finding, peak: Finding, scale: Scale) -> Finding:
 
 
 MAX_NUMBERS = 3  # in a title
-_OF_EARLIER = "{} (at {}; unknown at {})"
+_EARLIER_TITLE = "{} (at {}; unknown at {})"
 PAST = {cause.code: cause.past for cause in CAUSES}
 _RELEASED = "; released by {}"
 _PASSED = "; no longer significant at {}"  # it can be as much, of more

@@ -12,10 +12,10 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from gomem.analysis.memory.groups import FILES, HEAP, NAMES, NATIVE, OF_GO_HEAP, UNDIVIDED
-from gomem.analysis.memory.ledger_change import LEAST_BYTES, LEAST_SHARE
+from gomem.analysis.memory.groups import FILES, GO_HEAP_GROUPS, HEAP, NAMES, NATIVE, UNDIVIDED
+from gomem.analysis.memory.ledger_change import MIN_BYTES, MIN_SHARE
 from gomem.causes.finding import Severity
-from gomem.diagnosis.findings import OF_DATA
+from gomem.diagnosis.findings import DATA_PREFIX
 from gomem.diagnosis.observations import MIN_READINGS, whole_rise, whole_words
 from gomem.diagnosis.part_words import native_sizes
 from gomem.diagnosis.without_rss import at_moment, who_holds, without_rss, worth_naming
@@ -34,7 +34,7 @@ MISSING, DAMAGED = "data-missing", "data-damaged"
 LARGEST_GROUPS = 3  # named
 MOSTLY = 0.75  # of RSS: a group that is named alone in a headline
 OBSERVED_BESIDE = frozenset({"in_use", "goroutines"})
-OF_C = "native-memory"  # says itself what memory outside Go is
+NATIVE_MEMORY = "native-memory"  # says itself what memory outside Go is
 TAKE_ANOTHER = text(
     "{} If this growth is unexpected, capture again for ten minutes.",
     Command("gomem capture PID --every 30s --for 10m"),
@@ -152,7 +152,7 @@ def _title(finding: Finding) -> Text:
 
 def _named(diagnosis: Diagnosis, facts: MomentFacts | None) -> Finding | None:
     """The finding to name: the first that costs anything now, else the first of all."""
-    found = [finding for finding in diagnosis.findings if not finding.code.startswith(OF_DATA)]
+    found = [finding for finding in diagnosis.findings if not finding.code.startswith(DATA_PREFIX)]
     present = [finding for finding in found if finding.now and finding.severity >= Severity.WARNING]
     # A note of the whole log can be of more than there is left at the last moment.
     whole = facts.rss_bytes if facts is not None and facts.rss_bytes is not None else math.inf
@@ -212,7 +212,7 @@ def _group_words(facts: MomentFacts, group: str, share: float, named: Finding | 
     assert facts.groups is not None
     size = Bytes(facts.groups.sizes[group])
     inside = {HEAP: _reserved, NATIVE: _of_native, FILES: _of_files}.get(group)
-    is_said = group == NATIVE and named is not None and named.now and named.code == OF_C
+    is_said = group == NATIVE and named is not None and named.now and named.code == NATIVE_MEMORY
     more = "" if inside is None or is_said else inside(facts)
     return text("{} {} ({}{})", size, NAMES[group], Share(share), more)
 
@@ -223,7 +223,7 @@ def _reserved(facts: MomentFacts) -> Text:
     assert groups is not None
     if not groups.heap_is_one:
         return Text()
-    reserved = {group: size for group, size in groups.claimed.items() if group in OF_GO_HEAP}
+    reserved = {group: size for group, size in groups.claimed.items() if group in GO_HEAP_GROUPS}
     whole = sum(reserved.values())
     largest = max(reserved, key=lambda group: reserved[group])
     return text(
@@ -241,7 +241,7 @@ def _of_native(facts: MomentFacts) -> Text:
     sizes = {
         "in malloc's heaps": heap,
         "in large blocks, most likely malloc's": blocks,
-        f"mapped by {OF_EITHER if with_c else OF_PROGRAM}": mapped,
+        f"mapped by {BY_EITHER if with_c else BY_PROGRAM}": mapped,
         "in thread stacks": threads,
     }
     total = sum(sizes.values())
@@ -252,7 +252,7 @@ def _of_native(facts: MomentFacts) -> Text:
     return text(": {}", joined(", ", each)) if each else Text()
 
 
-OF_PROGRAM, OF_EITHER = "the program", "the program or a library"
+BY_PROGRAM, BY_EITHER = "the program", "the program or a library"
 
 
 def _of_files(facts: MomentFacts) -> Text:
@@ -297,7 +297,7 @@ def _reserved_moved(diagnosis: Diagnosis) -> str:
 
 def _rose(before: Snapshot, after: Snapshot, thresholds: Thresholds) -> bool:
     change = after.total_bytes - before.total_bytes
-    large = change >= max(LEAST_BYTES, LEAST_SHARE * before.total_bytes)
+    large = change >= max(MIN_BYTES, MIN_SHARE * before.total_bytes)
     return large and after.total_bytes >= thresholds.rise_ratio * before.total_bytes
 
 

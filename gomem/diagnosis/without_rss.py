@@ -42,7 +42,7 @@ IN_USE = "inuse_space"
 HOLDERS = 3  # named
 WORTH_NAMING = 0.05  # of the total
 MOSTLY = 0.5  # of the total
-LEAST_SHARE = 0.01  # of the CPU: a smaller one is said as less
+MIN_SHARE = 0.01  # of the CPU: a smaller one is said as less
 SMAPS_TOO = text("{} Take it with MemStats at one time: it says what is in RSS.", TAKE_SMAPS)
 SMAPS_ALONE = text("{} It says what of this is in RSS.", TAKE_SMAPS)
 NO_BYTES = text("{} It says who holds memory; a goroutine profile does not.", TAKE_HEAP_PROFILE)
@@ -164,7 +164,7 @@ def _by_log(diagnosis: Diagnosis, _: MomentFacts | None) -> _Told | None:
     said: list[Text] = []
     if (share := cost.gc_cpu_fraction) is not None:
         # It is overstated, if anything, and never reads as nothing.
-        most = Text("under 1 %") if share < LEAST_SHARE else text("at most {}", Share(share))
+        most = Text("under 1 %") if share < MIN_SHARE else text("at most {}", Share(share))
         said.append(text("{} of the CPU", most))
     if cost.stw.p99 is not None and carries(cost.stw.n, 0.99):
         said.append(text("p99 pause {}", Seconds(cost.stw.p99)))

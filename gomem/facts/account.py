@@ -37,7 +37,7 @@ RESERVED_FOR = {
 }
 MAX_SHOWN = 60  # collections of a log that an account has, evenly chosen
 DOUBTFUL = "doubtful"  # the ledger's word for parts of two states
-OF_PROGRAM = ("binary", "library")
+PROGRAM_KINDS = ("binary", "library")
 
 
 def account_of_capture(facts: CaptureFacts) -> Account | None:
@@ -125,5 +125,5 @@ def _program_data(mappings: pd.DataFrame | None) -> int | None:
     """Anonymous pages of the program and its libraries: data and bss, by smaps."""
     if mappings is None:
         return None
-    rows = mappings[mappings["kind"].isin(OF_PROGRAM)]
+    rows = mappings[mappings["kind"].isin(PROGRAM_KINDS)]
     return int(rows["Anonymous"].fillna(0).sum())

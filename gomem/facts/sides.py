@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from gomem.capture.moment import Moment
     from gomem.releases import GoVersion
 
-OF_ONE_PAGE_SIZE = frozenset({"386", "amd64"})
+GOARCH_WITH_ONE_PAGE_SIZE = frozenset({"386", "amd64"})
 LARGEST_PAGE_BYTES = 64 * KIB
 SCRAPED = (SCRAPED_RSS, ON_PAGE, THREADS_ON_PAGE)
 LIVE_HEAP = "/gc/heap/live:bytes"  # marked by the last collection; since Go 1.21
@@ -74,7 +74,7 @@ def _page_bytes_of(capture: Capture) -> int | None:
     if type(noted) is int and SMALLEST_PAGE_BYTES <= noted <= LARGEST_PAGE_BYTES:
         return noted
     built_for = {build.build["goarch"].iloc[0] for build in capture.builds.values()}
-    return SMALLEST_PAGE_BYTES if built_for and built_for <= OF_ONE_PAGE_SIZE else None
+    return SMALLEST_PAGE_BYTES if built_for and built_for <= GOARCH_WITH_ONE_PAGE_SIZE else None
 
 
 def _collection_ends(capture: Capture) -> pd.Series | None:

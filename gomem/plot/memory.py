@@ -39,8 +39,8 @@ LEVELS = (
     ("rss_bytes", "Rss", "VmRSS", "process_resident_memory_bytes"),
     ("HeapSys",), ("HeapInuse",), ("HeapAlloc",), ("HeapReleased",),
 )  # fmt: skip
-OF_PROFILES = "inuse_space"
-OF_MANY = (LEVELS[0], ("HeapInuse",))  # of several builds
+PROFILE_LEVEL = "inuse_space"
+LEVELS_OF_MANY = (LEVELS[0], ("HeapInuse",))  # of several builds
 
 
 def waterfall(data: Data, moment: str | None = None, *, ax: Axes | None = None) -> Axes:
@@ -139,7 +139,7 @@ def small_multiples(
     """
     frames = {name: diagnosis_of(build).levels for name, build in builds.items()}
     told = {name for frame in frames.values() for name in frame if frame[name].notna().any()}
-    usual = ([name for name in row if name in told] for row in OF_MANY)
+    usual = ([name for name in row if name in told] for row in LEVELS_OF_MANY)
     wanted = list(columns or [row[0] for row in usual if row])
     for name in wanted:
         if name not in told:
@@ -201,7 +201,7 @@ def _usual(levels: pd.DataFrame) -> list[str]:
         [name for name in row if name in levels and levels[name].notna().any()] for row in LEVELS
     ]
     usual = [row[0] for row in told if row]
-    if OF_PROFILES in levels:  # where a profile is all that a moment has, it says what is in use
+    if PROFILE_LEVEL in levels:  # where a profile is all that a moment has, it says what is in use
         alone = levels.reindex(columns=["HeapInuse"])["HeapInuse"].isna()
-        usual += [OF_PROFILES] * bool((levels[OF_PROFILES].notna() & alone).any())
+        usual += [PROFILE_LEVEL] * bool((levels[PROFILE_LEVEL].notna() & alone).any())
     return usual

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 CONFIDENCE = 0.95  # of the intervals
 ALPHA = 0.05  # a p above it is noise
-LEAST_VALUES = 4  # on each side: 2 of the 70 ways to part eight values put them wholly apart
+MIN_VALUES = 4  # on each side: 2 of the 70 ways to part eight values put them wholly apart
 EXACT_LIMIT = 50  # values on each side up to which p is exact, not approximated
 MIN_INTERVAL_VALUES = 6  # the smallest n with `interval_ranks`
 EQUIVALENT, NO_WORSE, NOT_SHOWN = "equivalent", "no worse", "?"

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from tools.stranger.told import Told
 
 SIDES, FACTS = _Sides.of, facts_of_sides
-MOST = 5000  # answers: those of a few captures
+MAX_ANSWERS = 5000  # answers: those of a few captures
 NAMES = ("moment", "artefact")  # of a row's file, which say nothing about its memory
 COSTLY = (
     "gomem.capture.load.kind_of",
@@ -71,7 +71,7 @@ class Memory:
         """The answer to a question, from memory if it was asked about the same."""
         digest = self._digest(question, *about)
         if digest not in self._answers:
-            if len(self._answers) >= MOST:
+            if len(self._answers) >= MAX_ANSWERS:
                 self._answers.clear()
                 self._digests.clear()
             self._answers[digest] = answer()

@@ -53,12 +53,12 @@ if TYPE_CHECKING:
 
     import gomem
 
-OF_THE_DATA = "data-"
+DATA_PREFIX = "data-"
 GROWTH, LEAK = "heap-growth", "goroutine-leak"
 ESTIMATED = frozenset({"allocation-spike", "gc-pressure", "goroutine-leak", "heap-growth"})
 BY_SHAPE = frozenset({"anonymous-mapping", "native-memory"})
 MOVED, RECOGNISED, READ_AGAIN = 1 / 3, 1 / 10, 1 / 50
-OF_FILES = frozenset({"binary", "libraries", "mapped_files", "shared_memory"})
+FILE_PARTS = frozenset({"binary", "libraries", "mapped_files", "shared_memory"})
 INFERRED = frozenset({"worst_case_bytes"})  # from RSS, as any of the kernel's files counts it
 SLOPE, WATCHED = "slope", "time watched"  # fields of the evidence of growth
 SHARE = "fraction"
@@ -232,7 +232,7 @@ def _numbers(evidence: Sequence[tuple[Any, ...]]) -> list[tuple[Any, ...]]:
 
 
 def _sound(findings: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
-    return [finding for finding in findings if not finding["code"].startswith(OF_THE_DATA)]
+    return [finding for finding in findings if not finding["code"].startswith(DATA_PREFIX)]
 
 
 def _heading(finding: dict[str, Any]) -> tuple[Any, ...]:
@@ -422,7 +422,7 @@ def _other_ledgers(whole: Told, less: Told) -> list[str]:
         room = max(ROUNDING, whole.apart.get(moment, 0))
         if moment in less.of_group:
             rows = whole.ledgers.get(moment, {})
-            room += sum(row["bytes"] for part, row in rows.items() if part in OF_FILES)
+            room += sum(row["bytes"] for part, row in rows.items() if part in FILE_PARTS)
         if rss is not None and known is not None and abs(rss - known) > room:
             said.append(f"RSS at {moment}: {rss}, not {known}")
         again = whole.read.get(moment) != less.read.get(moment)

@@ -34,8 +34,8 @@ WIPED, NOON, HOUR = 0, 1_700_000_000, 3600
 BEGAN = datetime.fromtimestamp(NOON, UTC)  # years before the recordings
 LATER = timedelta(hours=9)  # of a zone ahead of UTC
 _EPOCH = datetime.fromtimestamp(0, UTC)
-LEAST_LINE = 28  # of a file's lines, the shorter are the program's own and mark a moment
-LEAST_CUT = 64  # bytes: the half of a single number is a number, and nobody can tell
+MIN_LINE = 28  # of a file's lines, the shorter are the program's own and mark a moment
+MIN_CUT = 64  # bytes: the half of a single number is a number, and nobody can tell
 
 
 class Loss(Enum):
@@ -446,7 +446,7 @@ def one_moment_left_out(files: Files, moment: str) -> Handed:
 
 
 def _cuttable(files: Files) -> list[str]:
-    return [path for path in _artefacts(files) if len(files[path]) >= LEAST_CUT]
+    return [path for path in _artefacts(files) if len(files[path]) >= MIN_CUT]
 
 
 @harm(_cuttable, harms=True)
@@ -485,7 +485,7 @@ def _cut(data: bytes) -> bytes:
         return data[:half]
     lines = list(re.finditer(rb"[^\n]+", data))
     sizes = [line for line in lines if line[0].endswith(b" kB")]
-    logged = [line for line in lines if len(line[0]) >= LEAST_LINE and re.search(rb"\d", line[0])]
+    logged = [line for line in lines if len(line[0]) >= MIN_LINE and re.search(rb"\d", line[0])]
     collections = [line for line in logged if line[0].startswith(b"gc ")]
     telling = sizes or collections or logged
     if not telling:

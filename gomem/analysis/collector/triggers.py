@@ -24,16 +24,16 @@ import numpy as np
 import pandas as pd
 
 from gomem.analysis.collector.gogc import (
-    ENOUGH_GOALS,
     GOAL_COLUMNS,
+    MIN_GOALS,
     Goals,
     agreed_percents,
     allowed_percents,
 )
 from gomem.analysis.collector.steps import (
     CPU_PARTS,
-    OF_STEPS,
     ROUNDING_BYTES,
+    STEP_COLUMNS,
     STOPS,
     Cycles,
     available_seconds,
@@ -49,7 +49,7 @@ from gomem.units import MIB
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-COLUMNS = tuple(dict.fromkeys((*OF_STEPS, *STOPS, *GOAL_COLUMNS, "forced", "periodic")))
+COLUMNS = tuple(dict.fromkeys((*STEP_COLUMNS, *STOPS, *GOAL_COLUMNS, "forced", "periodic")))
 TRIGGERS = ("pacer", "limit", "forced", "periodic")
 _THEIRS = "Over their steps, each to the next GC:"
 TRIGGER_COUNTS = (
@@ -202,7 +202,7 @@ class _Limited:
             others.append(allowed_percents(goals, below))
         lower = runs if known else _runs_with_lower(counts, _added(others))
         proven.update({run: count for run, count in counts.items() if run in lower})
-        sure = {run for run in runs if set_to is not None or proven[run] >= ENOUGH_GOALS}
+        sure = {run for run in runs if set_to is not None or proven[run] >= MIN_GOALS}
         return cls(gogc["gogc_fraction"], lower, frozenset(sure))
 
     def gogc_of(self, goals: Goals) -> np.ndarray:
@@ -221,7 +221,7 @@ def _runs_with_lower(counts: Counter[int], allowed: pd.DataFrame) -> frozenset[i
     other = agreed_percents(allowed)
     agree = other["agreeing"] >= ONE_GOGC_FRACTION * other["telling"]
     changed = set(other.index[agree])
-    several = {run for run, count in counts.items() if count >= ENOUGH_GOALS}
+    several = {run for run, count in counts.items() if count >= MIN_GOALS}
     return frozenset(several - changed)
 
 

@@ -41,7 +41,7 @@ LARGEST_THREAD_STACK = 64 * MIB
 MMAP_THRESHOLD = 128 * KIB
 HEAP_IN_USE = MIB  # a C library that is only linked in touches a few pages of its first 132 KiB
 ROUND = 64 * KIB
-MOST_JOINED = 64  # more sizes than that are the program's own choice
+MAX_JOINED = 64  # more sizes than that are the program's own choice
 
 
 def find_native_memory(rows: MappingRows) -> None:
@@ -107,7 +107,7 @@ def stack_cuts(rows: MappingRows) -> list[Cut]:
     usual = several & _of_a_stacks_size(size)
     odd = np.flatnonzero(~several)
     cuts: list[Cut] = []
-    if len(odd) > MOST_JOINED:
+    if len(odd) > MAX_JOINED:
         return cuts
     for block in reversed(odd):
         smaller = np.flatnonzero(usual & (size < size[block]))

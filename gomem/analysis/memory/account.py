@@ -37,12 +37,12 @@ from gomem.analysis.memory.groups import (
 )  # fmt: skip
 from gomem.analysis.memory.readings import (
     ALL,
+    FILE_GROUPS,
     GO,
     GO_HEAP,
     GROUPS,
     NOT_GO,
     OBJECTS,
-    OF_FILES,
     Reading,
     certain_bounds,
     likely_bounds,
@@ -62,7 +62,7 @@ DIVISIONS = (
     tuple(frozenset({group}) for group in GROUPS),
     (frozenset({LIVE, GARBAGE}), *(frozenset({group}) for group in GROUPS[2:])),
     (GO_HEAP, *(frozenset({group}) for group in (RUNTIME, NATIVE, FILES, PROGRAM))),
-    (GO, frozenset({NATIVE}), OF_FILES),
+    (GO, frozenset({NATIVE}), FILE_GROUPS),
     (GO, NOT_GO),
     (ALL,),
 )

@@ -40,7 +40,7 @@ NAMES = {
     UNDIVIDED: "not broken down",
 }
 GROUPS = tuple(NAMES)
-OF_GO_HEAP = (LIVE, GARBAGE, OBJECTS, FREE, STACKS)
+GO_HEAP_GROUPS = (LIVE, GARBAGE, OBJECTS, FREE, STACKS)
 _PARTS_OF_GROUP = {
     OBJECTS: ("heap_objects",),
     FREE: ("heap_slack", "heap_idle", "heap_released_resident", "heap_unexplained"),
@@ -54,8 +54,8 @@ GROUP_OF_PART = {part: group for group, parts in _PARTS_OF_GROUP.items() for par
 UNTOUCHED = "heap_untouched"
 # The ledger's words for what the other parts leave of a total, and for parts of two states.
 LEFT_OVER, DOUBTFUL = "left over", "doubtful"
-FEW_SHARE = 0.02  # of the claims
-FEW_BYTES = 4 * MIB  # one step of heap growth
+MIN_UNTOUCHED_SHARE = 0.02  # of the claims
+MIN_UNTOUCHED_BYTES = 4 * MIB  # one step of heap growth
 MEMORY_GROUPS = (
     Column("group", "str", "", "Owner of the memory, one of `GROUPS`."),
     Column("name", "str", "", "Its name in sentences."),
@@ -65,7 +65,7 @@ MEMORY_GROUPS = (
     ),
 )
 HEAP_CLAIMS = (
-    Column("group", "str", "", "Part of the Go heap; one of `OF_GO_HEAP`."),
+    Column("group", "str", "", "Part of the Go heap; one of `GO_HEAP_GROUPS`."),
     Column("name", "str", "", "Its name in sentences."),
     Column("claimed_bytes", "int64", "B", "Bytes that the runtime reserved for it, in RSS or not."),
 )
@@ -120,7 +120,7 @@ class MemoryGroups:
     def heap_bytes(self) -> int | None:
         """RSS of the Go heap in bytes, in one group or several; None if unknown."""
         sizes = self._resident
-        known = [sizes[group] for group in (HEAP, *OF_GO_HEAP) if group in sizes]
+        known = [sizes[group] for group in (HEAP, *GO_HEAP_GROUPS) if group in sizes]
         return sum(known) if known else None
 
     def claims_within(self, group: str) -> pd.DataFrame:
@@ -167,7 +167,7 @@ def memory_groups(
     are one group, live or garbage.
     """
     sizes, claims = _summed(parts, live_bytes)
-    heap_claims = {group: claims[group] for group in OF_GO_HEAP if group in claims}
+    heap_claims = {group: claims[group] for group in GO_HEAP_GROUPS if group in claims}
     untouched = -sum(_bytes_of(parts, UNTOUCHED))
     if (parts["confidence"] == DOUBTFUL).any():
         heap_claims = {}
@@ -176,12 +176,12 @@ def memory_groups(
         _take_off(sizes, untouched, (HEAP,))
     elif rss_bytes is None:
         sizes = dict.fromkeys(sizes)
-    elif untouched >= max(FEW_SHARE * sum(heap_claims.values()), FEW_BYTES):
+    elif untouched >= max(MIN_UNTOUCHED_SHARE * sum(heap_claims.values()), MIN_UNTOUCHED_BYTES):
         sizes, claims = _as_one_heap(sizes, claims)
         _take_off(sizes, untouched, (HEAP,))
     elif untouched:
         lazy_free = sum(_bytes_of(parts, "heap_released_resident"))
-        _take_off(sizes, untouched, OF_GO_HEAP, spared={FREE: lazy_free})
+        _take_off(sizes, untouched, GO_HEAP_GROUPS, spared={FREE: lazy_free})
     rows = [
         (group, NAMES[group], sizes[group], claims.get(group)) for group in GROUPS if group in sizes
     ]
@@ -229,7 +229,7 @@ def _of_part(
 
 def _as_one_heap(sizes: _Sizes, claims: dict[str, int]) -> tuple[_Sizes, dict[str, int]]:
     """The same groups with the Go heap as a single group."""
-    inside = (HEAP, *OF_GO_HEAP)
+    inside = (HEAP, *GO_HEAP_GROUPS)
     others: _Sizes = {group: size for group, size in sizes.items() if group not in inside}
     outside = {group: size for group, size in claims.items() if group not in inside}
     whole = sum(size or 0 for group, size in sizes.items() if group in inside)

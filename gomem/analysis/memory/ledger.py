@@ -188,7 +188,7 @@ def reconcile_rss(
     notes = [*notes, *skew_notes(skew_seconds, collections_between)]
     checks = checks_of(rss_bytes, status, rollup_rss_bytes, scraped or {})
     notes += disagreements(checks)
-    doubtful = _OF_BOTH_SIDES if of_two_states and memstats is not None else frozenset()
+    doubtful = _DOUBTFUL_PARTS if of_two_states and memstats is not None else frozenset()
     inferred = None if classified is None else _inferred_kinds(classified.mappings)
     has_both = memstats is not None
     known = (_confidence(row[0], inferred, doubtful, of_both=has_both) for row in rows)
@@ -204,7 +204,7 @@ def reconcile_rss(
     return Ledger(rss_bytes, parts, checks, tuple(notes), next_file, rss_source)
 
 
-_OF_BOTH_SIDES = HEAP_PARTS - {"heap_released_resident"}  # which is smaps' LazyFree alone
+_DOUBTFUL_PARTS = HEAP_PARTS - {"heap_released_resident"}  # which is smaps' LazyFree alone
 _KINDS_OF_PART = {part: kind for kind, part in PART_OF_KIND.items()}
 
 

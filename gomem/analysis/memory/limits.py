@@ -31,7 +31,7 @@ NEEDED_PARTS = (*HEAP_IN_USE, "stacks", "runtime_metadata")
 # Go's GC guide asks for 5 to 10 % of headroom for memory that the runtime does not know about.
 # That memory is measured here and taken off; 5 % are left for what it grows by.
 MARGIN = 0.05
-LEAST_POINTS = 3  # a line through two points has no interval
+MIN_POINTS = 3  # a line through two points has no interval
 LEVEL = 0.95
 NEVER = math.inf
 LIMIT_STEPS = (
@@ -152,7 +152,7 @@ def time_to_limit(seconds: pd.Series, sizes: pd.Series, limit_bytes: int) -> Tim
     known = seconds.notna() & sizes.notna()
     x = seconds[known].to_numpy(float)
     y = sizes[known].to_numpy(float)
-    if len(set(x)) < LEAST_POINTS:
+    if len(set(x)) < MIN_POINTS:
         return None
     slope, low, high = _slope(x, y)
     order = np.argsort(x, kind="stable")

@@ -42,8 +42,8 @@ if TYPE_CHECKING:
     from gomem.analysis.scavenger.sentences import Row
     from gomem.releases import GoVersion
 
-LEAST_BYTES = 4 * MIB  # one chunk: what the runtime maps and looks at as one
-LEAST_FRACTION = 0.1  # of the goal, or of RSS: the runtime itself keeps a tenth more than it needs
+MIN_BYTES = 4 * MIB  # one chunk: what the runtime maps and looks at as one
+MIN_FRACTION = 0.1  # of the goal, or of RSS: the runtime itself keeps a tenth more than it needs
 STEP_BYTES = 64 * KIB  # its quantum: less than that is not seen to go back
 PAUSE_SECONDS = 3.0  # 1.7 s, its sleep after the shortest step, and a reading on either side
 FIRST_COLLECTIONS = 2  # there is no goal before the second
@@ -221,7 +221,7 @@ def _above(row: Row, *, old: bool) -> int:
         if goal is None:
             return 0
         beyond = min(beyond, row["idle_kept_bytes"])
-    return int(beyond) if beyond > max(LEAST_BYTES, LEAST_FRACTION * goal) else 0
+    return int(beyond) if beyond > max(MIN_BYTES, MIN_FRACTION * goal) else 0
 
 
 def _steps(rows: Sequence[Row], above: Sequence[int]) -> Iterator[_Above]:
@@ -293,7 +293,7 @@ def _without_goal(row: Row) -> _Cause:
 def _worth(row: Row) -> float:
     """What is worth a word: a chunk, or a tenth of RSS or, without it, of what Go holds."""
     whole = row["mapped_bytes"] if row["rss_bytes"] is None else row["rss_bytes"]
-    return max(LEAST_BYTES, LEAST_FRACTION * whole)
+    return max(MIN_BYTES, MIN_FRACTION * whole)
 
 
 def _within_goal(row: Row, *, old: bool) -> _Cause:
@@ -320,7 +320,7 @@ def _limit_binds(row: Row) -> bool:
     if goal is None or (row["limit_bytes"] is None and row["limit_goal_bytes"] is None):
         return False
     by_limit = paced is None or goal < paced
-    near = row["retained_bytes"] >= goal - max(LEAST_BYTES, LEAST_FRACTION * goal)
+    near = row["retained_bytes"] >= goal - max(MIN_BYTES, MIN_FRACTION * goal)
     return bool(by_limit and near)
 
 

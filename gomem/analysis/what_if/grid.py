@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from gomem.analysis.what_if.replay import Load
     from gomem.analysis.what_if.watched import Present
 
-MOST_BYTES = float(1 << 62)
+MAX_BYTES = float(1 << 62)
 CYCLES_REPEAT = 0.08  # two runs of one program, back to back, differ by so much
 CPU_REPEATS = 0.10
 LIMITER_FRACTION = 0.5  # of GOMAXPROCS: the CPU limiter of 1.19 lets collecting take no more
@@ -40,11 +40,11 @@ OVERSHOOT = 0.1  # of the goal: past it, the pacer aims at so much more
 OFFSETS = (0.0, 0.25, 0.5, 0.75)
 BOUND_BY = ("gogc", "limit", "live heap", "timer", "program")
 UTILIZATION = "mutator_utilization_fraction"
-MOST_STRETCHES = 10
+MAX_STRETCHES = 10
 # Student's t at 97.5 %, from one degree of freedom: loading SciPy for it takes half a second.
 STUDENT = (12.706, 4.3027, 3.1824, 2.7764, 2.5706, 2.4469, 2.3646, 2.3060, 2.2622)
 FULL_SPANS = 0.03  # of the heap at its highest, in free slots of spans
-MOST_SLACK = 0.2  # of the heap; MemStats read between sweeping and filling up show more
+MAX_SLACK = 0.2  # of the heap; MemStats read between sweeping and filling up show more
 
 
 def _interval(name: str, dtype: str, unit: str, means: str) -> tuple[Column, ...]:
@@ -230,7 +230,7 @@ def _named(metric: str, value: object, low: object, high: object) -> dict[str, o
 
 def _whole(values: np.ndarray) -> pd.arrays.IntegerArray:
     """Bytes, missing where there are none or no end to them."""
-    known = np.isfinite(values) & (np.abs(values) < MOST_BYTES)
+    known = np.isfinite(values) & (np.abs(values) < MAX_BYTES)
     sizes = np.round(np.where(known, values, 0)).astype(np.int64)
     return pd.arrays.IntegerArray(sizes, ~known)
 
@@ -248,7 +248,7 @@ class Spread:
     def of(cls, load: Load, peaks: np.ndarray) -> Spread:
         """By the means of stretches of the load; for a further run, so times the root of two."""
         highest = float(peaks.max())
-        stretches = int(min(MOST_STRETCHES, max(2, len(load.begin) // 2)))
+        stretches = int(min(MAX_STRETCHES, max(2, len(load.begin) // 2)))
         edges = np.linspace(0, load.seconds * (1 - 1e-9), stretches + 1)
         rates = np.diff(load.allocated(edges)) / np.diff(edges)
         parts = np.array_split(np.arange(len(load.begin)), stretches)
@@ -299,7 +299,7 @@ class Beside:
             heap = max(memory.heap_sys_bytes, 1)
             beside, rss = memory.beside_bytes, memory.rss_bytes
             rest, grows = beside - memory.growing_bytes, memory.growing_bytes / heap
-            slack = max(2 * FULL_SPANS, min(memory.slack_bytes / heap, MOST_SLACK))
+            slack = max(2 * FULL_SPANS, min(memory.slack_bytes / heap, MAX_SLACK))
             return cls(
                 (0.9 * rest, rest, 1.1 * rest),
                 (0.9 * grows + 0.01, grows + FULL_SPANS, 1.1 * grows + slack),

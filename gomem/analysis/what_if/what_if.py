@@ -54,7 +54,7 @@ if TYPE_CHECKING:
     from gomem.releases import GoVersion
 
 GOGC_GRID = (50, 100, 200, 400, OFF)
-MOST_CELLS = 200
+MAX_CELLS = 200
 NO_ALLOCATION = "the log shows no allocation between collections"
 SAME_LOAD = (
     "the program does the same work at the same times, whatever GC costs; one that never waits "
@@ -200,7 +200,7 @@ def settings_of(present: Present, era: Era, asked: Asked) -> list[tuple[int, flo
     cells = [(percent, limit) for limit in dict.fromkeys(limits) for percent in dict.fromkeys(gogc)]
     if present.gogc is not None and (present.gogc, present.limit_bytes) not in cells:
         cells.append((present.gogc, present.limit_bytes))
-    return cells[:MOST_CELLS]
+    return cells[:MAX_CELLS]
 
 
 def _usual_limits(present: Present, asked: Asked) -> list[float]:

@@ -61,8 +61,8 @@ SITES_LEGEND = (
     "difference"
 )
 WHOLE = 100  # counts a second, or a request, from which on decimals say nothing
-MOST_BUDGET_NOTES = 20
-FEW_NAMES = 5  # rows that share a note are named, up to so many
+MAX_BUDGET_NOTES = 20
+MAX_NAMES = 5  # rows that share a note are named, up to so many
 _MEANS = {column.name: column.means for column in STATS}
 
 
@@ -219,7 +219,7 @@ def row_notes(metrics: pd.DataFrame, geomeans: pd.DataFrame | None = None) -> tu
     lines = []
     for note, rows in metrics[metrics["note"] != ""].groupby("note", sort=False):
         names = ", ".join(map(level_name, rows["name"]))
-        on = names if len(rows) <= FEW_NAMES else f"{len(rows)} rows"
+        on = names if len(rows) <= MAX_NAMES else f"{len(rows)} rows"
         lines.append(note if len(rows) == len(metrics) else f"{on}: {note}")
     if geomeans is not None and geomeans[list(SIDES)].isna().any(axis=None):
         lines.append(NO_GEOMEAN)
@@ -253,7 +253,7 @@ def budget_blocks(budgets: pd.DataFrame) -> tuple[Block, ...]:
     lines = [
         f"{', '.join(filter(None, [row.get('build'), row['budget'], level_name(row['name'])]))}: "
         f"{row['note']}"
-        for row in rows_of(budgets[budgets["note"] != ""].head(MOST_BUDGET_NOTES))
+        for row in rows_of(budgets[budgets["note"] != ""].head(MAX_BUDGET_NOTES))
     ]
     shown = budget_table(rows_of(budgets), has_builds="build" in budgets)
     return (shown, *((Notes(tuple(lines)),) if lines else ()))

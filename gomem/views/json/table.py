@@ -57,7 +57,7 @@ Getter = Callable[[Any], Any]
 COUNT: Schema = {UNIT: "count", "minimum": 0}
 _DTYPES = {"int": "int64", "int | None": "Int64", "bool": "bool", "str": "str"}
 _DTYPES |= {"bool | None": "boolean", "str | None": "str", "Text": "str"}
-_OF_HINTS = {"str | None": TEXT_OR_NULL}
+_BY_HINT = {"str | None": TEXT_OR_NULL}
 _UNITS = {"bytes_per_second": "B/s", "bytes": "B", "seconds": "s", "fraction": "fraction"}
 _ATTRIBUTE = re.compile(r"^    (\w+): (.*(?:\n {8,}.*)*)", re.MULTILINE)
 
@@ -282,7 +282,7 @@ def _described(kind: type, name: str) -> Schema:
         hint, means = kind.__annotations__[name], _sentences(kind).get(name, "")
     unit = next((unit for word, unit in _UNITS.items() if name.endswith(word)), "")
     described = value(Column(name, _DTYPES.get(hint, "float64"), unit, means))
-    return described | {"description": re.sub(r"\bNone\b", "null", means)} | _OF_HINTS.get(hint, {})
+    return described | {"description": re.sub(r"\bNone\b", "null", means)} | _BY_HINT.get(hint, {})
 
 
 @cache

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from gomem.facts.moment import MomentFacts
 
 SIDE_BY_SIDE = 6  # moments, on a page or in a terminal
-MOST_NAMED = 6  # moments in a sentence
+MAX_NAMED = 6  # moments in a sentence
 CAPTION = "RSS by owner over time"
 COLUMNS = (
     "Snapshots in order, not to scale in time. The line on each column is RSS; hollow above it is "
@@ -74,7 +74,7 @@ def _tables(known: Sequence[MomentFacts], groups: pd.DataFrame) -> list[Block]:
     blocks: list[Block] = [Table(CAPTION, columns, "<" + ">" * len(few), rows)]
     others = [MomentName(facts.name) for place, facts in enumerate(known) if place not in few]
     if others:
-        blocks.append(Notes(("not in this table: " + first_few(others, MOST_NAMED),)))
+        blocks.append(Notes(("not in this table: " + first_few(others, MAX_NAMED),)))
         blocks.append(Folded(f"all {len(known)} snapshots", (_down(known, _lines(known, groups)),)))
     parts = parts_lines([facts.ledger for facts in known if facts.ledger is not None])
     return [*blocks, Folded("Part by part, to the byte", (_down(known, parts, PARTS_CAPTION),))]

@@ -11,7 +11,7 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from gomem.charts.look import BLUE, GROUP_LOOK, look_of_group
-from gomem.diagnosis.findings import OF_DATA
+from gomem.diagnosis.findings import DATA_PREFIX
 from gomem.diagnosis.part_words import brief_level
 from gomem.inputs.schema import rows_of
 from gomem.text import Bytes, BytesChange, MomentName, Rate, Seconds, Share, Text, Words, text
@@ -206,7 +206,7 @@ def _leads(diagnosis: Diagnosis) -> tuple[Lead, ...]:
     others = [
         finding
         for finding in diagnosis.findings
-        if finding.code != diagnosis.verdict.code and not finding.code.startswith(OF_DATA)
+        if finding.code != diagnosis.verdict.code and not finding.code.startswith(DATA_PREFIX)
     ]
     return tuple(_lead(finding, diagnosis) for finding in others[:LEADS])
 
