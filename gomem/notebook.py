@@ -114,8 +114,8 @@ def _found(path: Any) -> Any:
     """A path as it was given; a capture's bare name is the recorded one, if nothing else has it."""
     if isinstance(path, list):
         return [_found(each) for each in path]
-    bare = isinstance(path, str) and Path(path).name == path and not Path(path).exists()
-    return recorded(path) if bare and not has_magic(path) else path
+    is_bare = isinstance(path, str) and Path(path).name == path and not Path(path).exists()
+    return recorded(path) if is_bare and not has_magic(path) else path
 
 
 def verdict(asked: Asked) -> Shown:
@@ -178,8 +178,8 @@ def section(asked: Asked, name: str, *, figures: bool = True) -> Shown:
 
     def is_of_figure(block: Block) -> bool:
         """Whether it is a figure, or the fold with the numbers of one."""
-        folded = isinstance(block, Folded) and block.summary == NUMBERS
-        return folded or isinstance(block, Figure)
+        is_folded = isinstance(block, Folded) and block.summary == NUMBERS
+        return is_folded or isinstance(block, Figure)
 
     blocks = unchosen(found.blocks)
     return Shown(tuple(block for block in blocks if figures or not is_of_figure(block)))

@@ -22,7 +22,7 @@ def find(case: Case) -> list[Finding]:
         return []
     sources = {place.source for place in damage}
     places, files = Count(len(damage), "place"), Count(len(sources), "file")
-    torn = any(TORN in place.what for place in damage)
+    is_torn = any(TORN in place.what for place in damage)
     shown = (
         Evidence(place.source, place.where or "whole file", place.what, "")
         for place in damage[:SHOWN]
@@ -32,7 +32,7 @@ def find(case: Case) -> list[Finding]:
             Severity.WARNING,
             text("Unreadable input: {} in {}; the numbers there are missing", places, files),
             evidence=shown,
-            next_step=CAUSE.remedy + _LOG_ELSEWHERE if torn else "",
+            next_step=CAUSE.remedy + _LOG_ELSEWHERE if is_torn else "",
         )
     ]
 

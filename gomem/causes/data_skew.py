@@ -82,8 +82,8 @@ def _at(moment: MomentFacts, case: Case) -> Finding | None:
     if not doubtful and (seconds is None or seconds < limits.skew_seconds):
         return None
     apart = bytes_apart(moment)
-    little = 0 < abs(apart) < limits.notable(limits.skew_bytes, moment.rss_bytes)
-    is_little = not doubtful or (little and not skew.crosses_a_collection)
+    is_small = 0 < abs(apart) < limits.notable(limits.skew_bytes, moment.rss_bytes)
+    is_little = not doubtful or (is_small and not skew.crosses_a_collection)
     mapped = _mapped_bytes(moment) if doubtful else None
     return CAUSE.finding(
         Severity.INFO if is_little else Severity.WARNING,

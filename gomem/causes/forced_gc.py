@@ -111,8 +111,8 @@ def _is_much(log: CollectorFacts, limits: Thresholds) -> bool:
     """Whether they are many, or cost much, however few they are."""
     share = log.marking_share_of(FORCED)
     spent = float(log.triggers.of(FORCED)["marking_cpu_seconds"])
-    dear = spent >= limits.enough_cpu_seconds and (share or 0.0) >= limits.marking_fraction
-    return dear or _are_many(log.cost.forced, log.cost.cycles, limits)
+    is_dear = spent >= limits.enough_cpu_seconds and (share or 0.0) >= limits.marking_fraction
+    return is_dear or _are_many(log.cost.forced, log.cost.cycles, limits)
 
 
 def _by_log(case: Case, log: CollectorFacts) -> Finding:

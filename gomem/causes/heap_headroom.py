@@ -148,8 +148,10 @@ def _above(moment: MomentFacts, live: float, case: Case, *, by_profiles: bool) -
         in_use = case.facts.profiles.in_use
         path = "" if in_use is None else case.facts.profiles.path(in_use.moment)
         cited = known(path, "B", {"inuse_space, at most": live})
-    sure = moment.mappings is not None and not by_profiles
-    return _finding(moment, room, title, (*cited, *heap_evidence(moment, "HeapAlloc")), sure=sure)
+    is_sure = moment.mappings is not None and not by_profiles
+    return _finding(
+        moment, room, title, (*cited, *heap_evidence(moment, "HeapAlloc")), sure=is_sure
+    )
 
 
 def _of_idle(moment: MomentFacts, case: Case) -> Finding | None:

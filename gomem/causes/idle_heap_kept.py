@@ -136,7 +136,7 @@ def kept_bytes(moment: MomentFacts, version: GoVersion) -> int:
 
 def _finding(moment: MomentFacts, kept: int, lasts: bool, version: GoVersion) -> Finding:
     assert moment.heap is not None
-    heap, old = moment.heap, not version.possibly(Fact.BACKGROUND_SCAVENGER)
+    heap, is_old = moment.heap, not version.possibly(Fact.BACKGROUND_SCAVENGER)
     goals: dict[str, float | None] = {
         field: int(heap[name]) for name, field in _GOALS.items() if pd.notna(heap[name])
     }
@@ -158,8 +158,8 @@ def _finding(moment: MomentFacts, kept: int, lasts: bool, version: GoVersion) ->
             *rss_evidence(moment),
             *known("scavenger", "B", goals),
         ),
-        mechanism=_WITHOUT_SCAVENGER.format(version) if old else "",
-        next_step=_MOVE_ON if old else "",
+        mechanism=_WITHOUT_SCAVENGER.format(version) if is_old else "",
+        next_step=_MOVE_ON if is_old else "",
         confidence=_confidence(moment),
     )
 

@@ -112,15 +112,15 @@ def _gravest(
         words = "The cgroup is full: {} of its limit of {} cannot be reclaimed{}"
         return Severity.CRITICAL, text(words, share, size, most)
     if growth is not None and _is_soon(growth, limits):
-        near = growth.left_bytes <= limits.limit_reach_times * growth.seen_bytes
+        is_near = growth.left_bytes <= limits.limit_reach_times * growth.seen_bytes
         title = text(
             "The cgroup reaches its limit of {} in {}, growing by {}{}",
             size,
             Seconds(growth.seconds),
             Rate(growth.slope_bytes_per_second),
-            "" if near else ", if the little growth so far goes on",
+            "" if is_near else ", if the little growth so far goes on",
         )
-        return Severity.WARNING if near else Severity.INFO, title
+        return Severity.WARNING if is_near else Severity.INFO, title
     return _by_what_can_come(moment, use, limits)
 
 

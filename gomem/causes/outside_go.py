@@ -106,8 +106,8 @@ def growth(
     thresholds, sure = case.thresholds, scores()[CODE].probability(values)
     if sure < thresholds.possible_probability:
         return None
-    enough = level.rise.readings >= thresholds.growth_readings
-    likely = enough and sure >= thresholds.likely_probability
+    has_enough = level.rise.readings >= thresholds.growth_readings
+    likely = has_enough and sure >= thresholds.likely_probability
     timed = case.facts.account is not None and case.facts.account.is_timed
     return Growth(level.rise, timed, sure, "likely" if likely else "possible")
 

@@ -95,11 +95,11 @@ def _at(moment: MomentFacts, case: Case) -> Finding | None:
         return None
     large_part = limits.large_rss_fraction * (moment.rss_bytes or 0)
     are_large = count is None or size >= limits.stack_each_bytes * count
-    few = (count or 0) < limits.goroutine_count and not goroutines_pile_up(case)
-    if not are_large and not (moment.rss_bytes and few and size >= large_part):
+    are_few = (count or 0) < limits.goroutine_count and not goroutines_pile_up(case)
+    if not are_large and not (moment.rss_bytes and are_few and size >= large_part):
         return None
-    lasting = not _come_and_go(case.facts.moments)
-    is_grave = lasting and are_large and count is not None and size >= large_part
+    is_lasting = not _come_and_go(case.facts.moments)
+    is_grave = is_lasting and are_large and count is not None and size >= large_part
     deep = [
         caller for caller in case.facts.callers.recursing if caller.depth >= limits.recursion_depth
     ]
@@ -126,6 +126,6 @@ def _at(moment: MomentFacts, case: Case) -> Finding | None:
         ),
         mechanism=_UNCOUNTED if count is None else "",
         next_step=_next_step(deep, is_counted=count is not None),
-        confidence="likely" if lasting and count is not None else "possible",
+        confidence="likely" if is_lasting and count is not None else "possible",
         sites=caller_sites(deep, limits, size),
     )

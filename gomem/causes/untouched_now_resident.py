@@ -101,8 +101,8 @@ def _by_release(moment: MomentFacts, case: Case) -> Finding | None:
         return None
     # A release that zeroes leaves none of it untouched; and without the count of pointers
     # large and resident is what any program with big buffers shows.
-    touched = size >= limits.untouched_resident_fraction * large.pointer_bytes
-    if not is_known and not (touched and SCANNABLE in moment.metrics):
+    is_touched = size >= limits.untouched_resident_fraction * large.pointer_bytes
+    if not is_known and not (is_touched and SCANNABLE in moment.metrics):
         return None
     words = "{} zeroes large allocations: {}{} of RSS ({}) is such memory, written or not"
     in_large = {"HeapAlloc in objects above BySize": large.large_bytes}

@@ -206,13 +206,13 @@ def _state(
     before: FloatArray, after: FloatArray, allowed: FloatArray, sign: float, unit: str
 ) -> tuple[str, float | None, str]:
     """How one metric stands, with p and what to know."""
-    beyond = sign * (np.median(after) - np.median(allowed)) > 0
+    is_beyond = sign * (np.median(after) - np.median(allowed)) > 0
     if len(set(before)) == len(set(after)) == 1 and min(len(before), len(after)) > 1:
-        return (BROKEN if beyond else MET), None, ""  # it does not vary: a count, as a rule
+        return (BROKEN if is_beyond else MET), None, ""  # it does not vary: a count, as a rule
     if not can_tell(len(before), len(after)):
         return _of_few(before, after, allowed, sign, unit)
     p = rank_sum_p(allowed, after)
-    if not beyond:
+    if not is_beyond:
         return MET, p, ""
     if p is not None and p <= ALPHA:
         return BROKEN, p, ""

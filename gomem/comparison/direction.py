@@ -40,8 +40,8 @@ def direction(
     """
     if abs(after - before) < max(least, MIN_SHARE * max(before, after)):
         return SAME
-    beyond_swing = max(before, after) > SWING * min(before, after)
-    if beyond_swing or _apart(before_series, after_series, least):
+    is_beyond_swing = max(before, after) > SWING * min(before, after)
+    if is_beyond_swing or _apart(before_series, after_series, least):
         return WORSE if after > before else BETTER
     return TOO_FEW
 

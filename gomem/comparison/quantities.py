@@ -94,20 +94,22 @@ def _memory(
         for word, side in (("before", before), ("after", after))
     }
     verdict = _verdict(row, **series)
-    medians = row["before_n"] + row["after_n"] > 2
-    clause = _moved("RSS", row, _sizes(row), medians=medians, noise=verdict == NO_CLAIM)
-    sentence = f"{clause}{_reason(comparison.change, medians=medians)}."
+    are_medians = row["before_n"] + row["after_n"] > 2
+    clause = _moved("RSS", row, _sizes(row), are_medians=are_medians, noise=verdict == NO_CLAIM)
+    sentence = f"{clause}{_reason(comparison.change, are_medians=are_medians)}."
     if verdict in {SAME, NO_CLAIM} and _rise(row) <= MAX_UNSAID_RISE:
-        sizes, of = _sizes(row), " (medians)" if medians else ""
+        sizes, of = _sizes(row), " (medians)" if are_medians else ""
         sentence = f"RSS is about the same: {sizes[0]} before, {sizes[1]} after{of}."
     return Quantity(RSS, _of_metric(verdict), clause, sentence, _rise(row), _price(row, "RSS"))
 
 
-def _reason(change: Change | None, *, medians: bool) -> str:
+def _reason(change: Change | None, *, are_medians: bool) -> str:
     """What moved RSS, as the end of a sentence; of several runs, between those in the middle."""
     if change is None or not change.reason:
         return ""
-    return f"; in the middle runs{change.reason.removeprefix(';')}" if medians else change.reason
+    return (
+        f"; in the middle runs{change.reason.removeprefix(';')}" if are_medians else change.reason
+    )
 
 
 def _heap(row: dict[str, Any]) -> Quantity:
@@ -210,13 +212,13 @@ def _moved(
     row: dict[str, Any],
     values: Sequence[str],
     *,
-    medians: bool = False,
+    are_medians: bool = False,
     noise: bool = False,
 ) -> str:
     """`RSS rose from 61.1 MiB to 306 MiB (×5)`."""
     verb = "rose" if row["difference"] > 0 else "fell"
     known = [] if is_unknown(row["change"]) else [format_relative(row["change"], brief=True)]
-    beside = ", ".join(known + ["medians"] * medians + ["may be noise"] * noise)
+    beside = ", ".join(known + ["medians"] * are_medians + ["may be noise"] * noise)
     return f"{name} {verb} from {values[0]} to {values[1]}{f' ({beside})' if beside else ''}"
 
 

@@ -250,8 +250,8 @@ class _Sample:
 
         A metric that cannot differ does not count among the comparisons that p is corrected for.
         """
-        both = bool(self.before and self.after)
-        return both and not self.exact and len({*self.before, *self.after}) > 1
+        has_both = bool(self.before and self.after)
+        return has_both and not self.exact and len({*self.before, *self.after}) > 1
 
     @property
     def p_value(self) -> float | None:

@@ -116,18 +116,18 @@ def load_values(runs: pd.DataFrame, latencies: pd.DataFrame) -> dict[str, float]
     """What one load test measured, as far as it says, by the names of `LOAD_METRICS`."""
     run: Mapping[str, Any] = runs.iloc[0]
     requests, errors = run["requests"], run["errors"]
-    known = not pd.isna(requests) and requests > 0
+    is_known = not pd.isna(requests) and requests > 0
     values = {
         REQUEST_RATE: run["requests_per_second"],
         "latency_mean_seconds": run["mean_seconds"],
         "latency_max_seconds": run["max_seconds"],
-        ERRORS: errors / requests if known and not pd.isna(errors) else None,
+        ERRORS: errors / requests if is_known and not pd.isna(errors) else None,
         REQUESTS: requests,
         "load_seconds": run["seconds"],
     }
     for quantile, seconds in zip(latencies["quantile"], latencies["seconds"], strict=True):
         word = QUANTILES.get(round(quantile, 6))
-        if word and known and requests * (1 - quantile) >= 1 - 1e-9:
+        if word and is_known and requests * (1 - quantile) >= 1 - 1e-9:
             values[f"latency_{word}_seconds"] = seconds
     return {name: float(value) for name, value in values.items() if not pd.isna(value)}
 

@@ -72,8 +72,8 @@ class Change(Answer):
         old, new = self.earlier.ledger, self.later.ledger
         assert old is not None
         assert new is not None
-        both = self.earlier.mappings is not None and self.later.mappings is not None
-        absent = frozenset(PART_OF_KIND.values()) if both else frozenset()
+        have_both = self.earlier.mappings is not None and self.later.mappings is not None
+        absent = frozenset(PART_OF_KIND.values()) if have_both else frozenset()
         sizes = self.earlier.rss_bytes, self.later.rss_bytes
         return change_ledger(old.parts, new.parts, *sizes, zero_where_absent=absent)
 

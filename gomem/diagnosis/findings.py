@@ -149,8 +149,8 @@ class Scale:
 
     def is_past(self, finding: Finding) -> bool:
         """Whether it is over, and nothing shows that its memory is still resident."""
-        known = bool(self.moments) and self.last in self.rss_bytes
-        return self.is_over(finding) and not (known and self.given_back_by(finding) is None)
+        is_known = bool(self.moments) and self.last in self.rss_bytes
+        return self.is_over(finding) and not (is_known and self.given_back_by(finding) is None)
 
 
 def _whole_without_rss(facts: CaptureFacts) -> float | None:
@@ -282,14 +282,14 @@ def _over(finding: Finding, peak: Finding, scale: Scale) -> Finding:
     title = text("{} of {} at {}", Bytes(peak.bytes), was, MomentName(peak.moment or ""))
     if peak.moment != finding.moment:
         title += text(", {} at {}", Bytes(finding.bytes), MomentName(finding.moment or ""))
-    released = scale.given_back_by(finding) is not None
+    is_released = scale.given_back_by(finding) is not None
     rss = scale.rss_bytes.get(peak.moment or "", 0)
     was_large = peak.bytes >= scale.thresholds.large_rss_fraction * rss
     return replace(
         finding,
         severity=finding.severity if was_large else min(finding.severity, Severity.INFO),
-        title=title + text(_RELEASED if released else _PASSED, last),
-        next_step=text(_NOTHING_NOW, "was released by" if released else _NOT_SIGNIFICANT, last),
+        title=title + text(_RELEASED if is_released else _PASSED, last),
+        next_step=text(_NOTHING_NOW, "was released by" if is_released else _NOT_SIGNIFICANT, last),
     )
 
 

@@ -170,8 +170,8 @@ def _severity(diagnosis: Diagnosis, named: Finding | None, *, grew: bool) -> Sev
     """How much it matters now; growth of which no cause is known is a note."""
     if named is not None:
         return named.severity
-    unsound = any(finding.severity >= Severity.WARNING for finding in diagnosis.findings)
-    return Severity.INFO if grew or unsound else None
+    is_unsound = any(finding.severity >= Severity.WARNING for finding in diagnosis.findings)
+    return Severity.INFO if grew or is_unsound else None
 
 
 # Where the memory is, and what moved it there
@@ -188,8 +188,8 @@ def _where_in_short(diagnosis: Diagnosis, facts: MomentFacts) -> Text:
     assert facts.groups is not None
     sizes = facts.groups.sizes
     largest = sorted(sizes, key=lambda group: -sizes[group])
-    alone = any(size > MOSTLY * (facts.rss_bytes or 0) for size in sizes.values())
-    named = largest[: 1 if alone else 2]
+    is_alone = any(size > MOSTLY * (facts.rss_bytes or 0) for size in sizes.values())
+    named = largest[: 1 if is_alone else 2]
     each = (text("{} {}", Bytes(sizes[group]), NAMES[group]) for group in named)
     size, at = Bytes(facts.rss_bytes), at_moment(diagnosis, facts)
     return text("RSS is {}{}: {}.", size, at, joined(", ", each))
@@ -297,8 +297,8 @@ def _reserved_moved(diagnosis: Diagnosis) -> str:
 
 def _rose(before: Snapshot, after: Snapshot, thresholds: Thresholds) -> bool:
     change = after.total_bytes - before.total_bytes
-    large = change >= max(MIN_BYTES, MIN_SHARE * before.total_bytes)
-    return large and after.total_bytes >= thresholds.rise_ratio * before.total_bytes
+    is_large = change >= max(MIN_BYTES, MIN_SHARE * before.total_bytes)
+    return is_large and after.total_bytes >= thresholds.rise_ratio * before.total_bytes
 
 
 # Who holds it, and what to do

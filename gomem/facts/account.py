@@ -94,7 +94,7 @@ def reading_of(moment: MomentFacts, begin: pd.Timestamp | None) -> Reading:
         group = RESERVED_FOR.get(row["part"])
         if group is not None and not is_unknown(row["claimed_bytes"]):
             reserved[group] = reserved.get(group, 0) + int(row["claimed_bytes"])
-    divided = OBJECTS in reserved  # the runtime's own side, not what smaps alone tell
+    is_divided = OBJECTS in reserved  # the runtime's own side, not what smaps alone tell
     mapped = None if moment.mappings is not None else sizes.get("mapped_files")
     shared = sizes.get("shared_memory", 0)
     return Reading(
@@ -102,7 +102,7 @@ def reading_of(moment: MomentFacts, begin: pd.Timestamp | None) -> Reading:
         seconds,
         moment.rss_bytes,
         resident=None if moment.mappings is None else _resident(sizes),
-        reserved=reserved if divided else {},
+        reserved=reserved if is_divided else {},
         live_bytes=moment.live_bytes,
         is_one_state=not any(row["confidence"] == DOUBTFUL for row in rows),
         lazy_free_bytes=sizes.get("heap_released_resident"),

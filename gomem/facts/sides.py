@@ -98,15 +98,15 @@ class _Sides:
     @classmethod
     def of(cls, moment: Moment, damaged: set[str]) -> _Sides:
         dumped, metrics = _heap_row(_dumps(moment)), _metrics(moment)
-        from_metrics = dumped is None and len(metrics) > 0
-        memstats = _heap_row(memstats_of_metrics(metrics)) if from_metrics else dumped
-        of_page = dumped is not None and dumped["artefact"] == moment.paths.get(METRICS_PAGE)
+        is_from_metrics = dumped is None and len(metrics) > 0
+        memstats = _heap_row(memstats_of_metrics(metrics)) if is_from_metrics else dumped
+        is_of_page = dumped is not None and dumped["artefact"] == moment.paths.get(METRICS_PAGE)
         return cls(
             moment,
             memstats,
             _last_reading(metrics),
             _scraped(moment),
-            "metrics" if from_metrics else METRICS_PAGE if of_page else "memstats",
+            "metrics" if is_from_metrics else METRICS_PAGE if is_of_page else "memstats",
             _classified(moment, memstats, damaged),
         )
 

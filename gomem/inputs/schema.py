@@ -213,5 +213,5 @@ def _missing(dtype: str, rows: int) -> Any:
 
 
 def _can_be_missing(dtype: str) -> bool:
-    known = dtype in {"boolean", "str", "float64", "object"}
-    return known or dtype[0].isupper() or dtype.startswith("datetime64")
+    is_known = dtype in {"boolean", "str", "float64", "object"}
+    return is_known or dtype[0].isupper() or dtype.startswith("datetime64")

@@ -128,10 +128,10 @@ class Process:
         )
         try:
             user = self._process.username()
-            same = self._process.uids().effective == os.geteuid()
+            is_same = self._process.uids().effective == os.geteuid()
         except psutil.Error:
             return f"permission denied: run gomem as the process's user, or with {able}"
-        if same:
+        if is_same:
             why = "it is of this user, but may not be traced (setuid, file capabilities or prctl)"
             return f"permission denied: {why}: run gomem with {able}"
         return (

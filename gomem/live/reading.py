@@ -142,8 +142,8 @@ def _both_sides(moment: Moment, process: Process, doors: Doors) -> None:
             ]
             _keep(moment, after)
             moment.num_gc = _counts(after, after)
-        same = moment.num_gc is None or moment.num_gc[0] == moment.num_gc[1]
-        if same or attempt == ATTEMPTS or time.perf_counter() - began > DEAR_SECONDS:
+        is_same = moment.num_gc is None or moment.num_gc[0] == moment.num_gc[1]
+        if is_same or attempt == ATTEMPTS or time.perf_counter() - began > DEAR_SECONDS:
             break
         before = after
     for path in of_cgroup:

@@ -114,8 +114,8 @@ def share(finished: T, hidden: Hidden) -> T:
         return hidden.text(whole)  # type: ignore[return-value]
     if isinstance(whole, list | tuple):
         items = [share(item, hidden) for item in whole]
-        same = all(new is old for new, old in zip(items, whole, strict=True))
-        return whole if same else type(whole)(items)  # type: ignore[return-value]
+        is_same = all(new is old for new, old in zip(items, whole, strict=True))
+        return whole if is_same else type(whole)(items)  # type: ignore[return-value]
     if isinstance(whole, dict):
         return {_key(key, hidden): share(value, hidden) for key, value in whole.items()}  # type: ignore[return-value]
     if shared := _SHARED.get(type(whole).__name__):

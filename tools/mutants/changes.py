@@ -244,8 +244,8 @@ def _assignments_with(tree: ast.Module, names: set[str], after: int = 0) -> list
     changed, found = set(names), []
     for statement in tree.body:
         used = {name.id for name in ast.walk(statement) if isinstance(name, ast.Name)}
-        later = isinstance(statement, (ast.Assign, ast.AnnAssign)) and statement.lineno > after
-        if later and changed & used:
+        is_later = isinstance(statement, (ast.Assign, ast.AnnAssign)) and statement.lineno > after
+        if is_later and changed & used:
             found.append(statement)
             changed |= set(names_of(statement))
     return found

@@ -92,8 +92,8 @@ def reached(item: pytest.Item) -> Reached:
     """What a test runs of what is marked, alone: nothing that others have cached."""
     _RUN.clear()
     begin = time.process_time()
-    passed = not any(report.failed for report in runtestprotocol(item, log=False))
-    assert passed, item
+    has_passed = not any(report.failed for report in runtestprotocol(item, log=False))
+    assert has_passed, item
     seen = Reached(time.process_time() - begin)
     for file in {file for file, _ in _RUN}:
         places = places_of(Path(file))

@@ -305,8 +305,8 @@ def _is_nobodys(
 
 def _lost_its_end(finding: dict[str, Any], whole: Told) -> bool:
     """Whether it is growth, possible, by moments that end before the whole's: it reads them all."""
-    possible = (finding["code"], finding["confidence"]) == (GROWTH, CONFIDENCES[-1])
-    return possible and finding["moment"] not in (None, *whole.moments[-1:])
+    is_possible = (finding["code"], finding["confidence"]) == (GROWTH, CONFIDENCES[-1])
+    return is_possible and finding["moment"] not in (None, *whole.moments[-1:])
 
 
 def _is_at_the_edge(finding: dict[str, Any], known: Sequence[dict[str, Any]]) -> bool:
@@ -353,8 +353,8 @@ def _alike(finding: dict[str, Any], other: dict[str, Any]) -> bool:
     """Whether both explain as many bytes, or, where that is an estimate, nearly as many."""
     if not finding["bytes"] or not other["bytes"]:
         return bool(finding["bytes"] == other["bytes"])
-    of_a_log = finding["moment"] is None and other["moment"] is None
-    room = MOVED if finding["code"] in ESTIMATED or of_a_log else 0.0
+    is_of_a_log = finding["moment"] is None and other["moment"] is None
+    room = MOVED if finding["code"] in ESTIMATED or is_of_a_log else 0.0
     if finding["code"] in BY_SHAPE:
         room = RECOGNISED
     read = READ_AGAIN * _read_again(finding, other)

@@ -94,8 +94,8 @@ def _always(_: Files) -> list[str]:
 def _untimed_names(files: Files) -> list[str]:
     """Where no name says when it was, nor which kind it is: else another name takes that away."""
     folders = moments_of(files)
-    of_kinds = any(not any(map(stem_of, PurePosixPath(folder).parts)) for folder in folders)
-    return [""] if not of_kinds and not any(map(time_in_name, folders)) else []
+    is_of_kinds = any(not any(map(stem_of, PurePosixPath(folder).parts)) for folder in folders)
+    return [""] if not is_of_kinds and not any(map(time_in_name, folders)) else []
 
 
 def _with_a_clock(files: Files) -> list[str]:

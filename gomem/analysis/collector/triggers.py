@@ -189,8 +189,8 @@ class _Limited:
     @classmethod
     def of(cls, cycles: Cycles, gogc: pd.DataFrame, *, set_to: float | None) -> _Limited:
         runs = frozenset(gogc.index)
-        known = bool(len(gogc)) and bool(gogc["known_from"].isin(STATED).all())
-        first = cls(gogc["gogc_fraction"], runs if known else frozenset(), frozenset())
+        is_stated = bool(len(gogc)) and bool(gogc["known_from"].isin(STATED).all())
+        first = cls(gogc["gogc_fraction"], runs if is_stated else frozenset(), frozenset())
         proven, others, counts = Counter[int](), [], Counter[int]()
         for piece, before in overlapping(cycles, GOAL_COLUMNS):
             goals = Goals.of(piece)
@@ -200,7 +200,7 @@ class _Limited:
             proven.update(goals.run[beyond].tolist())
             counts.update(goals.run[below].tolist())
             others.append(allowed_percents(goals, below))
-        lower = runs if known else _runs_with_lower(counts, _added(others))
+        lower = runs if is_stated else _runs_with_lower(counts, _added(others))
         proven.update({run: count for run, count in counts.items() if run in lower})
         sure = {run for run in runs if set_to is not None or proven[run] >= MIN_GOALS}
         return cls(gogc["gogc_fraction"], lower, frozenset(sure))

@@ -51,8 +51,8 @@ def metadata_bytes(mappings: pd.DataFrame | MappingRows, memstats: pd.Series) ->
     """Address space of the runtime's read-write mappings outside the arenas, by its count."""
     rows = MappingRows.of(mappings)
     counted = metadata_claim(memstats) - (work_buffer_bytes(rows, memstats) or 0)
-    indexed = not (is_32_bit(rows) or (rows.rule == LEGACY_METADATA).any())
-    return counted + (HEAP_INDEX if indexed else 0)
+    is_indexed = not (is_32_bit(rows) or (rows.rule == LEGACY_METADATA).any())
+    return counted + (HEAP_INDEX if is_indexed else 0)
 
 
 def divide_the_rest(rows: MappingRows, memstats: pd.Series | None) -> Cut | None:

@@ -200,11 +200,11 @@ def _summed(parts: pd.DataFrame, live_bytes: int | None) -> tuple[_Sizes, dict[s
     """RSS and reserved bytes by group, objects broken down where possible."""
     sizes: dict[str, int] = {}
     claims: dict[str, int] = {}
-    divided = bool((parts["part"] == "heap_objects").any())
+    is_divided = bool((parts["part"] == "heap_objects").any())
     for row in rows_of(parts):
         if row["part"] == UNTOUCHED:
             continue
-        for group, size, claimed in _of_part(row, live_bytes, divided=divided):
+        for group, size, claimed in _of_part(row, live_bytes, divided=is_divided):
             sizes[group] = sizes.get(group, 0) + size
             if claimed is not None:
                 claims[group] = claims.get(group, 0) + claimed

@@ -184,11 +184,11 @@ def reconcile_rss(
         )
         rows, rss_bytes, notes = _coarse(memstats, totals, sources)
         rss_source = "" if totals is None else totals.source
-    of_two_states = bool(collections_between) or not fits(classified, memstats)
+    is_of_two_states = bool(collections_between) or not fits(classified, memstats)
     notes = [*notes, *skew_notes(skew_seconds, collections_between)]
     checks = checks_of(rss_bytes, status, rollup_rss_bytes, scraped or {})
     notes += disagreements(checks)
-    doubtful = _DOUBTFUL_PARTS if of_two_states and memstats is not None else frozenset()
+    doubtful = _DOUBTFUL_PARTS if is_of_two_states and memstats is not None else frozenset()
     inferred = None if classified is None else _inferred_kinds(classified.mappings)
     has_both = memstats is not None
     known = (_confidence(row[0], inferred, doubtful, of_both=has_both) for row in rows)
@@ -198,7 +198,7 @@ def reconcile_rss(
             f"cannot be trusted: {', '.join(part for part, *_ in rows if part in doubtful)}; "
             "RSS and the other parts come from the kernel alone and are reliable"
         )
-    next_file = AGAIN_NEXT if of_two_states else ""
+    next_file = AGAIN_NEXT if is_of_two_states else ""
     if classified is None or memstats is None:
         next_file = SMAPS_NEXT if classified is None else MEMSTATS_NEXT
     return Ledger(rss_bytes, parts, checks, tuple(notes), next_file, rss_source)

@@ -208,8 +208,8 @@ def advise_gomemlimit(
     """Take what is measured and is not Go's, and a margin, off the container's limit."""
     sizes = parts.groupby("part")["bytes"].sum()
     go = int(sizes.reindex(GO_PARTS).fillna(0).sum())
-    divided = bool(sizes.index.isin(HEAP_IN_USE).any())
-    needed = int(sizes.reindex(NEEDED_PARTS).fillna(0).sum()) if divided else go
+    is_divided = bool(sizes.index.isin(HEAP_IN_USE).any())
+    needed = int(sizes.reindex(NEEDED_PARTS).fillna(0).sum()) if is_divided else go
     rows = [
         ("limit", limit_bytes, limit_source),
         ("outside Go, in this process", -(rss_bytes - go), "ledger: RSS less Go's parts"),
@@ -224,7 +224,7 @@ def advise_gomemlimit(
     advised = left // MIB * MIB
     rows.append(("rounded down to 1 MiB", advised - left, ""))
     enough = advised > needed
-    note = NOT_DIVIDED if not divided else ROOM if enough else NO_ROOM
+    note = NOT_DIVIDED if not is_divided else ROOM if enough else NO_ROOM
     said = text(note, needed=Bytes(needed), room=Bytes(advised - needed))
     steps = build_rows(rows, LIMIT_STEPS)
     return LimitAdvice(advised if advised > 0 else None, needed, enough, steps, said)

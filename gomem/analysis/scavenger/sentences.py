@@ -145,8 +145,8 @@ def _goal(interval: _Interval) -> Text:
 
 
 def _near(interval: _Interval) -> Text:
-    above = interval.after["retained_bytes"] > interval.after["goal_bytes"]
-    return Text("hardly above" if above else "not above")
+    is_above = interval.after["retained_bytes"] > interval.after["goal_bytes"]
+    return Text("hardly above" if is_above else "not above")
 
 
 def _by(interval: _Interval) -> Text:

@@ -320,8 +320,8 @@ def _limit_binds(row: Row) -> bool:
     if goal is None or (row["limit_bytes"] is None and row["limit_goal_bytes"] is None):
         return False
     by_limit = paced is None or goal < paced
-    near = row["retained_bytes"] >= goal - max(MIN_BYTES, MIN_FRACTION * goal)
-    return bool(by_limit and near)
+    is_near = row["retained_bytes"] >= goal - max(MIN_BYTES, MIN_FRACTION * goal)
+    return bool(by_limit and is_near)
 
 
 def _free_slots(row: Row) -> int:

@@ -265,10 +265,10 @@ def _with_words(mappings: Mappings, words: Sequence[dict[bytes, bytes]]) -> Mapp
 
 def _size(line: bytes) -> tuple[bytes, int] | None:
     match = FIELD.fullmatch(line.rstrip())
-    plain = match is not None and match[1] in PLAIN_FIELDS
-    if match is None or len(match[2]) > 18 or bool(match[3]) == plain:
+    is_plain = match is not None and match[1] in PLAIN_FIELDS
+    if match is None or len(match[2]) > 18 or bool(match[3]) == is_plain:
         return None
-    value = int(match[2]) * (1 if plain else KIB)
+    value = int(match[2]) * (1 if is_plain else KIB)
     return (match[1], value) if value <= ADDRESS_SPACE_BYTES else None
 
 

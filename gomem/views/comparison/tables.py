@@ -287,9 +287,9 @@ def builds_table(metrics: pd.DataFrame, label: str) -> Table:
 
 def _named_once(row: Row) -> Cell:
     """A metric's name, where its first build stands."""
-    known = row["layer"] in LAYERS
-    named = level_name(row["name"]) if known else f"{row['name']} {row['unit']}"
-    return Cell(named if row["first"] else "", code=not known)
+    is_known = row["layer"] in LAYERS
+    named = level_name(row["name"]) if is_known else f"{row['name']} {row['unit']}"
+    return Cell(named if row["first"] else "", code=not is_known)
 
 
 def _of_build(row: Row) -> Cell:
@@ -316,8 +316,8 @@ def groups_table(groups: pd.DataFrame, pair: Pair, *, noted: bool = True) -> Tab
 
 def _count(count: float) -> str:
     """A count; of a rate, no whole number."""
-    whole = count == round(count) or abs(count) >= WHOLE
-    return format_count(round(count)) if whole else f"{count:.3g}"
+    is_whole = count == round(count) or abs(count) >= WHOLE
+    return format_count(round(count)) if is_whole else f"{count:.3g}"
 
 
 def _value_cell(value: float | None, unit: str) -> Cell:

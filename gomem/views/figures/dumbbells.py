@@ -48,8 +48,8 @@ def plot_dumbbells(
     label_rows(panel, names, [", ".join(filter(None, both)) for both in words])
     low, high = min([0.5, *ratios]) / ROOM, max([2.0, *ratios]) * ROOM
     panel.x.scale = Scale(low, high, log=True)
-    wide = high / low > MANY  # too many ticks for their names
-    unnamed = {0.2, 0.5, 2, 5} if wide else set()
+    is_wide = high / low > MANY  # too many ticks for their names
+    unnamed = {0.2, 0.5, 2, 5} if is_wide else set()
     ticks = [tick for tick in TICKS if low <= tick <= high and tick not in unnamed]
     panel.x.name(ticks, [f"×{tick:g}" for tick in ticks], grid=True)
     panel.rule(Look(edge=INK, width=0.8, opacity=MUTED), x=1)

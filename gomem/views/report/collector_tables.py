@@ -166,8 +166,8 @@ def histogram_table(pauses: GcPauses) -> Table:
 
 def mmu_table(utilization: MutatorUtilization) -> Table:
     """The curve, and where each worst window begins; in which run, where there are several."""
-    many = utilization.curve["run"].dropna().unique().size > 1
-    columns = MMU if many else MMU[:-1]
+    are_many = utilization.curve["run"].dropna().unique().size > 1
+    columns = MMU if are_many else MMU[:-1]
     return table("Minimum mutator utilisation", columns, utilization.curve)
 
 

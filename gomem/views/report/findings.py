@@ -71,14 +71,16 @@ def _when(finding: Finding) -> tuple[str, ...]:
 
 def _evidence_table(finding: Finding, diagnosis: Diagnosis) -> Table:
     """What proves a finding; words read from the left, numbers from the right."""
-    words = any(
+    has_words = any(
         isinstance(evidence.value, str) and len(evidence.value) > WORD
         for evidence in finding.evidence
     )
     columns = (
         code("artefact", lambda evidence: typed_paths(evidence.artefact)),
         code("field", attrgetter("field")),
-        Column("value", lambda evidence: _value_cell(evidence, diagnosis), "<" if words else ">"),
+        Column(
+            "value", lambda evidence: _value_cell(evidence, diagnosis), "<" if has_words else ">"
+        ),
     )
     return table(f"Evidence for {finding.code}", columns, finding.evidence)
 

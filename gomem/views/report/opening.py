@@ -110,9 +110,9 @@ def _keys(
     owners: Owners, large: Sequence[Owner], small: Sequence[Owner], *, is_series: bool
 ) -> tuple[Key, ...]:
     """What the colours stand for: what moved most first, or of one snapshot what is largest."""
-    several = len(owners.totals) > 1
-    changes = several and is_series
-    moved = _change if changes else _spread if several else _largest
+    has_several = len(owners.totals) > 1
+    changes = has_several and is_series
+    moved = _change if changes else _spread if has_several else _largest
     ranked = sorted(large, key=lambda part: -abs(moved(part)))
     keys: list[Key] = []
     for part in ranked:
