@@ -319,7 +319,7 @@ def levels_of(moments: Iterable[Moment]) -> pd.DataFrame:
     whole = [name for name in frame if _is_whole(name, frame[name], told)]
     typed = frame.astype(dict.fromkeys(whole, "Int64"))
     typed.attrs["columns"] = Dictionary(told)
-    return in_order(typed, times, timed=False)
+    return in_order(typed, times, is_timed=False)
 
 
 def _is_whole(name: str, column: pd.Series, told: Mapping[str, Mapping[str, str]]) -> bool:

@@ -95,7 +95,7 @@ def _memory(
     }
     verdict = _verdict(row, **series)
     are_medians = row["before_n"] + row["after_n"] > 2
-    clause = _moved("RSS", row, _sizes(row), are_medians=are_medians, noise=verdict == NO_CLAIM)
+    clause = _moved("RSS", row, _sizes(row), are_medians=are_medians, is_noisy=verdict == NO_CLAIM)
     sentence = f"{clause}{_reason(comparison.change, are_medians=are_medians)}."
     if verdict in {SAME, NO_CLAIM} and _rise(row) <= MAX_UNSAID_RISE:
         sizes, of = _sizes(row), " (medians)" if are_medians else ""
@@ -114,7 +114,7 @@ def _reason(change: Change | None, *, are_medians: bool) -> str:
 
 def _heap(row: dict[str, Any]) -> Quantity:
     verdict = _verdict(row)
-    clause = _moved("the heap in use", row, _sizes(row), noise=verdict == NO_CLAIM)
+    clause = _moved("the heap in use", row, _sizes(row), is_noisy=verdict == NO_CLAIM)
     sentence = f"{capital(clause)}; RSS is not on both sides."
     price = _price(row, "heap in use")
     return Quantity(HEAP, _of_metric(verdict), clause, sentence, _rise(row), price)
@@ -213,12 +213,12 @@ def _moved(
     values: Sequence[str],
     *,
     are_medians: bool = False,
-    noise: bool = False,
+    is_noisy: bool = False,
 ) -> str:
     """`RSS rose from 61.1 MiB to 306 MiB (×5)`."""
     verb = "rose" if row["difference"] > 0 else "fell"
     known = [] if is_unknown(row["change"]) else [format_relative(row["change"], brief=True)]
-    beside = ", ".join(known + ["medians"] * are_medians + ["may be noise"] * noise)
+    beside = ", ".join(known + ["medians"] * are_medians + ["may be noise"] * is_noisy)
     return f"{name} {verb} from {values[0]} to {values[1]}{f' ({beside})' if beside else ''}"
 
 

@@ -307,7 +307,7 @@ class Diagnosis:
     @cached_property
     def levels(self) -> pd.DataFrame:
         """One wide row a moment, by time: RSS, the ledger's parts, and all that files count."""
-        return in_order(self.facts.levels, self.capture.times, timed=False)
+        return in_order(self.facts.levels, self.capture.times, is_timed=False)
 
     @cached_property
     def heap(self) -> pd.DataFrame:

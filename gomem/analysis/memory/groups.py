@@ -204,7 +204,7 @@ def _summed(parts: pd.DataFrame, live_bytes: int | None) -> tuple[_Sizes, dict[s
     for row in rows_of(parts):
         if row["part"] == UNTOUCHED:
             continue
-        for group, size, claimed in _of_part(row, live_bytes, divided=is_divided):
+        for group, size, claimed in _of_part(row, live_bytes, is_divided=is_divided):
             sizes[group] = sizes.get(group, 0) + size
             if claimed is not None:
                 claims[group] = claims.get(group, 0) + claimed
@@ -212,7 +212,7 @@ def _summed(parts: pd.DataFrame, live_bytes: int | None) -> tuple[_Sizes, dict[s
 
 
 def _of_part(
-    row: Mapping[str, object], live_bytes: int | None, *, divided: bool
+    row: Mapping[str, object], live_bytes: int | None, *, is_divided: bool
 ) -> list[tuple[str, int, int | None]]:
     """The groups of a part, each with its bytes and the runtime's claim."""
     part, size, claimed = str(row["part"]), int(str(row["bytes"])), row["claimed_bytes"]
@@ -220,7 +220,7 @@ def _of_part(
     if part == "heap_objects" and live_bytes is not None:
         live = min(size, live_bytes)
         return [(LIVE, live, live), (GARBAGE, size - live, size - live)]
-    if GROUP_OF_PART[part] == FREE and not divided:
+    if GROUP_OF_PART[part] == FREE and not is_divided:
         return [(HEAP, size, None)]
     if part == "anonymous_other" and row["confidence"] == LEFT_OVER:
         return [(UNDIVIDED, size, None)]

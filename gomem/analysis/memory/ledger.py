@@ -191,7 +191,7 @@ def reconcile_rss(
     doubtful = _DOUBTFUL_PARTS if is_of_two_states and memstats is not None else frozenset()
     inferred = None if classified is None else _inferred_kinds(classified.mappings)
     has_both = memstats is not None
-    known = (_confidence(row[0], inferred, doubtful, of_both=has_both) for row in rows)
+    known = (_confidence(row[0], inferred, doubtful, is_of_both=has_both) for row in rows)
     parts = build_rows(((*row, how) for row, how in zip(rows, known, strict=True)), LEDGER_PARTS)
     if doubtful:
         notes.append(
@@ -214,7 +214,7 @@ def _inferred_kinds(frame: pd.DataFrame) -> frozenset[str]:
 
 
 def _confidence(
-    part: str, inferred: frozenset[str] | None, doubtful: frozenset[str], *, of_both: bool
+    part: str, inferred: frozenset[str] | None, doubtful: frozenset[str], *, is_of_both: bool
 ) -> str:
     """How sure a part is; see `CONFIDENCE`.
 
@@ -225,7 +225,7 @@ def _confidence(
         return "doubtful"
     if inferred is None:
         return "left over" if part in {*_LEFT_OVER, "anonymous_other"} else "counted"
-    if part in _LEFT_OVER and of_both:
+    if part in _LEFT_OVER and is_of_both:
         return "left over"
     if part in CLAIMED:
         return "counted"

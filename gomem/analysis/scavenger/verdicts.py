@@ -188,8 +188,8 @@ def _plain(row: Row) -> Row:
 
 
 def _causes(rows: Sequence[Row], stopped: Sequence[bool], version: GoVersion) -> Iterator[_Cause]:
-    old = version.certainly(Fact.IDLE_SPANS_AGE)
-    above = [_above(row, old=old) for row in rows]
+    is_old = version.certainly(Fact.IDLE_SPANS_AGE)
+    above = [_above(row, is_old=is_old) for row in rows]
     steps = zip(rows[1:], above[1:], _steps(rows, above), stopped, strict=True)
     for row, size, step, is_stopped in steps:
         if size and is_stopped:
@@ -198,20 +198,20 @@ def _causes(rows: Sequence[Row], stopped: Sequence[bool], version: GoVersion) ->
             yield _Cause("as-intended", "going-back", size)
         elif size:
             waits = _Cause("waiting", "five-minutes", size)
-            yield waits if old else _held_up(row, size, step, version)
-        elif not old and row["goal_bytes"] is None:
+            yield waits if is_old else _held_up(row, size, step, version)
+        elif not is_old and row["goal_bytes"] is None:
             yield _without_goal(row)
         else:
-            yield _within_goal(row, old=old)
+            yield _within_goal(row, is_old=is_old)
 
 
-def _above(row: Row, *, old: bool) -> int:
+def _above(row: Row, *, is_old: bool) -> int:
     """Retained heap above the goal, where that is worth a word; else 0.
 
     Before Go 1.13 it is idle heap beyond what the next collection lets the heap fill, as far as it
     can be resident.
     """
-    if old:
+    if is_old:
         goal = row["NextGC"]
         if goal is None or goal >= NO_GOAL:
             return 0
@@ -287,7 +287,7 @@ def _without_goal(row: Row) -> _Cause:
     else:
         return _Cause("unknown", "no-goal")
     idle = row["idle_resident_bytes"]
-    return _Cause(*case, idle) if idle >= _worth(row) else _within_goal(row, old=False)
+    return _Cause(*case, idle) if idle >= _worth(row) else _within_goal(row, is_old=False)
 
 
 def _worth(row: Row) -> float:
@@ -296,13 +296,13 @@ def _worth(row: Row) -> float:
     return max(MIN_BYTES, MIN_FRACTION * whole)
 
 
-def _within_goal(row: Row, *, old: bool) -> _Cause:
+def _within_goal(row: Row, *, is_old: bool) -> _Cause:
     """Nothing lies above the goal: what explains most of what is resident beyond the objects?"""
     idle = row["idle_resident_bytes"]
-    if not old and _limit_binds(row) and row["idle_kept_bytes"] >= _worth(row):
+    if not is_old and _limit_binds(row) and row["idle_kept_bytes"] >= _worth(row):
         return _Cause("limit-driven", "", row["mapped_bytes"])
     sizes = {
-        _Cause("kept-for-goal", "next-gc" if old else "goal"): idle,
+        _Cause("kept-for-goal", "next-gc" if is_old else "goal"): idle,
         _Cause("fragmented"): _free_slots(row),
         _Cause("madv-free"): row["lazy_free_bytes"] or 0,
         _Cause("huge-pages"): row["huge_excess_bytes"] or 0,

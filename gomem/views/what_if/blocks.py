@@ -52,7 +52,7 @@ def what_if_blocks(answer: WhatIf, *, opened: bool = False) -> tuple[Block, ...]
         return (Paragraph(f"No estimate of other settings: {answer.refused}."),)
     return (
         *(() if opened else _first_screen(answer)),
-        *_advised(answer.advice, said=opened),
+        *_advised(answer.advice, is_said=opened),
         table(EACH_SETTING, GRID, answer.grid),
         Folded(
             "The same as a map, GOMEMLIMIT by GOGC",
@@ -74,13 +74,13 @@ def _first_screen(answer: WhatIf) -> tuple[Block, ...]:
     return (trade_figure(answer), *map(Paragraph, said))
 
 
-def _advised(advice: PodAdvice | None, *, said: bool) -> tuple[Block, ...]:
+def _advised(advice: PodAdvice | None, *, is_said: bool) -> tuple[Block, ...]:
     """What to set for the container, with its arithmetic and its risk."""
     if advice is None:
         return ()
     caption = f"A GOMEMLIMIT for a container of {format_bytes(advice.container_bytes)}"
     steps = advice_table(caption, advice.steps, advice.gomemlimit_bytes)
-    sentences = () if said else (advice_words(advice), *advice_reasons(advice))
+    sentences = () if is_said else (advice_words(advice), *advice_reasons(advice))
     risk = risk_words(advice)
     return (
         *([Paragraph(joined(" ", sentences))] if sentences else []),
