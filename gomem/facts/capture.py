@@ -190,7 +190,7 @@ class CaptureFacts:
         return self.what_if_set(Asked())
 
     def what_if_set(self, asked: Asked) -> WhatIf | None:
-        """The same for settings of one's own, and a container's size."""
+        """The same for settings that a user chooses, and a container's size."""
         return what_if_of(self, asked)
 
     @property
