@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
+from gomem.analysis.memory.ledger_change import MIN_MAIN_SHARE
 from gomem.causes.cause import Cause
 from gomem.causes.commands import CAPTURE_ONCE, sentences
 from gomem.causes.evidence import known
@@ -25,7 +26,6 @@ if TYPE_CHECKING:
     from gomem.causes.thresholds import Thresholds
     from gomem.facts.moment import MomentFacts
 
-MIN_CLAIMED_SHARE = 0.5  # of what grew: with less, it is garbage
 REST = "rest"
 COUNTED = {
     "anon": "anonymous memory",
@@ -54,7 +54,7 @@ def may_grow_on(case: Case, grown_bytes: float) -> bool:
     claimed = [
         sum(moment.groups.claimed.values()) for moment in case.facts.moments if moment.groups
     ]
-    return not claimed or claimed[-1] - claimed[0] < MIN_CLAIMED_SHARE * grown_bytes
+    return not claimed or claimed[-1] - claimed[0] < MIN_MAIN_SHARE * grown_bytes
 
 
 CAUSE = Cause(

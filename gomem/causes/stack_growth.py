@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from gomem.analysis.memory.groups import STACKS
+from gomem.analysis.series.shapes import MIN_SWING
 from gomem.causes.cause import Cause
 from gomem.causes.commands import TAKE_GOROUTINES, TAKE_STACKS, with_files
 from gomem.causes.evidence import heap_evidence, known, rss_evidence
@@ -25,8 +26,6 @@ if TYPE_CHECKING:
     from gomem.causes.case import Case
     from gomem.facts.callers import Caller
     from gomem.facts.moment import MomentFacts
-
-MAX_LEFT_SHARE = 0.5  # of stacks, between two moments that have more: they come and go
 
 
 def find(case: Case) -> list[Finding]:
@@ -77,7 +76,7 @@ def _come_and_go(moments: Sequence[MomentFacts]) -> bool:
         [stack_bytes(moment) for moment in moments if moment.memstats is not None], np.float64
     )
     return any(
-        MAX_LEFT_SHARE * min(sizes[:place].max(), sizes[place + 1 :].max()) >= sizes[place]
+        MIN_SWING * min(sizes[:place].max(), sizes[place + 1 :].max()) >= sizes[place]
         for place in range(1, len(sizes) - 1)
     )
 
