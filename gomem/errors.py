@@ -48,7 +48,7 @@ def nearest(word: object, known: Iterable[str]) -> str | None:
     """The right word that a wrong one is nearest to, whatever its case; None if none is near."""
     from difflib import get_close_matches  # only for whoever mistypes
 
-    by_lower = {one.lower(): one for one in known}
+    by_lower = {name.lower(): name for name in known}
     near = get_close_matches(str(word).lower(), by_lower, n=1)
     return by_lower[near[0]] if near else None
 
@@ -82,7 +82,7 @@ def printable(text: str) -> str:
     """
     if _HARMLESS.fullmatch(text):
         return text
-    return "".join(one if _is_visible(one) else repr(one)[1:-1] for one in text)
+    return "".join(char if _is_visible(char) else repr(char)[1:-1] for char in text)
 
 
 def _is_visible(character: str) -> bool:

@@ -60,7 +60,7 @@ if TYPE_CHECKING:
 
 _NUMBERS = count(1)
 FIGURES = "gomem.plot."  # where those are that have Axes
-FEW = 12  # files, which are not folded
+MAX_UNFOLDED = 12  # files, which are not folded
 LISTED = 100  # files of a provenance table; of more than that, the rest is summed up
 MADE_WITH = ("gomem", "pandas", "numpy")
 
@@ -101,7 +101,7 @@ def _by_name(paths: Sequence[Named]) -> dict[str, Named]:
     """By as much of each path's end as tells them apart: `heap.pb.gz`, or `pod-1/heap.pb.gz`."""
     parts = [Path(path).parts for path in paths]
     for depth in range(1, max(map(len, parts), default=0) + 1):
-        names = ["/".join(one[-depth:]) for one in parts]
+        names = ["/".join(part[-depth:]) for part in parts]
         if len(set(names)) == len(names):
             return dict(zip(names, paths, strict=True))
     if not parts:
@@ -113,9 +113,9 @@ def _by_name(paths: Sequence[Named]) -> dict[str, Named]:
 def _found(path: Any) -> Any:
     """A path as it was given; a capture's bare name is the recorded one, if nothing else has it."""
     if isinstance(path, list):
-        return [_found(one) for one in path]
-    bare = isinstance(path, str) and Path(path).name == path and not Path(path).exists()
-    return recorded(path) if bare and not has_magic(path) else path
+        return [_found(each) for each in path]
+    is_bare = isinstance(path, str) and Path(path).name == path and not Path(path).exists()
+    return recorded(path) if is_bare and not has_magic(path) else path
 
 
 def verdict(asked: Asked) -> Shown:
@@ -129,10 +129,10 @@ def verdict(asked: Asked) -> Shown:
 
 def findings(diagnosis: Diagnosis, *codes: str) -> Shown:
     """What was found of these causes, a sentence each, or that it is none; `section` has it all."""
-    found = [one for one in diagnosis.findings if one.code in codes]
+    found = [finding for finding in diagnosis.findings if finding.code in codes]
     said = (
-        text("{}: {}.", str(one.severity).capitalize(), typed(one.title, diagnosis))
-        for one in found
+        text("{}: {}.", str(finding.severity).capitalize(), typed(finding.title, diagnosis))
+        for finding in found
     )
     if not found:
         return sentences(f"No finding of {' or '.join(codes)}.")
@@ -178,11 +178,11 @@ def section(asked: Asked, name: str, *, figures: bool = True) -> Shown:
 
     def is_of_figure(block: Block) -> bool:
         """Whether it is a figure, or the fold with the numbers of one."""
-        folded = isinstance(block, Folded) and block.summary == NUMBERS
-        return folded or isinstance(block, Figure)
+        is_folded = isinstance(block, Folded) and block.summary == NUMBERS
+        return is_folded or isinstance(block, Figure)
 
     blocks = unchosen(found.blocks)
-    return Shown(tuple(one for one in blocks if figures or not is_of_figure(one)))
+    return Shown(tuple(block for block in blocks if figures or not is_of_figure(block)))
 
 
 def _part(asked: Asked, name: str) -> Part[Any]:
@@ -213,7 +213,9 @@ def show(
     except (CaptureError, KeyError) as error:
         words = str(error.args[0])
         asked = (*data, getattr(draw, "__self__", None))
-        named = [one.capture.file_name for one in asked if isinstance(one, Diagnosis)]
+        named = [
+            diagnosis.capture.file_name for diagnosis in asked if isinstance(diagnosis, Diagnosis)
+        ]
         is_name = any(words.startswith(name) for name in named if name)
         is_column = "_" in words.partition(":")[0]  # whose case is its own
         is_kept = is_name or is_column
@@ -232,22 +234,22 @@ def provenance(*captures: Side | Mapping[str, Named] | None) -> Shown:
 
     Its paths are as they were given; None is left out.
     """
-    paths = [path for one in captures if one is not None for path in _several(one)]
-    files = [one for path in paths for one in digests_of(_found(path))]
+    paths = [path for capture in captures if capture is not None for path in _several(capture)]
+    files = [digest for path in paths for digest in digests_of(_found(path))]
     shown = files if len(files) <= LISTED else files[: LISTED - 1]
     rows = [
-        (Cell(one.name, code=True), bytes_cell(one.stored_bytes), Cell(one.sha256, code=True))
-        for one in shown
+        (Cell(file.name, code=True), bytes_cell(file.stored_bytes), Cell(file.sha256, code=True))
+        for file in shown
     ]
     if rest := files[len(shown) :]:
         words = f"and {len(rest)} more files"
-        rows.append((Cell(words), bytes_cell(sum(one.stored_bytes for one in rest)), Cell("–")))
-    size = format_bytes(sum(one.stored_bytes for one in files))
+        rows.append((Cell(words), bytes_cell(sum(file.stored_bytes for file in rest)), Cell("–")))
+    size = format_bytes(sum(file.stored_bytes for file in files))
     read = Table("Made from", ("file", "size", "SHA-256"), "<><", tuple(rows))
     listed: Block = Folded(f"Made from {len(files)} files, {size}", (read,))
     used = ", ".join(f"{name} {version(name)}" for name in MADE_WITH)
     words = f"Made with {used} and Python {python_version()}."
-    return Shown(share((listed if len(files) > FEW else read, Paragraph(words)), Hidden()))
+    return Shown(share((listed if len(files) > MAX_UNFOLDED else read, Paragraph(words)), Hidden()))
 
 
 def _several(given: Any) -> list[Named]:

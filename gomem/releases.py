@@ -123,9 +123,9 @@ class GoVersion:
 
     def certainly(self, fact: Fact) -> bool:
         """Whether every release that it can be does so."""
-        begun = fact.since == ANY or (self.low is not None and self.low >= fact.since)
+        has_begun = fact.since == ANY or (self.low is not None and self.low >= fact.since)
         goes_on = fact.before is None or (self.high is not None and self.high < fact.before)
-        return begun and goes_on
+        return has_begun and goes_on
 
     def possibly(self, fact: Fact) -> bool:
         """Whether some release that it can be does so."""

@@ -14,7 +14,7 @@ NANOSECOND = 1e-9
 MICROSECOND = 1e-6
 MILLISECOND = 1e-3
 
-LEAST_BRIEF = 0.005  # the least fraction that rounds to one per cent
+MIN_BRIEF = 0.005  # the least fraction that rounds to one per cent
 
 THREEFOLD = 2.0  # of a change: a larger per cent says less than how many times it is
 UNKNOWN = "unknown"
@@ -62,9 +62,9 @@ def format_fraction(value: float | None, *, brief: bool = False) -> str:
     assert value is not None
     if not brief:
         return f"{100 * value:.1f} %"
-    if 0 < abs(value) < LEAST_BRIEF:
+    if 0 < abs(value) < MIN_BRIEF:
         return "<1 %"
-    return ">99 %" if 1 - LEAST_BRIEF < value < 1 else f"{100 * value:.0f} %"
+    return ">99 %" if 1 - MIN_BRIEF < value < 1 else f"{100 * value:.0f} %"
 
 
 def format_relative(change: float | None, *, brief: bool = False) -> str:

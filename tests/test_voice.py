@@ -1,6 +1,12 @@
-"""How gomem speaks: every finding of the recorded captures, as an editor would read it."""
+"""How gomem speaks: every finding of the recorded captures, as an editor would read it.
 
+And how it names things: a loop variable is the thing, a constant a bound or a fact.
+"""
+
+import ast
 import re
+from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
@@ -18,6 +24,8 @@ DROPPED = re.compile(
 PRONOUN = re.compile(r"\b[Oo]ne\b(?! (second|goroutine|byte|large))")
 DECIMALS = re.compile(r"\d\.\d+ ?%")
 MOST_NUMBERS = 3
+ROOT = Path(__file__).parents[1]
+UNNAMED = re.compile(r"_?(OF|FEW|HALF)(_[A-Z0-9_]+)?")  # constants that say neither bound nor fact
 
 
 def own_words(said):
@@ -64,3 +72,66 @@ def test_a_cause_is_explained_in_the_words_of_the_field(cause):
     assert is_spoken(cause.remedy)
     assert cause.mechanism.endswith(".")
     assert cause.remedy.endswith(".")
+
+
+def named_one(tree: ast.AST) -> Iterator[int]:
+    """Lines at which a loop or an expression counts through `one`, or something takes it."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.For | ast.AsyncFor | ast.comprehension):
+            names = [name for name in ast.walk(node.target) if isinstance(name, ast.Name)]
+            yield from (name.lineno for name in names if name.id == "one")
+        elif isinstance(node, ast.arg) and node.arg == "one":
+            yield node.lineno
+
+
+def constants_of(tree: ast.Module) -> Iterator[ast.Name]:
+    """What a module sets at its top, in its order."""
+    for statement in tree.body:
+        if isinstance(statement, ast.Assign | ast.AnnAssign):
+            targets = statement.targets if isinstance(statement, ast.Assign) else [statement.target]
+            for node in (node for target in targets for node in ast.walk(target)):
+                if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+                    yield node
+
+
+def badly_named(tree: ast.Module) -> list[tuple[int, str]]:
+    """Line and name of what is not called what it is."""
+    ones = [(line, "one") for line in named_one(tree)]
+    unnamed = [node for node in constants_of(tree) if UNNAMED.fullmatch(node.id)]
+    return sorted([*ones, *((node.lineno, node.id) for node in unnamed)])
+
+
+def test_names_are_what_things_are():
+    bad = [
+        f"{path.relative_to(ROOT)}:{line}: {name}"
+        for path in sorted((ROOT / "gomem").rglob("*.py"))
+        for line, name in badly_named(ast.parse(path.read_text()))
+    ]
+    assert not bad, "\n".join(bad)
+
+
+@pytest.mark.parametrize(
+    ("code", "name"),
+    [
+        ("for one in rows: pass", "one"),
+        ("for at, (one, other) in pairs: pass", "one"),
+        ("sizes = [one.bytes for one in rows]", "one"),
+        ("sizes = {name: one for name, one in rows.items()}", "one"),
+        ("rows.sort(key=lambda one: one.bytes)", "one"),
+        ("def share(one, hidden): pass", "one"),
+        ("def share(*, one=None): pass", "one"),
+        ("OF_RUNS = 3", "OF_RUNS"),
+        ("_OF: dict = {}", "_OF"),
+        ("LOW, HALF = 0.1, 0.5", "HALF"),
+        ("FEW_NAMES = 5", "FEW_NAMES"),
+    ],
+)
+def test_a_bad_name_is_seen(code, name):
+    assert [(1, name)] == badly_named(ast.parse(code))
+
+
+@pytest.mark.parametrize(
+    "code", ["for row in rows: pass", "sizes.one(2)", "OFF = 1", "HALVED = 0.5", "MIN_RUNS = 2"]
+)
+def test_a_good_name_passes(code):
+    assert badly_named(ast.parse(code)) == []

@@ -38,7 +38,9 @@ def main(arguments: list[str]) -> int:
     """Write all pages, and the pictures if they are asked for."""
     PAGES.mkdir(exist_ok=True)
     for name, (capture, *others) in REPORTS.items():
-        paths = [one if one.startswith("-") else str(CAPTURES / one) for one in (capture, *others)]
+        paths = [
+            word if word.startswith("-") else str(CAPTURES / word) for word in (capture, *others)
+        ]
         _write(name, ["report", *paths, "--format", "html"])
     for name in notebooks():
         _write(name, ["notebook", name.partition("_")[2].replace("_", "-")])

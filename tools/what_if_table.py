@@ -39,7 +39,7 @@ NAME = re.compile(
 METRICS = ("cycles_per_second", "gc_cpu_cores", "peak_heap_bytes", "retained_bytes")
 START_UP_SECONDS = 1.0  # until the table is filled
 SETTLED_SECONDS = 3.0
-FEWEST_RUNS = 4  # of a release; those with fewer are there for their goals
+MIN_RUNS = 4  # of a release; those with fewer are there for their goals
 GOAL_RELEASES = (16, 18, 19, 22, 24, 27)
 
 
@@ -102,8 +102,10 @@ def measured_in(path: Path) -> dict[str, float] | None:
 def _retained_bytes(path: Path) -> float:
     """The most that the program's own MemStats say, once the scavenger has been at work."""
     noted = json.loads(gzip.decompress(path.with_suffix("").with_suffix(".json.gz").read_bytes()))
-    told = [one for one in noted["samples"] if one["Seconds"] > SETTLED_SECONDS]
-    return float(max(one["HeapInuse"] + one["HeapIdle"] - one["HeapReleased"] for one in told))
+    told = [sample for sample in noted["samples"] if sample["Seconds"] > SETTLED_SECONDS]
+    return float(
+        max(sample["HeapInuse"] + sample["HeapIdle"] - sample["HeapReleased"] for sample in told)
+    )
 
 
 @cache
@@ -125,9 +127,9 @@ def _run(path: Path) -> Run:
 def others_of(run: Run) -> list[Run]:
     """Those of the same load and release that have something to measure."""
     return [
-        one
-        for one in runs()
-        if (one.load, one.version.text) == (run.load, run.version.text) and one.measured
+        other
+        for other in runs()
+        if (other.load, other.version.text) == (run.load, run.version.text) and other.measured
     ]
 
 
@@ -136,8 +138,8 @@ def answer_of(run: Run) -> WhatIf:
     """What the run's log says of the settings of all the others."""
     others = others_of(run)
     asked = Asked(
-        gogc=sorted({one.gogc for one in others} | {OFF}),
-        limits=sorted({one.limit for one in others}),
+        gogc=sorted({other.gogc for other in others} | {OFF}),
+        limits=sorted({other.limit for other in others}),
     )
     percent = math.inf if run.gogc == OFF else run.gogc / 100
     return what_if(
@@ -164,7 +166,7 @@ def _foretold(sources: tuple[str, ...]) -> Iterator[dict[str, object]]:
         if sources and source.setting not in sources:
             continue
         answer = answer_of(source)
-        if answer.refused is not None or len(others_of(source)) < FEWEST_RUNS:
+        if answer.refused is not None or len(others_of(source)) < MIN_RUNS:
             continue
         for other in others_of(source):
             limit = None if math.isinf(other.limit) else other.limit

@@ -164,8 +164,8 @@ class Capture(WithDamage, Mapping[str, Moment]):
     def moments(self) -> pd.DataFrame:
         """A row per moment, in order; see `MOMENTS`."""
         rows = [
-            (one.name, one.time, one.skew_seconds, len(one.artefacts))
-            for one in self.by_moment.values()
+            (moment.name, moment.time, moment.skew_seconds, len(moment.artefacts))
+            for moment in self.by_moment.values()
         ]
         return in_order(build_rows(rows, MOMENTS), self.times)
 
@@ -175,15 +175,16 @@ class Capture(WithDamage, Mapping[str, Moment]):
 
         A file with a series of dumps stands with its first moment.
         """
-        files = {one.source.name: one for one in reversed(self.files)}
+        files = {file.source.name: file for file in reversed(self.files)}
         rows: list[tuple[Any, ...]] = []
-        for one in files.values():
-            stored = (one.source.stored_bytes, one.source.sha256)
-            said = (one.moment, *stored, one.time, one.time_source, "")
-            rows.append((one.source.name, one.kind.name, *said))
+        for file in files.values():
+            stored = (file.source.stored_bytes, file.source.sha256)
+            said = (file.moment, *stored, file.time, file.time_source, "")
+            rows.append((file.source.name, file.kind.name, *said))
         rows += [
-            (one.name, "", "", one.stored_bytes, one.sha256, None, "", self.looks.get(one.name, ""))
-            for one in self.passed_over
+            (source.name, "", "", source.stored_bytes, source.sha256, None, "", look)
+            for source in self.passed_over
+            for look in (self.looks.get(source.name, ""),)
         ]
         rows.sort(key=lambda row: natural_key(row[0]))
         return build_rows(rows, ARTEFACTS)
@@ -197,12 +198,12 @@ class Capture(WithDamage, Mapping[str, Moment]):
     @property
     def profiles(self) -> dict[str, Mapping[str, Profile]]:
         """Profiles by moment, then by kind (`heap`, `allocs`, `goroutine`, …)."""
-        return {name: one.profiles for name, one in self.by_moment.items() if one.profiles}
+        return {name: moment.profiles for name, moment in self.by_moment.items() if moment.profiles}
 
     @property
     def heap_profiles(self) -> dict[str, Profile]:
         """Each moment's heap profile, or its allocs profile, which holds the same."""
-        found = {name: one.heap_profile for name, one in self.by_moment.items()}
+        found = {name: moment.heap_profile for name, moment in self.by_moment.items()}
         return {moment: profile for moment, profile in found.items() if profile is not None}
 
     def top(
@@ -220,7 +221,10 @@ class Capture(WithDamage, Mapping[str, Moment]):
         out. ValueError where none counts it, or there is no such granularity.
         """
         profiles = self.heap_profiles
-        known = {*HEAP_TYPES, *(t for one in profiles.values() for t in one.sample_type_names)}
+        known = {
+            *HEAP_TYPES,
+            *(t for profile in profiles.values() for t in profile.sample_type_names),
+        }
         if sample_type not in known:
             near = did_you_mean(sample_type, known)
             raise ValueError(f"{sample_type}: wanted one of {', '.join(sorted(known))}{near}")
@@ -231,14 +235,14 @@ class Capture(WithDamage, Mapping[str, Moment]):
         ]
         if not frames:
             return in_order(empty((MOMENT, *SITES)), self.times)
-        frame = pd.concat(frames, ignore_index=True)[["moment", *(one.name for one in SITES)]]
+        frame = pd.concat(frames, ignore_index=True)[["moment", *(column.name for column in SITES)]]
         frame.attrs["columns"] = with_place(frames[0].attrs["columns"])
         return in_order(frame, self.times)
 
     @cached_property
     def goroutines(self) -> pd.DataFrame:
         """Goroutines by moment and stack, from goroutine profiles; see `moment.GOROUTINES`."""
-        found = [one.goroutines for one in self.by_moment.values() if len(one.goroutines)]
+        found = [moment.goroutines for moment in self.by_moment.values() if len(moment.goroutines)]
         frame = pd.concat(found, ignore_index=True) if found else empty(GOROUTINES)
         return in_order(frame, self.times)
 
@@ -283,7 +287,7 @@ class Capture(WithDamage, Mapping[str, Moment]):
 
     def of_kind(self, name: str) -> dict[str, Any]:
         """What was read of every artefact of a kind, by path."""
-        return {one.source.name: one.parsed for one in self.files if one.kind.name == name}
+        return {file.source.name: file.parsed for file in self.files if file.kind.name == name}
 
     def _repr_html_(self) -> str:
         kinds = self.artefacts["kind"].value_counts().to_frame("files")
@@ -302,20 +306,20 @@ def levels_of(moments: Iterable[Moment]) -> pd.DataFrame:
     # text, and the scalars of runtime/metrics by their names. Of several dumps of a moment it is
     # the last; what a moment does not say is missing.
     rows = list(moments)
-    times = {one.name: one.time for one in rows}
+    times = {moment.name: moment.time for moment in rows}
     clock = pd.to_datetime(list(times.values()), utc=True).as_unit("ns")
-    frame = pd.DataFrame([_row(one) for one in rows], index=pd.Index(clock, name="time"))
+    frame = pd.DataFrame([_row(moment) for moment in rows], index=pd.Index(clock, name="time"))
     if not len(frame.columns):
         frame["moment"] = pd.Series(index=frame.index, dtype="str")
     told = dict(OWN)
-    for one in rows:
-        told |= _metrics_columns(one.metrics["name"].unique())
-        for of in (one.rollups, one.smaps, one.process, one.status, one.memstats):
-            told |= of.attrs.get("columns", {})
+    for moment in rows:
+        told |= _metrics_columns(moment.metrics["name"].unique())
+        for table in (moment.rollups, moment.smaps, moment.process, moment.status, moment.memstats):
+            told |= table.attrs.get("columns", {})
     whole = [name for name in frame if _is_whole(name, frame[name], told)]
     typed = frame.astype(dict.fromkeys(whole, "Int64"))
     typed.attrs["columns"] = Dictionary(told)
-    return in_order(typed, times, timed=False)
+    return in_order(typed, times, is_timed=False)
 
 
 def _is_whole(name: str, column: pd.Series, told: Mapping[str, Mapping[str, str]]) -> bool:
@@ -348,7 +352,7 @@ def _row(moment: Moment) -> dict[str, Any]:
     row |= _mapped(moment)
     if len(moment.goroutines):
         row["goroutines"] = int(moment.goroutines["goroutines"].sum())
-    peaks = [one.max_rss_bytes for one in moment.profiles.values() if one.max_rss_bytes]
+    peaks = [profile.max_rss_bytes for profile in moment.profiles.values() if profile.max_rss_bytes]
     if peaks:
         row["max_rss_bytes"] = max(peaks)
     if (profile := moment.heap_profile) is not None:

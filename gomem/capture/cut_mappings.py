@@ -46,9 +46,9 @@ def cut_mappings(artefacts: Sequence[Artefact], damaged: Iterable[str]) -> Itera
             yield Damage(file.source.name, f"line {line}", text("{}: {}", why, _WAY_OUT))
 
 
-def _shorter_than_another(one: Artefact, files: Sequence[Artefact]) -> str:
+def _shorter_than_another(artefact: Artefact, files: Sequence[Artefact]) -> str:
     """What it lacks of the mappings that all files of a process end with."""
-    mine = set(_paths(one))
+    mine = set(_paths(artefact))
     for other in files:
         missing = sorted(set(LAST) & (set(_paths(other)) - mine))
         if missing:
@@ -60,14 +60,14 @@ def _shorter_than_another(one: Artefact, files: Sequence[Artefact]) -> str:
     return ""
 
 
-def _less_than_a_sum(one: Artefact, artefacts: Sequence[Artefact]) -> str:
+def _less_than_a_sum(artefact: Artefact, artefacts: Sequence[Artefact]) -> str:
     """A sum of the kernel's at the same moment that is larger, where there is no stack."""
-    sizes = one.parsed.mappings["Rss"]
-    if STACK in set(_paths(one)) or sizes.isna().all():
+    sizes = artefact.parsed.mappings["Rss"]
+    if STACK in set(_paths(artefact)) or sizes.isna().all():
         return ""
     mine = int(sizes.sum())
     for other in artefacts:
-        if other.moment != one.moment or other.kind.name not in SUMS:
+        if other.moment != artefact.moment or other.kind.name not in SUMS:
             continue
         frame, name = SUMS[other.kind.name]
         said = getattr(other.parsed, frame)[name].iloc[-1]
@@ -77,5 +77,5 @@ def _less_than_a_sum(one: Artefact, artefacts: Sequence[Artefact]) -> str:
     return ""
 
 
-def _paths(one: Artefact) -> pd.Series:
-    return one.parsed.mappings["path"]
+def _paths(artefact: Artefact) -> pd.Series:
+    return artefact.parsed.mappings["path"]

@@ -72,8 +72,8 @@ def load(
         go_version: The release, such as `go1.24.2`, where the capture does not name it.
         progress: Called with each file's name, its number and how many there are.
     """
-    given = ([one] if isinstance(one, str | PathLike) else one for one in paths)
-    named = [name for one in chain.from_iterable(given) for name in matching(one)]
+    given = ([path] if isinstance(path, str | PathLike) else path for path in paths)
+    named = [name for pattern in chain.from_iterable(given) for name in matching(pattern)]
     if not named:
         raise CaptureError("no capture named; wanted a folder, an archive or files")
     gathering = _Gathering()
@@ -87,7 +87,7 @@ def load(
     present |= {source.name for source in gathering.passed_over}
     gathering.artefacts, wrong = place(gathering.artefacts, manifest, present)
     gathering.damage += wrong
-    damaged = {one.source for one in gathering.damage}
+    damaged = {damage.source for damage in gathering.damage}
     gathering.damage += cut_mappings(gathering.artefacts, damaged)
     return Capture(
         name=readable_name(str(named[0])),
@@ -155,7 +155,7 @@ def _manifest(sources: Sequence[Source], gathering: _Gathering) -> Manifest:
         else:
             what = "not a gomem manifest; moments are found from folders and names instead"
             gathering.damage.append(Damage(source.name, "", what))
-    return Manifest(tuple(sorted(found, key=lambda one: one[0].count("/"))))
+    return Manifest(tuple(sorted(found, key=lambda file: file[0].count("/"))))
 
 
 def _read_all(sources: Iterable[Source], gathering: _Gathering, progress: Progress | None) -> None:
@@ -247,7 +247,7 @@ def _series(artefacts: list[Artefact]) -> list[Artefact]:
 
     Beside other files nothing says which dump is of their moment: then the last one counts.
     """
-    of_moments = [one for one in artefacts if one.kind.scope == MOMENT_SCOPE]
+    of_moments = [artefact for artefact in artefacts if artefact.kind.scope == MOMENT_SCOPE]
     if len(of_moments) != 1 or of_moments[0].kind.name != SERIES:
         return artefacts
     (series,) = of_moments
@@ -256,7 +256,7 @@ def _series(artefacts: list[Artefact]) -> list[Artefact]:
     dumps = [
         replace(series, parsed=dump, time=None, time_source="") for dump in series.parsed.dumps
     ]
-    return [*(one for one in artefacts if one is not series), *dumps]
+    return [*(artefact for artefact in artefacts if artefact is not series), *dumps]
 
 
 def _says_release_by(artefact: Artefact) -> int:
@@ -300,7 +300,9 @@ def _moments(artefacts: Sequence[Artefact], manifest: Manifest) -> dict[str, Mom
     moments = [Moment(name, tuple(group), counted.get(name)) for name, group in groups.items()]
     words = {moment.name: _place_of_word(moment.name) for moment in moments}
     in_words = None not in words.values()
-    moments.sort(key=lambda one: (words[one.name] if in_words else 0, natural_key(one.name)))
+    moments.sort(
+        key=lambda moment: (words[moment.name] if in_words else 0, natural_key(moment.name))
+    )
     return {moment.name: moment for moment in _in_time(moments)}
 
 
@@ -316,7 +318,7 @@ def _in_time(moments: Sequence[Moment]) -> list[Moment]:
     places = [number for number, moment in enumerate(moments) if timed[moment.name]]
     known = sorted(
         (moments[place] for place in places),
-        key=lambda one: (cast("datetime", timed[one.name]), one.allocated_bytes),
+        key=lambda moment: (cast("datetime", timed[moment.name]), moment.allocated_bytes),
     )
     ordered = list(moments)
     for number, moment in zip(places, known, strict=True):

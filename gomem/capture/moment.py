@@ -87,9 +87,9 @@ class Moment:
         """The frame of the first kind of artefact that has it here."""
         for kind, own in FRAMES[name]:
             frames = [
-                _placed(frame, self.name, one.source.name)
-                for one in self.artefacts
-                if one.kind is kind and (frame := _part(one.parsed, own)) is not None
+                _placed(frame, self.name, file.source.name)
+                for file in self.artefacts
+                if file.kind is kind and (frame := _part(file.parsed, own)) is not None
             ]
             if frames:
                 return frames[0] if len(frames) == 1 else pd.concat(frames, ignore_index=True)
@@ -102,7 +102,9 @@ class Moment:
         The manifest's, then a time in the name, then the artefact's own; a file's date is none.
         """
         for clock in (MANIFEST_TIME, BY_NAME, OWN_CLOCK):
-            times = [one.time for one in self.artefacts if one.time_source == clock and one.time]
+            times = [
+                file.time for file in self.artefacts if file.time_source == clock and file.time
+            ]
             if times:
                 return times
         return []
@@ -127,16 +129,16 @@ class Moment:
     @property
     def skew_seconds(self) -> float | None:
         """From its first artefact's time to its last; None where fewer than two have a clock."""
-        times = [one.exact_time for one in self.artefacts if one.exact_time is not None]
+        times = [file.exact_time for file in self.artefacts if file.exact_time is not None]
         return (max(times) - min(times)).total_seconds() if len(times) > 1 else None
 
     @cached_property
     def profiles(self) -> Mapping[str, Profile]:
         """Its profiles by kind: `heap`, `allocs`, `goroutine` and so on; the first of each."""
         found: dict[str, Profile] = {}
-        for one in self.artefacts:
-            if one.kind.name in {"pprof", "heap_text", "count_text"}:
-                found.setdefault(one.parsed.kind, one.parsed)
+        for file in self.artefacts:
+            if file.kind.name in {"pprof", "heap_text", "count_text"}:
+                found.setdefault(file.parsed.kind, file.parsed)
         return found
 
     @property
@@ -164,8 +166,8 @@ class Moment:
     @property
     def _goroutine_dump(self) -> Artefact | None:
         """The stacks in text that say most: whole ones, or any if no profile counts them."""
-        dumps = [one for one in self.artefacts if one.kind.name == GOROUTINE_DUMP]
-        whole = [one for one in dumps if not one.parsed.damaged]
+        dumps = [file for file in self.artefacts if file.kind.name == GOROUTINE_DUMP]
+        whole = [dump for dump in dumps if not dump.parsed.damaged]
         usable = whole if GOROUTINE_PROFILE in self.profiles else whole or dumps
         return next(iter(usable), None)
 
@@ -175,11 +177,11 @@ class Moment:
 
         Of runtime/metrics it is the JSON, if there is one, and `metrics-page` is the page.
         """
-        found = {one.kind.name: one.source.name for one in reversed(self.artefacts)}
+        found = {file.kind.name: file.source.name for file in reversed(self.artefacts)}
         found |= {
-            slot_of(one.kind, one.source.name, one.parsed): one.source.name
-            for one in reversed(self.artefacts)
-            if one.kind.name == METRICS
+            slot_of(file.kind, file.source.name, file.parsed): file.source.name
+            for file in reversed(self.artefacts)
+            if file.kind.name == METRICS
         }
         found |= {kind: profile.source for kind, profile in self.profiles.items()}
         dump = self._goroutine_dump
@@ -188,19 +190,21 @@ class Moment:
     def time_of(self, *kinds: str) -> pd.Timestamp | None:
         """When the first of these kinds was taken, by a clock that may be subtracted from."""
         for kind in kinds:
-            of_kind = [one for one in self.artefacts if one.kind.name == kind and one.exact_time]
-            best = [one for one in of_kind if one.source.name == self.paths.get(kind)]
-            for one in (*best, *of_kind):
-                return pd.Timestamp(one.exact_time)
+            of_kind = [
+                file for file in self.artefacts if file.kind.name == kind and file.exact_time
+            ]
+            best = [file for file in of_kind if file.source.name == self.paths.get(kind)]
+            for file in (*best, *of_kind):
+                return pd.Timestamp(file.exact_time)
         return None
 
     def _repr_html_(self) -> str:
-        rows = [(one.source.name, one.kind.name) for one in self.artefacts]
+        rows = [(file.source.name, file.kind.name) for file in self.artefacts]
         files = pd.DataFrame(rows, columns=["file", "kind"])
         return f"<p>{len(files)} artefacts</p>{files.to_html(escape=True, index=False)}"
 
     def __repr__(self) -> str:
-        kinds = ", ".join(dict.fromkeys(one.kind.name for one in self.artefacts))
+        kinds = ", ".join(dict.fromkeys(file.kind.name for file in self.artefacts))
         return f"<Moment {self.name}: {kinds}>"
 
 

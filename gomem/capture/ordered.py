@@ -16,7 +16,7 @@ TIME = Column("time", "datetime64[ns, UTC]", "", "Time of the moment; missing if
 
 
 def in_order(
-    frame: pd.DataFrame, times: Mapping[str, datetime | None], *columns: str, timed: bool = True
+    frame: pd.DataFrame, times: Mapping[str, datetime | None], *columns: str, is_timed: bool = True
 ) -> pd.DataFrame:
     """The same rows, each of these columns an ordered categorical of all moments.
 
@@ -28,7 +28,7 @@ def in_order(
     dtype = pd.CategoricalDtype(pd.Index(list(times), dtype="str"), ordered=True)
     for column in columns:
         ordered[column] = pd.Categorical(frame[column], dtype=dtype)
-    if timed and TIME.name not in frame:
+    if is_timed and TIME.name not in frame:
         known = pd.to_datetime(list(times.values()), utc=True).as_unit("ns").array
         codes = ordered[columns[-1]].cat.codes.to_numpy()
         taken = known.take(codes, allow_fill=True)

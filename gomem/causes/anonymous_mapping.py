@@ -38,7 +38,9 @@ SHOWN = 3  # mappings named as evidence
 def find(case: Case) -> list[Finding]:
     """One finding for each moment with much anonymous memory outside Go; only smaps shows it."""
     found = outside_go(
-        case, lambda one: int(unnamed_mappings(one)["Rss"].sum()), case.thresholds.anonymous_bytes
+        case,
+        lambda moment: int(unnamed_mappings(moment)["Rss"].sum()),
+        case.thresholds.anonymous_bytes,
     )
     return [_finding(moment, grows, case) for moment, grows in found]
 

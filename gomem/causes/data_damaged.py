@@ -20,18 +20,19 @@ def find(case: Case) -> list[Finding]:
     damage = case.facts.damage
     if not damage:
         return []
-    sources = {one.source for one in damage}
+    sources = {place.source for place in damage}
     places, files = Count(len(damage), "place"), Count(len(sources), "file")
-    torn = any(TORN in one.what for one in damage)
+    is_torn = any(TORN in place.what for place in damage)
     shown = (
-        Evidence(one.source, one.where or "whole file", one.what, "") for one in damage[:SHOWN]
+        Evidence(place.source, place.where or "whole file", place.what, "")
+        for place in damage[:SHOWN]
     )
     return [
         CAUSE.finding(
             Severity.WARNING,
             text("Unreadable input: {} in {}; the numbers there are missing", places, files),
             evidence=shown,
-            next_step=CAUSE.remedy + _LOG_ELSEWHERE if torn else "",
+            next_step=CAUSE.remedy + _LOG_ELSEWHERE if is_torn else "",
         )
     ]
 

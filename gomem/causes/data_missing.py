@@ -57,12 +57,12 @@ class _Missing:
 def find(case: Case) -> list[Finding]:
     """One finding for all files that are missing."""
     moments = case.facts.moments
-    if all(one.ledger is None and one.memstats is None for one in moments):
+    if all(moment.ledger is None and moment.memstats is None for moment in moments):
         return [] if case.facts.capture.bench else [_without_moments()]
     lacking = [
         _Missing(name, without, what, Command(wanted.command()), takes)
         for name, fact, what, wanted, takes in _WANTED
-        if (without := [one.name for one in moments if getattr(one, fact) is None])
+        if (without := [moment.name for moment in moments if getattr(moment, fact) is None])
     ]
     return [_finding(lacking)] if lacking else []
 

@@ -82,12 +82,12 @@ def _at(moment: MomentFacts, case: Case) -> Finding | None:
     if not doubtful and (seconds is None or seconds < limits.skew_seconds):
         return None
     apart = bytes_apart(moment)
-    little = 0 < abs(apart) < limits.notable(limits.skew_bytes, moment.rss_bytes)
-    is_little = not doubtful or (little and not skew.crosses_a_collection)
+    is_small = 0 < abs(apart) < limits.notable(limits.skew_bytes, moment.rss_bytes)
+    is_little = not doubtful or (is_small and not skew.crosses_a_collection)
     mapped = _mapped_bytes(moment) if doubtful else None
     return CAUSE.finding(
         Severity.INFO if is_little else Severity.WARNING,
-        _title(moment, apart, doubtful=bool(doubtful), is_little=is_little),
+        _title(moment, apart, is_doubtful=bool(doubtful), is_little=is_little),
         moment=moment.name,
         evidence=(
             *known(
@@ -107,7 +107,7 @@ def _at(moment: MomentFacts, case: Case) -> Finding | None:
     )
 
 
-def _title(moment: MomentFacts, apart: int, *, doubtful: bool, is_little: bool) -> Text:
+def _title(moment: MomentFacts, apart: int, *, is_doubtful: bool, is_little: bool) -> Text:
     skew, off = moment.skew, Bytes(abs(apart))
     read = Text("MemStats and smaps show different states")
     if skew.seconds is not None:
@@ -115,7 +115,7 @@ def _title(moment: MomentFacts, apart: int, *, doubtful: bool, is_little: bool) 
     if skew.crosses_a_collection:
         ran = Count(skew.collections, "collection")
         return text("{}, with {} in between: do not trust the heap's parts", read, ran)
-    if not doubtful:
+    if not is_doubtful:
         return text("{}; no file says whether a collection ran in between", read)
     if is_little:
         did = "grew" if apart > 0 else "differs"

@@ -86,7 +86,7 @@ def _at(moment: MomentFacts, case: Case) -> Finding | None:
         return None
     is_large = staying >= max(limits.file_bytes, limits.large_rss_fraction * rss)
     by_path = mine.groupby("path")["Rss"].sum().sort_values(ascending=False, kind="stable")
-    mapped = [one for one in case.facts.moments if one.mappings is not None]
+    mapped = [moment for moment in case.facts.moments if moment.mappings is not None]
     before, at_first = _files(mapped[0]), Text()
     files_before = before["path"].nunique()
     if moment is mapped[-1] and len(by_path) > limits.rise_ratio * files_before:

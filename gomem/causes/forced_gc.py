@@ -47,7 +47,7 @@ def find(case: Case) -> list[Finding]:
     over = Text() if since is None else text("; none since {}", MomentName(since.moment))
     costs = Text() if cpu is None else text(", about {} of the CPU", Share(cpu))
     words = _forced(counters.forced, counters.cycles) + costs + over
-    return [_finding(case, words, cpu, counted_evidence(counters), over=bool(over))]
+    return [_finding(case, words, cpu, counted_evidence(counters), is_over=bool(over))]
 
 
 def _by_cpu_profile(case: Case) -> list[Finding]:
@@ -111,8 +111,8 @@ def _is_much(log: CollectorFacts, limits: Thresholds) -> bool:
     """Whether they are many, or cost much, however few they are."""
     share = log.marking_share_of(FORCED)
     spent = float(log.triggers.of(FORCED)["marking_cpu_seconds"])
-    dear = spent >= limits.enough_cpu_seconds and (share or 0.0) >= limits.marking_fraction
-    return dear or _are_many(log.cost.forced, log.cost.cycles, limits)
+    is_dear = spent >= limits.enough_cpu_seconds and (share or 0.0) >= limits.marking_fraction
+    return is_dear or _are_many(log.cost.forced, log.cost.cycles, limits)
 
 
 def _by_log(case: Case, log: CollectorFacts) -> Finding:
@@ -143,10 +143,10 @@ def _finding(
     cpu_fraction: float | None,
     evidence: tuple[Evidence, ...],
     *,
-    over: bool = False,
+    is_over: bool = False,
 ) -> Finding:
     callers, limits = case.facts.callers.collecting, case.thresholds
-    is_dear = (cpu_fraction or 0.0) >= limits.forced_marking_fraction and not over
+    is_dear = (cpu_fraction or 0.0) >= limits.forced_marking_fraction and not is_over
     calls = Text("The program calls runtime.GC()")
     step: str = ""
     if callers:
@@ -161,5 +161,5 @@ def _finding(
         evidence=evidence,
         next_step=step,
         sites=caller_sites(callers, limits),
-        now=not over,
+        now=not is_over,
     )

@@ -118,8 +118,8 @@ def _by_log(case: Case, log: CollectorFacts) -> Finding:
     often = every(cost.interval.p50)
     title = text("The GC takes {}, a collection {}", marking_words(log, PACER), often)
     title += _mostly(sites, case)
-    many = cost.steady_cycles >= case.thresholds.enough_cycles
-    unsure = limit_may_decide(case) or not _is_dear(marking, case)
+    has_enough = cost.steady_cycles >= case.thresholds.enough_cycles
+    is_unsure = limit_may_decide(case) or not _is_dear(marking, case)
     evidence = (
         row
         for name, unit in _CITED.items()
@@ -132,7 +132,7 @@ def _by_log(case: Case, log: CollectorFacts) -> Finding:
         evidence=(*evidence, *_site_evidence(sites, case)),
         next_step=_next_step(sites, _room(log, case.thresholds), case),
         sites=sites,
-        confidence="possible" if unsure else "certain" if many else "likely",
+        confidence="possible" if is_unsure else "certain" if has_enough else "likely",
     )
 
 
@@ -166,24 +166,24 @@ def _by_counters(case: Case) -> list[Finding]:
     is_paced = paced >= limits.deciding_fraction and not limit_leaves_no_room(case)
     if not (is_paced and is_dear and counters.cycles >= limits.enough_cycles):
         return []
-    sites, over = allocating_sites(case), counters.none_since is not None
+    sites, is_over = allocating_sites(case), counters.none_since is not None
     # A share since the start has stops in it, too: those between the moments may explain it all.
     marking = counters.least_marking_fraction
     by_stops = marking is not None and marking * paced < least
     room = _small_room(counters.room_fraction) if limit_may_decide(case) else _more_room()
     is_past = counters.since_start or counters.forced is None  # or all may have been forced
-    unsure = is_past or marking is None or by_stops or limit_may_decide(case)
-    unsure = unsure or not _is_dear(counters.marking_fraction * paced, case)
+    is_unsure = is_past or marking is None or by_stops or limit_may_decide(case)
+    is_unsure = is_unsure or not _is_dear(counters.marking_fraction * paced, case)
     return [
         CAUSE.finding(
-            Severity.INFO if over or by_stops else Severity.WARNING,
+            Severity.INFO if is_over or by_stops else Severity.WARNING,
             counted_cost(counters).capitalised() + counted_pace(counters) + _mostly(sites, case),
             cpu_fraction=counters.cpu_fraction * paced,
             evidence=(*counted_evidence(counters), *_site_evidence(sites, case)),
             next_step=_next_step(sites, room, case),
             sites=sites,
-            confidence="likely" if over or not unsure else "possible",
-            now=not over,
+            confidence="likely" if is_over or not is_unsure else "possible",
+            now=not is_over,
         )
     ]
 

@@ -51,7 +51,7 @@ def find(case: Case) -> list[Finding]:
     of_one = _of_one_dump(case)
     if of_one:
         return of_one
-    counted = [one for one in case.facts.moments if one.goroutine_count is not None]
+    counted = [moment for moment in case.facts.moments if moment.goroutine_count is not None]
     if growth.count is None and len(counted) == 1 and _are_many(counted[0], case):
         return [_many(counted[0])]
     return []
@@ -109,8 +109,8 @@ def _growing(case: Case) -> Finding:
     )
     watched = count.seconds if case.facts.goroutines_are_timed else None
     evidence = [
-        Evidence(one.path, text("goroutines, {}", which), one.goroutines, "count")
-        for which, one in (("first", first), ("last", last))
+        Evidence(end.path, text("goroutines, {}", which), end.goroutines, "count")
+        for which, end in (("first", first), ("last", last))
     ]
     return CAUSE.finding(
         Severity.WARNING,
@@ -190,14 +190,14 @@ def _sites(case: Case, size: float) -> tuple[Site, ...]:
 
 def _of_stacks(case: Case) -> list[Evidence]:
     stacks = case.facts.goroutines.stacks
-    saying = [one for one in case.facts.moments if one.memstats is not None]
+    saying = [moment for moment in case.facts.moments if moment.memstats is not None]
     if stacks is None or not saying:
         return []
     return [*rise_evidence(saying[-1].path("memstats"), "StackInuse", stacks)]
 
 
 def _of_heap(heap: float, case: Case) -> list[Evidence]:
-    saying = [one for one in case.facts.moments if one.memstats is not None]
+    saying = [moment for moment in case.facts.moments if moment.memstats is not None]
     if not heap or not saying:
         return []
     return [Evidence(saying[-1].path("memstats"), "live heap, growth", round(heap), "B")]
@@ -247,7 +247,7 @@ BLOCKED = frozenset(
 
 def _of_one_dump(case: Case) -> list[Finding]:
     """Most goroutines of a single dump are in the same place, and blocked for good or hold much."""
-    dumps = [(one, one.frame) for one in case.facts.goroutine_counts if one.frame is not None]
+    dumps = [(dump, dump.frame) for dump in case.facts.goroutine_counts if dump.frame is not None]
     waiting, limits = case.facts.goroutines.waiting, case.thresholds
     if len(dumps) != 1 or waiting is None:
         return []

@@ -86,13 +86,13 @@ def _at(moment: MomentFacts, case: Case) -> Finding | None:
     least = limits.notable(limits.fragmentation_bytes, moment.held_bytes)
     if moment.memstats is None or slots < least:
         return None
-    share, beyond = slots / int(moment.memstats["HeapInuse"]), excess >= least
-    if not beyond and share < limits.fragmentation_inuse_fraction:
+    share, is_beyond = slots / int(moment.memstats["HeapInuse"]), excess >= least
+    if not is_beyond and share < limits.fragmentation_inuse_fraction:
         return None
-    size = excess if beyond else slots
+    size = excess if is_beyond else slots
     return CAUSE.finding(
-        Severity.WARNING if beyond else Severity.INFO,
-        _title(moment, slots, is_fragmented=beyond),
+        Severity.WARNING if is_beyond else Severity.INFO,
+        _title(moment, slots, is_fragmented=is_beyond),
         moment=moment.name,
         size=size,
         evidence=(
@@ -101,7 +101,7 @@ def _at(moment: MomentFacts, case: Case) -> Finding | None:
             *rss_evidence(moment),
         ),
         next_step=text(_REMEDY, top_of_last(case, "--sample-type inuse_objects")),
-        confidence="likely" if beyond else "possible",
+        confidence="likely" if is_beyond else "possible",
     )
 
 

@@ -41,13 +41,13 @@ def find(case: Case) -> list[Finding]:
     if live.rise is None or not grows(case):
         return []
     sure = probability(case)
-    likely = (
+    is_likely = (
         sure >= thresholds.likely_probability
         and len(live.agreeing) >= thresholds.growth_likely_kinds
         and live.rise.readings >= thresholds.growth_readings
         and not goroutines_pile_up(case)  # whose it may be
     )
-    return [_finding(live, live.rise, case, confidence="likely" if likely else "possible")]
+    return [_finding(live, live.rise, case, confidence="likely" if is_likely else "possible")]
 
 
 def lack(case: Case) -> Lack | None:
@@ -56,8 +56,8 @@ def lack(case: Case) -> Lack | None:
     rise = None if live is None else live.rise
     if live is None or rise is None or rise.readings >= thresholds.growth_readings or grows(case):
         return None
-    large = rise.grown >= thresholds.growth_few_bytes
-    if not large or rise.ratio < thresholds.growth_few_ratio:
+    is_large = rise.grown >= thresholds.growth_few_bytes
+    if not is_large or rise.ratio < thresholds.growth_few_ratio:
         return None
     return Lack(
         CODE,
@@ -102,14 +102,14 @@ def _finding(live: LiveHeap, rise: Rise, case: Case, *, confidence: str) -> Find
         moment=case.facts.moments[-1].name if case.facts.moments else _last_profile(case),
         size=round(live.grown_to_the_end),
         evidence=(*_evidence(live, rise, case), *_site_evidence(sites, case)),
-        mechanism=_OF_GOROUTINES if theirs else CAUSE.mechanism,
+        mechanism=_GOROUTINE_MECHANISM if theirs else CAUSE.mechanism,
         next_step=_next_step(rise, case),
         confidence=confidence,
         sites=sites,
     )
 
 
-_OF_GOROUTINES = (
+_GOROUTINE_MECHANISM = (
     "Goroutines pile up, and what they refer to stays as long as they wait: goroutine-leak "
     "reports the same bytes."
 )

@@ -148,8 +148,10 @@ def _above(moment: MomentFacts, live: float, case: Case, *, by_profiles: bool) -
         in_use = case.facts.profiles.in_use
         path = "" if in_use is None else case.facts.profiles.path(in_use.moment)
         cited = known(path, "B", {"inuse_space, at most": live})
-    sure = moment.mappings is not None and not by_profiles
-    return _finding(moment, room, title, (*cited, *heap_evidence(moment, "HeapAlloc")), sure=sure)
+    is_sure = moment.mappings is not None and not by_profiles
+    return _finding(
+        moment, room, title, (*cited, *heap_evidence(moment, "HeapAlloc")), is_sure=is_sure
+    )
 
 
 def _of_idle(moment: MomentFacts, case: Case) -> Finding | None:
@@ -168,11 +170,11 @@ def _of_idle(moment: MomentFacts, case: Case) -> Finding | None:
         of_rss(idle, rss),
         Bytes(moment.goal.size_bytes),
     )
-    return _finding(moment, idle, title, (), sure=False)
+    return _finding(moment, idle, title, (), is_sure=False)
 
 
 def _finding(
-    moment: MomentFacts, size: int, title: Text, cited: tuple[Evidence, ...], *, sure: bool
+    moment: MomentFacts, size: int, title: Text, cited: tuple[Evidence, ...], *, is_sure: bool
 ) -> Finding:
     sizes = heap_evidence(moment, "HeapInuse", "HeapIdle", "HeapReleased", "NextGC")
     return CAUSE.finding(
@@ -181,5 +183,5 @@ def _finding(
         moment=moment.name,
         size=size,
         evidence=(*cited, *sizes, *rss_evidence(moment)),
-        confidence="certain" if sure else "likely",
+        confidence="certain" if is_sure else "likely",
     )

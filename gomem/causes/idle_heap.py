@@ -19,6 +19,6 @@ def unused_idle_bytes(case: Case, moment: MomentFacts) -> int:
     totals = list(case.facts.total_allocs.values())
     if rss is None or moment.heap is None or not totals[1:]:
         return 0
-    needed = totals[-1] - totals[0] > limits.idle_unused_fraction * idle
+    was_needed = totals[-1] - totals[0] > limits.idle_unused_fraction * idle
     least = max(limits.idle_by_goal_fraction * rss, limits.notable(limits.idle_heap_bytes, rss))
-    return 0 if needed or idle < least else idle
+    return 0 if was_needed or idle < least else idle

@@ -50,7 +50,11 @@ def find(case: Case) -> list[Finding]:
     half of what there is is idle.
     """
     limits, version, findings = case.thresholds, case.facts.go_version, []
-    divided = [one for one in case.facts.moments if one.heap is not None and one.ledger is not None]
+    divided = [
+        moment
+        for moment in case.facts.moments
+        if moment.heap is not None and moment.ledger is not None
+    ]
     lasts, after = not grows(case), None
     if divided[1:]:
         before, last = divided[-2:]
@@ -79,7 +83,10 @@ def _has_just_dropped(before: MomentFacts, last: MomentFacts, most: float) -> bo
 
 def _collected_itself(before: MomentFacts, after: MomentFacts) -> bool:
     """Whether the program called for a collection between two moments, as far as they count."""
-    forced = [0 if one.memstats is None else one.memstats["NumForcedGC"] for one in (before, after)]
+    forced = [
+        0 if moment.memstats is None else moment.memstats["NumForcedGC"]
+        for moment in (before, after)
+    ]
     return bool(pd.notna(forced).all() and forced[1] > forced[0])
 
 
@@ -129,7 +136,7 @@ def kept_bytes(moment: MomentFacts, version: GoVersion) -> int:
 
 def _finding(moment: MomentFacts, kept: int, lasts: bool, version: GoVersion) -> Finding:
     assert moment.heap is not None
-    heap, old = moment.heap, not version.possibly(Fact.BACKGROUND_SCAVENGER)
+    heap, is_old = moment.heap, not version.possibly(Fact.BACKGROUND_SCAVENGER)
     goals: dict[str, float | None] = {
         field: int(heap[name]) for name, field in _GOALS.items() if pd.notna(heap[name])
     }
@@ -151,8 +158,8 @@ def _finding(moment: MomentFacts, kept: int, lasts: bool, version: GoVersion) ->
             *rss_evidence(moment),
             *known("scavenger", "B", goals),
         ),
-        mechanism=_WITHOUT_SCAVENGER.format(version) if old else "",
-        next_step=_MOVE_ON if old else "",
+        mechanism=_WITHOUT_SCAVENGER.format(version) if is_old else "",
+        next_step=_MOVE_ON if is_old else "",
         confidence=_confidence(moment),
     )
 
@@ -240,9 +247,9 @@ def _unused(moment: MomentFacts, case: Case) -> Finding | None:
     first, *_, last = totals
     allocated = (
         evidence
-        for one in case.facts.moments
-        if one.name in (first, last)
-        for evidence in known(one.path("memstats"), "B", {"TotalAlloc": totals[one.name]})
+        for moment in case.facts.moments
+        if moment.name in (first, last)
+        for evidence in known(moment.path("memstats"), "B", {"TotalAlloc": totals[moment.name]})
     )
     return CAUSE.finding(
         Severity.INFO,

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from gomem.analysis.series.shapes import HALF
+from gomem.analysis.memory.ledger_change import MIN_MAIN_SHARE
 from gomem.causes.cause import Cause
 from gomem.causes.commands import CAPTURE_ONCE, sentences
 from gomem.causes.evidence import known
@@ -51,8 +51,10 @@ def may_grow_on(case: Case, grown_bytes: float) -> bool:
     says = any(moment.memstats is not None for moment in case.facts.moments)
     if not says or grows(case) or goroutines_pile_up(case):
         return True
-    claimed = [sum(one.groups.claimed.values()) for one in case.facts.moments if one.groups]
-    return not claimed or claimed[-1] - claimed[0] < HALF * grown_bytes
+    claimed = [
+        sum(moment.groups.claimed.values()) for moment in case.facts.moments if moment.groups
+    ]
+    return not claimed or claimed[-1] - claimed[0] < MIN_MAIN_SHARE * grown_bytes
 
 
 CAUSE = Cause(
@@ -110,15 +112,15 @@ def _gravest(
         words = "The cgroup is full: {} of its limit of {} cannot be reclaimed{}"
         return Severity.CRITICAL, text(words, share, size, most)
     if growth is not None and _is_soon(growth, limits):
-        near = growth.left_bytes <= limits.limit_reach_times * growth.seen_bytes
+        is_near = growth.left_bytes <= limits.limit_reach_times * growth.seen_bytes
         title = text(
             "The cgroup reaches its limit of {} in {}, growing by {}{}",
             size,
             Seconds(growth.seconds),
             Rate(growth.slope_bytes_per_second),
-            "" if near else ", if the little growth so far goes on",
+            "" if is_near else ", if the little growth so far goes on",
         )
-        return Severity.WARNING if near else Severity.INFO, title
+        return Severity.WARNING if is_near else Severity.INFO, title
     return _by_what_can_come(moment, use, limits)
 
 

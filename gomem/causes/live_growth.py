@@ -34,8 +34,8 @@ def features(case: Case) -> dict[str, float] | None:
 
 def _is_large(rise: Rise, thresholds: Thresholds) -> bool:
     """Whether a rise is large enough to be looked at with two readings alone."""
-    many_times = rise.last >= thresholds.growth_few_ratio * rise.first
-    return many_times and rise.grown >= thresholds.growth_few_bytes
+    is_many_times = rise.last >= thresholds.growth_few_ratio * rise.first
+    return is_many_times and rise.grown >= thresholds.growth_few_bytes
 
 
 def matters(rise: Rise | None, thresholds: Thresholds) -> bool:

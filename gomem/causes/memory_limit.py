@@ -40,6 +40,6 @@ def limit_leaves_no_room(case: Case) -> bool:
         return False
     many = limits.are_frequent(counters.interval_seconds)
     marking = counters.least_marking_fraction  # without the stops, which no limit makes
-    dear = (counters.marking_fraction if marking is None else marking) >= limits.marking_fraction
-    cost = many or dear or counters.limiter_cycle is not None
+    is_dear = (counters.marking_fraction if marking is None else marking) >= limits.marking_fraction
+    cost = many or is_dear or counters.limiter_cycle is not None
     return cost and counters.room_fraction <= limits.limit_room_fraction

@@ -182,7 +182,7 @@ def _by_room(case: Case) -> list[Finding]:
     if counters is None or not limit_leaves_no_room(case):
         return []
     goal, live, cpu = counters.goal_bytes or 0, counters.live_bytes or 0.0, counters.cpu_fraction
-    limited, last = counters.limiter_cycle is not None, counters.last
+    is_limited, last = counters.limiter_cycle is not None, counters.last
     cost = Text() if cpu is None else text("; {}", counted_cost(counters))
     title = text(
         "The heap has next to no room, as under a memory limit: {} above {} live{}",
@@ -207,7 +207,7 @@ def _by_room(case: Case) -> list[Finding]:
             cpu_fraction=cpu,
             evidence=evidence,
             next_step=text(_REMEDY, top_of_last(case)),
-            confidence="likely" if limited else "possible",
+            confidence="likely" if is_limited else "possible",
         )
     ]
 

@@ -53,12 +53,13 @@ def find(case: Case) -> list[Finding]:
     """One finding for each moment with much C memory; the last says whether it grows."""
     if all(moment.mappings is None for moment in case.facts.moments):
         return _by_totals(case)
-    threads = not threads_pile_up(case)  # theirs are thread-growth's
+    with_threads = not threads_pile_up(case)  # theirs are thread-growth's
     found = outside_go(
-        case, lambda one: native_memory(one, threads).bytes, case.thresholds.native_bytes
+        case, lambda moment: native_memory(moment, with_threads).bytes, case.thresholds.native_bytes
     )
     return [
-        _finding(moment, native_memory(moment, threads), grows, case) for moment, grows in found
+        _finding(moment, native_memory(moment, with_threads), grows, case)
+        for moment, grows in found
     ]
 
 

@@ -108,8 +108,8 @@ def growth(
     thresholds, sure = case.thresholds, scores()[CODE].probability(values)
     if sure < thresholds.possible_probability:
         return None
-    enough = level.rise.readings >= thresholds.growth_readings
-    likely = enough and sure >= thresholds.likely_probability
+    has_enough = level.rise.readings >= thresholds.growth_readings
+    likely = has_enough and sure >= thresholds.likely_probability
     confidence = "likely" if likely else "possible"
     return Growth(level.rise, account.last.total_bytes, account.is_timed, sure, confidence)
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 WEIGHTS = "weights.toml"
-LEAST, MOST = 0.05, 1e4  # beyond either, a logarithm says nothing more
+MIN_VALUE, MAX_VALUE = 0.05, 1e4  # beyond either, a logarithm says nothing more
 MAX_ODDS = 500.0  # beyond, the exponential has no float
 
 
@@ -72,7 +72,7 @@ class Score:
 
 def bounded_log(value: float) -> float:
     """The logarithm of a feature that spans decades."""
-    return math.log(min(max(value, LEAST), MOST))
+    return math.log(min(max(value, MIN_VALUE), MAX_VALUE))
 
 
 @cache

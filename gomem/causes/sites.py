@@ -103,9 +103,9 @@ def caller_sites(
     """
     low = math.nan if math.isnan(size) else 0.0
     return tuple(
-        Site(one.called or one.function, one.function, one.file, one.line, low, size, size, share)
-        for one in callers[:SITES]
-        if (share := one.share) >= thresholds.named_share
+        Site(by.called or by.function, by.function, by.file, by.line, low, size, size, share)
+        for by in callers[:SITES]
+        if (share := by.share) >= thresholds.named_share
     )
 
 

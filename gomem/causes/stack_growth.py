@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from gomem.analysis.memory.groups import STACKS
-from gomem.analysis.series.shapes import HALF
+from gomem.analysis.series.shapes import MIN_SWING
 from gomem.causes.cause import Cause
 from gomem.causes.commands import TAKE_GOROUTINES, TAKE_STACKS, with_files
 from gomem.causes.evidence import heap_evidence, known, rss_evidence
@@ -84,7 +84,7 @@ def stack_bytes(moment: MomentFacts, case: Case) -> int:
 def _come_and_go(sizes: NDArray[np.float64]) -> bool:
     """Whether stacks fell by half between two moments, and rose by as much again."""
     return any(
-        HALF * min(sizes[:place].max(), sizes[place + 1 :].max()) >= sizes[place]
+        MIN_SWING * min(sizes[:place].max(), sizes[place + 1 :].max()) >= sizes[place]
         for place in range(1, len(sizes) - 1)
     )
 
@@ -112,13 +112,13 @@ def _at(moment: MomentFacts, case: Case) -> Finding | None:
         return None
     large_part = limits.large_rss_fraction * (moment.rss_bytes or 0)
     are_large = count is None or size >= limits.stack_each_bytes * count
-    few = (count or 0) < limits.goroutine_count and not goroutines_pile_up(case)
-    if not are_large and not (moment.rss_bytes and few and size >= large_part):
+    are_few = (count or 0) < limits.goroutine_count and not goroutines_pile_up(case)
+    if not are_large and not (moment.rss_bytes and are_few and size >= large_part):
         return None
     counted = [known for known in case.facts.moments if known.memstats is not None]
-    lasting = not _come_and_go(np.array([stack_bytes(known, case) for known in counted], float))
+    is_lasting = not _come_and_go(np.array([stack_bytes(known, case) for known in counted], float))
     is_watched = len(counted) >= limits.growth_readings  # fewer show no direction
-    is_grave = lasting and are_large and count is not None and size >= large_part
+    is_grave = is_lasting and are_large and count is not None and size >= large_part
     deep = deep_recursion(case)
     is_least, takes = moment.memstats is None, Text(Bytes(size))
     if is_least:
@@ -147,6 +147,6 @@ def _at(moment: MomentFacts, case: Case) -> Finding | None:
         ),
         mechanism=_UNCOUNTED if count is None else "",
         next_step=_next_step(deep, is_counted=count is not None),
-        confidence="likely" if lasting and count is not None and is_watched else "possible",
+        confidence="likely" if is_lasting and count is not None and is_watched else "possible",
         sites=caller_sites(deep, limits, size),
     )

@@ -42,7 +42,7 @@ def find(case: Case) -> list[Finding]:
     held = text("; their C stacks hold {}", Bytes(size)) if size else during
     sites = caller_sites(callers, thresholds, size or 0)
     who = text(", C called by {}", Function(sites[0].own_function)) if sites else Text()
-    likely = rise.readings >= thresholds.growth_readings
+    is_likely = rise.readings >= thresholds.growth_readings
     return [
         CAUSE.finding(
             Severity.WARNING,
@@ -62,7 +62,7 @@ def find(case: Case) -> list[Finding]:
                 *rss_evidence(last),
             ),
             next_step=sentences(CAUSE.remedy, called_by(callers, "C")),
-            confidence="likely" if likely else "possible",
+            confidence="likely" if is_likely else "possible",
             sites=sites,
         )
     ]

@@ -101,8 +101,8 @@ def _by_release(moment: MomentFacts, case: Case) -> Finding | None:
         return None
     # A release that zeroes leaves none of it untouched; and without the count of pointers
     # large and resident is what any program with big buffers shows.
-    touched = size >= limits.untouched_resident_fraction * large.pointer_bytes
-    if not is_known and not (touched and SCANNABLE in moment.metrics):
+    is_touched = size >= limits.untouched_resident_fraction * large.pointer_bytes
+    if not is_known and not (is_touched and SCANNABLE in moment.metrics):
         return None
     words = "{} zeroes large allocations: {}{} of RSS ({}) is such memory, written or not"
     in_large = {"HeapAlloc in objects above BySize": large.large_bytes}
@@ -145,8 +145,8 @@ def _is_comparable(moment: MomentFacts, before: MomentFacts, case: Case) -> bool
     """
     if case.baseline is not None and case.baseline.go_version.certainly(Fact.ZEROES_LARGE):
         return False
-    for one in (moment, before):
-        if one.ledger is None or one.rss_bytes is None or one.skew.crosses_a_collection:
+    for side in (moment, before):
+        if side.ledger is None or side.rss_bytes is None or side.skew.crosses_a_collection:
             return False
     if moment.heap is None or before.heap is None:
         return False

@@ -179,7 +179,9 @@ class Panel:
         self, x: Any, low: Any, high: Any, look: Look, label: str = "", *, steps: bool = False
     ) -> None:
         """Fill between two lines; in steps, each value holds until the next."""
-        x, low, high = np.broadcast_arrays(*(np.asarray(one, float) for one in (x, low, high)))
+        x, low, high = np.broadcast_arrays(
+            *(np.asarray(values, float) for values in (x, low, high))
+        )
         if steps:
             x, low, high = _held(x), _values_held(low), _values_held(high)
         self.marks.append(Area(x, low, high, look, label))
@@ -215,8 +217,8 @@ class Panel:
 
     def labelled(self) -> list[Bar | Area | Line]:
         """What a legend has to explain, the first of each label."""
-        marks = [one for one in self.marks if isinstance(one, Bar | Area | Line) and one.label]
-        return list({one.label: one for one in reversed(marks)}.values())[::-1]
+        marks = [mark for mark in self.marks if isinstance(mark, Bar | Area | Line) and mark.label]
+        return list({mark.label: mark for mark in reversed(marks)}.values())[::-1]
 
 
 def _held(x: np.ndarray) -> np.ndarray:
@@ -240,7 +242,7 @@ class Legend:
     @property
     def labels(self) -> list[str]:
         """Its words, in order."""
-        return [one.label for one in self.entries]
+        return [entry.label for entry in self.entries]
 
 
 @dataclass(slots=True)

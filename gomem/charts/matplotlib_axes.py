@@ -29,7 +29,7 @@ DOWN = 3.5 + 0.8 * SIZE  # points from an axis to the line on which its names st
 SLANT = 30  # degrees of names that have no room side by side
 TITLE_INCHES, MARGIN_INCHES = 0.26, 0.06  # above a figure of its own
 ROOM_FOR_WORDS = 22.0  # points above a panel that words may take
-SMALL, MOST_ROWS = 7.0, 4  # of a legend above Axes of somebody's own: points of type, rows
+SMALL, MAX_ROWS = 7.0, 4  # of a legend above Axes of somebody's own: points of type, rows
 _UPRIGHT = {"top": "top", "middle": "center", "bottom": "baseline"}
 _ANCHOR = {"start": "left", "middle": "center", "end": "right"}
 _EDGES = {"left": 0.0, "right": 1.0, "bottom": 0.0, "top": 1.0}
@@ -50,7 +50,7 @@ def draw_on(chart: Chart, axes: Axes | Sequence[Axes] | None = None, title: str 
     for panel, ax in zip(chart.panels, given, strict=True):
         _draw_panel(ax, panel)
     above = 0.0  # points above the first panel that are taken
-    if any(one.y == "top" for one in chart.panels[0].marks if isinstance(one, Words)):
+    if any(mark.y == "top" for mark in chart.panels[0].marks if isinstance(mark, Words)):
         above = ROOM_FOR_WORDS
     if chart.legend is not None:  # Axes of somebody's own have no room set aside for it
         above += _explain_above(given[0], chart.legend, above)
@@ -62,8 +62,8 @@ def draw_on(chart: Chart, axes: Axes | Sequence[Axes] | None = None, title: str 
 def _draw_alone(chart: Chart, title: str) -> list[Axes]:
     """On a figure of the chart's size, with Axes where its panels stand, and room for the title."""
     wide, high = chart.width, chart.height + TITLE_INCHES * bool(title)
-    places = [(one.left / wide, one.bottom / high, one.width / wide, one.height / high)
-              for one in chart.panels]  # fmt: skip
+    places = [(panel.left / wide, panel.bottom / high, panel.width / wide, panel.height / high)
+              for panel in chart.panels]  # fmt: skip
     figure = plt.figure(figsize=(wide, high))
     axes = list(map(figure.add_axes, places))
     for panel, ax in zip(chart.panels, axes, strict=True):
@@ -81,7 +81,7 @@ def _draw_alone(chart: Chart, title: str) -> list[Axes]:
 
 def _explain_above(ax: Axes, legend: Legend, above: float) -> float:
     """A compact legend above Axes, so many points up; how many it takes."""
-    columns = max(legend.columns, -(-len(legend.entries) // MOST_ROWS))
+    columns = max(legend.columns, -(-len(legend.entries) // MAX_ROWS))
     small = {"fontsize": SMALL, "columnspacing": 1.0, "labelspacing": 0.25}
     words = _words_of(replace(legend, columns=columns)) | small
     high = ax.get_window_extent().height * 72 / ax.figure.dpi
@@ -109,19 +109,19 @@ def _name(ax: Axes, which: str, axis: Axis) -> None:
     side = ax.xaxis if which == "x" else ax.yaxis
     side.set_minor_locator(NullLocator())
     side.set_minor_formatter(NullFormatter())
-    labels = [printable(one.label) for one in axis.ticks]
-    named = side.set_ticks([one.value for one in axis.ticks], labels)
+    labels = [printable(tick.label) for tick in axis.ticks]
+    named = side.set_ticks([tick.value for tick in axis.ticks], labels)
     side.set_tick_params(length=0, labelsize=SIZE)
     if which == "x" and not axis.slanted:  # on one line, whatever letters they have
         side.set_tick_params(pad=DOWN)
-    for tick, one in zip(named, axis.ticks, strict=True):
-        tick.label1.set(alpha=MUTED if axis.muted else 1.0, parse_math=False)
+    for drawn, tick in zip(named, axis.ticks, strict=True):
+        drawn.label1.set(alpha=MUTED if axis.muted else 1.0, parse_math=False)
         if which == "x" and not axis.slanted:
-            tick.label1.set(va="baseline")
+            drawn.label1.set(va="baseline")
         if which == "x" and axis.slanted:
-            tick.label1.set(rotation=SLANT, ha="right", rotation_mode="anchor")
-        elif which == "x" and one.anchor is not None:
-            tick.label1.set(ha=_ANCHOR[one.anchor])
+            drawn.label1.set(rotation=SLANT, ha="right", rotation_mode="anchor")
+        elif which == "x" and tick.anchor is not None:
+            drawn.label1.set(ha=_ANCHOR[tick.anchor])
     if axis.grid:
         side.grid(visible=True, color=_colour(INK), alpha=FAINT, linewidth=0.6)
 
@@ -165,10 +165,10 @@ def _write(ax: Axes, words: Words) -> None:
 def _words_of(legend: Legend) -> dict[str, Any]:
     """The legend's samples, down its columns, so that they are read along its rows as in a page."""
     columns = max(1, min(legend.columns, len(legend.entries)))
-    entries = [one for column in range(columns) for one in legend.entries[column::columns]]
+    entries = [entry for column in range(columns) for entry in legend.entries[column::columns]]
     samples = [
-        Line2D([], [], **_lined(one)) if isinstance(one, Line) else Patch(**_filled(one))
-        for one in entries
+        Line2D([], [], **_lined(entry)) if isinstance(entry, Line) else Patch(**_filled(entry))
+        for entry in entries
     ]
     return {
         "handles": samples, "ncols": columns, "frameon": False,

@@ -94,7 +94,7 @@ class _Sheet:
         if look.edge != "none" and look.width:
             said += f' stroke="{look.edge}" stroke-width="{_number(look.width)}"'
             if look.dash:
-                on, off = (_number(one * look.width) for one in _DASH_LENGTHS[look.dash])
+                on, off = (_number(length * look.width) for length in _DASH_LENGTHS[look.dash])
                 said += f' stroke-dasharray="{on} {off}"'
         return said + (f' opacity="{_number(look.opacity)}"' if look.opacity < 1 else "")
 
@@ -166,9 +166,9 @@ class _Field:
     def draw(self) -> None:
         left, top, right, bottom = self.edges
         x, y = self.panel.x, self.panel.y
-        places = self.right([one.value for one in x.ticks]) if x.grid else ()
+        places = self.right([tick.value for tick in x.ticks]) if x.grid else ()
         path = "".join(f"M{_number(at)} {_number(top)}V{_number(bottom)}" for at in places)
-        places = self.down([one.value for one in y.ticks]) if y.grid else ()
+        places = self.down([tick.value for tick in y.ticks]) if y.grid else ()
         path += "".join(f"M{_number(left)} {_number(at)}H{_number(right)}" for at in places)
         self.sheet.path(path, Look(edge=INK, opacity=FAINT))
         for mark in self.panel.marks:
@@ -177,12 +177,12 @@ class _Field:
             foot = f"M{_number(left)} {_number(bottom)}H{_number(right)}"
             self.sheet.path(foot, Look(edge=INK))
         muted = MUTED if x.muted else 1.0
-        for tick, at in zip(x.ticks, self.right([one.value for one in x.ticks]), strict=True):
+        for tick, at in zip(x.ticks, self.right([tick.value for tick in x.ticks]), strict=True):
             anchor = tick.anchor or ("end" if x.slanted else "middle")
             words = Words(tick.label, "left", "bottom", anchor=anchor, upright="top", opacity=muted)
             self.sheet.words(at, bottom + TICK, words, slanted=x.slanted)
         muted = MUTED if y.muted else 1.0
-        for tick, at in zip(y.ticks, self.down([one.value for one in y.ticks]), strict=True):
+        for tick, at in zip(y.ticks, self.down([tick.value for tick in y.ticks]), strict=True):
             words = Words(tick.label, "left", "bottom", anchor="end", opacity=muted)
             self.sheet.words(left - TICK, at, words)
 

@@ -30,7 +30,7 @@ _SHORT_UNITS = ((1.0, "s"), (MILLISECOND, "ms"), (MICROSECOND, "µs"), (NANOSECO
 
 def time_ticks(low: float, high: float, at_most: int = 8) -> list[float]:
     """Round times from `low` to `high`, in seconds."""
-    step = next((one for one in _STEPS if (high - low) / one <= at_most), _STEPS[-1])
+    step = next((step for step in _STEPS if (high - low) / step <= at_most), _STEPS[-1])
     first = int(low // step) + (low % step > 0)
     return [step * number for number in range(first, int(high // step) + 1)][: 4 * at_most]
 
@@ -39,13 +39,13 @@ def time_label(seconds: float, step: float) -> str:
     """A time of a tick, in the unit of the step between two: `90 s`, `1.5 h`, `0`."""
     if seconds == 0:
         return "0"
-    _, size, unit = next((one for one in _UNITS if step >= one[0]), _UNITS[-1])
+    _, size, unit = next((row for row in _UNITS if step >= row[0]), _UNITS[-1])
     return f"{seconds / size:g} {unit}"
 
 
 def duration_label(seconds: float) -> str:
     """A duration that is a power of ten: `10 µs`, `1 ms`, `100 s`."""
-    size, unit = next((one for one in _SHORT_UNITS if seconds >= 0.999 * one[0]), _SHORT_UNITS[-1])
+    size, unit = next((row for row in _SHORT_UNITS if seconds >= 0.999 * row[0]), _SHORT_UNITS[-1])
     return f"{seconds / size:.0f} {unit}"
 
 

@@ -217,14 +217,14 @@ def _rendered(
     """The comparison in the format asked for; several builds go by their own names."""
     from gomem.comparison.builds import BuildComparison
 
-    several = isinstance(comparison, BuildComparison)
-    sides = {} if several else dict(zip(("before", "after"), names, strict=True))
+    is_of_builds = isinstance(comparison, BuildComparison)
+    sides = {} if is_of_builds else dict(zip(("before", "after"), names, strict=True))
     if chosen in VIEWS:
         module, *renderers = VIEWS[chosen]
-        render = getattr(import_module(f"gomem.views.{module}"), renderers[several])
+        render = getattr(import_module(f"gomem.views.{module}"), renderers[is_of_builds])
         return render(comparison, **sides)
     from gomem.views.comparison.builds import builds_document
     from gomem.views.comparison.document import comparison_document
 
-    document: Any = builds_document if several else comparison_document
+    document: Any = builds_document if is_of_builds else comparison_document
     return written_as(chosen, document(comparison, **sides), target)

@@ -58,7 +58,9 @@ def _bash(options: dict[str, Words]) -> str:
     lines += ["      *)", '        case "${COMP_WORDS[1]} $now" in']
     each = {f"{name} -": tuple(filter(None, words)) for name, words in options.items()}
     each |= {f"{name} ": words[""] for name, words in options.items() if words.get("")}
-    lines += [f'          "{begin}"*) words="{" ".join(one)}" ;;' for begin, one in each.items()]
+    lines += [
+        f'          "{begin}"*) words="{" ".join(words)}" ;;' for begin, words in each.items()
+    ]
     lines += ["        esac ;;", "    esac", "  fi",
               '  COMPREPLY=($(compgen -W "$words" -- "$now"))', "}",
               "complete -o bashdefault -o default -F _gomem gomem"]  # fmt: skip

@@ -158,16 +158,16 @@ def parser_of(name: str) -> Any:
     app = typer.Typer(add_completion=False, pretty_exceptions_enable=False, rich_markup_mode=None)
     said, _, each = inspect.cleandoc(command.__doc__ or "").partition("Args:\n")
     words, _, examples = said.partition("Examples:\n")
-    told = [" ".join(one.split()) for one in words.strip().split("\n\n")]
-    shown = [f"  {one.strip()}" for one in examples.strip().split("\n")]
+    told = [" ".join(paragraph.split()) for paragraph in words.strip().split("\n\n")]
+    shown = [f"  {line.strip()}" for line in examples.strip().split("\n")]
     told.append("\n".join(["\b", "Examples:", *shown]))  # whose lines are not filled
     app.command(name, help="\n\n".join(told))(_stoppable(command))
     parser: Any = typer.main.get_command(app)
     means = {found[1]: " ".join(found[2].split()) for found in _ARGUMENT.finditer(each)}
-    for one in parser.params:
-        one.help = one.help or means.get(one.name)
-        if one.default is False:  # a flag that is not set is off
-            one.show_default = False
+    for param in parser.params:
+        param.help = param.help or means.get(param.name)
+        if param.default is False:  # a flag that is not set is off
+            param.show_default = False
     return parser
 
 

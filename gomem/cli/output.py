@@ -148,7 +148,7 @@ def format_of(output: Path, endings: Mapping[str, T]) -> T | None:
         page = shlex.quote(str(Path(shown).with_suffix(".html")))
         print_it = f"chromium --headless --print-to-pdf={shlex.quote(shown)} {page}"
         raise CaptureError(f"{shown}: gomem writes no PDF; write {page}, then: {print_it}")
-    known = ", ".join(f".{one}" for one in endings)
+    known = ", ".join(f".{ending}" for ending in endings)
     raise CaptureError(f"{shown}: unknown ending; wanted one of {known}, or --format")
 
 

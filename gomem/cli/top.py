@@ -98,7 +98,7 @@ def top(
     """
     from gomem.views.profile.top import RENDERED
 
-    read = [*profiles, *(escapes or []), *(one for one in (base, diff_base) if one is not None)]
+    read = [*profiles, *(escapes or []), *(path for path in (base, diff_base) if path is not None)]
     check_writable(output, force=force, inputs=read)
     filters = {
         "focus": focus, "ignore": ignore, "hide": hide, "show": show, "show_from": show_from,
@@ -199,7 +199,7 @@ def _reasons(
     from gomem.inputs.escapes.table import read_escapes
 
     told = [read_escapes(path) for path in escapes]
-    tell_damage(one for analysis in told for one in analysis.damaged)
+    tell_damage(place for analysis in told for place in analysis.damaged)
     verdicts = pd.concat([analysis.on_the_heap for analysis in told], ignore_index=True)
     return site_reasons(part, verdicts, sample_type, n)
 

@@ -11,7 +11,7 @@ import pandas as pd
 from gomem.comparison.samples import (
     BENCHMARK,
     GEOMEANS,
-    LEAST_CHANGE,
+    MIN_CHANGE,
     NO_CHANGE_SHOWN,
     compare_samples,
     listed,
@@ -30,7 +30,7 @@ DRIFT = "times also differ by what the machine did meanwhile, unless before and 
 
 
 def compare_bench(
-    before: Bench, after: Bench, *, least_change: float = LEAST_CHANGE, margin: float | None = None
+    before: Bench, after: Bench, *, least_change: float = MIN_CHANGE, margin: float | None = None
 ) -> Comparison:
     """Compare two benchmark files as `compare_samples` does, by the names of `matched_samples`."""
     old, new = (side.assign(layer=BENCHMARK) for side in matched_samples(before, after))

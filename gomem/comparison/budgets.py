@@ -26,7 +26,7 @@ from gomem.comparison.single_values import ALLOCATION_RATE, GC_CPU, HEAP, REQUES
 from gomem.errors import CaptureError, did_you_mean
 from gomem.inputs.gobench.parse import tidy_unit
 from gomem.inputs.schema import Column, build_rows, rows_of
-from gomem.statistics.rank_tests import ALPHA, LEAST_VALUES, beyond_chance, can_tell, rank_sum_p
+from gomem.statistics.rank_tests import ALPHA, MIN_VALUES, beyond_chance, can_tell, rank_sum_p
 from gomem.units import format_relative, is_unknown
 
 if TYPE_CHECKING:
@@ -72,7 +72,7 @@ _FACTORS = {
 _FACTORS["B"] |= {f"{prefix}iB": 1 << 10 * power for power, prefix in enumerate("KMG", start=1)}
 RELATIVE, POINTS = "%", "pp"
 POWER_AND_LEVEL = (1.96 + 0.84) ** 2  # normal quantiles of 5 %, two-sided, and of 80 % power
-MOST_RUNS = 1000  # a number of runs beyond which nobody will measure
+MAX_RUNS = 1000  # a number of runs beyond which nobody will measure
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,7 +124,7 @@ def within_budgets(comparison: Comparison, budgets: Sequence[Budget]) -> Compari
     """
     if not budgets:
         return comparison
-    rows = [row for one in budgets for row in _of_budget(one, comparison)]
+    rows = [row for budget in budgets for row in _of_budget(budget, comparison)]
     stands = build_rows(rows, BUDGETS)
     return replace(comparison, budgets=stands, budgets_summary=summed_up(stands))
 
@@ -206,13 +206,13 @@ def _state(
     before: FloatArray, after: FloatArray, allowed: FloatArray, sign: float, unit: str
 ) -> tuple[str, float | None, str]:
     """How one metric stands, with p and what to know."""
-    beyond = sign * (np.median(after) - np.median(allowed)) > 0
+    is_beyond = sign * (np.median(after) - np.median(allowed)) > 0
     if len(set(before)) == len(set(after)) == 1 and min(len(before), len(after)) > 1:
-        return (BROKEN if beyond else MET), None, ""  # it does not vary: a count, as a rule
+        return (BROKEN if is_beyond else MET), None, ""  # it does not vary: a count, as a rule
     if not can_tell(len(before), len(after)):
         return _of_few(before, after, allowed, sign, unit)
     p = rank_sum_p(allowed, after)
-    if not beyond:
+    if not is_beyond:
         return MET, p, ""
     if p is not None and p <= ALPHA:
         return BROKEN, p, ""
@@ -224,14 +224,14 @@ def _of_few(
 ) -> tuple[str, float | None, str]:
     """What too few values for a test tell: only what is about the same, or far away."""
     old, new, worst = (float(np.median(values)) for values in (before, after, allowed))
-    one = "one value" if len(before) == len(after) == 1 else "a few values"
+    few = "one value" if len(before) == len(after) == 1 else "a few values"
     if sign * (new - worst) > 0:
         state, wanted = _toward(worst, new, sign, unit), {WORSE: BROKEN}
     else:
         state, wanted = _toward(old, new, sign, unit), {BETTER: MET, SAME: MET}
     if state in wanted:
-        return wanted[state], None, f"by {one} per side"
-    return CANNOT_TELL, None, f"{one} per side cannot decide; use {LEAST_VALUES} or more"
+        return wanted[state], None, f"by {few} per side"
+    return CANNOT_TELL, None, f"{few} per side cannot decide; use {MIN_VALUES} or more"
 
 
 def _toward(old: float, new: float, sign: float, unit: str) -> str:
@@ -246,7 +246,7 @@ def _more(before: FloatArray, after: FloatArray) -> str:
     if share == 0.5:
         return ""
     runs = math.ceil(POWER_AND_LEVEL / (6 * (share - 0.5) ** 2))
-    return f"; about {runs} runs per side would decide" if runs <= MOST_RUNS else ""
+    return f"; about {runs} runs per side would decide" if runs <= MAX_RUNS else ""
 
 
 def summed_up(budgets: pd.DataFrame) -> str:

@@ -20,14 +20,14 @@ import pandas as pd
 from gomem.comparison.budgets import within_budgets
 from gomem.comparison.comparison import compare, opened
 from gomem.comparison.direction import MIXED, together
-from gomem.comparison.judgement import OF_RUNS
+from gomem.comparison.judgement import ONE_RUN
 from gomem.comparison.outliers import OUTLIERS, outlier_words, outliers
 from gomem.comparison.samples import (
     BENCHMARK,
     BETTER,
-    LEAST_CHANGE,
+    FAMILY_NOTE,
     METRICS,
-    OF_FAMILY,
+    MIN_CHANGE,
     SAME,
     TOO_FEW,
     WORSE,
@@ -46,11 +46,11 @@ if TYPE_CHECKING:
     from gomem.comparison.samples import Comparison
     from gomem.errors import Damage
 
-_OF = {column.name: column for column in METRICS}
+_COLUMN = {column.name: column for column in METRICS}
 BUILD_METRICS = (
-    _OF["name"],
-    _OF["unit"],
-    _OF["layer"],
+    _COLUMN["name"],
+    _COLUMN["unit"],
+    _COLUMN["layer"],
     Column("build", "str", "", "Which of those compared; the baseline's row comes first."),
     Column("n", "int64", "count", "Measurements."),
     Column("median", "Float64", "", "Their median, in the unit."),
@@ -60,22 +60,22 @@ BUILD_METRICS = (
     Column("baseline_median", "Float64", "", "Their median, in the unit."),
     Column("difference", "Float64", "", "Median less the baseline's; missing for itself."),
     Column("change", "Float64", "fraction", "Difference over the baseline's median."),
-    _OF["p_value"],
+    _COLUMN["p_value"],
     Column(
         "p_adjusted", "Float64", "fraction", "The same, corrected for all of all builds (Holm)."
     ),
-    _OF["better"],
+    _COLUMN["better"],
     Column(
         "verdict",
         "str",
         "",
         "Against the baseline: better, worse, changed, same, ~ or ?; missing for the baseline.",
     ),
-    _OF["equivalence"],
-    _OF["p_no_worse"],
-    _OF["note"],
+    _COLUMN["equivalence"],
+    _COLUMN["p_no_worse"],
+    _COLUMN["note"],
 )
-OF_A_PAIR = (
+PAIR_COLUMNS = (
     "difference", "change", "p_value", "p_adjusted", "verdict", "equivalence", "p_no_worse",
 )  # fmt: skip
 _KEYS = ["layer", "unit", "name"]
@@ -130,18 +130,21 @@ class BuildComparison:
     @property
     def budgets_summary(self) -> str:
         """The same in a sentence a build; empty without budgets."""
-        said = {name: one.budgets_summary for name, one in self.comparisons.items()}
+        said = {name: comparison.budgets_summary for name, comparison in self.comparisons.items()}
         return " ".join(f"{name}: {words}" for name, words in said.items() if words)
 
     def within(self, budgets: Sequence[Budget]) -> BuildComparison:
         """The same, with how each budget stands in each build; raises as `within_budgets`."""
-        held = {name: within_budgets(one, budgets) for name, one in self.comparisons.items()}
+        held = {
+            name: within_budgets(comparison, budgets)
+            for name, comparison in self.comparisons.items()
+        }
         return replace(self, comparisons=held)
 
     @property
     def damaged(self) -> tuple[Damage, ...]:
         """What of any build could not be read, each once."""
-        found = (one for each in self.comparisons.values() for one in each.damaged)
+        found = (place for each in self.comparisons.values() for place in each.damaged)
         return tuple(dict.fromkeys(found))
 
     def __repr__(self) -> str:
@@ -158,7 +161,7 @@ def compare_many(
     baseline: str | None = None,
     requests: int | None = None,
     renames: Sequence[str] = (),
-    least_change: float = LEAST_CHANGE,
+    least_change: float = MIN_CHANGE,
     margin: float | None = None,
 ) -> BuildComparison:
     """Compare several builds with one of them: releases, values of GOGC, pods.
@@ -201,7 +204,9 @@ def compare_many(
 def against_baseline(baseline: str, comparisons: Mapping[str, Comparison]) -> BuildComparison:
     """Comparisons of each other build, by name, with one baseline, as one."""
     metrics = _metrics(baseline, comparisons)
-    unlike = outliers(metrics, [name for name, one in comparisons.items() if one.unlike])
+    unlike = outliers(
+        metrics, [name for name, comparison in comparisons.items() if comparison.unlike]
+    )
     judgement = _judgement(baseline, comparisons, unlike)
     notes = tuple(_notes(comparisons))
     return BuildComparison(baseline, comparisons, metrics, judgement, unlike, notes)
@@ -209,7 +214,7 @@ def against_baseline(baseline: str, comparisons: Mapping[str, Comparison]) -> Bu
 
 def _metrics(baseline: str, comparisons: Mapping[str, Comparison]) -> pd.DataFrame:
     """Rows by metric, in the order in which the comparisons have them; see `BUILD_METRICS`."""
-    pairs = [one.metrics.assign(build=name) for name, one in comparisons.items()]
+    pairs = [comparison.metrics.assign(build=name) for name, comparison in comparisons.items()]
     rows = pd.concat(pairs, ignore_index=True)
     adjusted, families = _corrected(rows, comparisons)
     found: dict[tuple[str, ...], list[dict[str, Any]]] = {}
@@ -228,8 +233,8 @@ def _corrected(
 ) -> tuple[list[float | None], list[int]]:
     """Each row's p, corrected for all comparisons of its kind, and how many those are."""
     varying = set()
-    for name, one in comparisons.items():
-        values = one.samples.groupby(_KEYS)["value"].nunique()
+    for name, comparison in comparisons.items():
+        values = comparison.samples.groupby(_KEYS)["value"].nunique()
         varying |= {(name, *key) for key in values[values > 1].index}
     keys = zip(rows["build"], *(rows[key] for key in _KEYS), strict=True)
     counts = [key in varying for key in keys]
@@ -244,15 +249,15 @@ def _corrected(
 
 
 def _baseline_row(row: dict[str, Any], baseline: str) -> dict[str, Any]:
-    absent = dict.fromkeys(OF_A_PAIR)
+    absent = dict.fromkeys(PAIR_COLUMNS)
     return {**row, **_own(row, "before"), **absent, "build": baseline, "note": ""}
 
 
 def _build_row(row: dict[str, Any], p_adjusted: float | None, family: int) -> dict[str, Any]:
-    of_pair = OF_FAMILY.partition("{")[0]
-    kept = [one for one in row["note"].split("; ") if one and not one.startswith(of_pair)]
+    of_pair = FAMILY_NOTE.partition("{")[0]
+    kept = [note for note in row["note"].split("; ") if note and not note.startswith(of_pair)]
     if p_adjusted is not None and row["p_value"] <= ALPHA < p_adjusted:
-        kept.append(OF_FAMILY.format(family))
+        kept.append(FAMILY_NOTE.format(family))
     return {**row, **_own(row, "after"), "p_adjusted": p_adjusted, "note": "; ".join(kept)}
 
 
@@ -267,8 +272,8 @@ def _judgement(
 ) -> Judgement:
     alone = _alone(unlike)
     verdicts = {
-        name: together([one.judgement.verdict, *([WORSE] if name in alone else [])])
-        for name, one in comparisons.items()
+        name: together([comparison.judgement.verdict, *([WORSE] if name in alone else [])])
+        for name, comparison in comparisons.items()
     }
     by_verdict: dict[str, list[str]] = {}
     for name, verdict in verdicts.items():
@@ -280,7 +285,7 @@ def _judgement(
     )
     ordered = sorted(comparisons, key=lambda name: name not in alone)
     said = [_said(name, comparisons[name], alone.get(name, "")) for name in ordered]
-    is_single = any(OF_RUNS in one.judgement.details for one in comparisons.values())
+    is_single = any(ONE_RUN in comparison.judgement.details for comparison in comparisons.values())
     words = _settings_words(_with_builds(comparisons, "settings"), len(comparisons))
     against = f"{words}: compared with" if words else "Compared with"
     if baseline in alone:
@@ -288,7 +293,7 @@ def _judgement(
     sentence = f"{against} {baseline}, {'; '.join(each)}."
     for row in rows_of(unlike.head(1)):
         sentence += f" Most unlike the others is {row['build']}: {outlier_words(row)}."
-    details = (*said, *([OF_RUNS] if is_single else []))
+    details = (*said, *([ONE_RUN] if is_single else []))
     return Judgement(together([*verdicts.values()]), sentence, details)
 
 
@@ -303,7 +308,7 @@ def _alone(unlike: pd.DataFrame) -> dict[str, str]:
 def _said(name: str, comparison: Comparison, alone: str) -> str:
     """A build's verdict in its own words, with its settings beside its name."""
     judgement, words = comparison.judgement, settings_words(comparison.settings)
-    details = [one for one in judgement.details if one != OF_RUNS]
+    details = [detail for detail in judgement.details if detail != ONE_RUN]
     named = f"{name} ({words})" if words else name
     unlike = [f"Unlike the others: {alone}."] if alone else []
     first = judgement.sentence.removeprefix(f"{words}: ")
@@ -331,7 +336,7 @@ def _joined(rows: pd.DataFrame, builds: int) -> dict[str, str]:
 
 def _with_builds(comparisons: Mapping[str, Comparison], frame: str) -> pd.DataFrame:
     """A frame of every comparison, those that have rows, with the build's name first."""
-    found = {name: getattr(one, frame) for name, one in comparisons.items()}
+    found = {name: getattr(comparison, frame) for name, comparison in comparisons.items()}
     filled = [rows.assign(build=name) for name, rows in found.items() if len(rows)]
     if not filled:
         return pd.DataFrame()
@@ -342,8 +347,8 @@ def _with_builds(comparisons: Mapping[str, Comparison], frame: str) -> pd.DataFr
 def _notes(comparisons: Mapping[str, Comparison]) -> Iterator[str]:
     """What is said of all builds once, the rest with the builds that it is said of."""
     said: dict[str, list[str]] = {}
-    for name, one in comparisons.items():
-        for note in dict.fromkeys(one.notes):
+    for name, comparison in comparisons.items():
+        for note in dict.fromkeys(comparison.notes):
             said.setdefault(note, []).append(name)
     for note, names in said.items():
         yield note if len(names) == len(comparisons) else f"{_list(names)}: {note}"

@@ -11,7 +11,7 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from gomem.causes import CAUSES
-from gomem.diagnosis.findings import OF_DATA, SAME
+from gomem.diagnosis.findings import DATA_PREFIX, SAME
 from gomem.inputs.schema import Column, build_rows
 
 if TYPE_CHECKING:
@@ -48,18 +48,22 @@ def compared_causes(before: Diagnosis, after: Diagnosis, unlike: str = "") -> pd
     """
     old, new = _causes(before), _causes(after)
     rows = []
-    for code, one in {**new, **{code: one for code, one in old.items() if code not in new}}.items():
+    for code, finding in (new | {code: old[code] for code in old if code not in new}).items():
         state, missing = ON_BOTH, ""
         if not (code in old and code in new):
             sides = (after, before) if code in new else (before, after)
-            missing = unlike or _missing(one, *sides)
+            missing = unlike or _missing(finding, *sides)
             state = NOT_COMPARABLE if missing else NEW if code in new else GONE
-        rows.append((code, state, str(one.severity), one.title, missing))
+        rows.append((code, state, str(finding.severity), finding.title, missing))
     return build_rows(rows, COMPARED_CAUSES)
 
 
 def _causes(diagnosis: Diagnosis) -> dict[str, Finding]:
-    return {one.code: one for one in diagnosis.findings if not one.code.startswith(OF_DATA)}
+    return {
+        finding.code: finding
+        for finding in diagnosis.findings
+        if not finding.code.startswith(DATA_PREFIX)
+    }
 
 
 def _missing(finding: Finding, own: Diagnosis, other: Diagnosis) -> str:
@@ -83,7 +87,7 @@ def _needed(kind: str, required: int, available: int) -> str:
 
 def _cited(finding: Finding, diagnosis: Diagnosis) -> set[str]:
     """The kinds of artefact that prove it."""
-    cited = {path for one in finding.evidence for path in one.artefact.split(", ")}
+    cited = {path for evidence in finding.evidence for path in evidence.artefact.split(", ")}
     kinds = {
         _kind(kind)
         for moment in diagnosis.capture.by_moment.values()

@@ -41,7 +41,7 @@ from gomem.comparison.judgement import judge
 from gomem.comparison.levels import compare_levels, level_notes, rates_by_counters, too_little
 from gomem.comparison.moments import compared_groups, compared_ledgers, compared_moments
 from gomem.comparison.programs import DIFFERENT, different_programs
-from gomem.comparison.samples import LEAST_CHANGE, METRICS, Comparison
+from gomem.comparison.samples import METRICS, MIN_CHANGE, Comparison
 from gomem.comparison.settings import differing_settings
 from gomem.comparison.side import SIDES, Side, facts_at, order_note
 from gomem.comparison.sites import sites_compared
@@ -79,7 +79,7 @@ def compare(
     *,
     requests: int | None = None,
     renames: Sequence[str] = (),
-    least_change: float = LEAST_CHANGE,
+    least_change: float = MIN_CHANGE,
     margin: float | None = None,
 ) -> Comparison:
     """Compare two captures, or two benchmark files: what changed, by how much, and is it noise?
@@ -115,7 +115,7 @@ def compare(
             least_change=least_change,
             margin=margin,
         )
-    captures = ", ".join(one.capture.name for one in (*old_captures, *new_captures))
+    captures = ", ".join(run.capture.name for run in (*old_captures, *new_captures))
     raise CaptureError(
         f"{captures}: not a benchmark file, but the other side is one; compare like with like"
     )
@@ -126,29 +126,29 @@ def opened(side: Comparable | Sequence[Comparable]) -> list[Diagnosis | Bench]:
 
     CaptureError where nothing matches a pattern, or a path holds nothing that gomem can read.
     """
-    return [open_side(one) for each in _several(side) for one in _matched(each)]
+    return [open_side(run) for each in _several(side) for run in _matched(each)]
 
 
-def _matched(one: Comparable) -> Sequence[Comparable]:
-    return [one] if isinstance(one, (Diagnosis, Capture, Bench)) else matching(one)
+def _matched(given: Comparable) -> Sequence[Comparable]:
+    return [given] if isinstance(given, (Diagnosis, Capture, Bench)) else matching(given)
 
 
-def open_side(one: Comparable, progress: Progress | None = None) -> Diagnosis | Bench:
+def open_side(given: Comparable, progress: Progress | None = None) -> Diagnosis | Bench:
     """What is at a path, or what was loaded from one, ready to be compared.
 
     `progress` gets each file's name, its number and how many there are. CaptureError where the path
     holds nothing that gomem can read.
     """
-    if isinstance(one, (Diagnosis, Bench)):
-        return one
-    if isinstance(one, Capture):
-        return diagnose(one)
-    entries = list_capture(one).entries
+    if isinstance(given, (Diagnosis, Bench)):
+        return given
+    if isinstance(given, Capture):
+        return diagnose(given)
+    entries = list_capture(given).entries
     if len(entries) == 1:
         source = entries[0].open()
         if looks_like_gobench(source.data):
-            return read_bench(replace(source, name=str(one)))
-    return diagnose(load(one, progress=progress))
+            return read_bench(replace(source, name=str(given)))
+    return diagnose(load(given, progress=progress))
 
 
 def compare_diagnoses(
@@ -157,7 +157,7 @@ def compare_diagnoses(
     *,
     requests: int | None = None,
     renames: Sequence[str] = (),
-    least_change: float = LEAST_CHANGE,
+    least_change: float = MIN_CHANGE,
     margin: float | None = None,
 ) -> Comparison:
     """Compare diagnosed captures, one or several a side, layer by layer, as `compare` says.
@@ -216,7 +216,7 @@ def compare_diagnoses(
         site_rates=sites.rates,
         notes=tuple(notes),
         damaged=tuple(
-            damage for side in (old, new) for one in side.captures for damage in _damage(one)
+            damage for side in (old, new) for run in side.captures for damage in _damage(run)
         ),
         change=_change(old, new),
         too_little=too_little(old, new) | apart,
@@ -247,7 +247,7 @@ def _several(side: Any) -> list[Any]:
 
 def _compare_benches(old: Side, new: Side, asked: Mapping[str, Any]) -> Comparison:
     sides = [
-        [bench for one in side.captures for bench in one.capture.bench.values()]
+        [bench for run in side.captures for bench in run.capture.bench.values()]
         for side in (old, new)
     ]
     if not any(sides):
@@ -290,14 +290,14 @@ def _damage(diagnosis: Diagnosis) -> list[Damage]:
     """What could not be read, each with the capture it is in."""
     name = diagnosis.capture.name
     return [
-        one if name.endswith(one.source) else replace(one, source=f"{name}/{one.source}")
-        for one in diagnosis.capture.damaged
+        place if name.endswith(place.source) else replace(place, source=f"{name}/{place.source}")
+        for place in diagnosis.capture.damaged
     ]
 
 
 def _benches(side: Sequence[Diagnosis | Bench]) -> list[Bench]:
-    return [one for one in side if isinstance(one, Bench)]
+    return [bench for bench in side if isinstance(bench, Bench)]
 
 
 def _diagnoses(side: Sequence[Diagnosis | Bench]) -> list[Diagnosis]:
-    return [one for one in side if isinstance(one, Diagnosis)]
+    return [diagnosis for diagnosis in side if isinstance(diagnosis, Diagnosis)]

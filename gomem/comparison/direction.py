@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from gomem.analysis.memory.ledger_change import LEAST_BYTES, LEAST_SHARE
+from gomem.analysis.memory.ledger_change import MIN_BYTES, MIN_SHARE
 from gomem.comparison.samples import BETTER, SAME, TOO_FEW, WORSE
-from gomem.comparison.single_values import LEAST_CPU
+from gomem.comparison.single_values import MIN_CPU
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -16,19 +16,19 @@ JUDGEMENTS = (BETTER, WORSE, MIXED, SAME, TOO_FEW)
 # At GOGC=100 a heap swings between what is live and twice that, so two moments of one process may
 # differ by a factor of two although nothing changed. What lies beyond is no swing.
 SWING = 2.0
-LEAST_SERIES = 3  # moments that say how far a side's own values spread
+MIN_SERIES = 3  # moments that say how far a side's own values spread
 
 
 def least_of(unit: str) -> float:
     """The least change in a unit that is one; 0 where the share alone decides."""
-    return {"B": LEAST_BYTES, "fraction": LEAST_CPU}.get(unit, 0.0)
+    return {"B": MIN_BYTES, "fraction": MIN_CPU}.get(unit, 0.0)
 
 
 def direction(
     before: float,
     after: float,
     *,
-    least: float = LEAST_BYTES,
+    least: float = MIN_BYTES,
     before_series: Sequence[float] = (),
     after_series: Sequence[float] = (),
 ) -> str:
@@ -38,18 +38,18 @@ def direction(
     where the gap between the sides' values at all their moments is wider than either side spreads;
     else `?`.
     """
-    if abs(after - before) < max(least, LEAST_SHARE * max(before, after)):
+    if abs(after - before) < max(least, MIN_SHARE * max(before, after)):
         return SAME
-    beyond_swing = max(before, after) > SWING * min(before, after)
-    if beyond_swing or _apart(before_series, after_series, least):
+    is_beyond_swing = max(before, after) > SWING * min(before, after)
+    if is_beyond_swing or _apart(before_series, after_series, least):
         return WORSE if after > before else BETTER
     return TOO_FEW
 
 
 def _apart(before: Sequence[float], after: Sequence[float], least: float) -> bool:
-    if min(len(before), len(after)) < LEAST_SERIES:
+    if min(len(before), len(after)) < MIN_SERIES:
         return False
-    spreads = [max(one) - min(one) for one in (before, after)]
+    spreads = [max(series) - min(series) for series in (before, after)]
     gap = max(min(after) - max(before), min(before) - max(after))
     return gap > max(*spreads, least)
 
@@ -59,4 +59,4 @@ def together(verdicts: Sequence[str]) -> str:
     found = set(verdicts)
     if MIXED in found or {BETTER, WORSE} <= found:
         return MIXED
-    return next((one for one in (WORSE, BETTER, TOO_FEW) if one in found), SAME)
+    return next((verdict for verdict in (WORSE, BETTER, TOO_FEW) if verdict in found), SAME)

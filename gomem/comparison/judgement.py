@@ -32,7 +32,7 @@ from gomem.inputs.schema import rows_of
 from gomem.statistics.rank_tests import (
     ALPHA,
     EQUIVALENT,
-    LEAST_VALUES,
+    MIN_VALUES,
     NO_WORSE,
     most_by_chance,
 )
@@ -46,9 +46,9 @@ if TYPE_CHECKING:
     from gomem.comparison.samples import Comparison
     from gomem.diagnosis.diagnosis import Diagnosis
 
-OF_RUNS = (
+ONE_RUN = (
     "One run per side cannot separate a change of memory or GC from noise; use "
-    f"{LEAST_VALUES} or more."
+    f"{MIN_VALUES} or more."
 )
 
 _Part = tuple[str, str]  # a verdict of one layer, and its sentence
@@ -67,9 +67,9 @@ def judge(
     if BETTER in verdicts | {number.verdict for number in numbers}:
         numbers = [number.as_cost() for number in numbers]
     parts = [
-        *((one.verdict, one.sentence) for one in numbers if one.is_memory),
+        *((number.verdict, number.sentence) for number in numbers if number.is_memory),
         *([] if benchmarks is None else [benchmarks]),
-        *((one.verdict, one.sentence) for one in numbers if not one.is_memory),
+        *((number.verdict, number.sentence) for number in numbers if not number.is_memory),
         *([] if findings is None else [findings]),
     ]
     aside = _not_comparable(comparison)
@@ -81,7 +81,7 @@ def judge(
     return Judgement(
         together([verdict for verdict, _ in parts]),
         f"{words}: {first}" if words else first,
-        (*others, *_margin(comparison), *aside, *([OF_RUNS] if is_single else [])),
+        (*others, *_margin(comparison), *aside, *([ONE_RUN] if is_single else [])),
     )
 
 
@@ -89,7 +89,7 @@ def _said(parts: Sequence[_Part], numbers: Sequence[Quantity]) -> list[str]:
     """The sentences: what was gained and at what cost, then what is decided, then the rest."""
     said = [sentence for _, sentence in sorted(parts, key=lambda part: part[0] in {SAME, TOO_FEW})]
     if trade := _trade(numbers):
-        whole = {f"{capital(one.clause)}." for one in numbers if _says(trade, one.clause)}
+        whole = {f"{capital(number.clause)}." for number in numbers if _says(trade, number.clause)}
         said = [trade, *(sentence for sentence in said if sentence not in whole)]
     return [_with_rise(said[0], numbers), *said[1:]]
 
@@ -99,13 +99,17 @@ def _trade(numbers: Sequence[Quantity]) -> str:
 
     Empty where nothing was gained, or at no cost.
     """
-    gains = [one for one in numbers if one.verdict == BETTER]
-    costs = [one for one in numbers if one.verdict == WORSE or (one.has_risen and one not in gains)]
+    gains = [number for number in numbers if number.verdict == BETTER]
+    costs = [
+        number
+        for number in numbers
+        if number.verdict == WORSE or (number.has_risen and number not in gains)
+    ]
     if not gains or not costs:
         return ""
-    gained = " and ".join(one.clause for one in gains)
-    price = "".join(one.price for one in costs)
-    worse = " and ".join(one.clause for one in costs if not one.price)
+    gained = " and ".join(gain.clause for gain in gains)
+    price = "".join(cost.price for cost in costs)
+    worse = " and ".join(cost.clause for cost in costs if not cost.price)
     return f"{capital(gained)}{price}{f', but {worse}' if worse else ''}."
 
 
@@ -116,9 +120,11 @@ def _says(sentence: str, words: str) -> bool:
 def _with_rise(sentence: str, numbers: Sequence[Quantity]) -> str:
     """The first sentence, with a rise of memory that it does not name."""
     unsaid = [
-        one.clause
-        for one in numbers
-        if one.has_risen and not _says(sentence, one.clause) and not _says(sentence, one.price)
+        number.clause
+        for number in numbers
+        if number.has_risen
+        and not _says(sentence, number.clause)
+        and not _says(sentence, number.price)
     ]
     return f"{sentence.removesuffix('.')}; {'; '.join(unsaid)}." if unsaid else sentence
 
@@ -129,18 +135,26 @@ def _benchmarks(comparison: Comparison) -> _Part | None:
     if measured.empty:
         return None
     counts = measured["verdict"].value_counts()
-    claims = [f"{counts[one]} {one}" for one in (BETTER, WORSE, "changed") if one in counts]
+    claims = [
+        f"{counts[verdict]} {verdict}"
+        for verdict in (BETTER, WORSE, "changed")
+        if verdict in counts
+    ]
     rest = [
-        f"{counts[one]} {words}"
-        for one, words in (
+        f"{counts[verdict]} {words}"
+        for verdict, words in (
             (SAME, f"changed by less than {format_fraction(comparison.least_change)}"),
             (NO_CLAIM, "may be noise"),
             (TOO_FEW, "with too few runs"),
         )
-        if one in counts
+        if verdict in counts
     ]
     noun = "benchmark metric" if len(measured) == 1 else "benchmark metrics"
-    verdicts = [one for one in (BETTER, WORSE) if one in counts and _is_no_chance(measured, one)]
+    verdicts = [
+        verdict
+        for verdict in (BETTER, WORSE)
+        if verdict in counts and _is_no_chance(measured, verdict)
+    ]
     by_chance = "" if verdicts or not claims else ", no more than expected by chance"
     sentence = f"{len(measured)} {noun}: {', '.join([*claims, *rest])}{by_chance}"
     unsure = [TOO_FEW] if TOO_FEW in counts or by_chance else []

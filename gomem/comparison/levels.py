@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from gomem.comparison.side import Side, Span
     from gomem.diagnosis.diagnosis import Diagnosis
 
-LEAST_COLLECTIONS = 20  # none of a start-up's, for the collector's share of the CPU to count
+MIN_COLLECTIONS = 20  # none of a start-up's, for the collector's share of the CPU to count
 
 
 def compare_levels(before: Side, after: Side, asked: Mapping[str, Any]) -> Comparison:
@@ -38,7 +38,7 @@ def compare_levels(before: Side, after: Side, asked: Mapping[str, Any]) -> Compa
 def rates_by_counters(before: Side, after: Side) -> frozenset[str]:
     """The rates that the counters of every capture tell."""
     spans = [*before.spans, *after.spans]
-    return frozenset(name for name in RATES if spans and all(name in one.rates for one in spans))
+    return frozenset(name for name in RATES if spans and all(name in span.rates for span in spans))
 
 
 def _levels(side: Side, by_counters: frozenset[str]) -> pd.DataFrame:
@@ -80,11 +80,11 @@ def too_little(before: Side, after: Side) -> dict[str, str]:
     if is_counted:
         collections = [[span.collections for span in side.spans] for side in sides]
     else:
-        logs = [[one.collector for one in side.captures if one.collector] for side in sides]
+        logs = [[run.collector for run in side.captures if run.collector] for side in sides]
         collections = [[log.cost.steady_cycles for log in side] for side in logs]
     if enough_collections(*collections, by_counters=is_counted):
         return {}
-    return {GC_CPU: f"fewer than {LEAST_COLLECTIONS} GCs are too few to measure their cost"}
+    return {GC_CPU: f"fewer than {MIN_COLLECTIONS} GCs are too few to measure their cost"}
 
 
 def enough_collections(before: list[int], after: list[int], *, by_counters: bool) -> bool:
@@ -95,8 +95,8 @@ def enough_collections(before: list[int], after: list[int], *, by_counters: bool
     there is one.
     """
     if by_counters:
-        return max(min(before, default=0), min(after, default=0)) >= LEAST_COLLECTIONS
-    return min([*before, *after], default=0) >= LEAST_COLLECTIONS
+        return max(min(before, default=0), min(after, default=0)) >= MIN_COLLECTIONS
+    return min([*before, *after], default=0) >= MIN_COLLECTIONS
 
 
 def level_notes(before: Side, after: Side) -> Iterator[str]:
@@ -107,14 +107,14 @@ def level_notes(before: Side, after: Side) -> Iterator[str]:
             if reason := span.not_covered_by(diagnosis.collector):
                 yield f"{side.word}: the GC log {reason}; it is not compared"
     for side in sides:
-        runs = (sum(len(test.runs) for test in one.capture.loads.values()) for one in side.captures)
+        runs = (sum(len(test.runs) for test in run.capture.loads.values()) for run in side.captures)
         if count := next((count for count in runs if count > 1), 0):
             tests = f"{count} load tests in a capture"
             yield f"{side.word}: {tests}; one is needed, so none is compared"
         if side.first != side.last and any(map(load_of, side.captures)):
             ends = f"{side.first} and {side.last}"
             yield f"{side.word}: costs per request cover the time between {ends}"
-    tools = [{name for one in side.captures for name in _load_tools(one)} for side in sides]
+    tools = [{name for run in side.captures for name in _load_tools(run)} for side in sides]
     if all(tools) and tools[0] != tools[1]:
         yield f"the load was made by {listed(tools[0])} before, by {listed(tools[1])} after"
 

@@ -66,7 +66,8 @@ def compared_moments(old: Side, new: Side, pairs: Pairs, profiled: Pairs) -> pd.
     for pair in dict.fromkeys([*pairs, *profiled]):
         facts = [side.facts_at(name) for side, name in zip((old, new), pair, strict=True)]
         rss = [
-            median_bytes(one.rss_bytes for one in side) if pair in pairs else None for side in facts
+            median_bytes(moment.rss_bytes for moment in side) if pair in pairs else None
+            for side in facts
         ]
         rows.append((*pair, *rss, _difference(*rss), pair in pairs[-1:], pair in profiled))
     return build_rows(rows, MOMENTS)
@@ -78,7 +79,7 @@ def compared_ledgers(old: Side, new: Side, pairs: Pairs) -> pd.DataFrame:
     for pair in pairs:
         facts = [side.facts_at(name) for side, name in zip((old, new), pair, strict=True)]
         for part in PARTS:
-            sizes = [median_bytes(_part_bytes(one, part) for one in side) for side in facts]
+            sizes = [median_bytes(_part_bytes(moment, part) for moment in side) for side in facts]
             if sizes != [None, None]:
                 rows.append((*pair, part, *sizes, _difference(*sizes)))
     return build_rows(rows, LEDGER)
@@ -93,24 +94,24 @@ def compared_groups(old: Side, new: Side, pairs: Pairs) -> pd.DataFrame:
             continue
         for part in moved(_middle(before), _middle(after), bounded=True):
             levels = _level(before, part.groups), _level(after, part.groups)
-            known = [round(one.low) if one.width < 1 else None for one in levels]
+            known = [round(level.low) if level.width < 1 else None for level in levels]
             change = part.change if len(before) == len(after) == 1 else levels[1] - levels[0]
             key = part_key(part.groups)
             name = NAMES.get(key) or PART_NAMES[part.groups]
-            ends = [round(end) for one in (*levels, change) for end in (one.low, one.high)]
+            ends = [round(end) for level in (*levels, change) for end in (level.low, level.high)]
             rows.append((*pair, key, name, *known, _difference(*known), *ends))
     return build_rows(rows, GROUPS)
 
 
 def _middle(snapshots: Sequence[Snapshot]) -> Snapshot:
     """That with the middle RSS; of two such, the smaller one."""
-    return sorted(snapshots, key=lambda one: one.total_bytes)[(len(snapshots) - 1) // 2]
+    return sorted(snapshots, key=lambda snapshot: snapshot.total_bytes)[(len(snapshots) - 1) // 2]
 
 
 def _level(snapshots: Sequence[Snapshot], groups: frozenset[str]) -> Interval:
     """Between which bounds several groups lie, by the median of the runs."""
-    levels = [one.likely.together(groups) for one in snapshots]
-    return Interval(median(one.low for one in levels), median(one.high for one in levels))
+    levels = [snapshot.likely.together(groups) for snapshot in snapshots]
+    return Interval(median(level.low for level in levels), median(level.high for level in levels))
 
 
 def _part_bytes(facts: MomentFacts, part: str) -> int | None:

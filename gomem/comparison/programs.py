@@ -14,10 +14,10 @@ if TYPE_CHECKING:
     from gomem.diagnosis.diagnosis import Diagnosis
 
 DELETED = " (deleted)"  # what the kernel adds to the path of a file that was replaced
-OF_FILES = "command-line-arguments"  # Go's word for a package made of files
+PACKAGE_OF_FILES = "command-line-arguments"  # Go's word for a package made of files
 DIFFERENT = "different programs"
 MAIN = "main."
-OF_EVERY_MAIN = ("main.main", "main.init")  # with their closures
+EVERY_MAIN = ("main.main", "main.init")  # with their closures
 MIN_FUNCTIONS = 3  # of package main on each side, to tell programs by them
 MIN_IN_COMMON = 0.75  # of the side that has fewer: of one program measured from 0.75 to 1
 _VERSION = re.compile(r"[-_.]?v?\d+(\.\d+)*$")
@@ -28,7 +28,7 @@ def program_of(diagnosis: Diagnosis) -> str:
 
     A package that was built by the names of its files has none of its own.
     """
-    packages = {_name(path) for path in _main_packages(diagnosis) - {OF_FILES}}
+    packages = {_name(path) for path in _main_packages(diagnosis) - {PACKAGE_OF_FILES}}
     for names in (packages, _binaries(diagnosis), _profiled(diagnosis)):
         if len(names) == 1:
             return names.pop()
@@ -45,7 +45,7 @@ def different_programs(before: Sequence[Diagnosis], after: Sequence[Diagnosis]) 
     packages = _apart(_main_packages, "main packages", before, after)
     if packages is not None:
         return packages
-    old, new = ({name for one in side for name in _main_functions(one)} for side in (before, after))
+    old, new = ({name for run in side for name in _main_functions(run)} for side in (before, after))
     few = min(len(old), len(new))
     if few >= MIN_FUNCTIONS and len(old & new) >= MIN_IN_COMMON * few:
         return ""  # nearly all are on both sides; single names, such as helpers', often are
@@ -64,7 +64,7 @@ def _apart(
     after: Sequence[Diagnosis],
 ) -> str | None:
     """That names have nothing in common; empty if they have, None where a side has none."""
-    old, new = ({name for one in side for name in names_of(one)} for side in (before, after))
+    old, new = ({name for run in side for name in names_of(run)} for side in (before, after))
     if not old or not new:
         return None
     if {_VERSION.sub("", name) for name in old} & {_VERSION.sub("", name) for name in new}:
@@ -83,7 +83,7 @@ def _main_functions(diagnosis: Diagnosis) -> set[str]:
         for profile in profiles.values()
         for name in profile.nodes().names
     }
-    return {name for name in names if name.startswith(MAIN) and not name.startswith(OF_EVERY_MAIN)}
+    return {name for name in names if name.startswith(MAIN) and not name.startswith(EVERY_MAIN)}
 
 
 def _main_packages(diagnosis: Diagnosis) -> set[str]:
@@ -99,7 +99,9 @@ def _binaries(diagnosis: Diagnosis) -> set[str]:
         return {_name(told)}
     mappings = [facts.mappings for facts in diagnosis.moments if facts.mappings is not None]
     paths = {
-        str(path) for one in mappings for path in one.loc[one["kind"] == "binary", "path"].dropna()
+        str(path)
+        for frame in mappings
+        for path in frame.loc[frame["kind"] == "binary", "path"].dropna()
     }
     return {_name(path) for path in paths if path.startswith("/")}
 
@@ -110,5 +112,7 @@ def _name(path: str) -> str:
 
 def _profiled(diagnosis: Diagnosis) -> set[str]:
     """The executable by the heap profiles: what they map first."""
-    first = (one.mappings["file"].head(1) for one in diagnosis.capture.heap_profiles.values())
+    first = (
+        profile.mappings["file"].head(1) for profile in diagnosis.capture.heap_profiles.values()
+    )
     return {_name(str(path)) for paths in first for path in paths if str(path).startswith("/")}

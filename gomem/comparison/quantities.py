@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from gomem.causes.thresholds import Thresholds
 from gomem.comparison.direction import direction
 from gomem.comparison.samples import BENCHMARK, BETTER, NO_CLAIM, SAME, TOO_FEW, WORSE
-from gomem.comparison.single_values import GC_CPU, GOROUTINES, HEAP, LEAST_CPU, REQUEST_RATE, RSS
+from gomem.comparison.single_values import GC_CPU, GOROUTINES, HEAP, MIN_CPU, REQUEST_RATE, RSS
 from gomem.inputs.schema import rows_of
 from gomem.text import Bytes, BytesChange, Share
 from gomem.units import (
@@ -76,7 +76,7 @@ def quantities(
         _collector(comparison),
         _goroutines(comparison),
     )
-    return [one for one in found if one is not None]
+    return [quantity for quantity in found if quantity is not None]
 
 
 def _memory(
@@ -88,29 +88,33 @@ def _memory(
         row = _metric(comparison, HEAP)
         return _in_use(comparison) if row is None else _heap(row)
     series = {
-        f"{word}_series": [one.rss_bytes for one in side[0].moments if one.rss_bytes is not None]
+        f"{word}_series": [
+            moment.rss_bytes for moment in side[0].moments if moment.rss_bytes is not None
+        ]
         for word, side in (("before", before), ("after", after))
     }
     verdict = _verdict(row, **series)
-    medians = row["before_n"] + row["after_n"] > 2
-    clause = _moved("RSS", row, _sizes(row), medians=medians, noise=verdict == NO_CLAIM)
-    sentence = f"{clause}{_reason(comparison.change, medians=medians)}."
+    are_medians = row["before_n"] + row["after_n"] > 2
+    clause = _moved("RSS", row, _sizes(row), are_medians=are_medians, is_noisy=verdict == NO_CLAIM)
+    sentence = f"{clause}{_reason(comparison.change, are_medians=are_medians)}."
     if verdict in {SAME, NO_CLAIM} and _rise(row) <= MAX_UNSAID_RISE:
-        sizes, of = _sizes(row), " (medians)" if medians else ""
+        sizes, of = _sizes(row), " (medians)" if are_medians else ""
         sentence = f"RSS is about the same: {sizes[0]} before, {sizes[1]} after{of}."
     return Quantity(RSS, _of_metric(verdict), clause, sentence, _rise(row), _price(row, "RSS"))
 
 
-def _reason(change: Change | None, *, medians: bool) -> str:
+def _reason(change: Change | None, *, are_medians: bool) -> str:
     """What moved RSS, as the end of a sentence; of several runs, between those in the middle."""
     if change is None or not change.reason:
         return ""
-    return f"; in the middle runs{change.reason.removeprefix(';')}" if medians else change.reason
+    return (
+        f"; in the middle runs{change.reason.removeprefix(';')}" if are_medians else change.reason
+    )
 
 
 def _heap(row: dict[str, Any]) -> Quantity:
     verdict = _verdict(row)
-    clause = _moved("the heap in use", row, _sizes(row), noise=verdict == NO_CLAIM)
+    clause = _moved("the heap in use", row, _sizes(row), is_noisy=verdict == NO_CLAIM)
     sentence = f"{capital(clause)}; RSS is not on both sides."
     price = _price(row, "heap in use")
     return Quantity(HEAP, _of_metric(verdict), clause, sentence, _rise(row), price)
@@ -163,11 +167,11 @@ def _collector(comparison: Comparison) -> Quantity | None:
     row = _metric(comparison, GC_CPU)
     if row is None or GC_CPU in comparison.too_little:
         return None
-    verdict = _verdict(row, least=LEAST_CPU)
+    verdict = _verdict(row, least=MIN_CPU)
     shares = [Share(row[f"{side}_median"]) for side in ("before", "after")]
     clause = _moved("GC CPU", row | {"change": None}, shares)
     before, rise = row["before_median"], row["after_median"] - row["before_median"]
-    worse_by = rise / before if before and abs(rise) >= LEAST_CPU else 0.0
+    worse_by = rise / before if before and abs(rise) >= MIN_CPU else 0.0
     sentence = _sentence("GC CPU", clause, shares, verdict)
     return Quantity(GC_CPU, _of_metric(verdict), clause, sentence, worse_by)
 
@@ -208,13 +212,13 @@ def _moved(
     row: dict[str, Any],
     values: Sequence[str],
     *,
-    medians: bool = False,
-    noise: bool = False,
+    are_medians: bool = False,
+    is_noisy: bool = False,
 ) -> str:
     """`RSS rose from 61.1 MiB to 306 MiB (×5)`."""
     verb = "rose" if row["difference"] > 0 else "fell"
     known = [] if is_unknown(row["change"]) else [format_relative(row["change"], brief=True)]
-    beside = ", ".join(known + ["medians"] * medians + ["may be noise"] * noise)
+    beside = ", ".join(known + ["medians"] * are_medians + ["may be noise"] * is_noisy)
     return f"{name} {verb} from {values[0]} to {values[1]}{f' ({beside})' if beside else ''}"
 
 

@@ -11,7 +11,7 @@ where only the plain one is below 5 %, the row says so: with it, the chance of e
 in the table is at most 5 %, however the metrics depend on each other.
 
 Where even values that lie wholly apart could not reach 5 %, the verdict is `?`: too few values to
-tell. A change of less than `LEAST_CHANGE` is `same`, neither better nor worse, because values that
+tell. A change of less than `MIN_CHANGE` is `same`, neither better nor worse, because values that
 hardly vary give one part in a million a small p; benchstat, which has no such threshold, shows it
 as +0.00%. Nor does `~` say that nothing changed; `equivalence` in `statistics.rank_tests` can.
 
@@ -33,8 +33,8 @@ from gomem.comparison.single_values import better_by_unit
 from gomem.inputs.schema import Column, build_rows, empty
 from gomem.statistics.rank_tests import (
     ALPHA,
-    LEAST_VALUES,
     MIN_INTERVAL_VALUES,
+    MIN_VALUES,
     can_tell,
     equivalence,
     holm,
@@ -49,7 +49,7 @@ if TYPE_CHECKING:
 
 # Of the median before. Where functions and stacks happen to lie moves times by more than this from
 # one build to the next (Mytkowicz and others 2009), so nobody can act on less.
-LEAST_CHANGE = 0.005
+MIN_CHANGE = 0.005
 
 BETTER, WORSE, CHANGED, NO_CLAIM, TOO_FEW = "better", "worse", "changed", "~", "?"
 SAME = "same"
@@ -59,8 +59,8 @@ NO_CHANGE_SHOWN = (SAME, NO_CLAIM, TOO_FEW)
 TOLD = ("better", "exact", "layer", "least")  # of samples, where their frame has it
 BENCHMARK = "benchmark"  # the layer of what a benchmark file holds
 LAYERS = (BENCHMARK, "memory", "collector", "load", "")
-OF_FAMILY = f"p is below {ALPHA} by itself, but not among {{}} comparisons"
-OF_LEAST = "same: beyond noise, but a smaller change than matters"
+FAMILY_NOTE = f"p is below {ALPHA} by itself, but not among {{}} comparisons"
+TOO_SMALL_NOTE = "same: beyond noise, but a smaller change than matters"
 
 
 METRICS = (
@@ -156,7 +156,7 @@ class Comparison:
     judgement: Judgement = NOTHING_MEASURED  # what it comes down to
     # The values behind the metrics, one a row; see `SAMPLES`.
     samples: pd.DataFrame = field(default_factory=partial(empty, SAMPLES))
-    least_change: float = LEAST_CHANGE  # of the median before: a smaller change is `same`
+    least_change: float = MIN_CHANGE  # of the median before: a smaller change is `same`
     margin: float | None = None  # the same, within which `equivalence` was asked for, if it was
     # Metrics that say little of what they are of, by name, each with the reason.
     too_little: Mapping[str, str] = field(default_factory=dict)
@@ -194,7 +194,7 @@ def compare_samples(
     before: pd.DataFrame,
     after: pd.DataFrame,
     *,
-    least_change: float = LEAST_CHANGE,
+    least_change: float = MIN_CHANGE,
     margin: float | None = None,
 ) -> Comparison:
     """Compare repeated measurements: a row for each name and unit, in the sides' order.
@@ -250,8 +250,8 @@ class _Sample:
 
         A metric that cannot differ does not count among the comparisons that p is corrected for.
         """
-        both = bool(self.before and self.after)
-        return both and not self.exact and len({*self.before, *self.after}) > 1
+        has_both = bool(self.before and self.after)
+        return has_both and not self.exact and len({*self.before, *self.after}) > 1
 
     @property
     def p_value(self) -> float | None:
@@ -287,7 +287,7 @@ class _Sample:
             change = difference / abs(before.median) if before.median else None
             change = change if difference else 0.0
         verdict = self._verdict(p_value, difference, change, least_change)
-        of_least = [OF_LEAST] if verdict == SAME else []
+        of_least = [TOO_SMALL_NOTE] if verdict == SAME else []
         return {
             "name": self.name,
             "unit": self.unit,
@@ -329,11 +329,9 @@ class _Sample:
             yield f"only {'before' if counts[0] else 'after'}"
         elif not self.can_tell:
             many = "one value" if counts == (1, 1) else "too few values"
-            yield (
-                f"{many} per side cannot separate a change from noise; use {LEAST_VALUES} or more"
-            )
+            yield (f"{many} per side cannot separate a change from noise; use {MIN_VALUES} or more")
         elif p_adjusted is not None and p_value is not None and p_value <= ALPHA < p_adjusted:
-            yield OF_FAMILY.format(family)
+            yield FAMILY_NOTE.format(family)
         elif min(counts) < MIN_INTERVAL_VALUES and not self.exact:
             yield f"a 95 % interval of the median needs {MIN_INTERVAL_VALUES} values"
 
@@ -359,10 +357,10 @@ def _collect(before: pd.DataFrame, after: pd.DataFrame) -> list[_Sample]:
 def _values(samples: list[_Sample]) -> pd.DataFrame:
     """Every value with what it is of; see `SAMPLES`."""
     rows = (
-        (side, one.name, one.unit, one.layer, value)
-        for one in samples
+        (side, sample.name, sample.unit, sample.layer, value)
+        for sample in samples
         for side in ("before", "after")
-        for value in getattr(one, side)
+        for value in getattr(sample, side)
     )
     return build_rows(rows, SAMPLES)
 

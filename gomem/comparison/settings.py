@@ -82,7 +82,7 @@ def differing_bench_settings(before: Bench, after: Bench) -> pd.DataFrame:
 
 def setting_row(name: str, before: Sequence[Setting], after: Sequence[Setting]) -> Iterator[_Row]:
     """The row of a setting, where the runs of both sides say it, and not the same."""
-    values = [list(dict.fromkeys(one.value for one in side)) for side in (before, after)]
+    values = [list(dict.fromkeys(setting.value for setting in side)) for side in (before, after)]
     if not all(values) or set(values[0]) == set(values[1]):
         return
     if name == GOGC and _within_inference(before, after):
@@ -91,16 +91,20 @@ def setting_row(name: str, before: Sequence[Setting], after: Sequence[Setting]) 
 
 
 def _source(before: Sequence[Setting], after: Sequence[Setting]) -> str:
-    sources = [", ".join(dict.fromkeys(one.source for one in side)) for side in (before, after)]
+    sources = [
+        ", ".join(dict.fromkeys(setting.source for setting in side)) for side in (before, after)
+    ]
     return sources[0] if sources[0] == sources[1] else f"{sources[0]} before, {sources[1]} after"
 
 
 def _within_inference(before: Sequence[Setting], after: Sequence[Setting]) -> bool:
     """Whether values that a log's goals gave differ by no more than those are good for."""
     told = [*before, *after]
-    if all(one.source != INFERRED for one in told) or any(one.value == OFF for one in told):
+    if all(setting.source != INFERRED for setting in told) or any(
+        setting.value == OFF for setting in told
+    ):
         return False
-    values = [float(one.value) for one in told]
+    values = [float(setting.value) for setting in told]
     return max(values) - min(values) <= MAX_INFERRED_ERROR * max(values)
 
 
@@ -124,16 +128,18 @@ def differing_settings(before: Sequence[Diagnosis], after: Sequence[Diagnosis]) 
 def _rows(before: Sequence[Diagnosis], after: Sequence[Diagnosis]) -> Iterator[Row]:
     yield from _release_row(before, after)
     for name, read in READERS:
-        sides = [[one for run in side for one in read(run)] for side in (before, after)]
+        sides = [[setting for run in side for setting in read(run)] for side in (before, after)]
         yield from setting_row(name, *sides)
 
 
 def _release_row(before: Sequence[Diagnosis], after: Sequence[Diagnosis]) -> Iterator[Row]:
     """The Go release, where it cannot be the same."""
-    sides = [[one.capture.go_version for one in side] for side in (before, after)]
+    sides = [[run.capture.go_version for run in side] for side in (before, after)]
     is_exact = all(version.exact is not None for side in sides for version in side)
     if is_exact or not any(_may_be_one(old, new) for old in sides[0] for new in sides[1]):
-        yield from setting_row(GO_RELEASE, *([_release(one) for one in side] for side in sides))
+        yield from setting_row(
+            GO_RELEASE, *([_release(version) for version in side] for side in sides)
+        )
 
 
 def _may_be_one(old: GoVersion, new: GoVersion) -> bool:

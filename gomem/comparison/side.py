@@ -36,8 +36,8 @@ BEFORE, AFTER = "before", "after"
 SIDES = (BEFORE, AFTER)
 COVERED = 0.9  # of the collections between two moments: a log that tells fewer is of something else
 MIN_LOG_SHARE = 0.5  # of the time between them
-LEAST_CYCLES = 10  # whose clock stands in for the moments': it is off by one interval at most
-LEAST_RUNS = 2  # a side: one after one has no order to choose
+MIN_CYCLES = 10  # whose clock stands in for the moments': it is off by one interval at most
+MIN_RUNS = 2  # a side: one after one has no order to choose
 IN_TURNS = "the runs of both sides were taken in turns"
 APART = (
     "all runs of {first} were taken before those of {second}: what drifted in between, such as the "
@@ -58,18 +58,18 @@ class Side:
     @cached_property
     def spans(self) -> list[Span]:
         """What lies between the two moments, of each run."""
-        return [_span(one, self.first, self.last) for one in self.captures]
+        return [_span(capture, self.first, self.last) for capture in self.captures]
 
     @cached_property
     def requests(self) -> list[float | None]:
         """How many requests each run answered between them; None where nobody says."""
-        return [load_of(one).get(REQUESTS, self.asked_requests) for one in self.captures]
+        return [load_of(capture).get(REQUESTS, self.asked_requests) for capture in self.captures]
 
     @property
     def middle(self) -> tuple[Diagnosis, MomentFacts] | None:
         """The run whose RSS is in the middle, and its moment; of two such runs, the smaller one."""
-        found = [(one, facts_at(one, self.last)) for one in self.captures]
-        runs = [(one, facts) for one, facts in found if facts is not None]
+        found = [(capture, facts_at(capture, self.last)) for capture in self.captures]
+        runs = [(capture, facts) for capture, facts in found if facts is not None]
         known = sorted(
             (run for run in runs if run[1].rss_bytes), key=lambda run: run[1].rss_bytes or 0
         )
@@ -77,7 +77,7 @@ class Side:
 
     def snapshots_at(self, moment: str) -> list[Snapshot]:
         """What the accounts of the runs say of RSS at a moment; of runs that know it."""
-        runs = ((one.facts.account, facts_at(one, moment)) for one in self.captures)
+        runs = ((capture.facts.account, facts_at(capture, moment)) for capture in self.captures)
         found = (
             account.of(facts.name)
             for account, facts in runs
@@ -87,7 +87,7 @@ class Side:
 
     def facts_at(self, moment: str) -> list[MomentFacts]:
         """What is known of a moment, of each run that has a ledger; of its last without that."""
-        found = (facts_at(one, moment) for one in self.captures)
+        found = (facts_at(capture, moment) for capture in self.captures)
         return [facts for facts in found if facts is not None]
 
 
@@ -221,7 +221,7 @@ class Span:
         if self.seconds is not None:
             return self.seconds
         ends = first.time("LastGC"), last.time("LastGC")
-        if self.collections < LEAST_CYCLES or ends[0] is None or ends[1] is None:
+        if self.collections < MIN_CYCLES or ends[0] is None or ends[1] is None:
             return None
         return float((ends[1] - ends[0]).total_seconds())
 
@@ -240,13 +240,13 @@ def order_note(before: Sequence[Diagnosis], after: Sequence[Diagnosis]) -> str:
     cannot be told from the change that was made. In turns means that the side changes at least half
     as often as it can from run to run.
     """
-    if min(len(before), len(after)) < LEAST_RUNS:
+    if min(len(before), len(after)) < MIN_RUNS:
         return ""
-    runs = [(_began(one), side) for side, runs in enumerate((before, after)) for one in runs]
+    runs = [(_began(run), side) for side, runs in enumerate((before, after)) for run in runs]
     if any(time is None for time, _ in runs):
         return ""
     sides = [side for _, side in sorted(runs)]
-    changes = sum(one != other for one, other in pairwise(sides))
+    changes = sum(earlier != later for earlier, later in pairwise(sides))
     if changes == 1:
         names = ("before", "after")
         return APART.format(first=names[sides[0]], second=names[1 - sides[0]])

@@ -23,7 +23,7 @@ COLLECTION_RATE = "collections_per_second"
 RSS, HEAP, GOROUTINES, GC_CPU = "RSS", "HeapAlloc", "goroutines", "gc_cpu_fraction"
 RATES = (GC_CPU, ALLOCATION_RATE, COLLECTION_RATE)  # what two readings of a process's counters tell
 # Name, unit, and which way is better.
-OF_MEMSTATS = (
+MEMSTATS_METRICS = (
     (HEAP, "B", LOWER),
     ("HeapInuse", "B", LOWER),
     ("Sys", "B", LOWER),
@@ -32,7 +32,7 @@ OF_MEMSTATS = (
     ("Mallocs", "count", LOWER),
     ("NumGC", "count", NEITHER),
 )
-OF_COLLECTOR = (
+COLLECTOR_METRICS = (
     ("seconds", "s", NEITHER),
     ("cycles", "count", NEITHER),
     ("interval_p50_seconds", "s", HIGHER),
@@ -46,7 +46,7 @@ OF_COLLECTOR = (
     ("heap_peak_bytes", "B", LOWER),
     ("heap_goal_bytes", "B", NEITHER),
 )
-OF_COUNTERS = ((COLLECTION_RATE, "Hz", NEITHER),)  # how often is no cost: GC CPU is
+COUNTER_METRICS = ((COLLECTION_RATE, "Hz", NEITHER),)  # how often is no cost: GC CPU is
 # A share of few collections is theirs alone. A quantile of fewer values is one of the largest few:
 # it says nothing of the rest. A median of fewer than six has no 95 % interval.
 CARRIED_BY = {
@@ -55,21 +55,21 @@ CARRIED_BY = {
     "stw_p99_seconds": ("stw_n", 100),
     "assist_fraction": ("cycles", 20),  # those of a start-up's few say nothing of the rest
 }
-LEAST_CPU = 0.01  # of all CPU: a smaller change of the collector's share is nobody's concern
-LEAST = {GC_CPU: LEAST_CPU}  # differences that matter to nobody, in the unit
+MIN_CPU = 0.01  # of all CPU: a smaller change of the collector's share is nobody's concern
+MIN_DIFFERENCES = {GC_CPU: MIN_CPU}  # differences that matter to nobody, in the unit
 COLUMNS = ("name", "unit", "layer", "better", "value", "least")
 LOAD = "load"
 LOWER, HIGHER, NEITHER = "lower", "higher", "neither"
 REQUESTS, REQUEST_RATE, ERRORS = "load_requests", "requests_per_second", "error_fraction"
 QUANTILES = {0.5: "p50", 0.9: "p90", 0.95: "p95", 0.99: "p99"}
-OF_LOAD = (
+LOAD_METRICS = (
     (REQUEST_RATE, "requests/s", HIGHER),
     *((f"latency_{word}_seconds", "s", LOWER) for word in ("mean", *QUANTILES.values(), "max")),
     (ERRORS, "fraction", LOWER),
     (REQUESTS, "count", NEITHER),
     ("load_seconds", "s", NEITHER),
 )
-OF_REQUEST = (
+REQUEST_METRICS = (
     ("alloc_bytes_per_request", "B/request", LOWER),
     ("mallocs_per_request", "count/request", LOWER),
     ("gc_cpu_seconds_per_request", "s/request", LOWER),
@@ -95,14 +95,14 @@ def levels_of(
     stats = {} if memstats is None else memstats
     rows = [
         (RSS, "B", MEMORY, LOWER, rss_bytes),
-        *((name, unit, MEMORY, better, stats.get(name)) for name, unit, better in OF_MEMSTATS),
+        *((name, unit, MEMORY, better, stats.get(name)) for name, unit, better in MEMSTATS_METRICS),
         (GOROUTINES, "count", MEMORY, LOWER, goroutines),
         *(
             (name, unit, COLLECTOR, better, _carried(name, collector or {}))
-            for name, unit, better in (*OF_COLLECTOR, *OF_COUNTERS)
+            for name, unit, better in (*COLLECTOR_METRICS, *COUNTER_METRICS)
         ),
     ]
-    known = [(*row, LEAST.get(row[0], 0.0)) for row in rows if not pd.isna(row[-1])]
+    known = [(*row, MIN_DIFFERENCES.get(row[0], 0.0)) for row in rows if not pd.isna(row[-1])]
     return pd.DataFrame(known, columns=list(COLUMNS))
 
 
@@ -113,33 +113,33 @@ def _carried(name: str, values: Mapping[str, Any]) -> Any:
 
 
 def load_values(runs: pd.DataFrame, latencies: pd.DataFrame) -> dict[str, float]:
-    """What one load test measured, as far as it says, by the names of `OF_LOAD`."""
+    """What one load test measured, as far as it says, by the names of `LOAD_METRICS`."""
     run: Mapping[str, Any] = runs.iloc[0]
     requests, errors = run["requests"], run["errors"]
-    known = not pd.isna(requests) and requests > 0
+    is_known = not pd.isna(requests) and requests > 0
     values = {
         REQUEST_RATE: run["requests_per_second"],
         "latency_mean_seconds": run["mean_seconds"],
         "latency_max_seconds": run["max_seconds"],
-        ERRORS: errors / requests if known and not pd.isna(errors) else None,
+        ERRORS: errors / requests if is_known and not pd.isna(errors) else None,
         REQUESTS: requests,
         "load_seconds": run["seconds"],
     }
     for quantile, seconds in zip(latencies["quantile"], latencies["seconds"], strict=True):
         word = QUANTILES.get(round(quantile, 6))
-        if word and known and requests * (1 - quantile) >= 1 - 1e-9:
+        if word and is_known and requests * (1 - quantile) >= 1 - 1e-9:
             values[f"latency_{word}_seconds"] = seconds
     return {name: float(value) for name, value in values.items() if not pd.isna(value)}
 
 
 def load_levels(values: Mapping[str, float]) -> pd.DataFrame:
-    """What is known of `OF_LOAD` and `OF_REQUEST`, as a sample to compare.
+    """What is known of `LOAD_METRICS` and `REQUEST_METRICS`, as a sample to compare.
 
     Columns `name`, `unit`, `layer`, `better` (lower, higher, neither) and `value`.
     """
     rows = [
         (name, unit, LOAD, better, values[name])
-        for name, unit, better in (*OF_LOAD, *OF_REQUEST)
+        for name, unit, better in (*LOAD_METRICS, *REQUEST_METRICS)
         if name in values
     ]
     return pd.DataFrame(rows, columns=["name", "unit", "layer", "better", "value"])

@@ -52,16 +52,16 @@ if TYPE_CHECKING:
 SINCE_START = (
     "TotalAlloc, Mallocs, NumGC and alloc_* count from the start: compare runs of equal work"
 )
-OF_SAMPLING = (
+SAMPLING_NOTE = (
     "new, gone, grew and shrank mean a change beyond sampling noise, at 95 % confidence per site: "
     "expect 5 false ones per 100 unchanged sites; and two runs differ by more than sampling"
 )
-OF_RUNS = (
+RUNS_NOTE = (
     "a site's values are means over the runs of a side; new, gone, grew and shrank mean a change "
     "beyond sampling noise, and beyond the difference between runs where there are enough of them"
 )
-OF_COLLECTIONS = f"in-use sizes are as of the last GC before each profile: GC {{}} {ARROW} GC {{}}"
-OF_SECONDS = (
+GC_NOTE = f"in-use sizes are as of the last GC before each profile: GC {{}} {ARROW} GC {{}}"
+SECONDS_NOTE = (
     "allocation per second rises when the same work finishes faster; compare per request "
     "(--requests)"
 )
@@ -118,7 +118,9 @@ class _Run:
     @property
     def seconds(self) -> float | None:
         """Between the two, by their own clocks."""
-        first, last = (None if one is None else one.time for one in (self.first, self.last))
+        first, last = (
+            None if profile is None else profile.time for profile in (self.first, self.last)
+        )
         if first is None or last is None:
             return None
         return float((last - first).total_seconds())
@@ -135,8 +137,8 @@ def sites_compared(
     requests: tuple[Sequence[float | None], Sequence[float | None]] = ((), ()),
 ) -> SiteComparison:
     """Compare the sites of two sides; requests are of each capture, between its moments."""
-    profiles = [[one.capture.heap_profiles for one in side] for side in (old, new)]
-    before = [{m: renamed(p, renames) for m, p in one.items()} for one in profiles[0]]
+    profiles = [[run.capture.heap_profiles for run in side] for side in (old, new)]
+    before = [{m: renamed(p, renames) for m, p in by_moment.items()} for by_moment in profiles[0]]
     pairs = counterparts(list(before[0]), list(profiles[1][0]))
     notes = tuple(_notes(old, new, len(pairs), renames, profiles))
     if not pairs:
@@ -147,14 +149,14 @@ def sites_compared(
         for n, found in enumerate((before, profiles[1]))
     ]
     lasts = [[run.last for run in side] for side in sides]
-    both = set.intersection(*(set(one.sample_type_names) for side in lasts for one in side))
+    both = set.intersection(*(set(profile.sample_type_names) for side in lasts for profile in side))
     is_stale = is_one_stale(before[0], profiles[1][0], pairs[-1])
     sites = [
         _sites(lasts[0], lasts[1], name, is_stale=is_stale) for name in SAMPLE_TYPES if name in both
     ]
     notes += _of_collections(old, new, pairs[-1])
     rates = _rates(sides[0], sides[1], [name for name in RATED if name in both])
-    notes += (OF_SECONDS,) if (rates["per"] == SECOND).any() else ()
+    notes += (SECONDS_NOTE,) if (rates["per"] == SECOND).any() else ()
     trees = {
         name: partial(call_tree, lasts[1][0], name, lasts[0][0])
         for name in SAMPLE_TYPES
@@ -186,9 +188,9 @@ def _of_collections(
     if len(old) + len(new) > 2:
         return ()
     facts = [side[0].by_moment.get(name) for side, name in zip((old, new), pair, strict=True)]
-    readings = [None if one is None else one.counter_reading for one in facts]
-    counts = [None if one is None else one.count("NumGC") for one in readings]
-    return () if None in counts else (OF_COLLECTIONS.format(*counts),)
+    readings = [None if moment is None else moment.counter_reading for moment in facts]
+    counts = [None if reading is None else reading.count("NumGC") for reading in readings]
+    return () if None in counts else (GC_NOTE.format(*counts),)
 
 
 def compare_profiles(before: Profile, after: Profile, sample_type: str) -> pd.DataFrame:
@@ -200,9 +202,9 @@ def _sites(
     before: Sequence[Profile], after: Sequence[Profile], name: str, *, is_stale: bool = False
 ) -> pd.DataFrame:
     """The sites of several profiles a side; what one does not show is bounded by the others'."""
-    flats = [[_flat(one, name) for one in side] for side in (before, after)]
+    flats = [[_flat(profile, name) for profile in side] for side in (before, after)]
     unseen = [
-        [unseen_in(one, other[0], name) for one in side]
+        [unseen_in(profile, other[0], name) for profile in side]
         for side, other in ((before, after), (after, before))
     ]
     changes = compare_site_runs(*flats, *unseen)
@@ -294,9 +296,11 @@ def _notes(
             yield f"no heap profile {word}, so allocation sites are not compared"
     if not pairs:
         return
-    yield OF_SAMPLING if len(old) + len(new) == 2 else OF_RUNS
+    yield SAMPLING_NOTE if len(old) + len(new) == 2 else RUNS_NOTE
     yield SINCE_START
-    known = {name for one in profiles[0] for p in one.values() for name in p.nodes().names}
+    known = {
+        name for by_moment in profiles[0] for p in by_moment.values() for name in p.nodes().names
+    }
     for rename in renames:
         if all(rename.applied(name) == name for name in known):
             yield f"rename {rename}: no function before is called so"

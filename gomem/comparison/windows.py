@@ -17,7 +17,7 @@ from statistics import median
 from typing import TYPE_CHECKING
 
 from gomem.comparison.samples import CLAIMS, TOO_FEW
-from gomem.comparison.single_values import OF_COLLECTOR
+from gomem.comparison.single_values import COLLECTOR_METRICS
 from gomem.inputs.schema import Column, build_rows
 from gomem.units import format_seconds
 
@@ -69,7 +69,7 @@ def windows_table(sides: Iterable[tuple[str, str, str, Sequence[Window]]]) -> pd
     rows = []
     for side, first, last, windows in sides:
         ends = "" if first == last else first, last
-        seconds, requests = (_medians(windows, one) for one in ("seconds", "requests"))
+        seconds, requests = (_medians(windows, field) for field in ("seconds", "requests"))
         collections = _medians(windows, "collections")
         count = None if collections is None else round(collections)
         rows.append((side, len(windows), *ends, seconds, count, requests))
@@ -78,9 +78,9 @@ def windows_table(sides: Iterable[tuple[str, str, str, Sequence[Window]]]) -> pd
 
 def incomparable(before: Sequence[Window], after: Sequence[Window]) -> dict[str, str]:
     """Metrics that windows as these say nothing of, by name, each with the reason."""
-    logs = [[one.log for one in side if one.log is not None] for side in (before, after)]
+    logs = [[window.log for window in side if window.log is not None] for side in (before, after)]
     if all(logs) and (apart := _apart(*logs)):
-        return {name: apart for name, *_ in OF_COLLECTOR}
+        return {name: apart for name, *_ in COLLECTOR_METRICS}
     old, new = (_medians(side, "seconds") for side in (before, after))
     if not old or not new or max(old, new) <= MANY_TIMES * min(old, new):
         return {}
@@ -112,7 +112,9 @@ def not_judged(metrics: pd.DataFrame, reason: str) -> pd.DataFrame:
     """The metrics with their numbers, and none of them better or worse."""
     claimed = metrics["verdict"].isin(CLAIMS)
     words = {"verdict": TOO_FEW, "note": reason}
-    return metrics.assign(**{name: metrics[name].mask(claimed, one) for name, one in words.items()})
+    return metrics.assign(
+        **{name: metrics[name].mask(claimed, word) for name, word in words.items()}
+    )
 
 
 def _apart(before: Sequence[tuple[float, float]], after: Sequence[tuple[float, float]]) -> str:
@@ -129,5 +131,5 @@ def _apart(before: Sequence[tuple[float, float]], after: Sequence[tuple[float, f
 
 def _medians(windows: Sequence[Window], field: str) -> float | None:
     """The median of what is known; None where nothing is."""
-    known = [value for one in windows if (value := getattr(one, field)) is not None]
+    known = [value for window in windows if (value := getattr(window, field)) is not None]
     return median(known) if known else None

@@ -10,8 +10,8 @@ from gomem.analysis.mappings.changes import match_mappings
 from gomem.analysis.memory.account import moved
 from gomem.analysis.memory.ledger import PART_OF_KIND
 from gomem.analysis.memory.ledger_change import (
-    LEAST_BYTES,
-    LEAST_SHARE,
+    MIN_BYTES,
+    MIN_SHARE,
     LedgerChange,
     change_ledger,
 )
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 NAMED_SHARE = 0.1  # of the change of the whole: what a part must make to be named in it
 SHIFTED_SHARE = 0.2  # of the level: what moved within a whole that did not
-MOST_OF = 0.5
+MIN_MAIN_SHARE = 0.5
 UNKNOWN = Text("RSS is not known on both sides, so its change is unknown.")
 UNDIVIDED = Text("; these files do not break it down")
 QUANTITY_NAMES = {
@@ -72,8 +72,8 @@ class Change(Answer):
         old, new = self.earlier.ledger, self.later.ledger
         assert old is not None
         assert new is not None
-        both = self.earlier.mappings is not None and self.later.mappings is not None
-        absent = frozenset(PART_OF_KIND.values()) if both else frozenset()
+        have_both = self.earlier.mappings is not None and self.later.mappings is not None
+        absent = frozenset(PART_OF_KIND.values()) if have_both else frozenset()
         sizes = self.earlier.rss_bytes, self.later.rss_bytes
         return change_ledger(old.parts, new.parts, *sizes, zero_where_absent=absent)
 
@@ -135,7 +135,7 @@ def mappings_between(
     before: MomentFacts | None, after: MomentFacts | None, *, same_process: bool | None = True
 ) -> pd.DataFrame | None:
     """Which mappings changed, by default of one process; None if a moment has no smaps."""
-    old, new = (None if one is None else one.mappings for one in (before, after))
+    old, new = (None if moment is None else moment.mappings for moment in (before, after))
     if old is None or new is None:
         return None
     return match_mappings(old, new, same_process=same_process)
@@ -162,7 +162,7 @@ def change_words(
     """
     change = last.total_bytes - first.total_bytes
     level = max(first.total_bytes, last.total_bytes)
-    if abs(change) < max(LEAST_BYTES, LEAST_SHARE * level):
+    if abs(change) < max(MIN_BYTES, MIN_SHARE * level):
         at = Bytes(first.total_bytes)
         within = _within(first, last, parts, moments)
         same = "{} was about the same {}, {}{}{}"
@@ -189,7 +189,7 @@ def _reason(
         return _of_reserved(first, last, change)
     if residency := _of_residency(first, last, parts, change):
         return residency
-    least = max(NAMED_SHARE * abs(change), LEAST_BYTES)
+    least = max(NAMED_SHARE * abs(change), MIN_BYTES)
     return _listed(": ", parts, least, moments, about=bool(first.assumption or last.assumption))
 
 
@@ -198,7 +198,7 @@ def _of_reserved(first: Snapshot, last: Snapshot, change: int) -> Text:
     before, after = first.reserved_heap_bytes, last.reserved_heap_bytes
     if before is None or after is None or (after - before) * change <= 0:
         return Text()
-    if abs(after - before) <= MOST_OF * abs(change):
+    if abs(after - before) <= MIN_MAIN_SHARE * abs(change):
         return Text()
     sizes = Bytes(before), Bytes(after)
     verb = "rose" if change > 0 else "fell"
@@ -216,11 +216,11 @@ def _of_residency(first: Snapshot, last: Snapshot, parts: Sequence[Part], change
     if before is None or after is None or heap * change <= 0:
         return Text()
     counted = _released(last) - _released(first)
-    if counted * change > 0 and abs(counted) > MOST_OF * abs(change):
+    if counted * change > 0 and abs(counted) > MIN_MAIN_SHARE * abs(change):
         end = "and the kernel still counts" if change > 0 else "and the kernel still counted"
         return text(": {} of heap that Go had released {}", BytesChange(counted), end)
     is_same = abs(after - before) <= NAMED_SHARE * abs(heap) <= NAMED_SHARE * max(before, after)
-    if not is_same or abs(heap) <= MOST_OF * abs(change):
+    if not is_same or abs(heap) <= MIN_MAIN_SHARE * abs(change):
         return Text()
     then, now = ("reserved", "resident") if change > 0 else ("resident", "only reserved")
     return text(
@@ -249,7 +249,7 @@ def _within(
     if found or first.reserved_heap_bytes is None or last.reserved_heap_bytes is None:
         return found
     counted = _released(last) - _released(first)
-    if abs(counted) < max(least, LEAST_BYTES):
+    if abs(counted) < max(least, MIN_BYTES):
         return Text()
     return text(
         "; within it {} of heap that Go released and the kernel still counts", BytesChange(counted)

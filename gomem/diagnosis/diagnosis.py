@@ -49,13 +49,13 @@ if TYPE_CHECKING:
 
 _Answer = TypeVar("_Answer")
 
-OF_REPORTS = frozenset(
+REPORT_ONLY = frozenset(
     {
         "baseline_ledger", "baseline_moment", "baseline_profile", "case", "change_from_baseline",
         "change_tree", "collection_cost", "facts", "logged", "scale", "shown_first", "sites_first",
     }
 )  # fmt: skip
-OF_SITES = frozenset({"heap-growth", "allocation-spike"})  # findings that name who allocates
+SITE_CODES = frozenset({"heap-growth", "allocation-spike"})  # findings that name who allocates
 
 
 class _Fact(Generic[_Answer]):
@@ -154,7 +154,7 @@ class Diagnosis:
         That of the first finding that names a site; else the one that is shown first, if it has a
         profile; else the last.
         """
-        named = (one.moment for one in self.findings if one.code in OF_SITES)
+        named = (finding.moment for finding in self.findings if finding.code in SITE_CODES)
         profiles = self.capture.heap_profiles
         wanted = [*named, self.shown_first, *reversed(list(profiles))]
         return next((name for name in wanted if name in profiles), None)
@@ -307,7 +307,7 @@ class Diagnosis:
     @cached_property
     def levels(self) -> pd.DataFrame:
         """One wide row a moment, by time: RSS, the ledger's parts, and all that files count."""
-        return in_order(self.facts.levels, self.capture.times, timed=False)
+        return in_order(self.facts.levels, self.capture.times, is_timed=False)
 
     @cached_property
     def heap(self) -> pd.DataFrame:
@@ -345,7 +345,7 @@ class Diagnosis:
 
     @property
     def _with_ledger(self) -> list[MomentFacts]:
-        return [one for one in self.moments if one.ledger is not None]
+        return [moment for moment in self.moments if moment.ledger is not None]
 
     def spike(self, at: str | pd.Timestamp | None = None) -> Spike | None:
         """Who allocated in the interval between two profiles that ends at a moment, or a time.
@@ -358,7 +358,7 @@ class Diagnosis:
 
     def __dir__(self) -> list[str]:
         """What a question is asked by; the rest is for reports, which are made of it."""
-        return [name for name in super().__dir__() if name not in OF_REPORTS]
+        return [name for name in super().__dir__() if name not in REPORT_ONLY]
 
     def _repr_html_(self) -> str:
         return f"<p>{escape(self.verdict.sentence)}</p>{self.findings._repr_html_()}"

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from gomem.causes.finding import Finding
     from gomem.facts.capture import CaptureFacts
 
-OF_DATA = "data-"
+DATA_PREFIX = "data-"
 SAME = dict.fromkeys(("memstats", "metrics", "metrics-page", "heap_text"), "runtime")
 
 
@@ -56,8 +56,11 @@ class Findings(tuple["Finding", ...]):
         """A row a finding; see `FINDINGS`."""
         names = [column.name for column in FINDINGS]
         rows = [
-            [str(one.severity) if name == "severity" else getattr(one, name) for name in names]
-            for one in self
+            [
+                str(finding.severity) if name == "severity" else getattr(finding, name)
+                for name in names
+            ]
+            for finding in self
         ]
         return build_rows(rows, FINDINGS)
 
@@ -66,7 +69,7 @@ class Findings(tuple["Finding", ...]):
         return shown.to_html(escape=True, index=False, na_rep="")
 
     def __repr__(self) -> str:
-        return f"<Findings: {', '.join(one.code for one in self) or 'none'}>"
+        return f"<Findings: {', '.join(finding.code for finding in self) or 'none'}>"
 
 
 @dataclass(frozen=True)
@@ -86,7 +89,11 @@ class Scale:
     @classmethod
     def of(cls, facts: CaptureFacts, thresholds: Thresholds) -> Scale:
         """That of a capture."""
-        rss = {one.name: one.rss_bytes for one in facts.moments if one.rss_bytes is not None}
+        rss = {
+            moment.name: moment.rss_bytes
+            for moment in facts.moments
+            if moment.rss_bytes is not None
+        }
         return cls(
             {moment.name: moment.paths for moment in facts.capture.by_moment.values()},
             rss,
@@ -120,7 +127,7 @@ class Scale:
     def _kinds(self, finding: Finding) -> set[str]:
         """The kinds of artefact that the evidence is from."""
         assert finding.moment is not None
-        cited = {path for one in finding.evidence for path in one.artefact.split(", ")}
+        cited = {path for evidence in finding.evidence for path in evidence.artefact.split(", ")}
         return _told(kind for kind, path in self.moments[finding.moment].items() if path in cited)
 
     def share(self, finding: Finding) -> float:
@@ -142,8 +149,8 @@ class Scale:
 
     def is_past(self, finding: Finding) -> bool:
         """Whether it is over, and nothing shows that its memory is still resident."""
-        known = bool(self.moments) and self.last in self.rss_bytes
-        return self.is_over(finding) and not (known and self.given_back_by(finding) is None)
+        is_known = bool(self.moments) and self.last in self.rss_bytes
+        return self.is_over(finding) and not (is_known and self.given_back_by(finding) is None)
 
 
 def _whole_without_rss(facts: CaptureFacts) -> float | None:
@@ -169,9 +176,9 @@ def one_a_cause(found: Iterable[Finding], scale: Scale) -> Findings:
     by_cause: dict[tuple[str, Severity | None], list[Finding]] = defaultdict(list)
     for finding in found:
         # What spoils one moment's numbers is not what only may spoil another's.
-        apart = finding.severity if finding.code.startswith(OF_DATA) else None
+        apart = finding.severity if finding.code.startswith(DATA_PREFIX) else None
         by_cause[finding.code, apart].append(finding)
-    merged = [one for same in by_cause.values() for one in _merged(same, scale)]
+    merged = [finding for same in by_cause.values() for finding in _merged(same, scale)]
     return Findings(sorted(merged, key=lambda finding: _rank(finding, scale)))
 
 
@@ -186,15 +193,17 @@ def without_double_claims(findings: Findings, account: Account | None) -> Findin
 
 def _beside(finding: Finding, earlier: Sequence[Finding], account: Account) -> Finding:
     groups = CLAIMS.get(finding.code, frozenset())
-    rivals = [one for one in earlier if CLAIMS.get(one.code, frozenset()) & groups and one.bytes]
+    rivals = [
+        rival for rival in earlier if CLAIMS.get(rival.code, frozenset()) & groups and rival.bytes
+    ]
     snapshot = account.of(finding.moment or "") or account.last
     if not rivals or not finding.bytes or not (finding.now and rivals[0].now):
         return finding
-    every = groups.union(*(CLAIMS[one.code] for one in rivals))
-    claimed = finding.bytes + sum(one.bytes or 0 for one in rivals)
+    every = groups.union(*(CLAIMS[rival.code] for rival in rivals))
+    claimed = finding.bytes + sum(rival.bytes or 0 for rival in rivals)
     if claimed <= snapshot.likely.together(every).high:
         return finding
-    rival = max(rivals, key=lambda one: one.bytes or 0)
+    rival = max(rivals, key=lambda rival: rival.bytes or 0)
     shared = text("{}; included in {}", finding.title, rival.code)
     return replace(finding, title=shared)
 
@@ -205,7 +214,7 @@ CLAIMS = {cause.code: cause.claims for cause in CAUSES if cause.claims}
 def _rank(finding: Finding, scale: Scale) -> tuple[bool, int, bool, bool, float]:
     """Sort key: findings about the data last; then severity, surety, whether now, and cost."""
     return (
-        finding.code.startswith(OF_DATA),
+        finding.code.startswith(DATA_PREFIX),
         -int(finding.severity),
         is_of_release(finding),
         not finding.now,
@@ -218,16 +227,16 @@ SURETY = {"certain": 1.0, "likely": 0.9, "possible": 0.7}  # how often such a fi
 
 def is_of_release(finding: Finding) -> bool:
     """Whether only the Go release makes it possible, and nothing measured does."""
-    by_release = any(one.artefact == RELEASE for one in finding.evidence)
+    by_release = any(evidence.artefact == RELEASE for evidence in finding.evidence)
     return finding.confidence == "possible" and by_release
 
 
 def _merged(same: Sequence[Finding], scale: Scale) -> list[Finding]:
     """Findings of one cause: those of the whole capture as they are, those of moments as one."""
     places = {name: place for place, name in enumerate(scale.moments)}
-    whole = [one for one in same if one.moment is None]
-    of_moments = [one for one in same if one.moment is not None]
-    of_moments.sort(key=lambda one: places.get(one.moment or "", len(places)))
+    whole = [finding for finding in same if finding.moment is None]
+    of_moments = [finding for finding in same if finding.moment is not None]
+    of_moments.sort(key=lambda finding: places.get(finding.moment or "", len(places)))
     return [*whole, *([_of_all(of_moments, scale)] if of_moments else [])]
 
 
@@ -237,21 +246,21 @@ def _of_all(same: Sequence[Finding], scale: Scale) -> Finding:
     Where it holds no more, or no file says, as severe as it ever was.
     """
     last = same[-1]
-    moments = tuple(dict.fromkeys(name for one in same for name in one.moments))
+    moments = tuple(dict.fromkeys(name for finding in same for name in finding.moments))
     now, over = scale.is_of_last(last), scale.is_over(last)
-    severity = last.severity if now else max(one.severity for one in same)
-    one = replace(last, moments=moments, severity=severity, now=now, over=over)
-    if scale.is_past(one):
-        one = replace(one, severity=Severity.INFO)
+    severity = last.severity if now else max(finding.severity for finding in same)
+    merged = replace(last, moments=moments, severity=severity, now=now, over=over)
+    if scale.is_past(merged):
+        merged = replace(merged, severity=Severity.INFO)
     peak = max(same, key=lambda finding: finding.bytes or 0)
     if over:
-        return _over(one, peak, scale)
+        return _over(merged, peak, scale)
     if not now:
-        moments = MomentName(one.moment or ""), MomentName(scale.last)
-        one = replace(one, title=text(_OF_EARLIER, one.title, *moments))
+        moments = MomentName(merged.moment or ""), MomentName(scale.last)
+        merged = replace(merged, title=text(_EARLIER_TITLE, merged.title, *moments))
     if peak.bytes and peak.bytes >= scale.thresholds.peak_ratio * (last.bytes or 0):
-        return replace(one, title=one.title + _peak_words(one.title, peak))
-    return one
+        return replace(merged, title=merged.title + _peak_words(merged.title, peak))
+    return merged
 
 
 def _peak_words(title: str, peak: Finding) -> Text:
@@ -262,30 +271,30 @@ def _peak_words(title: str, peak: Finding) -> Text:
     return text(" (peak {} at {})", Bytes(peak.bytes), at)
 
 
-def _over(one: Finding, peak: Finding, scale: Scale) -> Finding:
+def _over(finding: Finding, peak: Finding, scale: Scale) -> Finding:
     """The same in the past tense: what it was at its most, and that it is resolved.
 
     A note, if it never was a large part of RSS.
     """
-    was, last = PAST[one.code], MomentName(scale.last)
+    was, last = PAST[finding.code], MomentName(scale.last)
     if not was or not peak.bytes:
-        return one
+        return finding
     title = text("{} of {} at {}", Bytes(peak.bytes), was, MomentName(peak.moment or ""))
-    if peak.moment != one.moment:
-        title += text(", {} at {}", Bytes(one.bytes), MomentName(one.moment or ""))
-    released = scale.given_back_by(one) is not None
+    if peak.moment != finding.moment:
+        title += text(", {} at {}", Bytes(finding.bytes), MomentName(finding.moment or ""))
+    is_released = scale.given_back_by(finding) is not None
     rss = scale.rss_bytes.get(peak.moment or "", 0)
     was_large = peak.bytes >= scale.thresholds.large_rss_fraction * rss
     return replace(
-        one,
-        severity=one.severity if was_large else min(one.severity, Severity.INFO),
-        title=title + text(_RELEASED if released else _PASSED, last),
-        next_step=text(_NOTHING_NOW, "was released by" if released else _NOT_SIGNIFICANT, last),
+        finding,
+        severity=finding.severity if was_large else min(finding.severity, Severity.INFO),
+        title=title + text(_RELEASED if is_released else _PASSED, last),
+        next_step=text(_NOTHING_NOW, "was released by" if is_released else _NOT_SIGNIFICANT, last),
     )
 
 
 MAX_NUMBERS = 3  # in a title
-_OF_EARLIER = "{} (at {}; unknown at {})"
+_EARLIER_TITLE = "{} (at {}; unknown at {})"
 PAST = {cause.code: cause.past for cause in CAUSES}
 _RELEASED = "; released by {}"
 _PASSED = "; no longer significant at {}"  # it can be as much, of more

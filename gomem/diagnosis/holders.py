@@ -46,9 +46,9 @@ def holders_of(part: Part, case: Case) -> tuple[Holder, ...]:
         found.append(Holder(function, function, 0.0, max(0.0, grown)))
     elif STACKS in part.groups:
         found += [
-            Holder(one.function, one.function, 0.0, part.after.high)
-            for one in case.facts.callers.recursing
-            if one.depth >= case.thresholds.recursion_depth
+            Holder(caller.function, caller.function, 0.0, part.after.high)
+            for caller in case.facts.callers.recursing
+            if caller.depth >= case.thresholds.recursion_depth
         ]
     mapped = [moment for moment in case.facts.moments if moment.mappings is not None]
     if mapped and NATIVE in part.groups:

@@ -43,8 +43,12 @@ class Limits(Answer):
 
 def limits_of(moments: Sequence[MomentFacts], *, bounded: bool = False) -> Limits | None:
     """The limits of a capture; None if no moment has what they are worked out from."""
-    worst = {one.name: one.worst_case for one in moments if one.worst_case is not None}
-    telling = [one for one in moments if one.worst_case or one.cgroup_use or one.address_space]
+    worst = {moment.name: moment.worst_case for moment in moments if moment.worst_case is not None}
+    telling = [
+        moment
+        for moment in moments
+        if moment.worst_case or moment.cgroup_use or moment.address_space
+    ]
     if not telling:
         return None
     last = telling[-1]

@@ -88,7 +88,10 @@ def owners_at(quantity: str, shown: Sequence[tuple[str, Snapshot, MomentFacts]])
         for groups in division
         if len(inside := _owners(_within(finest, groups), snapshots[-1:], moments)) > 1
     }
-    beyond = (0 if one.groups is None else one.groups.drawn(one.rss_bytes)[1] for one in moments)
+    beyond = (
+        0 if moment.groups is None else moment.groups.drawn(moment.rss_bytes)[1]
+        for moment in moments
+    )
     totals = tuple(snapshot.total_bytes for snapshot in snapshots)
     return Owners(quantity, labels, totals, tuple(beyond), parts, finer)
 
@@ -145,4 +148,7 @@ def _first_peak_and_last(diagnosis: Diagnosis) -> _Shown:
     ends = max(first.total_bytes, last.total_bytes)
     is_peak = highest.total_bytes >= diagnosis.thresholds.peak_ratio * ends
     shown = [first, *([highest] if is_peak else []), *([last] if last is not first else [])]
-    return [(MomentName(one.moment), one, diagnosis.by_moment[one.moment]) for one in shown]
+    return [
+        (MomentName(snapshot.moment), snapshot, diagnosis.by_moment[snapshot.moment])
+        for snapshot in shown
+    ]

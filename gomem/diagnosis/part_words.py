@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from gomem.analysis.memory.groups import GARBAGE, HEAP, LIVE, NAMES, NATIVE, OBJECTS, UNDIVIDED
-from gomem.analysis.memory.readings import ALL, GO, GO_HEAP, GROUPS, NOT_GO, OF_FILES
+from gomem.analysis.memory.readings import ALL, FILE_GROUPS, GO, GO_HEAP, GROUPS, NOT_GO
 from gomem.text import Bytes, BytesChange, Text, text
 from gomem.units import MIB
 
@@ -21,7 +21,7 @@ PART_NAMES = {frozenset({group}): NAMES[group] for group in GROUPS} | {
     frozenset({LIVE, GARBAGE}): NAMES[OBJECTS],
     GO_HEAP: NAMES[HEAP],
     GO: "Go",
-    OF_FILES: "files and program text",
+    FILE_GROUPS: "files and program text",
     NOT_GO: "memory outside Go",
     ALL: NAMES[UNDIVIDED],
 }

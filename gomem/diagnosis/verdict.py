@@ -12,10 +12,10 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from gomem.analysis.memory.groups import FILES, HEAP, NAMES, NATIVE, OF_GO_HEAP, UNDIVIDED
-from gomem.analysis.memory.ledger_change import LEAST_BYTES, LEAST_SHARE
+from gomem.analysis.memory.groups import FILES, GO_HEAP_GROUPS, HEAP, NAMES, NATIVE, UNDIVIDED
+from gomem.analysis.memory.ledger_change import MIN_BYTES, MIN_SHARE
 from gomem.causes.finding import Severity
-from gomem.diagnosis.findings import OF_DATA
+from gomem.diagnosis.findings import DATA_PREFIX
 from gomem.diagnosis.observations import MIN_READINGS, whole_rise, whole_words
 from gomem.diagnosis.part_words import native_sizes
 from gomem.diagnosis.without_rss import at_moment, who_holds, without_rss, worth_naming
@@ -34,7 +34,7 @@ MISSING, DAMAGED = "data-missing", "data-damaged"
 LARGEST_GROUPS = 3  # named
 MOSTLY = 0.75  # of RSS: a group that is named alone in a headline
 OBSERVED_BESIDE = frozenset({"in_use", "goroutines"})
-OF_C = "native-memory"  # says itself what memory outside Go is
+NATIVE_MEMORY = "native-memory"  # says itself what memory outside Go is
 TAKE_ANOTHER = text(
     "{} If this growth is unexpected, capture again for ten minutes.",
     Command("gomem capture PID --every 30s --for 10m"),
@@ -138,8 +138,8 @@ def telling_moment(diagnosis: Diagnosis) -> MomentFacts | None:
 
     Without any such, the last that says anything about memory; None if none does.
     """
-    known = [one for one in diagnosis.moments if one.rss_bytes is not None]
-    known = known or [one for one in diagnosis.moments if one.ledger is not None]
+    known = [moment for moment in diagnosis.moments if moment.rss_bytes is not None]
+    known = known or [moment for moment in diagnosis.moments if moment.ledger is not None]
     return known[-1] if known else None
 
 
@@ -152,14 +152,16 @@ def _title(finding: Finding) -> Text:
 
 def _named(diagnosis: Diagnosis, facts: MomentFacts | None) -> Finding | None:
     """The finding to name: the first that costs anything now, else the first of all."""
-    found = [one for one in diagnosis.findings if not one.code.startswith(OF_DATA)]
-    present = [one for one in found if one.now and one.severity >= Severity.WARNING]
+    found = [finding for finding in diagnosis.findings if not finding.code.startswith(DATA_PREFIX)]
+    present = [finding for finding in found if finding.now and finding.severity >= Severity.WARNING]
     # A note of the whole log can be of more than there is left at the last moment.
     whole = facts.rss_bytes if facts is not None and facts.rss_bytes is not None else math.inf
     notes = [
-        one
-        for one in found
-        if one.severity >= Severity.WARNING or one.moment is not None or (one.bytes or 0) <= whole
+        finding
+        for finding in found
+        if finding.severity >= Severity.WARNING
+        or finding.moment is not None
+        or (finding.bytes or 0) <= whole
     ]
     return next(iter([*present, *notes]), None)
 
@@ -168,8 +170,8 @@ def _severity(diagnosis: Diagnosis, named: Finding | None, *, grew: bool) -> Sev
     """How much it matters now; growth of which no cause is known is a note."""
     if named is not None:
         return named.severity
-    unsound = any(finding.severity >= Severity.WARNING for finding in diagnosis.findings)
-    return Severity.INFO if grew or unsound else None
+    is_unsound = any(finding.severity >= Severity.WARNING for finding in diagnosis.findings)
+    return Severity.INFO if grew or is_unsound else None
 
 
 # Where the memory is, and what moved it there
@@ -186,8 +188,8 @@ def _where_in_short(diagnosis: Diagnosis, facts: MomentFacts) -> Text:
     assert facts.groups is not None
     sizes = facts.groups.sizes
     largest = sorted(sizes, key=lambda group: -sizes[group])
-    alone = any(size > MOSTLY * (facts.rss_bytes or 0) for size in sizes.values())
-    named = largest[: 1 if alone else 2]
+    is_alone = any(size > MOSTLY * (facts.rss_bytes or 0) for size in sizes.values())
+    named = largest[: 1 if is_alone else 2]
     each = (text("{} {}", Bytes(sizes[group]), NAMES[group]) for group in named)
     size, at = Bytes(facts.rss_bytes), at_moment(diagnosis, facts)
     return text("RSS is {}{}: {}.", size, at, joined(", ", each))
@@ -210,7 +212,7 @@ def _group_words(facts: MomentFacts, group: str, share: float, named: Finding | 
     assert facts.groups is not None
     size = Bytes(facts.groups.sizes[group])
     inside = {HEAP: _reserved, NATIVE: _of_native, FILES: _of_files}.get(group)
-    is_said = group == NATIVE and named is not None and named.now and named.code == OF_C
+    is_said = group == NATIVE and named is not None and named.now and named.code == NATIVE_MEMORY
     more = "" if inside is None or is_said else inside(facts)
     return text("{} {} ({}{})", size, NAMES[group], Share(share), more)
 
@@ -221,7 +223,7 @@ def _reserved(facts: MomentFacts) -> Text:
     assert groups is not None
     if not groups.heap_is_one:
         return Text()
-    reserved = {group: size for group, size in groups.claimed.items() if group in OF_GO_HEAP}
+    reserved = {group: size for group, size in groups.claimed.items() if group in GO_HEAP_GROUPS}
     whole = sum(reserved.values())
     largest = max(reserved, key=lambda group: reserved[group])
     return text(
@@ -239,7 +241,7 @@ def _of_native(facts: MomentFacts) -> Text:
     sizes = {
         "in malloc's heaps": heap,
         "in large blocks, most likely malloc's": blocks,
-        f"mapped by {OF_EITHER if with_c else OF_PROGRAM}": mapped,
+        f"mapped by {BY_EITHER if with_c else BY_PROGRAM}": mapped,
         "in thread stacks": threads,
     }
     total = sum(sizes.values())
@@ -250,7 +252,7 @@ def _of_native(facts: MomentFacts) -> Text:
     return text(": {}", joined(", ", each)) if each else Text()
 
 
-OF_PROGRAM, OF_EITHER = "the program", "the program or a library"
+BY_PROGRAM, BY_EITHER = "the program", "the program or a library"
 
 
 def _of_files(facts: MomentFacts) -> Text:
@@ -295,8 +297,8 @@ def _reserved_moved(diagnosis: Diagnosis) -> str:
 
 def _rose(before: Snapshot, after: Snapshot, thresholds: Thresholds) -> bool:
     change = after.total_bytes - before.total_bytes
-    large = change >= max(LEAST_BYTES, LEAST_SHARE * before.total_bytes)
-    return large and after.total_bytes >= thresholds.rise_ratio * before.total_bytes
+    is_large = change >= max(MIN_BYTES, MIN_SHARE * before.total_bytes)
+    return is_large and after.total_bytes >= thresholds.rise_ratio * before.total_bytes
 
 
 # Who holds it, and what to do
@@ -304,7 +306,11 @@ def _rose(before: Snapshot, after: Snapshot, thresholds: Thresholds) -> bool:
 
 def _beside(diagnosis: Diagnosis) -> tuple[str, ...]:
     """What moved beside RSS: what is in use, goroutines."""
-    beside = (one for one in diagnosis.observations if one.group in OBSERVED_BESIDE)
+    beside = (
+        observation
+        for observation in diagnosis.observations
+        if observation.group in OBSERVED_BESIDE
+    )
     return tuple(observation.sentence for observation in beside)
 
 
@@ -314,7 +320,7 @@ def _holder(diagnosis: Diagnosis, facts: MomentFacts | None, named: Finding | No
     if facts is None or facts.rss_bytes is None or not profiles:
         return ""
     if (named is not None and named.sites) or any(
-        one.group == "in_use" for one in diagnosis.observations
+        observation.group == "in_use" for observation in diagnosis.observations
     ):
         return ""
     return who_holds(diagnosis, facts.name if facts.name in profiles else list(profiles)[-1])
@@ -332,19 +338,23 @@ def _next_step(
     if named is not None or otherwise:
         return otherwise if named is None else named.next_step
     is_divided = facts is not None and facts.mappings is not None and facts.memstats is not None
-    lacking = next((one for one in diagnosis.findings if one.code == MISSING), None)
+    lacking = next((finding for finding in diagnosis.findings if finding.code == MISSING), None)
     if lacking is not None and not is_divided:
         return lacking.next_step
     if severity is None:
         return NOTHING_TO_DO
-    unsound = (one for one in diagnosis.findings if one.severity >= Severity.WARNING)
-    return next((one.next_step for one in unsound), TAKE_ANOTHER)
+    unsound = (finding for finding in diagnosis.findings if finding.severity >= Severity.WARNING)
+    return next((finding.next_step for finding in unsound), TAKE_ANOTHER)
 
 
 def _further(diagnosis: Diagnosis, named: Finding | None) -> str:
     """Findings besides the one named, and what could not be read; empty if there is neither."""
-    others = [one for one in diagnosis.findings if one is not named and one.code != DAMAGED]
-    warnings = sum(one.severity >= Severity.WARNING for one in others)
+    others = [
+        finding
+        for finding in diagnosis.findings
+        if finding is not named and finding.code != DAMAGED
+    ]
+    warnings = sum(other.severity >= Severity.WARNING for other in others)
     counts = (
         (warnings, "further warning", "further warnings"),
         (len(others) - warnings, "note", "notes"),

@@ -42,7 +42,7 @@ IN_USE = "inuse_space"
 HOLDERS = 3  # named
 WORTH_NAMING = 0.05  # of the total
 MOSTLY = 0.5  # of the total
-LEAST_SHARE = 0.01  # of the CPU: a smaller one is said as less
+MIN_SHARE = 0.01  # of the CPU: a smaller one is said as less
 SMAPS_TOO = text("{} Take it with MemStats at one time: it says what is in RSS.", TAKE_SMAPS)
 SMAPS_ALONE = text("{} It says what of this is in RSS.", TAKE_SMAPS)
 NO_BYTES = text("{} It says who holds memory; a goroutine profile does not.", TAKE_HEAP_PROFILE)
@@ -82,12 +82,12 @@ def _by_heap_profiles(diagnosis: Diagnosis, _: MomentFacts | None) -> _Told | No
     first, last = moments[0], moments[-1]
     before, profile = profiles[first], profiles[last]
     total, earlier = profile.total(IN_USE), before.total(IN_USE)
-    several = len(profiles) > 1
-    at = text(" at {}", MomentName(last)) if several else ""
-    since = text(", {} at {}", Bytes(earlier), MomentName(first)) if several else ""
+    has_several = len(profiles) > 1
+    at = text(" at {}", MomentName(last)) if has_several else ""
+    since = text(", {} at {}", Bytes(earlier), MomentName(first)) if has_several else ""
     sentence = text("{}{}{}.", _in_use(profile, total), at, since)
-    rose = total >= diagnosis.thresholds.rise_ratio * earlier
-    grew = total - earlier >= MIB and rose and several
+    has_risen = total >= diagnosis.thresholds.rise_ratio * earlier
+    grew = total - earlier >= MIB and has_risen and has_several
     return joined(" ", filter(None, (sentence, who_holds(diagnosis, last)))), grew, SMAPS_TOO
 
 
@@ -97,8 +97,8 @@ def _in_use(profile: Profile, total: int) -> Text:
         return Text("The heap profile has no sample in use: there is too little for its sampling")
     least, most = total_bounds(profile) or (total, total)
     error = text(" ({} to {}, for it is sampled)", Bytes(least), Bytes(most))
-    known = Bytes(least) == Bytes(most)
-    return text("The heap profile has {} in use{}", Bytes(total), "" if known else error)
+    is_exact = Bytes(least) == Bytes(most)
+    return text("The heap profile has {} in use{}", Bytes(total), "" if is_exact else error)
 
 
 def who_holds(diagnosis: Diagnosis, moment: str) -> Text:
@@ -150,8 +150,8 @@ def worth_naming(sizes: Mapping[str, int], whole: int) -> list[str]:
 
 def at_moment(diagnosis: Diagnosis, facts: MomentFacts) -> Text:
     """Which moment a sentence is about, where there are several."""
-    several = len(diagnosis.capture.by_moment) > 1
-    return text(" at {}", MomentName(facts.name)) if several else Text()
+    has_several = len(diagnosis.capture.by_moment) > 1
+    return text(" at {}", MomentName(facts.name)) if has_several else Text()
 
 
 def _by_log(diagnosis: Diagnosis, _: MomentFacts | None) -> _Told | None:
@@ -164,7 +164,7 @@ def _by_log(diagnosis: Diagnosis, _: MomentFacts | None) -> _Told | None:
     said: list[Text] = []
     if (share := cost.gc_cpu_fraction) is not None:
         # It is overstated, if anything, and never reads as nothing.
-        most = Text("under 1 %") if share < LEAST_SHARE else text("at most {}", Share(share))
+        most = Text("under 1 %") if share < MIN_SHARE else text("at most {}", Share(share))
         said.append(text("{} of the CPU", most))
     if cost.stw.p99 is not None and carries(cost.stw.n, 0.99):
         said.append(text("p99 pause {}", Seconds(cost.stw.p99)))
@@ -185,16 +185,18 @@ def _live_heap(diagnosis: Diagnosis) -> tuple[Text, bool]:
     size = Bytes(last) if last else text("under {}", Bytes(MIB))  # the log's unit
     live = text("The live heap is {} after the last", size)
     run = diagnosis.collector.longest_run
-    rose = run is not None and run.last_bytes >= diagnosis.thresholds.rise_ratio * run.first_bytes
+    has_risen = (
+        run is not None and run.last_bytes >= diagnosis.thresholds.rise_ratio * run.first_bytes
+    )
     if grows(diagnosis.case):
-        return live + ".", rose  # the finding says how fast
+        return live + ".", has_risen  # the finding says how fast
     if run is None or run.slope_low is None or run.slope_high is None:
         risen = Text()
-        if run is not None and rose:
+        if run is not None and has_risen:
             risen = text(", up from {}", Bytes(run.first_bytes))
         return text("{}{}; too few GCs to tell a trend.", live, risen), False
     if run.slope_low > 0:
-        return text("{} and grows by {}.", live, Rate(run.slope_bytes_per_second)), rose
+        return text("{} and grows by {}.", live, Rate(run.slope_bytes_per_second)), has_risen
     return text("{} and {}.", live, "shrinks" if run.slope_high < 0 else "does not grow"), False
 
 
@@ -221,7 +223,9 @@ def _by_goroutines(diagnosis: Diagnosis, _: MomentFacts | None) -> _Told | None:
 
 def _by_profile(diagnosis: Diagnosis, _: MomentFacts | None) -> _Told | None:
     """The total of any other profile, and its largest function."""
-    found = [one for by_kind in diagnosis.capture.profiles.values() for one in by_kind.values()]
+    found = [
+        profile for by_kind in diagnosis.capture.profiles.values() for profile in by_kind.values()
+    ]
     if not found:
         return None
     profile = found[-1]
@@ -262,12 +266,12 @@ def _by_others(diagnosis: Diagnosis, _: MomentFacts | None) -> _Told | None:
     """Benchmarks and escape analysis: how many, and what they are good for."""
     capture = diagnosis.capture
     if capture.bench:
-        names = {name for one in capture.bench.values() for name in one.results["name"]}
-        runs = sum(one.results["line"].nunique() for one in capture.bench.values())
+        names = {name for bench in capture.bench.values() for name in bench.results["name"]}
+        runs = sum(bench.results["line"].nunique() for bench in capture.bench.values())
         sentence = text("{}, {}.", Count(len(names), "benchmark"), Count(runs, "result"))
         return sentence, False, COMPARE
     if capture.escapes:
-        places = sum(len(one.on_the_heap) for one in capture.escapes.values())
+        places = sum(len(analysis.on_the_heap) for analysis in capture.escapes.values())
         sentence = text("Values escape to the heap at {}.", Count(places, "place"))
         return sentence, False, WITH_A_PROFILE
     return None

@@ -37,7 +37,7 @@ RESERVED_FOR = {
 }
 MAX_SHOWN = 60  # collections of a log that an account has, evenly chosen
 DOUBTFUL = "doubtful"  # the ledger's word for parts of two states
-OF_PROGRAM = ("binary", "library")
+PROGRAM_KINDS = ("binary", "library")
 
 
 def account_of_capture(facts: CaptureFacts) -> Account | None:
@@ -94,7 +94,7 @@ def reading_of(moment: MomentFacts, begin: pd.Timestamp | None) -> Reading:
         group = RESERVED_FOR.get(row["part"])
         if group is not None and not is_unknown(row["claimed_bytes"]):
             reserved[group] = reserved.get(group, 0) + int(row["claimed_bytes"])
-    divided = OBJECTS in reserved  # the runtime's own side, not what smaps alone tell
+    is_divided = OBJECTS in reserved  # the runtime's own side, not what smaps alone tell
     mapped = None if moment.mappings is not None else sizes.get("mapped_files")
     shared = sizes.get("shared_memory", 0)
     return Reading(
@@ -102,7 +102,7 @@ def reading_of(moment: MomentFacts, begin: pd.Timestamp | None) -> Reading:
         seconds,
         moment.rss_bytes,
         resident=None if moment.mappings is None else _resident(sizes),
-        reserved=reserved if divided else {},
+        reserved=reserved if is_divided else {},
         live_bytes=moment.live_bytes,
         is_one_state=not any(row["confidence"] == DOUBTFUL for row in rows),
         lazy_free_bytes=sizes.get("heap_released_resident"),
@@ -125,5 +125,5 @@ def _program_data(mappings: pd.DataFrame | None) -> int | None:
     """Anonymous pages of the program and its libraries: data and bss, by smaps."""
     if mappings is None:
         return None
-    rows = mappings[mappings["kind"].isin(OF_PROGRAM)]
+    rows = mappings[mappings["kind"].isin(PROGRAM_KINDS)]
     return int(rows["Anonymous"].fillna(0).sum())

@@ -21,7 +21,7 @@ from gomem.analysis.memory.groups import side_by_side
 from gomem.analysis.scavenger.scavenger import HEAP_RETURN, heap_steps, with_goals
 from gomem.analysis.series.goroutine_growth import GOROUTINE_GROUPS, goroutine_groups
 from gomem.analysis.series.level import Level
-from gomem.analysis.series.shapes import HALF, MOVES
+from gomem.analysis.series.shapes import MOVES
 from gomem.analysis.what_if.what_if import Asked
 from gomem.facts.account import account_of_capture
 from gomem.facts.callers import Callers
@@ -61,6 +61,8 @@ if TYPE_CHECKING:
     from gomem.errors import Damage
     from gomem.releases import GoVersion
 
+MIN_COUNTED_SHARE = 0.5  # of what was allocated: below, a heap profile does not count all
+MIN_LINEAR_SHARE = 0.5  # of a rise: with more of it steady, every heap profile lags
 SAID_BY = {METRICS: triggers.METRICS, ENVIRONMENT: triggers.ENVIRONMENT}
 
 
@@ -113,7 +115,9 @@ class CaptureFacts:
     def heap(self) -> pd.DataFrame:
         """Heap kept, given back and still resident: see `analysis.memory.scavenger.heap_return`."""
         names = [column.name for column in HEAP_RETURN]
-        rows = [[*map(one.heap.get, names)] for one in self.moments if one.heap is not None]
+        rows = [
+            [*map(moment.heap.get, names)] for moment in self.moments if moment.heap is not None
+        ]
         heap = build_rows(rows, HEAP_RETURN)
         return heap if self.scavenger is None else with_goals(heap, self.scavenger.retention)
 
@@ -186,7 +190,7 @@ class CaptureFacts:
         return self.what_if_set(Asked())
 
     def what_if_set(self, asked: Asked) -> WhatIf | None:
-        """The same for settings of one's own, and a container's size."""
+        """The same for settings that a user chooses, and a container's size."""
         return what_if_of(self, asked)
 
     @property
@@ -296,8 +300,8 @@ class CaptureFacts:
         until = names[: names.index(moment.name) + 1]
         counted = [totals.allocated[name] for name in until if name in totals.allocated]
         allocated = moment.memstats["TotalAlloc"]
-        if not counted or pd.isna(allocated) or counted[-1] < HALF * allocated:
+        if not counted or pd.isna(allocated) or counted[-1] < MIN_COUNTED_SHARE * allocated:
             return None
         rise = None if self.live_heap is None else self.live_heap.rise
-        grows = rise is not None and rise.grown > 0 and rise.linear_share >= HALF
+        grows = rise is not None and rise.grown > 0 and rise.linear_share >= MIN_LINEAR_SHARE
         return None if grows else totals.at_most

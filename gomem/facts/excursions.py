@@ -133,8 +133,8 @@ def _of_marks(live: LiveHeap | None, moments: Sequence[MomentFacts]) -> Sighting
     blocks = np.array_split(np.arange(len(marked)), min(len(marked), MAX_MARKS))
     highest = np.array([block[marked.values[block].argmax()] for block in blocks])
     seconds, sizes = marked.seconds[highest], marked.values[highest]
-    on_log = marked.source == "log"  # on a clock of its own
-    places = np.full(len(highest), len(starts)) if on_log else np.searchsorted(starts, seconds)
+    is_on_log = marked.source == "log"  # on a clock of its own
+    places = np.full(len(highest), len(starts)) if is_on_log else np.searchsorted(starts, seconds)
     return _seen(MARKS, seconds, sizes, [names[place] for place in places.tolist()])
 
 
@@ -184,8 +184,8 @@ def _attributed(
     if not before or not after:
         return seen
     old, new = max(before, key=lambda name: times[name]), min(after, key=lambda name: times[name])
-    met = seen.source == PROFILES and times[new] == peak
-    wanted = IN_USE if met else ALLOCATED
+    is_met = seen.source == PROFILES and times[new] == peak
+    wanted = IN_USE if is_met else ALLOCATED
     if old == new or not all(wanted in profiles[name].sample_type_names for name in (old, new)):
         return seen
     rows = holders(profiles[new], profiles[old], wanted)

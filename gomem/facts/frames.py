@@ -10,7 +10,7 @@ from gomem.analysis.collector.steps import stopped_seconds
 from gomem.analysis.mappings.kinds import BY_KIND, ClassifiedMappings
 from gomem.analysis.memory.ledger import LEDGER_PARTS, PARTS
 from gomem.analysis.memory.skew import collection_ends
-from gomem.analysis.series.level import LEAST_MOMENTS, LEVEL_QUANTILES, level_quantiles
+from gomem.analysis.series.level import LEVEL_QUANTILES, MIN_MOMENTS, level_quantiles
 from gomem.capture.moment import MOMENT
 from gomem.inputs.schema import SECONDS, Column, Dictionary, dictionary_of, empty
 
@@ -114,7 +114,7 @@ def cycles_frame(capture: Capture, cycles: pd.DataFrame) -> pd.DataFrame:
 
 def quantiles_frame(facts: CaptureFacts) -> pd.DataFrame:
     """How high RSS and the heap lie; see `analysis.level_quantiles.LEVEL_QUANTILES`."""
-    if len(facts.moments) < LEAST_MOMENTS:
+    if len(facts.moments) < MIN_MOMENTS:
         return empty(LEVEL_QUANTILES)
     rows = [
         {"rss_bytes": moment.rss_bytes}

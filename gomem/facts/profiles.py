@@ -14,7 +14,7 @@ from gomem.analysis.profiles.call_tree import CallTree, call_tree
 from gomem.analysis.profiles.growth import (
     GROWTH,
     HORIZON_SECONDS,
-    LEAST_MOMENTS,
+    MIN_MOMENTS,
     Series,
     growth,
     series_of,
@@ -149,7 +149,7 @@ class ProfileFacts:
             for moment, profile in self.of_last_process.items()
             if IN_USE in profile.sample_type_names
         }
-        return series_of(profiles, IN_USE) if len(profiles) >= LEAST_MOMENTS else None
+        return series_of(profiles, IN_USE) if len(profiles) >= MIN_MOMENTS else None
 
     @cached_property
     def growth(self) -> pd.DataFrame:

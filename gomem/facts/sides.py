@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from gomem.capture.moment import Moment
     from gomem.releases import GoVersion
 
-OF_ONE_PAGE_SIZE = frozenset({"386", "amd64"})
+GOARCH_WITH_ONE_PAGE_SIZE = frozenset({"386", "amd64"})
 LARGEST_PAGE_BYTES = 64 * KIB
 SCRAPED = (SCRAPED_RSS, ON_PAGE, THREADS_ON_PAGE)
 LIVE_HEAP = "/gc/heap/live:bytes"  # marked by the last collection; since Go 1.21
@@ -100,7 +100,7 @@ def _page_bytes_of(capture: Capture) -> int | None:
     if type(noted) is int and SMALLEST_PAGE_BYTES <= noted <= LARGEST_PAGE_BYTES:
         return noted
     built_for = {build.build["goarch"].iloc[0] for build in capture.builds.values()}
-    return SMALLEST_PAGE_BYTES if built_for and built_for <= OF_ONE_PAGE_SIZE else None
+    return SMALLEST_PAGE_BYTES if built_for and built_for <= GOARCH_WITH_ONE_PAGE_SIZE else None
 
 
 def _collection_ends(capture: Capture) -> pd.Series | None:
@@ -124,15 +124,15 @@ class _Sides:
     @classmethod
     def of(cls, moment: Moment, damaged: set[str]) -> _Sides:
         dumped, metrics = _heap_row(_dumps(moment)), _metrics(moment)
-        from_metrics = dumped is None and len(metrics) > 0
-        memstats = _heap_row(memstats_of_metrics(metrics)) if from_metrics else dumped
-        of_page = dumped is not None and dumped["artefact"] == moment.paths.get(METRICS_PAGE)
+        is_from_metrics = dumped is None and len(metrics) > 0
+        memstats = _heap_row(memstats_of_metrics(metrics)) if is_from_metrics else dumped
+        is_of_page = dumped is not None and dumped["artefact"] == moment.paths.get(METRICS_PAGE)
         return cls(
             moment,
             memstats,
             _last_reading(metrics),
             _scraped(moment),
-            "metrics" if from_metrics else METRICS_PAGE if of_page else "memstats",
+            "metrics" if is_from_metrics else METRICS_PAGE if is_of_page else "memstats",
             _classified(moment, memstats, damaged),
         )
 

@@ -32,7 +32,7 @@ class Answer:
             for name, shown in _shown(self)
         )
         values = (getattr(self, field.name) for field in fields(self))
-        frame = next((one for one in values if hasattr(one, "to_html") and len(one)), None)
+        frame = next((value for value in values if hasattr(value, "to_html") and len(value)), None)
         table = "" if frame is None else frame.to_html(escape=True, index=False, max_rows=ROWS)
         return f"<table>{rows}</table>{table}"
 

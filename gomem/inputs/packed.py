@@ -57,7 +57,7 @@ class PackedFrame:
     def stored_bytes(self) -> int:
         """Memory that the rows take."""
         self._pack()
-        return sum(one.size for _, packed in self._pieces for one in packed.values())
+        return sum(column.size for _, packed in self._pieces for column in packed.values())
 
     @property
     def empty(self) -> bool:

@@ -47,7 +47,9 @@ class Dictionary(dict[str, dict[str, str]]):
 @lru_cache(maxsize=256)
 def dictionary_of(schema: tuple[Column, ...]) -> Dictionary:
     """The dictionary of a table's columns."""
-    return Dictionary({one.name: {"unit": one.unit, "means": one.means} for one in schema})
+    return Dictionary(
+        {column.name: {"unit": column.unit, "means": column.means} for column in schema}
+    )
 
 
 COLUMNS = (
@@ -65,7 +67,7 @@ def columns(frame: pd.DataFrame) -> pd.DataFrame:
     """
     told, nothing = frame.attrs.get("columns", {}), {"unit": "", "means": ""}
     said = ((name, dtype, told.get(name, nothing)) for name, dtype in frame.dtypes.items())
-    rows = ((str(name), str(dtype), one["unit"], one["means"]) for name, dtype, one in said)
+    rows = ((str(name), str(dtype), entry["unit"], entry["means"]) for name, dtype, entry in said)
     return build_rows(rows, COLUMNS)
 
 
@@ -130,7 +132,9 @@ DAMAGE = (
 
 def damage_table(damage: Iterable[Damage]) -> pd.DataFrame:
     """Damage as rows, in the order it was met."""
-    return build_rows(((one.source, one.where, one.what, one.text) for one in damage), DAMAGE)
+    return build_rows(
+        ((place.source, place.where, place.what, place.text) for place in damage), DAMAGE
+    )
 
 
 class WithDamage:
@@ -209,5 +213,5 @@ def _missing(dtype: str, rows: int) -> Any:
 
 
 def _can_be_missing(dtype: str) -> bool:
-    known = dtype in {"boolean", "str", "float64", "object"}
-    return known or dtype[0].isupper() or dtype.startswith("datetime64")
+    is_known = dtype in {"boolean", "str", "float64", "object"}
+    return is_known or dtype[0].isupper() or dtype.startswith("datetime64")

@@ -49,7 +49,8 @@ def cgroup_files(own: bytes, mounts: Path = MOUNTS) -> list[Path]:
     """
     groups = dict(_groups(own.decode("utf-8", "surrogateescape")))
     found = [mount for mount in _mounts(mounts) if mount.version in groups]
-    for mount in sorted(found, key=lambda one: one.version):  # where memory is on v1, v2 has none
+    # Where memory is on v1, v2 has none.
+    for mount in sorted(found, key=lambda mount: mount.version):
         folder = _folder(mount, groups[mount.version])
         names = FILES_V1 if mount.version == 1 else FILES_V2
         if folder is not None:
@@ -82,7 +83,7 @@ def _mounts(mounts: Path) -> Iterator[Mount]:
     for line in mounts.read_text(errors="surrogateescape").splitlines():
         before, _, after = line.partition(" - ")
         fields, (kind, _, options) = before.split(" "), after.split(" ", 2)
-        root, at = (_OCTAL.sub(lambda code: chr(int(code[1], 8)), one) for one in fields[3:5])
+        root, at = (_OCTAL.sub(lambda code: chr(int(code[1], 8)), field) for field in fields[3:5])
         if kind == "cgroup2":
             yield Mount(root, at, 2)
         elif kind == "cgroup" and "memory" in options.split(","):

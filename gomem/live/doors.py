@@ -68,7 +68,7 @@ class Doors:
     def bases(self) -> list[str]:
         """The addresses that serve something."""
         found = filter(None, (self.pprof, self.expvar, self.metrics))
-        return list(dict.fromkeys(one.base for one in found))
+        return list(dict.fromkeys(door.base for door in found))
 
     @property
     def memstats_from(self) -> tuple[str, Endpoints] | None:
@@ -146,7 +146,9 @@ class Doors:
         with suppress(NoAnswer, ValueError):
             if self.pprof is not None:
                 theirs = self.pprof.get(f"{INDEX}cmdline").data
-                return theirs.rstrip(b"\0").split(b"\0") == [os.fsencode(one) for one in arguments]
+                return theirs.rstrip(b"\0").split(b"\0") == [
+                    os.fsencode(word) for word in arguments
+                ]
             if self.expvar is not None:
                 page = json.loads(self.expvar.get(VARS).data)
                 return bool(page.get("cmdline") == list(arguments))
@@ -155,39 +157,39 @@ class Doors:
         return True
 
 
-def find_doors(addresses: Sequence[Endpoints], *, wanted: bool = False) -> Doors:
+def find_doors(addresses: Sequence[Endpoints], *, is_wanted: bool = False) -> Doors:
     """Ask each address what it serves; the first that serves a thing is the one to ask for it."""
-    # Of addresses `wanted`, named by a person, silence is worth a word.
+    # Of addresses that a person named, silence is worth a word.
     doors, said, unheard = Doors(), list[str](), list[str]()
-    for one in addresses[:MAX_ADDRESSES]:
-        doors = _with(doors, one, said, unheard, wanted=wanted)
+    for address in addresses[:MAX_ADDRESSES]:
+        doors = _with(doors, address, said, unheard, is_wanted=is_wanted)
     if len(addresses) > MAX_ADDRESSES:
         said.append(f"{len(addresses) - MAX_ADDRESSES} more addresses were not tried")
-    if wanted or not doors.found:
+    if is_wanted or not doors.found:
         said += unheard
     return replace(doors, said=tuple(said))
 
 
 def _with(
-    doors: Doors, address: Endpoints, said: list[str], unheard: list[str], *, wanted: bool
+    doors: Doors, address: Endpoints, said: list[str], unheard: list[str], *, is_wanted: bool
 ) -> Doors:
     """What is known after one more address was asked."""
     for name, (path, is_it) in _QUESTIONS.items():
         if getattr(doors, name) is not None:
             continue
         try:
-            answer = address.get(path, timeout_seconds=None if wanted else PROBE_SECONDS)
+            answer = address.get(path, timeout_seconds=None if is_wanted else PROBE_SECONDS)
         except NoAnswer as error:
             if error.silent:  # at the other paths, too; a service has ports for other things
                 unheard.append(f"{address.base}: {error}")
                 break
-            if wanted or "404" not in str(error):
+            if is_wanted or "404" not in str(error):
                 said.append(f"{address.base}{path}: {error}")
             continue
         if is_it(answer.data):
             told = _told_by_metrics(answer.data) if name == "metrics" else {}
             doors = replace(doors, **{**told, name: address})
-        elif wanted:
+        elif is_wanted:
             said.append(f"{address.base}{path}: answered {seen_as(answer.data)}")
     return doors
 

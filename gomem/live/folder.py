@@ -51,7 +51,7 @@ class CaptureFolder:
         if self.path.exists() and not self.path.is_dir():
             raise CaptureError(f"{shown}: is a file; choose a folder to capture to")
         found = self.path.iterdir() if self.path.exists() else ()
-        there = [one.name for one in found if not one.name.startswith(".")]
+        there = [file.name for file in found if not file.name.startswith(".")]
         if not there:
             return 0
         manifest = _json(self.path / MANIFEST)
@@ -75,7 +75,7 @@ class CaptureFolder:
 
     def add(self, moment: Moment) -> str:
         """Write a moment and return its name; if that fails, CaptureError, and nothing is left."""
-        time = min((one.time for one in moment.readings), default=datetime.now(UTC))
+        time = min((reading.time for reading in moment.readings), default=datetime.now(UTC))
         number, utc = self.moments + 1, time.astimezone(UTC)
         name = f"{number}-{utc:%H%M%S}"
         folder = f"{number}-{utc:%Y%m%dT%H%M%SZ}"  # with its date, in case the manifest gets lost
@@ -97,12 +97,12 @@ class CaptureFolder:
     def _files(self, moment: Moment) -> dict[str, bytes]:
         """What is written, by file; a file that cannot be redacted is not."""
         files = {}
-        for one in list(moment.readings):
+        for reading in list(moment.readings):
             try:
-                files[one.file_name] = self.redact(one.file_name, one.data)
+                files[reading.file_name] = self.redact(reading.file_name, reading.data)
             except ValueError as error:
-                moment.readings.remove(one)
-                moment.missing[one.kind] = f"cannot be redacted: {error}"
+                moment.readings.remove(reading)
+                moment.missing[reading.kind] = f"cannot be redacted: {error}"
         return files
 
     def end(self, why: str) -> None:
@@ -113,9 +113,13 @@ class CaptureFolder:
 
     def _manifest(self, name: str, time: datetime, moment: Moment) -> dict[str, Any]:
         artefacts = {
-            one.kind: {"path": one.file_name, "time": stamp(one.time), "duration_seconds": taken}
-            for one in moment.readings
-            for taken in (round(one.seconds, 6),)
+            reading.kind: {
+                "path": reading.file_name,
+                "time": stamp(reading.time),
+                "duration_seconds": taken,
+            }
+            for reading in moment.readings
+            for taken in (round(reading.seconds, 6),)
         }
         entry: dict[str, Any] = {"name": name, "time": stamp(time), "artefacts": artefacts}
         if moment.num_gc is not None:
@@ -164,13 +168,13 @@ def stamp(time: datetime) -> str:
     return utc.replace("+00:00", "Z")
 
 
-def _same_process(one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
-    if one.get("pid") is None or other.get("pid") is None:
-        return one.get("pid") == other.get("pid") and one.get("endpoints") == other.get("endpoints")
-    started = parse_time(one.get("started")), parse_time(other.get("started"))
+def _same_process(old: Mapping[str, Any], new: Mapping[str, Any]) -> bool:
+    if old.get("pid") is None or new.get("pid") is None:
+        return old.get("pid") == new.get("pid") and old.get("endpoints") == new.get("endpoints")
+    started = parse_time(old.get("started")), parse_time(new.get("started"))
     if started[0] is None or started[1] is None:
         return False
-    return one["pid"] == other["pid"] and abs(started[0] - started[1]) < SAME_START
+    return old["pid"] == new["pid"] and abs(started[0] - started[1]) < SAME_START
 
 
 def _process_of(facts: Mapping[str, Any]) -> str:

@@ -128,10 +128,10 @@ class Process:
         )
         try:
             user = self._process.username()
-            same = self._process.uids().effective == os.geteuid()
+            is_same = self._process.uids().effective == os.geteuid()
         except psutil.Error:
             return f"permission denied: run gomem as the process's user, or with {able}"
-        if same:
+        if is_same:
             why = "it is of this user, but may not be traced (setuid, file capabilities or prctl)"
             return f"permission denied: {why}: run gomem with {able}"
         return (
@@ -151,7 +151,9 @@ class Process:
             return [], [f"where it listens: {self.denied}; or give it: --url http://127.0.0.1:PORT"]
         except psutil.Error as error:
             raise Ended from error
-        places = {one.laddr[:2] for one in found if one.status == psutil.CONN_LISTEN and one.laddr}
+        places = {
+            conn.laddr[:2] for conn in found if conn.status == psutil.CONN_LISTEN and conn.laddr
+        }
         near = {(ANY_ADDRESS.get(host, host), port) for host, port in places}
         other = sorted(place for place in near if place[0] not in LOOPBACK)
         said = [
@@ -194,9 +196,9 @@ def listeners(addresses: Sequence[str], port: int) -> tuple[list[int], bool]:
     except psutil.Error:
         return [], True
     near = {*addresses, *ANY_ADDRESS}
-    listening = (one for one in found if one.status == psutil.CONN_LISTEN)
-    at_port = (one for one in listening if one.laddr and one.laddr.port == port)
-    pids = {one.pid for one in at_port if one.laddr and one.laddr.ip in near}
+    listening = (conn for conn in found if conn.status == psutil.CONN_LISTEN)
+    at_port = (conn for conn in listening if conn.laddr and conn.laddr.port == port)
+    pids = {conn.pid for conn in at_port if conn.laddr and conn.laddr.ip in near}
     return sorted(pid for pid in pids if pid), None in pids
 
 

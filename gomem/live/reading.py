@@ -142,8 +142,8 @@ def _both_sides(moment: Moment, process: Process, doors: Doors) -> None:
             ]
             _keep(moment, after)
             moment.num_gc = _counts(after, after)
-        same = moment.num_gc is None or moment.num_gc[0] == moment.num_gc[1]
-        if same or attempt == ATTEMPTS or time.perf_counter() - began > DEAR_SECONDS:
+        is_same = moment.num_gc is None or moment.num_gc[0] == moment.num_gc[1]
+        if is_same or attempt == ATTEMPTS or time.perf_counter() - began > DEAR_SECONDS:
             break
         before = after
     for path in of_cgroup:
@@ -164,7 +164,7 @@ def _ended_before(after: RuntimeReading | None, moment: Moment) -> bool:
 
 def _counts(before: RuntimeReading | None, after: RuntimeReading | None) -> tuple[int, int] | None:
     """NumGC on both sides, where both are known and of one run of the runtime."""
-    first, last = (None if one is None else one.collections for one in (before, after))
+    first, last = (None if reading is None else reading.collections for reading in (before, after))
     return (first, last) if first is not None and last is not None and first <= last else None
 
 

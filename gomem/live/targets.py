@@ -56,7 +56,7 @@ def found_target(named: Sequence[str], access: Access) -> Iterator[Target]:
 def _of_pid(pid: int, addresses: list[Endpoints], access: Access, opened: ExitStack) -> Target:
     process = opened.enter_context(Process.of(pid))
     if addresses:
-        doors, said = find_doors(addresses, wanted=True), list[str]()
+        doors, said = find_doors(addresses, is_wanted=True), list[str]()
         if doors.found and not doors.is_of(process.arguments, process.started):
             raise CaptureError(f"{doors.bases[0]}: is served by a process other than PID {pid}")
     else:
@@ -72,7 +72,7 @@ def _of_pid(pid: int, addresses: list[Endpoints], access: Access, opened: ExitSt
 
 
 def _of_urls(addresses: list[Endpoints], opened: ExitStack) -> Target:
-    doors = find_doors(addresses, wanted=True)
+    doors = find_doors(addresses, is_wanted=True)
     if not doors.found:
         raise CaptureError("; ".join(doors.said) or "no URL given")
     process, said = _whose(addresses)
@@ -118,4 +118,4 @@ def _addresses(host: str) -> set[str]:
         found = socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)
     except (OSError, UnicodeError):
         return set()
-    return {str(one[4][0]).partition("%")[0] for one in found}
+    return {str(info[4][0]).partition("%")[0] for info in found}

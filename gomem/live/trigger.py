@@ -56,11 +56,11 @@ class Trigger:
         # `now` is seconds of a clock that only goes forward.
         level = self.factor
         if self.of_median:
-            enough = len(self._seen) >= MIN_VALUES
-            level *= statistics.median(self._seen) if enough else math.inf
+            has_enough = len(self._seen) >= MIN_VALUES
+            level *= statistics.median(self._seen) if has_enough else math.inf
         self._seen.append(value)
-        cooling = self._last is not None and now - self._last < self.cool_down_seconds
-        if value <= level or cooling:
+        is_cooling = self._last is not None and now - self._last < self.cool_down_seconds
+        if value <= level or is_cooling:
             return False
         self._last = now
         return True

@@ -39,8 +39,8 @@ LEVELS = (
     ("rss_bytes", "Rss", "VmRSS", "process_resident_memory_bytes"),
     ("HeapSys",), ("HeapInuse",), ("HeapAlloc",), ("HeapReleased",),
 )  # fmt: skip
-OF_PROFILES = "inuse_space"
-OF_MANY = (LEVELS[0], ("HeapInuse",))  # of several builds
+PROFILE_LEVEL = "inuse_space"
+LEVELS_OF_MANY = (LEVELS[0], ("HeapInuse",))  # of several builds
 
 
 def waterfall(data: Data, moment: str | None = None, *, ax: Axes | None = None) -> Axes:
@@ -68,9 +68,9 @@ def ledger_over_time(data: Data | Mapping[str, Data], *, ax: Axes | None = None)
     """
     several = several_of(data)
     if several is not None:
-        each = {name: _known(one) for name, one in several.items()}
+        each = {name: _known(capture) for name, capture in several.items()}
         moments = {
-            name: max(found.values(), key=lambda one: one[1] or 0)
+            name: max(found.values(), key=lambda pair: pair[1] or 0)
             for name, found in each.items()
             if found
         }
@@ -84,7 +84,11 @@ def ledger_over_time(data: Data | Mapping[str, Data], *, ax: Axes | None = None)
 def _known(data: Data) -> dict[str, tuple[MemoryGroups, int | None]]:
     """Groups and RSS of each moment that says where memory is."""
     told = diagnosis_of(data).moments
-    return {one.name: (one.groups, one.rss_bytes) for one in told if one.groups is not None}
+    return {
+        moment.name: (moment.groups, moment.rss_bytes)
+        for moment in told
+        if moment.groups is not None
+    }
 
 
 def ledger_change(data: Data, baseline: Data | None = None, *, ax: Axes | None = None) -> Axes:
@@ -114,10 +118,10 @@ def levels(
     """
     frame = data if isinstance(data, pd.DataFrame) else diagnosis_of(data).levels
     wanted = list(columns or _usual(frame))
-    for one in wanted:
-        if one not in frame:
-            near = did_you_mean(one, map(str, frame.columns))
-            raise KeyError(f"{one}: not among the levels{near}")
+    for name in wanted:
+        if name not in frame:
+            near = did_you_mean(name, map(str, frame.columns))
+            raise KeyError(f"{name}: not among the levels{near}")
     if not wanted or frame[wanted].isna().all(axis=None):
         raise CaptureError("no moment says how large the process is; wanted smaps or MemStats")
     drawing = plot_levels(frame.reindex(columns=["moment", *wanted]))
@@ -133,13 +137,13 @@ def small_multiples(
     The columns are levels in bytes, RSS and what the heap has in use if None; one that no build has
     is a KeyError. On as many Axes as there are builds.
     """
-    frames = {name: diagnosis_of(one).levels for name, one in builds.items()}
-    told = {one for frame in frames.values() for one in frame if frame[one].notna().any()}
-    usual = ([one for one in row if one in told] for row in OF_MANY)
+    frames = {name: diagnosis_of(build).levels for name, build in builds.items()}
+    told = {name for frame in frames.values() for name in frame if frame[name].notna().any()}
+    usual = ([name for name in row if name in told] for row in LEVELS_OF_MANY)
     wanted = list(columns or [row[0] for row in usual if row])
-    for one in wanted:
-        if one not in told:
-            raise KeyError(f"{one}: not among the levels{did_you_mean(one, map(str, told))}")
+    for name in wanted:
+        if name not in told:
+            raise KeyError(f"{name}: not among the levels{did_you_mean(name, map(str, told))}")
     if not wanted:
         raise CaptureError("no build says how large it is; wanted smaps, status or MemStats of one")
     shown = {name: frame.reindex(columns=["moment", *wanted]) for name, frame in frames.items()}
@@ -152,7 +156,7 @@ def heap_return(data: Data | Mapping[str, Data], *, ax: Axes | None = None) -> A
     Of a capture with MemStats or runtime/metrics; or of several by name, a panel each.
     """
     each = several_of(data) or {"": cast("Data", data)}
-    frames = {name: _heap_of(diagnosis_of(one)) for name, one in each.items()}
+    frames = {name: _heap_of(diagnosis_of(capture)) for name, capture in each.items()}
     return one_axes(plot_heap_return(frames), ax, name_of(data))
 
 
@@ -193,9 +197,11 @@ def _heap_of(diagnosis: Diagnosis) -> pd.DataFrame:
 
 
 def _usual(levels: pd.DataFrame) -> list[str]:
-    told = [[one for one in row if one in levels and levels[one].notna().any()] for row in LEVELS]
+    told = [
+        [name for name in row if name in levels and levels[name].notna().any()] for row in LEVELS
+    ]
     usual = [row[0] for row in told if row]
-    if OF_PROFILES in levels:  # where a profile is all that a moment has, it says what is in use
+    if PROFILE_LEVEL in levels:  # where a profile is all that a moment has, it says what is in use
         alone = levels.reindex(columns=["HeapInuse"])["HeapInuse"].isna()
-        usual += [OF_PROFILES] * bool((levels[OF_PROFILES].notna() & alone).any())
+        usual += [PROFILE_LEVEL] * bool((levels[PROFILE_LEVEL].notna() & alone).any())
     return usual

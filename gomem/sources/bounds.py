@@ -44,7 +44,7 @@ class Bounds:
         """An artefact's chunks as far as the bounds reach, counted; what is cut off is damage."""
         # `how` ends the sentence `more than 2.00 GiB`.
         room = min(self.artefact_bytes, self.left_bytes)
-        of_the_capture = room < self.artefact_bytes
+        is_of_the_capture = room < self.artefact_bytes
         for chunk in chunks:
             piece = chunk[:room]
             self.read_bytes += len(piece)
@@ -52,7 +52,7 @@ class Bounds:
             yield piece
             if len(piece) < len(chunk):
                 what = f"more than {format_bytes(self.artefact_bytes)}{how}"
-                if of_the_capture:
+                if is_of_the_capture:
                     total = format_bytes(self.capture_bytes)
                     what = f"the capture's files are more than {total} together"
                 damage.append(Damage(name, "", f"{what}; the rest is not read"))

@@ -26,7 +26,7 @@ CHUNK_BYTES = MIB
 STORED_CHUNK_BYTES = 256 * KIB
 ZSTD_CHUNK_BYTES = 128 * KIB  # a block; what shares a chunk with a corrupt block is lost with it
 _UTF16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
-_LONGEST = len(codecs.BOM_UTF8)
+_MAX_BOM_BYTES = len(codecs.BOM_UTF8)
 
 
 class Tape:
@@ -130,7 +130,7 @@ def without_mark(chunks: Iterable[bytes]) -> Iterator[bytes]:
     beginning = b""
     for chunk in chunks:
         beginning += chunk
-        if len(beginning) >= _LONGEST:
+        if len(beginning) >= _MAX_BOM_BYTES:
             break
     if beginning.startswith(_UTF16):
         for text in codecs.iterdecode(chain([beginning], chunks), "utf-16", "replace"):

@@ -145,7 +145,7 @@ class Digest:
 
 def digests_of(path: str | PathLike[str]) -> list[Digest]:
     """The files that a path or pattern names, in natural order; an archive counts as one file."""
-    return [one for name in matching(path) for one in _of_one(Path(name))]
+    return [digest for name in matching(path) for digest in _of_one(Path(name))]
 
 
 def _of_one(root: Path) -> list[Digest]:
@@ -153,7 +153,9 @@ def _of_one(root: Path) -> list[Digest]:
         return [_digest(root, root.name)]
     entries = list_capture(root).entries
     folder = root.resolve().name
-    return [_digest(one.path, f"{folder}/{one.name}") for one in entries if one.path is not None]
+    return [
+        _digest(entry.path, f"{folder}/{entry.name}") for entry in entries if entry.path is not None
+    ]
 
 
 def _digest(path: Path, name: str) -> Digest:

@@ -15,7 +15,7 @@ import numpy.typing as npt
 FloatArray = npt.NDArray[np.float64]
 
 EXACTLY = 1e-9  # 100 × (1 - 0.99) is a little less than 1
-MOST_VALUES = 1 << 20
+MAX_VALUES = 1 << 20
 ROUNDED_DIGITS = 4  # so a value is off by 0.05 % of itself at most
 
 
@@ -41,7 +41,7 @@ class Tally:
         if self.is_rounded:
             values = _rounded(values)
         self._set(np.concatenate([self.values, values]), np.concatenate([self.counts, counts]))
-        if len(self.values) > MOST_VALUES:
+        if len(self.values) > MAX_VALUES:
             self.is_rounded = True
             self._set(_rounded(self.values), self.counts)
 

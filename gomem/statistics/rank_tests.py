@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 CONFIDENCE = 0.95  # of the intervals
 ALPHA = 0.05  # a p above it is noise
-LEAST_VALUES = 4  # on each side: 2 of the 70 ways to part eight values put them wholly apart
+MIN_VALUES = 4  # on each side: 2 of the 70 ways to part eight values put them wholly apart
 EXACT_LIMIT = 50  # values on each side up to which p is exact, not approximated
 MIN_INTERVAL_VALUES = 6  # the smallest n with `interval_ranks`
 EQUIVALENT, NO_WORSE, NOT_SHOWN = "equivalent", "no worse", "?"
@@ -164,12 +164,12 @@ def equivalence(
         p_above, p_below = (
             float(not within) for within in (after[0] <= moved[0][0], after[0] >= moved[1][0])
         )
-        known = False
+        is_known = False
     else:
-        tails = [rank_sum_tails(one, after) for one in moved]
+        tails = [rank_sum_tails(values, after) for values in moved]
         if tails[0] is None or tails[1] is None:
             return NOT_SHOWN, None
-        p_above, p_below, known = tails[0][1], tails[1][0], True
+        p_above, p_below, is_known = tails[0][1], tails[1][0], True
     p_worse = {"lower": p_above, "higher": p_below}.get(better or "", max(p_above, p_below))
     shown = EQUIVALENT if max(p_above, p_below) <= ALPHA else NO_WORSE
-    return (shown if p_worse <= ALPHA else NOT_SHOWN), (p_worse if known else None)
+    return (shown if p_worse <= ALPHA else NOT_SHOWN), (p_worse if is_known else None)

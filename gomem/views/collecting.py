@@ -49,8 +49,8 @@ def collecting_sections(capture: Capture) -> Iterator[Section]:
     """Sections on files that could not be collected, and on files that would help."""
     # What the collector noted as missing, once for each reason.
     reasons: dict[tuple[str, str], list[MomentName]] = defaultdict(list)
-    for one in capture.manifest.missing:
-        reasons[one.artefact, one.why].append(MomentName(one.moment))
+    for note in capture.manifest.missing:
+        reasons[note.artefact, note.why].append(MomentName(note.moment))
     if reasons:
         tried = table(
             how_many(len(reasons), "reason"), TRIED, list(reasons.items())[:SHOWN_REASONS]

@@ -301,7 +301,7 @@ def _is_scripted(block: Block) -> bool:
     if isinstance(block, Folded):
         return any(map(_is_scripted, block.blocks))
     if isinstance(block, Choice):
-        return any(_is_scripted(one) for option in block.options for one in option.blocks)
+        return any(_is_scripted(part) for option in block.options for part in option.blocks)
     return isinstance(block, Figure) and block.scripted
 
 

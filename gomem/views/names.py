@@ -15,13 +15,13 @@ if TYPE_CHECKING:
 def hidden(diagnosis: Diagnosis, *, redact: bool = False) -> Hidden:
     """What a report hides of the capture and of its baseline."""
     known = (diagnosis, diagnosis.baseline)
-    return Hidden.of(*(one.capture for one in known if one is not None), redact=redact)
+    return Hidden.of(*(side.capture for side in known if side is not None), redact=redact)
 
 
 def typed(sentence: str, diagnosis: Diagnosis) -> Text:
     """A sentence with its names of moments: of plain words, those behind `at` and the like."""
     both = (diagnosis, diagnosis.baseline)
-    names = {name for one in both if one is not None for name in one.capture.by_moment}
+    names = {name for side in both if side is not None for name in side.capture.by_moment}
     if not names:
         return Text(sentence)
     ranked = "|".join(sorted(map(re.escape, names), key=len, reverse=True))
@@ -47,4 +47,4 @@ def typed_value(value: str, diagnosis: Diagnosis) -> Text:
         return value
     names = diagnosis.capture.by_moment
     each = value.split(", ")
-    return joined(", ", (MomentName(one) if one in names else one for one in each))
+    return joined(", ", (MomentName(name) if name in names else name for name in each))

@@ -19,7 +19,7 @@ OPEN_RATIO = 4  # between the bounds: beyond, the upper one says nothing
 
 def settings_words(settings: Settings) -> Text:
     """All known settings with their sources; empty without any."""
-    return joined("; ", (_words(one) for one in settings.known if _is_of_use(one)))
+    return joined("; ", (_words(setting) for setting in settings.known if _is_of_use(setting)))
 
 
 def _is_of_use(setting: Setting) -> bool:

@@ -107,27 +107,27 @@ def share(finished: T, hidden: Hidden) -> T:
     Goes through dataclasses, lists, tuples, dictionaries and frames, and through what a figure is
     drawn of.
     """
-    one: Any = finished
-    if type(one) in _NO_TEXT:  # first, as most of a document's ten thousands of parts are
-        return one
-    if isinstance(one, str):
-        return hidden.text(one)  # type: ignore[return-value]
-    if isinstance(one, list | tuple):
-        items = [share(item, hidden) for item in one]
-        same = all(new is old for new, old in zip(items, one, strict=True))
-        return one if same else type(one)(items)  # type: ignore[return-value]
-    if isinstance(one, dict):
-        return {_key(key, hidden): share(value, hidden) for key, value in one.items()}  # type: ignore[return-value]
-    if shared := _SHARED.get(type(one).__name__):
-        return shared(one, hidden)
+    whole: Any = finished
+    if type(whole) in _NO_TEXT:  # first, as most of a document's ten thousands of parts are
+        return whole
+    if isinstance(whole, str):
+        return hidden.text(whole)  # type: ignore[return-value]
+    if isinstance(whole, list | tuple):
+        items = [share(item, hidden) for item in whole]
+        is_same = all(new is old for new, old in zip(items, whole, strict=True))
+        return whole if is_same else type(whole)(items)  # type: ignore[return-value]
+    if isinstance(whole, dict):
+        return {_key(key, hidden): share(value, hidden) for key, value in whole.items()}  # type: ignore[return-value]
+    if shared := _SHARED.get(type(whole).__name__):
+        return shared(whole, hidden)
     # A dataclass with what changed in its fields; what has none is nothing that holds text.
-    kind: Any = type(one)
+    kind: Any = type(whole)
     changed = {
         name: shown
         for name in _fields(kind)
-        if (shown := share(part := getattr(one, name), hidden)) is not part
+        if (shown := share(part := getattr(whole, name), hidden)) is not part
     }
-    return replace(one, **changed) if changed else one
+    return replace(whole, **changed) if changed else whole
 
 
 def _shared_figure(figure: Figure, hidden: Hidden) -> Figure:

@@ -73,8 +73,8 @@ def interval(heading: str, of: str, cell: Shown = values.bytes_cell) -> Column:
     low, high = f"{of}_low", f"{of}_high"
 
     def shown(row: Row) -> Cell:
-        known = not (is_unknown(row[low]) or is_unknown(row[high]))
-        return values.between(row[low], row[high], cell) if known else values.NOTHING
+        is_known = not (is_unknown(row[low]) or is_unknown(row[high]))
+        return values.between(row[low], row[high], cell) if is_known else values.NOTHING
 
     return Column(heading, shown)
 

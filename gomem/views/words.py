@@ -90,9 +90,9 @@ def part_name(part: str) -> str:
     return part.replace("_", " ")
 
 
-def how_many(count: int, one: str, many: str = "") -> str:
+def how_many(count: int, noun: str, many: str = "") -> str:
     """A count with its noun: `1 place`, `3 places`."""
-    return f"{count} {one if count == 1 else many or f'{one}s'}"
+    return f"{count} {noun if count == 1 else many or f'{noun}s'}"
 
 
 def first_few(names: Sequence[str], at_most: int) -> Text:

@@ -829,7 +829,7 @@ def test_a_long_log_says_of_what_it_is_told(monkeypatch):
     long = CollectorFacts(replace(log, cycles=packed_cycles(log.cycles, 2)), "app.log")
 
     assert () == long.notes
-    monkeypatch.setattr(steps, "MOST_ROWS", 2)
+    monkeypatch.setattr(steps, "MAX_ROWS", 2)
     (note,) = long.notes
     assert note.endswith("are told from groups of 2 collections")
 

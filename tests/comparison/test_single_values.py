@@ -3,7 +3,7 @@
 import pytest
 
 from gomem.analysis.collector.cost import cost_of_collection
-from gomem.comparison.single_values import COLUMNS, OF_COLLECTOR, levels_of
+from gomem.comparison.single_values import COLLECTOR_METRICS, COLUMNS, levels_of
 from gomem.inputs.gctrace.table import read_gctrace
 from tests.builders import FIXTURES, memstats_row
 
@@ -70,7 +70,7 @@ def test_a_level_has_its_unit_and_its_better_way(name, unit, better):
     """
     Bytes for each second are speed in a benchmark and a cost here.
     """
-    collector = {key: 1 for key, _, _ in OF_COLLECTOR} | {"stw_n": 100, "interval_n": 6}
+    collector = {key: 1 for key, _, _ in COLLECTOR_METRICS} | {"stw_n": 100, "interval_n": 6}
     levels = levels_of(1, memstats_row(NumGC=1), 1, collector).set_index("name")
 
     assert (unit, better) == tuple(levels.loc[name, ["unit", "better"]])
@@ -88,4 +88,4 @@ def test_a_median_of_fewer_than_six_is_none(n, known):
 def test_every_level_of_the_collector_is_a_number_of_its_summary():
     log = read_gctrace(FIXTURES / "captures/healthy-go1.27.3/gctrace.log")
 
-    assert {name for name, _, _ in OF_COLLECTOR} <= set(cost_of_collection(log.cycles).values)
+    assert {name for name, _, _ in COLLECTOR_METRICS} <= set(cost_of_collection(log.cycles).values)

@@ -6,7 +6,7 @@ from types import SimpleNamespace
 import pytest
 
 from gomem.analysis.profiles.changes import rename_of
-from gomem.comparison.sites import OF_RUNS, OF_SAMPLING, sites_compared
+from gomem.comparison.sites import RUNS_NOTE, SAMPLING_NOTE, sites_compared
 from tests.heap_profiles import heap, seen
 
 SECOND = 10**9
@@ -34,7 +34,7 @@ def test_of_one_run_a_side_sampling_decides():
 
     row = site(compared.sites, "inuse_space")
     assert ("grew", 1, 1, True) == (*row[["state", "before_n", "after_n"]], row.isna()["p_value"])
-    assert OF_SAMPLING in compared.notes
+    assert SAMPLING_NOTE in compared.notes
 
 
 def test_of_several_runs_the_means_are_compared_and_their_spread_counts():
@@ -53,7 +53,7 @@ def test_of_several_runs_the_means_are_compared_and_their_spread_counts():
     row = site(mixed.sites, "inuse_space")
     assert ("~", True) == (row["state"], row["p_value"] > 0.05)
     assert row["low"] > 0  # beyond sampling
-    assert OF_RUNS in apart.notes
+    assert RUNS_NOTE in apart.notes
 
 
 def test_runs_narrow_the_interval_of_a_mean():

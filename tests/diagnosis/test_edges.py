@@ -15,7 +15,7 @@ from gomem.comparison.budgets import _more, budget_of
 from gomem.comparison.builds import _build_row, _corrected
 from gomem.comparison.judgement import _benchmarks, _margin
 from gomem.comparison.programs import program_of
-from gomem.comparison.samples import BENCHMARK, OF_FAMILY, compare_samples
+from gomem.comparison.samples import BENCHMARK, FAMILY_NOTE, compare_samples
 from gomem.comparison.side import Span
 from gomem.comparison.sites import _notes as notes_of_sites
 from gomem.comparison.windows import Window, not_compared, window_of
@@ -534,13 +534,13 @@ def test_a_builds_row_says_of_how_many_comparisons_it_is_one():
     """
     Of all builds together, and not of its own table, whose word of that is dropped.
     """
-    own = OF_FAMILY.format(3)
+    own = FAMILY_NOTE.format(3)
 
-    assert OF_FAMILY.format(12) == built(0.06, note=own)["note"]
-    assert f"only after; {OF_FAMILY.format(12)}" == built(0.06, note=f"only after; {own}")["note"]
+    assert FAMILY_NOTE.format(12) == built(0.06, note=own)["note"]
+    assert f"only after; {FAMILY_NOTE.format(12)}" == built(0.06, note=f"only after; {own}")["note"]
     assert "" == built(0.05, note=own)["note"] == built(None)["note"]
     assert "" == built(0.06, p_value=0.051)["note"]
-    assert OF_FAMILY.format(12) == built(0.06, p_value=0.05)["note"]
+    assert FAMILY_NOTE.format(12) == built(0.06, p_value=0.05)["note"]
     row = built(None)
     assert (0, 1, 2, 3, 4, 1.0) == (
         row["n"], row["median"], row["low"], row["high"], row["baseline_n"], row["baseline_median"],

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 import gomem
 from gomem.analysis.memory.groups import FREE, GARBAGE, LIVE, NATIVE
-from gomem.analysis.memory.ledger_change import LEAST_BYTES, LEAST_SHARE
+from gomem.analysis.memory.ledger_change import MIN_BYTES, MIN_SHARE
 from gomem.analysis.memory.readings import ALL, GO_HEAP
 from gomem.diagnosis.part_words import part_name
 from gomem.facts.moment import GOROUTINES
@@ -72,7 +72,7 @@ def levels_of(sentence):
 
 def has_changed(account):
     larger = max(account.first.total_bytes, account.last.total_bytes)
-    return abs(account.change_bytes) >= max(LEAST_BYTES, LEAST_SHARE * larger)
+    return abs(account.change_bytes) >= max(MIN_BYTES, MIN_SHARE * larger)
 
 
 def check_closes(account):
@@ -230,7 +230,7 @@ def test_what_was_higher_before_is_not_still_growing(recorded):
     for one in whole:
         highest = max(snapshot.total_bytes for snapshot in account.snapshots)
         goes_on = "still growing" in one.sentence
-        assert not goes_on or account.last.total_bytes >= (1 - LEAST_SHARE) * highest
+        assert not goes_on or account.last.total_bytes >= (1 - MIN_SHARE) * highest
 
 
 def test_a_shape_does_not_contradict_the_words(recorded):

@@ -52,7 +52,7 @@ def test_nothing_has_no_quantile():
 
 
 def test_of_too_many_values_quantiles_are_off_by_a_known_error(monkeypatch):
-    monkeypatch.setattr(quantiles, "MOST_VALUES", 20_000)
+    monkeypatch.setattr(quantiles, "MAX_VALUES", 20_000)
     sample = np.random.default_rng(1).lognormal(0, 3, 50_000) - 0.001
     counted = tally_of(sample, 9)
 

@@ -115,7 +115,7 @@ def _held(readings: Sequence[Reading], place: int, taken: str, *, alone: bool) -
         others = [less]
     else:
         others[place] = less
-    account = account_of([one for one in others if one.rss_bytes is not None])
+    account = account_of([other for other in others if other.rss_bytes is not None])
     snapshot = None if account is None else account.of(truth.moment)
     if snapshot is None or truth.resident is None:
         return []
@@ -146,14 +146,14 @@ def main() -> None:
     print(f"{len(paths)} captures, {sum(is_open for is_open, _ in answers)} that do not close")
     by_kind: dict[tuple[str, bool, str, bool], list[Held]] = defaultdict(list)
     for _, intervals in answers:
-        for one in intervals:
-            by_kind[one.taken, one.alone, one.part, one.is_certain].append(one)
+        for row in intervals:
+            by_kind[row.taken, row.alone, row.part, row.is_certain].append(row)
     for (taken, alone, part, is_certain), rows in by_kind.items():
-        widths = np.quantile([one.width for one in rows], (0.5, 0.9))
+        widths = np.quantile([row.width for row in rows], (0.5, 0.9))
         print(
             f"{'certain' if is_certain else 'likely':<8} without {taken:<19} "
             f"{'alone' if alone else 'beside others':<14} {part:<15} holds in "
-            f"{np.mean([one.holds for one in rows]):7.2%} of {len(rows)}; width "
+            f"{np.mean([row.holds for row in rows]):7.2%} of {len(rows)}; width "
             f"{widths[0]:.1%} of RSS at the median, {widths[1]:.1%} at p90"
         )
     if options.picture is not None:
@@ -166,7 +166,7 @@ def _draw(by_kind: dict[tuple[str, bool, str, bool], list[Held]], file: Path) ->
     figure, ax = plt.subplots(figsize=(8, 0.4 * len(rows) + 1.2))
     for place, key in enumerate(reversed(rows)):
         is_certain = key[3]
-        widths = [one.width for one in by_kind[key]]
+        widths = [interval.width for interval in by_kind[key]]
         median, most = np.quantile(widths, (0.5, 0.9))
         ax.barh(place, most, color="#cccccc" if is_certain else "#9ecae1", height=0.6)
         ax.barh(place, median, color="#666666" if is_certain else "#2171b5", height=0.6)

@@ -35,9 +35,9 @@ def sets() -> list[int]:
     return sorted({told["set"] for told in truth().values()})
 
 
-def names_of(one: int | None = None) -> list[str]:
+def names_of(number: int | None = None) -> list[str]:
     """The captures of one set, or of all."""
-    return [name for name, told in truth().items() if one in (None, told["set"])]
+    return [name for name, told in truth().items() if number in (None, told["set"])]
 
 
 def path_of(name: str) -> Path:
@@ -89,11 +89,11 @@ class Answer:
     @property
     def mechanisms(self) -> list[dict[str, Any]]:
         """The findings about the process; those about the data stand apart."""
-        return [one for one in self.findings if not one["code"].startswith("data-")]
+        return [finding for finding in self.findings if not finding["code"].startswith("data-")]
 
     @property
     def warnings(self) -> list[dict[str, Any]]:
-        return [one for one in self.mechanisms if one["severity"] != "info"]
+        return [mechanism for mechanism in self.mechanisms if mechanism["severity"] != "info"]
 
     @property
     def first(self) -> str:
@@ -121,16 +121,16 @@ class Answer:
 
     @property
     def missed(self) -> list[str]:
-        found = {one["code"] for one in self.mechanisms}
+        found = {mechanism["code"] for mechanism in self.mechanisms}
         return [code for code in self.true_codes if code not in found]
 
     @property
     def confidently_wrong(self) -> list[str]:
         """Warnings of what was not done, said as certain or likely."""
         return [
-            f"{one['code']} ({one['confidence']})"
-            for one in self.warnings
-            if one["code"] not in self.measured and one["confidence"] != "possible"
+            f"{warning['code']} ({warning['confidence']})"
+            for warning in self.warnings
+            if warning["code"] not in self.measured and warning["confidence"] != "possible"
         ]
 
     @property
@@ -144,9 +144,9 @@ class Answer:
         for cause in truth()[self.name]["causes"]:
             for unit in ("bytes", "cpu_fraction"):
                 named = [
-                    one
-                    for one in self.mechanisms
-                    if one["code"] == cause["code"] and one.get(unit) is not None
+                    mechanism
+                    for mechanism in self.mechanisms
+                    if mechanism["code"] == cause["code"] and mechanism.get(unit) is not None
                 ]
                 real = {name: size for name, size in cause.get(unit, {}).items() if size > 0}
                 if real and cause["code"] not in self.missed:
@@ -192,7 +192,7 @@ def _free_slots(finding: dict[str, Any]) -> float | None:
     """All free slots by the evidence of heap-fragmentation."""
     if finding["code"] != "heap-fragmentation":
         return None
-    sizes = {one["field"]: one["value"] for one in finding["evidence"]}
+    sizes = {row["field"]: row["value"] for row in finding["evidence"]}
     return float(sizes["HeapInuse"] - sizes["HeapAlloc"])
 
 
@@ -206,9 +206,9 @@ def _bounds_said(finding: dict[str, Any], unit: str, what: str) -> list[tuple[fl
 def _live_said(finding: dict[str, Any]) -> dict[str, float]:
     """What heap-headroom holds the room against, by its evidence's field."""
     return {
-        one["field"]: one["value"]
-        for one in finding["evidence"]
-        if one["field"] in {"heap_live_p50_bytes", "/gc/heap/live:bytes", "inuse_space, at most"}
+        row["field"]: row["value"]
+        for row in finding["evidence"]
+        if row["field"] in {"heap_live_p50_bytes", "/gc/heap/live:bytes", "inuse_space, at most"}
     }
 
 
@@ -229,7 +229,8 @@ def half_of(name: str, folder: Path) -> Path:
     """Unpack a capture but leave out half of its files, always the same half."""
     with tarfile.open(path_of(name)) as tar:
         members = sorted(
-            tar.getmembers(), key=lambda one: hashlib.sha256(f"{name}/{one.name}".encode()).digest()
+            tar.getmembers(),
+            key=lambda member: hashlib.sha256(f"{name}/{member.name}".encode()).digest(),
         )
         tar.extractall(folder, members[len(members) // 2 :], filter="data")
     return folder

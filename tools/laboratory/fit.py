@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 WEIGHTS = Path(gomem.__file__).parent / "causes" / "weights.toml"
 PENALTY = 0.5  # of squared weights: against a fit to a handful of captures
-WHOLE, HALF = 1.0, 0.5  # what a case weighs
+WHOLE, HALVED = 1.0, 0.5  # what a case weighs
 HEADER = "# Written by python -m tools.laboratory.fit --write; see gomem/causes/scores.py.\n"
 
 
@@ -179,7 +179,7 @@ def fit(cases: Sequence[Case]) -> Fit:
     """The weights under which what was seen is most probable, kept small by a penalty."""
     rows = np.array([case.values for case in cases])
     is_true = np.array([case.is_true for case in cases], np.float64)
-    weight = np.array([WHOLE if case.is_whole else HALF for case in cases])
+    weight = np.array([WHOLE if case.is_whole else HALVED for case in cases])
     centers, scales = rows.mean(axis=0), rows.std(axis=0) + 1e-9
     columns = np.column_stack([(rows - centers) / scales, np.ones(len(rows))])
 

@@ -137,7 +137,7 @@ def load_all() -> None:
     """Load what functions import when they run, once for all forks."""
     for path in (ROOT / "gomem").rglob("*.py"):
         for node in ast.walk(ast.parse(path.read_text())):
-            names = [one.name for one in node.names] if isinstance(node, ast.Import) else []
+            names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
             for name in [node.module] if isinstance(node, ast.ImportFrom) else names:
                 with suppress(ImportError):
                     import_module(name)
@@ -178,19 +178,19 @@ def main() -> int:
     given = parser.parse_args()
     files = [file for path in given.paths for file in _files(ROOT / path)]
     known = known_equivalents()
-    made = [one for file in files for one in mutants_of(file)]
-    mutants = [one for one in made if one.name not in known]
+    made = [mutant for file in files for mutant in mutants_of(file)]
+    mutants = [mutant for mutant in made if mutant.name not in known]
     paths = tuple(f"{file.relative_to(ROOT)}: " for file in files)
-    for name in sorted(known - {one.name for one in made}):
+    for name in sorted(known - {mutant.name for mutant in made}):
         if name.startswith(paths):
             print(f"listed, and no change any more: {name}")
     if given.again is not None:
         listed = {line.partition("  # ")[0] for line in given.again.read_text().splitlines()}
-        mutants = [one for one in mutants if one.name in listed]
+        mutants = [mutant for mutant in mutants if mutant.name in listed]
     chance = random.Random(given.seed)
     mutants = chance.sample(mutants, min(len(mutants), given.sample or len(mutants)))
     if given.list:
-        print(*(one.name for one in mutants), sep="\n")
+        print(*(mutant.name for mutant in mutants), sep="\n")
         return 0
     return _run(mutants, files, given.tests or tests_of(files), given.traces)
 

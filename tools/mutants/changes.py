@@ -125,12 +125,12 @@ def mutants_of(path: Path) -> Iterator[Mutant]:
 
 def _set_by(path: Path, tree: ast.Module, outermost: ast.stmt) -> tuple[str, ...]:
     """What a statement sets when its module is imported, and what is made of that anywhere."""
-    made = [name for one in made_of(tree, outermost) for name in names_of(one)]
+    made = [name for statement in made_of(tree, outermost) for name in names_of(statement)]
     names = (*names_of(outermost), *made)
     if isinstance(outermost, (ast.FunctionDef, ast.ClassDef)):
         return names
     elsewhere = made_elsewhere(path, set(names))
-    return (*names, *(name for _, one in elsewhere for name in names_of(one)))
+    return (*names, *(name for _, statement in elsewhere for name in names_of(statement)))
 
 
 def _shown(source: bytes) -> str:
@@ -157,11 +157,11 @@ def _runs(
 def _place(statements: tuple[ast.stmt, ...]) -> tuple[str, tuple[int, int]]:
     """The outermost function of these statements, and the lines of the innermost from there."""
     depth = next(
-        (at for at, one in enumerate(statements) if isinstance(one, ast.FunctionDef)), None
+        (at for at, node in enumerate(statements) if isinstance(node, ast.FunctionDef)), None
     )
     if depth is None:
         return "", (0, 0)
-    function, inner = ".".join(one.name for one in statements[: depth + 1]), statements[-1]
+    function, inner = ".".join(node.name for node in statements[: depth + 1]), statements[-1]
     first, last = inner.lineno, inner.end_lineno
     below = getattr(inner, "body", None)
     if below and not isinstance(inner, ast.FunctionDef):
@@ -176,12 +176,12 @@ def places_of(path: Path) -> dict[int, tuple[str, int]]:
     found = {}
     classes: list[tuple[str, ast.AST]] = [("", ast.parse(path.read_text()))]
     for prefix, outer in classes:
-        for one in outer.body:
-            if isinstance(one, ast.ClassDef):
-                classes.append((f"{prefix}{one.name}.", one))
-            elif isinstance(one, ast.FunctionDef):
-                for line in range(one.lineno, one.end_lineno + 1):
-                    found[line] = (f"{prefix}{one.name}", line - one.lineno)
+        for node in outer.body:
+            if isinstance(node, ast.ClassDef):
+                classes.append((f"{prefix}{node.name}.", node))
+            elif isinstance(node, ast.FunctionDef):
+                for line in range(node.lineno, node.end_lineno + 1):
+                    found[line] = (f"{prefix}{node.name}", line - node.lineno)
     return found
 
 
@@ -213,17 +213,17 @@ def made_elsewhere(path: Path, names: set[str]) -> list[tuple[str, ast.stmt]]:
     todo = [(_dotted(path), names)]
     for module, changed in todo:
         for other, tree in _trees().items():
-            imports = [one for one in tree.body if isinstance(one, ast.ImportFrom)]
+            imports = [node for node in tree.body if isinstance(node, ast.ImportFrom)]
             taken = {
                 alias.asname or alias.name
-                for one in imports
-                for alias in one.names
-                if one.module == module and alias.name in changed
+                for node in imports
+                for alias in node.names
+                if node.module == module and alias.name in changed
             }
             made = _assignments_with(tree, taken) if taken else []
             if made:
-                found += [(other, one) for one in made]
-                todo.append((other, {name for one in made for name in names_of(one)}))
+                found += [(other, node) for node in made]
+                todo.append((other, {name for node in made for name in names_of(node)}))
     return found
 
 
@@ -242,12 +242,12 @@ def _dotted(path: Path) -> str:
 def _assignments_with(tree: ast.Module, names: set[str], after: int = 0) -> list[ast.stmt]:
     """The assignments of a file, behind a line, that use names or what others make of them."""
     changed, found = set(names), []
-    for one in tree.body:
-        used = {name.id for name in ast.walk(one) if isinstance(name, ast.Name)}
-        later = isinstance(one, (ast.Assign, ast.AnnAssign)) and one.lineno > after
-        if later and changed & used:
-            found.append(one)
-            changed |= set(names_of(one))
+    for statement in tree.body:
+        used = {name.id for name in ast.walk(statement) if isinstance(name, ast.Name)}
+        is_later = isinstance(statement, (ast.Assign, ast.AnnAssign)) and statement.lineno > after
+        if is_later and changed & used:
+            found.append(statement)
+            changed |= set(names_of(statement))
     return found
 
 
@@ -256,7 +256,7 @@ def names_of(outermost: ast.stmt) -> tuple[str, ...]:
     if isinstance(outermost, (ast.FunctionDef, ast.ClassDef)):
         return (outermost.name,)
     return tuple(
-        one.id
-        for one in ast.walk(outermost)
-        if isinstance(one, ast.Name) and isinstance(one.ctx, ast.Store)
+        node.id
+        for node in ast.walk(outermost)
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
     )

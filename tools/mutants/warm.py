@@ -92,8 +92,8 @@ def reached(item: pytest.Item) -> Reached:
     """What a test runs of what is marked, alone: nothing that others have cached."""
     _RUN.clear()
     begin = time.process_time()
-    passed = not any(one.failed for one in runtestprotocol(item, log=False))
-    assert passed, item
+    has_passed = not any(report.failed for report in runtestprotocol(item, log=False))
+    assert has_passed, item
     seen = Reached(time.process_time() - begin)
     for file in {file for file, _ in _RUN}:
         places = places_of(Path(file))
@@ -118,7 +118,11 @@ class _Marked(ast.NodeTransformer):
             for name in ("body", "orelse", "finalbody"):
                 statements = getattr(inner, name, None)
                 if isinstance(statements, list) and not isinstance(inner, ast.ClassDef):
-                    marked = [part for one in statements for part in (self._mark(one), one)]
+                    marked = [
+                        part
+                        for statement in statements
+                        for part in (self._mark(statement), statement)
+                    ]
                     setattr(inner, name, marked)
         return ast.fix_missing_locations(node)
 
@@ -154,7 +158,7 @@ def noticed_by(mutant: Mutant, items: list[pytest.Item]) -> str:
         return UNLOADED
     followers: Iterable[pytest.Item | None] = [*items[1:], None]
     for item, follower in zip(items, followers, strict=True):
-        if any(one.failed for one in runtestprotocol(item, log=False, nextitem=follower)):
+        if any(report.failed for report in runtestprotocol(item, log=False, nextitem=follower)):
             return item.nodeid
     return ""
 
@@ -163,21 +167,21 @@ def put_in_place(mutant: Mutant) -> None:
     """Put a change into a loaded module."""
     module = _module_of(mutant.path)
     tree = ast.parse(mutant.text)
-    top = next(one for one in tree.body if (one.end_lineno or 0) >= mutant.line)
+    top = next(node for node in tree.body if (node.end_lineno or 0) >= mutant.line)
     space = vars(module)
     if isinstance(top, (ast.FunctionDef, ast.ClassDef)):
         _define_again(space, top)
         return
     statements = [top, *made_of(tree, top)]
-    for one in statements:
-        _run_again(space, one)
-    changed = {name for one in statements for name in names_of(one)}
-    for one in tree.body:
-        if isinstance(one, ast.FunctionDef) and changed & _names_of_defaults(one):
-            _define_again(space, one)
-    for other, one in made_elsewhere(mutant.path, changed):
+    for statement in statements:
+        _run_again(space, statement)
+    changed = {name for statement in statements for name in names_of(statement)}
+    for node in tree.body:
+        if isinstance(node, ast.FunctionDef) and changed & _names_of_defaults(node):
+            _define_again(space, node)
+    for other, node in made_elsewhere(mutant.path, changed):
         if other in sys.modules:
-            _run_again(vars(sys.modules[other]), one)
+            _run_again(vars(sys.modules[other]), node)
 
 
 def _define_again(space: dict[str, Any], definition: ast.FunctionDef | ast.ClassDef) -> None:
@@ -189,7 +193,7 @@ def _define_again(space: dict[str, Any], definition: ast.FunctionDef | ast.Class
 
 def _names_of_defaults(function: ast.FunctionDef) -> set[str]:
     defaults = [*function.args.defaults, *filter(None, function.args.kw_defaults)]
-    return {one.id for part in defaults for one in ast.walk(part) if isinstance(one, ast.Name)}
+    return {node.id for part in defaults for node in ast.walk(part) if isinstance(node, ast.Name)}
 
 
 def _run_again(space: dict[str, Any], statement: ast.stmt) -> None:

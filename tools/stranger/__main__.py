@@ -72,8 +72,8 @@ class Progress:
 
 def name_of(case: Case) -> str:
     """As the tests are named."""
-    capture, one, choice = case
-    return "-".join(filter(None, (capture.name, one.name, choice)))
+    capture, transformation, choice = case
+    return "-".join(filter(None, (capture.name, transformation.name, choice)))
 
 
 def code_now() -> str:
@@ -104,7 +104,7 @@ def main() -> None:
     parser.add_argument("--progress", type=Path, help="by default .stranger-PART-OF in the tree")
     options = parser.parse_args()
     part, of = map(int, options.part.split("/"))
-    captures = [one for one in CAPTURES if one.name.startswith(options.only)]
+    captures = [capture for capture in CAPTURES if capture.name.startswith(options.only)]
     random.Random(0).shuffle(captures)
     path = options.progress or ROOT / f".stranger-{part}-{of}"
     gc.disable()  # frames have no cycles worth a tenth of the time; what has is looked for below

@@ -32,7 +32,9 @@ def ways_of(capture: Path) -> list[Case]:
     """Every way to hand a capture on: the transformations, and where each can be applied."""
     files = files_of(capture)
     return [
-        (capture, one, choice) for one in TRANSFORMATIONS.values() for choice in one.choices(files)
+        (capture, transformation, choice)
+        for transformation in TRANSFORMATIONS.values()
+        for choice in transformation.choices(files)
     ]
 
 
@@ -51,13 +53,13 @@ def lay_out(handed: Handed, folder: Path) -> gomem.Capture:
 as_recorded = lru_cache(maxsize=4)(gomem.load)
 
 
-def read_as_handed_on(capture: Path, one: Transformation, choice: str) -> gomem.Capture:
+def read_as_handed_on(capture: Path, transformation: Transformation, choice: str) -> gomem.Capture:
     """The capture, transformed."""
     with TemporaryDirectory() as folder:
-        return lay_out(one.apply(files_of(capture), choice), Path(folder))
+        return lay_out(transformation.apply(files_of(capture), choice), Path(folder))
 
 
-def unlike(capture: Path, one: Transformation, choice: str, memory: Memory) -> list[str]:
+def unlike(capture: Path, transformation: Transformation, choice: str, memory: Memory) -> list[str]:
     """Where the capture, handed on in this way, tells otherwise than the same or less.
 
     Raises:
@@ -65,15 +67,15 @@ def unlike(capture: Path, one: Transformation, choice: str, memory: Memory) -> l
     """
     whole = memory.told(as_recorded(capture))
     try:
-        told = memory.told(read_as_handed_on(capture, one, choice), whole.moments)
+        told = memory.told(read_as_handed_on(capture, transformation, choice), whole.moments)
     except CaptureError as nothing_left:
-        if one.harms and choice in str(nothing_left):
+        if transformation.harms and choice in str(nothing_left):
             return []  # what is left of the only file tells nothing, and that is said
         raise
-    if one.lost is Loss.EVIDENCE:
+    if transformation.lost is Loss.EVIDENCE:
         said = contradictions(whole, told)
     else:
-        said = differences(whole, told, clock=one.lost is Loss.NOTHING)
-    if one.harms and choice not in told.damaged:
+        said = differences(whole, told, clock=transformation.lost is Loss.NOTHING)
+    if transformation.harms and choice not in told.damaged:
         said.append(f"{choice} is cut short, and nothing says so")
     return said

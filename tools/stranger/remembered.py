@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from tools.stranger.told import Told
 
 SIDES, FACTS = _Sides.of, facts_of_sides
-MOST = 5000  # answers: those of a few captures
+MAX_ANSWERS = 5000  # answers: those of a few captures
 NAMES = ("moment", "artefact")  # of a row's file, which say nothing about its memory
 COSTLY = (
     "gomem.capture.load.kind_of",
@@ -71,7 +71,7 @@ class Memory:
         """The answer to a question, from memory if it was asked about the same."""
         digest = self._digest(question, *about)
         if digest not in self._answers:
-            if len(self._answers) >= MOST:
+            if len(self._answers) >= MAX_ANSWERS:
                 self._answers.clear()
                 self._digests.clear()
             self._answers[digest] = answer()
@@ -116,8 +116,8 @@ class Memory:
     def sides(self, moment: Moment, damaged: set[str]) -> _Sides:
         """As `_Sides.of`, of a moment that was read before."""
         files = [
-            (one.source.name, one.kind.name, one.time, one.time_source, one.parsed)
-            for one in moment.artefacts
+            (file.source.name, file.kind.name, file.time, file.time_source, file.parsed)
+            for file in moment.artefacts
         ]
         mine = sorted(damaged & {name for name, *_ in files})
         about = moment.name, moment.collections, files, mine
@@ -139,10 +139,17 @@ class Memory:
     def told(self, capture: gomem.Capture, moments: Sequence[str] = ()) -> Told:
         """As `told_by`: of captures that read the same, the same is told."""
         files = [
-            (one.source.name, one.kind.name, one.moment, one.time, one.time_source, one.parsed)
-            for one in capture.files
+            (
+                file.source.name,
+                file.kind.name,
+                file.moment,
+                file.time,
+                file.time_source,
+                file.parsed,
+            )
+            for file in capture.files
         ]
-        passed_over = [one.name for one in capture.passed_over]
+        passed_over = [source.name for source in capture.passed_over]
         about = files, list(capture.by_moment), passed_over, capture.damaged, capture.looks
 
         def told() -> Told:

@@ -53,12 +53,12 @@ if TYPE_CHECKING:
 
     import gomem
 
-OF_THE_DATA = "data-"
+DATA_PREFIX = "data-"
 GROWTH, LEAK = "heap-growth", "goroutine-leak"
 ESTIMATED = frozenset({"allocation-spike", "gc-pressure", "goroutine-leak", "heap-growth"})
 BY_SHAPE = frozenset({"anonymous-mapping", "native-memory"})
 MOVED, RECOGNISED, READ_AGAIN = 1 / 3, 1 / 10, 1 / 50
-OF_FILES = frozenset({"binary", "libraries", "mapped_files", "shared_memory"})
+FILE_PARTS = frozenset({"binary", "libraries", "mapped_files", "shared_memory"})
 INFERRED = frozenset({"worst_case_bytes"})  # from RSS, as any of the kernel's files counts it
 SLOPE, WATCHED = "slope", "time watched"  # fields of the evidence of growth
 SHARE = "fraction"
@@ -109,7 +109,7 @@ def told_by(diagnosis: gomem.Diagnosis, moments: Sequence[str] = ()) -> Told:
     names = dict(zip(own, moments, strict=True)) if renamed else {name: name for name in own}
     # A file that is called by a plain word, such as smaps, is not told from the word. A command
     # that writes a file can name it as the capture does, without its folder.
-    sources = [one.source.name for one in diagnosis.capture.files]
+    sources = [file.source.name for file in diagnosis.capture.files]
     sources += [name.rpartition("/")[2] for name in sources]
     files = {name: "a file" for name in sources if re.search(r"[./\d]", name)}
     in_names = _renamer(files | names)
@@ -118,18 +118,18 @@ def told_by(diagnosis: gomem.Diagnosis, moments: Sequence[str] = ()) -> Told:
         return in_names(re.sub(r"\bmoment (?=\d)", "", text))  # before a name that is a number
 
     headline = share(verdict(diagnosis), hidden(diagnosis))
-    kinds = {one.source.name: one.kind.name for one in diagnosis.capture.files}
+    kinds = {file.source.name: file.kind.name for file in diagnosis.capture.files}
     return Told(
         moments=tuple(names.values()),
         verdict=tuple(map(words, (headline.label, headline.sentence, *headline.details))),
-        findings=tuple(_finding(one, names, words) for one in diagnosis.findings),
+        findings=tuple(_finding(finding, names, words) for finding in diagnosis.findings),
         ledgers={
             names[moment]: {row["part"]: row for row in ledger.parts.to_dict("records")}
             for moment, ledger in diagnosis.ledgers.items()
         },
         rss={names[moment]: ledger.rss_bytes for moment, ledger in diagnosis.ledgers.items()},
         apart={
-            names[moment]: max((abs(one) for one in ledger.checks["difference_bytes"]), default=0)
+            names[moment]: max((abs(size) for size in ledger.checks["difference_bytes"]), default=0)
             for moment, ledger in diagnosis.ledgers.items()
         },
         of_group=frozenset(
@@ -137,8 +137,10 @@ def told_by(diagnosis: gomem.Diagnosis, moments: Sequence[str] = ()) -> Told:
             for moment, ledger in diagnosis.ledgers.items()
             if ledger.rss_source.startswith("cgroup")
         ),
-        damaged=frozenset(one.source for one in diagnosis.capture.damaged),
-        read={names[one.name]: kinds.get(one.path("memstats")) for one in diagnosis.moments},
+        damaged=frozenset(place.source for place in diagnosis.capture.damaged),
+        read={
+            names[moment.name]: kinds.get(moment.path("memstats")) for moment in diagnosis.moments
+        },
     )
 
 
@@ -151,23 +153,23 @@ def _renamer(names: Mapping[str, str]) -> Callable[[str], str]:
 
 
 def _finding(
-    one: gomem.Finding, names: Mapping[str, str], words: Callable[[str], str]
+    finding: gomem.Finding, names: Mapping[str, str], words: Callable[[str], str]
 ) -> dict[str, Any]:
     return {
-        "code": one.code,
-        "severity": one.severity,
-        "confidence": one.confidence,
-        "moment": names.get(one.moment or "", one.moment),
-        "moments": tuple(names[moment] for moment in one.moments),
-        "now": one.now,
-        "bytes": one.bytes,
-        "cpu_fraction": one.cpu_fraction,
-        "title": words(one.title),
-        "next_step": words(one.next_step),
-        "mechanism": words(one.mechanism),
+        "code": finding.code,
+        "severity": finding.severity,
+        "confidence": finding.confidence,
+        "moment": names.get(finding.moment or "", finding.moment),
+        "moments": tuple(names[moment] for moment in finding.moments),
+        "now": finding.now,
+        "bytes": finding.bytes,
+        "cpu_fraction": finding.cpu_fraction,
+        "title": words(finding.title),
+        "next_step": words(finding.next_step),
+        "mechanism": words(finding.mechanism),
         "evidence": [
             (_artefact(each.artefact), words(each.field), _value(each.value, words), each.unit)
-            for each in one.evidence
+            for each in finding.evidence
             if not each.field.endswith(LINE)
         ],
     }
@@ -198,11 +200,11 @@ def differences(whole: Told, other: Told, *, clock: bool = True) -> list[str]:
         mine, yours = _sound(mine), _sound(yours)
     if len(mine) == len(whole.findings):  # else the verdict may be of the data
         said += _unlike("verdict", whole.verdict, other.verdict)
-    codes, others = [_heading(one) for one in mine], [_heading(one) for one in yours]
+    codes, others = [*map(_heading, mine)], [*map(_heading, yours)]
     said += _unlike("findings", codes, others)
     if codes == others:
-        for one, two in zip(mine, yours, strict=True):
-            said += _unlike_findings(one, two, clock=clock)
+        for expected, actual in zip(mine, yours, strict=True):
+            said += _unlike_findings(expected, actual, clock=clock)
     said += _unlike("rss", whole.rss, other.rss)
     for moment, parts in whole.ledgers.items():
         mine, yours = _bytes(parts, clock), _bytes(other.ledgers.get(moment, {}), clock)
@@ -219,7 +221,9 @@ def _unlike_findings(whole: dict[str, Any], other: dict[str, Any], *, clock: boo
         pairs["evidence"] = (_numbers(mine), _numbers(yours))
     code = whole["code"]
     return [
-        f"{code} {key}: {two!r}, not {one!r}" for key, (one, two) in pairs.items() if one != two
+        f"{code} {key}: {actual!r}, not {expected!r}"
+        for key, (expected, actual) in pairs.items()
+        if expected != actual
     ]
 
 
@@ -228,7 +232,7 @@ def _numbers(evidence: Sequence[tuple[Any, ...]]) -> list[tuple[Any, ...]]:
 
 
 def _sound(findings: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
-    return [one for one in findings if not one["code"].startswith(OF_THE_DATA)]
+    return [finding for finding in findings if not finding["code"].startswith(DATA_PREFIX)]
 
 
 def _heading(finding: dict[str, Any]) -> tuple[Any, ...]:
@@ -249,70 +253,76 @@ def contradictions(whole: Told, less: Told) -> list[str]:
     """Where one that lost something says what the whole does not."""
     mine, yours = _sound(whole.findings), _sound(less.findings)
     said = []
-    for one in yours:
-        known = [two for two in mine if two["code"] == one["code"]]
-        excused = _costs_as_much(one, mine) or _is_nobodys(one, mine, yours)
-        excused = excused or _lost_its_end(one, whole) or _is_at_the_edge(one, known)
-        said += [] if excused else _too_much(one, known)
-        for two in known:
-            if two["moment"] == one["moment"]:
-                said += _unlike_numbers(two, one)
+    for finding in yours:
+        known = [other for other in mine if other["code"] == finding["code"]]
+        excused = _costs_as_much(finding, mine) or _is_nobodys(finding, mine, yours)
+        excused = excused or _lost_its_end(finding, whole) or _is_at_the_edge(finding, known)
+        said += [] if excused else _too_much(finding, known)
+        for other in known:
+            if other["moment"] == finding["moment"]:
+                said += _unlike_numbers(other, finding)
     return said + _out_of_order(mine, yours) + _other_ledgers(whole, less)
 
 
-def _too_much(one: dict[str, Any], known: Sequence[dict[str, Any]]) -> list[str]:
+def _too_much(finding: dict[str, Any], known: Sequence[dict[str, Any]]) -> list[str]:
     said = []
-    severity = max((two["severity"] for two in known), default=Severity.INFO)
-    if one["severity"] > severity:
-        said.append(f"{one['severity']} {one['code']} at {one['moment']}: {one['title']}")
-    surest = min((_sureness(two) for two in known if two["moment"] == one["moment"]), default=0)
-    if _sureness(one) < surest:
-        said.append(f"{one['code']} is {one['confidence']}, which the whole is not")
+    severity = max((other["severity"] for other in known), default=Severity.INFO)
+    if finding["severity"] > severity:
+        said.append(
+            f"{finding['severity']} {finding['code']} at {finding['moment']}: {finding['title']}"
+        )
+    surest = min(
+        (_sureness(other) for other in known if other["moment"] == finding["moment"]), default=0
+    )
+    if _sureness(finding) < surest:
+        said.append(f"{finding['code']} is {finding['confidence']}, which the whole is not")
     return said
 
 
-def _costs_as_much(one: dict[str, Any], whole: Sequence[dict[str, Any]]) -> bool:
+def _costs_as_much(finding: dict[str, Any], whole: Sequence[dict[str, Any]]) -> bool:
     """Whether it is possible, and the whole has another cause of as much of the collector's CPU."""
-    if one["confidence"] != CONFIDENCES[-1] or one["cpu_fraction"] is None:
+    if finding["confidence"] != CONFIDENCES[-1] or finding["cpu_fraction"] is None:
         return False
-    costs = [two for two in whole if two["cpu_fraction"] is not None]
-    return any(two["severity"] >= one["severity"] for two in costs)
+    costs = [other for other in whole if other["cpu_fraction"] is not None]
+    return any(other["severity"] >= finding["severity"] for other in costs)
 
 
 def _is_nobodys(
-    one: dict[str, Any], whole: Sequence[dict[str, Any]], less: Sequence[dict[str, Any]]
+    finding: dict[str, Any], whole: Sequence[dict[str, Any]], less: Sequence[dict[str, Any]]
 ) -> bool:
     """Whether it is growth, possible, that the whole gives to goroutines, here less well known."""
-    if (one["code"], one["confidence"]) != (GROWTH, CONFIDENCES[-1]):
+    if (finding["code"], finding["confidence"]) != (GROWTH, CONFIDENCES[-1]):
         return False
     known, left = (
-        min((_sureness(two) for two in told if two["code"] == LEAK), default=len(CONFIDENCES))
+        min((_sureness(other) for other in told if other["code"] == LEAK), default=len(CONFIDENCES))
         for told in (whole, less)
     )
-    holds_less = any(two["code"] == LEAK and (two["bytes"] or 0) < one["bytes"] for two in less)
-    return GROWTH in {two["code"] for two in whole} and (known < left or holds_less)
+    holds_less = any(
+        other["code"] == LEAK and (other["bytes"] or 0) < finding["bytes"] for other in less
+    )
+    return GROWTH in {other["code"] for other in whole} and (known < left or holds_less)
 
 
-def _lost_its_end(one: dict[str, Any], whole: Told) -> bool:
+def _lost_its_end(finding: dict[str, Any], whole: Told) -> bool:
     """Whether it is growth, possible, by moments that end before the whole's: it reads them all."""
-    possible = (one["code"], one["confidence"]) == (GROWTH, CONFIDENCES[-1])
-    return possible and one["moment"] not in (None, *whole.moments[-1:])
+    is_possible = (finding["code"], finding["confidence"]) == (GROWTH, CONFIDENCES[-1])
+    return is_possible and finding["moment"] not in (None, *whole.moments[-1:])
 
 
-def _is_at_the_edge(one: dict[str, Any], known: Sequence[dict[str, Any]]) -> bool:
+def _is_at_the_edge(finding: dict[str, Any], known: Sequence[dict[str, Any]]) -> bool:
     """Whether it is critical, and a warning of the whole rests on nearly the same share of CPU."""
-    warned = [two for two in known if two["severity"] == Severity.WARNING]
-    if one["severity"] != Severity.CRITICAL or not warned:
+    warned = [other for other in known if other["severity"] == Severity.WARNING]
+    if finding["severity"] != Severity.CRITICAL or not warned:
         return False
-    shares = [(mine, yours) for two in warned for mine, yours in _shares(one, two)]
+    shares = [(mine, yours) for other in warned for mine, yours in _shares(finding, other)]
     return bool(shares) and all(abs(mine - yours) <= RECOGNISED * yours for mine, yours in shares)
 
 
-def _shares(one: dict[str, Any], two: dict[str, Any]) -> list[tuple[float, float]]:
+def _shares(finding: dict[str, Any], other: dict[str, Any]) -> list[tuple[float, float]]:
     """The fractions that both rest on, by the same field, since whichever moment."""
     mine, yours = (
         {field.partition(", since")[0]: value for _, field, value, unit in each if unit == SHARE}
-        for each in (one["evidence"], two["evidence"])
+        for each in (finding["evidence"], other["evidence"])
     )
     return [(float(mine[field]), float(yours[field])) for field in mine.keys() & yours.keys()]
 
@@ -339,22 +349,22 @@ def _unlike_numbers(whole: dict[str, Any], less: dict[str, Any]) -> list[str]:
     return said
 
 
-def _alike(one: dict[str, Any], two: dict[str, Any]) -> bool:
+def _alike(finding: dict[str, Any], other: dict[str, Any]) -> bool:
     """Whether both explain as many bytes, or, where that is an estimate, nearly as many."""
-    if not one["bytes"] or not two["bytes"]:
-        return bool(one["bytes"] == two["bytes"])
-    of_a_log = one["moment"] is None and two["moment"] is None
-    room = MOVED if one["code"] in ESTIMATED or of_a_log else 0.0
-    if one["code"] in BY_SHAPE:
+    if not finding["bytes"] or not other["bytes"]:
+        return bool(finding["bytes"] == other["bytes"])
+    is_of_a_log = finding["moment"] is None and other["moment"] is None
+    room = MOVED if finding["code"] in ESTIMATED or is_of_a_log else 0.0
+    if finding["code"] in BY_SHAPE:
         room = RECOGNISED
-    read = READ_AGAIN * _read_again(one, two)
-    return bool(abs(one["bytes"] - two["bytes"]) <= max(room * two["bytes"], read))
+    read = READ_AGAIN * _read_again(finding, other)
+    return bool(abs(finding["bytes"] - other["bytes"]) <= max(room * other["bytes"], read))
 
 
-def _read_again(one: dict[str, Any], two: dict[str, Any]) -> float:
+def _read_again(finding: dict[str, Any], other: dict[str, Any]) -> float:
     """The most bytes that another file of the moment reads anew of a field; 0 if none does."""
-    values = {field: value for _, field, value, unit in one["evidence"] if unit == "B"}
-    others = (each for each in two["evidence"] if values.get(each[1], each[2]) != each[2])
+    values = {field: value for _, field, value, unit in finding["evidence"] if unit == "B"}
+    others = (each for each in other["evidence"] if values.get(each[1], each[2]) != each[2])
     return max((float(value) for _, _, value, _ in others), default=0.0)
 
 
@@ -382,16 +392,16 @@ def _evidence(finding: dict[str, Any], field: str) -> float | None:
     return next((float(each[2]) for each in finding["evidence"] if each[1] == field), None)
 
 
-def _bounds(one: dict[str, Any], other: dict[str, Any]) -> bool:
+def _bounds(finding: dict[str, Any], other: dict[str, Any]) -> bool:
     """Whether the title calls its own size a bound, and the other's size lies within it."""
-    said = bounds_said(one)
+    said = bounds_said(finding)
     return said is not None and bool(other["bytes"]) and said[0] <= other["bytes"] <= said[1]
 
 
 def _out_of_order(whole: Sequence[dict[str, Any]], less: Sequence[dict[str, Any]]) -> list[str]:
     """The first warning is the first of the whole's that is still told as it was."""
     mine, yours = _warnings(whole), _warnings(less)
-    kept = [one for one in mine if one in yours]
+    kept = [warning for warning in mine if warning in yours]
     if not kept or yours[0] == kept[0] or yours[0] not in mine:
         return []
     return [f"the first warning is {yours[0][0]}, and {kept[0][0]} stands behind it"]
@@ -399,9 +409,9 @@ def _out_of_order(whole: Sequence[dict[str, Any]], less: Sequence[dict[str, Any]
 
 def _warnings(findings: Sequence[dict[str, Any]]) -> list[tuple[Any, ...]]:
     return [
-        (one["code"], one["moment"], one["bytes"])
-        for one in findings
-        if one["severity"] > Severity.INFO
+        (finding["code"], finding["moment"], finding["bytes"])
+        for finding in findings
+        if finding["severity"] > Severity.INFO
     ]
 
 
@@ -412,7 +422,7 @@ def _other_ledgers(whole: Told, less: Told) -> list[str]:
         room = max(ROUNDING, whole.apart.get(moment, 0))
         if moment in less.of_group:
             rows = whole.ledgers.get(moment, {})
-            room += sum(row["bytes"] for part, row in rows.items() if part in OF_FILES)
+            room += sum(row["bytes"] for part, row in rows.items() if part in FILE_PARTS)
         if rss is not None and known is not None and abs(rss - known) > room:
             said.append(f"RSS at {moment}: {rss}, not {known}")
         again = whole.read.get(moment) != less.read.get(moment)

@@ -34,8 +34,8 @@ WIPED, NOON, HOUR = 0, 1_700_000_000, 3600
 BEGAN = datetime.fromtimestamp(NOON, UTC)  # years before the recordings
 LATER = timedelta(hours=9)  # of a zone ahead of UTC
 _EPOCH = datetime.fromtimestamp(0, UTC)
-LEAST_LINE = 28  # of a file's lines, the shorter are the program's own and mark a moment
-LEAST_CUT = 64  # bytes: the half of a single number is a number, and nobody can tell
+MIN_LINE = 28  # of a file's lines, the shorter are the program's own and mark a moment
+MIN_CUT = 64  # bytes: the half of a single number is a number, and nobody can tell
 
 
 class Loss(Enum):
@@ -94,8 +94,8 @@ def _always(_: Files) -> list[str]:
 def _untimed_names(files: Files) -> list[str]:
     """Where no name says when it was, nor which kind it is: else another name takes that away."""
     folders = moments_of(files)
-    of_kinds = any(not any(map(stem_of, PurePosixPath(folder).parts)) for folder in folders)
-    return [""] if not of_kinds and not any(map(time_in_name, folders)) else []
+    is_of_kinds = any(not any(map(stem_of, PurePosixPath(folder).parts)) for folder in folders)
+    return [""] if not is_of_kinds and not any(map(time_in_name, folders)) else []
 
 
 def _with_a_clock(files: Files) -> list[str]:
@@ -446,7 +446,7 @@ def one_moment_left_out(files: Files, moment: str) -> Handed:
 
 
 def _cuttable(files: Files) -> list[str]:
-    return [path for path in _artefacts(files) if len(files[path]) >= LEAST_CUT]
+    return [path for path in _artefacts(files) if len(files[path]) >= MIN_CUT]
 
 
 @harm(_cuttable, harms=True)
@@ -468,7 +468,7 @@ def _several_smaps(files: Files) -> list[str]:
 def one_cut_between_mappings(files: Files, path: str) -> Handed:
     """The same, where the kernel's pieces of a file end."""
     half = len(files[path]) // 2
-    begins = [one.start() for one in _MAPPING.finditer(files[path])]
+    begins = [match.start() for match in _MAPPING.finditer(files[path])]
     return Handed(files | {path: files[path][: min(begins, key=lambda at: abs(at - half))]})
 
 
@@ -484,13 +484,13 @@ def _cut(data: bytes) -> bytes:
     if not _is_text(data):
         return data[:half]
     lines = list(re.finditer(rb"[^\n]+", data))
-    sizes = [one for one in lines if one[0].endswith(b" kB")]
-    logged = [one for one in lines if len(one[0]) >= LEAST_LINE and re.search(rb"\d", one[0])]
-    collections = [one for one in logged if one[0].startswith(b"gc ")]
+    sizes = [line for line in lines if line[0].endswith(b" kB")]
+    logged = [line for line in lines if len(line[0]) >= MIN_LINE and re.search(rb"\d", line[0])]
+    collections = [line for line in logged if line[0].startswith(b"gc ")]
     telling = sizes or collections or logged
     if not telling:
         return data[:half]
-    torn = min(telling, key=lambda one: abs(one.start() - half))
+    torn = min(telling, key=lambda line: abs(line.start() - half))
     return data[: (torn.start() + torn.end()) // 2]
 
 

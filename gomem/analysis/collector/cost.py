@@ -13,8 +13,8 @@ import pandas as pd
 from gomem.analysis.collector.steps import (
     MARKING,
     NANOSECOND_DIGITS,
-    OF_STEPS,
     ROUNDING_BYTES,
+    STEP_COLUMNS,
     STOPS,
     Cycles,
     available_seconds,
@@ -27,7 +27,7 @@ from gomem.statistics.quantiles import Tally
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-COLUMNS = (*OF_STEPS, *STOPS, "forced", "periodic", "heap_goal_bytes")
+COLUMNS = (*STEP_COLUMNS, *STOPS, "forced", "periodic", "heap_goal_bytes")
 STEP_OF_GROWTH = 1.25  # less than GOGC=100 lets the heap of a start-up grow each time
 _STW = "Pause of a GC, both stops together:"
 _INTERVAL = "From the start of one GC to the start of the next:"

@@ -160,15 +160,17 @@ def collector_counters(readings: Sequence[CounterReading]) -> CollectorCounters 
     before a restart, which sets counters back, are left out. None if the last does not count
     collections.
     """
-    counted = [(one, cycles) for one in readings if (cycles := one.count("NumGC")) is not None]
+    counted = [
+        (reading, cycles) for reading in readings if (cycles := reading.count("NumGC")) is not None
+    ]
     if not counted:
         return None
     last, cycles = counted[-1]
     run, before = [last], cycles
-    for one, number in reversed(counted[:-1]):
+    for reading, number in reversed(counted[:-1]):
         if number > before:
             break
-        run, before = [one, *run], number
+        run, before = [reading, *run], number
     if before < cycles:
         return _counters(run, cycles - before, since_start=False)
     since = _counters([last], cycles, since_start=True)
@@ -195,7 +197,9 @@ def _counters(
         seconds=None if since_start else _seconds_between(first, last),
         paused_seconds=None if paused is None else paused / 1e9,
         allocated_bytes=counted("TotalAlloc"),
-        goal_bytes=min((goal for one in run if (goal := one.count("NextGC"))), default=None),
+        goal_bytes=min(
+            (goal for reading in run if (goal := reading.count("NextGC"))), default=None
+        ),
         limiter_cycle=int(limited) if limited > before else None,
         cpu_fraction=fraction,
         cpu_stopped_fraction=stopped,
@@ -226,7 +230,7 @@ def gc_cpu_between(before: Mapping[str, float], after: Mapping[str, float]) -> f
 
 def _cpu_of(run: Sequence[CounterReading]) -> tuple[_Shares, str, str]:
     """Between the first and the last reading that have the classes of CPU."""
-    told = [one for one in run if {GC_CPU, ALL_CPU} <= one.metrics.keys()]
+    told = [reading for reading in run if {GC_CPU, ALL_CPU} <= reading.metrics.keys()]
     if len(told) < 2:
         return (None, None), "", ""
     before, after = told[0], told[-1]
@@ -244,7 +248,7 @@ def _shares(spent: Mapping[str, float]) -> _Shares:
         return None, None
     seconds = spent[GC_CPU] - spent.get(IDLE_MARKING, 0.0), spent.get(STOPS)
     whole = spent[ALL_CPU]
-    busy, stopped = (None if one is None else min(1.0, max(0.0, one / whole)) for one in seconds)
+    busy, stopped = (None if part is None else min(1.0, max(0.0, part / whole)) for part in seconds)
     return busy, stopped
 
 

@@ -27,11 +27,11 @@ import pandas as pd
 from gomem.analysis.collector.steps import ROUNDING_BYTES, Cycles, overlapping
 from gomem.units import MIB
 
-ENOUGH_LIVE_BYTES = 8 * MIB  # below, goals are the least there is, or rounding is most of the room
-LEAST_GOGC = 0.01  # GOGC is a whole per cent; 0 would collect without a break
-ENOUGH_GOALS = 3  # two agree by chance
+MIN_LIVE_BYTES = 8 * MIB  # below, goals are the least there is, or rounding is most of the room
+MIN_GOGC = 0.01  # GOGC is a whole per cent; 0 would collect without a break
+MIN_GOALS = 3  # two agree by chance
 AGREEING_FRACTION = 0.5  # of the goals that tell, for a value to be the run's
-MOST_PERCENT = 100_000
+MAX_PERCENT = 100_000
 # Of several values that fit the goals equally well the likeliest: people set round ones.
 ROUND_PERCENTS = (100, 50, 25, 10, 5)
 GOAL_COLUMNS = (
@@ -82,7 +82,7 @@ class Goals:
         """
         with np.errstate(invalid="ignore"):
             none_left = self.goal <= self.live
-            less_than_one = self.goal + ROUNDING_BYTES <= (1 + LEAST_GOGC) * self.live
+            less_than_one = self.goal + ROUNDING_BYTES <= (1 + MIN_GOGC) * self.live
             return self.may_be_limited & (none_left | less_than_one)
 
     @property
@@ -90,7 +90,7 @@ class Goals:
         """Goals that GOGC alone can have made: of a live heap large enough, begun in time."""
         with np.errstate(invalid="ignore"):
             in_time = self.start + ROUNDING_BYTES < self.goal
-            return (self.live >= ENOUGH_LIVE_BYTES) & in_time & ~self.beyond_any
+            return (self.live >= MIN_LIVE_BYTES) & in_time & ~self.beyond_any
 
     def percents(self) -> tuple[np.ndarray, np.ndarray]:
         """The least and the greatest GOGC that each goal allows, both sides' rounding granted."""
@@ -99,7 +99,7 @@ class Goals:
             most_live = self.live + ROUNDING_BYTES
             low = (self.goal - most_live) / (most_live + self.scanned + printed)
             high = (self.goal + ROUNDING_BYTES - self.live) / (self.live + self.scanned)
-        return np.ceil(100 * low).clip(1, MOST_PERCENT), np.floor(100 * high).clip(0, MOST_PERCENT)
+        return np.ceil(100 * low).clip(1, MAX_PERCENT), np.floor(100 * high).clip(0, MAX_PERCENT)
 
 
 def _before(values: np.ndarray) -> np.ndarray:
@@ -159,8 +159,8 @@ def agreed_percents(allowed: pd.DataFrame) -> pd.DataFrame:
         }
     )
     frame["agreeing"] = frame["agreeing"].fillna(0).astype(np.int64)
-    enough = frame["agreeing"] >= np.maximum(ENOUGH_GOALS, AGREEING_FRACTION * frame["telling"])
-    frame["percent"] = frame["percent"].where(enough & (_above(fits, frame) < ENOUGH_GOALS))
+    enough = frame["agreeing"] >= np.maximum(MIN_GOALS, AGREEING_FRACTION * frame["telling"])
+    frame["percent"] = frame["percent"].where(enough & (_above(fits, frame) < MIN_GOALS))
     return frame
 
 

@@ -32,7 +32,7 @@ from gomem.units import MIB
 if TYPE_CHECKING:
     from gomem.statistics.sampling import FloatArray
 
-LEAST_GOAL_BYTES = 4 * MIB  # at GOGC=100
+MIN_GOAL_BYTES = 4 * MIB  # at GOGC=100
 SWEEPING_BYTES = 1.25 * MIB  # above what is live while it is swept, and a little for the reading
 GLOBALS_BYTES = MIB  # of most programs; no file says it
 NO_GOAL = 1 << 60  # NextGC of GOGC=off is about 2^63
@@ -96,7 +96,7 @@ def _by_readings(stats: pd.DataFrame, stacks_count: bool) -> tuple[FloatArray, F
         usable = (goal > 0) & (goal < NO_GOAL)
         most = np.fmin(allocated, live)
         least = np.fmax(live, np.where(in_use <= allocated, in_use, np.nan))
-        smallest = np.where(usable, goal / LEAST_GOAL_BYTES, np.inf)
+        smallest = np.where(usable, goal / MIN_GOAL_BYTES, np.inf)
         room = np.where(usable & (goal - allocated > SWEEPING_BYTES), goal - most, 0.0)
         low = np.minimum(np.nan_to_num(room / (most + beside)), smallest)
         high = np.where(least > 0, (goal - least) / least, np.inf)

@@ -55,9 +55,9 @@ PACING_SUMMARY = (
     Column("max", "float64", "", "The largest."),
 )
 STEADY = 0.5  # of the median: a heap of one size, its load's ups and downs granted
-ENOUGH = 3  # goals: two agree by chance
+MIN_GOALS = 3  # goals: two agree by chance
 QUANTILES = {"p10": 0.1, "p50": 0.5, "p90": 0.9}
-FEWEST_CYCLES = 8  # with fewer, the interval says nothing
+MIN_CYCLES = 8  # with fewer, the interval says nothing
 LIVE_HEAP = (
     Column("run", "int64", "", "Which process of the log."),
     Column("cycles", "int64", "count", "GCs considered."),
@@ -119,7 +119,7 @@ def heap_pacing(cycles: Cycles) -> HeapPacing:
     summary = pd.DataFrame([_summary(what, tally) for what, tally in tallies.items()])
     is_rounded = any(tally.is_rounded for tally in tallies.values())
     usual = _usual(*late.values())
-    if len(late["headroom_bytes"]) < ENOUGH or not usual.is_steady:
+    if len(late["headroom_bytes"]) < MIN_GOALS or not usual.is_steady:
         usual = _usual(live, *(tallies[what] for what in NEXT))
     return HeapPacing(frame, build(dict(summary), PACING_SUMMARY), usual, is_rounded)
 
@@ -147,7 +147,7 @@ def _add_late(
 
 
 def _usual(live: Tally, headroom: Tally, fraction: Tally) -> UsualRoom:
-    room, share = (_quantile(one, "p50") for one in (headroom, fraction))
+    room, share = (_quantile(tally, "p50") for tally in (headroom, fraction))
     spread = _quantile(live, "p90") - _quantile(live, "p10")
     return UsualRoom(live.median, room, share, is_steady=spread <= STEADY * live.median)
 
@@ -227,7 +227,7 @@ def _live_heap(run: FilledRun) -> LiveHeap:
     live, at = run.live, run.at
     tenth = max(1, len(live) // 10)
     rise = None
-    if len(np.unique(at)) >= FEWEST_CYCLES:  # each size is floored to 1 MiB
+    if len(np.unique(at)) >= MIN_CYCLES:  # each size is floored to 1 MiB
         rise = Level("log", at, live, np.full(len(at), ROUNDING_BYTES / 2)).rise
     return LiveHeap(
         run=run.run,

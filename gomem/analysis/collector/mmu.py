@@ -168,20 +168,20 @@ class _SoFar:
         tail = self._tail if run == self._run else None
         kept = 0 if tail is None else len(tail)
         all_rows = rows if tail is None else pd.concat([tail, rows])
-        one = lost_time(all_rows)
-        begin = self._end if kept else one.begin
-        taken = float(one.lost[PHASES_OF_A_CYCLE * kept - 1]) if kept else 0.0
-        self.watched += one.end - begin
-        self.lost += float(one.lost[-1]) - taken
+        record = lost_time(all_rows)
+        begin = self._end if kept else record.begin
+        taken = float(record.lost[PHASES_OF_A_CYCLE * kept - 1]) if kept else 0.0
+        self.watched += record.end - begin
+        self.lost += float(record.lost[-1]) - taken
         for seconds, worst in self.worst.items():
-            found = one.worst_window(seconds)
+            found = record.worst_window(seconds)
             if found is not None and (worst is None or found[0] > worst[0]):
                 self.worst[seconds] = found[0], run, found[1]
-        starts = one.knots[::PHASES_OF_A_CYCLE]
-        reaching = starts >= one.end - 2 * max(self.worst, default=0.0)
+        starts = record.knots[::PHASES_OF_A_CYCLE]
+        reaching = starts >= record.end - 2 * max(self.worst, default=0.0)
         # Where they were moved on to, so that they are not moved again.
         self._tail = all_rows.assign(at_seconds=starts)[reaching]
-        self._run, self._end = run, one.end
+        self._run, self._end = run, record.end
 
 
 def lost_time(cycles: pd.DataFrame) -> LostTime:

@@ -16,7 +16,7 @@ import pandas as pd
 
 from gomem.analysis.collector.steps import (
     CONCURRENT,
-    OF_STEPS,
+    STEP_COLUMNS,
     STOPS,
     Cycles,
     gc_steps,
@@ -102,7 +102,7 @@ def _binomial_quantile(probability: float, n: int, share: float) -> int:
 
 def _times(cycles: Cycles) -> dict[str, Tally]:
     times = {what: Tally() for what in TIMES}
-    for piece, before in overlapping(cycles, (*OF_STEPS, *STOPS, *CONCURRENT)):
+    for piece, before in overlapping(cycles, (*STEP_COLUMNS, *STOPS, *CONCURRENT)):
         steps, own = gc_steps(piece), piece.iloc[before:]
         times["stopped"].add(stopped_seconds(own).to_numpy(float))
         times["first_stop"].add(own[STOPS[0]].to_numpy(float))

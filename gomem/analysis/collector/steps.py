@@ -60,9 +60,9 @@ def overlapping(
         last = piece.tail(1) if len(piece) else last
 
 
-MOST_ROWS = 200_000  # of a log that is looked at in groups
+MAX_ROWS = 200_000  # of a log that is looked at in groups
 # What steps are made of.
-OF_STEPS = (
+STEP_COLUMNS = (
     "run", "number", "at_seconds", "gomaxprocs", "heap_at_start_bytes", "heap_at_mark_end_bytes",
     "heap_live_bytes", *CPU_PARTS,
 )  # fmt: skip
@@ -108,7 +108,7 @@ def row_sums(cycles: pd.DataFrame, columns: Sequence[str]) -> np.ndarray:
 
 def group_size(cycles: Cycles) -> int:
     """How many collections of a log are looked at as one."""
-    return 1 if isinstance(cycles, pd.DataFrame) else max(1, -(-len(cycles) // MOST_ROWS))
+    return 1 if isinstance(cycles, pd.DataFrame) else max(1, -(-len(cycles) // MAX_ROWS))
 
 
 def grouped(cycles: Cycles) -> tuple[pd.DataFrame, int]:
@@ -121,7 +121,7 @@ def grouped(cycles: Cycles) -> tuple[pd.DataFrame, int]:
     if isinstance(cycles, pd.DataFrame):
         return cycles, 1
     size = group_size(cycles)
-    pieces = cycles.pieces(OF_STEPS)
+    pieces = cycles.pieces(STEP_COLUMNS)
     return pd.concat([_groups(piece, size) for piece in pieces], ignore_index=True), size
 
 

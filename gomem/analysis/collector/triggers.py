@@ -24,16 +24,16 @@ import numpy as np
 import pandas as pd
 
 from gomem.analysis.collector.gogc import (
-    ENOUGH_GOALS,
     GOAL_COLUMNS,
+    MIN_GOALS,
     Goals,
     agreed_percents,
     allowed_percents,
 )
 from gomem.analysis.collector.steps import (
     CPU_PARTS,
-    OF_STEPS,
     ROUNDING_BYTES,
+    STEP_COLUMNS,
     STOPS,
     Cycles,
     available_seconds,
@@ -49,7 +49,7 @@ from gomem.units import MIB
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-COLUMNS = tuple(dict.fromkeys((*OF_STEPS, *STOPS, *GOAL_COLUMNS, "forced", "periodic")))
+COLUMNS = tuple(dict.fromkeys((*STEP_COLUMNS, *STOPS, *GOAL_COLUMNS, "forced", "periodic")))
 TRIGGERS = ("pacer", "limit", "forced", "periodic")
 _THEIRS = "Over their steps, each to the next GC:"
 TRIGGER_COUNTS = (
@@ -165,7 +165,7 @@ def _gogc(cycles: Cycles, known: float | None, source: str) -> pd.DataFrame:
         return pd.DataFrame(columns | {"known_from": source}, index=index)
     agreed = agreed_percents(_added(allowed)).reindex(index)
     agreeing, telling = (agreed[name].fillna(0).astype(int) for name in ("agreeing", "telling"))
-    words = [f"{one} of {all_} goals" for one, all_ in zip(agreeing, telling, strict=True)]
+    words = [f"{count} of {all_} goals" for count, all_ in zip(agreeing, telling, strict=True)]
     inferred = agreed["percent"].notna().to_numpy()
     known_from = np.where(inferred, np.array(words, dtype=object), NOTHING)
     fractions = {"gogc_fraction": "percent", "low": "least", "high": "most"}
@@ -189,8 +189,8 @@ class _Limited:
     @classmethod
     def of(cls, cycles: Cycles, gogc: pd.DataFrame, *, set_to: float | None) -> _Limited:
         runs = frozenset(gogc.index)
-        known = bool(len(gogc)) and bool(gogc["known_from"].isin(STATED).all())
-        first = cls(gogc["gogc_fraction"], runs if known else frozenset(), frozenset())
+        is_stated = bool(len(gogc)) and bool(gogc["known_from"].isin(STATED).all())
+        first = cls(gogc["gogc_fraction"], runs if is_stated else frozenset(), frozenset())
         proven, others, counts = Counter[int](), [], Counter[int]()
         for piece, before in overlapping(cycles, GOAL_COLUMNS):
             goals = Goals.of(piece)
@@ -200,9 +200,9 @@ class _Limited:
             proven.update(goals.run[beyond].tolist())
             counts.update(goals.run[below].tolist())
             others.append(allowed_percents(goals, below))
-        lower = runs if known else _runs_with_lower(counts, _added(others))
+        lower = runs if is_stated else _runs_with_lower(counts, _added(others))
         proven.update({run: count for run, count in counts.items() if run in lower})
-        sure = {run for run in runs if set_to is not None or proven[run] >= ENOUGH_GOALS}
+        sure = {run for run in runs if set_to is not None or proven[run] >= MIN_GOALS}
         return cls(gogc["gogc_fraction"], lower, frozenset(sure))
 
     def gogc_of(self, goals: Goals) -> np.ndarray:
@@ -221,7 +221,7 @@ def _runs_with_lower(counts: Counter[int], allowed: pd.DataFrame) -> frozenset[i
     other = agreed_percents(allowed)
     agree = other["agreeing"] >= ONE_GOGC_FRACTION * other["telling"]
     changed = set(other.index[agree])
-    several = {run for run, count in counts.items() if count >= ENOUGH_GOALS}
+    several = {run for run, count in counts.items() if count >= MIN_GOALS}
     return frozenset(several - changed)
 
 
@@ -264,18 +264,18 @@ class _Counts:
         self._add(of_steps, trigger[piece.index.get_indexer(steps.index)])
         self._add(of_cycles, trigger[before:])
 
-    def _add(self, columns: Mapping[str, pd.Series], trigger: np.ndarray) -> None:
-        rows = {name: trigger == place for place, name in enumerate(TRIGGERS)}
+    def _add(self, columns: Mapping[str, pd.Series], triggers: np.ndarray) -> None:
+        rows = {name: triggers == place for place, name in enumerate(TRIGGERS)}
         rows = {name: theirs for name, theirs in rows.items() if theirs.any()}
         for name, column in columns.items():
             values = column.to_numpy(float, na_value=np.nan)
-            for one, theirs in rows.items():
+            for trigger, theirs in rows.items():
                 found = values[theirs]
                 if name in SUMS:
-                    self._sums[one, name] += float(np.nansum(found))
-                    self._known[one, name] += int((~np.isnan(found)).sum())
+                    self._sums[trigger, name] += float(np.nansum(found))
+                    self._known[trigger, name] += int((~np.isnan(found)).sum())
                 else:
-                    self._samples[one, name].add(found)
+                    self._samples[trigger, name].add(found)
 
     @property
     def table(self) -> pd.DataFrame:
@@ -283,12 +283,14 @@ class _Counts:
         cycles = self._cycles
         sums = {}
         for name in SUMS:
-            known = np.array([self._known[one, name] for one in TRIGGERS])
-            total = np.array([self._sums[one, name] for one in TRIGGERS])
+            known = np.array([self._known[trigger, name] for trigger in TRIGGERS])
+            total = np.array([self._sums[trigger, name] for trigger in TRIGGERS])
             sums[name] = np.where((known == 0) & (cycles > 0), np.nan, total)
         available = sums.pop("available")
         available = np.where(available > 0, available, np.nan)
-        medians = {name: [self._samples[one, name].median for one in TRIGGERS] for name in MEDIANS}
+        medians = {
+            name: [self._samples[trigger, name].median for trigger in TRIGGERS] for name in MEDIANS
+        }
         columns = {
             "trigger": list(TRIGGERS),
             "cycles": cycles,

@@ -37,7 +37,7 @@ LEGACY_BASE = 0xC000000000
 LEGACY_ARENAS = (0xC420000000, 0xC820000000)  # Go 1.7 to 1.10, and 1.5 to 1.6
 LEGACY_LARGEST = 1 << 39
 LOWEST_ARENA = 1 << 32
-MOST_RUNS = 8  # every choice of these is checked against MemStats
+MAX_RUNS = 8  # every choice of these is checked against MemStats
 
 NAMED = "named by the runtime"
 LEGACY_METADATA = "spans and bitmap below the arena, before Go 1.11"
@@ -116,7 +116,7 @@ def _as_memstats_says(
     A program can map aligned memory of its own at low addresses. If no choice fits, MemStats is of
     another moment, and the shape stands alone.
     """
-    if memstats is None or not 1 < len(found) <= MOST_RUNS:
+    if memstats is None or not 1 < len(found) <= MAX_RUNS:
         return found
     used = np.where(rows.in_use, rows.size, 0)
     for count in range(len(found), 0, -1):

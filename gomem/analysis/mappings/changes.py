@@ -47,7 +47,7 @@ def match_mappings(
     A row per mapping matched; see `MAPPING_CHANGES`. A side without the mapping counts 0. Whether
     both are of one process is found from where the stack ends, if it is not told.
     """
-    one = is_one_process(before, after) if same_process is None else same_process
+    is_same = is_one_process(before, after) if same_process is None else same_process
     kinds, paths, start, end = (
         np.concatenate([frame[name].to_numpy(dtype) for frame in (before, after)])
         for name, dtype in (("kind", object), ("path", object), ("start", "u8"), ("end", "u8"))
@@ -55,10 +55,10 @@ def match_mappings(
     named = ["" if path.startswith("[anon:") else path for path in paths]
     places = list(zip(kinds, named, start.tolist(), end.tolist(), strict=True))
     order = np.array(sorted(range(len(places)), key=lambda row: places[row][:3]), np.intp)
-    extent, firsts = _extents([places[row] for row in order], by_place=one)
+    extent, firsts = _extents([places[row] for row in order], by_place=is_same)
     columns: dict[str, Any] = {"kind": kinds[order][firsts]}
     columns["path"] = np.array(named, object)[order][firsts]
-    if one:
+    if is_same:
         columns["start"] = start[order][firsts]
         columns["end"] = np.zeros(len(firsts), dtype=np.uint64)
         np.maximum.at(columns["end"], extent, end[order])

@@ -97,13 +97,13 @@ def classify_mappings(
     """
     whole = mappings.sort_values("start", ignore_index=True)
     rows = MappingRows.of(whole)
-    for one in legacy_cut(rows):
-        rows, whole = rows.cut(one), cut(whole, one)
+    for split in legacy_cut(rows):
+        rows, whole = rows.cut(split), cut(whole, split)
     _by_name(rows)
     _by_neighbour(rows)
     find_arenas(rows, memstats)
-    for one in stack_cuts(rows):
-        rows, whole = rows.cut(one), cut(whole, one)
+    for split in stack_cuts(rows):
+        rows, whole = rows.cut(split), cut(whole, split)
     find_native_memory(rows)
     shared = divide_the_rest(rows, memstats)
     if shared is not None:
@@ -124,7 +124,7 @@ def _by_name(rows: MappingRows) -> None:
     rows.assign(which(path, _starts("[anon: glibc")), "native-heap", "named by glibc")
     rows.assign(which(path, _starts("[stack")), "thread-stack", "named by the kernel")
     shared = which(path, _SHARED.match) | (
-        (path == "") & which(rows.perms, lambda one: one.endswith("s"))
+        (path == "") & which(rows.perms, lambda perms: perms.endswith("s"))
     )
     rows.assign(shared, "shared-memory", "shared memory by its name or permission")
     of_file = which(path, _starts("/"))
@@ -154,7 +154,7 @@ def _by_neighbour(rows: MappingRows) -> None:
 
 
 def _starts(text: str) -> Callable[[str], bool]:
-    return lambda one: one.startswith(text)
+    return lambda path: path.startswith(text)
 
 
 def _notes(rows: MappingRows, memstats: pd.Series | None) -> Iterator[str]:

@@ -41,7 +41,7 @@ LARGEST_THREAD_STACK = 64 * MIB
 MMAP_THRESHOLD = 128 * KIB
 HEAP_IN_USE = MIB  # a C library that is only linked in touches a few pages of its first 132 KiB
 ROUND = 64 * KIB
-MOST_JOINED = 64  # more sizes than that are the program's own choice
+MAX_JOINED = 64  # more sizes than that are the program's own choice
 
 
 def find_native_memory(rows: MappingRows) -> None:
@@ -107,15 +107,15 @@ def stack_cuts(rows: MappingRows) -> list[Cut]:
     usual = several & _of_a_stacks_size(size)
     odd = np.flatnonzero(~several)
     cuts: list[Cut] = []
-    if len(odd) > MOST_JOINED:
+    if len(odd) > MAX_JOINED:
         return cuts
-    for one in reversed(odd):
-        smaller = np.flatnonzero(usual & (size < size[one]))
+    for block in reversed(odd):
+        smaller = np.flatnonzero(usual & (size < size[block]))
         if len(smaller):
-            nearest = size[smaller[np.abs(start[smaller] - start[one]).argmin()]]
+            nearest = size[smaller[np.abs(start[smaller] - start[block]).argmin()]]
             alike = places[usual & (size == nearest)]
             resident = int(np.median(rows.resident[alike]))
-            cuts.append(Cut(int(places[one]), int(start[one] + nearest), resident))
+            cuts.append(Cut(int(places[block]), int(start[block] + nearest), resident))
     return cuts
 
 
@@ -129,7 +129,7 @@ class LargeBlocks:
     def have_mallocs_shape(self) -> bool:
         """Whether most of them have malloc's shape; what stays as it is counts once."""
         return _mostly_of_mallocs_shape(
-            pd.concat([one[_are_large_blocks(one)] for one in self.moments])
+            pd.concat([mappings[_are_large_blocks(mappings)] for mappings in self.moments])
         )
 
 

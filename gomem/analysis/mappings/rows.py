@@ -130,7 +130,7 @@ class MappingRows:
         position, at, lower_resident = where
         lower, upper = at - int(self.start[position]), int(self.end[position]) - at
         twice = np.insert(np.arange(len(self)), position, position)
-        parts = MappingRows(*(getattr(self, one.name)[twice] for one in fields(self)))
+        parts = MappingRows(*(getattr(self, field.name)[twice] for field in fields(self)))
         parts.end[position] = parts.start[position + 1] = at
         total = int(self.resident[position])
         wanted = lower if lower_resident is None else lower_resident
@@ -141,7 +141,7 @@ class MappingRows:
 
 def which(values: NDArray[np.object_], test: Callable[[str], object]) -> Mask:
     """Of which texts the test is true."""
-    return np.fromiter((bool(test(one)) for one in values), dtype=bool, count=len(values))
+    return np.fromiter((bool(test(value)) for value in values), dtype=bool, count=len(values))
 
 
 def below_each(values: NDArray[Any], first: object) -> NDArray[Any]:

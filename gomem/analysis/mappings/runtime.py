@@ -29,7 +29,7 @@ HEAP_INDEX = 32 * MIB  # mheap.arenas: 4 Mi pointers, hardly any of them ever wr
 UNCOUNTED = 256 * KIB  # page rounding of each mapping, and the C library's few pages of its own
 FITS_WITHIN = 64 * KIB
 SMALLEST_FOREIGN = 64 * KIB
-MOST_STEPS = 1 << 25  # of the search for sizes that fit: some 0.2 s
+MAX_STEPS = 1 << 25  # of the search for sizes that fit: some 0.2 s
 # Without MemStats: span structures and bitmaps take up to 8 % of the arenas (Go 1.11), and a
 # small program has some 4 MiB of them.
 METADATA_AT_MOST = 8 * MIB
@@ -51,8 +51,8 @@ def metadata_bytes(mappings: pd.DataFrame | MappingRows, memstats: pd.Series) ->
     """Address space of the runtime's read-write mappings outside the arenas, by its count."""
     rows = MappingRows.of(mappings)
     counted = metadata_claim(memstats) - (work_buffer_bytes(rows, memstats) or 0)
-    indexed = not (is_32_bit(rows) or (rows.rule == LEGACY_METADATA).any())
-    return counted + (HEAP_INDEX if indexed else 0)
+    is_indexed = not (is_32_bit(rows) or (rows.rule == LEGACY_METADATA).any())
+    return counted + (HEAP_INDEX if is_indexed else 0)
 
 
 def divide_the_rest(rows: MappingRows, memstats: pd.Series | None) -> Cut | None:
@@ -121,7 +121,7 @@ def _beyond_a_fit(rows: MappingRows, left: Places, counted: int) -> Places | Non
     Of several choices, the one with the least resident: foreign memory was mapped to be used,
     whereas the runtime's largest mappings are tables that are hardly touched.
     """
-    if counted < 0 or len(left) * counted // SMALLEST_PAGE > MOST_STEPS:
+    if counted < 0 or len(left) * counted // SMALLEST_PAGE > MAX_STEPS:
         return None
     sizes, resident = rows.size[left].tolist(), rows.resident[left].tolist()
     own = _least_resident_fit(sizes, resident, counted)

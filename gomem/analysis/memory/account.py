@@ -37,12 +37,12 @@ from gomem.analysis.memory.groups import (
 )  # fmt: skip
 from gomem.analysis.memory.readings import (
     ALL,
+    FILE_GROUPS,
     GO,
     GO_HEAP,
     GROUPS,
     NOT_GO,
     OBJECTS,
-    OF_FILES,
     Reading,
     certain_bounds,
     likely_bounds,
@@ -62,7 +62,7 @@ DIVISIONS = (
     tuple(frozenset({group}) for group in GROUPS),
     (frozenset({LIVE, GARBAGE}), *(frozenset({group}) for group in GROUPS[2:])),
     (GO_HEAP, *(frozenset({group}) for group in (RUNTIME, NATIVE, FILES, PROGRAM))),
-    (GO, frozenset({NATIVE}), OF_FILES),
+    (GO, frozenset({NATIVE}), FILE_GROUPS),
     (GO, NOT_GO),
     (ALL,),
 )
@@ -129,7 +129,7 @@ class Account:
 
     def of(self, moment: str) -> Snapshot | None:
         """The snapshot of a moment; None if it does not say how large the process is."""
-        return next((one for one in self.snapshots if one.moment == moment), None)
+        return next((snapshot for snapshot in self.snapshots if snapshot.moment == moment), None)
 
     def rise(self, groups: frozenset[str]) -> Rise | None:
         """How several groups moved together; None where no two moments have a time."""
@@ -163,8 +163,8 @@ def moved(before: Snapshot, after: Snapshot, *, bounded: bool = False) -> tuple[
     certain = difference(before.certain, after.certain, division)
     old, new = before.likely, after.likely
     parts = (
-        Part(one, old.together(one), new.together(one), likely[one], certain[one])
-        for one in division
+        Part(groups, old.together(groups), new.together(groups), likely[groups], certain[groups])
+        for groups in division
     )
     return tuple(part for part in parts if part.before.high > 0 or part.after.high > 0)
 
@@ -220,7 +220,10 @@ def _division(
 def _tells(before: Snapshot, after: Snapshot, division: Sequence[frozenset[str]]) -> bool:
     """Whether some part is known on both sides to hold less than all, or more than nothing."""
     return any(
-        max(one.likely.together(groups).width / max(1, one.total_bytes) for one in (before, after))
+        max(
+            snapshot.likely.together(groups).width / max(1, snapshot.total_bytes)
+            for snapshot in (before, after)
+        )
         < 1
         for groups in division
     )

@@ -40,7 +40,7 @@ NAMES = {
     UNDIVIDED: "not broken down",
 }
 GROUPS = tuple(NAMES)
-OF_GO_HEAP = (LIVE, GARBAGE, OBJECTS, FREE, STACKS)
+GO_HEAP_GROUPS = (LIVE, GARBAGE, OBJECTS, FREE, STACKS)
 _PARTS_OF_GROUP = {
     OBJECTS: ("heap_objects",),
     FREE: ("heap_slack", "heap_idle", "heap_released_resident", "heap_unexplained"),
@@ -54,8 +54,8 @@ GROUP_OF_PART = {part: group for group, parts in _PARTS_OF_GROUP.items() for par
 UNTOUCHED = "heap_untouched"
 # The ledger's words for what the other parts leave of a total, and for parts of two states.
 LEFT_OVER, DOUBTFUL = "left over", "doubtful"
-FEW_SHARE = 0.02  # of the claims
-FEW_BYTES = 4 * MIB  # one step of heap growth
+MIN_UNTOUCHED_SHARE = 0.02  # of the claims
+MIN_UNTOUCHED_BYTES = 4 * MIB  # one step of heap growth
 MEMORY_GROUPS = (
     Column("group", "str", "", "Owner of the memory, one of `GROUPS`."),
     Column("name", "str", "", "Its name in sentences."),
@@ -65,7 +65,7 @@ MEMORY_GROUPS = (
     ),
 )
 HEAP_CLAIMS = (
-    Column("group", "str", "", "Part of the Go heap; one of `OF_GO_HEAP`."),
+    Column("group", "str", "", "Part of the Go heap; one of `GO_HEAP_GROUPS`."),
     Column("name", "str", "", "Its name in sentences."),
     Column("claimed_bytes", "int64", "B", "Bytes that the runtime reserved for it, in RSS or not."),
 )
@@ -106,21 +106,21 @@ class MemoryGroups:
     def names(self) -> dict[str, str]:
         """What sentences call each group, the parts of the Go heap among them."""
         frames = (self.rows, self.claims)
-        return {row["group"]: row["name"] for one in frames for row in rows_of(one)}
+        return {row["group"]: row["name"] for frame in frames for row in rows_of(frame)}
 
     def drawn(self, rss_bytes: int | None) -> tuple[dict[str, int], int]:
         """Bytes by group, and what Go claims beyond them; without RSS, the claims alone."""
         if rss_bytes is None:
             return self.claimed, 0
         sizes = self._resident
-        beyond = ((self.claimed_bytes_of(one) or 0) - size for one, size in sizes.items())
+        beyond = ((self.claimed_bytes_of(group) or 0) - size for group, size in sizes.items())
         return dict(sizes), sum(max(0, size) for size in beyond)
 
     @property
     def heap_bytes(self) -> int | None:
         """RSS of the Go heap in bytes, in one group or several; None if unknown."""
         sizes = self._resident
-        known = [sizes[group] for group in (HEAP, *OF_GO_HEAP) if group in sizes]
+        known = [sizes[group] for group in (HEAP, *GO_HEAP_GROUPS) if group in sizes]
         return sum(known) if known else None
 
     def claims_within(self, group: str) -> pd.DataFrame:
@@ -148,12 +148,12 @@ def side_by_side(several: Sequence[MemoryGroups]) -> pd.DataFrame:
     Where some moment has the Go heap as one, it stands above its groups at every moment; missing is
     what a moment does not tell apart.
     """
-    there = {group for one in several for group in one.rows["group"]}
+    there = {group for groups in several for group in groups.rows["group"]}
     order = [group for group in dict.fromkeys((HEAP, *GROUPS)) if group in there]
     columns = {"group": pd.Series(order, dtype="str")}
     columns["name"] = pd.Series([NAMES[group] for group in order], dtype="str")
-    for place, one in enumerate(several):
-        sizes = [one.heap_bytes if group == HEAP else one.bytes_of(group) for group in order]
+    for place, groups in enumerate(several):
+        sizes = [groups.heap_bytes if group == HEAP else groups.bytes_of(group) for group in order]
         columns[str(place)] = pd.Series(sizes, dtype="Int64")
     return pd.DataFrame(columns)
 
@@ -167,7 +167,7 @@ def memory_groups(
     are one group, live or garbage.
     """
     sizes, claims = _summed(parts, live_bytes)
-    heap_claims = {group: claims[group] for group in OF_GO_HEAP if group in claims}
+    heap_claims = {group: claims[group] for group in GO_HEAP_GROUPS if group in claims}
     untouched = -sum(_bytes_of(parts, UNTOUCHED))
     if (parts["confidence"] == DOUBTFUL).any():
         heap_claims = {}
@@ -176,14 +176,16 @@ def memory_groups(
         _take_off(sizes, untouched, (HEAP,))
     elif rss_bytes is None:
         sizes = dict.fromkeys(sizes)
-    elif untouched >= max(FEW_SHARE * sum(heap_claims.values()), FEW_BYTES):
+    elif untouched >= max(MIN_UNTOUCHED_SHARE * sum(heap_claims.values()), MIN_UNTOUCHED_BYTES):
         sizes, claims = _as_one_heap(sizes, claims)
         _take_off(sizes, untouched, (HEAP,))
     elif untouched:
         lazy_free = sum(_bytes_of(parts, "heap_released_resident"))
-        _take_off(sizes, untouched, OF_GO_HEAP, spared={FREE: lazy_free})
-    rows = [(one, NAMES[one], sizes[one], claims.get(one)) for one in GROUPS if one in sizes]
-    divided = [(one, NAMES[one], size) for one, size in heap_claims.items()]
+        _take_off(sizes, untouched, GO_HEAP_GROUPS, spared={FREE: lazy_free})
+    rows = [
+        (group, NAMES[group], sizes[group], claims.get(group)) for group in GROUPS if group in sizes
+    ]
+    divided = [(group, NAMES[group], size) for group, size in heap_claims.items()]
     return MemoryGroups(build_rows(rows, MEMORY_GROUPS), build_rows(divided, HEAP_CLAIMS))
 
 
@@ -198,11 +200,11 @@ def _summed(parts: pd.DataFrame, live_bytes: int | None) -> tuple[_Sizes, dict[s
     """RSS and reserved bytes by group, objects broken down where possible."""
     sizes: dict[str, int] = {}
     claims: dict[str, int] = {}
-    divided = bool((parts["part"] == "heap_objects").any())
+    is_divided = bool((parts["part"] == "heap_objects").any())
     for row in rows_of(parts):
         if row["part"] == UNTOUCHED:
             continue
-        for group, size, claimed in _of_part(row, live_bytes, divided=divided):
+        for group, size, claimed in _of_part(row, live_bytes, is_divided=is_divided):
             sizes[group] = sizes.get(group, 0) + size
             if claimed is not None:
                 claims[group] = claims.get(group, 0) + claimed
@@ -210,7 +212,7 @@ def _summed(parts: pd.DataFrame, live_bytes: int | None) -> tuple[_Sizes, dict[s
 
 
 def _of_part(
-    row: Mapping[str, object], live_bytes: int | None, *, divided: bool
+    row: Mapping[str, object], live_bytes: int | None, *, is_divided: bool
 ) -> list[tuple[str, int, int | None]]:
     """The groups of a part, each with its bytes and the runtime's claim."""
     part, size, claimed = str(row["part"]), int(str(row["bytes"])), row["claimed_bytes"]
@@ -218,7 +220,7 @@ def _of_part(
     if part == "heap_objects" and live_bytes is not None:
         live = min(size, live_bytes)
         return [(LIVE, live, live), (GARBAGE, size - live, size - live)]
-    if GROUP_OF_PART[part] == FREE and not divided:
+    if GROUP_OF_PART[part] == FREE and not is_divided:
         return [(HEAP, size, None)]
     if part == "anonymous_other" and row["confidence"] == LEFT_OVER:
         return [(UNDIVIDED, size, None)]
@@ -227,11 +229,11 @@ def _of_part(
 
 def _as_one_heap(sizes: _Sizes, claims: dict[str, int]) -> tuple[_Sizes, dict[str, int]]:
     """The same groups with the Go heap as a single group."""
-    inside = (HEAP, *OF_GO_HEAP)
-    others: _Sizes = {one: size for one, size in sizes.items() if one not in inside}
-    outside = {one: size for one, size in claims.items() if one not in inside}
-    whole = sum(size or 0 for one, size in sizes.items() if one in inside)
-    claimed = sum(size for one, size in claims.items() if one in inside)
+    inside = (HEAP, *GO_HEAP_GROUPS)
+    others: _Sizes = {group: size for group, size in sizes.items() if group not in inside}
+    outside = {group: size for group, size in claims.items() if group not in inside}
+    whole = sum(size or 0 for group, size in sizes.items() if group in inside)
+    claimed = sum(size for group, size in claims.items() if group in inside)
     return others | {HEAP: whole}, outside | {HEAP: claimed}
 
 

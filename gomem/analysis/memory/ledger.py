@@ -69,11 +69,13 @@ SMAPS_NEXT = f"smaps: {SMAPS.command()}"
 MEMSTATS_NEXT = f"MemStats: {MEMSTATS.command()}"
 AGAIN_NEXT = "MemStats and smaps again, both in one command"
 _FIELDS = ("HeapAlloc", "HeapInuse - HeapAlloc", "HeapIdle - HeapReleased", "StackInuse")
-_CLASSES = (f"/memory/classes/heap/{one}:bytes" for one in ("objects", "unused", "free", "stacks"))
+_CLASSES = (
+    f"/memory/classes/heap/{name}:bytes" for name in ("objects", "unused", "free", "stacks")
+)
 _SOURCES = {
-    "memstats": ([f"MemStats.{one}" for one in _FIELDS], "MemStats: the other *Sys fields"),
+    "memstats": ([f"MemStats.{field}" for field in _FIELDS], "MemStats: the other *Sys fields"),
     "metrics-page": (
-        [f"metrics-page {one}" for one in _FIELDS],
+        [f"metrics-page {field}" for field in _FIELDS],
         "metrics-page: the other *Sys fields",
     ),
     "metrics": (_CLASSES, "/memory/classes: metadata, profiling/buckets and other"),
@@ -182,27 +184,27 @@ def reconcile_rss(
         )
         rows, rss_bytes, notes = _coarse(memstats, totals, sources)
         rss_source = "" if totals is None else totals.source
-    of_two_states = bool(collections_between) or not fits(classified, memstats)
+    is_of_two_states = bool(collections_between) or not fits(classified, memstats)
     notes = [*notes, *skew_notes(skew_seconds, collections_between)]
     checks = checks_of(rss_bytes, status, rollup_rss_bytes, scraped or {})
     notes += disagreements(checks)
-    doubtful = _OF_BOTH_SIDES if of_two_states and memstats is not None else frozenset()
+    doubtful = _DOUBTFUL_PARTS if is_of_two_states and memstats is not None else frozenset()
     inferred = None if classified is None else _inferred_kinds(classified.mappings)
     has_both = memstats is not None
-    known = (_confidence(row[0], inferred, doubtful, of_both=has_both) for row in rows)
+    known = (_confidence(row[0], inferred, doubtful, is_of_both=has_both) for row in rows)
     parts = build_rows(((*row, how) for row, how in zip(rows, known, strict=True)), LEDGER_PARTS)
     if doubtful:
         notes.append(
             f"cannot be trusted: {', '.join(part for part, *_ in rows if part in doubtful)}; "
             "RSS and the other parts come from the kernel alone and are reliable"
         )
-    next_file = AGAIN_NEXT if of_two_states else ""
+    next_file = AGAIN_NEXT if is_of_two_states else ""
     if classified is None or memstats is None:
         next_file = SMAPS_NEXT if classified is None else MEMSTATS_NEXT
     return Ledger(rss_bytes, parts, checks, tuple(notes), next_file, rss_source)
 
 
-_OF_BOTH_SIDES = HEAP_PARTS - {"heap_released_resident"}  # which is smaps' LazyFree alone
+_DOUBTFUL_PARTS = HEAP_PARTS - {"heap_released_resident"}  # which is smaps' LazyFree alone
 _KINDS_OF_PART = {part: kind for kind, part in PART_OF_KIND.items()}
 
 
@@ -212,7 +214,7 @@ def _inferred_kinds(frame: pd.DataFrame) -> frozenset[str]:
 
 
 def _confidence(
-    part: str, inferred: frozenset[str] | None, doubtful: frozenset[str], *, of_both: bool
+    part: str, inferred: frozenset[str] | None, doubtful: frozenset[str], *, is_of_both: bool
 ) -> str:
     """How sure a part is; see `CONFIDENCE`.
 
@@ -223,7 +225,7 @@ def _confidence(
         return "doubtful"
     if inferred is None:
         return "left over" if part in {*_LEFT_OVER, "anonymous_other"} else "counted"
-    if part in _LEFT_OVER and of_both:
+    if part in _LEFT_OVER and is_of_both:
         return "left over"
     if part in CLAIMED:
         return "counted"

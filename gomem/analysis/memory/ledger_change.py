@@ -47,12 +47,12 @@ PART_CHANGES = (
 _LAYERS = dict.fromkeys(LAYER_OF_PART.values())
 VERDICTS = ("unchanged", "shifted", *_LAYERS, "mixed", "undivided", "unknown")
 # Parts that tell Go's heap from the rest: where a ledger has none, its anonymous memory is both.
-OF_GO_HEAP = {part for part in LAYER_OF_PART if part.startswith("heap_")}
+GO_HEAP_PARTS = {part for part in LAYER_OF_PART if part.startswith("heap_")}
 # A smaller change is nothing to act on: pages of the program come and go by a mebibyte, and two
 # runs of one program differ by a few per cent.
-LEAST_BYTES = MIB
-LEAST_SHARE = 0.02
-MOST = 0.5  # of what went the same way: more than half is most of it
+MIN_BYTES = MIB
+MIN_SHARE = 0.02
+MIN_MAIN_SHARE = 0.5  # of what went the same way: more than half is most of it
 
 
 @dataclass(frozen=True)
@@ -90,9 +90,9 @@ def change_ledger(
     change = None
     if before_rss_bytes is not None and after_rss_bytes is not None:
         change = after_rss_bytes - before_rss_bytes
-    noise = max(LEAST_BYTES, LEAST_SHARE * max(before_rss_bytes or 0, after_rss_bytes or 0))
+    noise = max(MIN_BYTES, MIN_SHARE * max(before_rss_bytes or 0, after_rss_bytes or 0))
     verdict = _verdict(change, moved, noise)
-    is_undivided = "anonymous_other" in sizes and not OF_GO_HEAP & set(sizes)
+    is_undivided = "anonymous_other" in sizes and not GO_HEAP_PARTS & set(sizes)
     if verdict in {"native", "mixed"} and is_undivided:
         verdict = "undivided"
     rows = ((part, _layer(part), *pair, _difference(*pair)) for part, pair in sizes.items())
@@ -148,4 +148,4 @@ def _verdict(change: int | None, moved: _Moved, noise: float) -> str:
     # A layer may move by more than RSS did, if others moved against it. It is still the cause
     # if what goes the same way is mostly its own.
     largest = max(same_way, key=lambda layer: same_way[layer])
-    return largest if same_way[largest] > MOST * sum(same_way.values()) else "mixed"
+    return largest if same_way[largest] > MIN_MAIN_SHARE * sum(same_way.values()) else "mixed"

@@ -31,7 +31,7 @@ NEEDED_PARTS = (*HEAP_IN_USE, "stacks", "runtime_metadata")
 # Go's GC guide asks for 5 to 10 % of headroom for memory that the runtime does not know about.
 # That memory is measured here and taken off; 5 % are left for what it grows by.
 MARGIN = 0.05
-LEAST_POINTS = 3  # a line through two points has no interval
+MIN_POINTS = 3  # a line through two points has no interval
 LEVEL = 0.95
 NEVER = math.inf
 LIMIT_STEPS = (
@@ -152,14 +152,14 @@ def time_to_limit(seconds: pd.Series, sizes: pd.Series, limit_bytes: int) -> Tim
     known = seconds.notna() & sizes.notna()
     x = seconds[known].to_numpy(float)
     y = sizes[known].to_numpy(float)
-    if len(set(x)) < LEAST_POINTS:
+    if len(set(x)) < MIN_POINTS:
         return None
     slope, low, high = _slope(x, y)
     order = np.argsort(x, kind="stable")
     rise = Level("cgroup", x[order], y[order]).rise
     left, seen = limit_bytes - float(y[np.argmax(x)]), float(slope * (x.max() - x.min()))
     goes_on = rise is None or rise.goes_on
-    at, soonest, latest = (_reach(left, one) for one in (slope, high, low))
+    at, soonest, latest = (_reach(left, rate) for rate in (slope, high, low))
     return TimeToLimit(slope, low, high, at, soonest, latest, len(x), seen, left, goes_on)
 
 
@@ -208,8 +208,8 @@ def advise_gomemlimit(
     """Take what is measured and is not Go's, and a margin, off the container's limit."""
     sizes = parts.groupby("part")["bytes"].sum()
     go = int(sizes.reindex(GO_PARTS).fillna(0).sum())
-    divided = bool(sizes.index.isin(HEAP_IN_USE).any())
-    needed = int(sizes.reindex(NEEDED_PARTS).fillna(0).sum()) if divided else go
+    is_divided = bool(sizes.index.isin(HEAP_IN_USE).any())
+    needed = int(sizes.reindex(NEEDED_PARTS).fillna(0).sum()) if is_divided else go
     rows = [
         ("limit", limit_bytes, limit_source),
         ("outside Go, in this process", -(rss_bytes - go), "ledger: RSS less Go's parts"),
@@ -224,7 +224,7 @@ def advise_gomemlimit(
     advised = left // MIB * MIB
     rows.append(("rounded down to 1 MiB", advised - left, ""))
     enough = advised > needed
-    note = NOT_DIVIDED if not divided else ROOM if enough else NO_ROOM
+    note = NOT_DIVIDED if not is_divided else ROOM if enough else NO_ROOM
     said = text(note, needed=Bytes(needed), room=Bytes(advised - needed))
     steps = build_rows(rows, LIMIT_STEPS)
     return LimitAdvice(advised if advised > 0 else None, needed, enough, steps, said)

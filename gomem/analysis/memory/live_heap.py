@@ -145,8 +145,8 @@ class _Evidence:
             return shown
         if marked is None or len(marked) < min(MIN_MARKS, len(shown)):
             return shown if len(shown) > 1 else marked
-        longer = shown.span_seconds > FAR_LONGER * marked.span_seconds
-        return shown if len(shown) >= MIN_PROFILES and longer else marked
+        is_longer = shown.span_seconds > FAR_LONGER * marked.span_seconds
+        return shown if len(shown) >= MIN_PROFILES and is_longer else marked
 
     def _are_beyond(self, marked: Level) -> bool:
         """Whether profiles surely have more in use than goals tell: those are a memory limit's."""
@@ -253,7 +253,10 @@ class _Evidence:
 
     @property
     def _level_of_profiles(self) -> Level:
-        rows = [(one.seconds, one.in_use_bytes, one.error_bytes) for one in self.profiles]
+        rows = [
+            (profile.seconds, profile.in_use_bytes, profile.error_bytes)
+            for profile in self.profiles
+        ]
         seconds, values, errors = np.array(rows, np.float64).reshape(len(rows), 3).T
         within = {"watched": self._watched, "ceiling": self._ceiling}
         return Level(PROFILES, seconds, values, errors, **within)

@@ -31,7 +31,7 @@ GROUPS = (LIVE, GARBAGE, FREE, STACKS, RUNTIME, NATIVE, FILES, PROGRAM)
 GO_HEAP = frozenset({LIVE, GARBAGE, FREE, STACKS})
 GO = GO_HEAP | {RUNTIME}
 NOT_GO = frozenset({NATIVE, FILES, PROGRAM})
-OF_FILES = frozenset({FILES, PROGRAM})
+FILE_GROUPS = frozenset({FILES, PROGRAM})
 ALL = frozenset(GROUPS)
 UNTOUCHED_ERROR = 0.05  # of RSS: so far off the neighbours' share is in one of twenty moments
 # Of what Go reserves, the share that is resident: from one to the other in 19 of 20 recorded
@@ -81,9 +81,9 @@ _CLAIMED_HEAP = (OBJECTS, FREE, STACKS)
 
 def nearest_that_divide(readings: Sequence[Reading], place: int) -> list[Reading]:
     """The nearest moment on either side that shows what was touched."""
-    before = next((one for one in reversed(readings[:place]) if one.divides), None)
-    after = next((one for one in readings[place + 1 :] if one.divides), None)
-    return [one for one in (before, after) if one is not None]
+    before = next((reading for reading in reversed(readings[:place]) if reading.divides), None)
+    after = next((reading for reading in readings[place + 1 :] if reading.divides), None)
+    return [reading for reading in (before, after) if reading is not None]
 
 
 def with_objects(
@@ -110,7 +110,7 @@ def certain_bounds(reading: Reading) -> Bounds:
     parts = dict.fromkeys(ALL, anything)
     sums: list[tuple[frozenset[str], Interval]] = [(ALL, whole)]
     if reading.file_bytes is not None:
-        sums.append((OF_FILES, Interval(min(reading.file_bytes, whole.high), whole.high)))
+        sums.append((FILE_GROUPS, Interval(min(reading.file_bytes, whole.high), whole.high)))
         parts[FILES] = Interval(reading.shared_bytes, reading.file_bytes)
         parts[NATIVE] = Interval(0, max(0, whole.high - reading.file_bytes))
     if not reading.reserved:
@@ -160,10 +160,10 @@ def likely_bounds(reading: Reading, near: Sequence[Reading], certain: Bounds) ->
     margin = UNTOUCHED_ERROR * rss if near else 0.0
     go = _near(heap + runtime, margin, certain.together(GO))
     sums = [(GO, go), (GO_HEAP, _near(heap, margin, certain.together(GO_HEAP)))]
-    data = [one.program_data_bytes for one in near if one.program_data_bytes is not None]
+    data = [other.program_data_bytes for other in near if other.program_data_bytes is not None]
     if reading.file_bytes is not None:
         most = reading.file_bytes + (2 * max(data) if data else PROGRAM_DATA)
-        sums.append((OF_FILES, Interval(reading.file_bytes, max(most, reading.file_bytes))))
+        sums.append((FILE_GROUPS, Interval(reading.file_bytes, max(most, reading.file_bytes))))
     narrower = Bounds(certain.parts, (*certain.sums, *sums)).closed()
     return narrower, ASSUMED if near else PRESUMED
 

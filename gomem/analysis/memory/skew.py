@@ -69,10 +69,10 @@ def counted_skew(
     return Skew(_seconds(memstats_time, kernel_time), collections, source)
 
 
-def _seconds(one: pd.Timestamp | None, other: pd.Timestamp | None) -> float | None:
-    if one is None or other is None:
+def _seconds(time: pd.Timestamp | None, other: pd.Timestamp | None) -> float | None:
+    if time is None or other is None:
         return None
-    return abs((other - one).total_seconds())
+    return abs((other - time).total_seconds())
 
 
 _CLOCK = pd.Timedelta(seconds=CLOCK_SECONDS)

@@ -139,8 +139,8 @@ def fits(classified: ClassifiedMappings | None, memstats: pd.Series | None) -> b
     if classified is None or memstats is None:
         return True
     frame = classified.mappings
-    found = bool((frame["kind"] == "go-heap").any())
-    return not found or work_buffer_bytes(frame, memstats) is not None
+    has_heap = bool((frame["kind"] == "go-heap").any())
+    return not has_heap or work_buffer_bytes(frame, memstats) is not None
 
 
 def checks_of(

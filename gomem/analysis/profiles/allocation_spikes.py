@@ -228,18 +228,20 @@ def large_objects(profiles: Mapping[str, Profile]) -> list[LargeObject]:
     sampling interval is always sampled: so the difference of two profiles has it, in one piece, on
     top of what was in use. Profiles that do not count allocations are left out.
     """
-    with_objects = {m: one for m, one in profiles.items() if OBJECTS in one.sample_type_names}
+    with_objects = {
+        m: profile for m, profile in profiles.items() if OBJECTS in profile.sample_type_names
+    }
     news = counting(with_objects).news
     if not news:
         return []
     begin = news[0].profile.columns.time_nanos / 1e9 - news[0].seconds
-    counts = [_counts(one.profile) for one in news]
+    counts = [_counts(new.profile) for new in news]
     found = []
     for (old, before), (new, after) in pairwise(zip(news, counts, strict=True)):
         sizes = [size for size, count in after.items() if count > before.get(size, 0.0)]
         if sizes:
             seconds = begin + (old.until_seconds + new.seconds) / 2
-            in_use = float(min(one.profile.total("inuse_space") for one in (old, new)))
+            in_use = float(min(end.profile.total("inuse_space") for end in (old, new)))
             found.append(LargeObject(seconds, max(sizes) + in_use, new.moment))
     return found
 

@@ -39,9 +39,9 @@ FRAMES = (
     Column("hidden", "float64", "", "Of calls below that are too narrow to be frames."),
 )
 WHOLE = "all"
-LEAST_WIDTH = 0.001  # of the whole: below, a frame is about a pixel wide
-MOST_DEPTH = 128  # what Go writes at most
-MOST_FRAMES = 3000  # of the widest; a page with more is slow, and most of them are hairlines
+MIN_WIDTH = 0.001  # of the whole: below, a frame is about a pixel wide
+MAX_DEPTH = 128  # what Go writes at most
+MAX_FRAMES = 3000  # of the widest; a page with more is slow, and most of them are hairlines
 IntArray = NDArray[np.int64]
 
 
@@ -61,17 +61,19 @@ def call_tree(
     sample_type: str | None = None,
     base: Profile | None = None,
     *,
-    least_width: float = LEAST_WIDTH,
-    most_depth: int = MOST_DEPTH,
+    least_width: float = MIN_WIDTH,
+    most_depth: int = MAX_DEPTH,
 ) -> CallTree:
     """Put the stacks of a profile of any kind together into a tree, or those of it and a base.
 
     Frames narrower than a share of the whole are left out; the share is doubled until there are no
-    more than `MOST_FRAMES`. So are those deeper than `most_depth`. ValueError where a profile has
+    more than `MAX_FRAMES`. So are those deeper than `most_depth`. ValueError where a profile has
     not the sample type.
     """
     chosen = profile.sample_type(sample_type)
-    sides = [_side(one, chosen.type) for one in ([profile] if base is None else [profile, base])]
+    sides = [
+        _side(given, chosen.type) for given in ([profile] if base is None else [profile, base])
+    ]
     stacks = _together(sides)
     weight = np.concatenate([np.abs(side.value) for side in sides])
     tree = _bounded(stacks, weight, least_width, most_depth)
@@ -162,7 +164,7 @@ class _Tree:
 def _bounded(stacks: _Stacks, weight: FloatArray, least: float, most_depth: int) -> _Tree:
     """The frames that are wide enough, and wider ones alone where those are too many."""
     tree = _grow(stacks, weight, least, most_depth)
-    while len(tree.node) > MOST_FRAMES:
+    while len(tree.node) > MAX_FRAMES:
         least = 2 * max(least, 1 / (2 * len(tree.node)))
         tree = _grow(stacks, weight, least, most_depth)
     return tree

@@ -127,7 +127,7 @@ def profile_changes(
     not the sample type (by default that of `after`), or there is no such granularity.
     """
     chosen = after.sample_type(sample_type)
-    old, new = (_measure(one, chosen.type, granularity, cum=cum) for one in (before, after))
+    old, new = (_measure(profile, chosen.type, granularity, cum=cum) for profile in (before, after))
     note = old.note or new.note
     if one_process and chosen.type.startswith("alloc_") and not note:
         unseen = unseen_high(after.period) if chosen.unit == "bytes" else np.nan
@@ -360,7 +360,7 @@ def _renamed(columns: PprofColumns, renames: Sequence[Rename]) -> PprofColumns:
         changed = names.copy()
         for number in np.unique(names).tolist():
             old = strings[number]
-            new = next((one for r in renames if (one := r.applied(old)) != old), old)
+            new = next((name for r in renames if (name := r.applied(old)) != old), old)
             if new != old:
                 if new not in place:
                     place[new] = len(strings)

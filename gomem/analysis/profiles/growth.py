@@ -55,11 +55,11 @@ GROWTH = (
 )
 
 HORIZON_SECONDS = 3600.0  # how far ahead to look, if nobody says
-LEAST_MOMENTS = 4  # below, no interval of ranks excludes anything
-MOST_MOMENTS = 120  # taken evenly from more: the pairs of these are 7140
-MOST_NAMED = 2000  # stacks with most in any profile; all others are one row
+MIN_MOMENTS = 4  # below, no interval of ranks excludes anything
+MAX_MOMENTS = 120  # taken evenly from more: the pairs of these are 7140
+MAX_NAMED = 2000  # stacks with most in any profile; all others are one row
 OTHERS = "(other stacks)"
-MOST_STACKS = 500  # those that move most; the others are left out
+MAX_STACKS = 500  # those that move most; the others are left out
 ALIKE = 0.9  # correlation over time of stacks that belong together
 OWN_FRAMES = 3  # innermost frames in which stacks of one leak may differ
 
@@ -92,7 +92,7 @@ class Series(Answer):
 def series_of(profiles: Mapping[str, Profile], sample_type: str = "inuse_space") -> Series:
     """Lay periodic profiles of one process out as stacks over time; additions of alloc_*.
 
-    Of more than `MOST_NAMED` stacks, those that never have most are taken together. ValueError
+    Of more than `MAX_NAMED` stacks, those that never have most are taken together. ValueError
     where a profile has not the sample type, or none says when it was taken.
     """
     found = published(profiles)
@@ -100,9 +100,9 @@ def series_of(profiles: Mapping[str, Profile], sample_type: str = "inuse_space")
     if not news:
         raise ValueError("no profile has a time; at least one is required")
     chosen = news[0].profile.sample_type(sample_type)
-    frames, texts = _by_stack([one.profile for one in news], sample_type)
+    frames, texts = _by_stack([new.profile for new in news], sample_type)
     values, variance = (
-        pd.DataFrame({one.moment: frame[part] for one, frame in zip(news, frames, strict=True)})
+        pd.DataFrame({new.moment: frame[part] for new, frame in zip(news, frames, strict=True)})
         for part in ("value", "variance")
     )
     names = [texts[key] for key in values.index]
@@ -112,7 +112,7 @@ def series_of(profiles: Mapping[str, Profile], sample_type: str = "inuse_space")
     if chosen.type.startswith("alloc_"):
         values, variance, restarts = _additions(values, variance)
     values.index.name = variance.index.name = "stack"
-    since = tuple(one.since_seconds for one in news)
+    since = tuple(new.since_seconds for new in news)
     until, others = news[-1].until_seconds, Stacks(news[-1].profile.columns).others
     kept = (_moments(news), values, variance, found.repeated, restarts, found.at_once)
     return Series(chosen.type, chosen.unit, *kept, since, until, others)
@@ -127,7 +127,7 @@ def growth(series: Series, horizon_seconds: float = HORIZON_SECONDS) -> pd.DataF
     if series.sample_type.startswith("alloc_"):
         raise ValueError(f"{series.sample_type} only adds up and has no level; use inuse_*")
     seconds, since, levels, noise = _chosen(series)
-    if len(np.unique(seconds)) < LEAST_MOMENTS or levels.empty:
+    if len(np.unique(seconds)) < MIN_MOMENTS or levels.empty:
         return build({}, GROWTH)
     values = levels.to_numpy(np.float64)
     slope, low, high = theil_sen(seconds, values)
@@ -158,9 +158,9 @@ def growth(series: Series, horizon_seconds: float = HORIZON_SECONDS) -> pd.DataF
 def _moments(news: Sequence[Published]) -> pd.DataFrame:
     return pd.DataFrame(
         {
-            "moment": pd.Series([one.moment for one in news], dtype="str"),
-            "time": pd.Series([one.profile.time for one in news], dtype="datetime64[ns, UTC]"),
-            "seconds": [one.seconds - news[0].seconds for one in news],
+            "moment": pd.Series([new.moment for new in news], dtype="str"),
+            "time": pd.Series([new.profile.time for new in news], dtype="datetime64[ns, UTC]"),
+            "seconds": [new.seconds - news[0].seconds for new in news],
         }
     )
 
@@ -173,10 +173,10 @@ def _by_stack(
     The other stacks stand together under the number 0. Variances are missing if not known.
     """
     frames, most = [], pd.Series(dtype="float64", index=pd.Index([], dtype="uint64"))
-    stacks = [Stacks(one.columns) for one in profiles]
-    for one, of_one in zip(profiles, stacks, strict=True):
-        values = one.values(sample_type).astype(np.float64)
-        sampling = sampling_of(one, one.sample_type(sample_type).type)
+    stacks = [Stacks(profile.columns) for profile in profiles]
+    for profile, of_one in zip(profiles, stacks, strict=True):
+        values = profile.values(sample_type).astype(np.float64)
+        sampling = sampling_of(profile, profile.sample_type(sample_type).type)
         variance = np.nan if isinstance(sampling, str) else sampling.variance
         rows = pd.DataFrame({"value": values, "variance": variance})
         rows["first"] = np.arange(len(rows))
@@ -184,7 +184,7 @@ def _by_stack(
         sums = by_key[["value", "variance"]].sum(min_count=1).assign(first=by_key["first"].first())
         frames.append(sums)
         most = pd.concat([most, sums["value"].abs()]).groupby(level=0).max()
-    kept = most.sort_values(ascending=False, kind="stable").index[:MOST_NAMED]
+    kept = most.sort_values(ascending=False, kind="stable").index[:MAX_NAMED]
     names = {
         key: of_one.text(int(first))
         for of_one, sums in zip(stacks, frames, strict=True)
@@ -214,12 +214,12 @@ def _chosen(series: Series) -> tuple[FloatArray, FloatArray, pd.DataFrame, Float
     """The moments and the stacks that are looked at; the standard deviation of each stack."""
     seconds = series.moments["seconds"].to_numpy(np.float64)
     since = np.array(series.since_seconds) if series.since_seconds else seconds
-    places = np.unique(np.linspace(0, len(seconds) - 1, MOST_MOMENTS).round().astype(int))
-    if len(seconds) <= MOST_MOMENTS:
+    places = np.unique(np.linspace(0, len(seconds) - 1, MAX_MOMENTS).round().astype(int))
+    if len(seconds) <= MAX_MOMENTS:
         places = np.arange(len(seconds))
     levels = series.values.iloc[:, places]
     spread = (levels.max(axis=1) - levels.min(axis=1)).sort_values(ascending=False, kind="stable")
-    kept = spread[levels.max(axis=1) > 0].index[:MOST_STACKS]
+    kept = spread[levels.max(axis=1) > 0].index[:MAX_STACKS]
     noise = np.sqrt(series.variance.loc[kept].max(axis=1).fillna(0.0)).to_numpy(np.float64)
     return seconds[places], since[places], levels.loc[kept], noise
 
@@ -262,9 +262,9 @@ def _with_leaks(table: pd.DataFrame, levels: pd.DataFrame) -> pd.DataFrame:
     return table
 
 
-def _shared_callers(one: list[str], other: list[str]) -> bool:
+def _shared_callers(stack: list[str], other: list[str]) -> bool:
     """Whether two stacks part only in their innermost frames, and share two at least."""
-    pairs = enumerate(zip(one, other, strict=False))
-    shorter = min(len(one), len(other))
+    pairs = enumerate(zip(stack, other, strict=False))
+    shorter = min(len(stack), len(other))
     shared = next((depth for depth, (left, right) in pairs if left != right), shorter)
     return shared >= max(2, shorter - OWN_FRAMES)

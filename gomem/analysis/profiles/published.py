@@ -66,23 +66,23 @@ class Publications:
 def published(profiles: Mapping[str, Profile]) -> Publications:
     """What is new in periodic profiles of one process; those without a time are left out."""
     timed = sorted(
-        ((name, one) for name, one in profiles.items() if one.columns.time_nanos),
+        ((name, profile) for name, profile in profiles.items() if profile.columns.time_nanos),
         key=lambda pair: pair[1].columns.time_nanos,
     )
     if not timed:
         return Publications(())
     begin = timed[0][1].columns.time_nanos
-    seconds = [(one.columns.time_nanos - begin) / 1e9 for _, one in timed]
+    seconds = [(profile.columns.time_nanos - begin) / 1e9 for _, profile in timed]
     shown: list[_Shown] = []
     repeated = []
-    for (name, one), at in zip(timed, seconds, strict=True):
-        if shown and repeats(shown[-1].profile, one):
+    for (name, profile), at in zip(timed, seconds, strict=True):
+        if shown and repeats(shown[-1].profile, profile):
             shown[-1].until = at
             repeated.append(name)
         else:
-            shown.append(_Shown(name, one, at, at))
+            shown.append(_Shown(name, profile, at, at))
     kept = _apart(shown, AT_ONCE * float(np.median(np.diff(seconds))) if len(timed) > 2 else 0.0)
-    at_once = tuple(one.moment for one in shown if one not in kept)
+    at_once = tuple(entry.moment for entry in shown if entry not in kept)
     return Publications(_dated(kept), tuple(repeated), at_once)
 
 
@@ -90,7 +90,11 @@ def counting(profiles: Mapping[str, Profile]) -> Publications:
     """What is new in those that have the counts of allocations, too."""
     wanted = {ALLOCATED, "inuse_space"}
     return published(
-        {name: one for name, one in profiles.items() if wanted <= set(one.sample_type_names)}
+        {
+            name: profile
+            for name, profile in profiles.items()
+            if wanted <= set(profile.sample_type_names)
+        }
     )
 
 
@@ -112,18 +116,18 @@ def of_last_process(
     They are in order; those without a time are left out, unless `by_moment` and none has one. Those
     that do not count allocations cannot show a restart.
     """
-    timed = {name: one for name, one in profiles.items() if one.columns.time_nanos}
+    timed = {name: profile for name, profile in profiles.items() if profile.columns.time_nanos}
     ordered = sorted(timed.items(), key=lambda pair: pair[1].columns.time_nanos)
     if by_moment and not ordered:
         ordered = [*profiles.items()]
     kept: dict[str, Profile] = {}
     highest = 0
-    for name, one in ordered:
-        allocated = one.total(ALLOCATED) if ALLOCATED in one.sample_type_names else highest
+    for name, profile in ordered:
+        allocated = profile.total(ALLOCATED) if ALLOCATED in profile.sample_type_names else highest
         if allocated < highest:
             kept.clear()
         highest = allocated
-        kept[name] = one
+        kept[name] = profile
     return kept
 
 
@@ -147,24 +151,26 @@ def heap_at_most(profile: Profile) -> float | None:
 
 def repeats(before: Profile, after: Profile) -> bool:
     """Whether two have the same totals: the order of the samples changes for no reason."""
-    one, other = before.columns.value, after.columns.value
-    return one.shape[1] == other.shape[1] and np.array_equal(one.sum(axis=0), other.sum(axis=0))
+    old, new = before.columns.value, after.columns.value
+    return old.shape[1] == new.shape[1] and np.array_equal(old.sum(axis=0), new.sum(axis=0))
 
 
 def _apart(shown: Sequence[_Shown], least_seconds: float) -> list[_Shown]:
     """Without those that were shown for less time than makes an interval."""
     pairs = zip(shown, [*shown[1:], None], strict=True)
-    return [one for one, later in pairs if later is None or later.at - one.at >= least_seconds]
+    return [
+        entry for entry, later in pairs if later is None or later.at - entry.at >= least_seconds
+    ]
 
 
 def _dated(kept: Sequence[_Shown]) -> tuple[Published, ...]:
     """With the earliest time each may be of; of the first two as far back as is usual."""
     begin = kept[0].at
-    usual = float(np.median(np.diff([one.at for one in kept]))) if len(kept) > 1 else 0.0
-    back = [begin - 2 * usual, begin - usual, *(one.until for one in kept)]
+    usual = float(np.median(np.diff([entry.at for entry in kept]))) if len(kept) > 1 else 0.0
+    back = [begin - 2 * usual, begin - usual, *(entry.until for entry in kept)]
     return tuple(
-        Published(one.moment, one.profile, one.at - begin, one.until - begin, since - begin)
-        for one, since in zip(kept, back, strict=False)
+        Published(entry.moment, entry.profile, entry.at - begin, entry.until - begin, since - begin)
+        for entry, since in zip(kept, back, strict=False)
     )
 
 
@@ -179,16 +185,18 @@ class InUseTotals:
 
 def in_use_totals(profiles: Mapping[str, Profile]) -> InUseTotals | None:
     """Sum heap profiles; None if one does not count both, or nothing is in use."""
-    if not all({IN_USE, ALLOCATED} <= set(one.sample_type_names) for one in profiles.values()):
+    if not all(
+        {IN_USE, ALLOCATED} <= set(profile.sample_type_names) for profile in profiles.values()
+    ):
         return None
     highest = {
-        name: (total_bounds(one) or (0.0, float(one.total(IN_USE))))[1]
-        for name, one in profiles.items()
+        name: (total_bounds(profile) or (0.0, float(profile.total(IN_USE))))[1]
+        for name, profile in profiles.items()
     }
     if not any(highest.values()):
         return None
     moment = max(highest, key=lambda name: highest[name])
-    allocated = {name: one.total(ALLOCATED) for name, one in profiles.items()}
+    allocated = {name: profile.total(ALLOCATED) for name, profile in profiles.items()}
     return InUseTotals(highest[moment], moment, allocated)
 
 

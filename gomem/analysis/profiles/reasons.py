@@ -75,7 +75,7 @@ def _why(site: dict[str, Any], candidates: pd.DataFrame | None) -> str:
         return ""
     same = candidates[[_is_same_file(site["file"], file) for file in candidates["file"]]]
     package = package_of(site["function"])
-    own = same[[package in {MAIN, one} for one in same["package"]]]
+    own = same[[package in {MAIN, candidate} for candidate in same["package"]]]
     told = same if own.empty and len(set(same["file"])) == 1 else own
     alike: dict[tuple[str, str], dict[str, None]] = {}
     for row in rows_of(told):

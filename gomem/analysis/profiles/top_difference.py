@@ -78,17 +78,17 @@ def top_difference(
             before, after, chosen.type, granularity, cum=word == "cum", one_process=one_process
         )
         note = note or changes.note
-        columns |= _known(word, top["function"], changes.sites, known=not note)
+        columns |= _known(word, top["function"], changes.sites, is_known=not note)
     total = difference.total(chosen.type)
     return TopDifference(chosen.type, chosen.unit, total, build(columns, DIFFERENCES), note)
 
 
 def _known(
-    word: str, functions: pd.Series, sites: pd.DataFrame, *, known: bool
+    word: str, functions: pd.Series, sites: pd.DataFrame, *, is_known: bool
 ) -> dict[str, pd.Series]:
     """Bounds and state of each row; unknown for names that several rows have."""
     by_name = sites.set_index("function")
-    shared = functions.duplicated(keep=False).to_numpy() | (not known)
+    shared = functions.duplicated(keep=False).to_numpy() | (not is_known)
     low, high = (by_name[end].reindex(functions).mask(shared) for end in ("low", "high"))
     return {
         f"{word}_low": np.floor(low).astype("Int64").reset_index(drop=True),

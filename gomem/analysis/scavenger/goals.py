@@ -83,7 +83,7 @@ def goals_of(version: GoVersion, memory_limit_bytes: float | None) -> tuple[Goal
     in_time = _applies(version, Fact.LIMIT_GOAL)
     at_once = _applies(version, Fact.MEMORY_LIMIT)
     if memory_limit_bytes is None:
-        in_time, at_once = (_not_known(one) for one in (in_time, at_once))
+        in_time, at_once = (_not_known(answer) for answer in (in_time, at_once))
     elif isinf(memory_limit_bytes):
         in_time = at_once = "no"
     missed = Fact.LIMIT_GOAL_MISSED

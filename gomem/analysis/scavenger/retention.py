@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 NO_GOAL = 1 << 60  # NextGC with GOGC=off is about 2^63
 FIRST_PACED = 2  # collections, before which the scavenger has no goal
-HALF_MIB = MIB // 2  # the log cuts to 1 MiB; the middle of what it can mean
+MEAN_CUT_BYTES = MIB // 2  # the log cuts to 1 MiB; the middle of what it can mean
 SIZES = ("HeapAlloc", "HeapInuse", "HeapIdle", "HeapReleased", "HeapSys", "Sys")
 READINGS = (
     Column("moment", "str", "", "The moment, or the line of a log."),
@@ -225,7 +225,7 @@ class _Collections:
         cycle = self.log.get(number)
         if cycle is None or not cycle.goal_bytes or cycle.goal_bytes >= NO_GOAL:
             return None
-        return float(cycle.goal_bytes + HALF_MIB)
+        return float(cycle.goal_bytes + MEAN_CUT_BYTES)
 
     def peak(self, number: int) -> int | None:
         """HeapInuse when its marking ended.
@@ -238,4 +238,4 @@ class _Collections:
         if cycle is None or cycle.mark_end_bytes is None:
             return before
         near = [self.slots[n] for n in (number - 1, number) if n in self.slots]
-        return cycle.mark_end_bytes + HALF_MIB + min(near, default=0)
+        return cycle.mark_end_bytes + MEAN_CUT_BYTES + min(near, default=0)

@@ -72,11 +72,11 @@ def sentence_of(before: Row, after: Row, case: tuple[str, str], size: int | None
     return text(SAID[case], **named, **fields)
 
 
-def seconds_between(one: Row, other: Row) -> float | None:
+def seconds_between(before: Row, after: Row) -> float | None:
     """The time between two readings; None without a clock."""
-    if one["seconds"] is None or other["seconds"] is None:
+    if before["seconds"] is None or after["seconds"] is None:
         return None
-    return float(other["seconds"] - one["seconds"])
+    return float(after["seconds"] - before["seconds"])
 
 
 def given_back(before: Row, after: Row) -> int | None:
@@ -85,7 +85,9 @@ def given_back(before: Row, after: Row) -> int | None:
     It is by how much the retained heap fell and HeapReleased rose: from Go 1.13 on a fresh arena
     counts as given back, and what becomes a stack is no heap, and neither went back.
     """
-    released, retained = (change(before, after, one) for one in ("HeapReleased", "retained_bytes"))
+    released, retained = (
+        change(before, after, name) for name in ("HeapReleased", "retained_bytes")
+    )
     if released is None or retained is None:
         return None
     return min(released, -retained)
@@ -143,8 +145,8 @@ def _goal(interval: _Interval) -> Text:
 
 
 def _near(interval: _Interval) -> Text:
-    above = interval.after["retained_bytes"] > interval.after["goal_bytes"]
-    return Text("hardly above" if above else "not above")
+    is_above = interval.after["retained_bytes"] > interval.after["goal_bytes"]
+    return Text("hardly above" if is_above else "not above")
 
 
 def _by(interval: _Interval) -> Text:

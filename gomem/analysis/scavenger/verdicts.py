@@ -42,8 +42,8 @@ if TYPE_CHECKING:
     from gomem.analysis.scavenger.sentences import Row
     from gomem.releases import GoVersion
 
-LEAST_BYTES = 4 * MIB  # one chunk: what the runtime maps and looks at as one
-LEAST_FRACTION = 0.1  # of the goal, or of RSS: the runtime itself keeps a tenth more than it needs
+MIN_BYTES = 4 * MIB  # one chunk: what the runtime maps and looks at as one
+MIN_FRACTION = 0.1  # of the goal, or of RSS: the runtime itself keeps a tenth more than it needs
 STEP_BYTES = 64 * KIB  # its quantum: less than that is not seen to go back
 PAUSE_SECONDS = 3.0  # 1.7 s, its sleep after the shortest step, and a reading on either side
 FIRST_COLLECTIONS = 2  # there is no goal before the second
@@ -104,7 +104,9 @@ def verdicts(retention: pd.DataFrame, version: GoVersion) -> pd.DataFrame:
     Where no moment has MemStats, from each moment to the next: unknown.
     """
     rows = [_plain(row) for row in rows_of(retention)]
-    told = [place for place, row in enumerate(rows) if all(row[one] is not None for one in NEEDED)]
+    told = [
+        place for place, row in enumerate(rows) if all(row[name] is not None for name in NEEDED)
+    ]
     if not told:
         cause = _Cause("unknown", "no-memstats")
         return build_rows((_laid_out(*ends, cause) for ends in pairwise(rows)), INTERVALS)
@@ -157,7 +159,7 @@ def _joined(groups: Sequence[list[Row]]) -> list[list[Row]]:
             0 < place < len(groups) - 1
             and _kind(here[0]) == LITTLE
             and _kind(joined[-1][0]) == _kind(groups[place + 1][0])
-            and sum(one["seconds"] for one in here) <= PAUSE_SECONDS
+            and sum(row["seconds"] for row in here) <= PAUSE_SECONDS
         )
         if is_interlude:
             joined[-1] += here + groups[place + 1]
@@ -186,8 +188,8 @@ def _plain(row: Row) -> Row:
 
 
 def _causes(rows: Sequence[Row], stopped: Sequence[bool], version: GoVersion) -> Iterator[_Cause]:
-    old = version.certainly(Fact.IDLE_SPANS_AGE)
-    above = [_above(row, old=old) for row in rows]
+    is_old = version.certainly(Fact.IDLE_SPANS_AGE)
+    above = [_above(row, is_old=is_old) for row in rows]
     steps = zip(rows[1:], above[1:], _steps(rows, above), stopped, strict=True)
     for row, size, step, is_stopped in steps:
         if size and is_stopped:
@@ -196,20 +198,20 @@ def _causes(rows: Sequence[Row], stopped: Sequence[bool], version: GoVersion) ->
             yield _Cause("as-intended", "going-back", size)
         elif size:
             waits = _Cause("waiting", "five-minutes", size)
-            yield waits if old else _held_up(row, size, step, version)
-        elif not old and row["goal_bytes"] is None:
+            yield waits if is_old else _held_up(row, size, step, version)
+        elif not is_old and row["goal_bytes"] is None:
             yield _without_goal(row)
         else:
-            yield _within_goal(row, old=old)
+            yield _within_goal(row, is_old=is_old)
 
 
-def _above(row: Row, *, old: bool) -> int:
+def _above(row: Row, *, is_old: bool) -> int:
     """Retained heap above the goal, where that is worth a word; else 0.
 
     Before Go 1.13 it is idle heap beyond what the next collection lets the heap fill, as far as it
     can be resident.
     """
-    if old:
+    if is_old:
         goal = row["NextGC"]
         if goal is None or goal >= NO_GOAL:
             return 0
@@ -219,12 +221,12 @@ def _above(row: Row, *, old: bool) -> int:
         if goal is None:
             return 0
         beyond = min(beyond, row["idle_kept_bytes"])
-    return int(beyond) if beyond > max(LEAST_BYTES, LEAST_FRACTION * goal) else 0
+    return int(beyond) if beyond > max(MIN_BYTES, MIN_FRACTION * goal) else 0
 
 
 def _steps(rows: Sequence[Row], above: Sequence[int]) -> Iterator[_Above]:
     """For each two readings, since when heap lies above the goal and how long nothing went back."""
-    rises = [(given_back(one, other) or 0) >= STEP_BYTES for one, other in pairwise(rows)]
+    rises = [(given_back(before, after) or 0) >= STEP_BYTES for before, after in pairwise(rows)]
     begins = list(range(len(rows)))  # of each reading, the first of those above the goal in a row
     for place in range(1, len(rows)):
         if above[place] and above[place - 1]:
@@ -285,28 +287,28 @@ def _without_goal(row: Row) -> _Cause:
     else:
         return _Cause("unknown", "no-goal")
     idle = row["idle_resident_bytes"]
-    return _Cause(*case, idle) if idle >= _worth(row) else _within_goal(row, old=False)
+    return _Cause(*case, idle) if idle >= _worth(row) else _within_goal(row, is_old=False)
 
 
 def _worth(row: Row) -> float:
     """What is worth a word: a chunk, or a tenth of RSS or, without it, of what Go holds."""
     whole = row["mapped_bytes"] if row["rss_bytes"] is None else row["rss_bytes"]
-    return max(LEAST_BYTES, LEAST_FRACTION * whole)
+    return max(MIN_BYTES, MIN_FRACTION * whole)
 
 
-def _within_goal(row: Row, *, old: bool) -> _Cause:
+def _within_goal(row: Row, *, is_old: bool) -> _Cause:
     """Nothing lies above the goal: what explains most of what is resident beyond the objects?"""
     idle = row["idle_resident_bytes"]
-    if not old and _limit_binds(row) and row["idle_kept_bytes"] >= _worth(row):
+    if not is_old and _limit_binds(row) and row["idle_kept_bytes"] >= _worth(row):
         return _Cause("limit-driven", "", row["mapped_bytes"])
     sizes = {
-        _Cause("kept-for-goal", "next-gc" if old else "goal"): idle,
+        _Cause("kept-for-goal", "next-gc" if is_old else "goal"): idle,
         _Cause("fragmented"): _free_slots(row),
         _Cause("madv-free"): row["lazy_free_bytes"] or 0,
         _Cause("huge-pages"): row["huge_excess_bytes"] or 0,
         _Cause("not-go-memory"): _beside_go(row),
     }
-    cause, size = max(sizes.items(), key=lambda one: one[1])
+    cause, size = max(sizes.items(), key=lambda pair: pair[1])
     if size < _worth(row):
         return _Cause(*LITTLE, idle)
     return _Cause(cause.code, cause.rule, int(size))
@@ -318,8 +320,8 @@ def _limit_binds(row: Row) -> bool:
     if goal is None or (row["limit_bytes"] is None and row["limit_goal_bytes"] is None):
         return False
     by_limit = paced is None or goal < paced
-    near = row["retained_bytes"] >= goal - max(LEAST_BYTES, LEAST_FRACTION * goal)
-    return bool(by_limit and near)
+    is_near = row["retained_bytes"] >= goal - max(MIN_BYTES, MIN_FRACTION * goal)
+    return bool(by_limit and is_near)
 
 
 def _free_slots(row: Row) -> int:

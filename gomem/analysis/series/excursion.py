@@ -25,11 +25,11 @@ if TYPE_CHECKING:
 
     Places = NDArray[np.int64]
 
-LOW, HALF, HIGH = 0.25, 0.5, 0.75  # of the way from the base to the highest
+LOW, MIDDLE, HIGH = 0.25, 0.5, 0.75  # of the way from the base to the highest
 MAX_CLIMBS = 256  # enough of them for a median
 SEVERAL = 2  # excursions from which a level has a base that it comes back to
 EVEN = 0.25  # of the usual time between readings: most of an even series do not differ by more
-MOST_LOWS = 0.1, 0.9  # quantiles of the readings at the base, between which most of them lie
+USUAL_LOWS = 0.1, 0.9  # quantiles of the readings at the base, between which most of them lie
 
 
 @dataclass(frozen=True)
@@ -69,14 +69,14 @@ def excursion_of(level: Level) -> Excursion | None:
     highest, middle = float(values.max()), float(values.max() + values.min()) / 2
     base = float(np.median(values[values <= middle]))
     way = highest - base
-    is_away, runs = _runs_away(values, base + HALF * way)
+    is_away, runs = _runs_away(values, base + MIDDLE * way)
     away = [run for run in runs if run[0] > 0]
     if way <= 0 or not away:
         return None
     top = max(away, key=lambda run: values[run].max())
     peak = int(top[values[top].argmax()])
     apart = (at[-1] - at[0]) / len(away)
-    lows = np.quantile(values[~is_away], MOST_LOWS)
+    lows = np.quantile(values[~is_away], USUAL_LOWS)
     return Excursion(
         readings=len(values),
         seconds=float(at[-1] - at[0]),
@@ -103,7 +103,7 @@ def at_base(level: Level) -> Level:
     excursion = excursion_of(level)
     if excursion is None or excursion.times < SEVERAL:
         return level
-    is_away, runs = _runs_away(values, excursion.base + HALF * excursion.extra)
+    is_away, runs = _runs_away(values, excursion.base + MIDDLE * excursion.extra)
     came_back = _falls(values, runs) >= (1 - LOW) * excursion.extra
     if came_back.sum() < SEVERAL:
         return level

@@ -44,7 +44,7 @@ FILLS = np.array([0.03, 0.07, 0.15, 0.3, 0.6])
 LATE = 1 / 3  # of the time
 STILL_LINEAR, STILL_LATE = 0.5, 0.15  # of a rise that goes on: its line, and its last third
 FAR_BEYOND = 3.0  # rises beyond a ceiling: more says nothing more
-LEAST_MOMENTS = 20  # with fewer, a table of all of them says more
+MIN_MOMENTS = 20  # with fewer, a table of all of them says more
 QUANTILES = {"p50_bytes": 0.5, "p99_bytes": 0.99, "p999_bytes": 0.999}
 LEVELS = ("rss_bytes", "HeapAlloc", "HeapInuse")
 LEVEL_QUANTILES = (
@@ -221,10 +221,12 @@ def level_quantiles(levels: pd.DataFrame) -> pd.DataFrame:
     rows = []
     for name in LEVELS:
         sample = levels[name].dropna() if name in levels else []
-        if len(sample) >= LEAST_MOMENTS:
+        if len(sample) >= MIN_MOMENTS:
             values = np.asarray(sample, np.float64)
             carried = [carries(len(values), share) for share in QUANTILES.values()]
             sizes = np.quantile(values, list(QUANTILES.values()), method="inverted_cdf")
-            told = [int(one) if tells else None for one, tells in zip(sizes, carried, strict=True)]
+            told = [
+                int(size) if tells else None for size, tells in zip(sizes, carried, strict=True)
+            ]
             rows.append((name, len(values), *told, int(values.max())))
     return build_rows(rows, LEVEL_QUANTILES)

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 SHAPES = ("flat", "ramp", "step", "plateau", "saw-tooth", "decline")
 NOISE = 3.0  # standard deviations: a smaller range is that of sampling
 MOVES = 0.1  # of the level: a smaller range is no change worth a name
-HALF, MOST = 0.5, 0.6  # of the range
+MIN_SWING, MIN_STEP = 0.5, 0.6  # of the range
 STEEP = 2.0  # times the share of the time that an interval takes: above, its rise stands out
 
 
@@ -40,8 +40,8 @@ def shape_of(
         return "flat"
     steps = np.diff(levels) / extent
     rises, falls = steps[steps > 0].sum(), -steps[steps < 0].sum()
-    if falls >= HALF:
-        return "saw-tooth" if rises >= HALF else "decline"
+    if falls >= MIN_SWING:
+        return "saw-tooth" if rises >= MIN_SWING else "decline"
     if _has_step(steps, seconds, seconds if since_seconds is None else since_seconds):
         return "step"
     late = np.interp(seconds[0] + (seconds[-1] - seconds[0]) * 2 / 3, seconds, levels)
@@ -53,4 +53,4 @@ def _has_step(steps: FloatArray, seconds: FloatArray, since_seconds: FloatArray)
     largest = int(steps.argmax())
     whole = seconds[-1] - seconds[0]
     taken = (seconds[largest + 1] - since_seconds[largest]) / whole
-    return bool(steps[largest] >= MOST and steps[largest] >= STEEP * taken)
+    return bool(steps[largest] >= MIN_STEP and steps[largest] >= STEEP * taken)

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from gomem.analysis.what_if.replay import Load
     from gomem.analysis.what_if.watched import Present
 
-MOST_BYTES = float(1 << 62)
+MAX_BYTES = float(1 << 62)
 CYCLES_REPEAT = 0.08  # two runs of one program, back to back, differ by so much
 CPU_REPEATS = 0.10
 LIMITER_FRACTION = 0.5  # of GOMAXPROCS: the CPU limiter of 1.19 lets collecting take no more
@@ -40,11 +40,11 @@ OVERSHOOT = 0.1  # of the goal: past it, the pacer aims at so much more
 OFFSETS = (0.0, 0.25, 0.5, 0.75)
 BOUND_BY = ("gogc", "limit", "live heap", "timer", "program")
 UTILIZATION = "mutator_utilization_fraction"
-MOST_STRETCHES = 10
+MAX_STRETCHES = 10
 # Student's t at 97.5 %, from one degree of freedom: loading SciPy for it takes half a second.
 STUDENT = (12.706, 4.3027, 3.1824, 2.7764, 2.5706, 2.4469, 2.3646, 2.3060, 2.2622)
 FULL_SPANS = 0.03  # of the heap at its highest, in free slots of spans
-MOST_SLACK = 0.2  # of the heap; MemStats read between sweeping and filling up show more
+MAX_SLACK = 0.2  # of the heap; MemStats read between sweeping and filling up show more
 
 
 def _interval(name: str, dtype: str, unit: str, means: str) -> tuple[Column, ...]:
@@ -100,19 +100,19 @@ class Grid:
 
     def _replay(self) -> None:
         """Each cell as the log has it, and with each thing that may be otherwise."""
-        gogc = np.array([math.inf if one == OFF else one / 100 for one, _ in self._cells])
-        limit = np.array([one for _, one in self._cells])
-        one, begin = np.ones(len(gogc)), np.zeros(len(gogc))
+        gogc = np.array([math.inf if gogc == OFF else gogc / 100 for gogc, _ in self._cells])
+        limit = np.array([limit for _, limit in self._cells])
+        ones, begin = np.ones(len(gogc)), np.zeros(len(gogc))
         rate, survival = min(self._spread.rate, 0.9), min(self._spread.survival, 0.9)
         likely = self._beside.of_limit(limit)
-        ways = {f"offset {offset}": (one, one, likely, offset * one) for offset in OFFSETS}
+        ways = {f"offset {offset}": (ones, ones, likely, offset * ones) for offset in OFFSETS}
         ways |= {
-            "rate low": (one * (1 - rate), one, likely, begin),
-            "rate high": (one * (1 + rate), one, likely, begin),
-            "survival low": (one, one * (1 - survival), likely, begin),
-            "survival high": (one, one * (1 + survival), likely, begin),
-            "beside low": (one, one, self._beside.of_limit(limit, 0), begin),
-            "beside high": (one, one, self._beside.of_limit(limit, 2), begin),
+            "rate low": (ones * (1 - rate), ones, likely, begin),
+            "rate high": (ones * (1 + rate), ones, likely, begin),
+            "survival low": (ones, ones * (1 - survival), likely, begin),
+            "survival high": (ones, ones * (1 + survival), likely, begin),
+            "beside low": (ones, ones, self._beside.of_limit(limit, 0), begin),
+            "beside high": (ones, ones, self._beside.of_limit(limit, 2), begin),
         }
         columns = (np.concatenate(column) for column in zip(*ways.values(), strict=True))
         rates, survivals, not_heap, offsets = columns
@@ -124,14 +124,14 @@ class Grid:
             self._ways[name] = rows.reset_index(drop=True)
 
     def _value(self, metric: str) -> np.ndarray:
-        return np.mean([self._ways[f"offset {one}"][metric] for one in OFFSETS], axis=0)
+        return np.mean([self._ways[f"offset {offset}"][metric] for offset in OFFSETS], axis=0)
 
     def _half(self, metric: str, value: np.ndarray) -> np.ndarray:
         """Half of a number's interval: what may be otherwise, one thing at a time, together."""
-        begun = np.array([self._ways[f"offset {one}"][metric] for one in OFFSETS])
+        begun = np.array([self._ways[f"offset {offset}"][metric] for offset in OFFSETS])
         begun = np.where(np.isfinite(begun), begun, 0.0)  # no goal is no goal, however it began
         value = np.where(np.isfinite(value), value, 0.0)
-        beside = [self._ways[f"beside {one}"][metric] - begun[0] for one in ("low", "high")]
+        beside = [self._ways[f"beside {end}"][metric] - begun[0] for end in ("low", "high")]
         parts = [
             (self._ways["rate high"][metric] - self._ways["rate low"][metric]) / 2,
             (self._ways["survival high"][metric] - self._ways["survival low"][metric]) / 2,
@@ -167,7 +167,7 @@ class Grid:
             wanted = _whole if metric.endswith("_bytes") else np.asarray
             columns |= _named(metric, *map(wanted, (value, low, high)))
         cores = ends["gc_cpu_cores"]
-        left = [np.clip(1 - one / self._load.gomaxprocs, 0, 1) for one in cores]
+        left = [np.clip(1 - used / self._load.gomaxprocs, 0, 1) for used in cores]
         columns |= _named(UTILIZATION, left[1], left[2], left[0])
         columns |= self._memory(ends["peak_heap_bytes"], met)
         return build(columns, GRID)
@@ -194,14 +194,14 @@ class Grid:
         most = LIMITER_FRACTION * self._load.gomaxprocs
         high[met] = most
         if self._era.knows_limit:
-            for one in (low, value, high):
-                np.minimum(one, most, out=one)
+            for values in (low, value, high):
+                np.minimum(values, most, out=values)
 
     def _memory(
         self, peak: tuple[np.ndarray, np.ndarray, np.ndarray], met: np.ndarray
     ) -> dict[str, object]:
         """Retained heap, RSS and what is left to the container."""
-        limit = np.array([one for _, one in self._cells])
+        limit = np.array([limit for _, limit in self._cells])
         beside = self._beside.fixed[1]
         most = np.where(np.isfinite(limit) & ~met, np.maximum(limit - beside, peak[1]), np.inf)
         slack = 1 + FULL_SPANS
@@ -212,7 +212,7 @@ class Grid:
         columns = _named("retained_bytes", *map(_whole, sizes))
         other, container = self._beside.other_bytes, self._container
         nothing = np.full(len(limit), np.nan)
-        rss = [nothing if other is None else np.maximum(one + other, 0) for one in sizes]
+        rss = [nothing if other is None else np.maximum(size + other, 0) for size in sizes]
         columns |= _named("rss_bytes", *map(_whole, rss))
         above = rss[2] if other is not None else high + beside
         headroom = nothing if container is None else container - above
@@ -220,7 +220,7 @@ class Grid:
 
     def _bound(self) -> list[str]:
         by = {"program": "forced", "live heap": "met", "limit": "limited", "timer": "periodic"}
-        shares = [self._value(f"{one}_fraction") > MET for one in by.values()]
+        shares = [self._value(f"{metric}_fraction") > MET for metric in by.values()]
         return list(np.select(shares, list(by), "gogc"))
 
 
@@ -230,7 +230,7 @@ def _named(metric: str, value: object, low: object, high: object) -> dict[str, o
 
 def _whole(values: np.ndarray) -> pd.arrays.IntegerArray:
     """Bytes, missing where there are none or no end to them."""
-    known = np.isfinite(values) & (np.abs(values) < MOST_BYTES)
+    known = np.isfinite(values) & (np.abs(values) < MAX_BYTES)
     sizes = np.round(np.where(known, values, 0)).astype(np.int64)
     return pd.arrays.IntegerArray(sizes, ~known)
 
@@ -248,7 +248,7 @@ class Spread:
     def of(cls, load: Load, peaks: np.ndarray) -> Spread:
         """By the means of stretches of the load; for a further run, so times the root of two."""
         highest = float(peaks.max())
-        stretches = int(min(MOST_STRETCHES, max(2, len(load.begin) // 2)))
+        stretches = int(min(MAX_STRETCHES, max(2, len(load.begin) // 2)))
         edges = np.linspace(0, load.seconds * (1 - 1e-9), stretches + 1)
         rates = np.diff(load.allocated(edges)) / np.diff(edges)
         parts = np.array_split(np.arange(len(load.begin)), stretches)
@@ -299,7 +299,7 @@ class Beside:
             heap = max(memory.heap_sys_bytes, 1)
             beside, rss = memory.beside_bytes, memory.rss_bytes
             rest, grows = beside - memory.growing_bytes, memory.growing_bytes / heap
-            slack = max(2 * FULL_SPANS, min(memory.slack_bytes / heap, MOST_SLACK))
+            slack = max(2 * FULL_SPANS, min(memory.slack_bytes / heap, MAX_SLACK))
             return cls(
                 (0.9 * rest, rest, 1.1 * rest),
                 (0.9 * grows + 0.01, grows + FULL_SPANS, 1.1 * grows + slack),

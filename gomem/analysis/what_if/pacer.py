@@ -34,9 +34,9 @@ if TYPE_CHECKING:
 
     from gomem.releases import GoVersion
 
-LEAST_HEAP_BYTES = 4 * MIB  # at GOGC=100
+MIN_HEAP_BYTES = 4 * MIB  # at GOGC=100
 SWEEP_DISTANCE_BYTES = MIB  # least room above the live heap while it is swept
-LEAST_HEADROOM_BYTES = MIB  # below a memory limit
+MIN_HEADROOM_BYTES = MIB  # below a memory limit
 HEADROOM_FRACTION = 0.03  # of what a memory limit leaves to the heap
 BACKGROUND_FRACTION = 0.25  # of GOMAXPROCS, for marking in the background
 GOAL_FRACTION_TO_117 = 0.30  # what the old pacer wanted marking to take, assists included
@@ -73,7 +73,7 @@ class Era(IntEnum):
 def era_of(version: GoVersion, cycles: pd.DataFrame) -> tuple[Era, str]:
     """The pacer of a release, and a sentence where that is an assumption."""
     low, high = version.low, version.high
-    eras = [Era.of(one.minor) for one in (low, high) if one is not None]
+    eras = [Era.of(release.minor) for release in (low, high) if release is not None]
     if len(eras) == 2 and eras[0] == eras[1]:
         return eras[0], ""
     if len(eras) == 1 and low is not None and Era.of(low.minor) == max(Era):
@@ -90,7 +90,7 @@ def percent_goal(live: Array, scanned: Array | float, gogc: Array | float, era: 
     Of what the collection before marked, and of stacks and globals: to 1.17 they do not count.
     """
     base = live + scanned if era.counts_stacks else live
-    return np.maximum(live + base * gogc, LEAST_HEAP_BYTES * gogc)
+    return np.maximum(live + base * gogc, MIN_HEAP_BYTES * gogc)
 
 
 def limit_goal(live: Array, limit: Array | float, not_heap: Array | float, era: Era) -> Array:
@@ -101,7 +101,7 @@ def limit_goal(live: Array, limit: Array | float, not_heap: Array | float, era: 
     limited = np.isfinite(limit) & era.knows_limit
     left = np.where(limited, limit, 0.0) - not_heap
     share = HEADROOM_FRACTION if era >= Era.HEADROOM else 0.0
-    headroom = np.maximum(left * share, LEAST_HEADROOM_BYTES)
+    headroom = np.maximum(left * share, MIN_HEADROOM_BYTES)
     goal = np.maximum(np.where(left > 0, np.maximum(left - headroom, headroom), live), live)
     return np.where(limited, goal, np.inf)
 
@@ -142,8 +142,8 @@ def _bounds(room: Array, gogc: Array | float, era: Era) -> tuple[Array, Array]:
     if era < Era.CONS_MARK:
         return room * (0.6 if era >= Era.RATIO_BOUNDED else 0.0), room * 0.95
     if era == Era.CONS_MARK:
-        return room * 0.7, np.maximum(room * 0.95, room - LEAST_HEAP_BYTES * gogc)
-    return room / 64 * 45, np.maximum(room / 64 * 61, room - LEAST_HEAP_BYTES)
+        return room * 0.7, np.maximum(room * 0.95, room - MIN_HEAP_BYTES * gogc)
+    return room / 64 * 45, np.maximum(room / 64 * 61, room - MIN_HEAP_BYTES)
 
 
 @dataclass(frozen=True)

@@ -26,9 +26,9 @@ from gomem.analysis.what_if.pacer import (
 )
 
 PERIODIC_SECONDS = 120.0  # without a collection for so long the runtime starts one
-FEWEST_CYCLES = 8  # of a replay, however long they take
-MOST_CYCLES = 4000  # of a log that is looked at
-MOST_REPLAYED = 1000  # of a replay: four begin in different quarters of the load
+MIN_CYCLES = 8  # of a replay, however long they take
+MAX_CYCLES = 4000  # of a log that is looked at
+MAX_REPLAYED = 1000  # of a replay: four begin in different quarters of the load
 WARM_UP = 2  # collections that still know where the replay began
 
 Array = np.ndarray
@@ -228,8 +228,8 @@ class _Run:
         self._live, self._ended = survived + meanwhile, begins + load.lasting[place]
         self._allocated = self._sum(begins) + meanwhile
         counted = self._round - WARM_UP
-        long_enough = (begins - self._first >= load.seconds) & (counted >= FEWEST_CYCLES)
-        self._done |= long_enough | (counted >= MOST_REPLAYED)
+        long_enough = (begins - self._first >= load.seconds) & (counted >= MIN_CYCLES)
+        self._done |= long_enough | (counted >= MAX_REPLAYED)
         return not bool(self._done.all())
 
     def _sum(self, at: Array) -> Array:

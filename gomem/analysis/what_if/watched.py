@@ -21,14 +21,14 @@ from gomem.analysis.collector.steps import (
     Cycles,
     pieces_of,
 )
-from gomem.analysis.what_if.replay import MOST_CYCLES
+from gomem.analysis.what_if.replay import MAX_CYCLES
 from gomem.text import Seconds, Share
 from gomem.units import format_count
 
-ENOUGH_CYCLES = 8  # in two halves of four, one foretells the other
-LEAST_LIVE_BYTES = 4 * ROUNDING_BYTES  # sizes are whole MiB: of less, they say too little
-MOST_FORCED = 0.5  # of the collections; with more, GOGC does not decide when they come
-MOST_MARKING = 0.5  # of the time; with more, the program is held back, and its own pace not seen
+MIN_CYCLES = 8  # in two halves of four, one foretells the other
+MIN_LIVE_BYTES = 4 * ROUNDING_BYTES  # sizes are whole MiB: of less, they say too little
+MAX_FORCED = 0.5  # of the collections; with more, GOGC does not decide when they come
+MAX_MARKING = 0.5  # of the time; with more, the program is held back, and its own pace not seen
 NEEDED = (
     "run", "number", "at_seconds", "forced", "periodic", "heap_at_start_bytes",
     "heap_at_mark_end_bytes", "heap_live_bytes", "heap_goal_bytes", "stacks_bytes",
@@ -66,9 +66,9 @@ def watched(cycles: Cycles) -> Watched:
         notes.append(
             f"the first {format_count(start_up)} GCs are left out: the heap was still filling"
         )
-    if len(usual) > MOST_CYCLES:
-        notes.append(f"only the last {format_count(MOST_CYCLES)} GCs are replayed")
-        usual = usual.tail(MOST_CYCLES)
+    if len(usual) > MAX_CYCLES:
+        notes.append(f"only the last {format_count(MAX_CYCLES)} GCs are replayed")
+        usual = usual.tail(MAX_CYCLES)
     return Watched(usual.reset_index(drop=True), _refusal(usual, len(frame)), tuple(notes))
 
 
@@ -84,7 +84,7 @@ def _longest_run(cycles: Cycles) -> tuple[pd.DataFrame, int]:
     kept: list[pd.DataFrame] = []
     for piece in pieces_of(cycles, NEEDED):
         own = piece.loc[piece["run"] == longest, list(NEEDED)]
-        kept = [*kept, own] if sum(map(len, kept)) < 2 * MOST_CYCLES else [*kept[-1:], own]
+        kept = [*kept, own] if sum(map(len, kept)) < 2 * MAX_CYCLES else [*kept[-1:], own]
     return pd.concat(kept, ignore_index=True), len(lasting)
 
 
@@ -103,19 +103,19 @@ def _refusal(usual: pd.DataFrame, seen: int) -> str | None:
             "the log has no GC, as with GOGC=off and no memory limit, so nothing says how fast the "
             "program allocates; log a run with a GOGC"
         )
-    if len(usual) < ENOUGH_CYCLES:
+    if len(usual) < MIN_CYCLES:
         return (
             f"the log is too short: {format_count(len(usual))} of its {format_count(seen)} "
-            f"GCs came after the heap had filled, {ENOUGH_CYCLES} are needed; let the process run "
+            f"GCs came after the heap had filled, {MIN_CYCLES} are needed; let the process run "
             "longer"
         )
     forced = float(usual["forced"].mean())
-    if forced > MOST_FORCED:
+    if forced > MAX_FORCED:
         return (
             f"the program forced {Share(forced)} of the GCs (runtime.GC, debug.FreeOSMemory, a "
             "heap profile with gc=1): GOGC and GOMEMLIMIT do not decide when they run"
         )
-    if float(usual["heap_live_bytes"].median()) < LEAST_LIVE_BYTES:
+    if float(usual["heap_live_bytes"].median()) < MIN_LIVE_BYTES:
         return (
             "the live heap is below 4 MiB: Go's minimum heap, 4 MiB at GOGC=100, decides when GCs "
             "run, and the log prints whole MiB"
@@ -129,7 +129,7 @@ def _pace_refusal(usual: pd.DataFrame) -> str | None:
     if not span > 0:
         return "all GCs began in the same millisecond, so the log's clock shows no rate"
     marking = usual[[*STOPS, *CONCURRENT]].sum(axis=1).to_numpy(float)[:-1].sum() / span
-    if marking > MOST_MARKING:
+    if marking > MAX_MARKING:
         return (
             f"the GC ran for {Share(min(marking, 1.0))} of the {Seconds(span)} and slowed the "
             "program, so the log does not show how fast it would allocate by itself; log a run "

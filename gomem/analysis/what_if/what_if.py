@@ -54,7 +54,7 @@ if TYPE_CHECKING:
     from gomem.releases import GoVersion
 
 GOGC_GRID = (50, 100, 200, 400, OFF)
-MOST_CELLS = 200
+MAX_CELLS = 200
 NO_ALLOCATION = "the log shows no allocation between collections"
 SAME_LOAD = (
     "the program does the same work at the same times, whatever GC costs; one that never waits "
@@ -165,7 +165,7 @@ def _advice(known: Known, asked: Asked) -> PodAdvice | None:
     gogc, held, expected, decides, met = None, None, None, None, None
     if limit is not None:
         set_to = float(limit) if known.era.knows_limit else math.inf
-        cells = [(one, at) for at in (math.inf, set_to) for one in GOGC_TRIED]
+        cells = [(percent, at) for at in (math.inf, set_to) for percent in GOGC_TRIED]
         grid = Grid(known, cells, asked.container_bytes).table
         beside = float(known.beside.of_limit(float(limit)))
         gogc = fitting_gogc(grid.head(len(GOGC_TRIED)), limit, beside)
@@ -197,10 +197,10 @@ def settings_of(present: Present, era: Era, asked: Asked) -> list[tuple[int, flo
     if not era.knows_limit:
         limits = [math.inf]
     gogc = sorted({*asked.gogc} - {OFF}) + [OFF] * (OFF in asked.gogc)
-    cells = [(one, limit) for limit in dict.fromkeys(limits) for one in dict.fromkeys(gogc)]
+    cells = [(percent, limit) for limit in dict.fromkeys(limits) for percent in dict.fromkeys(gogc)]
     if present.gogc is not None and (present.gogc, present.limit_bytes) not in cells:
         cells.append((present.gogc, present.limit_bytes))
-    return cells[:MOST_CELLS]
+    return cells[:MAX_CELLS]
 
 
 def _usual_limits(present: Present, asked: Asked) -> list[float]:

@@ -89,8 +89,8 @@ def parse_cgroup(data: bytes, *, source: str) -> tuple[CgroupFile, list[Damage]]
     lines = data.split(b"\n")
     for number, line in enumerate(lines, start=1):
         fields = _fields(line.strip())
-        whole = number < len(lines)  # the kernel ends every line
-        if fields and whole:
+        is_whole = number < len(lines)  # the kernel ends every line
+        if fields and is_whole:
             values |= fields
         elif line.strip():
             what = "not a line of a control group's file; wanted `name number`"

@@ -221,10 +221,10 @@ def _runs(cycles: Columns, so_far: LogSoFar) -> np.ndarray:
         return np.empty(0, np.int64)
     number, at = cycles["number"].data, cycles["at_seconds"]
     restarts = (np.diff(number) <= 0) | (np.diff(at) < 0)
-    first = so_far.number is not None and (
+    is_first = so_far.number is not None and (
         bool(number[0] <= so_far.number) or bool(at[0] < so_far.at_seconds)
     )
-    return so_far.run + np.cumsum(np.concatenate(([first], restarts)))
+    return so_far.run + np.cumsum(np.concatenate(([is_first], restarts)))
 
 
 def _periodic(
@@ -304,9 +304,9 @@ def _missing_cycles(
         since = line[row - 1] if row else -1
         noted = int(np.diff(np.searchsorted(broken, [since, line[row]], side="right"))[0])
         noted += 0 if row else so_far.broken
-        left_out = bool(np.diff(np.searchsorted(gaps, [since, line[row]]))[0])
-        left_out = left_out or (not row and so_far.gap)
-        if noted < last - first + 1 and not left_out:
+        is_left_out = bool(np.diff(np.searchsorted(gaps, [since, line[row]]))[0])
+        is_left_out = is_left_out or (not row and so_far.gap)
+        if noted < last - first + 1 and not is_left_out:
             which = f"collection {first}" if first == last else f"collections {first} to {last}"
             what = f"{which} of run {run[row]} not found before this line"
             damage.append(Damage(so_far.source, unwrapped.place_of(int(line[row])), what))

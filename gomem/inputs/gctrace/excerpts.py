@@ -53,31 +53,31 @@ _PARTS = tuple(Grammar("gc", text, OLDEST, NEWEST) for text in (_BEGIN, *_GROUPS
 def take_excerpts(readings: Readings, longest_line: int) -> None:
     """Read what is whole in the broken lines that a person cut or shortened; they become fewer."""
     # Columns are cut where the longest line of the piece ends.
-    ends = Counter(one.length for one in readings.broken if _is_beginning(one))
+    ends = Counter(line.length for line in readings.broken if _is_beginning(line))
     left = []
-    for one in readings.broken:
-        cut = one.length == longest_line and ends[one.length] >= MIN_CUT and _is_beginning(one)
-        if not cut and not ELLIPSIS.search(one.text):
-            left.append(one)
-        elif not _read(one, readings):
+    for line in readings.broken:
+        cut = line.length == longest_line and ends[line.length] >= MIN_CUT and _is_beginning(line)
+        if not cut and not ELLIPSIS.search(line.text):
+            left.append(line)
+        elif not _read(line, readings):
             readings.others["excerpt"] += 1
     readings.broken[:] = left
 
 
-def _is_beginning(one: Broken) -> bool:
+def _is_beginning(broken: Broken) -> bool:
     """Whether a line begins as one of the collector's and nothing of it stands elsewhere."""
-    return not one.has_loose_pieces and _PARTS[0].pattern.match(one.text) is not None
+    return not broken.has_loose_pieces and _PARTS[0].pattern.match(broken.text) is not None
 
 
-def _read(one: Broken, readings: Readings) -> bool:
+def _read(broken: Broken, readings: Readings) -> bool:
     """Take the groups that are whole, if the line's number and time are."""
-    if _PARTS[0].pattern.match(one.text) is None:
+    if _PARTS[0].pattern.match(broken.text) is None:
         return False
-    found = [(part, part.pattern.search(one.text)) for part in _PARTS]
+    found = [(part, part.pattern.search(broken.text)) for part in _PARTS]
     whole = [(part, match) for part, match in found if match is not None]
     text = "".join(part.text for part, _ in whole)
     numbers: Sequence[bytes] = [number for _, match in whole for number in match.groups()]
-    forced = one.text.rstrip().endswith(b"(forced)")
-    flags = (("forced", forced), ("leak_check", b"(checking for goroutine leaks)" in one.text))
-    readings.add_one(Grammar("gc", text, OLDEST, NEWEST, flags), one.line, tuple(numbers))
+    forced = broken.text.rstrip().endswith(b"(forced)")
+    flags = (("forced", forced), ("leak_check", b"(checking for goroutine leaks)" in broken.text))
+    readings.add_one(Grammar("gc", text, OLDEST, NEWEST, flags), broken.line, tuple(numbers))
     return True

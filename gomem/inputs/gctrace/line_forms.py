@@ -15,7 +15,7 @@ import numpy as np
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-LONGEST_NUMBER_BYTES = 11
+MAX_NUMBER_BYTES = 11
 """Numbers up to here need no look at how many digits they have: every form allows as many."""
 WINDOW_BYTES = 1 << 18
 
@@ -29,7 +29,7 @@ _MARK = bytes.maketrans(b"123456789", b"0" * 9)
 def mark_numbers(text: bytes) -> tuple[bytes, np.ndarray]:
     """A text with marks for its numbers, and where numbers are long."""
     # Bytes that are no ASCII become one that no form has; newlines stay. Of each number longer than
-    # `LONGEST_NUMBER_BYTES` it gives a position in `text` inside it.
+    # `MAX_NUMBER_BYTES` it gives a position in `text` inside it.
     marked: list[bytes] = []
     long_at = [np.empty(0, np.int64)]
     for start, end in _windows(text):
@@ -73,10 +73,10 @@ def _repeated(characters: np.ndarray) -> np.ndarray:
 
 
 def _long_runs(repeated: np.ndarray) -> np.ndarray:
-    """For each number with more bytes than `LONGEST_NUMBER_BYTES` the place of the first more."""
+    """For each number with more bytes than `MAX_NUMBER_BYTES` the place of the first more."""
     run, length = repeated, 1
-    while length < LONGEST_NUMBER_BYTES:
-        ahead = min(length, LONGEST_NUMBER_BYTES - length)
+    while length < MAX_NUMBER_BYTES:
+        ahead = min(length, MAX_NUMBER_BYTES - length)
         if len(run) <= ahead:
             return np.empty(0, np.int64)
         run = run[ahead:] & run[:-ahead]
@@ -85,4 +85,4 @@ def _long_runs(repeated: np.ndarray) -> np.ndarray:
             return np.empty(0, np.int64)
     first = run.copy()
     first[1:] &= ~run[:-1]
-    return np.flatnonzero(first) + LONGEST_NUMBER_BYTES
+    return np.flatnonzero(first) + MAX_NUMBER_BYTES

@@ -142,7 +142,7 @@ class _Beginnings:
             if at < position:
                 found = self.text.find(beginning, position, self.stop)
                 self.ahead[beginning] = found if found >= 0 else self.stop
-        beginning, at = min(self.ahead.items(), key=lambda one: one[1])
+        beginning, at = min(self.ahead.items(), key=lambda pair: pair[1])
         if at >= self.stop:
             return None
         end = at + len(beginning)
@@ -245,7 +245,7 @@ class _Search:
         lines = ((form, mend((text, at, end), form, self.shapes, self.patience)) for form in forms)
         mended = [(form, line) for form, line in lines if line is not None]
         if mended:
-            mended.sort(key=lambda one: one[1].cost)
+            mended.sort(key=lambda pair: pair[1].cost)
             if len(mended) > 1 and mended[0][1].cost == mended[1][1].cost:
                 return None
             form, best = mended[0]

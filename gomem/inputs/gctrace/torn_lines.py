@@ -153,7 +153,7 @@ class _Search:
         """The lines of the window that begin with a piece."""
         if piece not in self.lines_with:
             found = (next(self._matches(piece, at), None) for at in self.line_starts)
-            self.lines_with[piece] = [line for line, one in enumerate(found) if one is not None]
+            self.lines_with[piece] = [line for line, match in enumerate(found) if match is not None]
         return self.lines_with[piece]
 
     def _matches(self, piece: bytes | Field, at: int) -> Iterator[tuple[int, tuple[bytes, ...]]]:

@@ -126,8 +126,8 @@ def parse_stamps(stamps: Sequence[str | None]) -> np.ndarray:
 def parse_stamp(stamp: str | None) -> np.datetime64:
     """An RFC 3339 time, or microseconds since 1970, as UTC; NaT for anything else."""
     if stamp is not None and stamp.isdecimal():
-        known = len(stamp) <= MICROSECOND_DIGITS and int(stamp) // 10**6 < _LATEST.astype(int)
-        return np.datetime64(int(stamp), "us").astype("datetime64[ns]") if known else NAT
+        is_known = len(stamp) <= MICROSECOND_DIGITS and int(stamp) // 10**6 < _LATEST.astype(int)
+        return np.datetime64(int(stamp), "us").astype("datetime64[ns]") if is_known else NAT
     try:
         (time,) = _times([None if stamp is None else _FRACTION.sub(r".\1", stamp)])
     except pa.ArrowInvalid:

@@ -123,15 +123,15 @@ def tidy_unit(unit: str) -> tuple[str, float]:
     """A unit as printed, to its base unit and the factor: `ns/op` to `sec/op` and 1e-9."""
     # Only what is above the fraction bar is scaled: `x/ns` stays as it is.
     factor = 1.0
-    below = False
+    is_below = False
     tidied = []
     end = 0
     for word in UNIT_WORD.finditer(unit):
         tidied.append(unit[end : word.start()])
         end = word.end()
         if word[0] in "*/":
-            below = word[0] == "/"
-        base, scale = (word[0], 1.0) if below else SCALED_UNITS.get(word[0], (word[0], 1.0))
+            is_below = word[0] == "/"
+        base, scale = (word[0], 1.0) if is_below else SCALED_UNITS.get(word[0], (word[0], 1.0))
         factor *= scale
         tidied.append(base)
     return "".join(tidied) + unit[end:], factor

@@ -26,13 +26,13 @@ def parse_hey(text: str, line: int) -> Report:
     failures = text.partition("Error distribution:")[2]
     without = sum(map(int, _WITHOUT.findall(failures)))
     answered = sum(many for _, many in by_status)
-    known = bool(by_status or without)
+    is_known = bool(by_status or without)
     quantiles = [(int(share) / 100, float(at)) for share, at in _QUANTILE.findall(text)]
     return Report(
         tool="hey",
         line=line,
-        requests=answered + without if known else None,
-        errors=without + sum(many for s, many in by_status if s >= 400) if known else None,
+        requests=answered + without if is_known else None,
+        errors=without + sum(many for s, many in by_status if s >= 400) if is_known else None,
         seconds=number(text, rf"^ +Total:\t{_NUMBER} secs"),
         requests_per_second=number(text, rf"^ +Requests/sec:\t{_NUMBER}\s*$"),
         received_bytes=number(text, r"^ +Total data:\t(\d{1,15}) bytes"),

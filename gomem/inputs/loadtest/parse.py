@@ -89,5 +89,5 @@ def _tool_of_json(value: object) -> str | None:
     metrics = value.get("metrics")
     if isinstance(metrics, dict) and isinstance(metrics.get("http_reqs"), dict):
         return "k6"
-    of_vegeta = {"latencies", "status_codes", "requests", "rate"} <= value.keys()
-    return "vegeta" if of_vegeta and isinstance(value["latencies"], dict) else None
+    is_of_vegeta = {"latencies", "status_codes", "requests", "rate"} <= value.keys()
+    return "vegeta" if is_of_vegeta and isinstance(value["latencies"], dict) else None

@@ -103,8 +103,8 @@ def parse_memstats(data: bytes, *, source: str) -> tuple[MemStatsDumps, list[Dam
                 dumps.append(dump)
                 places.append(place if len(values) > 1 else "")
     if not dumps:
-        for one in damage:
-            raise FormatError(source, one.where, one.what, one.text)
+        for first in damage:
+            raise FormatError(source, first.where, first.what, first.text)
         raise FormatError(source, "", "JSON without MemStats: " + describe_json(others, REQUIRED))
     damage += [
         Damage(source, place, "not a MemStats dump: " + describe_json([(place, item)], REQUIRED))
@@ -119,7 +119,7 @@ def _columns(
     counters = {}
     for name in COUNTERS:
         placed = zip(dumps, places, strict=True)
-        counters[name] = masked([_counter(one, name, source, at, damage) for one, at in placed])
+        counters[name] = masked([_counter(dump, name, source, at, damage) for dump, at in placed])
     damage += _breaches(counters, places, source)
     said = [dump.get("GCCPUFraction") for dump in dumps]
     fractions = [value if type(value) in (int, float) else np.nan for value in said]
@@ -142,7 +142,9 @@ def _breaches(
     found = []
     for whole, terms in IDENTITIES.items():
         parts = terms.replace("- ", "-").replace("+ ", "").split()
-        total: Any = sum(-counters[one[1:]] if one[0] == "-" else counters[one] for one in parts)
+        total: Any = sum(
+            -counters[part[1:]] if part[0] == "-" else counters[part] for part in parts
+        )
         for row, place in enumerate(places):
             size, added = counters[whole][row], total[row]
             if size is not np.ma.masked and added is not np.ma.masked and size != added:

@@ -175,7 +175,7 @@ def parse_page(data: bytes, *, source: str) -> tuple[list[Page], list[Damage]]:
     if is_open and EOF not in data[-64:]:
         what = f"OpenMetrics without its last line, `{EOF.decode()}`: it is cut"
         damage.append(Damage(source, "", what))
-    damage += [one for page in pages if (one := _lacks(page, source)) is not None]
+    damage += [missing for page in pages if (missing := _lacks(page, source)) is not None]
     return pages, damage
 
 
@@ -215,27 +215,31 @@ def _of_one_process(samples: list[_Sample], source: str, damage: list[Damage]) -
         what = "numbers of {} ({}), and nothing says which is meant; keep the lines of one: {}"
         processes = Count(len(found), "Go process", "Go processes")
         raise FormatError(source, "", text(what, processes, _named(found), "grep LABEL PAGE"))
-    others = [one for one in found if one != own]
+    others = [process for process in found if process != own]
     if others:
         what = "numbers of more Go processes ({}) are not read: those without a label are of the"
         what = text(f"{what} process that wrote the page", _named(others))
         damage.append(Damage(source, "", what))
     prefix, apart = own
-    is_of_client = any(one.prefix == prefix and not one.is_of_go_metrics for one in samples)
+    is_of_client = any(
+        sample.prefix == prefix and not sample.is_of_go_metrics for sample in samples
+    )
     prefixes = {prefix, ""} if is_of_client else {""}
-    own_samples = (one for one in samples if one.apart == apart)
-    return [one for one in own_samples if one.prefix in prefixes or one.is_of_go_metrics]
+    own_samples = (sample for sample in samples if sample.apart == apart)
+    return [
+        sample for sample in own_samples if sample.prefix in prefixes or sample.is_of_go_metrics
+    ]
 
 
 def _processes(samples: list[_Sample]) -> dict[tuple[str, _Labels], None]:
     """Prefix and labels of each process: by client_golang's heap, by go-metrics', by the rest."""
     ways: tuple[Callable[[_Sample], bool], ...] = (
-        lambda one: one.meaning.name in HEAP and not one.is_of_go_metrics,
-        lambda one: one.meaning.name in HEAP,
-        lambda one: one.meaning.of != "process" or one.meaning.name == "go_goroutines",
+        lambda sample: sample.meaning.name in HEAP and not sample.is_of_go_metrics,
+        lambda sample: sample.meaning.name in HEAP,
+        lambda sample: sample.meaning.of != "process" or sample.meaning.name == "go_goroutines",
     )
     for is_of_one in ways:
-        found = {(one.prefix, one.apart): None for one in samples if is_of_one(one)}
+        found = {(sample.prefix, sample.apart): None for sample in samples if is_of_one(sample)}
         if found:
             return found
     return {}
@@ -255,30 +259,30 @@ def _pages(samples: Iterable[_Sample]) -> list[Page]:
     """A page a scrape: where a number comes again, the next one begins."""
     pages: list[Page] = []
     seen: set[tuple[str, _Labels]] = set()
-    for one in samples:
-        key = one.name, tuple(sorted(one.labels.items()))
+    for sample in samples:
+        key = sample.name, tuple(sorted(sample.labels.items()))
         if not pages or key in seen:
             seen = set()
             pages.append(Page())
         seen.add(key)
-        _put(pages[-1], one)
+        _put(pages[-1], sample)
     for page in pages:
         for name, buckets in page.buckets.items():
             page.runtime.histograms[name] = _histogram(buckets)
     return pages
 
 
-def _put(page: Page, one: _Sample) -> None:
-    meaning, value = one.meaning, one.value
-    if one.stamp is not None and 0 < one.stamp <= LATEST:
-        stamp = datetime.fromtimestamp(one.stamp, UTC)
+def _put(page: Page, sample: _Sample) -> None:
+    meaning, value = sample.meaning, sample.value
+    if sample.stamp is not None and 0 < sample.stamp <= LATEST:
+        stamp = datetime.fromtimestamp(sample.stamp, UTC)
         page.time = stamp if page.time is None else max(page.time, stamp)
     if meaning.of == "release":
-        page.go_version = one.labels.get("version", "")
+        page.go_version = sample.labels.get("version", "")
     elif math.isnan(value):
         return  # which a summary without a value has
     elif meaning.of == "memstats":
-        if not (one.is_of_go_metrics and meaning.name in page.memstats):
+        if not (sample.is_of_go_metrics and meaning.name in page.memstats):
             page.memstats[meaning.name] = value * meaning.scale
     elif meaning.of == "runtime":
         limit = float(NO_LIMIT.get(meaning.name, math.inf))
@@ -287,7 +291,7 @@ def _put(page: Page, one: _Sample) -> None:
         page.process.setdefault(meaning.name, value)
     else:
         with suppress(ValueError):  # a bound that is none
-            bound = float(one.labels.get("quantile") or one.labels.get("le") or "")
+            bound = float(sample.labels.get("quantile") or sample.labels.get("le") or "")
             if meaning.of == "quantiles":
                 page.pauses[bound] = value
             else:

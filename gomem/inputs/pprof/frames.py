@@ -107,8 +107,8 @@ def samples_table(columns: PprofColumns) -> pd.DataFrame:
     sizes, known = object_sizes(columns)
     table["object_bytes"] = np.ma.masked_array(sizes, ~known)
     schema = [
-        Column(name, "int64", BASE_UNITS.get(one.unit, ""), f"{one.type}, in {one.unit}.")
-        for name, one in zip(names, columns.sample_types, strict=True)
+        Column(name, "int64", BASE_UNITS.get(kind.unit, ""), f"{kind.type}, in {kind.unit}.")
+        for name, kind in zip(names, columns.sample_types, strict=True)
     ]
     return build(table, (*schema, *SAMPLES))
 
@@ -175,7 +175,7 @@ def labels_table(columns: PprofColumns) -> pd.DataFrame:
 def edges_table(edges: Edges, names: list[str]) -> pd.DataFrame:
     """Calls between nodes of some names, the largest first; see `EDGES`."""
     largest_first = np.argsort(-np.abs(edges.weight), kind="stable")
-    table: dict[str, Any] = {name: one[largest_first] for name, one in vars(edges).items()}
+    table: dict[str, Any] = {name: column[largest_first] for name, column in vars(edges).items()}
     for name in ("caller", "callee"):
         table[name] = [names[node] for node in table[name].tolist()]
     return build(table, EDGES)
@@ -198,11 +198,13 @@ def traces_table(frames: Frames, names: list[str], weights: NDArray[np.int64]) -
 
 def value_names(sample_types: Sequence[ValueType]) -> list[str]:
     """Column names of the sample types: their own, with the unit where two have the same."""
-    types = [one.type for one in sample_types]
+    types = [kind.type for kind in sample_types]
     reserved = {column.name for column in SAMPLES}
     return [
-        f"{one.type}_{one.unit}" if types.count(one.type) > 1 or one.type in reserved else one.type
-        for one in sample_types
+        f"{kind.type}_{kind.unit}"
+        if types.count(kind.type) > 1 or kind.type in reserved
+        else kind.type
+        for kind in sample_types
     ]
 
 

@@ -280,7 +280,7 @@ def _located(
         while last < len(frames) and frames[last][0] == frames[frame][0]:
             last += 1
         times = max(run - place, 1)
-        lines = [one for _, one in frames[frame:last] if one is not None]
+        lines = [line for _, line in frames[frame:last] if line is not None]
         each = len(lines) // times if len(lines) % times == 0 else len(lines)
         located += [
             (frames[frame][0], tuple(lines[start : start + each]))

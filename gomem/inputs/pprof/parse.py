@@ -145,10 +145,10 @@ class _Reader:
         """The fields that a profile has once, and its comments."""
         texts = ("default_sample_type", "doc_url", "drop_frames", "keep_frames")
         numbers = ("time_nanos", "duration_nanos", "period")
-        one = {name: self.top.one(schema.PROFILE[name][0]) for name in (*numbers, *texts)}
+        found = {name: self.top.one(schema.PROFILE[name][0]) for name in (*numbers, *texts)}
         return {
-            **{name: one[name] for name in numbers},
-            **{name: self._text(one[name], name) for name in texts},
+            **{name: found[name] for name in numbers},
+            **{name: self._text(found[name], name) for name in texts},
             "comments": tuple(self._text(index, "comment") for index in self.top.comments()),
         }
 
@@ -218,7 +218,7 @@ class _Reader:
         table = len(self.strings)
         if not all(pair and min(pair) >= 0 and max(pair) < table for pair in pairs):
             fields = self._fields(number)
-            names = (self._strings(fields.one(one), number).tolist() for one in (1, 2))
+            names = (self._strings(fields.one(field), number).tolist() for field in (1, 2))
             pairs = list(zip(*names, strict=True))
         strings = self.strings
         return tuple(ValueType(strings[pair[0]], strings[pair[1]]) for pair in pairs if pair)

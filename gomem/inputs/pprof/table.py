@@ -302,7 +302,7 @@ class Profile(WithDamage):
         own, other = self.undropped or self.columns, base.undropped or base.columns
         columns = filters.without_dropped(difference(own, other, normalize=normalize))
         damaged = (*self.damaged, *base.damaged)
-        of_base, of_all = (np.abs(one.value).sum(axis=0).tolist() for one in (other, columns))
+        of_base, of_all = (np.abs(side.value).sum(axis=0).tolist() for side in (other, columns))
         totals = None
         if as_diff_base and any(of_base):
             totals = tuple(total or own for total, own in zip(of_base, of_all, strict=True))
@@ -332,8 +332,8 @@ class Profile(WithDamage):
     def _column(self, name: str | None) -> int:
         names = self.sample_type_names
         wanted = self.default_sample_type if name is None else name
-        for index, one in enumerate(names):
-            if one in (wanted, str(wanted).removeprefix("inuse_")):
+        for index, sample_type in enumerate(names):
+            if sample_type in (wanted, str(wanted).removeprefix("inuse_")):
                 return index
         near = did_you_mean(wanted, names)
         raise ValueError(f"sample type {name!r}, the profile has {', '.join(names)}{near}")

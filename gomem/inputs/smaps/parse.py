@@ -119,7 +119,9 @@ def kind_of_mappings(data: bytes) -> str | None:
 def _first_header_lost(lines: Sequence[bytes]) -> bool:
     """Whether fields of a mapping come first, and a header behind them."""
     first = next((n for n in range(1, len(lines)) if HEADER.match(lines[n])), len(lines))
-    are_fields = (FIELD.fullmatch(one.rstrip()) or one[:8] == b"VmFlags:" for one in lines[:first])
+    are_fields = (
+        FIELD.fullmatch(line.rstrip()) or line[:8] == b"VmFlags:" for line in lines[:first]
+    )
     return 0 < first < len(lines) and all(are_fields)
 
 
@@ -236,13 +238,15 @@ def _entries_one_by_one(lines: list[bytes], source: str) -> tuple[Mappings, list
         elif line.strip():
             damage.append(_line_damage(source, number, line, "wanted `Name: number kB`"))
     damage += _cut_entries(entries, source)
-    pairs = [(int(one.header[1], 16), int(one.header[2], 16)) for one in entries]
+    pairs = [(int(entry.header[1], 16), int(entry.header[2], 16)) for entry in entries]
     addresses = np.array(pairs, dtype=np.uint64).reshape(-1, 2)
-    behind = [one.header[0].partition(b" ")[2] for one in entries]
-    places = np.array([one.line for one in entries], dtype=np.int64)
-    fields = _fields([one.fields for one in entries])
-    mappings = _mappings(addresses, behind, fields, [one.flags or "" for one in entries], places)
-    return _with_words(mappings, [one.words for one in entries]), damage
+    behind = [entry.header[0].partition(b" ")[2] for entry in entries]
+    places = np.array([entry.line for entry in entries], dtype=np.int64)
+    fields = _fields([entry.fields for entry in entries])
+    mappings = _mappings(
+        addresses, behind, fields, [entry.flags or "" for entry in entries], places
+    )
+    return _with_words(mappings, [entry.words for entry in entries]), damage
 
 
 def _with_words(mappings: Mappings, words: Sequence[dict[bytes, bytes]]) -> Mappings:
@@ -261,10 +265,10 @@ def _with_words(mappings: Mappings, words: Sequence[dict[bytes, bytes]]) -> Mapp
 
 def _size(line: bytes) -> tuple[bytes, int] | None:
     match = FIELD.fullmatch(line.rstrip())
-    plain = match is not None and match[1] in PLAIN_FIELDS
-    if match is None or len(match[2]) > 18 or bool(match[3]) == plain:
+    is_plain = match is not None and match[1] in PLAIN_FIELDS
+    if match is None or len(match[2]) > 18 or bool(match[3]) == is_plain:
         return None
-    value = int(match[2]) * (1 if plain else KIB)
+    value = int(match[2]) * (1 if is_plain else KIB)
     return (match[1], value) if value <= ADDRESS_SPACE_BYTES else None
 
 
@@ -282,18 +286,18 @@ def _fields(entries: Sequence[dict[bytes, int]]) -> dict[str, np.ma.MaskedArray]
 def _cut_entries(entries: Sequence[_Entry], source: str) -> Iterator[Damage]:
     """Entries with fewer fields than the fullest, whose missing bytes would be a smaller number."""
     # Then those with all fields and no VmFlags where others have them, or with half a flag.
-    fullest = max((len(one.fields) for one in entries), default=0)
+    fullest = max((len(entry.fields) for entry in entries), default=0)
     again = "copy the file again in one read"
-    for one in entries:
-        if (count := len(one.fields)) < fullest:
+    for entry in entries:
+        if (count := len(entry.fields)) < fullest:
             what = f"mapping has {count} fields, others have {fullest}; sums are too small by its"
             what = f"{what} missing fields; {again}"
-            yield Damage(source, f"line {one.line}", what, excerpt(one.header[0]))
-    for one in entries if any(one.flags is not None for one in entries) else ():
-        if len(one.fields) == fullest and (one.flags is None or not _whole_flags(one.flags)):
+            yield Damage(source, f"line {entry.line}", what, excerpt(entry.header[0]))
+    for entry in entries if any(entry.flags is not None for entry in entries) else ():
+        if len(entry.fields) == fullest and (entry.flags is None or not _whole_flags(entry.flags)):
             what = "the mapping's VmFlags are cut, others have them whole: mappings may be missing"
             what = f"{what} behind it; {again}"
-            yield Damage(source, f"line {one.line}", what, excerpt(one.header[0]))
+            yield Damage(source, f"line {entry.line}", what, excerpt(entry.header[0]))
 
 
 def _whole_flags(flags: str) -> bool:
@@ -317,7 +321,7 @@ def _mappings(
     decoded: list[Any] = list(zip(*map(_decoded, known), strict=True)) if behind else [()] * 5
     which = np.fromiter(map(known.__getitem__, behind), np.int64, len(behind))
     kinds: tuple[Any, ...] = (object, np.uint64, object, np.uint64, object)
-    columns = (np.array(one, kind)[which] for one, kind in zip(decoded, kinds, strict=True))
+    columns = (np.array(values, kind)[which] for values, kind in zip(decoded, kinds, strict=True))
     perms, offset, device, inode, path = columns
     places = (perms.tolist(), offset, device.tolist(), inode, path.tolist())
     return Mappings(addresses[:, 0], addresses[:, 1], *places, fields, flags, line)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from gomem.charts.look import BLUE
 from gomem.comparison.budgets import MET
 from gomem.comparison.single_values import RSS
-from gomem.comparison.sites import OF_RUNS, OF_SAMPLING
+from gomem.comparison.sites import RUNS_NOTE, SAMPLING_NOTE
 from gomem.inputs.schema import rows_of
 from gomem.text import Bytes
 from gomem.units import is_unknown
@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 
 MAX_BARS = 12  # of builds, above each other
 NAMED = 4  # metrics in a gist
-MOST_PANELS = 24  # more small figures than that are looked at by nobody
+MAX_PANELS = 24  # more small figures than that are looked at by nobody
 CAPTION = (
     "Medians with 95 % intervals, from zero; the dotted line is the baseline. "
     "Metrics that differ in some build{}."
@@ -118,12 +118,12 @@ def _what_differs(compared: BuildComparison) -> Section | None:
     metrics, keys = compared.metrics, ["layer", "unit", "name"]
     differs = metrics["verdict"].notna() & ~metrics["verdict"].isin([words.NO_CLAIM, words.SAME])
     differs &= metrics["change"].fillna(1).abs() >= words.SEEN
-    wanted = metrics.loc[differs, keys].drop_duplicates().head(MOST_PANELS)
+    wanted = metrics.loc[differs, keys].drop_duplicates().head(MAX_PANELS)
     if wanted.empty:
         return None
     moved = metrics.merge(wanted, on=keys)
     names = {name: words.level_name(name) for name in moved["name"]}
-    caption = CAPTION.format(f", the first {MOST_PANELS}" if len(wanted) == MOST_PANELS else "")
+    caption = CAPTION.format(f", the first {MAX_PANELS}" if len(wanted) == MAX_PANELS else "")
     figure = Figure(caption, plot_builds, lambda: {"metrics": moved, "titles": names})
     gist = ", ".join(words.level_name(name) for name in wanted["name"].head(NAMED))
     more = f" and {len(wanted) - NAMED} more" if len(wanted) > NAMED else ""
@@ -143,7 +143,7 @@ def _of_layer(layer: str, heading: str, compared: BuildComparison) -> Section | 
 
 
 def _notes(compared: BuildComparison) -> Section:
-    of_no_sites = (note for note in compared.notes if note not in {OF_SAMPLING, OF_RUNS})
+    of_no_sites = (note for note in compared.notes if note not in {SAMPLING_NOTE, RUNS_NOTE})
     notes = (EACH.format(compared.baseline), *of_no_sites)
     return Section("notes", "Notes", (Notes(notes),), gist=how_many(len(notes), "note"))
 

@@ -64,8 +64,8 @@ def _written(
     more = len(details) - MAX_DETAILS
     lines = [*details[:MAX_DETAILS], *([f"{more} more on the page"] if more > 0 else [])]
     blocks = [MARK, f"**{escaped(title)}**", first, "\n".join(f"- {line}" for line in lines)]
-    for one in shown:
-        blocks += [f"**{escaped(one.caption)}**", *block_lines([one])]
+    for block in shown:
+        blocks += [f"**{escaped(block.caption)}**", *block_lines([block])]
     last = WHOLE_PAGE.format(sides)
     room = MAX_LINES - _height([*blocks, last])
     blocks += [*block_lines(_fitting(folded, min(room, MAX_FOLDED))), last]
@@ -81,7 +81,7 @@ def _fitting(folded: Sequence[Table], room: int) -> tuple[Block, ...]:
     """As many tables as have room in one fold; none where the first has none."""
     for count in range(len(folded), 0, -1):
         shown = tuple(folded[:count])
-        fold = Folded(" and ".join(one.caption for one in shown), shown)
+        fold = Folded(" and ".join(block.caption for block in shown), shown)
         if _height(block_lines([fold])) <= room:
             return (fold,)
     return ()
@@ -104,7 +104,7 @@ def _builds(compared: BuildComparison) -> list[Table]:
         return []
     baseline, *builds = rss
     order = list(OUTCOMES)
-    said = {name: one.judgement.verdict for name, one in compared.comparisons.items()}
+    said = {name: comparison.judgement.verdict for name, comparison in compared.comparisons.items()}
     ranked = sorted(builds, key=lambda row: order.index(said[row["build"]]))
     rows = [
         row | {"said": OUTCOMES[said[row["build"]]][1] if row["build"] in said else "baseline"}

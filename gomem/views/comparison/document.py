@@ -149,8 +149,8 @@ def _benchmarks_section(comparison: Comparison) -> Section | None:
     if have_multiples(benchmarks).any():
         caption = "Medians with 95 % intervals, as multiples of the median before."
         blocks = (Figure(caption, plot_benchmarks, lambda: {"metrics": benchmarks}), *blocks)
-    alone = comparison.change is None
-    return Section("benchmarks", "Benchmarks", blocks, gist=_counted(benchmarks), opened=alone)
+    is_alone = comparison.change is None
+    return Section("benchmarks", "Benchmarks", blocks, gist=_counted(benchmarks), opened=is_alone)
 
 
 def _levels_section(layer: str, heading: str, comparison: Comparison) -> Section | None:
@@ -177,8 +177,8 @@ def _ledger_section(comparison: Comparison) -> Section | None:
     blocks: list[Block] = []
     if comparison.change is not None:
         moved = {"change": comparison.change.ledger, "before": pair.before, "after": pair.after}
-        several = not words.are_single(words.metrics_of(comparison, words.MEMORY))
-        of = ", between the runs with the median RSS" if several else ""
+        has_several = not words.are_single(words.metrics_of(comparison, words.MEMORY))
+        of = ", between the runs with the median RSS" if has_several else ""
         caption = f"Right: rose. Left: fell. Together they are the change of RSS{of}."
         blocks.append(Figure(caption, plot_ledger_change, lambda: moved))
     blocks += [table("RSS by snapshot", tables.MOMENTS, known)] if len(known) > 1 else []

@@ -43,20 +43,20 @@ def bars_between(sides: Sequence[tuple[str, Comparison | None]]) -> tuple[Bars, 
     Nothing where not all say what they consist of. Of several runs it is the one whose RSS is in
     the middle.
     """
-    compared = [one for _, one in sides if one is not None]
-    changes: list[Change] = [one.change for one in compared if one.change is not None]
+    compared = [side for _, side in sides if side is not None]
+    changes: list[Change] = [side.change for side in compared if side.change is not None]
     if not changes or len(changes) < len(compared):
         return ()
-    quantities = {account.quantity for one in changes for account in one.accounts if account}
-    ends = [one.ends for one in changes]
+    quantities = {account.quantity for change in changes for account in change.accounts if account}
+    ends = [change.ends for change in changes]
     known = [pair for pair in ends if pair is not None]
     if len(known) < len(ends) or len(quantities) > 1 or not quantities <= set(CAPTIONS):
         return ()
     first = (known[0][0], changes[0].earlier)
-    others = [(pair[1], one.later) for pair, one in zip(known, changes, strict=True)]
+    others = [(pair[1], change.later) for pair, change in zip(known, changes, strict=True)]
     shown = [(name, *end) for (name, _), end in zip(sides, [first, *others], strict=True)]
     bars = bars_of(owners_at(quantities.pop(), shown), is_series=len(shown) == 2)
-    if all(words.are_single(words.metrics_of(one, words.MEMORY)) for one in compared):
+    if all(words.are_single(words.metrics_of(side, words.MEMORY)) for side in compared):
         return (bars,)
     return (replace(bars, caption=f"{bars.caption}, in the run with the median"),)
 

@@ -61,8 +61,8 @@ SITES_LEGEND = (
     "difference"
 )
 WHOLE = 100  # counts a second, or a request, from which on decimals say nothing
-MOST_BUDGET_NOTES = 20
-FEW_NAMES = 5  # rows that share a note are named, up to so many
+MAX_BUDGET_NOTES = 20
+MAX_NAMES = 5  # rows that share a note are named, up to so many
 _MEANS = {column.name: column.means for column in STATS}
 
 
@@ -219,7 +219,7 @@ def row_notes(metrics: pd.DataFrame, geomeans: pd.DataFrame | None = None) -> tu
     lines = []
     for note, rows in metrics[metrics["note"] != ""].groupby("note", sort=False):
         names = ", ".join(map(level_name, rows["name"]))
-        on = names if len(rows) <= FEW_NAMES else f"{len(rows)} rows"
+        on = names if len(rows) <= MAX_NAMES else f"{len(rows)} rows"
         lines.append(note if len(rows) == len(metrics) else f"{on}: {note}")
     if geomeans is not None and geomeans[list(SIDES)].isna().any(axis=None):
         lines.append(NO_GEOMEAN)
@@ -242,7 +242,9 @@ def measured_table(
 
 def _geomeans(row: Row) -> tuple[Cell, ...]:
     sides = (row[side] for side in SIDES)
-    means = [NOTHING if is_unknown(one) else Cell(format_value(one, row["unit"])) for one in sides]
+    means = [
+        NOTHING if is_unknown(value) else Cell(format_value(value, row["unit"])) for value in sides
+    ]
     return Cell("geometric mean"), *means, _relative(row)
 
 
@@ -251,7 +253,7 @@ def budget_blocks(budgets: pd.DataFrame) -> tuple[Block, ...]:
     lines = [
         f"{', '.join(filter(None, [row.get('build'), row['budget'], level_name(row['name'])]))}: "
         f"{row['note']}"
-        for row in rows_of(budgets[budgets["note"] != ""].head(MOST_BUDGET_NOTES))
+        for row in rows_of(budgets[budgets["note"] != ""].head(MAX_BUDGET_NOTES))
     ]
     shown = budget_table(rows_of(budgets), has_builds="build" in budgets)
     return (shown, *((Notes(tuple(lines)),) if lines else ()))
@@ -285,9 +287,9 @@ def builds_table(metrics: pd.DataFrame, label: str) -> Table:
 
 def _named_once(row: Row) -> Cell:
     """A metric's name, where its first build stands."""
-    known = row["layer"] in LAYERS
-    named = level_name(row["name"]) if known else f"{row['name']} {row['unit']}"
-    return Cell(named if row["first"] else "", code=not known)
+    is_known = row["layer"] in LAYERS
+    named = level_name(row["name"]) if is_known else f"{row['name']} {row['unit']}"
+    return Cell(named if row["first"] else "", code=not is_known)
 
 
 def _of_build(row: Row) -> Cell:
@@ -314,8 +316,8 @@ def groups_table(groups: pd.DataFrame, pair: Pair, *, noted: bool = True) -> Tab
 
 def _count(count: float) -> str:
     """A count; of a rate, no whole number."""
-    whole = count == round(count) or abs(count) >= WHOLE
-    return format_count(round(count)) if whole else f"{count:.3g}"
+    is_whole = count == round(count) or abs(count) >= WHOLE
+    return format_count(round(count)) if is_whole else f"{count:.3g}"
 
 
 def _value_cell(value: float | None, unit: str) -> Cell:

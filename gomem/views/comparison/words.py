@@ -47,7 +47,10 @@ _LEVELS = {
     "heap_peak_bytes": "largest heap",
     "heap_goal_bytes": "heap goal, last",
     "requests_per_second": "requests",
-    **{f"latency_{one}_seconds": f"latency {one}" for one in ("mean", "p50", "p90", "p95", "p99")},
+    **{
+        f"latency_{name}_seconds": f"latency {name}"
+        for name in ("mean", "p50", "p90", "p95", "p99")
+    },
     "latency_max_seconds": "latency, slowest",
     "error_fraction": "errors",
     "load_requests": "total requests",

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from gomem.views.document import Block
 
 UNIT_NAMES = {"B": "bytes", "s": "seconds", "ns": "nanoseconds", "B/s": "bytes a second"}
-OF_FRAMES = ("inputs", "capture", "analysis", "comparison")  # folders whose modules make frames
+FRAME_FOLDERS = ("inputs", "capture", "analysis", "comparison")  # folders whose modules make frames
 SHOWN_PLACES = 3
 EACH = "[]"  # in the path of a JSON field: each element of a list
 _THRESHOLD = re.compile(r"^    (\w+): (.*(?:\n {8,}.*)*)", re.MULTILINE)
@@ -188,7 +188,7 @@ def _columns() -> Iterator[Term]:
 
 def dictionaries() -> Iterator[tuple[str, str, tuple[Column, ...]]]:
     """Module, name and columns of each data dictionary, also where it is imported."""
-    for folder in OF_FRAMES:
+    for folder in FRAME_FOLDERS:
         package = import_module(f"gomem.{folder}")
         for found in walk_packages(package.__path__, f"{package.__name__}."):
             for name, value in vars(import_module(found.name)).items():

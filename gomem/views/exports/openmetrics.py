@@ -74,7 +74,7 @@ def _samples(
     value = getattr(summary, family.value)
     if family.value == "allocation_rate":
         bounds = {"estimate": value.value, "low": value.low, "high": value.high}
-        return [(_labelled("", {**labels, "bound": name}), one) for name, one in bounds.items()]
+        return [(_labelled("", {**labels, "bound": name}), bound) for name, bound in bounds.items()]
     if family.kind == "summary":
         found = [
             (_labelled("", {**labels, "quantile": quantile}), getattr(value, name))

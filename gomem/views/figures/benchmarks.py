@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 NAMES, VERDICTS = 2.3, 1.5  # inches beside the rows
 EXTREME = 5.0  # times as much, or as little: from there on the axis is one of decades
-LEAST_DECADE = -6
+MIN_DECADE = -6
 ENDINGS = ("_bytes_per_second", "_per_second", "_cpu_seconds", "_bytes", "_seconds", "_fraction")
 
 
@@ -63,7 +63,7 @@ def _scale(panel: Panel, rows: Sequence[Mapping[str, Any]]) -> None:
         panel.x.scale = Scale(-0.02 * high, high * 1.08)
         ticks = multiple_ticks(high)
     else:  # what fell to 0 stands at the beginning of the axis
-        first = max(LEAST_DECADE, math.floor(math.log10(low)) - has_zero)
+        first = max(MIN_DECADE, math.floor(math.log10(low)) - has_zero)
         last = max(math.ceil(math.log10(high)), first + 1)
         panel.x.scale = Scale(0.8 * 10.0**first, 1.25 * 10.0**last, log=True)
         ticks = [10.0**power for power in range(first, last + 1)]

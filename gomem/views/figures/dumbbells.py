@@ -22,7 +22,8 @@ if TYPE_CHECKING:
     import pandas as pd
 
 NAMES, WORDS = 1.8, 2.5  # inches beside the rows
-LEAST, MOST = 1 / 1000, 1000.0  # multiples that are drawn; what lies beyond stands at the end
+# Multiples that are drawn; what lies beyond stands at the end.
+MIN_RATIO, MAX_RATIO = 1 / 1000, 1000.0
 MANY = 1000  # from the lowest to the highest: no room for every tick's name
 ROOM = 1.15  # beyond the first and the last
 TICKS = (0.001, 0.01, 0.1, 0.2, 0.5, 1, 2, 5, 10, 100, 1000)
@@ -34,7 +35,9 @@ def plot_dumbbells(
     """Draw each metric (a row of `METRICS`) that has a value above 0 before, by its title."""
     rows = rows_of(metrics[have_multiples(metrics)])
     chart, panel = rows_panel(len(rows), left=NAMES, right=WORDS)
-    ratios = [min(MOST, max(LEAST, row["after_median"] / row["before_median"])) for row in rows]
+    ratios = [
+        min(MAX_RATIO, max(MIN_RATIO, row["after_median"] / row["before_median"])) for row in rows
+    ]
     for place, ratio in enumerate(ratios):
         panel.line([1.0, ratio], [place] * 2, Look(edge=INK, width=1.2, opacity=MUTED))
         for (colour, marker, _), at in zip(SIDES.values(), (1.0, ratio), strict=True):
@@ -45,8 +48,8 @@ def plot_dumbbells(
     label_rows(panel, names, [", ".join(filter(None, both)) for both in words])
     low, high = min([0.5, *ratios]) / ROOM, max([2.0, *ratios]) * ROOM
     panel.x.scale = Scale(low, high, log=True)
-    wide = high / low > MANY  # too many ticks for their names
-    unnamed = {0.2, 0.5, 2, 5} if wide else set()
+    is_wide = high / low > MANY  # too many ticks for their names
+    unnamed = {0.2, 0.5, 2, 5} if is_wide else set()
     ticks = [tick for tick in TICKS if low <= tick <= high and tick not in unnamed]
     panel.x.name(ticks, [f"×{tick:g}" for tick in ticks], grid=True)
     panel.rule(Look(edge=INK, width=0.8, opacity=MUTED), x=1)

@@ -30,8 +30,8 @@ if TYPE_CHECKING:
 WIDTH, ROW = 960, 18  # of the drawing's own units, which are about pixels
 GAP = 0.8  # between frames side by side
 CHARACTER = 6.7  # how wide one is, in the same
-MOST_NAME = 300  # characters of a name; Go's longest, of generic types, are about as long
-LEAST_LABEL = 3  # characters: a shorter piece of a name says nothing
+MAX_NAME = 300  # characters of a name; Go's longest, of generic types, are about as long
+MIN_LABEL = 3  # characters: a shorter piece of a name says nothing
 TEXT = "#17191c"  # dark on all fillings, which are the same on light and on dark paper
 WHOLE = "#b9bec3"
 PACKAGES = ("#f2c879", "#e8a35c", "#9fcbe8", "#a8d5a2", "#d8b7dd", "#e5d98b")
@@ -125,7 +125,7 @@ def draw_flame(tree: CallTree, *, upwards: bool = False, name: str = "flame") ->
 
 def known_name(name: str) -> str:
     """A name as a page can hold it: on one line, without control characters, not without end."""
-    return printable(beginning(name, MOST_NAME))
+    return printable(beginning(name, MAX_NAME))
 
 
 def shortened(name: str, width: float) -> str:
@@ -136,7 +136,7 @@ def shortened(name: str, width: float) -> str:
     room = int((width - 4) / CHARACTER)
     if len(short) <= room:
         return short
-    return f"{short[: room - 1]}…" if room >= LEAST_LABEL else ""
+    return f"{short[: room - 1]}…" if room >= MIN_LABEL else ""
 
 
 @dataclass(frozen=True)

@@ -22,7 +22,7 @@ LEFT, RIGHT, TOP, FOOT = 0.78, 0.12, 0.36, 0.42
 LEGEND_ROW = 0.18
 LEGEND_COLUMNS = 4
 LEGEND_CHARACTERS = 62  # so many of names stand side by side
-FEW = 40  # so many moments have room for a mark each
+MAX_MARKED = 40  # so many moments have room for a mark each
 NAMES = 8  # so many moments have room for their names
 NAME_CHARACTERS = 14
 ACROSS, SMALL, GAP, TITLE, SMALL_FOOT = 3, 1.35, 0.16, 0.4, 0.3  # small multiples
@@ -147,7 +147,7 @@ def _name_moments(
 
 
 def _draw(panel: Panel, at: np.ndarray, values: pd.DataFrame, high: float) -> None:
-    mark_all = len(at) <= FEW
+    mark_all = len(at) <= MAX_MARKED
     for column, (colour, mark, dash) in zip(values, LINES[: values.shape[1]], strict=True):
         level = values[column].to_numpy(float, na_value=np.nan)
         known = ~np.isnan(level)  # a moment that does not say it is no gap in the line

@@ -66,10 +66,10 @@ def _draw_quantiles(panel: Panel, quantiles: pd.DataFrame) -> None:
     for line, (quantile, label) in enumerate(MARKED.items()):
         seconds = max(float(values[quantile]), panel.x.scale.low)
         panel.rule(Look(edge=INK, width=1.0, dash="--"), x=seconds)
-        to_the_right = panel.x.scale.shares(seconds) < 0.5
+        is_to_the_right = panel.x.scale.shares(seconds) < 0.5
         panel.words(
             f"{label} {format_seconds(values[quantile])}", seconds, "top", up=2 + 10 * line,
-            anchor="start" if to_the_right else "end", upright="bottom", size=7.5,
+            anchor="start" if is_to_the_right else "end", upright="bottom", size=7.5,
         )  # fmt: skip
 
 

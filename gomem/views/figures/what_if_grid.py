@@ -72,8 +72,8 @@ def _shades(cores: np.ndarray) -> np.ndarray:
 def _draw_field(panel: Panel, row: dict[str, Any], place: tuple[int, int], shade: float) -> None:
     left, top = place
     panel.bar(left, top, 1, 1, Look(BLUE, opacity=float(shade)))
-    met = row["bound_by"] == "live heap"
-    panel.bar(left, top, 1, 1, Look("none", "////" if met else "", EDGE if met else INK, 0.6))
+    is_met = row["bound_by"] == "live heap"
+    panel.bar(left, top, 1, 1, Look("none", "////" if is_met else "", EDGE if is_met else INK, 0.6))
     rate, peak = row["cycles_per_second"], format_bytes(row["peak_heap_bytes"])
     panel.words(f"{rate:.3g}/s", left + 0.5, top + 0.34, anchor="middle", bold=True)
     panel.words(peak, left + 0.5, top + 0.70, anchor="middle", size=7.5)

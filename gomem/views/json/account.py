@@ -80,8 +80,8 @@ def _bounds(of: str, at: str, means: str, unit: str = "B") -> tuple[Key, Key]:
     low, high = attrgetter(f"{at}low"), attrgetter(f"{at}high")
     prefix = f"{of}_" if of else ""
     return (
-        plain(f"{prefix}low", "int64", unit, f"{means}, at least.", lambda one: round(low(one))),
-        plain(f"{prefix}high", "int64", unit, "The same, at most.", lambda one: round(high(one))),
+        plain(f"{prefix}low", "int64", unit, f"{means}, at least.", lambda part: round(low(part))),
+        plain(f"{prefix}high", "int64", unit, "The same, at most.", lambda part: round(high(part))),
     )
 
 
@@ -110,7 +110,8 @@ ACCOUNT = inner(
             plain("name", "str", "", "A function, a kind of mapping, or a file.", _name),
             plain("own_function", "str", "",
                   "The program's own function to look at; null without one.",
-                  lambda one: None if one.own_function is None else Function(one.own_function),
+                  lambda holder: (None if holder.own_function is None
+                                  else Function(holder.own_function)),
                   **TEXT_OR_NULL),
             *_bounds("", "", "Change"), many=True,
         ),

@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 
     from gomem.diagnosis.diagnosis import Diagnosis
 
-MOST_ROWS = 10  # a moment
-MOST_STACKS = 100
+MAX_ROWS = 10  # a moment
+MAX_STACKS = 100
 SAMPLE_TYPE = Column("sample_type", "str", "", "Sample type of the profile, such as inuse_space.")
 UNIT = Column("unit", "str", "", "Its unit, as the profile declares it: bytes or count.")
 TOTAL = Column("total", "int64", "", "Total of the profile, in the unit.")
@@ -56,7 +56,7 @@ def _sites(diagnosis: Diagnosis) -> list[SitesOfMoment]:
 
 
 def _reasons(diagnosis: Diagnosis) -> list[OfMoment]:
-    return [OfMoment(*one) for one in diagnosis.facts.profiles.reasons.items()]
+    return [OfMoment(*reason) for reason in diagnosis.facts.profiles.reasons.items()]
 
 
 def _found(question: str) -> Callable[[Diagnosis], list[OfMoment]]:
@@ -64,8 +64,8 @@ def _found(question: str) -> Callable[[Diagnosis], list[OfMoment]]:
 
     def answers(diagnosis: Diagnosis) -> list[OfMoment]:
         ask = getattr(diagnosis.facts.profiles, question)
-        each = (OfMoment(moment, ask(moment).head(MOST_ROWS)) for moment in diagnosis.sites)
-        return [one for one in each if len(one.told)]
+        each = (OfMoment(moment, ask(moment).head(MAX_ROWS)) for moment in diagnosis.sites)
+        return [answer for answer in each if len(answer.told)]
 
     return answers
 
@@ -110,7 +110,7 @@ GROWTH = inner(
     plain("horizon_seconds", "float64", "s", "Time beyond the last profile that is projected.",
           "facts.profiles.growth_horizon_seconds", **NUMBER),
     frame("stacks", STACKS, "Stacks, the fastest growing first.",
-          lambda diagnosis: diagnosis.growth.head(MOST_STACKS), shape={"enum": list(SHAPES)},
+          lambda diagnosis: diagnosis.growth.head(MAX_STACKS), shape={"enum": list(SHAPES)},
           **SLOPES),
     get=lambda diagnosis: None if diagnosis.facts.profiles.heap_series is None else diagnosis,
     nullable=True,

@@ -75,7 +75,7 @@ class Named(NamedTuple):
 def _side(side: str) -> tuple[Column, ...]:
     """A metric's columns of one side, by the names that they have in an object of their own."""
     mine = (column for column in METRICS if column.name.startswith(f"{side}_"))
-    return tuple(replace(one, name=one.name.removeprefix(f"{side}_")) for one in mine)
+    return tuple(replace(column, name=column.name.removeprefix(f"{side}_")) for column in mine)
 
 
 def _metrics(named: Named) -> pd.DataFrame:
@@ -83,7 +83,7 @@ def _metrics(named: Named) -> pd.DataFrame:
     metrics = named.compared.metrics
     told = metrics[[name for name in metrics if not name.startswith(("before_", "after_"))]]
     for place, side in enumerate(SIDES, start=3):
-        own = {f"{side}_{one.name}": one.name for one in _side(side)}
+        own = {f"{side}_{column.name}": column.name for column in _side(side)}
         summed = rows_json(metrics[[*own]].rename(columns=own))
         told = told.assign(**{side: summed})
         told.insert(place, side, told.pop(side))
@@ -97,7 +97,7 @@ _MEASURED = Key(
     "metrics",
     frame(
         "metrics",
-        [one for one in METRICS if not one.name.startswith(("before_", "after_"))],
+        [column for column in METRICS if not column.name.startswith(("before_", "after_"))],
         "Those of memory and collector are one value a capture.",
         verdict=words(VERDICTS),
         **_SIDES,
@@ -158,7 +158,10 @@ class Several(NamedTuple):
     def each(self) -> list[Named]:
         """Each build's whole comparison with the baseline."""
         compared = self.compared
-        return [Named(one, compared.baseline, name) for name, one in compared.comparisons.items()]
+        return [
+            Named(comparison, compared.baseline, name)
+            for name, comparison in compared.comparisons.items()
+        ]
 
 
 COMPARE_BUILDS = shape(

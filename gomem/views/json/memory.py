@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from gomem.analysis.mappings.changes import MAPPING_CHANGES, STATES
 from gomem.analysis.mappings.kinds import BY_KIND, KINDS
 from gomem.analysis.memory.cgroup import CGROUP_COUNTERS, CgroupUse
-from gomem.analysis.memory.groups import GROUPS, HEAP_CLAIMS, MEMORY_GROUPS, OF_GO_HEAP
+from gomem.analysis.memory.groups import GO_HEAP_GROUPS, GROUPS, HEAP_CLAIMS, MEMORY_GROUPS
 from gomem.analysis.memory.ledger import CONFIDENCE, LEDGER_PARTS, LEDGER_SIDES, PARTS, Ledger
 from gomem.analysis.memory.ledger_change import LAYER_OF_PART, PART_CHANGES, VERDICTS, LedgerChange
 from gomem.analysis.memory.limits import LIMIT_STEPS, AddressSpace, LimitAdvice, WorstCase
@@ -72,7 +72,7 @@ def _groups(facts: MomentFacts) -> pd.DataFrame:
 def _steps(diagnosis: Diagnosis) -> list[Step]:
     """From each moment to the next; from the baseline first."""
     against = diagnosis.change_against_baseline
-    steps = [Step(one, of_baseline=False) for one in diagnosis.changes]
+    steps = [Step(change, of_baseline=False) for change in diagnosis.changes]
     return steps if against is None else [Step(against, of_baseline=True), *steps]
 
 
@@ -106,7 +106,7 @@ LEDGER = inner(
         group=words(GROUPS), bytes=SIZE,
         keys=[frame("claims", HEAP_CLAIMS,
                     "Memory reserved for the Go heap by part, where RSS is not broken down.",
-                    itemgetter("claims"), group=words(OF_GO_HEAP), claimed_bytes=SIZE)],
+                    itemgetter("claims"), group=words(GO_HEAP_GROUPS), claimed_bytes=SIZE)],
     ),
     frame("checks", LEDGER_CHECKS, "Other totals of the kernel, and their distance from RSS.",
           "ledger.checks", bytes=SIZE),
@@ -152,7 +152,7 @@ LIMITS = inner(
               "RSS once everything reserved by Go becomes resident.", "case.worst_bytes"),
         plain("retaken_rss_bytes", "int64", "B",
               "RSS once, in addition, everything released is reused.", "case.retaken_bytes"),
-        get=lambda limits: [Worst(*one) for one in limits.worst.items()], many=True,
+        get=lambda limits: [Worst(*case) for case in limits.worst.items()], many=True,
     ),
     inner(
         "cgroup", "How full the cgroup is; null without its files.",

@@ -59,31 +59,31 @@ if TYPE_CHECKING:
 
 SCHEMA = "gomem.report/1"
 CODES = [cause.code for cause in CAUSES]
-SEVERITIES = [str(one) for one in sorted(Severity, reverse=True)]
+SEVERITIES = [str(severity) for severity in sorted(Severity, reverse=True)]
 
 
 class Told(NamedTuple):
     """A finding or a verdict, and the diagnosis whose moments its sentences name."""
 
-    one: Any
+    answer: Any
     diagnosis: Diagnosis
 
     @property
     def evidence(self) -> list[Told]:
         """What proves a finding."""
-        return [Told(one, self.diagnosis) for one in self.one.evidence]
+        return [Told(evidence, self.diagnosis) for evidence in self.answer.evidence]
 
     @property
     def value(self) -> Any:
         """Of evidence: words with their names of moments, numbers as they are."""
-        value = self.one.value
+        value = self.answer.value
         return typed_value(value, self.diagnosis) if isinstance(value, str) else value
 
 
 def _sentence(kind: type, name: str) -> Key:
     """A sentence of a finding or a verdict, as its class describes it."""
     (own,) = of_class(kind, name)
-    return Key(name, own.shape, lambda told: typed(getattr(told.one, name), told.diagnosis))
+    return Key(name, own.shape, lambda told: typed(getattr(told.answer, name), told.diagnosis))
 
 
 def _artefacts(name: str, means: str, get: Callable[[Any], tuple[Capture, str]]) -> Key:
@@ -114,7 +114,7 @@ def _time(time: Any) -> str | None:
 
 def _release(end: str) -> Callable[[GoVersion], str | None]:
     """The oldest or the newest release that it can be."""
-    return lambda known: None if (one := getattr(known, end)) is None else str(one)
+    return lambda known: None if (release := getattr(known, end)) is None else str(release)
 
 
 def _function(name: str) -> Callable[[Site], Function]:
@@ -148,7 +148,8 @@ def _moments(capture: Capture) -> list[dict[str, Any]]:
 
 
 CAPTURE = (
-    plain("name", "str", "", "Its name in reports.", lambda one: CaptureName(one.capture.name)),
+    plain("name", "str", "", "Its name in reports.",
+          lambda diagnosis: CaptureName(diagnosis.capture.name)),
     plain("go_version", "str", "", "The release; null unless it is known exactly.",
           "go_version.text", **TEXT_OR_NULL),
     inner(
@@ -193,40 +194,40 @@ VERDICT = inner(
     "verdict",
     "The answer: where the memory is, what moved it there, who holds it, what to do.",
     _sentence(Verdict, "sentence"),
-    *of_class(Verdict, "code", "one.", code=words_or_null(CODES)),
+    *of_class(Verdict, "code", "answer.", code=words_or_null(CODES)),
     plain("severity", "str", "",
           "How much it matters now; null where nothing is out of the ordinary.",
-          lambda told: None if told.one.severity is None else str(told.one.severity),
+          lambda told: None if told.answer.severity is None else str(told.answer.severity),
           **words_or_null(SEVERITIES)),
-    moment("moment", "Moment that it is about; null if no moment has memory figures.", "one.moment",
-           nullable=True),
-    *of_class(Verdict, "rss_bytes", "one.", rss_bytes=SIZE),
+    moment("moment", "Moment that it is about; null if no moment has memory figures.",
+           "answer.moment", nullable=True),
+    *of_class(Verdict, "rss_bytes", "answer.", rss_bytes=SIZE),
     texts("whose", "What retains the Go heap, and what bounds it; sentences.",
-          lambda told: [typed(sentence, told.diagnosis) for sentence in told.one.whose]),
+          lambda told: [typed(sentence, told.diagnosis) for sentence in told.answer.whose]),
     _sentence(Verdict, "next_step"),
-    *of_class(Verdict, "further", "one."),
+    *of_class(Verdict, "further", "answer."),
     get=lambda diagnosis: Told(diagnosis.verdict, diagnosis),
 )  # fmt: skip
 FINDINGS = inner(
     "findings",
     "Known causes that apply, one finding a cause, ranked by their cost now.",
-    *of_class(Finding, "code", "one.", code=words(CODES)),
-    plain("severity", "str", "", "Severity.", lambda told: str(told.one.severity),
+    *of_class(Finding, "code", "answer.", code=words(CODES)),
+    plain("severity", "str", "", "Severity.", lambda told: str(told.answer.severity),
           **words(SEVERITIES)),
-    *of_class(Finding, "confidence", "one.", confidence=words(CONFIDENCES)),
+    *of_class(Finding, "confidence", "answer.", confidence=words(CONFIDENCES)),
     moment("moment", "Last moment at which it holds; null for the whole capture.",
-           "one.moment", nullable=True),
+           "answer.moment", nullable=True),
     texts("moments", "All moments at which it holds; empty for the whole capture.",
-          lambda told: map(MomentName, told.one.moments)),
-    *of_class(Finding, "now over bytes cpu_fraction", "one."),
+          lambda told: map(MomentName, told.answer.moments)),
+    *of_class(Finding, "now over bytes cpu_fraction", "answer."),
     _sentence(Finding, "title"),
     inner(
         "evidence", "The numbers behind it.",
         plain("artefact", "str", "", "File that holds it, or the values it was computed from.",
-              lambda told: typed_paths(told.one.artefact)),
-        *of_class(Evidence, "field", "one."),
+              lambda told: typed_paths(told.answer.artefact)),
+        *of_class(Evidence, "field", "answer."),
         plain("value", "str", "", "Value, in the unit.", type=["integer", "number", "string"]),
-        *of_class(Evidence, "unit", "one.", unit=words(sorted(UNITS))), many=True,
+        *of_class(Evidence, "unit", "answer.", unit=words(sorted(UNITS))), many=True,
     ),
     inner(
         "sites", "Places in the program to change.",
@@ -246,12 +247,12 @@ FINDINGS = inner(
                 ("low", "Growth, at least."), ("high", "The same, at most.")
             )
         ),
-        get="one.sites", many=True,
+        get="answer.sites", many=True,
     ),
-    *of_class(Finding, "mechanism", "one."),
+    *of_class(Finding, "mechanism", "answer."),
     _sentence(Finding, "next_step"),
-    texts("references", "Issues and documents.", "one.references"),
-    get=lambda diagnosis: [Told(one, diagnosis) for one in diagnosis.findings], many=True,
+    texts("references", "Issues and documents.", "answer.references"),
+    get=lambda diagnosis: [Told(finding, diagnosis) for finding in diagnosis.findings], many=True,
 )  # fmt: skip
 REPORT = shape(
     "Where the memory of one Go process went. Values are base units: bytes, seconds, fractions. "

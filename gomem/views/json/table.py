@@ -57,7 +57,7 @@ Getter = Callable[[Any], Any]
 COUNT: Schema = {UNIT: "count", "minimum": 0}
 _DTYPES = {"int": "int64", "int | None": "Int64", "bool": "bool", "str": "str"}
 _DTYPES |= {"bool | None": "boolean", "str | None": "str", "Text": "str"}
-_OF_HINTS = {"str | None": TEXT_OR_NULL}
+_BY_HINT = {"str | None": TEXT_OR_NULL}
 _UNITS = {"bytes_per_second": "B/s", "bytes": "B", "seconds": "s", "fraction": "fraction"}
 _ATTRIBUTE = re.compile(r"^    (\w+): (.*(?:\n {8,}.*)*)", re.MULTILINE)
 
@@ -166,11 +166,11 @@ def inner(
 
     `get` says where its answer is, or its name.
     """
-    one = shape("" if many or nullable else means, *keys)
+    single = shape("" if many or nullable else means, *keys)
     if many:
-        told = Shape(listed(one.schema, means), lambda answers: [*map(one.json, answers)])
+        told = Shape(listed(single.schema, means), lambda answers: [*map(single.json, answers)])
     else:
-        told = or_none(one, means) if nullable else one
+        told = or_none(single, means) if nullable else single
     return Key(name, told, _getter(get or name))
 
 
@@ -190,7 +190,7 @@ def texts(name: str, means: str, get: str | Getter = "") -> Key:
 def moment(name: str, means: str, get: str | Getter = "", *, nullable: bool = False) -> Key:
     """A key that holds the name of a moment."""
     said = _getter(get or name)
-    of: Getter = lambda answer: None if (one := said(answer)) is None else MomentName(one)  # noqa: E731
+    of: Getter = lambda answer: None if (found := said(answer)) is None else MomentName(found)  # noqa: E731
     return plain(name, "str", "", means, of, **({"type": ["string", "null"]} if nullable else {}))
 
 
@@ -200,8 +200,12 @@ def columns(
 ) -> tuple[Key, ...]:  # fmt: skip
     """Keys that hold what columns describe, each by its name; `get` finds them in the answer."""
     return tuple(
-        Key(one.name, Shape(value(one) | narrowed.get(one.name, {}), _itself), get(at + one.name))
-        for one in described
+        Key(
+            column.name,
+            Shape(value(column) | narrowed.get(column.name, {}), _itself),
+            get(at + column.name),
+        )
+        for column in described
     )
 
 
@@ -278,7 +282,7 @@ def _described(kind: type, name: str) -> Schema:
         hint, means = kind.__annotations__[name], _sentences(kind).get(name, "")
     unit = next((unit for word, unit in _UNITS.items() if name.endswith(word)), "")
     described = value(Column(name, _DTYPES.get(hint, "float64"), unit, means))
-    return described | {"description": re.sub(r"\bNone\b", "null", means)} | _OF_HINTS.get(hint, {})
+    return described | {"description": re.sub(r"\bNone\b", "null", means)} | _BY_HINT.get(hint, {})
 
 
 @cache

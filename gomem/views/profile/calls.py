@@ -27,10 +27,13 @@ def render_tree_text(tree: pd.DataFrame, unit: str) -> str:
     for row in rows_of(tree):
         if about not in (None, row["function"]):
             rows.append(("", "", "", RULE))
-        about, of_itself = row["function"], row["relation"] == "self"
+        about, is_of_itself = row["function"], row["relation"] == "self"
         name = printable(row["other"]) + " (inline)" * row["inlined"]
-        named = f"| {name}" if of_itself else f"    {name}"
-        flat, share = shown(row["flat"]) if of_itself else "", format_fraction(row["cum_fraction"])
+        named = f"| {name}" if is_of_itself else f"    {name}"
+        flat, share = (
+            shown(row["flat"]) if is_of_itself else "",
+            format_fraction(row["cum_fraction"]),
+        )
         rows.append((flat, shown(row["cum"]), share, named))
     return "\n".join(aligned(rows)) + "\n"
 

@@ -85,8 +85,8 @@ def _cells(
 ) -> list[str]:
     """A value, its interval if there are any, and its share."""
     low, high = row[f"{word}_low"], row[f"{word}_high"]
-    known = not (is_unknown(low) or is_unknown(high))
-    bounds = [f"{shown(low)} – {shown(high)}" if known else ""] if with_interval else []
+    is_known = not (is_unknown(low) or is_unknown(high))
+    bounds = [f"{shown(low)} – {shown(high)}" if is_known else ""] if with_interval else []
     return [shown(row[word]), *bounds, format_fraction(row[f"{word}_fraction"])]
 
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 LARGEST = 12  # mappings shown for each change
 FIGURES = 4  # changes drawn; each is some 10 kB of SVG
 CAPTION = "The change of each part; together they make up the change in RSS."
-LEAST_BYTES = 64 << 10  # a mapping that moved by less explains nothing
+MIN_BYTES = 64 << 10  # a mapping that moved by less explains nothing
 
 
 def _from_to(step: Change) -> Text:
@@ -116,7 +116,7 @@ def _change_blocks(step: Change, name: str, caption: str, *, words: str = "") ->
 
 def _mappings(mappings: pd.DataFrame, place: Text) -> list[Block]:
     """Matched mappings, those that moved most first: grew, shrank, new, gone."""
-    moved = mappings[mappings["change_bytes"].abs() >= LEAST_BYTES]
+    moved = mappings[mappings["change_bytes"].abs() >= MIN_BYTES]
     if moved.empty:
         return []
     shown: list[Block] = [table(place + ", by mapping", MAPPINGS, moved.head(LARGEST))]

@@ -46,7 +46,7 @@ if TYPE_CHECKING:
     from gomem.analysis.collector.pauses import GcPauses
     from gomem.analysis.collector.triggers import GcTriggers
 
-MOST_ROWS = 24  # phases, runs, lines
+MAX_ROWS = 24  # phases, runs, lines
 TIMELINE = (
     clock("from", "begin_seconds"),
     count("GCs", "cycles"),
@@ -166,8 +166,8 @@ def histogram_table(pauses: GcPauses) -> Table:
 
 def mmu_table(utilization: MutatorUtilization) -> Table:
     """The curve, and where each worst window begins; in which run, where there are several."""
-    many = utilization.curve["run"].dropna().unique().size > 1
-    columns = MMU if many else MMU[:-1]
+    are_many = utilization.curve["run"].dropna().unique().size > 1
+    columns = MMU if are_many else MMU[:-1]
     return table("Minimum mutator utilisation", columns, utilization.curve)
 
 
@@ -179,7 +179,7 @@ def activity_table(timeline: pd.DataFrame) -> Table:
 def scavenges_table(scavenges: pd.DataFrame) -> Table:
     """Lines that gave back most, in order of time."""
     worked = scavenges[scavenges["released_bytes"].fillna(0) > 0]
-    most = worked.sort_values("released_bytes", ascending=False, kind="stable").head(MOST_ROWS)
+    most = worked.sort_values("released_bytes", ascending=False, kind="stable").head(MAX_ROWS)
     caption = f"The {len(most)} lines that returned most, of {format_count(len(scavenges))}"
     return table(caption, SCAVENGES, most.sort_index())
 
@@ -228,11 +228,11 @@ def triggers_notes(triggers: GcTriggers) -> tuple[str, ...]:
 
 def live_heap_table(live: tuple[LiveHeap, ...]) -> Table:
     """The slope of the live heap in each run; of very many, those that were watched longest."""
-    shown = sorted(live, key=lambda one: one.seconds, reverse=True)[:MOST_ROWS]
+    shown = sorted(live, key=lambda run: run.seconds, reverse=True)[:MAX_ROWS]
     caption = "Live heap after the start-up"
     if len(shown) < len(live):
         caption += f": the longest {len(shown)} of {len(live)} runs"
-    return table(caption, LIVE_HEAP, sorted(shown, key=lambda one: one.run))
+    return table(caption, LIVE_HEAP, sorted(shown, key=lambda run: run.run))
 
 
 def growth_words(live: LiveHeap | None) -> str:
@@ -252,6 +252,6 @@ def growth_words(live: LiveHeap | None) -> str:
 def phases_table(phases: pd.DataFrame) -> Table:
     """The phases of each run; of very many, the longest."""
     longest = phases.assign(length=phases["end_seconds"] - phases["begin_seconds"])
-    shown = longest.sort_values("length", ascending=False, kind="stable").head(MOST_ROWS)
+    shown = longest.sort_values("length", ascending=False, kind="stable").head(MAX_ROWS)
     more = f", the longest {len(shown)} of {len(phases)}" if len(shown) < len(phases) else ""
     return table(f"Phases{more}", PHASE, shown.sort_index())

@@ -36,7 +36,7 @@ def findings_section(diagnosis: Diagnosis) -> Section:
 
 def _gist(diagnosis: Diagnosis) -> str:
     """How many of each severity, the worst first."""
-    severities = [one.severity for one in diagnosis.findings]
+    severities = [finding.severity for finding in diagnosis.findings]
     if not severities:
         return f"none of {len(CAUSES)} causes"
     each = ((severity, severities.count(severity)) for severity in reversed(Severity))
@@ -71,11 +71,16 @@ def _when(finding: Finding) -> tuple[str, ...]:
 
 def _evidence_table(finding: Finding, diagnosis: Diagnosis) -> Table:
     """What proves a finding; words read from the left, numbers from the right."""
-    words = any(isinstance(one.value, str) and len(one.value) > WORD for one in finding.evidence)
+    has_words = any(
+        isinstance(evidence.value, str) and len(evidence.value) > WORD
+        for evidence in finding.evidence
+    )
     columns = (
-        code("artefact", lambda one: typed_paths(one.artefact)),
+        code("artefact", lambda evidence: typed_paths(evidence.artefact)),
         code("field", attrgetter("field")),
-        Column("value", lambda one: _value_cell(one, diagnosis), "<" if words else ">"),
+        Column(
+            "value", lambda evidence: _value_cell(evidence, diagnosis), "<" if has_words else ">"
+        ),
     )
     return table(f"Evidence for {finding.code}", columns, finding.evidence)
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 IN_USE, ALLOCATED = "inuse_space", "alloc_space"
 WORDS = {IN_USE: "have in use", ALLOCATED: "have allocated since the start"}
 HOW = "A colour is a package. Point at a frame for its numbers; click to zoom, where scripts run."
-OF_TWO = (
+HOW_COMPARED = (
     "orange is more, blue less, hatched what sampling alone may explain; a frame is as wide as "
     "the larger of the two sides."
 )
@@ -74,7 +74,7 @@ def change_flames(trees: Mapping[str, Callable[[], CallTree]]) -> tuple[Block, .
 
 
 def _of_two(sample_type: str, against: str) -> str:
-    return f"By call, {sample_type} {against}: {OF_TWO}"
+    return f"By call, {sample_type} {against}: {HOW_COMPARED}"
 
 
 def _figure(caption: str, tree: Callable[[], CallTree | None], name: str) -> Figure:

@@ -45,7 +45,7 @@ def ledger_section(diagnosis: Diagnosis) -> Section | None:
     first = first_of(known, diagnosis)
     ranked = sorted(known, key=lambda name: name != first)
     blocks = {
-        name: _blocks(diagnosis, facts, place, drawn=ranked.index(name) < WATERFALLS)
+        name: _blocks(diagnosis, facts, place, is_drawn=ranked.index(name) < WATERFALLS)
         for place, (name, facts) in enumerate(known.items(), start=1)
     }
     sizes = {
@@ -58,7 +58,7 @@ def ledger_section(diagnosis: Diagnosis) -> Section | None:
 
 
 def _blocks(
-    diagnosis: Diagnosis, facts: MomentFacts, place: int, *, drawn: bool
+    diagnosis: Diagnosis, facts: MomentFacts, place: int, *, is_drawn: bool
 ) -> tuple[Block, ...]:
     ledger, moment = facts.ledger, MomentName(facts.name)
     assert ledger is not None
@@ -67,7 +67,7 @@ def _blocks(
         before = diagnosis.baseline.by_moment[name]
     groups: list[Block] = [groups_table(facts, moment, before)]
     exact: list[Block] = [parts_table(ledger, moment, diagnosis.baseline_ledger(facts.name))]
-    if drawn:
+    if is_drawn:
         whose = {"groups": facts.groups, "rss_bytes": facts.rss_bytes, "name": f"groups-{place}",
                  "moment": moment}  # fmt: skip
         groups.insert(0, Figure(WHOSE, plot_groups, lambda: whose))

@@ -54,7 +54,7 @@ def limits_section(diagnosis: Diagnosis) -> Section | None:
     said = ["no limit is known"]
     if limits.worst:
         largest = sorted(limits.worst, key=lambda name: -limits.worst[name].worst_bytes)[:MOMENTS]
-        rows = [one for one in limits.worst.items() if one[0] in largest]
+        rows = [pair for pair in limits.worst.items() if pair[0] in largest]
         blocks.append(table(WORST_CASES, WORST, rows))
     if limits.cgroup is None:
         blocks.append(Notes((LACKING,)))
@@ -70,7 +70,7 @@ def limits_section(diagnosis: Diagnosis) -> Section | None:
         blocks.append(advice_table(caption, limits.advice.steps, limits.advice.gomemlimit_bytes))
         blocks.append(Notes((limits.advice.note,)))
     if limits.worst:
-        worst = max(one.worst_bytes for one in limits.worst.values())
+        worst = max(case.worst_bytes for case in limits.worst.values())
         said.append(f"RSS at worst {format_bytes(worst)}")
     return Section("limits", "Distance to the limit", tuple(blocks), gist=", ".join(said))
 

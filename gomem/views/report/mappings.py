@@ -38,8 +38,8 @@ def mappings_section(diagnosis: Diagnosis) -> Section | None:
     blocks: dict[str, tuple[Block, ...]] = {}
     for place, (name, rows) in enumerate(own.items(), start=1):
         # What the kernel does not print has no column.
-        columns = [one for one in COLUMNS if one.heading not in SHOWN
-                   or rows[SHOWN[one.heading]].notna().any()]  # fmt: skip
+        columns = [column for column in COLUMNS if column.heading not in SHOWN
+                   or rows[SHOWN[column.heading]].notna().any()]  # fmt: skip
         kinds = table(text("Mappings by kind, {}", MomentName(name)), columns, rows)
         strip = Figure(CAPTION, plot_address_space, partial(_numbers, diagnosis, name, place))
         blocks[name] = (strip, kinds) if name in drawn else (kinds,)

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from gomem.facts.moment import MomentFacts
 
 SIDE_BY_SIDE = 6  # moments, on a page or in a terminal
-MOST_NAMED = 6  # moments in a sentence
+MAX_NAMED = 6  # moments in a sentence
 CAPTION = "RSS by owner over time"
 COLUMNS = (
     "Snapshots in order, not to scale in time. The line on each column is RSS; hollow above it is "
@@ -51,7 +51,11 @@ def moments_section(diagnosis: Diagnosis) -> Section | None:
 
 def _gist(known: Sequence[MomentFacts]) -> str:
     """RSS at the first and at the last, and where it was highest."""
-    sizes = [(one.rss_bytes, MomentName(one.name)) for one in known if one.rss_bytes is not None]
+    sizes = [
+        (moment.rss_bytes, MomentName(moment.name))
+        for moment in known
+        if moment.rss_bytes is not None
+    ]
     if not sizes:
         return how_many(len(known), "snapshot")
     (first, _), (last, _), highest = sizes[0], sizes[-1], max(sizes)
@@ -70,7 +74,7 @@ def _tables(known: Sequence[MomentFacts], groups: pd.DataFrame) -> list[Block]:
     blocks: list[Block] = [Table(CAPTION, columns, "<" + ">" * len(few), rows)]
     others = [MomentName(facts.name) for place, facts in enumerate(known) if place not in few]
     if others:
-        blocks.append(Notes(("not in this table: " + first_few(others, MOST_NAMED),)))
+        blocks.append(Notes(("not in this table: " + first_few(others, MAX_NAMED),)))
         blocks.append(Folded(f"all {len(known)} snapshots", (_down(known, _lines(known, groups)),)))
     parts = parts_lines([facts.ledger for facts in known if facts.ledger is not None])
     return [*blocks, Folded("Part by part, to the byte", (_down(known, parts, PARTS_CAPTION),))]
@@ -110,9 +114,9 @@ def _lines(known: Sequence[MomentFacts], groups: pd.DataFrame) -> _Lines:
 
 def parts_lines(ledgers: Sequence[Ledger]) -> list[tuple[str, list[Cell]]]:
     """RSS and its parts: label, and a cell for each ledger; parts that are nowhere are left out."""
-    parts = [part for part in PARTS if any(one.part(part) for one in ledgers)]
-    lines = [("RSS", [bytes_cell(one.rss_bytes) for one in ledgers])]
+    parts = [part for part in PARTS if any(ledger.part(part) for ledger in ledgers)]
+    lines = [("RSS", [bytes_cell(ledger.rss_bytes) for ledger in ledgers])]
     for part in parts:
-        sizes = (one.part(part) if one.has(part) else None for one in ledgers)
+        sizes = (ledger.part(part) if ledger.has(part) else None for ledger in ledgers)
         lines.append((part_name(part), list(map(bytes_cell, sizes))))
     return lines

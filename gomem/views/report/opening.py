@@ -11,7 +11,7 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from gomem.charts.look import BLUE, GROUP_LOOK, look_of_group
-from gomem.diagnosis.findings import OF_DATA
+from gomem.diagnosis.findings import DATA_PREFIX
 from gomem.diagnosis.part_words import brief_level
 from gomem.inputs.schema import rows_of
 from gomem.text import Bytes, BytesChange, MomentName, Rate, Seconds, Share, Text, Words, text
@@ -110,9 +110,9 @@ def _keys(
     owners: Owners, large: Sequence[Owner], small: Sequence[Owner], *, is_series: bool
 ) -> tuple[Key, ...]:
     """What the colours stand for: what moved most first, or of one snapshot what is largest."""
-    several = len(owners.totals) > 1
-    changes = several and is_series
-    moved = _change if changes else _spread if several else _largest
+    has_several = len(owners.totals) > 1
+    changes = has_several and is_series
+    moved = _change if changes else _spread if has_several else _largest
     ranked = sorted(large, key=lambda part: -abs(moved(part)))
     keys: list[Key] = []
     for part in ranked:
@@ -206,7 +206,7 @@ def _leads(diagnosis: Diagnosis) -> tuple[Lead, ...]:
     others = [
         finding
         for finding in diagnosis.findings
-        if finding.code != diagnosis.verdict.code and not finding.code.startswith(OF_DATA)
+        if finding.code != diagnosis.verdict.code and not finding.code.startswith(DATA_PREFIX)
     ]
     return tuple(_lead(finding, diagnosis) for finding in others[:LEADS])
 

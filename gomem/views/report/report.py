@@ -60,7 +60,7 @@ def what_if_section(diagnosis: Diagnosis) -> Section | None:
 def _unread_section(diagnosis: Diagnosis) -> Section | None:
     damaged = diagnosis.capture.damaged
     section = damage_section(damaged)
-    files = how_many(len({one.source for one in damaged}), "file")
+    files = how_many(len({place.source for place in damaged}), "file")
     gist = f"{how_many(len(damaged), 'place')} in {files}"
     return None if section is None else replace(section, gist=gist)
 
@@ -129,9 +129,11 @@ def _unfolded(sections: Sequence[Section], diagnosis: Diagnosis) -> tuple[Sectio
     opened = {name for cause in CAUSES if cause.code == code for name in cause.bears_on}
     there = {section.name for section in sections}
     opened |= set([name for name in GROUND if name in there][:1])
-    if any(one.severity >= Severity.WARNING for one in diagnosis.findings):
+    if any(finding.severity >= Severity.WARNING for finding in diagnosis.findings):
         opened.add("findings")
-    return tuple(replace(one, opened=True) if one.name in opened else one for one in sections)
+    return tuple(
+        replace(section, opened=True) if section.name in opened else section for section in sections
+    )
 
 
 def _title(diagnosis: Diagnosis) -> Text:

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from gomem.analysis.scavenger.scavenger import Scavenger
     from gomem.diagnosis.diagnosis import Diagnosis
 
-LEAST_READINGS = 3  # a line through two says no more than the table
+MIN_READINGS = 3  # a line through two says no more than the table
 EPISODES = 16  # rows of the table; of more, those that last longest
 BRIEF_ROWS = 6
 TABLE_ROWS = 24  # of a figure's numbers
@@ -128,7 +128,7 @@ def timed_readings(answer: Scavenger) -> pd.DataFrame:
     rows = answer.retention
     known = rows[rows["seconds"].notna()]
     times = known["seconds"][known["retained_bytes"].notna()]
-    return known if times.nunique() >= LEAST_READINGS else known.iloc[:0]
+    return known if times.nunique() >= MIN_READINGS else known.iloc[:0]
 
 
 def marks_of(answer: Scavenger) -> pd.DataFrame:

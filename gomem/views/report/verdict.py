@@ -44,7 +44,7 @@ def verdict(diagnosis: Diagnosis) -> Verdict:
     said = diagnosis.verdict
     tone = _tone(diagnosis)
     details = (said.moved, said.found, *said.whose)
-    finding = next((one for one in diagnosis.findings if one.code == said.code), None)
+    finding = next((finding for finding in diagnosis.findings if finding.code == said.code), None)
     return Verdict(
         tone,
         _label(tone, said.confidence, diagnosis),

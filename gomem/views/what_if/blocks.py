@@ -52,7 +52,7 @@ def what_if_blocks(answer: WhatIf, *, opened: bool = False) -> tuple[Block, ...]
         return (Paragraph(f"No estimate of other settings: {answer.refused}."),)
     return (
         *(() if opened else _first_screen(answer)),
-        *_advised(answer.advice, said=opened),
+        *_advised(answer.advice, is_said=opened),
         table(EACH_SETTING, GRID, answer.grid),
         Folded(
             "The same as a map, GOMEMLIMIT by GOGC",
@@ -74,13 +74,13 @@ def _first_screen(answer: WhatIf) -> tuple[Block, ...]:
     return (trade_figure(answer), *map(Paragraph, said))
 
 
-def _advised(advice: PodAdvice | None, *, said: bool) -> tuple[Block, ...]:
+def _advised(advice: PodAdvice | None, *, is_said: bool) -> tuple[Block, ...]:
     """What to set for the container, with its arithmetic and its risk."""
     if advice is None:
         return ()
     caption = f"A GOMEMLIMIT for a container of {format_bytes(advice.container_bytes)}"
     steps = advice_table(caption, advice.steps, advice.gomemlimit_bytes)
-    sentences = () if said else (advice_words(advice), *advice_reasons(advice))
+    sentences = () if is_said else (advice_words(advice), *advice_reasons(advice))
     risk = risk_words(advice)
     return (
         *([Paragraph(joined(" ", sentences))] if sentences else []),
@@ -108,21 +108,21 @@ def _ends(heading: str, name: str, words: Callable[[Sequence[float]], Sequence[s
 
 
 def _plain(values: Sequence[float]) -> Sequence[str]:
-    return [digits(values[0], 3), *(digits(one, 2) for one in values[1:])]
+    return [digits(values[0], 3), *(digits(value, 2) for value in values[1:])]
 
 
 def _millicores(values: Sequence[float]) -> Sequence[str]:
-    return _plain([1000 * one for one in values])
+    return _plain([1000 * value for value in values])
 
 
 def _shares(values: Sequence[float]) -> Sequence[str]:
-    return [format_fraction(values[0]), *(f"{100 * one:.1f}" for one in values[1:])]
+    return [format_fraction(values[0]), *(f"{100 * value:.1f}" for value in values[1:])]
 
 
 def _sizes(values: Sequence[float]) -> Sequence[str]:
     """Bytes, the interval in the value's own unit."""
     number, unit = format_bytes(values[0]).split(" ")
-    return [f"{number} {unit}", *(digits(one / BYTE_UNITS[unit], 3) for one in values[1:])]
+    return [f"{number} {unit}", *(digits(value / BYTE_UNITS[unit], 3) for value in values[1:])]
 
 
 def _rate(row: Row) -> Cell:

@@ -29,8 +29,8 @@ def gogc_word(gogc: int | None) -> str:
 
 def limit_word(limit: float | None) -> str:
     """GOMEMLIMIT as people read it."""
-    known = limit is not None and not is_unknown(limit) and not math.isinf(limit)
-    return format_bytes(limit) if known else "none"
+    is_known = limit is not None and not is_unknown(limit) and not math.isinf(limit)
+    return format_bytes(limit) if is_known else "none"
 
 
 def limit_setting(limit: float) -> str:

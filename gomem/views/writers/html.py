@@ -92,11 +92,11 @@ def _choosable(document: Document) -> list[str]:
     there: set[str] = set()
     blocks = [block for section in document.sections for block in section.blocks]
     while blocks:
-        one = blocks.pop()
-        if isinstance(one, Folded):
-            blocks += one.blocks
-        elif isinstance(one, Choice) and len(one.options) > 1:
-            there |= {option.name for option in one.options}
+        block = blocks.pop()
+        if isinstance(block, Folded):
+            blocks += block.blocks
+        elif isinstance(block, Choice) and len(block.options) > 1:
+            there |= {option.name for option in block.options}
     return [name for name in document.moments if name in there]
 
 

@@ -163,7 +163,7 @@ def render_notebook_html(executed: str, *, title: str, hide_code: bool = False) 
     # The id and the words of each heading of the second level, to which headings get those ids.
     prose = "\n".join(cell.source for cell in node.cells if cell.cell_type == "markdown")
     words = [line.removeprefix("## ") for line in prose.splitlines() if line.startswith("## ")]
-    contents = [(_slug(one), one) for one in words]
+    contents = [(_slug(heading), heading) for heading in words]
     script = source_of(flame_script())
     made_by = f"gomem {version('gomem')}"
     metadata = {"name": title, "made_by": made_by, "script_source": script, "contents": contents}

@@ -198,9 +198,9 @@ def _rich_table(table: Table, columns: slice, width: int) -> RichTable:
     # Characters that it takes if no cell is folded.
     rows = [[cell.text for cell in row[columns]] for row in (*table.rows, *table.total)]
     by_column = zip(table.columns[columns], *rows, strict=True)
-    folded = sum(max(map(len, texts)) + 1 for texts in by_column) > width
+    is_folded = sum(max(map(len, texts)) + 1 for texts in by_column) > width
     for heading, side in zip(table.columns[columns], table.sides[columns], strict=True):
-        lines = textwrap.wrap(readable(heading), HEADING) if folded and side == ">" else []
+        lines = textwrap.wrap(readable(heading), HEADING) if is_folded and side == ">" else []
         drawn.add_column(
             "\n".join(lines) or readable(heading),
             justify="right" if side == ">" else "left",

@@ -21,7 +21,7 @@ from gomem.analysis.memory.groups import (
     RUNTIME,
     STACKS,
 )  # fmt: skip
-from gomem.analysis.memory.readings import ALL, GO, GROUPS, NOT_GO, OBJECTS, OF_FILES, Reading
+from gomem.analysis.memory.readings import ALL, FILE_GROUPS, GO, GROUPS, NOT_GO, OBJECTS, Reading
 from gomem.units import MIB
 
 START = Reading(
@@ -161,7 +161,7 @@ def doubtful(total_mib, doubt_mib, groups=(NATIVE, FILES)):
         ),
         pytest.param(
             [doubtful(100, 20, (FILES, PROGRAM))],
-            (GO, frozenset({NATIVE}), OF_FILES),
+            (GO, frozenset({NATIVE}), FILE_GROUPS),
             id="files and program",
         ),
         pytest.param([doubtful(100, 20, (LIVE, NATIVE))], (ALL,), id="nothing"),

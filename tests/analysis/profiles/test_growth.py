@@ -123,7 +123,7 @@ def test_of_countless_stacks_those_with_least_stand_together(monkeypatch, scrape
     """
     No byte is lost: what has no name of its own is in one row.
     """
-    monkeypatch.setattr("gomem.analysis.profiles.growth.MOST_NAMED", 3)
+    monkeypatch.setattr("gomem.analysis.profiles.growth.MAX_NAMED", 3)
 
     laid_out = series_of(scraped)
 

@@ -130,7 +130,7 @@ def test_of_too_many_frames_narrow_ones_go_first(monkeypatch, most, kept):
     All, their caller, and five of 10, 15, 20, 25 and 30 %. The least width is a seventh, and then
     twice as much each time: 28.6 % and 57 %.
     """
-    monkeypatch.setattr(call_tree, "MOST_FRAMES", most)
+    monkeypatch.setattr(call_tree, "MAX_FRAMES", most)
     sizes = (10, 15, 20, 25, 30)
     places = (1, 3, 4, 5, 6)
     buckets = [bucket(1, size * 1000, leaf=n) for n, size in zip(places, sizes, strict=True)]

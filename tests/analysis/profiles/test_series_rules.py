@@ -244,14 +244,14 @@ def test_a_stack_that_has_nothing_is_left_out():
 
 
 def test_of_many_stacks_those_that_move_most_are_told(monkeypatch):
-    monkeypatch.setattr(growth_module, "MOST_STACKS", 2)
+    monkeypatch.setattr(growth_module, "MAX_STACKS", 2)
     levels = {name: np.arange(4) * step for name, step in (("a", 1.0), ("b", 30.0), ("c", 20.0))}
 
     assert ["b", "c"] == list(growth(series(levels))["stack"])
 
 
 def test_of_many_moments_some_are_taken_evenly_the_first_and_the_last_among_them(monkeypatch):
-    monkeypatch.setattr(growth_module, "MOST_MOMENTS", 5)
+    monkeypatch.setattr(growth_module, "MAX_MOMENTS", 5)
     row = growth(series({"a": np.arange(101) * 10.0})).iloc[0]
 
     assert (0.0, 1000.0, 10.0) == (row["first"], row["last"], row["slope"])

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from gomem.analysis.scavenger.retention import retention
 from gomem.analysis.scavenger.sentences import SAID
 from gomem.analysis.scavenger.verdicts import (
-    LEAST_BYTES,
+    MIN_BYTES,
     PAUSE_SECONDS,
     VERDICTS,
     _steps,
@@ -249,7 +249,7 @@ def test_a_chunk_above_the_goal_is_within_it(idle, code):
     """
     rows = [reading(at, 10, NextGC=20 / 1.1, HeapIdle=idle, HeapSys=10 + idle) for at in (0, 10)]
 
-    assert LEAST_BYTES == 4 * MIB
+    assert MIN_BYTES == 4 * MIB
     assert [code] == told("go1.19.13", *rows)
 
 

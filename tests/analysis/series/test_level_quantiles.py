@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from gomem.analysis.series.level import LEAST_MOMENTS, level_quantiles
+from gomem.analysis.series.level import MIN_MOMENTS, level_quantiles
 
 
 def of(count):
@@ -43,8 +43,8 @@ def test_of_few_moments_nothing_is_told():
 
 
 def test_moments_that_say_nothing_do_not_count():
-    levels = pd.DataFrame({"HeapAlloc": [1.0, np.nan] * LEAST_MOMENTS})
+    levels = pd.DataFrame({"HeapAlloc": [1.0, np.nan] * MIN_MOMENTS})
 
     (row,) = level_quantiles(levels).to_dict("records")
 
-    assert ("HeapAlloc", LEAST_MOMENTS, 1) == (row["level"], row["moments"], row["max_bytes"])
+    assert ("HeapAlloc", MIN_MOMENTS, 1) == (row["level"], row["moments"], row["max_bytes"])

@@ -268,7 +268,7 @@ def test_a_replay_ends_after_so_many_collections_however_long_the_load_is(most, 
     """
     Two go before. At GOGC=100 they are 3.1 s apart, and the load is 39 s long.
     """
-    monkeypatch.setattr(module, "MOST_REPLAYED", most)
+    monkeypatch.setattr(module, "MAX_REPLAYED", most)
 
     assert steps == steps_of(1.0)
 

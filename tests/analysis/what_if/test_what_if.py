@@ -7,7 +7,7 @@ import pytest
 from scipy.special import stdtrit
 
 from gomem.analysis.what_if.backtest import goal_check
-from gomem.analysis.what_if.grid import CYCLES_REPEAT, GRID, MOST_STRETCHES, STUDENT, MemoryNow
+from gomem.analysis.what_if.grid import CYCLES_REPEAT, GRID, MAX_STRETCHES, STUDENT, MemoryNow
 from gomem.analysis.what_if.pacer import Era, era_of
 from gomem.analysis.what_if.watched import OFF
 from gomem.analysis.what_if.what_if import Asked, what_if
@@ -265,6 +265,6 @@ def test_without_memstats_rss_is_not_known():
 
 
 def test_student_s_quantiles_are_scipy_s():
-    known = [stdtrit(free, 0.975) for free in range(1, MOST_STRETCHES)]
+    known = [stdtrit(free, 0.975) for free in range(1, MAX_STRETCHES)]
 
     assert known == pytest.approx(STUDENT, rel=2e-5)

@@ -14,7 +14,7 @@ from gomem.analysis.what_if.grid import Beside, Grid, Known, MemoryNow, Spread, 
 from gomem.analysis.what_if.pacer import Era
 from gomem.analysis.what_if.replay import REPLAYED, Load
 from gomem.analysis.what_if.watched import OFF, Present, Watched, present_of
-from gomem.analysis.what_if.what_if import GOGC_GRID, MOST_CELLS, Asked, _advice, settings_of
+from gomem.analysis.what_if.what_if import GOGC_GRID, MAX_CELLS, Asked, _advice, settings_of
 from gomem.units import MIB
 from tests.gc_logs import cycles_of
 
@@ -416,7 +416,7 @@ def test_settings_come_once_off_last_and_todays_is_among_them():
 def test_no_more_settings_than_a_page_holds():
     cells = settings_of(Present(None, None), Era.HEADROOM, Asked(gogc=range(1, 300)))
 
-    assert MOST_CELLS == len(cells) == 200
+    assert MAX_CELLS == len(cells) == 200
 
 
 def test_without_a_question_half_twice_four_times_the_usual_gogc_and_none_are_looked_at():

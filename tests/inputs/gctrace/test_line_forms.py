@@ -8,7 +8,7 @@ import pytest
 from gomem.inputs.gctrace import line_forms as number_marks
 from gomem.inputs.gctrace import parse as gctrace
 from gomem.inputs.gctrace.grammar import GRAMMARS
-from gomem.inputs.gctrace.line_forms import LONGEST_NUMBER_BYTES, mark_numbers
+from gomem.inputs.gctrace.line_forms import MAX_NUMBER_BYTES, mark_numbers
 from tests.gc_logs import parse_gctrace
 
 CLOCK = b"gc 12 @0.345s 6%: 0.18+0.87+0.004 ms clock, 0.36+0.52/0.95/0.13+0.009 ms cpu, "
@@ -49,7 +49,7 @@ def test_windows_do_not_change_the_marks(monkeypatch):
     assert marked.startswith(FORM.marked + b"\n" + FORM.marked)
 
 
-@pytest.mark.parametrize("digits", range(LONGEST_NUMBER_BYTES - 2, LONGEST_NUMBER_BYTES + 3))
+@pytest.mark.parametrize("digits", range(MAX_NUMBER_BYTES - 2, MAX_NUMBER_BYTES + 3))
 def test_only_numbers_longer_than_the_limit_are_told(digits):
     """
     Each by its first byte past the limit.
@@ -58,7 +58,7 @@ def test_only_numbers_longer_than_the_limit_are_told(digits):
 
     _, long_at = mark_numbers(text)
 
-    assert [3 + LONGEST_NUMBER_BYTES] * (digits > LONGEST_NUMBER_BYTES) == long_at.tolist()
+    assert [3 + MAX_NUMBER_BYTES] * (digits > MAX_NUMBER_BYTES) == long_at.tolist()
 
 
 def test_columns_hold_exactly_the_lines_that_fit_the_regular_expression(monkeypatch):

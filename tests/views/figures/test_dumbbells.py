@@ -6,7 +6,7 @@ import pytest
 from gomem.charts.chart import Line, Words
 from gomem.comparison.samples import compare_samples
 from gomem.views.figures.builds import plot_builds
-from gomem.views.figures.dumbbells import LEAST, MOST, plot_dumbbells
+from gomem.views.figures.dumbbells import MAX_RATIO, MIN_RATIO, plot_dumbbells
 from tests.builders import samples_frame
 
 
@@ -30,8 +30,8 @@ def lines(drawing):
     [
         ((100, 200), (1.0, 2.0)),
         ((200, 100), (1.0, 0.5)),
-        ((100, 0), (1.0, LEAST)),
-        ((1, 10**9), (1.0, MOST)),
+        ((100, 0), (1.0, MIN_RATIO)),
+        ((1, 10**9), (1.0, MAX_RATIO)),
     ],
 )
 def test_a_row_goes_from_what_it_was_to_its_multiple(pair, ends):

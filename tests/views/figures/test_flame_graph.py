@@ -7,8 +7,8 @@ from xml.etree import ElementTree as ET
 import pytest
 
 import gomem
-from gomem.analysis.profiles.call_tree import MOST_DEPTH, MOST_FRAMES
-from gomem.views.figures.flame_graph import LESS, MORE, MOST_NAME, WIDTH, shortened
+from gomem.analysis.profiles.call_tree import MAX_DEPTH, MAX_FRAMES
+from gomem.views.figures.flame_graph import LESS, MAX_NAME, MORE, WIDTH, shortened
 from gomem.views.report.shown import FIGURES
 from gomem.views.writers.notebook import render_notebook_html
 from gomem.views.writers.scripts import flame_script, source_of
@@ -160,7 +160,7 @@ def test_it_survives_nbconvert(settled):
     [
         pytest.param("main.a\x00\x1b[31m\nb", r"main.a\x00\x1b[31m\nb", id="control characters"),
         pytest.param("main.\u202eevil", r"main.\u202eevil", id="from right to left"),
-        pytest.param("main." + "x" * 100_000, "main." + "x" * (MOST_NAME - 6) + "…", id="endless"),
+        pytest.param("main." + "x" * 100_000, "main." + "x" * (MAX_NAME - 6) + "…", id="endless"),
     ],
 )
 def test_a_name_is_one_line_that_can_be_shown(name, shown):
@@ -180,9 +180,9 @@ def test_endless_stacks_and_countless_frames_are_bounded():
     pairs = [bucket(1, 64, leaf=1 + n % 100, root=101 + n // 100) for n in range(10_000)]
     wide = gomem.flame(heap(*pairs, names=ways), least_width=0.0)
 
-    assert MOST_DEPTH + 1 == len(deep.tree.frames)
+    assert MAX_DEPTH + 1 == len(deep.tree.frames)
     assert 9000 == deep.tree.frames["hidden"].iloc[-1]
-    assert 100 < len(wide.tree.frames) <= MOST_FRAMES
+    assert 100 < len(wide.tree.frames) <= MAX_FRAMES
     whole = wide.tree.frames
     assert whole["value"].iloc[0] == (whole["own"] + whole["hidden"]).sum()
 

@@ -150,7 +150,9 @@ def keep_samples(columns: PprofColumns, kept: BoolArray) -> PprofColumns:
         value=columns.value[kept],
         stack=columns.stack[np.repeat(kept, counts)],
         stack_offsets=offsets_of(counts[kept]),
-        labels=type(labels)(number[labels.sample[of_kept]], *(one[of_kept] for one in of_labels)),
+        labels=type(labels)(
+            number[labels.sample[of_kept]], *(column[of_kept] for column in of_labels)
+        ),
     )
 
 

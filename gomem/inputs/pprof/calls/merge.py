@@ -163,7 +163,7 @@ class _Merger:
         ]
         stacks = [np.frombuffer(stack, np.int32) for (stack, _), _ in kept]
         labels = [(row, *label) for row, ((_, own), _) in enumerate(kept) for label in own]
-        times = [one.time_nanos for one in profiles if one.time_nanos]
+        times = [profile.time_nanos for profile in profiles if profile.time_nanos]
         return PprofColumns(
             sample_types=first.sample_types,
             value=matrix([value for _, value in kept], len(first.sample_types)),
@@ -175,14 +175,16 @@ class _Merger:
             mappings=Mappings.of(self.mappings.rows),
             strings=self.strings.rows,
             time_nanos=min(times, default=0),
-            duration_nanos=sum(one.duration_nanos for one in profiles),
+            duration_nanos=sum(profile.duration_nanos for profile in profiles),
             period_type=first.period_type,
-            period=max(one.period for one in profiles),
+            period=max(profile.period for profile in profiles),
             default_sample_type=next(
-                filter(None, (one.default_sample_type for one in profiles)), ""
+                filter(None, (profile.default_sample_type for profile in profiles)), ""
             ),
-            comments=tuple(dict.fromkeys(text for one in profiles for text in one.comments)),
-            doc_url=next(filter(None, (one.doc_url for one in profiles)), ""),
+            comments=tuple(
+                dict.fromkeys(text for profile in profiles for text in profile.comments)
+            ),
+            doc_url=next(filter(None, (profile.doc_url for profile in profiles)), ""),
             drop_frames=first.drop_frames,
             keep_frames=first.keep_frames,
         )

@@ -142,10 +142,12 @@ def of_others(functions: Sequence[str], files: Sequence[str]) -> frozenset[str]:
     """
     modules = [_module_in(file) for file in files]
     own = {
-        module for one, module in zip(functions, modules, strict=True) if package_of(one) == "main"
+        module
+        for name, module in zip(functions, modules, strict=True)
+        if package_of(name) == "main"
     }
     found = zip(functions, modules, strict=True)
-    return frozenset(one for one, module in found if module and module not in own)
+    return frozenset(name for name, module in found if module and module not in own)
 
 
 def _module_in(file: str) -> str:
@@ -160,8 +162,8 @@ def own_function(functions: Sequence[str], others: Collection[str] = ()) -> str:
     """Of a stack, innermost first, the program's own innermost function: none of `of_others`."""
     # Where none is the program's own, as in a goroutine that a library started, it is the innermost
     # that is not of Go's library; empty if all are.
-    outside = [one for one in functions if can_be_mended(one)]
-    return next((one for one in outside if one not in others), next(iter(outside), ""))
+    outside = [name for name in functions if can_be_mended(name)]
+    return next((name for name in outside if name not in others), next(iter(outside), ""))
 
 
 def printable_name(address: int, name: str, file: str, line: int, column: int, binary: str) -> str:  # noqa: PLR0917 - as in keys

@@ -72,7 +72,9 @@ class Stacks:
                 names[MAX_FRAMES:] = [CUT]
                 break
         most = MAX_NAME - 1
-        shown = (one if len(one) <= MAX_NAME else f"{one[:most]}{CUT}" for one in reversed(names))
+        shown = (
+            name if len(name) <= MAX_NAME else f"{name[:most]}{CUT}" for name in reversed(names)
+        )
         return ";".join(shown)
 
     @cached_property
@@ -90,7 +92,7 @@ class Stacks:
         offsets = [0]
         for place, address in enumerate(locations.address.tolist()):
             known = functions[ends[place] : ends[place + 1]] or [-1]
-            texts += [names[one] if one >= 0 else f"{address:#x}" for one in known]
+            texts += [names[function] if function >= 0 else f"{address:#x}" for function in known]
             offsets.append(len(texts))
         return texts, np.array(offsets, np.int64)
 

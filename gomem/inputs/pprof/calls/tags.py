@@ -127,11 +127,11 @@ def _with_number(
     labels, strings, units = columns.labels, columns.strings, units_of(columns)
     rows = np.flatnonzero((labels.text == 0) & _says_something(columns))
     samples = np.zeros(len(columns.value), np.bool_)
-    for one in np.unique(labels.key[rows]).tolist():
-        name = strings[one]
+    for index in np.unique(labels.key[rows]).tolist():
+        name = strings[index]
         factor = _factor(units[name], unit)
         if key in ("", name) and factor is not None:
-            of_key = rows[labels.key[rows] == one]
+            of_key = rows[labels.key[rows] == index]
             number = labels.number[of_key] * factor
             samples[labels.sample[of_key[(number >= low) & (number <= high)]]] = True
     return samples

@@ -18,7 +18,7 @@ IntArray = NDArray[np.int64]
 ByteArray = NDArray[np.uint8]
 
 MARK = 0x80  # on every byte of a number but its last
-LONGEST = 10  # bytes of a number of 64 bits
+MAX_BYTES = 10  # bytes of a number of 64 bits
 PADDING = 32  # zeros to keep around a buffer: a number that runs past its end meets one of them
 CHUNK_BYTES = 1 << 18  # read at a time: the arrays of a chunk stay in the CPU's cache
 
@@ -27,7 +27,7 @@ SPARSE = 2  # runs that fill less than one byte in so many are gathered before t
 BYTES_OF_UINT32 = 4  # bytes of the longest number that is sure to fit one
 
 CUT = "a number runs past the end of its message"
-TOO_LONG = f"a number of more than {LONGEST} bytes"
+TOO_LONG = f"a number of more than {MAX_BYTES} bytes"
 
 
 class VarintError(ValueError):
@@ -52,7 +52,7 @@ def read_each(data: ByteArray, at: IntArray) -> tuple[IntArray, IntArray]:
     if not more.size:
         return value, after
     value &= 0x7F
-    for group in range(1, LONGEST):
+    for group in range(1, MAX_BYTES):
         byte = data[at[more] + group]
         value[more] |= (byte & 0x7F).astype(np.int64) << np.int64(7 * group)
         after[more] += 1
@@ -158,8 +158,8 @@ def _pieces(
     cuts: list[tuple[int, int]] = []
     for run in np.flatnonzero(stops - starts > CHUNK_BYTES).tolist():
         place, stop = int(starts[run]), int(stops[run])
-        while stop - place > CHUNK_BYTES + LONGEST:
-            ending = data[place + CHUNK_BYTES : place + CHUNK_BYTES + LONGEST] < MARK
+        while stop - place > CHUNK_BYTES + MAX_BYTES:
+            ending = data[place + CHUNK_BYTES : place + CHUNK_BYTES + MAX_BYTES] < MARK
             if not ending.any():
                 raise VarintError(run, place + CHUNK_BYTES, TOO_LONG)
             place += CHUNK_BYTES + int(np.argmax(ending)) + 1
@@ -212,7 +212,7 @@ def _lengthen(
     numbers = values.take(index).astype(np.int64)
     group, rest, places = 2, np.arange(len(index)), ends - 2
     while rest.size:
-        if group == LONGEST:
+        if group == MAX_BYTES:
             raise VarintError(-1, int(places[0]), TOO_LONG)
         bits = (data.take(places) & np.uint8(0x7F)).astype(np.int64)
         numbers[rest] = numbers.take(rest) << np.int64(7) | bits

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from gomem.inputs.pprof.protobuf.varints import CUT, LONGEST, TOO_LONG
+from gomem.inputs.pprof.protobuf.varints import CUT, MAX_BYTES, TOO_LONG
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -70,7 +70,7 @@ def field_at(raw: bytes, place: int, limit: int) -> tuple[int, int, int, int]:
 def _varint(raw: bytes, place: int, limit: int) -> tuple[int, int]:
     """The number at a place and where it has ended; -1 if it is cut or too long."""
     value = 0
-    for group in range(LONGEST):
+    for group in range(MAX_BYTES):
         if place >= limit:
             return 0, -1
         byte = raw[place]
@@ -85,12 +85,12 @@ def complaint(raw: bytes, place: int, limit: int) -> str:
     """Why the field at a place cannot be read."""
     tag, at = _varint(raw, place, limit)
     if at < 0:
-        return TOO_LONG if place + LONGEST <= limit else CUT
+        return TOO_LONG if place + MAX_BYTES <= limit else CUT
     number, wire_type = tag >> 3, tag & 7
     if number == 0 or wire_type in (3, 4, 6, 7):
         return f"field {number} of wire type {wire_type}, which protobuf does not have"
     if field_at(raw, place, limit)[2] < 0:
         if wire_type == VARINT:
-            return TOO_LONG if at + LONGEST <= limit else CUT
+            return TOO_LONG if at + MAX_BYTES <= limit else CUT
         return CUT_FIELD
     return f"field {number} has wire type {wire_type}, wanted another"

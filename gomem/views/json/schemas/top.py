@@ -38,14 +38,14 @@ VIEWS = {
 
 
 _WRITTEN_AS = written_as(SCHEMA).shape.schema
-_OF_ONE = rows(only(SITES, JSON_FIELDS), "Rows as pprof names and orders them.")
-_OF_TWO = rows(
+_SITE_ROWS = rows(only(SITES, JSON_FIELDS), "Rows as pprof names and orders them.")
+_DIFFERENCE_ROWS = rows(
     only(DIFFERENCES, (*JSON_FIELDS, *STATE_FIELDS)), "The same, less those of the base.",
     **dict.fromkeys(STATE_FIELDS, words_or_null(STATES)),
 )  # fmt: skip
 _SITES = record(
     (SAMPLE_TYPE, UNIT, TOTAL, NOTE), schema=_WRITTEN_AS,
-    top={"anyOf": [_OF_ONE, _OF_TWO], "description": "Those with most first."},
+    top={"anyOf": [_SITE_ROWS, _DIFFERENCE_ROWS], "description": "Those with most first."},
 )  # fmt: skip
 _VIEWS = [
     record(
