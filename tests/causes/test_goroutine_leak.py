@@ -8,6 +8,7 @@ import gomem
 from gomem.analysis.memory.live_heap import LiveHeap
 from gomem.analysis.series.goroutine_growth import SMALLEST_STACK, goroutine_growth, waiting_of
 from gomem.analysis.series.level import Level
+from gomem.capture.capture import levels_of
 from gomem.causes import goroutine_leak
 from gomem.causes.case import Case
 from gomem.causes.finding import Severity
@@ -393,7 +394,10 @@ def test_the_number_of_the_header_leads_and_the_excerpt_is_called_one(tmp_path):
 
     diagnosis = gomem.diagnose(tmp_path)
 
-    assert "1\u202f001 goroutines; the 700 shown here wait in main.send." == diagnosis.verdict.sentence
+    assert (
+        "1\u202f001 goroutines; the 700 shown here wait in main.send." == diagnosis.verdict.sentence
+    )
     (count,) = diagnosis.facts.goroutine_counts
     assert (1001, 700) == (count.goroutines, count.shown)
-    assert [1001] == diagnosis.capture.summary["goroutines"].to_list()
+    levels = levels_of(diagnosis.capture.by_moment.values())
+    assert [1001] == levels["goroutines"].to_list()
