@@ -17,9 +17,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from gomem.analysis.series.goroutine_growth import SMALLEST_STACK, waiting_in
+from gomem.analysis.series.goroutine_growth import SMALLEST_STACK, stacks_of, waiting_in
 from gomem.causes.goroutines import goroutines_heap_bytes
 from gomem.causes.sites import growing_sites
+from gomem.inputs.goroutines.parse import SECONDS
 from gomem.inputs.pprof.calls.names import can_be_mended
 from gomem.text import Count, text
 
@@ -89,17 +90,17 @@ def _waiting(_: GoroutineCount, frame: pd.DataFrame, case: Case) -> Suspicion | 
         return None
     is_long = (frame["wait_seconds"] >= limits.goroutine_wait_seconds).fillna(False)
     long = frame[is_long & ~frame["state"].isin(PATIENT)]
-    here = long[(long["stack"].astype("str").map(waiting_in) == waiting.function).astype(bool)]
+    here = long[(stacks_of(long).map(waiting_in) == waiting.function).astype(bool)]
     there = int(here["goroutines"].sum())
     if there < limits.goroutine_growth or here["wait_seconds"].nunique() < limits.goroutine_waits:
         return None
-    minutes = Count(int(here["wait_seconds"].min() / 60))
+    minutes = Count(int(here["wait_seconds"].min() / SECONDS))
     return Suspicion(there, text("have waited for {} minutes or more", minutes), True)
 
 
 def _connections(_: GoroutineCount, frame: pd.DataFrame, case: Case) -> Suspicion | None:
     """Connections of an HTTP client that nothing uses."""
-    stacks = frame["stack"].astype("str")
+    stacks = stacks_of(frame)
     of = {loop: stacks.str.contains(loop, regex=False) for loop in (READ_LOOP, WRITE_LOOP)}
     count = {loop: int(frame.loc[rows, "goroutines"].sum()) for loop, rows in of.items()}
     few, many = sorted(count.values())

@@ -86,6 +86,7 @@ class Thresholds:
             queues many at once, and all are run before the next.
         finalizer_seconds: How long a finalizer must have waited in the same place to be stuck,
             whatever else is known: dumps give full minutes.
+        profiling_bytes: profiling-memory. The stacks of a usual program take 2 to 5 MiB.
         stack_bytes: stack-growth. A few thousand usual goroutines hold less.
         stack_each_bytes: Average stack that is large: 2 KiB, doubled five times.
         recursion_depth: stack-growth. How often a function of the program must be in a single stack
@@ -215,6 +216,7 @@ class Thresholds:
     thread_growth_ratio: float = 2.0
     finalizer_growth: int = 1_000
     finalizer_seconds: float = 60.0
+    profiling_bytes: int = 16 * MIB
     stack_bytes: int = 8 * MIB
     stack_each_bytes: int = 64 * KIB
     recursion_depth: int = 10

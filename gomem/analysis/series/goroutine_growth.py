@@ -176,13 +176,18 @@ def waiting_in(stack: str) -> str:
     return own_function(functions) or next(begun, functions[0])
 
 
+def stacks_of(profile: pd.DataFrame) -> pd.Series:
+    """The stack of each row, innermost first; the function alone where no stack is known."""
+    return profile["stack" if "stack" in profile else "function"].astype("str")
+
+
 def _by_function(profile: pd.DataFrame) -> pd.Series:
     """Goroutines by own function and by the function that they began with."""
-    stacks = profile["stack"] if "stack" in profile else profile["function"]
+    stacks = stacks_of(profile)
     rows = pd.DataFrame(
         {
-            "function": [waiting_in(stack) for stack in map(str, stacks)],
-            "begin": [stack.rpartition(";")[2] for stack in map(str, stacks)],
+            "function": stacks.map(waiting_in),
+            "begin": stacks.str.rpartition(";")[2],
             "goroutines": profile["goroutines"].to_numpy(),
         }
     )  # fmt: skip
