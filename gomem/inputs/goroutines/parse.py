@@ -61,6 +61,7 @@ _MINUTES = re.compile(r"(\d{1,9}) minutes")
 TORN = "a goroutine's header is torn or cut: the goroutine is not counted"
 LEFT_OUT = "dots stand for what somebody left out: goroutines may be missing"
 MAX_DOTS = 20
+NO_DUMP = b"LIKELY CLEANUP/FINALIZER ISSUES"  # of GODEBUG=checkfinalizers=1
 LOCKED = "locked to thread"
 LEAKED = "leaked"
 EXIT = "runtime.goexit"
@@ -126,8 +127,12 @@ class _Goroutine:
 
 
 def looks_like_goroutines(data: bytes) -> bool:
-    """Whether a goroutine with its stack stands at its beginning, or behind a crash's message."""
-    return _BEGINNING.match(data[: 1 << 16]) is not None
+    """Whether a goroutine with its stack stands at its beginning, or behind a crash's message.
+
+    Not where the message is a report of its own, of which the stacks say nothing.
+    """
+    begin = _BEGINNING.match(data[: 1 << 16])
+    return begin is not None and NO_DUMP not in begin[0]
 
 
 def parse_goroutines(data: bytes, *, source: str) -> tuple[Counter[Waiting], list[Damage]]:
