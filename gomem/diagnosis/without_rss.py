@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from gomem.analysis.memory.groups import NAMES
 from gomem.analysis.profiles.own_code import Stacks, own_code
 from gomem.analysis.profiles.published import total_bounds
+from gomem.analysis.series.goroutine_growth import stacks_of, waiting_in
 from gomem.causes.commands import CAPTURE_ONCE, TAKE_HEAP_PROFILE, TAKE_SMAPS
 from gomem.causes.live_growth import grows
 from gomem.facts.goroutines import LEAKS
@@ -34,6 +35,8 @@ from gomem.units import MIB, is_unknown
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+
+    import pandas as pd
 
     from gomem.diagnosis.diagnosis import Diagnosis
     from gomem.facts.goroutines import GoroutineCount
@@ -216,18 +219,28 @@ def _by_goroutines(diagnosis: Diagnosis, _: MomentFacts | None) -> _Told | None:
         return None
     last, largest = shown[-1], diagnosis.facts.goroutine_groups.iloc[0]
     there, where = Count(int(largest["goroutines"])), str(largest["function"])
-    state = "" if is_unknown(largest["state"]) else str(largest["state"])
+    state = _state_of(largest, last)
     begun = "" if is_unknown(largest["created_by"]) else str(largest["created_by"])
     sentence = text(
         "{}; {} {} in {}{}{}.",
         Count(last.goroutines, "goroutine"),
         there if last.shown == last.goroutines else _of_those_shown(there, last),
-        "are" if state in AT_WORK else "wait",
+        "are" if largest["state"] in AT_WORK else "wait",
         Function(where) if where else "the runtime",
-        text(" ({})", state) if state else "",
+        state,
         text(", started by {}", Function(begun)) if begun else "",
     )
     return sentence, False, NO_BYTES
+
+
+def _state_of(group: pd.Series, counted: GoroutineCount) -> Text:
+    """What a group waits for, in brackets; empty where no file says."""
+    if is_unknown(group["state"]):
+        return Text()
+    assert counted.frame is not None
+    here = counted.frame[stacks_of(counted.frame).map(waiting_in) == group["function"]]
+    several = len(set(here["state"])) > 1
+    return text(" ({}{})", "mostly " * several, str(group["state"]))
 
 
 def _of_those_shown(there: Count, counted: GoroutineCount) -> Text:
