@@ -51,6 +51,7 @@ OF_CAUSES = {
     "gomem.causes.idle_heap",
     "gomem.causes.live_growth",
     "gomem.causes.memory_limit",
+    "gomem.causes.one_dump",
     "gomem.causes.outside_go",
     "gomem.causes.piling_up",
     "gomem.causes.scores",

@@ -350,8 +350,8 @@ def _row(moment: Moment) -> dict[str, Any]:
             last = frame.iloc[-1]
             row |= {field: last[field] for field in frame.columns if field not in NO_LEVELS}
     row |= _mapped(moment)
-    if len(moment.goroutines):
-        row["goroutines"] = int(moment.goroutines["goroutines"].sum())
+    if moment.goroutine_count is not None:
+        row["goroutines"] = moment.goroutine_count
     peaks = [profile.max_rss_bytes for profile in moment.profiles.values() if profile.max_rss_bytes]
     if peaks:
         row["max_rss_bytes"] = max(peaks)

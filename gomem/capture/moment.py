@@ -160,8 +160,21 @@ class Moment:
             frame = rows[(rows["artefact"] == dump.source.name) & ~rows["of_the_runtime"]]
             return frame[[column.name for column in GOROUTINES]].reset_index(drop=True)
         assert profile is not None
-        counted = _goroutines_of(profile).assign(moment=self.name)
+        counted = goroutines_of(profile).assign(moment=self.name)
         return build({name: counted[name] for name in counted}, GOROUTINES)
+
+    @property
+    def goroutine_count(self) -> int | None:
+        """How many goroutines there are: more than `goroutines` shows where it is an excerpt.
+
+        None without any.
+        """
+        if self.goroutines.empty:
+            return None
+        shown = int(self.goroutines["goroutines"].sum())
+        profile = self.profiles.get(GOROUTINE_PROFILE)
+        counted = None if profile is None else profile.header_total
+        return shown if counted is None or self._goroutine_dump is not None else max(shown, counted)
 
     @property
     def _goroutine_dump(self) -> Artefact | None:
@@ -236,7 +249,7 @@ def _part(parsed: Any, dotted: str) -> pd.DataFrame | None:
     return inner if inner is None or not rest else _part(inner, rest)
 
 
-def _goroutines_of(profile: Profile) -> pd.DataFrame:
+def goroutines_of(profile: Profile) -> pd.DataFrame:
     """A row per stack: how many goroutines, the function they are in, and the stack."""
     frames = profile.stacks.dropna(subset=["function"]).sort_values(["sample", "depth"])
     frames = frames.astype({"function": "str"})

@@ -7,7 +7,8 @@ Growth matters, not the number: ten thousand from the start are a design. A scor
 such a rise was a leak: how much of it is a line rather than a fill that saturates, how much came
 late, how many more there are, and how often and how long they were counted. Where they are not
 counted, their descriptors in heap profiles (`runtime.malg`) and StackInuse grow with them. A single
-snapshot has no direction: very many are a note.
+snapshot has no direction; what it shows all the same, see `one_dump`. But what the runtime proves,
+in a goroutineleak profile or by `(leaked)` in a dump, is a leak in one snapshot, too.
 
 A goroutine holds its stack and what its stack refers to. No file says how much that is: the heap
 that grew at the same time is the upper bound.
@@ -15,6 +16,7 @@ that grew at the same time is the upper bound.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from gomem.analysis.memory.groups import LIVE, STACKS
@@ -27,27 +29,32 @@ from gomem.causes.goroutines import (
     CODE,
     goroutines_heap_bytes,
     goroutines_pile_up,
+    in_use_bytes,
     opening,
     probability,
+    where_evidence,
 )  # fmt: skip
+from gomem.causes.one_dump import stack_bytes, suspicion_of
 from gomem.causes.sites import called_by, caller_sites, growing_sites, part_words
-from gomem.inputs.pprof.calls.names import can_be_mended, package_of
+from gomem.inputs.pprof.calls.names import package_of
 from gomem.text import Bytes, Count, Function, MomentName, Text, joined, text
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from gomem.analysis.series.goroutine_growth import Waiting
     from gomem.causes.case import Case
     from gomem.causes.thresholds import Thresholds
+    from gomem.facts.goroutines import Leaked
     from gomem.facts.moment import MomentFacts
 
 
 def find(case: Case) -> list[Finding]:
-    """One finding: they pile up, or are very many in the only snapshot."""
-    growth = case.facts.goroutines
+    """One finding: they pile up, never run again, or are very many in the only snapshot."""
+    growth, leaked = case.facts.goroutines, case.facts.leaked_goroutines
     if goroutines_pile_up(case):
-        return [_uncounted(case) if growth.count is None else _growing(case)]
+        grown = _uncounted(case) if growth.count is None else _growing(case)
+        return [grown if leaked is None else _proved(grown, leaked, case)]
+    if leaked is not None:
+        return [_proven(leaked, case)]
     of_one = _of_one_dump(case)
     if of_one:
         return of_one
@@ -120,7 +127,7 @@ def _growing(case: Case) -> Finding:
         evidence=(
             *evidence,
             *known(last.path, "s", {"time watched": watched}),
-            *_beside(last.frame, last.path),
+            *where_evidence(last.frame, last.path),
             *_of_stacks(case),
             *_of_heap(heap, case),
         ),
@@ -128,6 +135,65 @@ def _growing(case: Case) -> Finding:
         confidence="likely" if likely else "possible",
         sites=_sites(case, size),
     )
+
+
+def _proven(leaked: Leaked, case: Case) -> Finding:
+    """The runtime shows that they can never run again; one snapshot is enough."""
+    waiting, facts = leaked.waiting, case.facts.by_moment.get(leaked.moment)
+    count = None if facts is None else facts.goroutine_count
+    is_part = count is not None and count > leaked.goroutines
+    heap = in_use_bytes(case, waiting)
+    size = round(_stacks_of_part(leaked.goroutines, facts) + heap)
+    where = where_words(waiting, case.thresholds)
+    if waiting.there == leaked.goroutines == 1:
+        where = text(", waiting in {}", Function(waiting.function))
+    return CAUSE.finding(
+        _severity_of(leaked.goroutines, size, case),
+        text(
+            "Goroutine leak: {}{} can never run again{}; {}",
+            Count(leaked.goroutines),
+            text(" of {}", Count(count)) if is_part else "",
+            where,
+            _held(size, heap),
+        ),
+        moment=leaked.moment,
+        size=size,
+        evidence=(_proof(leaked), *where_evidence(leaked.frame, leaked.path)),
+        next_step=_stacks_step(leaked.path, waiting),
+        sites=(Site(waiting.function, waiting.function, high=float(size), share=1.0),),
+    )
+
+
+def _proved(grown: Finding, leaked: Leaked, case: Case) -> Finding:
+    """Growth with the runtime's proof beside it: certain, if the proof is of most of those."""
+    came = case.facts.goroutines.count
+    most = case.thresholds.most_share * (0.0 if came is None else came.grown)
+    severity = _severity_of(leaked.goroutines, grown.bytes or 0, case)
+    return replace(
+        grown,
+        severity=max(grown.severity, severity),
+        evidence=(*grown.evidence, _proof(leaked)),
+        confidence="certain" if leaked.goroutines >= most else grown.confidence,
+    )
+
+
+def _proof(leaked: Leaked) -> Evidence:
+    return Evidence(leaked.path, "goroutines that can never run again", leaked.goroutines, "count")
+
+
+def _severity_of(goroutines: int, size: int, case: Case) -> Severity:
+    """Critical where they are very many or hold a good part of RSS."""
+    resident = [moment.rss_bytes for moment in case.facts.moments if moment.rss_bytes]
+    much = bool(resident) and size >= case.thresholds.leaked_share * resident[-1]
+    is_critical = much or goroutines >= case.thresholds.goroutine_count
+    return Severity.CRITICAL if is_critical else Severity.WARNING
+
+
+def _stacks_of_part(goroutines: int, facts: MomentFacts | None) -> float:
+    """What the stacks of some take: their part of all, or as many of the smallest."""
+    if facts is None or not facts.goroutine_count:
+        return float(goroutines * SMALLEST_STACK)
+    return stack_bytes(facts) * min(1.0, goroutines / facts.goroutine_count)
 
 
 def _held(size: float, heap: float) -> Text:
@@ -140,10 +206,15 @@ def _next_step(case: Case, path: str) -> Text:
     waiting = case.facts.goroutines.waiting
     if waiting is None or not waiting.function:
         return Text(CAUSE.remedy)
+    return _stacks_step(path, waiting, called_by(opening(case), package_of(waiting.function)))
+
+
+def _stacks_step(path: str, waiting: Waiting, who_calls: str = "") -> Text:
+    """Where the stacks are that wait, and what to ask of them."""
     is_profile = path.endswith((".gz", ".pprof"))
     stacks = with_files("gomem top {} --traces" if is_profile else "less {}", path)
     shows = text("{} shows the stacks in {}.", stacks, Function(waiting.function))
-    return sentences(shows, called_by(opening(case), package_of(waiting.function)), _WHO)
+    return sentences(shows, who_calls, _WHO)
 
 
 _WHO = (
@@ -238,50 +309,33 @@ def _uncounted(case: Case) -> Finding:
     )
 
 
-# No goroutine that is about to go on waits in these: the other side is gone, or never lets go.
-BLOCKED = frozenset(
-    {"chan send", "chan send (nil chan)", "chan receive (nil chan)", "select (no cases)"}
-    | {"sync.Mutex.Lock", "sync.RWMutex.Lock", "sync.RWMutex.RLock"}
-)
-
-
 def _of_one_dump(case: Case) -> list[Finding]:
-    """Most goroutines of a single dump are in the same place, and blocked for good or hold much."""
-    dumps = [(dump, dump.frame) for dump in case.facts.goroutine_counts if dump.frame is not None]
-    waiting, limits = case.facts.goroutines.waiting, case.thresholds
-    if len(dumps) != 1 or waiting is None:
+    """What a single dump shows: most of its goroutines are stuck, or in the same place."""
+    suspicion, waiting = suspicion_of(case), case.facts.goroutines.waiting
+    if suspicion is None:
         return []
-    ((dump, frame),) = dumps
-    blocked = 0
-    if "state" in frame:
-        blocked = int(frame.loc[frame["state"].isin(BLOCKED), "goroutines"].sum())
-    stuck = blocked if blocked >= limits.goroutine_growth else 0
-    held = _held_share(dump.moment, waiting, case)
-    many = waiting.there >= limits.uncounted_goroutines and can_be_mended(waiting.function)
-    there = stuck or (waiting.there if many else 0)
-    if there <= limits.most_share * dump.goroutines:
-        return []
-    size = _stacks_of(dump.moment, there, case) + goroutines_heap_bytes(case, growing_sites(case))
-    are = "are blocked in a send or a lock" if stuck else "are in the same place"
-    is_told = stuck or held >= limits.most_share
+    (dump,) = (count for count in case.facts.goroutine_counts if count.frame is not None)
+    there, sites = suspicion.there, growing_sites(case)
+    size = _stacks_of(dump.moment, there, case) + goroutines_heap_bytes(case, sites)
+    where = Text() if suspicion.is_of_connections else where_words(waiting, case.thresholds)
     return [
         CAUSE.finding(
-            Severity.WARNING if is_told else Severity.INFO,
+            Severity.WARNING if suspicion.is_told else Severity.INFO,
             text(
                 "Goroutine leak: {} of {} {}{}; they hold up to {}",
                 Count(there),
                 Count(dump.goroutines),
-                are,
-                where_words(waiting, limits),
+                suspicion.words,
+                where,
                 Bytes(round(size)),
             ),
             moment=dump.moment,
             size=round(size),
             evidence=(
                 Evidence(dump.path, "goroutines", dump.goroutines, "count"),
-                *_beside(frame, dump.path),
+                *where_evidence(dump.frame, dump.path),
             ),
-            next_step=sentences(_next_step(case, dump.path), _DECIDE),
+            next_step=sentences(suspicion.mend or _next_step(case, dump.path), _DECIDE),
             confidence="possible",
             sites=_sites(case, size),
         )
@@ -291,20 +345,7 @@ def _of_one_dump(case: Case) -> list[Finding]:
 def _stacks_of(moment: str, there: int, case: Case) -> int:
     """What the stacks of so many take: all that there are, or as many of the smallest."""
     facts = case.facts.by_moment.get(moment)
-    return there * SMALLEST_STACK if facts is None else max(0, _stack_bytes(facts))
-
-
-def _held_share(moment: str, waiting: Waiting, case: Case) -> float:
-    """What a thousand and more take of what there is, by their stacks or by their heap."""
-    limits, facts = case.thresholds, case.facts.by_moment.get(moment)
-    if waiting.there < limits.uncounted_goroutines or not can_be_mended(waiting.function):
-        return 0.0  # connections that are idle wait in Go's own library
-    held = None if facts is None else facts.held_bytes
-    if facts is not None and held:
-        return _stack_bytes(facts) / held
-    in_use = case.facts.profiles.in_use_holders
-    whole = 0.0 if in_use is None else float(in_use["after"].sum())
-    return goroutines_heap_bytes(case, growing_sites(case)) / whole if whole else 0.0
+    return there * SMALLEST_STACK if facts is None else max(0, stack_bytes(facts))
 
 
 def _are_many(moment: MomentFacts, case: Case) -> bool:
@@ -312,11 +353,11 @@ def _are_many(moment: MomentFacts, case: Case) -> bool:
     if (moment.goroutine_count or 0) < case.thresholds.goroutine_count:
         return False
     least = case.thresholds.notable(case.thresholds.goroutine_bytes, moment.rss_bytes)
-    return _stack_bytes(moment) >= least
+    return stack_bytes(moment) >= least
 
 
 def _many(moment: MomentFacts) -> Finding:
-    count, size = moment.goroutine_count or 0, _stack_bytes(moment)
+    count, size = moment.goroutine_count or 0, stack_bytes(moment)
     return CAUSE.finding(
         Severity.INFO,
         text(
@@ -328,41 +369,8 @@ def _many(moment: MomentFacts) -> Finding:
         size=size,
         evidence=(
             Evidence(moment.goroutine_path, "goroutines", count, "count"),
-            *_beside(moment.goroutines, moment.path("goroutine")),
+            *where_evidence(moment.goroutines, moment.path("goroutine")),
         ),
         next_step=_DECIDE,
         confidence="possible",
     )
-
-
-def _stack_bytes(moment: MomentFacts) -> int:
-    """What stacks take; where no ledger says, what so many goroutines' take at least."""
-    if moment.ledger is not None and moment.ledger.has("stacks"):
-        return moment.ledger.part("stacks")
-    return (moment.goroutine_count or 0) * SMALLEST_STACK
-
-
-def _beside(frame: pd.DataFrame | None, path: str) -> list[Evidence]:
-    """Where most of them wait, for what and how long, if a profile or a dump says."""
-    if frame is None or frame.empty:
-        return []
-    by_function = frame.groupby("function")["goroutines"].sum()
-    function, there = str(by_function.idxmax()), int(by_function.max())
-    field = text("goroutines in {}", Function(function) if function else "the runtime")
-    return [
-        Evidence(path, field, there, "count"),
-        *_waits(frame[frame["function"] == function], path),
-    ]
-
-
-def _waits(there: pd.DataFrame, path: str) -> list[Evidence]:
-    """What most of them wait for, and the longest wait, where a dump says."""
-    stated = there[there["state"].notna()] if "state" in there else there.iloc[:0]
-    if stated.empty:
-        return []
-    by_state = stated.groupby("state")["goroutines"].sum()
-    waits = [Evidence(path, f"in state {by_state.idxmax()}", int(by_state.max()), "count")]
-    longest = stated["wait_seconds"].max()
-    if longest > 0:
-        waits.append(Evidence(path, "longest wait, at least", float(longest), "s"))
-    return waits

@@ -5,10 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from gomem.analysis.series.goroutine_growth import DESCRIPTOR_BYTES
+from gomem.causes.finding import Evidence
 from gomem.causes.scores import bounded_log, scores
 from gomem.inputs.pprof.calls.names import package_of
+from gomem.text import Function, text
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from gomem.analysis.series.goroutine_growth import Waiting
     from gomem.causes.case import Case
     from gomem.causes.finding import Site
@@ -120,8 +124,13 @@ def goroutines_heap_bytes(case: Case, sites: tuple[Site, ...]) -> float:
     live, waiting = case.facts.live_heap, case.facts.goroutines.waiting
     if live is not None and live.rise is not None:
         return max(0.0, live.rise.grown) if goroutines_hold(case, sites) else 0.0
+    return 0.0 if waiting is None else in_use_bytes(case, waiting)
+
+
+def in_use_bytes(case: Case, waiting: Waiting) -> float:
+    """What heap profiles have in use by the functions in which goroutines wait, and by theirs."""
     in_use = case.facts.profiles.in_use_holders
-    if in_use is None or waiting is None:
+    if in_use is None:
         return 0.0
     rows = in_use[["own_function", "function", "after"]].itertuples(index=False)
     return float(sum(size for own, function, size in rows if _is_theirs(own, function, waiting)))
@@ -142,3 +151,29 @@ def opening(case: Case) -> tuple[Caller, ...]:
     if not all(map(callers.is_of_a_library, begun)):
         return ()
     return callers.opening(waiting.function)
+
+
+def where_evidence(frame: pd.DataFrame | None, path: str) -> list[Evidence]:
+    """Where most of them wait, for what and how long, if a profile or a dump says."""
+    if frame is None or frame.empty:
+        return []
+    by_function = frame.groupby("function")["goroutines"].sum()
+    function, there = str(by_function.idxmax()), int(by_function.max())
+    field = text("goroutines in {}", Function(function) if function else "the runtime")
+    return [
+        Evidence(path, field, there, "count"),
+        *_waits(frame[frame["function"] == function], path),
+    ]
+
+
+def _waits(there: pd.DataFrame, path: str) -> list[Evidence]:
+    """What most of them wait for, and the longest wait, where a dump says."""
+    stated = there[there["state"].notna()] if "state" in there else there.iloc[:0]
+    if stated.empty:
+        return []
+    by_state = stated.groupby("state")["goroutines"].sum()
+    waits = [Evidence(path, f"in state {by_state.idxmax()}", int(by_state.max()), "count")]
+    longest = stated["wait_seconds"].max()
+    if longest > 0:
+        waits.append(Evidence(path, "longest wait, at least", float(longest), "s"))
+    return waits

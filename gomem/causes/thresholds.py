@@ -65,6 +65,13 @@ class Thresholds:
             look at them: a hundred connections come and go in any service.
         uncounted_goroutines: New descriptors that matter where goroutines are not counted; and
             goroutines in the same place of a single dump that matter.
+        goroutine_wait_seconds: How long they must have waited in a single dump: no request takes as
+            long, and clients' timeouts end before.
+        goroutine_waits: Since how many different minutes: the workers of a pool began at once.
+        connection_pairs: Connections of HTTP clients that nothing uses, in a single dump: a
+            Transport keeps a hundred at most, unless it is told to keep more.
+        leaked_share: Share of RSS that goroutines hold that can never run again, to be critical;
+            as many as goroutine_count are, too.
         goroutine_growth_ratio: The same, as a multiple of the first; how they came says more.
         one_each_ratio: How far from one the objects that came for each goroutine that came can be,
             to be theirs: sampling and the lag of profiles are as large.
@@ -79,6 +86,7 @@ class Thresholds:
             queues many at once, and all are run before the next.
         finalizer_seconds: How long a finalizer must have waited in the same place to be stuck,
             whatever else is known: dumps give full minutes.
+        profiling_bytes: profiling-memory. The stacks of a usual program take 2 to 5 MiB.
         stack_bytes: stack-growth. A few thousand usual goroutines hold less.
         stack_each_bytes: Average stack that is large: 2 KiB, doubled five times.
         recursion_depth: stack-growth. How often a function of the program must be in a single stack
@@ -196,6 +204,10 @@ class Thresholds:
     goroutine_bytes: int = 8 * MIB
     goroutine_growth: int = 100
     uncounted_goroutines: int = 1_000
+    goroutine_wait_seconds: float = 600.0
+    goroutine_waits: int = 5
+    connection_pairs: int = 300
+    leaked_share: float = 0.25
     goroutine_growth_ratio: float = 1.5
     one_each_ratio: float = 1.4
     goroutines_beside: int = 20
@@ -204,6 +216,7 @@ class Thresholds:
     thread_growth_ratio: float = 2.0
     finalizer_growth: int = 1_000
     finalizer_seconds: float = 60.0
+    profiling_bytes: int = 16 * MIB
     stack_bytes: int = 8 * MIB
     stack_each_bytes: int = 64 * KIB
     recursion_depth: int = 10

@@ -12,8 +12,10 @@ from typing import TYPE_CHECKING
 from gomem.analysis.memory.groups import NAMES
 from gomem.analysis.profiles.own_code import Stacks, own_code
 from gomem.analysis.profiles.published import total_bounds
+from gomem.analysis.series.goroutine_growth import stacks_of, waiting_in
 from gomem.causes.commands import CAPTURE_ONCE, TAKE_HEAP_PROFILE, TAKE_SMAPS
 from gomem.causes.live_growth import grows
+from gomem.facts.goroutines import LEAKS
 from gomem.inputs.schema import rows_of
 from gomem.statistics.quantiles import carries
 from gomem.text import (
@@ -29,12 +31,15 @@ from gomem.text import (
     joined,
     text,
 )
-from gomem.units import MIB
+from gomem.units import MIB, is_unknown
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    import pandas as pd
+
     from gomem.diagnosis.diagnosis import Diagnosis
+    from gomem.facts.goroutines import GoroutineCount
     from gomem.facts.moment import MomentFacts
     from gomem.inputs.pprof.table import Profile
 
@@ -52,13 +57,22 @@ ANYTHING = text(
     "{} It collects smaps, MemStats and a heap profile at one time.",
     CAPTURE_ONCE,
 )
+AT_WORK = frozenset({"running", "runnable", "syscall"})  # states of no waiting
 KIND_NAMES = {"cpu": "CPU profile", "other": "profile"}
 TYPE_NAMES = {"cpu": "CPU time"}
 
 
 def without_rss(diagnosis: Diagnosis, facts: MomentFacts | None) -> tuple[str, bool, str]:
     """Sentences on the known sizes; whether they grew by a fifth; and the next step."""
-    tellers = (_by_memstats, _by_heap_profiles, _by_log, _by_goroutines, _by_profile, _by_others)
+    tellers = (
+        _by_memstats,
+        _by_heap_profiles,
+        _by_log,
+        _by_goroutines,
+        _by_leaks,
+        _by_profile,
+        _by_others,
+    )
     for tell in tellers:
         told = tell(diagnosis, facts)
         if told is not None:
@@ -201,24 +215,52 @@ def _live_heap(diagnosis: Diagnosis) -> tuple[Text, bool]:
 
 
 def _by_goroutines(diagnosis: Diagnosis, _: MomentFacts | None) -> _Told | None:
-    """How many goroutines there are, and where most of them are."""
-    frame = diagnosis.capture.goroutines
-    if frame.empty:
+    """How many goroutines there are, and where most of them wait, of those that are shown."""
+    shown = [count for count in diagnosis.facts.goroutine_counts if count.frame is not None]
+    if not shown:
         return None
-    last = frame[frame["moment"] == frame["moment"].iloc[-1]]
-    count = int(last["goroutines"].sum())
-    by_function = last.groupby("function")["goroutines"].sum().sort_values(ascending=False)
-    there, most = int(by_function.iloc[0]), str(by_function.index[0])
+    last, largest = shown[-1], diagnosis.facts.goroutine_groups.iloc[0]
+    there, where = Count(int(largest["goroutines"])), str(largest["function"])
+    state = _state_of(largest, last)
+    begun = "" if is_unknown(largest["created_by"]) else str(largest["created_by"])
     sentence = text(
-        "{}, {} in {}",
-        Count(count, "goroutine"),
-        Count(there),
-        Function(most) if most else "the runtime",
+        "{}; {} {} in {}{}{}.",
+        Count(last.goroutines, "goroutine"),
+        there if last.shown == last.goroutines else _of_those_shown(there, last),
+        "are" if largest["state"] in AT_WORK else "wait",
+        Function(where) if where else "the runtime",
+        state,
+        text(", started by {}", Function(begun)) if begun else "",
     )
-    states = last[last["function"] == by_function.index[0]].groupby("state")["goroutines"].sum()
-    if len(states):
-        sentence += text(" ({}{})", "mostly " * (len(states) > 1), str(states.idxmax()))
-    return sentence + ".", False, NO_BYTES
+    return sentence, False, NO_BYTES
+
+
+def _state_of(group: pd.Series, counted: GoroutineCount) -> Text:
+    """What a group waits for, in brackets; empty where no file says."""
+    if is_unknown(group["state"]):
+        return Text()
+    assert counted.frame is not None
+    here = counted.frame[stacks_of(counted.frame).map(waiting_in) == group["function"]]
+    several = len(set(here["state"])) > 1
+    return text(" ({}{})", "mostly " * several, str(group["state"]))
+
+
+def _of_those_shown(there: Count, counted: GoroutineCount) -> Text:
+    """How many wait in one place, of an excerpt."""
+    if there.value == counted.shown:
+        return text("the {} shown here", there)
+    return text("{} of the {} shown here", there, Count(counted.shown))
+
+
+def _by_leaks(diagnosis: Diagnosis, _: MomentFacts | None) -> _Told | None:
+    """Whether the runtime found goroutines that can never run again."""
+    looked = [known for known in diagnosis.capture.profiles.values() if LEAKS in known]
+    if not looked:
+        return None
+    leaked = diagnosis.facts.leaked_goroutines
+    found = "none" if leaked is None else Count(leaked.goroutines)
+    sentence = "The runtime looked for goroutines that can never run again, and found {}."
+    return text(sentence, found), False, NO_BYTES
 
 
 def _by_profile(diagnosis: Diagnosis, _: MomentFacts | None) -> _Told | None:

@@ -37,6 +37,7 @@ from gomem.facts.frames import (
 from gomem.facts.goroutines import (
     counts_of_goroutines,
     growth_of_goroutines,
+    leaked_goroutines,
     rise_of_finalizers,
     rise_of_threads,
     running_finalizer,
@@ -245,6 +246,7 @@ class CaptureFacts:
     live_heap = cached_property(live_heap_of)
     goroutine_counts = cached_property(counts_of_goroutines)
     goroutines = cached_property(growth_of_goroutines)
+    leaked_goroutines = cached_property(leaked_goroutines)
     threads = cached_property(rise_of_threads)
     finalizing = cached_property(running_finalizer)
     finalizer_queue = cached_property(rise_of_finalizers)

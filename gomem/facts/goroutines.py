@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -12,20 +13,24 @@ from gomem.analysis.series.goroutine_growth import (
     GoroutineGrowth,
     descriptors_grown,
     goroutine_growth,
+    waiting_of,
 )
 from gomem.analysis.series.level import Level
+from gomem.capture.moment import goroutines_of
 from gomem.inputs.goroutines.parse import finalizer_of
 from gomem.inputs.pprof.calls.names import own_function
 from gomem.units import is_unknown
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
+    from gomem.analysis.series.goroutine_growth import Waiting
     from gomem.analysis.series.level import Rise
+    from gomem.capture.moment import Moment
     from gomem.facts.capture import CaptureFacts
     from gomem.facts.moment import MomentFacts
 
-GOROUTINE = "goroutine"
+GOROUTINE, LEAKS = "goroutine", "goroutineleak"  # kinds of profiles
 
 
 @dataclass(frozen=True)
@@ -36,8 +41,14 @@ class GoroutineCount:
     time: pd.Timestamp | None  # when it was, if that is known
     goroutines: int  # how many
     path: str  # the artefact that says so
-    # They by stack, from a profile or a dump; None if only their number is known.
+    # They by stack, from a profile or a dump; None if only their number is known. Of an excerpt it
+    # has only those that are shown.
     frame: pd.DataFrame | None
+
+    @property
+    def shown(self) -> int:
+        """How many of them the frame has."""
+        return 0 if self.frame is None else int(self.frame["goroutines"].sum())
 
 
 def counts_of_goroutines(facts: CaptureFacts) -> tuple[GoroutineCount, ...]:
@@ -50,10 +61,10 @@ def counts_of_goroutines(facts: CaptureFacts) -> tuple[GoroutineCount, ...]:
     for name in by_name or facts.by_moment:
         known, moment = facts.by_moment.get(name), by_name.get(name)
         count = None if known is None else _of_facts(known)
-        if count is None and moment is not None and len(moment.goroutines):
+        total = None if moment is None else moment.goroutine_count
+        if count is None and moment is not None and total is not None:
             path = moment.paths.get(GOROUTINE, moment.paths.get("goroutines", GOROUTINE))
             time = None if moment.time is None else pd.Timestamp(moment.time)
-            total = int(moment.goroutines["goroutines"].sum())
             count = GoroutineCount(name, time, total, path, moment.goroutines)
         if count is not None:
             counts.append(count)
@@ -95,6 +106,48 @@ def level_of(source: str, readings: Sequence[tuple[pd.Timestamp | None, float]])
     levels = np.array([value for _, value in readings], np.float64)
     told = ~np.isnan(levels)
     return Level(source, seconds[told], levels[told])
+
+
+@dataclass(frozen=True)
+class Leaked:
+    """Goroutines of which the runtime has proved that nothing can ever wake them."""
+
+    moment: str
+    path: str  # the artefact that says so
+    frame: pd.DataFrame  # they by stack, as `GoroutineCount.frame` has them
+
+    @cached_property
+    def goroutines(self) -> int:
+        """How many there are."""
+        return int(self.frame["goroutines"].sum())
+
+    @cached_property
+    def waiting(self) -> Waiting:
+        """Where they wait."""
+        waiting = waiting_of([self.frame])
+        assert waiting is not None
+        return waiting
+
+
+def leaked_goroutines(facts: CaptureFacts) -> Leaked | None:
+    """Those of the last moment that proves some: a goroutineleak profile, `(leaked)` in a dump."""
+    for moment in reversed([*facts.capture.by_moment.values()]):
+        found = [leaked for leaked in _leaked_at(moment) if leaked.goroutines]
+        if found:
+            return max(found, key=lambda leaked: leaked.goroutines)
+        if LEAKS in moment.profiles:
+            return None  # it looked, and there was none
+    return None
+
+
+def _leaked_at(moment: Moment) -> Iterator[Leaked]:
+    rows = moment.goroutine_stacks
+    marked = rows[rows["leaked"] & ~rows["of_the_runtime"]]
+    for path, frame in marked.groupby("artefact"):
+        yield Leaked(moment.name, str(path), frame.reset_index(drop=True))
+    if LEAKS in moment.profiles:
+        profile = moment.profiles[LEAKS]
+        yield Leaked(moment.name, profile.source, goroutines_of(profile))
 
 
 # Of runtime/metrics since Go 1.26: what was queued counts up, what has run counts down.

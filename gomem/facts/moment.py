@@ -94,6 +94,7 @@ class MomentFacts(Answer):
     skew: Skew = field(default_factory=Skew)
     # Goroutines by stack, from a goroutine profile; see `capture.moment.GOROUTINES`.
     goroutines: pd.DataFrame | None = None
+    goroutine_total: int | None = None  # how many there are; more than those of an excerpt
     # The cgroup's numbers by name, in bytes; empty without them.
     cgroup: Mapping[str, int | None] = field(default_factory=dict)
     limits_from: str = ""  # the file of another moment that says its limits, if none here does
@@ -155,7 +156,7 @@ class MomentFacts(Answer):
         which `runtime.NumGoroutine` and the profile leave out on every release.
         """
         if self.goroutines is not None and len(self.goroutines):
-            return int(self.goroutines["goroutines"].sum())
+            return self.goroutine_total or int(self.goroutines["goroutines"].sum())
         if GOROUTINES in self.metrics:
             return int(self.metrics[GOROUTINES])
         return int(self.scraped[ON_PAGE]) if ON_PAGE in self.scraped else None

@@ -180,6 +180,7 @@ def _facts(
         paths=moment.paths,
         skew=skew,
         goroutines=moment.goroutines,
+        goroutine_total=moment.goroutine_count,
         cgroup=cgroup,
         limits=_limits(moment.limits, "limit", "soft"),
         time=None if moment.time is None else pd.Timestamp(moment.time),

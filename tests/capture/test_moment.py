@@ -9,7 +9,7 @@ from pandas.testing import assert_frame_equal
 
 import gomem
 from gomem.capture.capture import Capture, _mapped
-from gomem.capture.moment import FRAMES, Moment, _goroutines_of
+from gomem.capture.moment import FRAMES, Moment, goroutines_of
 from gomem.inputs.pprof.read import read_pprof
 from gomem.releases import GoVersion
 from gomem.views.report.limits import limits_section
@@ -65,7 +65,7 @@ def test_of_stacks_in_text_the_whole_ones_count(profiles, cut, chosen):
     assert found is (None if chosen is None else dumps[chosen])
 
 
-def test_goroutines_of_a_profile_are_counted_by_stack_in_their_innermost_own_function():
+def testgoroutines_of_a_profile_are_counted_by_stack_in_their_innermost_own_function():
     """
     A stack without a function is counted, too.
     """
@@ -77,7 +77,7 @@ def test_goroutines_of_a_profile_are_counted_by_stack_in_their_innermost_own_fun
     )
     whole = profile(*samples, sample_types=counts).replace(b"main.leaf", b"runtime.x")
 
-    found = _goroutines_of(read_pprof(whole))
+    found = goroutines_of(read_pprof(whole))
 
     assert [
         (3, "main.root", "runtime.x;main.root"),

@@ -8,16 +8,18 @@ import gomem
 from gomem.analysis.memory.live_heap import LiveHeap
 from gomem.analysis.series.goroutine_growth import SMALLEST_STACK, goroutine_growth, waiting_of
 from gomem.analysis.series.level import Level
+from gomem.capture.capture import levels_of
 from gomem.causes import goroutine_leak
 from gomem.causes.case import Case
 from gomem.causes.finding import Severity
-from gomem.facts.goroutines import GoroutineCount
+from gomem.facts.goroutines import GoroutineCount, Leaked
 from gomem.text import Count, Function
 from gomem.units import KIB, MIB
-from tests.builders import but, case_of
+from tests.builders import FIXTURES, but, case_of
 from tests.causes.situations import facts
 from tests.causes.test_heap_growth import holders
 
+PASTED = FIXTURES / "pasted" / "goroutines"
 WAITING = "runtime.gopark;sync.(*WaitGroup).Wait;main.(*report).wait;main.serve.func1"
 IDLE = "runtime.gopark;main.accept;main.main"
 
@@ -211,3 +213,191 @@ def test_a_single_dump_of_a_thousand_in_one_place_that_hold_much(there, stacks, 
     for one in findings:
         assert ["main.(*desk).watch"] == [site.own_function for site in one.sites]
         assert stacks * MIB == one.bytes
+
+
+def diagnosed(tmp_path, *names: str):
+    """Recorded dumps, as one snapshot."""
+    for name in names:
+        (tmp_path / name).write_bytes((PASTED / name).read_bytes())
+    return gomem.diagnose(tmp_path)
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "go1.26.4-leaks.pb.gz", "go1.26.4-leaks.txt", "go1.27.1-leaks.pb.gz", "go1.27.1-leaks.txt",
+        "go1.27.1-leaks-as-markdown.txt", "go1.27.1-leaks-with-spaces.txt",
+    ],
+)  # fmt: skip
+def test_what_the_runtime_proves_is_certain_in_one_snapshot(tmp_path, name):
+    """
+    The program left 700 in main.send; 300 more wait for a group that main still has.
+    """
+    diagnosis = diagnosed(tmp_path, name)
+
+    (finding,) = goroutine_leak.find(diagnosis.case)
+    assert (Severity.WARNING, "certain") == (finding.severity, finding.confidence)
+    assert [700] == [count.value for count in finding.title.of(Count)]
+    assert ["main.send"] == [site.own_function for site in finding.sites]
+    assert 700 * SMALLEST_STACK == finding.bytes
+    assert "warning" == str(diagnosis.verdict.severity)
+
+
+@pytest.mark.parametrize(
+    ("name", "counts"),
+    [
+        ("go1.26.4-leaked.txt", [3, 9]),
+        ("go1.27.1-leaked.txt", [3, 9]),
+        ("go1.27.1-quit.txt", [3, 9]),
+        ("go1.27.1-leaked-only-leaks.txt", [3]),
+    ],
+)
+def test_a_mark_in_a_dump_is_the_same_proof(tmp_path, name, counts):
+    (finding,) = goroutine_leak.find(diagnosed(tmp_path, name).case)
+
+    assert (Severity.WARNING, "certain") == (finding.severity, finding.confidence)
+    assert counts == [count.value for count in finding.title.of(Count)]
+    assert ["main.send", "main.report"] == [name.value for name in finding.title.of(Function)]
+
+
+def test_a_look_that_found_none_is_no_leak(tmp_path):
+    (tmp_path / "leaks.txt").write_text("goroutineleak profile: total 0\n")
+
+    diagnosis = gomem.diagnose(tmp_path)
+
+    assert [] == goroutine_leak.find(diagnosis.case)
+    assert "found none" in diagnosis.verdict.sentence
+
+
+def leaks(goroutines: int) -> Leaked:
+    frame = pd.DataFrame({"goroutines": [goroutines], "function": ["main.send"],
+                          "stack": ["main.send"]})  # fmt: skip
+    return Leaked("1", "1/leaks.txt", frame)
+
+
+@pytest.mark.parametrize(
+    ("goroutines", "heap_mib", "severity"),
+    [
+        pytest.param(3, 90, "warning", id="a few are a fault, too"),
+        pytest.param(9_999, 900, "warning", id="many"),
+        pytest.param(10_000, 900, "critical", id="very many"),
+        pytest.param(9_000, 30, "critical", id="a good part of RSS"),
+    ],
+)
+def test_a_proven_leak_is_as_severe_as_it_is_large(goroutines, heap_mib, severity):
+    made = case_of([facts(heap_mib=heap_mib)], leaked_goroutines=leaks(goroutines))
+
+    (finding,) = goroutine_leak.find(made)
+
+    assert severity == str(finding.severity)
+    assert "certain" == finding.confidence
+
+
+def test_growth_that_the_runtime_proves_is_certain():
+    grown = case([1, 3001, 6001], leaked_goroutines=None)
+
+    (alone,) = goroutine_leak.find(grown)
+    (few,) = goroutine_leak.find(but(grown, leaked_goroutines=leaks(2_999)))
+    (proved,) = goroutine_leak.find(but(grown, leaked_goroutines=leaks(3_000)))
+
+    assert "certain" != alone.confidence
+    assert alone.confidence == few.confidence
+    assert "certain" == proved.confidence
+    assert alone.title == proved.title
+    assert [3_000] == [one.value for one in proved.evidence if "never run" in one.field]
+
+
+@pytest.mark.parametrize("release", ["go1.20.14", "go1.26.4", "go1.27.1"])
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [("unread", "a response that is not closed"), ("unclosed", "idle connections")],
+)
+def test_connections_that_nothing_uses_are_seen_in_one_dump(tmp_path, release, name, said):
+    """
+    400 connections with two goroutines each, and the one that writes the profile.
+    """
+    (finding,) = goroutine_leak.find(diagnosed(tmp_path, f"{release}-{name}.txt").case)
+
+    assert (Severity.WARNING, "possible") == (finding.severity, finding.confidence)
+    assert [800, 801, 400] == [count.value for count in finding.title.of(Count)]
+    assert said in finding.title
+
+
+@pytest.mark.parametrize("release", ["go1.20.14", "go1.26.4", "go1.27.1"])
+def test_a_server_with_three_thousand_idle_connections_is_healthy(tmp_path, release):
+    diagnosis = diagnosed(tmp_path, f"{release}-idle-connections.txt")
+
+    assert [] == goroutine_leak.find(diagnosis.case)
+    assert "2\u202f999 wait in net/http.(*conn).serve" in diagnosis.verdict.sentence
+
+
+READ, WRITE, TRIP = (
+    f"net/http.(*persistConn).{name}" for name in ("readLoop", "writeLoop", "roundTrip")
+)
+
+
+@pytest.mark.parametrize(
+    ("read", "write", "used", "others", "found"),
+    [
+        pytest.param(300, 300, 0, 100, True, id="three hundred"),
+        pytest.param(299, 299, 0, 100, False, id="one less"),
+        pytest.param(400, 400, 101, 100, False, id="most are being used"),
+        pytest.param(300, 340, 0, 100, False, id="no pairs"),
+        pytest.param(300, 310, 0, 100, True, id="some are just being closed"),
+        pytest.param(300, 300, 0, 600, False, id="half of all, and no more"),
+    ],
+)
+def test_pairs_of_loops(read, write, used, others, found):
+    frame = pd.DataFrame(
+        {
+            "goroutines": [read, write, used, others],
+            "function": [READ, WRITE, TRIP, "main.main"],
+            "stack": [READ, WRITE, f"{TRIP};net/http.(*Client).Do;main.ask", "main.main"],
+        }
+    )
+    frame = frame[frame["goroutines"] > 0]
+
+    assert found == bool(goroutine_leak.find(case_of([facts(goroutines=frame)])))
+
+
+@pytest.mark.parametrize(
+    ("minutes", "state", "found"),
+    [
+        pytest.param([10, 11, 30, 80, 155], "select", True, id="for hours, one after the other"),
+        pytest.param([9, 11, 30, 80, 155], "select", False, id="a fifth waits for less"),
+        pytest.param([155] * 5, "chan receive", False, id="a pool that began at once"),
+        pytest.param([10, 11, 30, 80, 155], "IO wait", False, id="connections"),
+    ],
+)
+def test_minutes_of_waiting_in_one_place(tmp_path, minutes, state, found):
+    """
+    20 goroutines of each wait: 100 are enough.
+    """
+    stack = "main.(*hub).subscribe(0x1)\n\t/src/main.go:9 +0x1d\n\n"
+    headers = [f"[{state}, {wait} minutes]:\n" for wait in minutes for _ in range(20)]
+    dump = "".join(f"goroutine {n} {header}{stack}" for n, header in enumerate(headers, start=1))
+    (tmp_path / "goroutines.txt").write_text(dump)
+
+    findings = goroutine_leak.find(gomem.diagnose(tmp_path).case)
+
+    assert found == bool(findings)
+    for finding in findings:
+        assert (Severity.WARNING, "possible") == (finding.severity, finding.confidence)
+        assert [100, 100, 10] == [count.value for count in finding.title.of(Count)]
+
+
+def test_the_number_of_the_header_leads_and_the_excerpt_is_called_one(tmp_path):
+    """
+    People paste the largest record; 1 001 stands above it.
+    """
+    (tmp_path / "goroutines.txt").write_bytes((PASTED / "go1.27.1-counts-largest.txt").read_bytes())
+
+    diagnosis = gomem.diagnose(tmp_path)
+
+    assert (
+        "1\u202f001 goroutines; the 700 shown here wait in main.send." == diagnosis.verdict.sentence
+    )
+    (count,) = diagnosis.facts.goroutine_counts
+    assert (1001, 700) == (count.goroutines, count.shown)
+    levels = levels_of(diagnosis.capture.by_moment.values())
+    assert [1001] == levels["goroutines"].to_list()

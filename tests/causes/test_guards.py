@@ -26,6 +26,7 @@ from gomem.causes import (
     long_pauses,
     memory_limit_thrash,
     native_memory,
+    one_dump,
     released_but_resident,
     stack_growth,
     untouched_now_resident,
@@ -629,9 +630,9 @@ def test_where_nothing_counts_stacks_each_is_taken_for_the_smallest():
     parts = told.ledger.parts
     of_rss = replace(told.ledger, parts=parts[parts["part"] != "stacks"])
 
-    assert 7 * 2048 == goroutine_leak._stack_bytes(counted(7))
-    assert 7 * 2048 == goroutine_leak._stack_bytes(replace(told, ledger=of_rss))
-    assert 3 * MIB == goroutine_leak._stack_bytes(told)
+    assert 7 * 2048 == one_dump.stack_bytes(counted(7))
+    assert 7 * 2048 == one_dump.stack_bytes(replace(told, ledger=of_rss))
+    assert 3 * MIB == one_dump.stack_bytes(told)
 
 
 @pytest.mark.parametrize(

@@ -19,6 +19,7 @@ SHARED = {
     "idle_heap",
     "memory_limit",
     "outside_go",
+    "one_dump",
     "piling_up",
 }  # judgements of several causes
 JUDGES = sorted(path for path in PACKAGE.glob("*.py") if path.stem not in ABOUT_CAUSES)

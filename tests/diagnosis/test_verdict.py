@@ -266,7 +266,7 @@ ALONE = [
     ),
     pytest.param(
         PROFILES / "goroutine-a.pb.gz",
-        r"6 goroutines, 4 in main\.wait\.",
+        r"6 goroutines; 4 wait in main\.wait\.",
         HEAP,
         id="goroutine-profile",
     ),

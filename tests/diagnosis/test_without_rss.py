@@ -7,6 +7,7 @@ import pytest
 
 from gomem.causes.thresholds import Thresholds
 from gomem.diagnosis.without_rss import ANYTHING, NOTHING, who_holds, without_rss
+from gomem.facts.goroutines import GoroutineCount
 from gomem.facts.moment import MomentFacts
 from gomem.text import Bytes, Command, MomentName
 from gomem.units import MIB
@@ -15,14 +16,15 @@ from tests.heap_profiles import bucket, heap
 from tests.views.ledgers import ledger
 
 
-def told(facts=None, *, collector=None, **capture):
+def told(facts=None, *, collector=None, goroutines=(), **capture):
     """What is said, whether it grew, and what to do next."""
     nothing = {"heap_profiles": {}, "profiles": {}, "bench": {}, "escapes": {},
-               "goroutines": pd.DataFrame(), "by_moment": {}}  # fmt: skip
+               "by_moment": {}}  # fmt: skip
     files = SimpleNamespace(**nothing | capture)
     limits = Thresholds()
+    case = case_of(thresholds=limits, goroutine_counts=goroutines)
     diagnosis = SimpleNamespace(
-        capture=files, collector=collector, thresholds=limits, case=case_of(thresholds=limits)
+        capture=files, collector=collector, thresholds=limits, case=case, facts=case.facts
     )
     return without_rss(diagnosis, facts)
 
@@ -218,30 +220,65 @@ def test_a_live_heap_that_the_log_rounds_to_nothing_is_less_than_its_unit(live, 
     assert f"The live heap is {said} after the last" in told(collector=log(9, live=live))[0]
 
 
-def standing(*rows):
-    return pd.DataFrame(rows, columns=["moment", "goroutines", "function", "state"])
+def standing(*moments, count=None):
+    """Goroutines of each moment by their place and state."""
+    columns = ["goroutines", "stack", "state", "created_by"]
+    frames = [pd.DataFrame(rows, columns=columns) for rows in moments]
+    counts = [int(frame["goroutines"].sum()) for frame in frames]
+    return tuple(
+        GoroutineCount(str(place), None, count or counted, "goroutine.txt", frame)
+        for place, (counted, frame) in enumerate(zip(counts, frames, strict=True))
+    )
+
+
+POLL = "internal/poll.runtime_pollWait;internal/poll.(*pollDesc).wait;net.(*conn).Read"
 
 
 @pytest.mark.parametrize(
-    ("frame", "said"),
+    ("goroutines", "said"),
     [
         pytest.param(
-            standing(("1", 9, "main.old", "IO wait"), ("2", 3, "main.a", "IO wait"),
-                     ("2", 1, "main.b", "select")),
-            "4 goroutines, 3 in main.a (IO wait).", id="of the last moment",
+            standing([(9, "main.old", "IO wait", "main.go")],
+                     [(3, "main.a", "IO wait", ""), (1, "main.b", "select", "")]),
+            "4 goroutines; 3 wait in main.a (IO wait).", id="of the last moment",
         ),
         pytest.param(
-            standing(("1", 3, "main.a", "IO wait"), ("1", 4, "main.a", "select"),
-                     ("1", 5, "main.b", "sleep")),
-            "12 goroutines, 7 in main.a (mostly select).", id="several states",
+            standing([(3, "main.a", "IO wait", ""), (4, "main.a", "select", "main.go"),
+                      (5, "main.b", "sleep", "")]),
+            "12 goroutines; 7 wait in main.a (mostly select), started by main.go.",
+            id="several states",
         ),
         pytest.param(
-            standing(("1", 3, "", None)), "3 goroutines, 3 in the runtime.", id="unknown"
+            standing([(3, "", None, None)]), "3 goroutines; 3 wait in the runtime.", id="unknown"
+        ),
+        pytest.param(
+            standing([(2, "main.a", "running", "")]),
+            "2 goroutines; 2 are in main.a (running).", id="at work",
+        ),
+        pytest.param(
+            standing([(3, f"{POLL};github.com/a/b.(*Conn).read;main.ask", "IO wait", "")]),
+            "3 goroutines; 3 wait in github.com/a/b.(*Conn).read (IO wait).",
+            id="the first function outside Go's library",
+        ),
+        pytest.param(
+            standing(
+                [(3, f"{POLL};net/http.(*conn).serve", "IO wait", "net/http.(*Server).Serve")]
+            ),
+            "3 goroutines; 3 wait in net/http.(*conn).serve (IO wait), started by "
+            "net/http.(*Server).Serve.", id="what began, where all are of Go's library",
+        ),
+        pytest.param(
+            standing([(560, "main.a", None, None)], count=800),
+            "800 goroutines; the 560 shown here wait in main.a.", id="an excerpt",
+        ),
+        pytest.param(
+            standing([(560, "main.a", None, None), (40, "main.b", None, None)], count=800),
+            "800 goroutines; 560 of the 600 shown here wait in main.a.", id="a longer excerpt",
         ),
     ],
 )  # fmt: skip
-def test_goroutines_are_counted_where_they_stand(frame, said):
-    assert said == told(goroutines=frame)[0]
+def test_goroutines_are_counted_where_they_wait(goroutines, said):
+    assert said == told(goroutines=goroutines)[0]
 
 
 def test_benchmarks_are_counted_by_their_names_and_lines():

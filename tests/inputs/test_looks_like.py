@@ -8,8 +8,10 @@ import pytest
 
 import gomem
 from gomem.errors import FormatError
+from gomem.inputs.kinds import kind_of
 from gomem.inputs.looks_like import HEAD_BYTES, looks_like
 from gomem.inputs.read import not_an_artefact
+from tests.builders import FIXTURES
 
 
 def tar_of_a_file():
@@ -271,3 +273,28 @@ def test_a_hostile_beginning_costs_no_time(head):
     Were a pattern to try all ways to divide it, this test would not end.
     """
     assert looks_like(head, "x").what
+
+
+TRACES = FIXTURES / "pasted" / "traces"
+
+
+@pytest.mark.parametrize(
+    ("name", "what", "way_out"),
+    [
+        ("checkfinalizers.txt", "keeps its own object alive", "created at"),
+        ("checkfinalizers-report.txt", "keeps its own object alive", "created at"),
+        ("inittrace.txt", "each package's init took", "sort -rnk8 inittrace.txt"),
+        ("schedtrace.txt", "threads and run queues", "/proc/PID/status"),
+        ("scheddetail.txt", "threads and run queues", "/proc/PID/status"),
+    ],
+)
+def test_what_the_runtime_prints_of_other_things_is_named(name, what, way_out):
+    """
+    The first of them ends with stacks, which say nothing of what is wrong.
+    """
+    data = (TRACES / name).read_bytes()
+
+    assert kind_of(data, name) is None
+    seen = looks_like(data, name)
+    assert what in seen.what
+    assert way_out in seen.way_out

@@ -126,7 +126,7 @@ def _started_by(profile: pd.DataFrame, function: str) -> str:
     """Who began most of those that wait in a function, where a dump of their stacks says."""
     if "created_by" not in profile:
         return ""
-    here = profile[profile["stack"].map(_waiting_in) == function]
+    here = profile[profile["stack"].map(waiting_in) == function]
     return _commonest(here, "created_by") or ""
 
 
@@ -137,7 +137,7 @@ def goroutine_groups(profile: pd.DataFrame) -> pd.DataFrame:
         profile: Goroutines by stack: `goroutines` and `stack`, innermost first; of a dump in text
             `state`, `wait_seconds` and `created_by`, too.
     """
-    rows = profile.assign(waits=[_waiting_in(stack) for stack in map(str, profile["stack"])])
+    rows = profile.assign(waits=[waiting_in(stack) for stack in map(str, profile["stack"])])
     whole, groups = int(rows["goroutines"].sum()), []
     for function, inside in rows.groupby("waits", sort=False):
         largest = inside.sort_values("goroutines", ascending=False, kind="stable").iloc[0]
@@ -166,7 +166,7 @@ def _commonest(rows: pd.DataFrame, column: str) -> str | None:
     return str(counts.idxmax()) if len(counts) else None
 
 
-def _waiting_in(stack: str) -> str:
+def waiting_in(stack: str) -> str:
     """The program's own innermost function; where there is none, what the goroutine began with.
 
     `net/http.(*persistConn).readLoop` says more than that it waits for the network.
@@ -176,13 +176,18 @@ def _waiting_in(stack: str) -> str:
     return own_function(functions) or next(begun, functions[0])
 
 
+def stacks_of(profile: pd.DataFrame) -> pd.Series:
+    """The stack of each row, innermost first; the function alone where no stack is known."""
+    return profile["stack" if "stack" in profile else "function"].astype("str")
+
+
 def _by_function(profile: pd.DataFrame) -> pd.Series:
     """Goroutines by own function and by the function that they began with."""
-    stacks = profile["stack"] if "stack" in profile else profile["function"]
+    stacks = stacks_of(profile)
     rows = pd.DataFrame(
         {
-            "function": [_waiting_in(stack) for stack in map(str, stacks)],
-            "begin": [stack.rpartition(";")[2] for stack in map(str, stacks)],
+            "function": stacks.map(waiting_in),
+            "begin": stacks.str.rpartition(";")[2],
             "goroutines": profile["goroutines"].to_numpy(),
         }
     )  # fmt: skip

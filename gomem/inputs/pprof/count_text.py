@@ -6,6 +6,9 @@ Quirks        A record is `count @ 0x…`, then its labels (since Go 1.10), then
               The runtime's own innermost frames, where goroutines wait, have an address and no
               line: of these a profile in protobuf has the names, and this text has not.
               Addresses of inlined calls, since Go 1.21, are their caller's and those behind it.
+Pasted        People leave out the head line, or all but the largest records: the rest is an
+              excerpt, of which the header still has the number. Markdown makes a heading of each
+              line's `#`, which is gone where it is copied.
 """
 
 from __future__ import annotations
@@ -23,22 +26,39 @@ from gomem.inputs.pprof.heap_text import TextReader, frame_of
 
 if TYPE_CHECKING:
     from gomem.inputs.pprof.columns import PprofColumns
+    from gomem.inputs.pprof.heap_text import Frame
 
 _HEADER = re.compile(rb"\s*(goroutine|goroutineleak|threadcreate) profile: total (\d{1,18})[^\n]*")
 _RECORD = re.compile(rb"(\d{1,18}) @((?: *0x[0-9a-f]{1,16})*)\s*")
-_LABELS = re.compile(rb"# labels: (\{.*\})\s*")
+_LABELS = re.compile(rb"(?:# )?labels: (\{.*\})\s*")
+_HEADLESS = re.compile(
+    rb"\s*\d{1,18} @(?: +0x[0-9a-f]{1,16})+\s*?\n(?:\s*(?:# )?labels: \{.*\}\s*?\n)?"
+    rb"\s*#?[\t ]*0x[0-9a-f]{1,16}[\t ]+\S.*\+0x[0-9a-f]+[\t ]+.*:\d+"
+)
+NO_HEAD = (
+    "begins without the line that says which profile it is, and of how many: read as a profile of "
+    "goroutines, of which there may be more"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class CountText:
+    """A profile of counts in text."""
+
+    columns: PprofColumns
+    total: int | None  # how many its header counts, its records or more; None without a header
 
 
 def looks_like_count_text(data: bytes) -> bool:
-    """Whether it begins with the header of such a profile."""
-    return _HEADER.match(data) is not None
+    """Whether it begins with the header of such a profile, or with a record and its frames."""
+    return _HEADER.match(data) is not None or _HEADLESS.match(data) is not None
 
 
-def parse_count_text(data: bytes, *, source: str) -> tuple[PprofColumns, list[Damage]]:
+def parse_count_text(data: bytes, *, source: str) -> tuple[CountText, list[Damage]]:
     """Read a profile of counts in text, and what could not be read.
 
-    Records that count less than the header says are damage: the text is cut. FormatError where it
-    does not begin with the header of such a profile.
+    Records that count less than the header says are damage: the text is an excerpt. FormatError
+    where it does not begin with the header of such a profile, nor with a record and its frames.
     """
     reader = _CountReader(data, source)
     return reader.read(), reader.damage
@@ -48,27 +68,42 @@ def parse_count_text(data: bytes, *, source: str) -> tuple[PprofColumns, list[Da
 class _CountReader(TextReader):
     labels: list[tuple[int, str, str]] = field(default_factory=list)
 
-    def read(self) -> PprofColumns:
+    def read(self) -> CountText:
         header = _HEADER.match(self.data)
-        if header is None:
+        if header is None and _HEADLESS.match(self.data) is None:
             raise FormatError(self.source, "byte 0", "not a profile of counts in text")
-        first = self.data[: header.end()].count(b"\n") + 1
-        for number, line in enumerate(self.data[header.end() :].split(b"\n"), start=first):
-            if record := _RECORD.fullmatch(line):
-                self.begin(record[2], (int(record[1]),))
-            elif self.values and (frame := frame_of(line)) is not None:
-                self.frames.append(frame)
-            elif self.values and (labels := _LABELS.fullmatch(line)):
-                self._label(labels[1])
-            elif line.strip():
-                what = "not a line of a profile of counts in text; wanted `n @ 0x…`"
-                self.damage.append(Damage(self.source, f"line {number}", what, excerpt(line)))
+        begin = 0 if header is None else header.end()
+        first = self.data[:begin].count(b"\n") + 1
+        for number, line in enumerate(self.data[begin:].split(b"\n"), start=first):
+            self._take(line.strip(), number)
         self.close()
+        if header is None:
+            self.damage.append(Damage(self.source, f"line {first}", NO_HEAD))
+            return CountText(self._columns("goroutine"), None)
         total, found = int(header[2]), sum(count for count, *_ in self.values)
         if found != total:
-            what = f"counts {found}, and its header says {total}: it is cut, or lines are missing"
+            what = f"an excerpt: its records count {found}, and its header says {total}"
             self.damage.append(Damage(self.source, f"byte {len(self.data)}", what))
-        name = header[1].decode()
+        return CountText(self._columns(header[1].decode()), total)
+
+    def _take(self, line: bytes, number: int) -> None:
+        """Take a line of a record, or a record's first."""
+        if record := _RECORD.fullmatch(line):
+            self.begin(record[2], (int(record[1]),))
+        elif self.values and (frame := self._frame(line)) is not None:
+            self.frames.append(frame)
+        elif self.values and (labels := _LABELS.fullmatch(line)):
+            self._label(labels[1])
+        elif line:
+            what = "not a line of a profile of counts in text; wanted `n @ 0x…`"
+            self.damage.append(Damage(self.source, f"line {number}", what, excerpt(line)))
+
+    @staticmethod
+    def _frame(line: bytes) -> tuple[int, Frame | None] | None:
+        """A frame's address and place, with or without its `#`."""
+        return frame_of(b"# " + line if line.startswith(b"0x") else line)
+
+    def _columns(self, name: str) -> PprofColumns:
         value = np.array(self.values, np.int64).reshape(-1, 1)
         counts = ValueType(name, "count")
         for text in (name, "count"):

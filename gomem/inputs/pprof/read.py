@@ -70,8 +70,8 @@ def _read_text(source: Source, data: bytes) -> Profile | None:
     if looks_like_heap_text(data):
         return _read_heap_text(source)
     if looks_like_count_text(data):
-        columns, damaged, _ = read_plain(source, looks_like_count_text, parse_count_text)
-        return Profile(source.name, columns, damaged)
+        counted, damaged, _ = read_plain(source, looks_like_count_text, parse_count_text)
+        return Profile(source.name, counted.columns, damaged, header_total=counted.total)
     return None
 
 

@@ -44,6 +44,7 @@ class Profile(WithDamage):
         damaged: What of it could not be read.
         memstats: The MemStats that a heap profile in text ends with.
         max_rss_bytes: The peak RSS that such a text ends with, since Go 1.15.
+        header_total: How many the header of a text of counts says there are; an excerpt has fewer.
         totals: What fractions are of, by sample type, if not of its own samples: a part of a
             profile keeps the total of the whole.
         undropped: Its fields with the frames that its `drop_frames` leaves out, if there are any.
@@ -58,6 +59,7 @@ class Profile(WithDamage):
     totals: tuple[int, ...] | None = None
     undropped: PprofColumns | None = None
     is_difference: bool = False
+    header_total: int | None = None
 
     @property
     def sample_types(self) -> tuple[ValueType, ...]:

@@ -89,7 +89,9 @@ def unknown_term(word: str) -> str:
 @cache
 def terms() -> tuple[Term, ...]:
     """All terms, the words of the field first."""
-    makers = (_glossary, _findings, _parts, _thresholds, _json_fields, _columns)
+    makers = (
+        _glossary, _runtime_metrics, _findings, _parts, _thresholds, _json_fields, _columns,
+    )  # fmt: skip
     return tuple(term for make in makers for term in make())
 
 
@@ -121,6 +123,25 @@ def _glossary() -> Iterator[Term]:
             paragraphs.append(f"By release: {facts}")
         related = (Codes("See also", tuple(entry["related"])),) if "related" in entry else ()
         yield Term(tuple(entry["names"]), "", (*map(Paragraph, paragraphs), *related))
+
+
+def _runtime_metrics() -> Iterator[Term]:
+    """Every name of the package runtime/metrics."""
+    table = tomllib.loads(text_beside("gomem.views", "explain", "runtime_metrics.toml"))
+    for metric in table["metric"]:
+        field = metric.get("field")
+        said = [" ".join(metric["means"].split()), f"In MemStats: {field}." if field else ""]
+        what = f"a metric of runtime/metrics, since Go {metric['since']}"
+        yield Term((metric["name"],), what, tuple(Paragraph(words) for words in said if words))
+    for since, settings in table["godebug"].items():
+        for setting in settings.split():
+            name = f"/godebug/non-default-behavior/{setting}:events"
+            means = (
+                f"How often the program did something differently because GODEBUG has {setting} "
+                "at another value than the release's own."
+            )
+            what = f"a metric of runtime/metrics, since Go {since}"
+            yield Term((name,), what, (Paragraph(means),))
 
 
 def _findings() -> Iterator[Term]:

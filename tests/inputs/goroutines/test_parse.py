@@ -286,7 +286,7 @@ def test_a_count_below_the_headers_is_a_cut_text():
 
     (damage,) = gomem.read_pprof(text[: text.index(b"\n\n1 @") + 2]).damaged
 
-    assert "counts 10, and its header says 21" in damage.what
+    assert "count 10, and its header says 21" in damage.what
 
 
 def test_labels_of_a_count_are_kept():
@@ -363,4 +363,6 @@ def test_a_dump_alone_is_told_in_a_sentence(tmp_path):
 
     sentence = gomem.diagnose(tmp_path).verdict.sentence
 
-    assert "21 goroutines, 10 in main.receives (chan receive)." == sentence
+    assert (
+        "21 goroutines; 10 wait in main.receives (chan receive), started by main.start." == sentence
+    )

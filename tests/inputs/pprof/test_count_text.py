@@ -19,7 +19,8 @@ TEXT = b"""goroutine profile: total 5
 
 
 def parse(text):
-    return parse_count_text(text, source="goroutine.txt")
+    read, damage = parse_count_text(text, source="goroutine.txt")
+    return read.columns, damage
 
 
 def stacks_of(columns):

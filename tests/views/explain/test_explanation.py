@@ -6,6 +6,7 @@ from operator import attrgetter
 
 import pytest
 
+import gomem
 from gomem.causes import CAUSES
 from gomem.causes.thresholds import Thresholds
 from gomem.cli.main import run
@@ -16,7 +17,7 @@ from gomem.views.explain.explanation import explanation_document, terms, unknown
 from gomem.views.json.schemas import SCHEMAS, schema_of
 from gomem.views.words import PARTS
 from gomem.views.writers.text import write_text
-from tests.builders import diagnosed
+from tests.builders import FIXTURES, diagnosed
 from tests.inputs.test_kinds import examples
 from tests.views.json.schemas.test_schemas import properties
 from tests.views.ledgers import SHRUNK
@@ -48,6 +49,52 @@ def test_an_entry_has_nothing_that_is_not_shown():
     shown = {"names", "means", "comes_from", "is_not", "facts", "related"}
 
     assert all(entry.keys() <= shown for entry in ENTRIES)
+
+
+METRICS = tomllib.loads(text_beside("gomem.views", "explain", "runtime_metrics.toml"))
+
+
+def test_every_name_of_runtime_metrics_is_explained():
+    """
+    Those of Go 1.27, which the reader of pages knows, and no other.
+    """
+    table = tomllib.loads(text_beside("gomem.inputs.metrics", "names.toml"))
+    known = {name for kind in ("gauges", "counters", "histograms") for name in table[kind].split()}
+
+    assert known == {metric["name"] for metric in METRICS["metric"]}
+    for name in known:
+        assert "a metric of runtime/metrics, since Go 1." in explained(name), name
+
+
+@pytest.mark.parametrize(
+    "capture", sorted((FIXTURES / "doors").glob("go1.*/metrics.json*")), ids=lambda p: p.parent.name
+)
+def test_a_name_is_of_the_release_that_first_has_it(capture):
+    """
+    What programs of eight releases really list: no name before its release, none missing after.
+    """
+    minor = int(capture.parent.name.split(".")[1])
+    read = gomem.read_metrics(capture)
+    listed = {*read.values["name"], *read.histograms["name"]}
+    due = {m["name"] for m in METRICS["metric"] if int(m["since"].split(".")[1]) <= minor}
+
+    assert due == {name for name in listed if "/godebug/" not in name}
+
+
+def test_a_setting_of_godebug_that_was_used_is_explained():
+    said = explained("/godebug/non-default-behavior/containermaxprocs:events")
+
+    assert "since Go 1.25" in said
+
+
+@pytest.mark.parametrize(
+    "term",
+    ["AddCleanup", "Green Tea GC", "container-aware GOMAXPROCS", "flight recorder", "swiss maps",
+     "weak.Pointer", "unique.Make", "GOEXPERIMENT", "checkfinalizers", "inittrace", "schedtrace",
+     "/memory/classes/profiling/buckets:bytes", "/sched/threads/total:threads"],
+)  # fmt: skip
+def test_what_recent_releases_brought_is_explained(term):
+    assert explanation_document(term) is not None
 
 
 def test_every_column_of_every_frame_is_explained():

@@ -1,0 +1,82 @@
+"""The profilers' own memory: a table of all stacks that they ever saw, which is never freed.
+
+Heap, block and mutex profiles count by stack. Each stack that is new takes a bucket, for good: some
+200 bytes, and 8 for each frame, up to 32 frames and since Go 1.23 up to 128. A program has some
+thousand such stacks. Where stacks are deep and each is another one, as in recursion over data, in
+parsers and in generated code, the table grows for as long as the program runs. MemStats count it as
+BuckHashSys, runtime/metrics as /memory/classes/profiling/buckets: the runtime's own number.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from gomem.analysis.memory.groups import RUNTIME
+from gomem.causes.cause import Cause
+from gomem.causes.evidence import rss_evidence
+from gomem.causes.finding import Evidence, Finding, Severity
+from gomem.text import Bytes, Command, MomentName, Text, text
+from gomem.units import is_unknown
+
+if TYPE_CHECKING:
+    from gomem.causes.case import Case
+    from gomem.facts.moment import MomentFacts
+
+FIELD = "BuckHashSys"
+
+
+def find(case: Case) -> list[Finding]:
+    """One finding, of the last snapshot that counts it: the table only grows."""
+    counted = [moment for moment in case.facts.moments if _buckets(moment) is not None]
+    if not counted:
+        return []
+    first, last = counted[0], counted[-1]
+    size, before = _buckets(last) or 0, _buckets(first) or 0
+    limits = case.thresholds
+    if size < limits.notable(limits.profiling_bytes, last.rss_bytes):
+        return []
+    is_growing = size - before >= max(1, limits.profiling_bytes)
+    is_large = size >= limits.large_rss_fraction * (last.rss_bytes or last.held_bytes or size)
+    since = text(", up from {} at {}", Bytes(before), MomentName(first.name))
+    return [
+        CAUSE.finding(
+            Severity.WARNING if is_growing or is_large else Severity.INFO,
+            text(
+                "The profiler's own table of stacks takes {}{}",
+                Bytes(size),
+                since if is_growing else Text(),
+            ),
+            moment=last.name,
+            size=size,
+            evidence=(
+                Evidence(last.path("memstats"), FIELD, size, "B"),
+                *rss_evidence(last),
+            ),
+        )
+    ]
+
+
+CAUSE = Cause(
+    code="profiling-memory",
+    mechanism="Heap, block and mutex profiles keep a bucket for each stack they have seen, and "
+    "never free one. Deep stacks that are each a little different, as in recursion over data, fill "
+    "the table for as long as the program runs. Since Go 1.23 a stack has up to 128 frames, before "
+    "32.",
+    remedy=text(
+        "{} keeps stacks short, so that more of them are equal (Go 1.23 and later). Turn off what "
+        "nobody reads: runtime.SetBlockProfileRate(0), runtime.SetMutexProfileFraction(0), or "
+        "runtime.MemProfileRate = 0 as the first thing in main. Only a restart frees the table.",
+        Command("GODEBUG=profstackdepth=32 ./PROGRAM"),
+    ),
+    references=("runtime.MemProfileRate", "golang/go#69590"),
+    bears_on=("ledger", "moments"),
+    rule=find,
+    claims=frozenset({RUNTIME}),
+)
+
+
+def _buckets(moment: MomentFacts) -> int | None:
+    """The table's size at a moment; None where nothing says."""
+    if moment.memstats is None or is_unknown(moment.memstats.get(FIELD)):
+        return None
+    return int(moment.memstats[FIELD])
