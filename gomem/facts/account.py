@@ -85,7 +85,7 @@ def reading_of(moment: MomentFacts, begin: pd.Timestamp | None) -> Reading:
     seconds = None
     if begin is not None and moment.time is not None:
         seconds = (moment.time - begin).total_seconds()
-    if moment.ledger is None:
+    if moment.ledger is None or moment.ledger.is_least:
         return Reading(moment.name, seconds)
     rows = rows_of(moment.ledger.parts)
     sizes = {row["part"]: int(row["bytes"]) for row in rows}
@@ -109,6 +109,8 @@ def reading_of(moment: MomentFacts, begin: pd.Timestamp | None) -> Reading:
         file_bytes=None if mapped is None else mapped + shared,
         shared_bytes=shared,
         program_data_bytes=_program_data(moment.mappings),
+        native_bytes=sizes.get("native_heap") if moment.mappings is None else None,
+        is_runtime_all_else=divided and STACKS not in reserved,
     )
 
 
@@ -122,8 +124,8 @@ def _resident(sizes: dict[str, int]) -> dict[str, int]:
 
 
 def _program_data(mappings: pd.DataFrame | None) -> int | None:
-    """Anonymous pages of the program and its libraries: data and bss, by smaps."""
-    if mappings is None:
+    """Anonymous pages of the program and its libraries: data and bss, by smaps; pmap has none."""
+    if mappings is None or mappings["Anonymous"].isna().all():
         return None
     rows = mappings[mappings["kind"].isin(OF_PROGRAM)]
     return int(rows["Anonymous"].fillna(0).sum())
