@@ -15,6 +15,7 @@ from gomem.analysis.profiles.published import total_bounds
 from gomem.causes.commands import CAPTURE_ONCE, TAKE_HEAP_PROFILE, TAKE_SMAPS
 from gomem.causes.live_growth import grows
 from gomem.facts.moment import seconds_of
+from gomem.inputs.processes.oom import OOM
 from gomem.inputs.schema import rows_of
 from gomem.statistics.quantiles import carries
 from gomem.text import (
@@ -289,14 +290,15 @@ def listed_words(listed: Listed) -> Text:
     """Which process or container a table's number is of, and who says so."""
     pid = text(", PID {}", str(listed.pid)) if listed.pid is not None else Text()
     rounded = text(" to {}", Bytes(listed.step_bytes)) * listed.is_coarse
-    tool = "the OOM killer" if listed.killed_in else listed.tool
-    nouns = ("process", "processes") if listed.pid is not None else ("container", "containers")
+    tool = f"the {listed.tool}" if listed.tool == OOM else listed.tool
+    nouns = ("process", "processes") if listed.rss_bytes else ("container", "containers")
     others = Text()
     if listed.is_largest:
         others = text("; the largest of {}", Count(listed.others + 1, *nouns))
     elif listed.others:
         others = text("; {} listed", Count(listed.others, *(f"other {noun}" for noun in nouns)))
-    name = Quoted(listed.name) if listed.pid is None else Program(listed.name)
+    is_container = listed.rss_bytes is None
+    name = Quoted(listed.name) if is_container else Program(listed.name or "a process")
     return text("{}{}, by {}{}{}", name, pid, tool, rounded, others)
 
 

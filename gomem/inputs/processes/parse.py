@@ -43,6 +43,10 @@ OF_TOP = re.compile(
 )
 RESIDENT, MAPPED = (b"RSS", b"RSZ", b"RES"), (b"VSZ", b"VIRT")
 COMMANDS = (b"COMMAND", b"CMD", b"ARGS", b"COMM", b"UCMD", b"Command")
+# What ps -o prints of numbers and short words: a header without a command has nothing else.
+OF_PS = frozenset(
+    b"PID PPID TID USER UID RSS RSZ VSZ SZ %CPU %MEM CPU NI PRI STAT S TTY TT ELAPSED TIME".split()
+)
 TOP, PS, DOCKER_STATS, KUBECTL_TOP = "top", "ps", "docker stats", "kubectl top"
 
 
@@ -116,9 +120,10 @@ def _form_of(line: bytes) -> _Form | None:
     if pods := KUBECTL.fullmatch(line):
         return _Form(KUBECTL_TOP, lambda row: _of_pod(row, above=pods["above"] is not None))
     names = line.split()
-    if b"PID" not in names or not _one_of(RESIDENT, names) or names[-1] not in COMMANDS:
+    if not _one_of(RESIDENT, names):
         return None
-    return _by_columns(names)
+    has_command = b"PID" in names and names[-1] in COMMANDS
+    return _by_columns(names) if has_command or (names[1:] and OF_PS.issuperset(names)) else None
 
 
 def _one_of(wanted: Sequence[bytes], names: Sequence[bytes]) -> bytes | None:
@@ -140,14 +145,15 @@ def _of_process(line: bytes, names: Sequence[bytes], tool: str) -> ProcessRow | 
     resident, mapped = _one_of(RESIDENT, names), _one_of(MAPPED, names)
     assert resident is not None
     size = rounded_size(cells[resident], bare=KIB)
-    if size is None or not cells[b"PID"].isdigit():
+    pid = cells.get(b"PID", b"")
+    if size is None or not (pid or b"0").isdigit():
         return None
     virtual = None if mapped is None else rounded_size(cells[mapped], bare=KIB)
     shared = rounded_size(cells[b"SHR"], bare=KIB) if b"SHR" in cells else None
     return ProcessRow(
         tool,
-        words[-1].decode("utf-8", "backslashreplace"),
-        pid=int(cells[b"PID"]),
+        words[-1].decode("utf-8", "backslashreplace") if names[-1] in COMMANDS else "",
+        pid=int(pid) if pid else None,
         rss=size,
         mapped_bytes=None if virtual is None else virtual.bytes,
         shared_bytes=None if shared is None else shared.bytes,

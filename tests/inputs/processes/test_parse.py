@@ -137,6 +137,13 @@ def test_rows_of_ps_aux_without_their_header():
     assert "/usr/bin/api --port 80" == frame["name"].iloc[0]
 
 
+def test_columns_of_numbers_need_no_command():
+    frame = read_processes(b"  RSS    VSZ   PID\n912345 1823456  4567\n").processes
+
+    assert (4567, 912345 * KIB) == (frame["pid"].iloc[0], frame["rss_bytes"].iloc[0])
+    assert "" == frame["name"].iloc[0]
+
+
 def test_a_cut_row_is_damage():
     read = read_processes(FIXTURES / "malformed/processes/cut-in-a-row.txt")
 
