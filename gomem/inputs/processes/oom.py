@@ -38,6 +38,7 @@ MACHINE, GROUP = "machine", "cgroup"
 DATED = re.compile(rb"\[[A-Z][a-z]{2} ([A-Z][a-z]{2} +\d{1,2} \d\d:\d\d:\d\d \d{4})\]")
 ISO = re.compile(rb"(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:[.,]\d{1,9})?(?:Z|[+-]\d\d:?\d\d))")
 OF_KERNEL = re.compile(rb"invoked oom-killer|oom-kill:constraint=|" + KILLED.pattern)
+WORDS = (b"oom-kill", b"Killed process")  # one of which is in whatever `OF_KERNEL` finds
 NO_LIMIT_KIB = 1 << 52
 USUAL_PAGE = 4 * KIB
 OOM = "OOM killer"
@@ -46,7 +47,8 @@ OOM = "OOM killer"
 def looks_like_oom(data: bytes) -> bool:
     """Whether the kernel says in it that it ended a process, or listed the tasks to choose from."""
     head = data[: 1 << 20]
-    return bool(OF_KERNEL.search(head)) or _has_tasks(head)
+    is_near = any(word in head for word in WORDS)
+    return (is_near and bool(OF_KERNEL.search(head))) or _has_tasks(head)
 
 
 def _has_tasks(head: bytes) -> bool:

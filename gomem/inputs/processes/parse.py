@@ -41,6 +41,7 @@ POD = re.compile(rb"(?:(\S+) +)?(\S+) +\d+m? +(\d+(?:[KMGT]i)?) *")
 OF_TOP = re.compile(
     rb"top - \d.*|Tasks: .*|Threads: .*|%?Cpu\S*: ?.*|[KMG]iB (?:Mem|Swap) ?:.*|(?:Mem|Swap): .*"
 )
+WORDS = (b"RSS", b"RSZ", b"RES", b"MEM USAGE", b"MEMORY(bytes)")  # of headers
 RESIDENT, MAPPED = (b"RSS", b"RSZ", b"RES"), (b"VSZ", b"VIRT")
 COMMANDS = (b"COMMAND", b"CMD", b"ARGS", b"COMM", b"UCMD", b"Command")
 # What ps -o prints of numbers and short words: a header without a command has nothing else.
@@ -59,11 +60,8 @@ class _Form(NamedTuple):
 
 def looks_like_processes(data: bytes) -> bool:
     """Whether a table of processes begins soon, or the OOM killer speaks."""
-    head = data[: 1 << 14].split(b"\n")[:HEAD_LINES]
-    if any(_form_of(line.strip()) for line in head):
-        return True
-    first = next((line.strip() for line in head if line.strip()), b"")
-    return bool(AUX.fullmatch(first)) or looks_like_oom(data)
+    first = data[:4096].lstrip().split(b"\n", 1)[0].rstrip()
+    return bool(AUX.fullmatch(first)) or _has_table(data) or looks_like_oom(data)
 
 
 def parse_processes(data: bytes, *, source: str) -> tuple[ProcessTable, list[Damage]]:
@@ -108,7 +106,10 @@ def _parse_tables(data: bytes, source: str) -> tuple[ProcessTable, list[Damage]]
 
 
 def _has_table(data: bytes) -> bool:
-    return any(_form_of(line.strip()) for line in data[: 1 << 14].split(b"\n")[:HEAD_LINES])
+    head = data[: 1 << 14]
+    if not any(word in head for word in WORDS):
+        return False
+    return any(_form_of(line.strip()) for line in head.split(b"\n")[:HEAD_LINES])
 
 
 def _form_of(line: bytes) -> _Form | None:

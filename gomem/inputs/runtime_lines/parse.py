@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 HEAD_BYTES = 1 << 20  # in which the first such line must stand
 MAX_LINE = 1 << 14
+MAX_TRIED = 200  # lines that have a form's text, of which one must be of the form
 SHORT = re.compile(rb"[IWEFD]?(\d\d)(\d\d)(\d\d) (\d\d:\d\d:\d\d(?:\.\d{1,9})?)")  # CockroachDB's
 ISO = re.compile(
     rb"(\d{4})[-/](\d\d)[-/](\d\d)[T ](\d\d:\d\d:\d\d)(?:[.,](\d{1,9}))?"
@@ -60,7 +61,7 @@ def _lines_with(head: bytes, text: bytes) -> list[bytes]:
     """The first lines that have a text."""
     lines: list[bytes] = []
     at = head.find(text)
-    while at >= 0 and len(lines) < 20:
+    while at >= 0 and len(lines) < MAX_TRIED:
         end = head.find(b"\n", at)
         end = len(head) if end < 0 else end
         lines.append(head[head.rfind(b"\n", 0, at) + 1 : end])
