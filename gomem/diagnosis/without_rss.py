@@ -322,7 +322,7 @@ def _by_logged_heap(diagnosis: Diagnosis, _of: MomentFacts | None) -> _Told | No
     """The heap's objects as a program logs them, where it logs no RSS."""
     known = [
         (moment, moment.logged, moment.logged.sizes["go_alloc"])
-        for moment in diagnosis.moments
+        for moment in diagnosis.case.facts.moments
         if moment.logged is not None and "go_alloc" in moment.logged.sizes
     ]
     if not known:

@@ -14,6 +14,7 @@ from gomem.analysis.memory.groups import (
 )  # fmt: skip
 from gomem.analysis.memory.ledger import HEAP_PARTS
 from gomem.analysis.memory.readings import OBJECTS, Reading
+from gomem.analysis.memory.totals import LOGGED
 from gomem.facts.live_heap import in_use_of, marks_of
 from gomem.inputs.schema import rows_of
 from gomem.units import is_unknown
@@ -97,6 +98,7 @@ def reading_of(moment: MomentFacts, begin: pd.Timestamp | None) -> Reading:
     divided = OBJECTS in reserved  # the runtime's own side, not what smaps alone tell
     mapped = None if moment.mappings is not None else sizes.get("mapped_files")
     shared = sizes.get("shared_memory", 0)
+    is_logged = moment.ledger.rss_source.startswith(LOGGED)
     return Reading(
         moment.name,
         seconds,
@@ -109,8 +111,8 @@ def reading_of(moment: MomentFacts, begin: pd.Timestamp | None) -> Reading:
         file_bytes=None if mapped is None else mapped + shared,
         shared_bytes=shared,
         program_data_bytes=_program_data(moment.mappings),
-        native_bytes=sizes.get("native_heap") if moment.mappings is None else None,
-        is_runtime_all_else=divided and STACKS not in reserved,
+        native_bytes=sizes.get("native_heap") if is_logged else None,
+        is_runtime_all_else=is_logged and STACKS not in reserved,
     )
 
 

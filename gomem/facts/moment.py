@@ -174,7 +174,8 @@ class MomentFacts(Answer):
             return self.path("goroutine")
         if GOROUTINES in self.metrics:
             return self.path("metrics")
-        return self.path(METRICS_PAGE if ON_PAGE in self.scraped else LOGGED)
+        on_page = ON_PAGE in self.scraped or self.logged is None
+        return self.path(METRICS_PAGE if on_page else LOGGED)
 
     @property
     def rss_bytes(self) -> int | None:

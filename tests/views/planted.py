@@ -117,7 +117,7 @@ psstuser    4242  0.0  0.0  88888 20000 ?        Sl   18:58   0:00 /psstfolder/p
 psstline of no form
 """
 LOGGED = b"""psst other line
-I261124 18:58:17.455825 151 psst.go:219  [psst] runtime stats: 20 MiB RSS, 1 goroutines, 6 MiB/1 \
+psst.go:219  [psst] runtime stats: 20 MiB RSS, 1 goroutines, 6 MiB/1 \
 MiB/10 MiB GO alloc/idle/total, 0 B/0 B CGO alloc/total, psst
 """
 LIMITS = b"""Limit                     Soft Limit           Hard Limit           Units

@@ -16,7 +16,8 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
-from gomem.inputs.processes.row import ProcessRow, ProcessTable, Rounded
+from gomem.inputs.processes.row import ProcessRow, ProcessTable, Rounded, parsed_time
+from gomem.sources.file_dates import known_time
 from gomem.units import KIB
 
 if TYPE_CHECKING:
@@ -141,16 +142,16 @@ def _killed(
     )
 
 
-def _time(line: bytes) -> str | None:
-    """When the line was written, as ISO 8601; None if it does not say, or not which year."""
+def _time(line: bytes) -> datetime | None:
+    """When the line was written; None if it does not say, or not which year."""
     if dated := DATED.search(line):
         text = b" ".join(dated[1].split()).decode("ascii")
         try:
-            return datetime.strptime(text, "%b %d %H:%M:%S %Y").replace(tzinfo=UTC).isoformat()
+            return known_time(datetime.strptime(text, "%b %d %H:%M:%S %Y").replace(tzinfo=UTC))
         except ValueError:
             return None
     iso = ISO.search(line)
-    return None if iso is None else iso[1].decode("ascii").replace(",", ".")
+    return None if iso is None else parsed_time(iso[1].decode("ascii").replace(",", "."))
 
 
 def _in_one_page_size(rows: Sequence[ProcessRow]) -> tuple[ProcessRow, ...]:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
+from gomem.sources.file_dates import known_time
 from gomem.units import ADDRESS_SPACE_BYTES, GIB, KIB, MIB, TIB
 
 if TYPE_CHECKING:
@@ -14,6 +16,14 @@ if TYPE_CHECKING:
 SIZE = re.compile(rb"(\d{1,15})(?:\.(\d{1,3}))? ?([A-Za-z]{0,3})")
 BINARY = {b"": 0, b"b": 1, b"k": KIB, b"m": MIB, b"g": GIB, b"t": TIB}
 DECIMAL = {b"kb": 10**3, b"mb": 10**6, b"gb": 10**9, b"tb": 10**12}
+
+
+def parsed_time(text: str) -> datetime | None:
+    """A time as ISO 8601 has it, with its zone; None for what is none, or no frame can hold."""
+    try:
+        return known_time(datetime.fromisoformat(text).astimezone(UTC))
+    except (ValueError, OverflowError):
+        return None
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +69,7 @@ class ProcessRow:
     limit_bytes: int | None = None
     # Where memory ran out as the OOM killer ended it: `cgroup`, `machine`; empty if it lives.
     killed_in: str = ""
-    time: str | None = None  # as ISO 8601
+    time: datetime | None = None
     reading: int = 0
     line: int = 0
 

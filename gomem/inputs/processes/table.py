@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 PROCESSES = (
     Column("reading", "int64", "", "Which listing of the file, from 0."),
-    Column("time", "datetime64[ns, UTC]", "", "When, if a line says the date."),
+    Column("printed_at", "datetime64[ns, UTC]", "", "When, if a line says the date."),
     Column("tool", "str", "", "What printed it: ps, top, docker stats, kubectl top, OOM killer."),
     Column("name", "str", "", "Command as it was printed; name of a container."),
     Column("pid", "Int64", "", "Process number; of its own namespace in a container."),
@@ -59,7 +59,7 @@ class Processes(Frames):
     @property
     def time(self) -> datetime | None:
         """When the last of it was printed, if it says."""
-        known = self.processes["time"].dropna()
+        known = self.processes["printed_at"].dropna()
         return None if known.empty else known.iloc[-1].to_pydatetime(warn=False)
 
     @property

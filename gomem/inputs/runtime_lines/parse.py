@@ -9,13 +9,14 @@ Quirks        Sizes are rounded to two digits, as `8.6 MiB`; some stand in MiB a
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from gomem.errors import FormatError
-from gomem.inputs.processes.row import rounded_size
+from gomem.inputs.processes.row import parsed_time, rounded_size
 from gomem.inputs.runtime_lines.patterns import COUNTS, USER, patterns
+from gomem.sources.file_dates import time_of_seconds
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -139,26 +140,14 @@ def _time(found: re.Match[bytes], pattern: Pattern) -> datetime | None:
         return None
     if short := SHORT.fullmatch(text.strip()):
         year, month, day, clock = (part.decode("ascii") for part in short.groups())
-        return _iso(f"20{year}-{month}-{day}T{clock}", "Z")
+        return parsed_time(f"20{year}-{month}-{day}T{clock}Z")
     if iso := ISO.search(text):
         year, month, day, clock, fraction, zone = (
             (part or b"").decode("ascii") for part in iso.groups()
         )
         after = f".{fraction}" if fraction else ""
-        return _iso(f"{year}-{month}-{day}T{clock}{after}", zone)
+        named = "Z" if zone in {"", "UTC"} else zone
+        return parsed_time(f"{year}-{month}-{day}T{clock}{after}{named}")
     if unix := UNIX.search(text):
-        seconds = float((unix[1] + (unix[2] or b"")).decode("ascii"))
-        return datetime.fromtimestamp(seconds, UTC)
+        return time_of_seconds(float((unix[1] + (unix[2] or b"")).decode("ascii")))
     return None
-
-
-def _iso(text: str, zone: str) -> datetime | None:
-    try:
-        return datetime.fromisoformat(text + ("Z" if zone in ("", "UTC") else zone)).astimezone(UTC)
-    except ValueError:
-        return None
-
-
-def placed(readings: Sequence[LoggedReading], lines: Sequence[int]) -> list[LoggedReading]:
-    """The same with other numbers of lines."""
-    return [replace(one, line=int(line)) for one, line in zip(readings, lines, strict=True)]

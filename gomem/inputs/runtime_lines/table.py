@@ -39,7 +39,7 @@ _MEANS = {
     "objects": "Objects on the heap.",
 }
 READINGS = (
-    Column("time", "datetime64[ns, UTC]", "", "When it was logged; UTC if no zone is named."),
+    Column("logged_at", "datetime64[ns, UTC]", "", "When it was logged; UTC if no zone is named."),
     Column("program", "str", "", "Whose form the line has, or --pattern."),
     *(Column(f"{name}_bytes", "Int64", "B", _MEANS[name]) for name in SIZES),
     *(Column(name, "Int64", "count", _MEANS[name]) for name in COUNTS),
@@ -59,7 +59,7 @@ class RuntimeLines(Frames):
     @property
     def time(self) -> datetime | None:
         """When the last of it was logged, if it says."""
-        known = self.readings["time"].dropna()
+        known = self.readings["logged_at"].dropna()
         return None if known.empty else known.iloc[-1].to_pydatetime(warn=False)
 
     @property

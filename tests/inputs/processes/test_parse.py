@@ -87,8 +87,8 @@ def test_the_cgroups_numbers_are_there_by_the_kernels_names():
 
 
 def test_a_time_is_known_where_a_line_has_the_year():
-    assert rows("dmesg.txt")["time"].isna().all()
-    assert "2026-11-24" == str(rows("killed.txt")["time"].iloc[0].date())
+    assert rows("dmesg.txt")["printed_at"].isna().all()
+    assert "2026-11-24" == str(rows("killed.txt")["printed_at"].iloc[0].date())
 
 
 OLD_KILL = b"""Nov  7 12:00:01 web kernel: [4711.5] Task in /a killed as a result of limit of /a

@@ -43,7 +43,7 @@ def test_the_lines_of_cockroachdb(name):
     assert exactly("Goroutines") == frame["goroutines"].tolist()
     assert [0] * 8 == frame["cgo_total_bytes"].tolist()
     times = [datetime.fromisoformat(time[:26] + "+00:00") for time in exactly("Time")]
-    assert times == [time.to_pydatetime() for time in frame["time"]]
+    assert times == [time.to_pydatetime() for time in frame["logged_at"]]
 
 
 def test_the_newer_form_has_all_that_the_ledger_takes_of_memstats():
@@ -81,7 +81,7 @@ def test_the_newest_line_first_is_put_in_order():
     lines = (LINES / "otelcol.log").read_bytes().splitlines(keepends=True)
     turned = read_runtime_lines(b"".join(reversed(lines))).readings
 
-    assert turned["time"].is_monotonic_increasing
+    assert turned["logged_at"].is_monotonic_increasing
     assert list(range(8, 0, -1)) == turned["line"].tolist()
 
 
@@ -120,7 +120,7 @@ def test_a_pattern_of_ones_own():
     assert [100 * MIB, 160 * MIB] == frame["rss_bytes"].tolist()
     assert [20 * MIB, 60 * MIB] == frame["go_alloc_bytes"].tolist()
     assert [5, 9] == frame["goroutines"].tolist()
-    assert 10.0 == (frame["time"].iloc[1] - frame["time"].iloc[0]).total_seconds()
+    assert 10.0 == (frame["logged_at"].iloc[1] - frame["logged_at"].iloc[0]).total_seconds()
     assert kind_of(OWN) is None
 
 
