@@ -10,7 +10,7 @@ from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 from gomem.capture.capture import Capture
-from gomem.capture.clock import time_of
+from gomem.capture.clock import OWN_CLOCK, time_of
 from gomem.capture.cut_mappings import cut_mappings
 from gomem.capture.manifest import MANIFEST, MANIFEST_SCHEMA, Manifest, is_manifest
 from gomem.capture.moment import Artefact, Moment
@@ -20,6 +20,7 @@ from gomem.inputs.json_text import first_value, json_values
 from gomem.inputs.kinds import BY_NAME, MOMENT_SCOPE, is_named_as_one, kind_of
 from gomem.inputs.looks_like import looks_like
 from gomem.inputs.read import not_an_artefact, read_artefact
+from gomem.inputs.runtime_lines.patterns import patterns_added
 from gomem.releases import GoVersion, known_version
 from gomem.sources.bounds import Bounds
 from gomem.sources.listing import list_capture
@@ -41,7 +42,9 @@ if TYPE_CHECKING:
     Named: TypeAlias = str | PathLike[str]
     Progress: TypeAlias = Callable[[str, int, int], None]
 
-LOG, SERIES = BY_NAME["gctrace"], "memstats"
+LOG = BY_NAME["gctrace"]
+# Kinds of which a file can hold several readings.
+SERIES = frozenset({"memstats", "processes", "runtime_lines"})
 PATH = "a path"
 RELEASE_IS_SAID_BY = ("build information", "go_info", PATH)  # the first choice first
 
@@ -61,6 +64,7 @@ def load(
     *paths: Named | Iterable[Named],
     go_version: str | None = None,
     progress: Progress | None = None,
+    patterns: Sequence[str] = (),
 ) -> Capture:
     """Load a capture: a folder, an archive, or loose files that belong together.
 
@@ -71,7 +75,16 @@ def load(
             lists of all these.
         go_version: The release, such as `go1.24.2`, where the capture does not name it.
         progress: Called with each file's name, its number and how many there are.
+        patterns: Further forms of lines in which a program logs its memory: regular expressions
+            with groups such as `(?P<rss>…)`; see `gomem.inputs.runtime_lines.patterns`.
     """
+    with patterns_added(patterns):
+        return _load(paths, go_version, progress)
+
+
+def _load(
+    paths: Iterable[Named | Iterable[Named]], go_version: str | None, progress: Progress | None
+) -> Capture:
     given = ([path] if isinstance(path, str | PathLike) else path for path in paths)
     named = [name for pattern in chain.from_iterable(given) for name in matching(pattern)]
     if not named:
@@ -243,20 +256,25 @@ def _said_version(manifest: Manifest, gathering: _Gathering) -> GoVersion:
 
 
 def _series(artefacts: list[Artefact]) -> list[Artefact]:
-    """Of one file of many MemStats, and of no other of a moment, each dump as a moment of its own.
+    """Of one file of many readings, and of no other of a moment, each as a moment of its own.
 
     Beside other files nothing says which dump is of their moment: then the last one counts.
     """
     of_moments = [artefact for artefact in artefacts if artefact.kind.scope == MOMENT_SCOPE]
-    if len(of_moments) != 1 or of_moments[0].kind.name != SERIES:
+    if len(of_moments) != 1 or of_moments[0].kind.name not in SERIES:
         return artefacts
     (series,) = of_moments
-    if len(series.parsed.stats) < 2:
+    read = list(series.parsed.dumps)
+    if len(read) < 2:
         return artefacts
-    dumps = [
-        replace(series, parsed=dump, time=None, time_source="") for dump in series.parsed.dumps
-    ]
+    dumps = [_with_time(replace(series, parsed=dump), dump) for dump in read]
     return [*(artefact for artefact in artefacts if artefact is not series), *dumps]
+
+
+def _with_time(series: Artefact, dump: Any) -> Artefact:
+    """With the time that a dump says; with none if it says none."""
+    time = getattr(dump, "time", None)
+    return replace(series, time=time, time_source=OWN_CLOCK if time else "")
 
 
 def _says_release_by(artefact: Artefact) -> int:

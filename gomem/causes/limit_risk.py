@@ -17,11 +17,24 @@ from gomem.causes.finding import Evidence, Finding, Severity
 from gomem.causes.goroutines import goroutines_pile_up
 from gomem.causes.live_growth import grows
 from gomem.causes.sites import growing_sites
-from gomem.text import Bytes, Command, Count, Function, Rate, Seconds, Share, Text, joined, text
+from gomem.text import (
+    Bytes,
+    Command,
+    Count,
+    Function,
+    Program,
+    Rate,
+    Seconds,
+    Share,
+    Text,
+    joined,
+    text,
+)
 
 if TYPE_CHECKING:
     from gomem.analysis.memory.cgroup import CgroupUse
     from gomem.analysis.memory.limits import TimeToLimit
+    from gomem.analysis.memory.listed import Listed
     from gomem.causes.case import Case
     from gomem.causes.thresholds import Thresholds
     from gomem.facts.moment import MomentFacts
@@ -68,10 +81,16 @@ CAUSE = Cause(
     bears_on=("limits",),
     rule=find,
 )
+AFTER_A_KILL = text(
+    "{} Run it while the process lives again: the kernel's lines do not say what held the memory.",
+    Command("gomem capture PID --every 30s --for 10m"),
+)
 _CAN_BE_CACHE = "without memory.stat, some can be page cache"
 
 
 def _at(moment: MomentFacts, case: Case) -> Finding | None:
+    if moment.listed is not None and moment.listed.killed_in:
+        return _killed(moment, moment.listed)
     use = moment.cgroup_use
     if use is None or use.limit_bytes is None:
         return None
@@ -94,6 +113,26 @@ def _at(moment: MomentFacts, case: Case) -> Finding | None:
         evidence=_evidence(moment, use, growth),
         next_step=sentences(_next_step(moment), _growing(growth, case)),
         confidence=confidence,
+    )
+
+
+def _killed(moment: MomentFacts, listed: Listed) -> Finding:
+    """The process that the OOM killer's own lines name."""
+    who = text("{} (PID {})", Program(listed.name), str(listed.pid))
+    limit = Text()
+    if listed.killed_in == "machine":
+        limit = text("; the machine ran out of memory")
+    elif listed.limit_bytes is not None:
+        limit = text(" (limit {})", Bytes(listed.limit_bytes))
+    said = {"RSS": listed.rss_bytes, "file-rss": listed.file_bytes, "limit": listed.limit_bytes}
+    return CAUSE.finding(
+        Severity.CRITICAL,
+        text("OOM: the kernel killed {} at {} RSS{}", who, Bytes(listed.rss_bytes), limit),
+        moment=moment.name,
+        size=listed.rss_bytes,
+        evidence=known(moment.path("processes"), "B", said),
+        next_step=AFTER_A_KILL,
+        confidence="certain",
     )
 
 

@@ -7,13 +7,17 @@ from typing import Annotated
 
 import typer
 
+from gomem.cli.options import Patterns  # noqa: TC001 - typer reads the annotations
 from gomem.cli.output import write
 from gomem.cli.progress import stages
 from gomem.cli.terminal import terminal_text
+from gomem.inputs.runtime_lines.patterns import patterns_added
 
 
 def inspect(
     captures: Annotated[list[Path], typer.Argument(metavar="CAPTURE…")],
+    *,
+    pattern: Patterns = None,
 ) -> None:
     """List what is in a capture: files with kind and moment, skew, and damage.
 
@@ -26,6 +30,6 @@ def inspect(
     from gomem.capture.load import load
     from gomem.views.inspect.inspection import inspection_document
 
-    with stages() as at:
+    with stages() as at, patterns_added(pattern or []):
         capture = load(*captures, progress=at.reading)
     write(terminal_text(inspection_document(capture)), None)

@@ -16,4 +16,12 @@ Output = Annotated[
     ),
 ]
 Force = Annotated[bool, typer.Option("--force", help="Overwrite a file that gomem did not write.")]
+Patterns = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--pattern",
+        metavar="REGEX",
+        help="A form of log lines, with groups such as (?P<rss>…); can be repeated.",
+    ),
+]
 Release = Annotated[str | None, typer.Option(help="The Go release, such as go1.24.2.")]

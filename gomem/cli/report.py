@@ -10,11 +10,17 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from gomem.cli import output as out
-from gomem.cli.options import Force, Output, Release  # noqa: TC001 - typer reads the annotations
+from gomem.cli.options import (  # noqa: TC001 - typer reads the annotations
+    Force,
+    Output,
+    Patterns,
+    Release,
+)
 from gomem.cli.progress import stages
 from gomem.cli.running import captured_now, running_named
 from gomem.cli.terminal import terminal_summary, terminal_text, written_as
 from gomem.errors import CaptureError
+from gomem.inputs.runtime_lines.patterns import patterns_added
 from gomem.sources.listing import ARCHIVE_SUFFIXES
 from gomem.sources.names import readable_name
 from gomem.sources.packaged import packaged
@@ -62,6 +68,7 @@ def report(
     redact: Annotated[bool, typer.Option("--redact")] = False,
     full: Annotated[bool, typer.Option("--full")] = False,
     opened: Annotated[bool, typer.Option("--open")] = False,
+    pattern: Patterns = None,
     force: Force = False,
 ) -> None:
     """Say where the memory of a Go process went.
@@ -112,7 +119,7 @@ def report(
         inputs = group if baseline is None else [*group, baseline]
         out.check_writable(target, force=force, inputs=inputs)
         sides = (group[0] if len(group) == 1 else group, baseline)
-        with stages() as at:
+        with stages() as at, patterns_added(pattern or []):
             diagnosis = _diagnose(group, baseline, go_version, limits, at)
             made, document = _made(diagnosis, output_format, target, sides, at, redact=redact)
         out.write(made, target)

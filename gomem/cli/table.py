@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from gomem.cli import gc_log
-from gomem.cli.options import Force, Output  # noqa: TC001 - typer reads the annotations
+from gomem.cli.options import Force, Output, Patterns  # noqa: TC001 - typer reads the annotations
 from gomem.cli.output import check_writable, tell_damage, write, write_pieces, written
 from gomem.errors import CaptureError, did_you_mean
+from gomem.inputs.runtime_lines.patterns import patterns_added
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -26,6 +27,7 @@ def table(
     frame: str | None = None,
     output_format: Annotated[Format, typer.Option("--format")] = Format.csv,
     output: Output = None,
+    pattern: Patterns = None,
     force: Force = False,
 ) -> None:
     """Print an artefact as a table: CSV or JSON on standard output, Parquet to a file.
@@ -56,7 +58,8 @@ def table(
     ):
         write_pieces(gc_log.csv_pieces(artefact, wanted), output)
         return
-    rows = _frame(artefact, frame)
+    with patterns_added(pattern or []):
+        rows = _frame(artefact, frame)
     if output_format is Format.parquet:
         assert output is not None
         with written(output) as file:

@@ -25,7 +25,13 @@ from gomem.causes.case import Case
 from gomem.causes.limit_risk import growth_is_bounded
 from gomem.causes.thresholds import Thresholds
 from gomem.diagnosis.changes import Change, change_between, mappings_between
-from gomem.diagnosis.findings import Findings, Scale, one_a_cause, without_double_claims
+from gomem.diagnosis.findings import (
+    Findings,
+    Scale,
+    one_a_cause,
+    without_cut_sums,
+    without_double_claims,
+)
 from gomem.diagnosis.limits import Limits, limits_of
 from gomem.diagnosis.observations import Observation, observations
 from gomem.diagnosis.owners import Owners, owners_of
@@ -103,7 +109,8 @@ class Diagnosis:
         case = self.case
         lacks = (cause.lack(case) for cause in CAUSES if cause.lack is not None)
         case = replace(case, lacks=tuple(filter(None, lacks)))
-        found = (finding for cause in CAUSES for finding in cause.rule(case))
+        every = (finding for cause in CAUSES for finding in cause.rule(case))
+        found = without_cut_sums(every, self.facts)
         ranked = one_a_cause(found, self.scale)
         return without_double_claims(ranked, self.facts.account)
 

@@ -21,7 +21,7 @@ from gomem.inputs.schema import Column, build_rows
 from gomem.text import Bytes, MomentName, Number, Text, text
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     import pandas as pd
 
@@ -169,6 +169,20 @@ def _whole_without_rss(facts: CaptureFacts) -> float | None:
 
 def _told(kinds: Iterable[str]) -> set[str]:
     return {SAME.get(kind, kind) for kind in kinds}
+
+
+def without_cut_sums(found: Iterable[Finding], facts: CaptureFacts) -> Iterator[Finding]:
+    """The same, without those that rest on mappings of which some are missing."""
+    cut = {
+        path
+        for moment in facts.moments
+        if moment.ledger is not None and moment.ledger.is_least
+        for path in ("ledger", moment.path("smaps"))
+    }
+    for finding in found:
+        rests_on = {evidence.artefact for evidence in finding.evidence}
+        if finding.code.startswith(DATA_PREFIX) or cut.isdisjoint(rests_on):
+            yield finding
 
 
 def one_a_cause(found: Iterable[Finding], scale: Scale) -> Findings:

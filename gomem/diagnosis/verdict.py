@@ -14,11 +14,19 @@ from typing import TYPE_CHECKING
 
 from gomem.analysis.memory.groups import FILES, GO_HEAP_GROUPS, HEAP, NAMES, NATIVE, UNDIVIDED
 from gomem.analysis.memory.ledger_change import MIN_BYTES, MIN_SHARE
+from gomem.causes.commands import TAKE_SMAPS
 from gomem.causes.finding import Severity
 from gomem.diagnosis.findings import DATA_PREFIX
 from gomem.diagnosis.observations import MIN_READINGS, whole_rise, whole_words
 from gomem.diagnosis.part_words import native_sizes
-from gomem.diagnosis.without_rss import at_moment, who_holds, without_rss, worth_naming
+from gomem.diagnosis.without_rss import (
+    at_moment,
+    cache_words,
+    listed_words,
+    who_holds,
+    without_rss,
+    worth_naming,
+)
 from gomem.facts.moment import SHARED_ANONYMOUS
 from gomem.inputs.answer import Answer
 from gomem.text import Bytes, Command, Count, File, Share, Text, joined, text
@@ -39,6 +47,7 @@ TAKE_ANOTHER = text(
     "{} If this growth is unexpected, capture again for ten minutes.",
     Command("gomem capture PID --every 30s --for 10m"),
 )
+WHOLE_SMAPS = text("{} Take it again, whole: then RSS is exact.", TAKE_SMAPS)
 NOTHING_TO_DO = "Nothing to do."
 
 
@@ -108,6 +117,10 @@ def verdict_of(diagnosis: Diagnosis) -> Verdict:
     headline = said.pop(first)
     if first == "where" and facts is not None and facts.rss_bytes is not None:
         headline, said["where"] = _where_in_short(diagnosis, facts), where
+    cached = cache_words(facts)
+    if facts is not None and facts.is_mostly_page_cache and first == "where" and cached:
+        both = (headline,) if cached == headline else (headline, cached)
+        headline, cached = joined(" ", both), Text()
     return Verdict(
         headline,
         **{"where": "", "moved": "", "found": ""} | said,
@@ -116,7 +129,7 @@ def verdict_of(diagnosis: Diagnosis) -> Verdict:
         confidence=None if named is None else named.confidence,
         moment=None if facts is None else facts.name,
         rss_bytes=None if facts is None else facts.rss_bytes,
-        whose=tuple(filter(None, (*_beside(diagnosis), _holder(diagnosis, facts, named)))),
+        whose=tuple(filter(None, (cached, *_beside(diagnosis), _holder(diagnosis, facts, named)))),
         next_step=_next_step(diagnosis, facts, named, next_step, severity=severity),
         further=_further(diagnosis, named),
     )
@@ -139,7 +152,11 @@ def telling_moment(diagnosis: Diagnosis) -> MomentFacts | None:
     Without any such, the last that says anything about memory; None if none does.
     """
     known = [moment for moment in diagnosis.moments if moment.rss_bytes is not None]
-    known = known or [moment for moment in diagnosis.moments if moment.ledger is not None]
+    known = known or [
+        moment
+        for moment in diagnosis.moments
+        if moment.ledger is not None or moment.listed is not None or moment.logged is not None
+    ]
     return known[-1] if known else None
 
 
@@ -179,19 +196,34 @@ def _severity(diagnosis: Diagnosis, named: Finding | None, *, grew: bool) -> Sev
 
 def _where(diagnosis: Diagnosis, facts: MomentFacts, named: Finding | None) -> Text:
     """RSS and its largest groups."""
-    size, at = Bytes(facts.rss_bytes), at_moment(diagnosis, facts)
-    return text("RSS is {}{}: {}.", size, at, _groups_words(facts, named))
+    size, at = _rss_words(facts), at_moment(diagnosis, facts)
+    lives = facts.listed is None or not facts.listed.killed_in
+    is_or_was = "is" if lives else "was"
+    return text("RSS {} {}{}: {}.", is_or_was, size, at, _groups_words(facts, named))
+
+
+def _rss_words(facts: MomentFacts) -> Text:
+    """How much is resident; of a cut file of mappings, at least."""
+    size = text("{}", Bytes(facts.rss_bytes))
+    if facts.listed is not None and facts.rss_is_listed:
+        return text("{} ({})", size, listed_words(facts.listed))
+    if facts.ledger is None or facts.mappings is None or not facts.ledger.is_least:
+        return size
+    count = Count(int(facts.mappings["Rss"].notna().sum()), "mapping")
+    return text("at least {} in the {} of {}", size, count, File(facts.path("smaps")))
 
 
 def _where_in_short(diagnosis: Diagnosis, facts: MomentFacts) -> Text:
     """RSS and what is largest in it, as a headline."""
     assert facts.groups is not None
     sizes = facts.groups.sizes
+    if facts.rss_is_listed:
+        return _where(diagnosis, facts, None)
     largest = sorted(sizes, key=lambda group: -sizes[group])
     is_alone = any(size > MOSTLY * (facts.rss_bytes or 0) for size in sizes.values())
     named = largest[: 1 if is_alone else 2]
     each = (text("{} {}", Bytes(sizes[group]), NAMES[group]) for group in named)
-    size, at = Bytes(facts.rss_bytes), at_moment(diagnosis, facts)
+    size, at = _rss_words(facts), at_moment(diagnosis, facts)
     return text("RSS is {}{}: {}.", size, at, joined(", ", each))
 
 
@@ -337,6 +369,8 @@ def _next_step(
     """What the finding advises, else what the files lack, else what growth asks for."""
     if named is not None or otherwise:
         return otherwise if named is None else named.next_step
+    if facts is not None and facts.ledger is not None and facts.ledger.is_least:
+        return WHOLE_SMAPS
     is_divided = facts is not None and facts.mappings is not None and facts.memstats is not None
     lacking = next((finding for finding in diagnosis.findings if finding.code == MISSING), None)
     if lacking is not None and not is_divided:

@@ -14,6 +14,7 @@ from gomem.analysis.memory.groups import (
 )  # fmt: skip
 from gomem.analysis.memory.ledger import HEAP_PARTS
 from gomem.analysis.memory.readings import OBJECTS, Reading
+from gomem.analysis.memory.totals import LOGGED
 from gomem.facts.live_heap import in_use_of, marks_of
 from gomem.inputs.schema import rows_of
 from gomem.units import is_unknown
@@ -85,7 +86,7 @@ def reading_of(moment: MomentFacts, begin: pd.Timestamp | None) -> Reading:
     seconds = None
     if begin is not None and moment.time is not None:
         seconds = (moment.time - begin).total_seconds()
-    if moment.ledger is None:
+    if moment.ledger is None or moment.ledger.is_least:
         return Reading(moment.name, seconds)
     rows = rows_of(moment.ledger.parts)
     sizes = {row["part"]: int(row["bytes"]) for row in rows}
@@ -97,6 +98,7 @@ def reading_of(moment: MomentFacts, begin: pd.Timestamp | None) -> Reading:
     is_divided = OBJECTS in reserved  # the runtime's own side, not what smaps alone tell
     mapped = None if moment.mappings is not None else sizes.get("mapped_files")
     shared = sizes.get("shared_memory", 0)
+    is_logged = moment.ledger.rss_source.startswith(LOGGED)
     return Reading(
         moment.name,
         seconds,
@@ -109,6 +111,8 @@ def reading_of(moment: MomentFacts, begin: pd.Timestamp | None) -> Reading:
         file_bytes=None if mapped is None else mapped + shared,
         shared_bytes=shared,
         program_data_bytes=_program_data(moment.mappings),
+        native_bytes=sizes.get("native_heap") if is_logged else None,
+        is_runtime_all_else=is_logged and STACKS not in reserved,
     )
 
 
@@ -122,8 +126,8 @@ def _resident(sizes: dict[str, int]) -> dict[str, int]:
 
 
 def _program_data(mappings: pd.DataFrame | None) -> int | None:
-    """Anonymous pages of the program and its libraries: data and bss, by smaps."""
-    if mappings is None:
+    """Anonymous pages of the program and its libraries: data and bss, by smaps; pmap has none."""
+    if mappings is None or mappings["Anonymous"].isna().all():
         return None
     rows = mappings[mappings["kind"].isin(PROGRAM_KINDS)]
     return int(rows["Anonymous"].fillna(0).sum())

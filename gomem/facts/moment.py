@@ -12,7 +12,7 @@ import pandas as pd
 
 from gomem.analysis.collector.counters import CounterReading
 from gomem.analysis.mappings.native import LargeBlocks, malloced_blocks
-from gomem.analysis.memory.cgroup import CgroupUse, cgroup_use
+from gomem.analysis.memory.cgroup import CgroupUse, PageCache, cgroup_use, page_cache
 from gomem.analysis.memory.groups import MemoryGroups, memory_groups
 from gomem.analysis.memory.limits import (
     AddressSpace,
@@ -25,6 +25,7 @@ from gomem.analysis.memory.limits import (
     worst_case_rss,
 )
 from gomem.analysis.memory.skew import Skew
+from gomem.analysis.memory.totals import LISTED, LOGGED
 from gomem.inputs.answer import Answer
 from gomem.inputs.kinds import METRICS_PAGE
 from gomem.units import format_bytes
@@ -35,12 +36,14 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from gomem.analysis.memory.ledger import Ledger
+    from gomem.analysis.memory.listed import Listed
+    from gomem.analysis.memory.logged import Logged
     from gomem.facts.settings import Environment
 
 GOROUTINES = "/sched/goroutines:goroutines"
 ON_PAGE = "go_goroutines"
 THREADS, THREADS_ON_PAGE = "/sched/threads/total:threads", "go_threads"
-_MEMSTATS = ("memstats", "heap_text", "metrics")  # kinds that MemStats are read from
+_MEMSTATS = ("memstats", "heap_text", "metrics", LOGGED)  # kinds that MemStats are read from
 LIVE, GOAL = "/gc/heap/live:bytes", "/gc/heap/goal:bytes"
 NO_GOAL = 1 << 60  # NextGC with GOGC=off and no limit is about 2^63
 GOGC = "/gc/gogc:percent"
@@ -111,6 +114,9 @@ class MomentFacts(Answer):
     threads: int | None = None
     # The environment that the process was started with; None if nothing says.
     started: Environment | None = None
+    # What ps, top, docker stats or the OOM killer say of it; None without any.
+    listed: Listed | None = None
+    logged: Logged | None = None  # what its own log says; None without such lines
 
     def __repr__(self) -> str:
         return f"<MomentFacts {self.name}: RSS {format_bytes(self.rss_bytes)}>"
@@ -159,14 +165,19 @@ class MomentFacts(Answer):
             return self.goroutine_total or int(self.goroutines["goroutines"].sum())
         if GOROUTINES in self.metrics:
             return int(self.metrics[GOROUTINES])
-        return int(self.scraped[ON_PAGE]) if ON_PAGE in self.scraped else None
+        if ON_PAGE in self.scraped:
+            return int(self.scraped[ON_PAGE])
+        return None if self.logged is None else self.logged.sizes.get("goroutines")
 
     @property
     def goroutine_path(self) -> str:
         """The artefact that says how many there are."""
         if self.goroutines is not None and len(self.goroutines):
             return self.path("goroutine")
-        return self.path("metrics" if GOROUTINES in self.metrics else METRICS_PAGE)
+        if GOROUTINES in self.metrics:
+            return self.path("metrics")
+        on_page = ON_PAGE in self.scraped or self.logged is None
+        return self.path(METRICS_PAGE if on_page else LOGGED)
 
     @property
     def rss_bytes(self) -> int | None:
@@ -193,11 +204,28 @@ class MomentFacts(Answer):
         given_back = 0 if self.ledger is None else self.ledger.part("heap_released_resident")
         return cgroup_use(self.cgroup, given_back)
 
+    @property
+    def rss_is_listed(self) -> bool:
+        """Whether only a table of processes says RSS."""
+        return self.ledger is not None and self.ledger.rss_source.startswith(f"{LISTED} ")
+
+    @property
+    def page_cache(self) -> PageCache | None:
+        """The page cache in what the cgroup uses; None without its memory.stat."""
+        return page_cache(self.cgroup)
+
+    @property
+    def is_mostly_page_cache(self) -> bool:
+        """Whether more of the cgroup is page cache than is resident."""
+        return self.page_cache is not None and self.page_cache.bytes > (self.rss_bytes or 0)
+
     @cached_property
     def limit_advice(self) -> LimitAdvice | None:
         """A GOMEMLIMIT for the cgroup's limit; None without a limit, or without RSS."""
         use = self.cgroup_use
         if use is None or use.limit_bytes is None or self.ledger is None or self.rss_bytes is None:
+            return None
+        if self.memstats is None and self.mappings is None:  # nothing says what is Go's
             return None
         return advise_gomemlimit(use.limit_bytes, self.ledger.parts, self.rss_bytes, use)
 
@@ -276,6 +304,8 @@ class MomentFacts(Answer):
             if told is not None:
                 return str(told)
             kind = next((word for word in _MEMSTATS if word in self.paths), kind)
+        elif kind == "smaps" and kind not in self.paths:
+            kind = "pmap" if "pmap" in self.paths else kind
         return self.paths.get(kind, kind)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
 import pandas as pd
@@ -11,6 +12,8 @@ from gomem.analysis.mappings.kinds import ClassifiedMappings, classify_mappings
 from gomem.analysis.mappings.native import LargeBlocks
 from gomem.analysis.memory.cgroup import LIMIT_FILES
 from gomem.analysis.memory.ledger import Ledger, has_heap_fields, reconcile_rss
+from gomem.analysis.memory.listed import Listed, listed_process
+from gomem.analysis.memory.logged import Logged, logged_reading
 from gomem.analysis.memory.skew import (
     TOTAL_CYCLES,
     Skew,
@@ -29,18 +32,24 @@ from gomem.units import KIB
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+    from typing import TypeAlias
 
     from gomem.capture.capture import Capture
     from gomem.capture.moment import Moment
     from gomem.releases import GoVersion
+
+    _Known: TypeAlias = tuple[int | None, frozenset[str]]
 
 GOARCH_WITH_ONE_PAGE_SIZE = frozenset({"386", "amd64"})
 LARGEST_PAGE_BYTES = 64 * KIB
 SCRAPED = (SCRAPED_RSS, ON_PAGE, THREADS_ON_PAGE)
 LIVE_HEAP = "/gc/heap/live:bytes"  # marked by the last collection; since Go 1.21
 RUNTIME_SIDE = ("memstats", "heap_text", "metrics")
-KERNEL_SIDE = ("smaps", "smaps_rollup", "status")
-MEMORY_FRAMES = ("memstats", "metrics", "process", "smaps", "rollups", "status", "statm", "cgroup")
+KERNEL_SIDE = ("smaps", "pmap", "smaps_rollup", "status")
+MEMORY_FRAMES = (
+    "memstats", "metrics", "process", "smaps", "rollups", "status", "statm", "cgroup", "processes",
+    "logged",
+)  # fmt: skip
 
 
 def facts_of_moments(capture: Capture) -> tuple[MomentFacts, ...]:
@@ -57,7 +66,10 @@ def facts_of_moments(capture: Capture) -> tuple[MomentFacts, ...]:
         return ()
     ends = _collection_ends(capture)
     damaged = {damage.source for damage in capture.damaged}
-    sides = [_Sides.of(moment, damaged) for moment in moments]
+    known = _known_process(capture)
+    sides = [_Sides.of(moment, damaged, known) for moment in moments]
+    if all(side.rss_is_unknown for side in sides):
+        sides = [_Sides.of(moment, damaged, known, at_least=True) for moment in moments]
     marked = {} if capture.gc is None else _marked(capture.gc.cycles)
     page_bytes = _page_bytes_of(capture)
     started = environment_of(capture)
@@ -94,6 +106,25 @@ def _first_saying(facts: Sequence[MomentFacts], limits: Mapping[str, int | None]
     return next(saying).path("cgroup")
 
 
+def _known_process(capture: Capture) -> _Known:
+    """The process's number and the names of its program, as far as other files say them.
+
+    Without any, those of the process that the last table of processes is about.
+    """
+    pid = capture.manifest.fact("pid")
+    names = {
+        PurePosixPath(path).name
+        for build in capture.builds.values()
+        for path in build.build["path"].dropna()
+    }
+    names |= set(capture.status["Name"].dropna())
+    if type(pid) is int or names:
+        return pid if type(pid) is int else None, frozenset(names)
+    tables = (moment.processes for moment in reversed(list(capture.by_moment.values())))
+    last = next((found for rows in tables if (found := listed_process(rows)) is not None), None)
+    return (None, frozenset()) if last is None else (last.pid, frozenset({last.name}))
+
+
 def _page_bytes_of(capture: Capture) -> int | None:
     """The kernel's page size, by the manifest or the architecture; None if unknown."""
     noted = capture.manifest.fact("page_size")
@@ -120,9 +151,14 @@ class _Sides:
     scraped: dict[str, float]  # what a page of metrics says of the process, by the page's names
     runtime_side: str  # where the row of MemStats is from; see `claims.RUNTIME_SIDES`
     classified: ClassifiedMappings | None  # its mappings by kind
+    is_least: bool = False  # whether mappings are missing
+    listed: Listed | None = None  # what a table of processes says of it
+    logged: Logged | None = None  # what its own log says
 
     @classmethod
-    def of(cls, moment: Moment, damaged: set[str]) -> _Sides:
+    def of(
+        cls, moment: Moment, damaged: set[str], known: _Known, *, at_least: bool = False
+    ) -> _Sides:
         dumped, metrics = _heap_row(_dumps(moment)), _metrics(moment)
         is_from_metrics = dumped is None and len(metrics) > 0
         memstats = _heap_row(memstats_of_metrics(metrics)) if is_from_metrics else dumped
@@ -133,8 +169,26 @@ class _Sides:
             _last_reading(metrics),
             _scraped(moment),
             "metrics" if is_from_metrics else METRICS_PAGE if is_of_page else "memstats",
-            _classified(moment, memstats, damaged),
+            _classified(moment, memstats, set() if at_least else damaged),
+            at_least and bool(damaged & set(moment.smaps["artefact"])),
+            listed_process(moment.processes, *known),
+            logged_reading(moment.logged),
         )
+
+    @property
+    def rss_is_pasted(self) -> bool:
+        """Whether a table of processes or the program's own log says RSS."""
+        is_listed = self.listed is not None and self.listed.rss_bytes is not None
+        return is_listed or (self.logged is not None and self.logged.rss_bytes is not None)
+
+    @property
+    def rss_is_unknown(self) -> bool:
+        """Whether nothing whole says how much is resident."""
+        moment = self.moment
+        known = (moment.status["VmRSS"], moment.rollups["Rss"], moment.statm["resident"])
+        is_said = any(column.notna().any() for column in known) or SCRAPED_RSS in self.scraped
+        is_said |= self.rss_is_pasted
+        return self.classified is None and not is_said and not len(moment.cgroup)
 
 
 def _marked(cycles: pd.DataFrame) -> dict[int, int]:
@@ -188,6 +242,8 @@ def _facts(
         scraped=sides.scraped,
         page=_page(moment) if sides.runtime_side == "metrics" else None,
         threads=_threads(sides),
+        listed=sides.listed,
+        logged=sides.logged,
     )
 
 
@@ -218,7 +274,7 @@ def _classified(
     """The mappings by kind; None without any, for maps, which have no Rss, and for a damaged smaps.
 
     The sums of a damaged smaps are too small, and a report that is quietly short is worse than a
-    coarser one.
+    coarser one; but where no file of the capture says RSS, they are a lower bound that is said.
     """
     mappings = moment.smaps
     if mappings["Rss"].isna().all() or damaged & set(mappings["artefact"]):
@@ -258,7 +314,8 @@ def _ledger(
     moment, classified, memstats = sides.moment, sides.classified, sides.memstats
     status, statm, rollup = map(_last, (moment.status, moment.statm, moment.rollups))
     known = (classified, memstats, status, statm, rollup)
-    if all(row is None for row in known) and not cgroup and SCRAPED_RSS not in sides.scraped:
+    is_said = bool(cgroup) or SCRAPED_RSS in sides.scraped or sides.rss_is_pasted
+    if all(row is None for row in known) and not is_said:
         return None
     return reconcile_rss(
         classified,
@@ -273,6 +330,10 @@ def _ledger(
         cgroup=cgroup,
         scraped=sides.scraped,
         runtime_side=sides.runtime_side,
+        mapped_by="smaps Rss" if "smaps" in moment.paths else "pmap RSS",
+        is_least=sides.is_least,
+        listed=sides.listed,
+        logged=sides.logged,
     )
 
 

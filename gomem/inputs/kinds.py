@@ -26,7 +26,10 @@ from gomem.inputs.metrics.page import looks_like_metrics
 from gomem.inputs.pprof.count_text import looks_like_count_text
 from gomem.inputs.pprof.heap_text import looks_like_heap_text
 from gomem.inputs.pprof.parse import starts_like_pprof
+from gomem.inputs.processes.parse import looks_like_processes
+from gomem.inputs.runtime_lines.parse import looks_like_runtime_lines
 from gomem.inputs.smaps.parse import kind_of_mappings
+from gomem.inputs.smaps.pmap import looks_like_pmap
 from gomem.inputs.status.parse import looks_like_statm, looks_like_status
 from gomem.inputs.unwrap import HEAD_BYTES, plain_texts
 
@@ -99,6 +102,10 @@ KINDS = (
         frames=("mappings", "damage"), fills={"smaps": "mappings"}, words=("smaps", "proc"),
     ),
     Kind(
+        "pmap", "what pmap printed", _content(looks_like_pmap), "smaps.table.read_smaps",
+        frames=("mappings", "damage"), fills={"smaps": "mappings"}, words=("pmap",),
+    ),
+    Kind(
         "maps", "maps", _mappings("maps"), "smaps.table.read_smaps",
         frames=("mappings", "damage"), fills={"smaps": "mappings"}, words=("maps",),
     ),
@@ -159,6 +166,13 @@ KINDS = (
         words=("metrics", "om", "openmetrics", "prom", "prometheus", "runtime"),
     ),
     Kind(
+        "processes", "a table of processes or containers, or the OOM killer's lines",
+        _content(looks_like_processes), "processes.table.read_processes",
+        frames=("processes", "cgroup", "damage"),
+        fills={"processes": "processes", "cgroup": "cgroup"},
+        words=("dmesg", "docker", "kubectl", "oom", "podman", "ps", "top"),
+    ),
+    Kind(
         "gobench", "go test -bench output", _content(looks_like_gobench),
         "gobench.table.read_bench", frames=("results", "config", "units", "damage"),
         scope=CAPTURE_SCOPE,
@@ -172,6 +186,12 @@ KINDS = (
         "gctrace", "a gctrace log", _content(has_own_line), "gctrace.table.read_gctrace",
         frames=("cycles", "scavenges", "pacer", "other", "damage"),
         scope=CAPTURE_SCOPE, words=("gctrace", "log", "out"), is_pasted=False,
+    ),
+    Kind(
+        "runtime_lines", "a log with a program's own memory figures",
+        _content(looks_like_runtime_lines), "runtime_lines.table.read_runtime_lines",
+        frames=("readings", "stats", "damage"),
+        fills={"memstats": "stats", "logged": "readings"}, words=("log",),
     ),
     Kind(
         "escapes", "go build -gcflags=-m output", _content(looks_like_escapes),

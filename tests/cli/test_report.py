@@ -251,3 +251,39 @@ def test_where_there_is_nothing_to_draw_it_is_said(capsys):
 
     assert 2 == run(["report", str(benchmarks), "-o", "x.png"])
     assert "no picture: no file here says where memory is" in capsys.readouterr().err
+
+
+def test_a_pattern_names_lines_of_the_programs_own(tmp_path, capsys):
+    log = tmp_path / "api.log"
+    log.write_text("12:00 rss=100MiB\n12:01 rss=160MiB\n")
+
+    assert 2 == run(["report", str(log), "--format", "text"])
+    capsys.readouterr()
+    pattern = ["--pattern", r"rss=(?P<rss>\S+)"]
+    assert 0 == run(["report", str(log), "--format", "json", *pattern])
+    assert 160 << 20 == json.loads(capsys.readouterr().out)["verdict"]["rss_bytes"]
+    assert 0 == run(["table", str(log), *pattern])
+    assert f"{160 << 20}" in capsys.readouterr().out
+    assert 0 == run(["inspect", str(log), *pattern])
+    assert "runtime_lines" in capsys.readouterr().out
+
+
+def test_a_pattern_that_is_none_is_refused_in_a_line(capsys):
+    assert 2 == run(["report", str(HEALTHY), "--pattern", "(?P<rs>.)"])
+
+    assert "no group is called rs" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("output_format", ["html", "text", "md", "json", "summary"])
+def test_a_redacted_report_keeps_a_program_and_hides_its_command_and_containers(
+    tmp_path, output_format
+):
+    table = "PID RSS COMMAND\n7 90000 PSST=psst /psst/keptprogram --psst\n8 10 psstother\n"
+    pod = "NAME   CPU(cores)   MEMORY(bytes)\npsstpod   1m   90Mi\n"
+    for name, content in (("table", table), ("pod", pod)):
+        (tmp_path / name).write_text(content)
+        output = tmp_path / f"{name}.out"
+        named = ["report", str(tmp_path / name), "--redact", "-o", str(output)]
+        assert 0 == run([*named, "--format", output_format])
+        assert "psst" not in output.read_text()
+        assert ("keptprogram" in output.read_text()) == (name == "table")

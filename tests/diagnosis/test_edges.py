@@ -299,7 +299,8 @@ def sides_of(memstats=None, metrics=None, scraped=None, **about):
                                           "time_of": lambda *_: None} | about)  # fmt: skip
     return SimpleNamespace(
         moment=moment, memstats=memstats, metrics=metrics or {}, scraped=scraped or {},
-        runtime_side="memstats", classified=None,
+        runtime_side="memstats", classified=None, is_least=False, listed=None, logged=None,
+        rss_is_pasted=False,
     )  # fmt: skip
 
 

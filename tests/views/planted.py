@@ -106,6 +106,20 @@ go_memstats_heap_alloc_bytes{pod="psstpod-b"} 2e6
 go_memstats_heap_alloc_bytes 3e6
 psstsample{of=
 """
+PMAP = b"""4242:   psstcommand
+Address           Kbytes     RSS   Dirty Mode  Mapping
+0000000000400000    2160    1000       0 r-x-- psstbinary
+psstline of no form
+total kB            2160    1000       0
+"""
+PS = b"""USER         PID %CPU %MEM    VSZ   RSS TTY      STAT START   TIME COMMAND
+psstuser    4242  0.0  0.0  88888 20000 ?        Sl   18:58   0:00 /psstfolder/psstprogram psstarg
+psstline of no form
+"""
+LOGGED = b"""psst other line
+psst.go:219  [psst] runtime stats: 20 MiB RSS, 1 goroutines, 6 MiB/1 \
+MiB/10 MiB GO alloc/idle/total, 0 B/0 B CGO alloc/total, psst
+"""
 LIMITS = b"""Limit                     Soft Limit           Hard Limit           Units
 Max address space         unlimited            unlimited            bytes
 psstlimit of no known form
@@ -117,6 +131,9 @@ MOMENT_SCOPE = {
     "psstextra/memory.stat": b"anon 20000\npsstcounter 5\npsstbroken number\n",
     "psstextra/maps": b"00400000-0061c000 r-xp 00000000 fe:00 7 /psstmapsfolder/keptexecutable\n"
     b"psstmapping of no form\n",
+    "psstextra/pmap.txt": PMAP,
+    "psstextra/ps.txt": PS,
+    "psstextra/stats.log": LOGGED.replace(b"\\\n", b""),
     "psstextra/mutex.pb.gz": gzip.compress(labelled_profile(), mtime=0),
     "psstextra/heap-1.txt": HEAP_TEXT,
     "psstextra/goroutine-1.txt": COUNTS,

@@ -51,6 +51,7 @@ _SHARED = re.compile(
     r"/dev/shm/|/memfd:|/SYSV[0-9a-f]{8}|/dev/zero|/anon_hugepage|\[anon_shmem:"  # noqa: S108
 )
 _LIBRARY = re.compile(r"\.so(?:\.[\w.]+)?$")
+_FILE = re.compile(r"/|[^/\[(:][^\[:]*$")  # pmap prints files without their folders
 _DELETED = " (deleted)"
 _SUMMED = {name: f"{name.lower()}_bytes" for name in ("Size", "Rss", "Pss", "Swap")} | {
     name: name for name in ("Shared_Clean", "Shared_Dirty")
@@ -127,7 +128,7 @@ def _by_name(rows: MappingRows) -> None:
         (path == "") & which(rows.perms, lambda perms: perms.endswith("s"))
     )
     rows.assign(shared, "shared-memory", "shared memory by its name or permission")
-    of_file = which(path, _starts("/"))
+    of_file = which(path, _FILE.match)
     with_code = of_file & which(rows.perms, lambda perms: "x" in perms)
     by_name = which(path, lambda name: _LIBRARY.search(name.removesuffix(_DELETED)))
     programs = path[with_code & ~by_name]
@@ -145,7 +146,7 @@ def _by_neighbour(rows: MappingRows) -> None:
     behind[1:] = (
         (rows.path[1:] == "")
         & (rows.start[1:] == rows.end[:-1])
-        & which(rows.path[:-1], _starts("/"))
+        & which(rows.path[:-1], _FILE.match)
         & which(rows.perms[1:], _starts("rw"))
     )
     before = below_each(rows.kind, first="")

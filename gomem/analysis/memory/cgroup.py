@@ -27,14 +27,17 @@ CGROUP_COUNTERS = (
         "of_limit_fraction", "float64", "fraction", "Share of the limit; missing without a limit."
     ),
 )
-# What is charged, in disjoint counters of memory.stat: v2 name, v1 name, can it be reclaimed.
+ANON = ("anon", "total_rss", "rss")  # the last where a file is cut before its totals
+FILE = ("file", "total_cache", "cache")
+SHMEM = ("shmem", "total_shmem")
+# What is charged, in disjoint counters of memory.stat: v2 name, v1 names, can it be reclaimed.
 _COUNTERS = (
-    ("anon", "total_rss", False),
-    ("file", "total_cache", True),
-    ("shmem", "total_shmem", False),  # part of `file`, and taken out of it here
-    ("kernel", "memory.kmem.usage_in_bytes", False),
-    ("slab_reclaimable", "", True),  # part of `kernel`, and taken out of it here
-    ("sock", "", False),
+    (ANON, False),
+    (FILE, True),
+    (SHMEM, False),  # part of `file`, and taken out of it here
+    (("kernel", "memory.kmem.usage_in_bytes"), False),
+    (("slab_reclaimable",), True),  # part of `kernel`, and taken out of it here
+    (("sock",), False),
 )
 LAZY_FREE = "anon, given back"  # smaps LazyFree: no counter of memory.stat has it alone
 LIMIT_FILES = ("memory.max", "memory.limit_in_bytes", "memory.high", "memory.soft_limit_in_bytes")
@@ -107,6 +110,26 @@ def cgroup_use(values: Mapping[str, int | None], lazy_free_bytes: int = 0) -> Cg
     )
 
 
+@dataclass(frozen=True)
+class PageCache:
+    """The page cache in what a cgroup uses."""
+
+    bytes: int  # page cache, without shared memory, which has no file to go to
+    of_bytes: int  # what the cgroup uses
+    is_exact: bool  # whether the kernel says that, or it is anonymous memory and the cache alone
+
+
+def page_cache(values: Mapping[str, int | None]) -> PageCache | None:
+    """The page cache of a cgroup at one moment; None if nothing says how large it is."""
+    cache = first_known(values, *FILE)
+    if cache is None:
+        return None
+    current = first_known(values, "memory.current", "memory.usage_in_bytes")
+    used = (first_known(values, *ANON) or 0) + cache if current is None else current
+    clean = max(0, cache - (first_known(values, *SHMEM) or 0))
+    return PageCache(min(clean, used), used, current is not None)
+
+
 def first_known(values: Mapping[str, int | None], *names: str) -> int | None:
     """The first of these names that has a number; None where none has."""
     known = (values.get(name) for name in names)
@@ -121,12 +144,12 @@ def _limit(values: Mapping[str, int | None], *names: str) -> int | None:
 def _counters(
     values: Mapping[str, int | None], current: int, limit: int | None, lazy_free_bytes: int
 ) -> pd.DataFrame:
-    size = {new: first_known(values, new, old) or 0 for new, old, _ in _COUNTERS}
+    size = {names[0]: first_known(values, *names) or 0 for names, _ in _COUNTERS}
     size["file"] = max(0, size["file"] - size["shmem"])
     size["kernel"] = max(0, size["kernel"] - size["slab_reclaimable"])
     lazy = min(lazy_free_bytes, size["anon"])
     size["anon"] -= lazy
-    rows = [(name, size[name], reclaimable) for name, _, reclaimable in _COUNTERS]
+    rows = [(names[0], size[names[0]], reclaimable) for names, reclaimable in _COUNTERS]
     if lazy:
         rows.append((LAZY_FREE, lazy, True))
     # Counters are kept per CPU and lag; what none of them names is taken as unreclaimable.

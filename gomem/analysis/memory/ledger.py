@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from gomem.analysis.mappings.kinds import ClassifiedMappings
+    from gomem.analysis.memory.listed import Listed
+    from gomem.analysis.memory.logged import Logged
     from gomem.analysis.memory.totals import ResidentTotals
 
 CLAIMED = ("heap_objects", "heap_slack", "heap_idle", "stacks")  # in the arenas, by the runtime
@@ -67,6 +69,11 @@ LEDGER_SIDES = (
 )
 SMAPS_NEXT = f"smaps: {SMAPS.command()}"
 MEMSTATS_NEXT = f"MemStats: {MEMSTATS.command()}"
+OF_A_LOG = (
+    "the log does not separate free slots and stacks from the runtime's structures; all three "
+    "count as the Go runtime"
+)
+LEAST = "mappings are missing, so RSS and its parts are at least what is shown"
 AGAIN_NEXT = "MemStats and smaps again, both in one command"
 _FIELDS = ("HeapAlloc", "HeapInuse - HeapAlloc", "HeapIdle - HeapReleased", "StackInuse")
 _CLASSES = (
@@ -109,6 +116,7 @@ class Ledger(Answer):
     notes: tuple[str, ...]
     next_file: str = ""
     rss_source: str = ""
+    is_least: bool = False
 
     def part(self, name: str) -> int:
         """Bytes of one part; 0 if the ledger does not have it."""
@@ -161,28 +169,36 @@ def reconcile_rss(
     cgroup: Mapping[str, int | None] | None = None,
     scraped: Mapping[str, float] | None = None,
     runtime_side: str = "memstats",
+    mapped_by: str = "smaps Rss",
+    is_least: bool = False,
+    listed: Listed | None = None,
+    logged: Logged | None = None,
 ) -> Ledger:
     """Account for resident memory at one moment with what the kernel and the runtime each know.
 
     The parts are those that the sources can tell apart; they add up to `rss_bytes`. Without
     mappings the ledger is coarser: then smaps_rollup, status, statm (in pages) and the control
-    group say what they can, and a page of Prometheus metrics (`scraped`) the RSS; where there is
-    better, they are checks. `collections_between` and the skew say how far MemStats and the
-    mappings lie apart; `runtime_side`, one of `RUNTIME_SIDES`, is what the row of MemStats was read
-    from, or worked out from.
+    group say what they can, and a page of Prometheus metrics (`scraped`), a table of processes
+    (`listed`) or the program's log (`logged`) the RSS; where there is better, they are checks.
+    `collections_between` and the skew say how far MemStats and the mappings lie apart;
+    `runtime_side`, one of `RUNTIME_SIDES`, is what the row of MemStats was read from, or worked out
+    from. `mapped_by` is the field that says what is resident of a mapping, and `is_least` whether
+    mappings are missing.
     """
     if rollup is None and rollup_rss_bytes is not None:
         rollup = pd.Series({"Rss": rollup_rss_bytes})
     sources = RUNTIME_SIDES[runtime_side]
     if classified is not None:
-        rows, notes = _fine(classified, memstats, sources)
+        rows, notes = _fine(classified, memstats, sources, mapped_by)
         rss_bytes: int | None = int(classified.mappings["Rss"].sum())
-        rss_source = "smaps Rss"
+        rss_source = mapped_by
+        notes = [*notes, LEAST] if is_least else notes
     else:
         totals = resident_totals(
-            rollup, status, cgroup, statm=statm, page_bytes=page_bytes, scraped=scraped
-        )
-        rows, rss_bytes, notes = _coarse(memstats, totals, sources)
+            rollup, status, cgroup, statm=statm, page_bytes=page_bytes, scraped=scraped,
+            listed=listed, logged=logged,
+        )  # fmt: skip
+        rows, rss_bytes, notes = _coarse(memstats, totals, sources, logged)
         rss_source = "" if totals is None else totals.source
     is_of_two_states = bool(collections_between) or not fits(classified, memstats)
     notes = [*notes, *skew_notes(skew_seconds, collections_between)]
@@ -201,7 +217,7 @@ def reconcile_rss(
     next_file = AGAIN_NEXT if is_of_two_states else ""
     if classified is None or memstats is None:
         next_file = SMAPS_NEXT if classified is None else MEMSTATS_NEXT
-    return Ledger(rss_bytes, parts, checks, tuple(notes), next_file, rss_source)
+    return Ledger(rss_bytes, parts, checks, tuple(notes), next_file, rss_source, is_least)
 
 
 _DOUBTFUL_PARTS = HEAP_PARTS - {"heap_released_resident"}  # which is smaps' LazyFree alone
@@ -238,13 +254,17 @@ _Row = tuple[str, int, int | None, str]
 
 
 def _fine(
-    classified: ClassifiedMappings, memstats: pd.Series | None, sources: Mapping[str, str]
+    classified: ClassifiedMappings,
+    memstats: pd.Series | None,
+    sources: Mapping[str, str],
+    mapped_by: str,
 ) -> tuple[list[_Row], list[str]]:
     frame = classified.mappings
     notes = list(classified.notes)
     arenas = frame.loc[frame["kind"] == "go-heap", ["Rss", "LazyFree"]]
     lazy_free = int(arenas["LazyFree"].fillna(0).sum())
-    released = ("heap_released_resident", lazy_free, None, "smaps LazyFree of go-heap")
+    known = ("heap_released_resident", lazy_free, None, "smaps LazyFree of go-heap")
+    released = [known] if has_lazy_free(frame) else []
     rest = int(arenas["Rss"].sum()) - lazy_free
     rows: list[_Row] = []
     claimed = None
@@ -254,26 +274,29 @@ def _fine(
         claims = claims_of(memstats, work_buffers, sources)
         rows = [(part, size, size, source) for part, size, source in claims]
         rest -= sum(size for _, size, _ in claims)
-        source = "smaps Rss of go-heap, less the parts above"
+        source = f"{mapped_by} of go-heap, less the parts above"
         rows += [
-            released,
+            *released,
             ("heap_untouched", min(rest, 0), None, source),
             ("heap_unexplained", max(rest, 0), None, source),
         ]
     elif len(arenas):
         notes.append("no MemStats at this moment, so the heap is not broken down")
-        source = "smaps Rss of go-heap; no MemStats to break it down"
-        rows = [released, ("heap_unexplained", rest, None, source)]
+        source = f"{mapped_by} of go-heap; no MemStats to break it down"
+        rows = [*released, ("heap_unexplained", rest, None, source)]
     resident = frame["Rss"].groupby(frame["kind"]).sum()
     for kind, part in PART_OF_KIND.items():
         if kind in resident.index or part == "runtime_metadata":
             said = claimed if part == "runtime_metadata" else None
-            rows.append((part, int(resident.get(kind, 0)), said, f"smaps Rss of {kind}"))
+            rows.append((part, int(resident.get(kind, 0)), said, f"{mapped_by} of {kind}"))
     return rows, notes
 
 
 def _coarse(
-    memstats: pd.Series | None, totals: ResidentTotals | None, sources: Mapping[str, str]
+    memstats: pd.Series | None,
+    totals: ResidentTotals | None,
+    sources: Mapping[str, str],
+    logged: Logged | None = None,
 ) -> tuple[list[_Row], int | None, list[str]]:
     """Without smaps: the runtime's claims against the kernel's totals."""
     notes = [f"no complete smaps at this moment; add one with: {SMAPS.command()}"]
@@ -283,6 +306,10 @@ def _coarse(
         rows += [(part, size, size, source) for part, size, source in claims]
         metadata = metadata_claim(memstats)
         rows.append(("runtime_metadata", metadata, metadata, sources["runtime_metadata"]))
+    elif logged is not None and logged.go_claims is not None:
+        rows += _logged_claims(logged.go_claims)
+        notes.append(OF_A_LOG)
+    of_go = bool(rows)
     if totals is None:
         notes.append("no file of this moment has RSS")
         return rows, None, notes
@@ -293,11 +320,30 @@ def _coarse(
     if memstats is not None and totals.lazy_free is not None:
         rows.append(("heap_released_resident", totals.lazy_free[0], None, totals.lazy_free[1]))
     rest = totals.rss_bytes - sum(row[1] for row in rows)
+    if totals.of_native is not None:
+        in_c = totals.of_native[0] if of_go else min(totals.of_native[0], max(rest, 0))
+        rows.append(("native_heap", in_c, None, totals.of_native[1]))
+        rest -= in_c
     left_over = f"{totals.source}, less the parts"
-    if memstats is not None:
+    if of_go:
         rows.append(("heap_untouched", min(rest, 0), None, left_over))
     rows.append(("anonymous_other", max(rest, 0), None, left_over))
     return rows, totals.rss_bytes, [*notes, *totals.notes]
+
+
+def _logged_claims(claims: tuple[int, int, int]) -> list[_Row]:
+    """What a program's log says of Go's memory, where it is less than MemStats."""
+    names = ("heap_objects", "heap_idle", "runtime_metadata")
+    fields = ("Go alloc", "Go idle", "Go total, less alloc and idle")
+    return [
+        (part, size, size, f"runtime_lines {field}")
+        for part, size, field in zip(names, claims, fields, strict=True)
+    ]
+
+
+def has_lazy_free(mappings: pd.DataFrame) -> bool:
+    """Whether mappings say what was released with MADV_FREE; pmap's do not."""
+    return not len(mappings) or bool(mappings["LazyFree"].notna().any())
 
 
 def claims_of(

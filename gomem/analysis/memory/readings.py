@@ -63,6 +63,10 @@ class Reading:
     shared_bytes: int = 0  # those of shared memory
     # Anonymous pages of the program and its libraries, by smaps.
     program_data_bytes: int | None = None
+    # C's heap that is resident, as the program counts it; None if nothing says.
+    native_bytes: int | None = None
+    # Whether what is reserved for the runtime is all else of Go's: free slots and stacks, too.
+    is_runtime_all_else: bool = False
 
     @cached_property
     def divides(self) -> bool:
@@ -113,12 +117,15 @@ def certain_bounds(reading: Reading) -> Bounds:
         sums.append((FILE_GROUPS, Interval(min(reading.file_bytes, whole.high), whole.high)))
         parts[FILES] = Interval(reading.shared_bytes, reading.file_bytes)
         parts[NATIVE] = Interval(0, max(0, whole.high - reading.file_bytes))
+    if reading.native_bytes is not None:
+        parts[NATIVE] = Interval(min(reading.native_bytes, parts[NATIVE].high), parts[NATIVE].high)
     if not reading.reserved:
         return Bounds(parts, tuple(sums))
     released = whole.high if reading.lazy_free_bytes is None else reading.lazy_free_bytes
     sizes = reading.reserved
-    parts[FREE] = Interval(0, sizes.get(FREE, 0) + released)
-    parts[STACKS] = Interval(0, sizes.get(STACKS, 0))
+    else_of_go = sizes.get(RUNTIME, 0) if reading.is_runtime_all_else else 0
+    parts[FREE] = Interval(0, sizes.get(FREE, 0) + released + else_of_go)
+    parts[STACKS] = Interval(0, sizes.get(STACKS, 0) + else_of_go)
     parts[RUNTIME] = Interval(0, sizes.get(RUNTIME, 0) + UNCOUNTED)
     objects = sizes.get(OBJECTS, 0)
     divided = with_objects(parts, Interval(0, objects), objects, reading.live_bytes)

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import pandas as pd
 
 from gomem.analysis.mappings.arenas import work_buffer_bytes
-from gomem.analysis.memory.cgroup import first_known
+from gomem.analysis.memory.cgroup import ANON, first_known
 from gomem.inputs.schema import Column, build_rows
 from gomem.text import Bytes, Count, Seconds, text
 from gomem.units import KIB
@@ -23,8 +23,12 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from gomem.analysis.mappings.kinds import ClassifiedMappings
+    from gomem.analysis.memory.listed import Listed
+    from gomem.analysis.memory.logged import Logged
 
 USUAL_PAGE_BYTES = 4 * KIB
+LISTED = "processes"  # the kind of artefact that tables of processes are
+LOGGED = "runtime_lines"  # and that logs are in which a program says its own RSS
 SCRAPED = "process_resident_memory_bytes"
 _ALONE = (
     "RSS is a single number of a page of metrics: memory outside Go, such as files, C memory and "
@@ -47,6 +51,7 @@ class ResidentTotals:
     of_files: tuple[int, str] | None = None  # of it pages of files, with the count's name
     of_shared_memory: tuple[int, str] | None = None  # of it shared memory
     lazy_free: tuple[int, str] | None = None  # of it given back with MADV_FREE
+    of_native: tuple[int, str] | None = None  # of it C's heap, as the program counts it
     notes: tuple[str, ...] = ()  # what else the numbers include, or leave out
 
 
@@ -58,11 +63,14 @@ def resident_totals(
     statm: pd.Series | None = None,
     page_bytes: int | None = None,
     scraped: Mapping[str, float] | None = None,
+    listed: Listed | None = None,
+    logged: Logged | None = None,
 ) -> ResidentTotals | None:
     """The finest totals that there are; None if nothing says how much is resident.
 
     statm is in pages, of `USUAL_PAGE_BYTES` unless another file says their size; `scraped` is what
-    a page of Prometheus metrics says of the process.
+    a page of Prometheus metrics says of the process, `listed` what ps and its like do, `logged`
+    what the program's own lines do.
     """
     if rollup is not None and not pd.isna(rollup["Rss"]):
         return _of_rollup(rollup, status)
@@ -73,7 +81,31 @@ def resident_totals(
         return _of_statm(statm, page_bytes)
     if scraped is not None and SCRAPED in scraped:
         return ResidentTotals(int(scraped[SCRAPED]), f"metrics-page {SCRAPED}", notes=(_ALONE,))
-    return None if cgroup is None else _of_group(cgroup)
+    pasted = _of_listed(listed) or _of_logged(logged)
+    return pasted if pasted is not None or cgroup is None else _of_group(cgroup)
+
+
+def _of_logged(logged: Logged | None) -> ResidentTotals | None:
+    """RSS as a program logs it, and what it says of C's heap."""
+    if logged is None or logged.rss_bytes is None:
+        return None
+    note = text("RSS is as {} logs it, rounded to {}", logged.program, Bytes(logged.step_bytes))
+    native = logged.sizes.get("cgo_total")
+    of_native = None if native is None else (native, f"{LOGGED} CGO total")
+    return ResidentTotals(logged.rss_bytes, f"{LOGGED} RSS", of_native=of_native, notes=(note,))
+
+
+def _of_listed(listed: Listed | None) -> ResidentTotals | None:
+    """RSS of a process that a table lists; only the OOM killer separates pages of files."""
+    if listed is None or listed.rss_bytes is None:
+        return None
+    source = f"{LISTED} {listed.tool} RSS"
+    note = text("RSS is by {}, rounded to {}", listed.tool, Bytes(listed.step_bytes))
+    files = shared = None
+    if listed.file_bytes is not None:
+        files = (listed.file_bytes, f"{listed.tool} file-rss: program and libraries too")
+        shared = (listed.shmem_bytes or 0, f"{listed.tool} shmem-rss")
+    return ResidentTotals(listed.rss_bytes, source, files, shared, notes=(note,))
 
 
 def _of_rollup(rollup: pd.Series, status: pd.Series | None) -> ResidentTotals:
@@ -86,7 +118,7 @@ def _of_rollup(rollup: pd.Series, status: pd.Series | None) -> ResidentTotals:
     lazy = None
     if _known(rollup, "LazyFree"):
         lazy = (int(rollup["LazyFree"]), "smaps_rollup LazyFree, of all mappings")
-    return ResidentTotals(rss_bytes, "smaps_rollup Rss", files, shared, lazy, notes)
+    return ResidentTotals(rss_bytes, "smaps_rollup Rss", files, shared, lazy, notes=notes)
 
 
 def _known(row: pd.Series, name: str) -> bool:
@@ -120,10 +152,10 @@ def _of_statm(statm: pd.Series, page_bytes: int | None) -> ResidentTotals:
 
 def _of_group(cgroup: Mapping[str, int | None]) -> ResidentTotals | None:
     """Anonymous memory and mapped files of all processes of the group together."""
-    anonymous = first_known(cgroup, "anon", "total_rss")
+    anonymous = first_known(cgroup, *ANON)
     if anonymous is None:
         return None
-    mapped = first_known(cgroup, "file_mapped", "total_mapped_file") or 0
+    mapped = first_known(cgroup, "file_mapped", "total_mapped_file", "mapped_file") or 0
     files = (mapped, "cgroup memory.stat, mapped files: shared memory too")
     note = (
         "RSS is the cgroup's: it covers all its processes, but only the file pages that were "

@@ -75,6 +75,7 @@ SIZES = (
 # They hold a number on every kernel: without one, such a field is damage and no word.
 SIZE_FIELDS = frozenset(name.encode() for name, _ in SIZES)
 PLAIN_FIELDS = frozenset({b"THPeligible", b"ProtectionKey"})
+MIN_LINES = 3  # of a mapping before the first header, of which the first is torn
 ROLLUP_PATH = "[rollup]"
 LOST_HEADER = (
     "wanted a mapping's header first; what follows counts, but as a mapping that is nowhere"
@@ -117,12 +118,14 @@ def kind_of_mappings(data: bytes) -> str | None:
 
 
 def _first_header_lost(lines: Sequence[bytes]) -> bool:
-    """Whether fields of a mapping come first, and a header behind them."""
+    """Whether fields of a mapping come first, and a header behind them; the first may be torn."""
     first = next((n for n in range(1, len(lines)) if HEADER.match(lines[n])), len(lines))
-    are_fields = (
-        FIELD.fullmatch(line.rstrip()) or line[:8] == b"VmFlags:" for line in lines[:first]
-    )
-    return 0 < first < len(lines) and all(are_fields)
+    torn = 0 if _is_field(lines[0]) or first < MIN_LINES else 1
+    return 0 < first < len(lines) and all(map(_is_field, lines[torn:first]))
+
+
+def _is_field(line: bytes) -> bool:
+    return bool(FIELD.fullmatch(line.rstrip())) or line.startswith(b"VmFlags:")
 
 
 def parse_smaps(data: bytes, *, source: str) -> tuple[Mappings, list[Damage]]:

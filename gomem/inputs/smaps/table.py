@@ -1,4 +1,4 @@
-"""Mappings of a process as rows: smaps, smaps_rollup and maps."""
+"""Mappings of a process as rows: smaps, smaps_rollup, maps, and what pmap prints."""
 
 from __future__ import annotations
 
@@ -12,11 +12,13 @@ import pandas as pd
 from gomem.errors import FormatError
 from gomem.inputs.schema import Column, Frames, build
 from gomem.inputs.smaps.parse import SIZES, kind_of_mappings, parse_smaps
+from gomem.inputs.smaps.pmap import looks_like_pmap, parse_pmap
 from gomem.inputs.unwrap import read_plain
 from gomem.inputs.wrong_file import reads
 from gomem.units import format_bytes
 
 if TYPE_CHECKING:
+    from gomem.errors import Damage
     from gomem.inputs.smaps.parse import Mappings
     from gomem.sources.artefact import Source
 
@@ -71,12 +73,21 @@ class Smaps(Frames):
         return f"<p>{head}; the ten largest:</p>{largest.to_html(escape=True)}"
 
 
-@reads("/proc/PID/smaps", "smaps", "maps", "smaps_rollup")
+def _is_of_mappings(data: bytes) -> bool:
+    return bool(kind_of_mappings(data)) or looks_like_pmap(data)
+
+
+def _parse(data: bytes, *, source: str) -> tuple[Mappings, list[Damage]]:
+    return (parse_pmap if looks_like_pmap(data) else parse_smaps)(data, source=source)
+
+
+@reads("/proc/PID/smaps", "smaps", "maps", "smaps_rollup", "pmap")
 def read_smaps(source: Source) -> Smaps:
-    """Read /proc/PID/smaps, smaps_rollup or maps; FormatError where there is no mapping in it."""
-    mappings, damaged, text = read_plain(
-        source, lambda data: bool(kind_of_mappings(data)), parse_smaps
-    )
+    """Read /proc/PID/smaps, smaps_rollup or maps, or pmap's table of them.
+
+    FormatError where there is no mapping in it.
+    """
+    mappings, damaged, text = read_plain(source, _is_of_mappings, _parse)
     if not len(mappings.start):
         raise FormatError(source.name, "", "no mapping; wanted /proc/PID/smaps")
     in_file = replace(mappings, line=text.lines(mappings.line))

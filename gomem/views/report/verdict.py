@@ -63,7 +63,8 @@ def _tone(diagnosis: Diagnosis) -> Tone:
     severity = diagnosis.verdict.severity
     if severity is not None:
         return TONES[severity]
-    return "good" if diagnosis.owners or diagnosis.collector else "neutral"
+    judged = diagnosis.owners and not all(one.rss_is_listed for one in diagnosis.moments)
+    return "good" if judged or diagnosis.collector else "neutral"
 
 
 def label_of(tone: Tone, confidence: str | None) -> str:

@@ -1,0 +1,106 @@
+"""Which process of a pasted table is the one in question, and what does the table say of it?
+
+The one that the OOM killer ended; else the one that a PID or a name of the capture says; else the
+largest, which is said. Several are never added up: they share pages.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import PurePosixPath
+from typing import TYPE_CHECKING
+
+from gomem.inputs.schema import rows_of
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+
+    import pandas as pd
+
+COARSE = 1e-3
+TOOLS = frozenset({"grep", "ps", "top", "htop"})  # that list themselves
+
+
+@dataclass(frozen=True)
+class Listed:
+    """A process or a container of a table.
+
+    Attributes:
+        tool: What printed it.
+        name: Its program, without its folder and arguments; or the container's name.
+        pid: Its number, if it is a process.
+        rss_bytes: RSS; None of a container.
+        working_set_bytes: What a container's cgroup uses, less inactive page cache; else None.
+        step_bytes: What either is rounded to.
+        file_bytes: Of RSS pages of files; None if the table does not say.
+        shmem_bytes: Of RSS shared memory; None likewise.
+        limit_bytes: The limit of its cgroup; None if nothing says, or there is none.
+        killed_in: What ran out as the OOM killer ended it: `cgroup`, `machine`; or empty.
+        others: How many others the table has.
+        is_largest: Whether it is the largest of several, by which it is chosen unless more is said.
+    """
+
+    tool: str
+    name: str
+    pid: int | None
+    rss_bytes: int | None
+    working_set_bytes: int | None
+    step_bytes: int
+    file_bytes: int | None
+    shmem_bytes: int | None
+    limit_bytes: int | None
+    killed_in: str
+    others: int
+    is_largest: bool
+
+    @property
+    def is_coarse(self) -> bool:
+        """Whether the rounding shows in three digits."""
+        size = self.rss_bytes or self.working_set_bytes or 0
+        return self.step_bytes > COARSE * size
+
+
+def listed_process(
+    rows: pd.DataFrame, pid: int | None = None, names: Collection[str] = ()
+) -> Listed | None:
+    """The process in question of the last reading; None where no row has a size.
+
+    `pid` and `names`, of programs, are what the rest of the capture says of the process.
+    """
+    last = rows[rows["reading"] == rows["reading"].max()]
+    every = [row for row in rows_of(last) if _size(row)]
+    if not every:
+        return None
+    killed = [row for row in every if row["killed_in"]]
+    by_pid = [row for row in every if pid is not None and row["pid"] == pid]
+    by_name = [row for row in every if program_of(row["name"]) in names]
+    meant = killed[-1:] or by_pid or by_name
+    own = [row for row in every if program_of(row["name"]) not in TOOLS] or every
+    row = max(meant or own, key=_size)
+    known = {(one["pid"], one["name"] if one["pid"] is None else "") for one in every}
+    return Listed(
+        row["tool"],
+        program_of(row["name"]),
+        row["pid"],
+        row["rss_bytes"],
+        row["working_set_bytes"],
+        row["step_bytes"],
+        row["file_bytes"],
+        row["shmem_bytes"],
+        row["limit_bytes"],
+        row["killed_in"],
+        len(known) - 1,
+        len(known) > 1 and not killed and row is max(own, key=_size),
+    )
+
+
+def _size(row: dict[str, object]) -> int:
+    size = row["rss_bytes"] or row["working_set_bytes"]
+    return size if isinstance(size, int) else 0
+
+
+def program_of(command: str) -> str:
+    """A command's program, without its folder; a container's name as it is."""
+    words = (word for word in command.split() if "=" not in word)  # variables before the command
+    program = next(words, "")
+    return PurePosixPath(program).name if program.startswith(("/", "./")) else program

@@ -1,0 +1,53 @@
+"""What does a program's own log say of its memory at one time?"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from gomem.inputs.runtime_lines.patterns import COUNTS, SIZES
+from gomem.inputs.schema import rows_of
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    import pandas as pd
+
+
+@dataclass(frozen=True)
+class Logged:
+    """A reading of such a log.
+
+    Attributes:
+        program: Whose form the line has.
+        sizes: Bytes, and counts, by the names of `patterns.GROUPS`; without what is not logged.
+        step_bytes: What the largest size is rounded to.
+    """
+
+    program: str
+    sizes: Mapping[str, int]
+    step_bytes: int
+
+    @property
+    def rss_bytes(self) -> int | None:
+        """RSS; None if it is not logged."""
+        return self.sizes.get("rss")
+
+    @property
+    def go_claims(self) -> tuple[int, int, int] | None:
+        """Objects, idle heap, and all else of Go's; None unless the line has all three."""
+        known = [self.sizes.get(name) for name in ("go_alloc", "go_idle", "go_total")]
+        alloc, idle, total = known
+        if alloc is None or idle is None or total is None:
+            return None
+        return alloc, idle, max(0, total - alloc - idle)
+
+
+def logged_reading(rows: pd.DataFrame) -> Logged | None:
+    """The last reading; None without any."""
+    if not len(rows):
+        return None
+    (row,) = rows_of(rows.iloc[-1:])
+    sizes = {name: row[f"{name}_bytes"] for name in SIZES} | {name: row[name] for name in COUNTS}
+    known = {name: size for name, size in sizes.items() if size is not None}
+    return Logged(row["program"], known, row["step_bytes"] or 1)

@@ -1,0 +1,182 @@
+"""What the kernel logs when it ends a process for want of memory.
+
+Printed by    mm/oom_kill.c and mem_cgroup_print_oom_meminfo, in the kernel's log (dmesg, journald).
+Quirks        The task table counts in pages; its columns differ by kernel, so its header is needed.
+              `Killed process` counts in kB, and has RSS in two or, from 4.8 on, three parts.
+              Before 4.20 the cgroup is named by `Task in A killed as a result of limit of B`, later
+              by `oom-kill:constraint=…,oom_memcg=B,…`. Without either the machine was full.
+              The cgroup's counters are a number a line, and before 5.3 on one line, as `rss:12KB`.
+              dmesg -T writes a time of the machine's zone, which it does not name; UTC is assumed.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+from gomem.inputs.processes.row import ProcessRow, ProcessTable, Rounded, parsed_time
+from gomem.sources.file_dates import known_time
+from gomem.units import KIB
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+KILLED = re.compile(
+    rb"Killed process (?P<pid>\d{1,10}),? \((?P<name>[^)\n]{0,64})\),?(?: UID:? ?\d+,)?"
+    rb" (?:total-vm|vsz):(?P<vm>\d{1,15})kB, anon-rss:(?P<anon>\d{1,15})kB,"
+    rb" file-rss:(?P<file>\d{1,15})kB(?:, shmem-rss:(?P<shmem>\d{1,15})kB)?"
+)
+TASKS = re.compile(rb"\[ *pid *\] +(uid +tgid +total_vm +rss +.*name)\s*")
+TASK = re.compile(rb"\[ *(\d{1,10})\] +(\d+ +\d+ +\d+ +\d+ +.*\S)\s*")
+CHARGED = re.compile(rb"memory: usage (\d{1,19})kB, limit (\d{1,19})kB")
+COUNTER = re.compile(rb"(?:^|[\]:] ?)([a-z][a-z_0-9]{2,40}) (\d{1,19})\s*")
+INLINE = re.compile(rb"Memory cgroup stats for (\S+?): ((?:[a-z_]+:\d+KB ?)+)")
+STATS = re.compile(rb"Memory cgroup stats for (\S+?):\s*")
+OF_GROUP = re.compile(rb"oom_memcg=|killed as a result of limit of|Memory cgroup out of memory")
+MACHINE, GROUP = "machine", "cgroup"
+DATED = re.compile(rb"\[[A-Z][a-z]{2} ([A-Z][a-z]{2} +\d{1,2} \d\d:\d\d:\d\d \d{4})\]")
+ISO = re.compile(rb"(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:[.,]\d{1,9})?(?:Z|[+-]\d\d:?\d\d))")
+OF_KERNEL = re.compile(rb"invoked oom-killer|oom-kill:constraint=|" + KILLED.pattern)
+WORDS = (b"oom-kill", b"Killed process")  # one of which is in whatever `OF_KERNEL` finds
+NO_LIMIT_KIB = 1 << 52
+USUAL_PAGE = 4 * KIB
+OOM = "OOM killer"
+
+
+def looks_like_oom(data: bytes) -> bool:
+    """Whether the kernel says in it that it ended a process, or listed the tasks to choose from."""
+    head = data[: 1 << 20]
+    is_near = any(word in head for word in WORDS)
+    return (is_near and bool(OF_KERNEL.search(head))) or _has_tasks(head)
+
+
+def _has_tasks(head: bytes) -> bool:
+    table = TASKS.search(head) if b"total_vm" in head else None
+    return table is not None and bool(TASK.search(head, table.end()))
+
+
+def parse_oom(data: bytes) -> ProcessTable:
+    """The tasks and the killed process of each kill, and the last cgroup's numbers."""
+    rows: list[ProcessRow] = []
+    cgroup: dict[str, int | None] = {}
+    names: Sequence[bytes] = ()
+    where, in_stats, kills = MACHINE, False, 0
+    for number, line in enumerate(data.split(b"\n"), start=1):
+        if b"invoked oom-killer" in line:
+            names, in_stats, cgroup, where = (), False, {}, MACHINE
+        if found := CHARGED.search(line):
+            limit = int(found[2])
+            cgroup["memory.current"] = int(found[1]) * KIB
+            cgroup["memory.max"] = None if limit >= NO_LIMIT_KIB else limit * KIB
+        where = GROUP if OF_GROUP.search(line) else where
+        if table := TASKS.search(line):
+            names, in_stats = table[1].split(), False
+        elif names and (task := TASK.search(line)):
+            row = _task(task, names, number)
+            rows += [row] if row is not None else []
+        if found := INLINE.search(line):
+            cgroup |= dict(_inline(found[2]))
+        elif STATS.search(line):
+            in_stats = True
+        elif in_stats and (counter := COUNTER.search(line)):
+            cgroup[counter[1].decode("ascii")] = int(counter[2])
+        if killed := KILLED.search(line):
+            kills += 1
+            cgroup["oom_kill"] = kills
+            rows.append(_killed(killed, line, number, cgroup, where))
+            names = ()
+    return ProcessTable(_in_one_page_size(rows), cgroup if where == GROUP else {})
+
+
+def _inline(text: bytes) -> Iterator[tuple[str, int]]:
+    for word in text.split():
+        name, _, size = word.partition(b":")
+        yield name.decode("ascii"), int(size.removesuffix(b"KB")) * KIB
+
+
+def _task(task: re.Match[bytes], names: Sequence[bytes], number: int) -> ProcessRow | None:
+    """A task of the table, in usual pages."""
+    cells = task[2].split(None, len(names) - 1)
+    if len(cells) < len(names):
+        return None
+    of = dict(zip(names, cells, strict=True))
+
+    def pages(name: bytes) -> int | None:
+        cell = of.get(name, b"")
+        return int(cell) * USUAL_PAGE if cell.isdigit() and len(cell) < 14 else None
+
+    rss = pages(b"rss")
+    return ProcessRow(
+        OOM,
+        of[b"name"].decode("utf-8", "backslashreplace"),
+        pid=int(task[1]),
+        rss=None if rss is None else Rounded(rss, USUAL_PAGE),
+        mapped_bytes=pages(b"total_vm"),
+        anon_bytes=pages(b"rss_anon"),
+        file_bytes=pages(b"rss_file"),
+        shmem_bytes=pages(b"rss_shmem"),
+        swap_bytes=pages(b"swapents"),
+        line=number,
+    )
+
+
+def _killed(
+    killed: re.Match[bytes], line: bytes, number: int, cgroup: dict[str, int | None], where: str
+) -> ProcessRow:
+    anon, file, shmem = (int(killed[word] or 0) * KIB for word in ("anon", "file", "shmem"))
+    return ProcessRow(
+        OOM,
+        killed["name"].decode("utf-8", "backslashreplace"),
+        pid=int(killed["pid"]),
+        rss=Rounded(anon + file + shmem, KIB),
+        mapped_bytes=int(killed["vm"]) * KIB,
+        anon_bytes=anon,
+        file_bytes=file,
+        shmem_bytes=shmem if killed["shmem"] is not None else None,
+        limit_bytes=cgroup.get("memory.max"),
+        killed_in=where,
+        time=_time(line),
+        line=number,
+    )
+
+
+def _time(line: bytes) -> datetime | None:
+    """When the line was written; None if it does not say, or not which year."""
+    if dated := DATED.search(line):
+        text = b" ".join(dated[1].split()).decode("ascii")
+        try:
+            return known_time(datetime.strptime(text, "%b %d %H:%M:%S %Y").replace(tzinfo=UTC))
+        except ValueError:
+            return None
+    iso = ISO.search(line)
+    return None if iso is None else parsed_time(iso[1].decode("ascii").replace(",", "."))
+
+
+def _in_one_page_size(rows: Sequence[ProcessRow]) -> tuple[ProcessRow, ...]:
+    """The tasks in the pages that the killed process shows, which stands in both."""
+    killed = {row.pid: row.rss.bytes for row in rows if row.killed_in and row.rss is not None}
+    ratios = [
+        round(killed[row.pid] / row.rss.bytes)
+        for row in rows
+        if not row.killed_in and row.pid in killed and row.rss is not None and row.rss.bytes
+    ]
+    if not ratios or ratios[0] not in (4, 16):
+        return tuple(rows)
+    return tuple(row if row.killed_in else _in_pages_of(row, ratios[0]) for row in rows)
+
+
+def _in_pages_of(row: ProcessRow, times: int) -> ProcessRow:
+    def larger(size: int | None) -> int | None:
+        return None if size is None else size * times
+
+    return replace(
+        row,
+        rss=None if row.rss is None else Rounded(row.rss.bytes * times, USUAL_PAGE * times),
+        mapped_bytes=larger(row.mapped_bytes),
+        anon_bytes=larger(row.anon_bytes),
+        file_bytes=larger(row.file_bytes),
+        shmem_bytes=larger(row.shmem_bytes),
+        swap_bytes=larger(row.swap_bytes),
+    )

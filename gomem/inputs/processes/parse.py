@@ -1,0 +1,185 @@
+"""Tables of processes and containers, as people paste them: how much each has in memory.
+
+Printed by    ps and top of procps (pidstat and htop have the same columns), docker stats and
+              podman stats, kubectl top pod; the kernel's OOM killer, see `oom`.
+Quirks        ps counts in KiB. top does, too, up to a width; then it writes `76.7m` or `1.2g`, so
+              that a large RSS is known to 0.1 GiB alone.
+              docker stats and kubectl top count a container, not a process: what its cgroup uses
+              less inactive page cache (before Docker 17.06: less nothing). That is no RSS.
+              docker's MiB are 2^20; podman's MB, and those of Docker before 1.13, are 10^6.
+              A header that comes again begins another reading.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from typing import TYPE_CHECKING, NamedTuple
+
+from gomem.errors import Damage, FormatError, excerpt
+from gomem.inputs.processes.oom import looks_like_oom, parse_oom
+from gomem.inputs.processes.row import ProcessRow, ProcessTable, Rounded, rounded_size
+from gomem.units import KIB
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+HEAD_LINES = 40  # in which the header must come
+# ps aux without its header: user, pid, %cpu, %mem, vsz, rss, tty, state, start, time, command.
+AUX = re.compile(
+    rb"[\w.+-]{1,32} +\d{1,10} +\d{1,5}(?:\.\d)? +\d{1,3}(?:\.\d)? +\d{1,15} +\d{1,15} +(?:\?\??|-|"
+    rb"pts/\d+|tty\S{1,8}|s\d{3}|console) +[DIRSTtWXZU][\w<+]{0,5} +\S{1,8} +\d[\d:.-]{2,12} +\S.*"
+)
+AUX_NAMES = b"USER PID %CPU %MEM VSZ RSS TTY STAT START TIME COMMAND".split()
+DOCKER = re.compile(rb"(?:CONTAINER(?: ID)?|ID|NAME)\b.*MEM USAGE */ *LIMIT.*")
+USAGE = re.compile(
+    rb"(?P<before>.*?)(?P<usage>\d[\d.]* ?[KMGTkmgt]?i?B) */ *"
+    rb"(?P<limit>\d[\d.]* ?[KMGTkmgt]?i?B)\b.*"
+)
+KUBECTL = re.compile(rb"(?:(?P<above>NAMESPACE|POD) +)?NAME +CPU\(cores\) +MEMORY\(bytes\) *")
+POD = re.compile(rb"(?:(\S+) +)?(\S+) +\d+m? +(\d+(?:[KMGT]i)?) *")
+OF_TOP = re.compile(
+    rb"top - \d.*|Tasks: .*|Threads: .*|%?Cpu\S*: ?.*|[KMG]iB (?:Mem|Swap) ?:.*|(?:Mem|Swap): .*"
+)
+WORDS = (b"RSS", b"RSZ", b"RES", b"MEM USAGE", b"MEMORY(bytes)")  # of headers
+RESIDENT, MAPPED = (b"RSS", b"RSZ", b"RES"), (b"VSZ", b"VIRT")
+COMMANDS = (b"COMMAND", b"CMD", b"ARGS", b"COMM", b"UCMD", b"Command")
+# What ps -o prints of numbers and short words: a header without a command has nothing else.
+OF_PS = frozenset(
+    b"PID PPID TID USER UID RSS RSZ VSZ SZ %CPU %MEM CPU NI PRI STAT S TTY TT ELAPSED TIME".split()
+)
+TOP, PS, DOCKER_STATS, KUBECTL_TOP = "top", "ps", "docker stats", "kubectl top"
+
+
+class _Form(NamedTuple):
+    """A table that has begun: who printed it, and how a line of it is read."""
+
+    tool: str
+    row: Callable[[bytes], ProcessRow | None]
+
+
+def looks_like_processes(data: bytes) -> bool:
+    """Whether a table of processes begins soon, or the OOM killer speaks."""
+    first = data[:4096].lstrip().split(b"\n", 1)[0].rstrip()
+    return bool(AUX.fullmatch(first)) or _has_table(data) or looks_like_oom(data)
+
+
+def parse_processes(data: bytes, *, source: str) -> tuple[ProcessTable, list[Damage]]:
+    """Parse what one of these tools printed, or the kernel's log around an OOM kill.
+
+    A table ends with a blank line: what follows is somebody's prose, until another header comes.
+    FormatError where no process is in it.
+    """
+    damage: list[Damage] = []
+    if not _has_table(data) and looks_like_oom(data):
+        table = parse_oom(data)
+    else:
+        table, damage = _parse_tables(data, source)
+    if not table.rows:
+        raise FormatError(source, "", "no process in it; wanted ps, top, docker stats …")
+    return table, damage
+
+
+def _parse_tables(data: bytes, source: str) -> tuple[ProcessTable, list[Damage]]:
+    rows: list[ProcessRow] = []
+    damage: list[Damage] = []
+    form: _Form | None = None
+    reading = -1
+    for number, raw in enumerate(data.split(b"\n"), start=1):
+        line = raw.strip()
+        if begun := _form_of(line):
+            form, reading = begun, reading + 1
+            continue
+        if not line and rows and rows[-1].reading == reading:
+            form = None
+        if not line or OF_TOP.fullmatch(line):
+            continue
+        if form is None and AUX.fullmatch(line):
+            form, reading = _by_columns(AUX_NAMES), 0
+        row = None if form is None else form.row(line)
+        if row is not None:
+            rows.append(replace(row, reading=reading, line=number))
+        elif form is not None:
+            what = f"not a line of {form.tool}; wanted the columns of its header"
+            damage.append(Damage(source, f"line {number}", what, excerpt(line)))
+    return ProcessTable(tuple(rows)), damage
+
+
+def _has_table(data: bytes) -> bool:
+    head = data[: 1 << 14]
+    if not any(word in head for word in WORDS):
+        return False
+    return any(_form_of(line.strip()) for line in head.split(b"\n")[:HEAD_LINES])
+
+
+def _form_of(line: bytes) -> _Form | None:
+    """The table that a line is the header of; None if it is none."""
+    if DOCKER.fullmatch(line):
+        has_id = line.startswith((b"CONTAINER ID", b"ID"))
+        named = has_id and b" NAME" in line
+        return _Form(DOCKER_STATS, lambda row: _of_container(row, named=named))
+    if pods := KUBECTL.fullmatch(line):
+        return _Form(KUBECTL_TOP, lambda row: _of_pod(row, above=pods["above"] is not None))
+    names = line.split()
+    if not _one_of(RESIDENT, names):
+        return None
+    has_command = b"PID" in names and names[-1] in COMMANDS
+    return _by_columns(names) if has_command or (names[1:] and OF_PS.issuperset(names)) else None
+
+
+def _one_of(wanted: Sequence[bytes], names: Sequence[bytes]) -> bytes | None:
+    return next((name for name in wanted if name in names), None)
+
+
+def _by_columns(names: Sequence[bytes]) -> _Form:
+    """A table of columns by their names, of which the last may hold blanks."""
+    resident = _one_of(RESIDENT, names)
+    tool = TOP if resident == b"RES" else "pidstat" if b"minflt/s" in names else PS
+    return _Form(tool, lambda line: _of_process(line, names, tool))
+
+
+def _of_process(line: bytes, names: Sequence[bytes], tool: str) -> ProcessRow | None:
+    words = line.split(None, len(names) - 1)
+    if len(words) < len(names):
+        return None
+    cells = dict(zip(names, words, strict=True))
+    resident, mapped = _one_of(RESIDENT, names), _one_of(MAPPED, names)
+    assert resident is not None
+    size = rounded_size(cells[resident], bare=KIB)
+    pid = cells.get(b"PID", b"")
+    if size is None or not (pid or b"0").isdigit():
+        return None
+    virtual = None if mapped is None else rounded_size(cells[mapped], bare=KIB)
+    shared = rounded_size(cells[b"SHR"], bare=KIB) if b"SHR" in cells else None
+    return ProcessRow(
+        tool,
+        words[-1].decode("utf-8", "backslashreplace") if names[-1] in COMMANDS else "",
+        pid=int(pid) if pid else None,
+        rss=size,
+        mapped_bytes=None if virtual is None else virtual.bytes,
+        shared_bytes=None if shared is None else shared.bytes,
+    )
+
+
+def _of_container(line: bytes, *, named: bool) -> ProcessRow | None:
+    found = USAGE.fullmatch(line)
+    before = [] if found is None else found["before"].split()
+    if found is None or not before:
+        return None
+    name = before[1] if named and len(before) > 1 else before[0]
+    usage, limit = rounded_size(found["usage"]), rounded_size(found["limit"])
+    if usage is None:
+        return None
+    most = None if limit is None or not limit.bytes else limit.bytes
+    return ProcessRow(
+        DOCKER_STATS, name.decode("utf-8", "backslashreplace"), working_set=usage, limit_bytes=most
+    )
+
+
+def _of_pod(line: bytes, *, above: bool) -> ProcessRow | None:
+    found = POD.fullmatch(line)
+    if found is None or (found[1] is not None) != above:
+        return None
+    size: Rounded | None = rounded_size(found[3], bare=1)
+    name = b"/".join(filter(None, (found[1], found[2]))).decode("utf-8", "backslashreplace")
+    return None if size is None else ProcessRow(KUBECTL_TOP, name, working_set=size)

@@ -1,0 +1,83 @@
+"""A process or a container of a table, and sizes that were rounded before they were printed."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+from gomem.sources.file_dates import known_time
+from gomem.units import ADDRESS_SPACE_BYTES, GIB, KIB, MIB, TIB
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+SIZE = re.compile(rb"(\d{1,15})(?:\.(\d{1,3}))? ?([A-Za-z]{0,3})")
+BINARY = {b"": 0, b"b": 1, b"k": KIB, b"m": MIB, b"g": GIB, b"t": TIB}
+DECIMAL = {b"kb": 10**3, b"mb": 10**6, b"gb": 10**9, b"tb": 10**12}
+
+
+def parsed_time(text: str) -> datetime | None:
+    """A time as ISO 8601 has it, with its zone; None for what is none, or no frame can hold."""
+    try:
+        return known_time(datetime.fromisoformat(text).astimezone(UTC))
+    except (ValueError, OverflowError):
+        return None
+
+
+@dataclass(frozen=True, slots=True)
+class Rounded:
+    """A size, and the step of its last digit."""
+
+    bytes: int
+    step_bytes: int
+
+
+def rounded_size(text: bytes, *, bare: int = 1) -> Rounded | None:
+    """A size such as `76.7m`, `330.4MiB`, `12 GiB` or, in units of `bare`, `46120`; else None."""
+    match = SIZE.fullmatch(text.strip())
+    if match is None:
+        return None
+    unit = match[3].lower()
+    each = DECIMAL.get(unit) or BINARY.get(unit.removesuffix(b"ib") if len(unit) == 3 else unit)
+    if unit in (b"ki", b"mi", b"gi", b"ti"):
+        each = BINARY[unit[:1]]
+    if each is None:
+        return None
+    each = each or bare
+    digits = len(match[2] or b"")
+    value = int(match[1] + (match[2] or b"")) * each // 10**digits
+    return Rounded(value, max(1, each // 10**digits)) if value <= ADDRESS_SPACE_BYTES else None
+
+
+@dataclass(frozen=True, slots=True)
+class ProcessRow:
+    """A process or a container at one time; None for what its tool does not say."""
+
+    tool: str  # what printed it
+    name: str  # command, or the container's name
+    pid: int | None = None
+    rss: Rounded | None = None
+    working_set: Rounded | None = None  # of a container: its cgroup's, less inactive page cache
+    mapped_bytes: int | None = None  # address space
+    shared_bytes: int | None = None  # resident pages of files and shared memory, together
+    anon_bytes: int | None = None
+    file_bytes: int | None = None
+    shmem_bytes: int | None = None
+    swap_bytes: int | None = None
+    limit_bytes: int | None = None
+    # Where memory ran out as the OOM killer ended it: `cgroup`, `machine`; empty if it lives.
+    killed_in: str = ""
+    time: datetime | None = None
+    reading: int = 0
+    line: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class ProcessTable:
+    """What was printed: rows in their order, and what the kernel says of the cgroup."""
+
+    rows: tuple[ProcessRow, ...]
+    # Of the OOM killer: the cgroup's numbers by the kernel's names; None for no limit.
+    cgroup: Mapping[str, int | None] = field(default_factory=dict)

@@ -1,0 +1,94 @@
+"""Processes and containers of a pasted table, one row each."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from gomem.inputs.cgroup.table import CGROUP
+from gomem.inputs.processes.oom import OOM
+from gomem.inputs.processes.parse import looks_like_processes, parse_processes
+from gomem.inputs.schema import Column, Frames, build_rows
+from gomem.inputs.unwrap import read_plain
+from gomem.inputs.wrong_file import reads
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from datetime import datetime
+
+    import pandas as pd
+
+    from gomem.inputs.processes.row import ProcessRow
+    from gomem.sources.artefact import Source
+
+PROCESSES = (
+    Column("reading", "int64", "", "Which listing of the file, from 0."),
+    Column("printed_at", "datetime64[ns, UTC]", "", "When, if a line says the date."),
+    Column("tool", "str", "", "What printed it: ps, top, docker stats, kubectl top, OOM killer."),
+    Column("name", "str", "", "Command as it was printed; name of a container."),
+    Column("pid", "Int64", "", "Process number; of its own namespace in a container."),
+    Column("rss_bytes", "Int64", "B", "RSS; missing of a container, whose tools do not say it."),
+    Column(
+        "working_set_bytes", "Int64", "B", "Used by a container's cgroup, less inactive page cache."
+    ),
+    Column("step_bytes", "Int64", "B", "What RSS or the working set is rounded to."),
+    Column("mapped_bytes", "Int64", "B", "Address space."),
+    Column("shared_bytes", "Int64", "B", "Resident pages of files and shared memory (SHR)."),
+    Column("anon_bytes", "Int64", "B", "Resident, anonymous."),
+    Column("file_bytes", "Int64", "B", "Resident pages of files."),
+    Column("shmem_bytes", "Int64", "B", "Resident shared memory."),
+    Column("swap_bytes", "Int64", "B", "Swapped out."),
+    Column("limit_bytes", "Int64", "B", "Limit of its cgroup; missing if none is printed."),
+    Column(
+        "killed_in",
+        "str",
+        "",
+        "What ran out as the OOM killer ended it: cgroup, machine; or empty.",
+    ),
+    Column("line", "int64", "", "Line in the file, from 1."),
+)
+
+
+@dataclass(frozen=True)
+class Processes(Frames):
+    """Processes or containers: `processes`, a row each; `cgroup`, of the OOM killer's lines."""
+
+    processes: pd.DataFrame
+    cgroup: pd.DataFrame
+
+    @property
+    def time(self) -> datetime | None:
+        """When the last of it was printed, if it says."""
+        known = self.processes["printed_at"].dropna()
+        return None if known.empty else known.iloc[-1].to_pydatetime(warn=False)
+
+    @property
+    def dumps(self) -> Iterator[Processes]:
+        """Each reading alone, in the file's order."""
+        for _, rows in self.processes.groupby("reading"):
+            yield replace(self, processes=rows.reset_index(drop=True), damaged=())
+
+
+def _row(row: ProcessRow) -> tuple[object, ...]:
+    size = row.rss or row.working_set
+    rss, used, step = (
+        row.rss and row.rss.bytes,
+        row.working_set and row.working_set.bytes,
+        size and size.step_bytes,
+    )
+    parts = (row.mapped_bytes, row.shared_bytes, row.anon_bytes, row.file_bytes, row.shmem_bytes)
+    who = (row.reading, row.time, row.tool, row.name, row.pid)
+    return (*who, rss, used, step, *parts, row.swap_bytes, row.limit_bytes, row.killed_in, row.line)
+
+
+@reads("a table of processes, such as ps aux prints", "processes")
+def read_processes(source: Source) -> Processes:
+    """Read what ps, top, docker stats, kubectl top or the OOM killer printed.
+
+    FormatError where no process is in it.
+    """
+    table, damaged, text = read_plain(source, looks_like_processes, parse_processes)
+    rows = build_rows(map(_row, table.rows), PROCESSES)
+    rows["line"] = text.lines(rows["line"].to_numpy())
+    sizes = [(OOM, name, size) for name, size in table.cgroup.items()]
+    return Processes(rows, build_rows(sizes, CGROUP), damaged=damaged)

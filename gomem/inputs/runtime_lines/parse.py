@@ -1,0 +1,153 @@
+"""Lines in which a program logs how much memory it has, among any others.
+
+Printed by    programs, each in its own form: see `patterns.toml`, which a user extends.
+Quirks        Sizes are rounded to two digits, as `8.6 MiB`; some stand in MiB alone.
+              Of a program that logs a quantity a line, those of one time are one reading.
+              Log viewers show the newest line first: readings are put in the order of their times.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+from gomem.errors import FormatError
+from gomem.inputs.processes.row import parsed_time, rounded_size
+from gomem.inputs.runtime_lines.patterns import COUNTS, USER, patterns
+from gomem.sources.file_dates import time_of_seconds
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from gomem.errors import Damage
+    from gomem.inputs.runtime_lines.patterns import Pattern
+
+HEAD_BYTES = 1 << 20  # in which the first such line must stand
+MAX_LINE = 1 << 14
+MAX_TRIED = 200  # lines that have a form's text, of which one must be of the form
+SHORT = re.compile(rb"[IWEFD]?(\d\d)(\d\d)(\d\d) (\d\d:\d\d:\d\d(?:\.\d{1,9})?)")  # CockroachDB's
+ISO = re.compile(
+    rb"(\d{4})[-/](\d\d)[-/](\d\d)[T ](\d\d:\d\d:\d\d)(?:[.,](\d{1,9}))?"
+    rb" ?(Z|[+-]\d\d:?\d\d|UTC)?"
+)
+UNIX = re.compile(rb"(\d{10})(\.\d{1,9})?")
+EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+@dataclass(frozen=True, slots=True)
+class LoggedReading:
+    """What a program logged at one time: bytes, and counts."""
+
+    program: str
+    line: int
+    time: datetime | None = None
+    values: dict[str, int] = field(default_factory=dict)
+    steps: dict[str, int] = field(default_factory=dict)  # what each size is rounded to
+
+
+def looks_like_runtime_lines(data: bytes) -> bool:
+    """Whether such a line stands near the beginning."""
+    head = data[:HEAD_BYTES]
+    near = [one for one in patterns() if one.contains in head]
+    return any(
+        _match(line, one) is not None
+        for one in near
+        for line in (head.split(b"\n") if one.name == USER else _lines_with(head, one.contains))
+    )
+
+
+def _lines_with(head: bytes, text: bytes) -> list[bytes]:
+    """The first lines that have a text."""
+    lines: list[bytes] = []
+    at = head.find(text)
+    while at >= 0 and len(lines) < MAX_TRIED:
+        end = head.find(b"\n", at)
+        end = len(head) if end < 0 else end
+        lines.append(head[head.rfind(b"\n", 0, at) + 1 : end])
+        at = head.find(text, end)
+    return lines
+
+
+def parse_runtime_lines(data: bytes, *, source: str) -> tuple[list[LoggedReading], list[Damage]]:
+    """Parse a log; lines of other forms are the program's own affair, and no damage.
+
+    FormatError where no line has one of the forms.
+    """
+    readings: list[LoggedReading] = []
+    known = [one for one in patterns() if one.contains in data]
+    for number, line in enumerate(data.split(b"\n"), start=1):
+        for one in known:
+            if one.contains in line and (found := _match(line, one)) is not None:
+                _add(readings, _reading(found, one, number))
+                break
+    if not readings:
+        raise FormatError(source, "", "no line has memory figures; --pattern names a form")
+    return _in_time(readings), []
+
+
+def _match(line: bytes, pattern: Pattern) -> re.Match[bytes] | None:
+    """Where a line is of a form, if it is and holds a number."""
+    found = pattern.regex.search(line[:MAX_LINE])
+    if found is None:
+        return None
+    return found if _reading(found, pattern, 0).values else None
+
+
+def _reading(found: re.Match[bytes], pattern: Pattern, line: int) -> LoggedReading:
+    reading = LoggedReading(pattern.name, line, _time(found, pattern))
+    for quantity, (group, unit) in pattern.units.items():
+        text = found[group]
+        if quantity == "time" or text is None:
+            continue
+        if quantity in COUNTS:
+            if text.strip().isdigit() and len(text) < 19:
+                reading.values[quantity] = int(text)
+        elif (size := rounded_size(text, bare=unit)) is not None:
+            reading.values[quantity], reading.steps[quantity] = size.bytes, size.step_bytes
+    return reading
+
+
+def _add(readings: list[LoggedReading], reading: LoggedReading) -> None:
+    """Join it to the last where a program logs a quantity a line, all at one time."""
+    last = readings[-1] if readings else None
+    if (
+        last is not None
+        and reading.time is not None
+        and (last.time, last.program) == (reading.time, reading.program)
+        and last.values.keys().isdisjoint(reading.values)
+    ):
+        last.values.update(reading.values)
+        last.steps.update(reading.steps)
+    else:
+        readings.append(reading)
+
+
+def _in_time(readings: Sequence[LoggedReading]) -> list[LoggedReading]:
+    """In the order of their times, if all have one."""
+    times = [reading.time for reading in readings]
+    if None in times:
+        return list(readings)
+    return sorted(readings, key=lambda reading: reading.time or EPOCH)
+
+
+def _time(found: re.Match[bytes], pattern: Pattern) -> datetime | None:
+    """When it was logged, UTC where the line names no zone; None if it does not say."""
+    group = pattern.units.get("time")
+    text = None if group is None else found[group[0]]
+    if text is None:
+        return None
+    if short := SHORT.fullmatch(text.strip()):
+        year, month, day, clock = (part.decode("ascii") for part in short.groups())
+        return parsed_time(f"20{year}-{month}-{day}T{clock}Z")
+    if iso := ISO.search(text):
+        year, month, day, clock, fraction, zone = (
+            (part or b"").decode("ascii") for part in iso.groups()
+        )
+        after = f".{fraction}" if fraction else ""
+        named = "Z" if zone in {"", "UTC"} else zone
+        return parsed_time(f"{year}-{month}-{day}T{clock}{after}{named}")
+    if unix := UNIX.search(text):
+        return time_of_seconds(float((unix[1] + (unix[2] or b"")).decode("ascii")))
+    return None

@@ -1,0 +1,91 @@
+"""Patterns of the lines in which programs log their memory: those built in, and a user's own."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass
+from functools import cache
+from typing import TYPE_CHECKING
+
+from gomem.errors import CaptureError
+from gomem.sources.packaged import text_beside
+from gomem.units import GIB, KIB, MIB
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+SIZES = (
+    "rss", "go_alloc", "go_idle", "go_released", "go_slack", "go_total", "go_sys", "go_stacks",
+    "cgo", "cgo_total",
+)  # fmt: skip
+COUNTS = ("goroutines", "gcs", "objects")
+GROUPS = ("time", *SIZES, *COUNTS)
+UNITS = {"kib": KIB, "mib": MIB, "gib": GIB, "kb": 10**3, "mb": 10**6, "gb": 10**9}
+USER = "--pattern"
+
+
+@dataclass(frozen=True)
+class Pattern:
+    """A form of line.
+
+    Attributes:
+        name: The program that logs it, or `--pattern`.
+        regex: The expression, for bytes.
+        contains: Text that each such line has; empty if that is not known.
+        units: The group of each quantity, and what its number is multiplied by if no unit stands
+            behind it.
+    """
+
+    name: str
+    regex: re.Pattern[bytes]
+    contains: bytes
+    units: dict[str, tuple[str, int]]
+
+
+_added: ContextVar[tuple[Pattern, ...]] = ContextVar("_added", default=())
+
+
+def patterns() -> tuple[Pattern, ...]:
+    """The patterns in force, a user's first."""
+    return (*_added.get(), *_built_in())
+
+
+@contextmanager
+def patterns_added(expressions: Sequence[str]) -> Iterator[None]:
+    """With a user's patterns in force; CaptureError over one that is no pattern."""
+    token = _added.set((*map(pattern_of, expressions), *_added.get()))
+    try:
+        yield
+    finally:
+        _added.reset(token)
+
+
+@cache
+def _built_in() -> tuple[Pattern, ...]:
+    table = tomllib.loads(text_beside("gomem.inputs", "runtime_lines/patterns.toml"))
+    return tuple(pattern_of(one["regex"], one["name"], one["contains"]) for one in table["pattern"])
+
+
+def pattern_of(expression: str, name: str = USER, contains: str = "") -> Pattern:
+    """A pattern of a regular expression with named groups; CaptureError if it is none."""
+    try:
+        regex = re.compile(expression.encode())
+    except re.error as error:
+        raise CaptureError(f"{name}: not a regular expression: {error}") from error
+    units = {group: _quantity(group) for group in regex.groupindex}
+    known = {quantity: (group, unit) for group, (quantity, unit) in units.items()}
+    wrong = [group for group, (quantity, _) in units.items() if quantity not in GROUPS]
+    if wrong:
+        raise CaptureError(f"{name}: no group is called {wrong[0]}; wanted {', '.join(GROUPS)}")
+    if known.keys() <= {"time"}:
+        raise CaptureError(f"{name}: no group has a size; wanted (?P<rss>…), (?P<go_alloc>…) …")
+    return Pattern(name, regex, contains.encode(), known)
+
+
+def _quantity(group: str) -> tuple[str, int]:
+    """What a group holds, and its unit: `go_alloc_mib` is go_alloc in MiB."""
+    quantity, _, unit = group.rpartition("_")
+    return (quantity, UNITS[unit]) if unit in UNITS and quantity in SIZES else (group, 1)

@@ -1,0 +1,125 @@
+"""What a program logs of its own memory: a row a reading, and as MemStats as far as it tells."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from gomem.inputs.memstats.table import STATS
+from gomem.inputs.runtime_lines.parse import looks_like_runtime_lines, parse_runtime_lines
+from gomem.inputs.runtime_lines.patterns import COUNTS, SIZES
+from gomem.inputs.schema import Column, Frames, build, build_rows
+from gomem.inputs.unwrap import read_plain
+from gomem.inputs.wrong_file import reads
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from datetime import datetime
+
+    import pandas as pd
+
+    from gomem.inputs.runtime_lines.parse import LoggedReading
+    from gomem.sources.artefact import Source
+
+_MEANS = {
+    "rss": "RSS.",
+    "go_alloc": "HeapAlloc of MemStats.",
+    "go_idle": "Idle heap that was not released.",
+    "go_released": "HeapReleased.",
+    "go_slack": "HeapInuse less HeapAlloc.",
+    "go_total": "Sys of MemStats less HeapReleased.",
+    "go_sys": "Sys of MemStats.",
+    "go_stacks": "Stacks.",
+    "cgo": "C's heap, what is allocated.",
+    "cgo_total": "C's heap, what is resident.",
+    "goroutines": "Goroutines.",
+    "gcs": "GCs so far.",
+    "objects": "Objects on the heap.",
+}
+READINGS = (
+    Column("logged_at", "datetime64[ns, UTC]", "", "When it was logged; UTC if no zone is named."),
+    Column("program", "str", "", "Whose form the line has, or --pattern."),
+    *(Column(f"{name}_bytes", "Int64", "B", _MEANS[name]) for name in SIZES),
+    *(Column(name, "Int64", "count", _MEANS[name]) for name in COUNTS),
+    Column("step_bytes", "Int64", "B", "What the largest size is rounded to."),
+    Column("line", "int64", "", "Line in the log, from 1."),
+)
+MAX_MOMENTS = 120  # of a log, evenly chosen, each with the peak of those left out beside it
+
+
+@dataclass(frozen=True)
+class RuntimeLines(Frames):
+    """Readings of a log: `readings`, a row each; `stats`, the same as MemStats has it."""
+
+    readings: pd.DataFrame
+    stats: pd.DataFrame
+
+    @property
+    def time(self) -> datetime | None:
+        """When the last of it was logged, if it says."""
+        known = self.readings["logged_at"].dropna()
+        return None if known.empty else known.iloc[-1].to_pydatetime(warn=False)
+
+    @property
+    def dumps(self) -> Iterator[RuntimeLines]:
+        """Readings each alone, in order; of very many the first, the last and the peaks between."""
+        for row in _chosen(self.readings):
+            rows = (
+                frame.iloc[[row]].reset_index(drop=True) for frame in (self.readings, self.stats)
+            )
+            yield RuntimeLines(*rows)
+
+
+def _chosen(readings: pd.DataFrame) -> list[int]:
+    """Rows of moments: all, or of each of `MAX_MOMENTS` stretches the one with the most."""
+    count = len(readings)
+    if count <= MAX_MOMENTS:
+        return list(range(count))
+    sizes = readings[[f"{name}_bytes" for name in ("rss", "go_total", "go_alloc")]]
+    level = sizes.bfill(axis=1).iloc[:, 0].fillna(0).to_numpy(np.int64)
+    stretches = np.array_split(np.arange(1, count - 1), MAX_MOMENTS - 2)
+    peaks = [int(rows[level[rows].argmax()]) for rows in stretches]
+    return [0, *peaks, count - 1]
+
+
+def _as_memstats(reading: LoggedReading) -> dict[str, object]:
+    """Fields of MemStats, of what is logged or follows from it; the rest is missing."""
+    of = reading.values.get
+    alloc, slack, idle, released = of("go_alloc"), of("go_slack"), of("go_idle"), of("go_released")
+    total = of("go_total")
+    sys = of("go_sys") if total is None or released is None else total + released
+    in_use = None if alloc is None or slack is None else alloc + slack
+    idle_in_all = None if idle is None or released is None else idle + released
+    heap_sys = None if in_use is None or idle_in_all is None else in_use + idle_in_all
+    return {
+        "Alloc": alloc, "HeapAlloc": alloc, "HeapInuse": in_use, "HeapIdle": idle_in_all,
+        "HeapReleased": released, "HeapSys": heap_sys, "Sys": sys, "StackInuse": of("go_stacks"),
+        "HeapObjects": of("objects"), "NumGC": of("gcs"), "place": f"line {reading.line}",
+    }  # fmt: skip
+
+
+def _row(reading: LoggedReading) -> tuple[object, ...]:
+    sizes = (reading.values.get(name) for name in SIZES)
+    counts = (reading.values.get(name) for name in COUNTS)
+    largest = max(reading.steps, key=lambda name: reading.values[name], default=None)
+    step = None if largest is None else reading.steps[largest]
+    return (reading.time, reading.program, *sizes, *counts, step, reading.line)
+
+
+@reads("a log with a program's own memory figures", "runtime_lines")
+def read_runtime_lines(source: Source) -> RuntimeLines:
+    """Read what CockroachDB, OpenTelemetry's Collector and others log of their memory.
+
+    FormatError where no line has one of the known forms.
+    """
+    readings, damaged, text = read_plain(source, looks_like_runtime_lines, parse_runtime_lines)
+    frame = build_rows(map(_row, readings), READINGS)
+    frame["line"] = text.lines(frame["line"].to_numpy())
+    return RuntimeLines(frame, _stats(readings), damaged=damaged)
+
+
+def _stats(readings: Sequence[LoggedReading]) -> pd.DataFrame:
+    rows = [_as_memstats(reading) for reading in readings]
+    return build({name: [row[name] for row in rows] for name in rows[0]}, STATS)

@@ -1,0 +1,193 @@
+"""What pmap prints: a line for each mapping, of fewer columns than smaps has.
+
+Printed by    procps (pmap.c), and busybox: pmap PID, pmap -x PID, pmap -X PID, pmap -d PID.
+Quirks        Sizes are in KiB, and Dirty is the sum of what smaps calls Shared_Dirty and
+              Private_Dirty. -X has the kernel's own names over its columns, and the offset.
+              Files stand without their folders, and so do memfd and System V memory. [ anon ] is
+              also what the kernel names otherwise, such as [vdso]; only [ stack ] is kept apart.
+              A mode is `rwxs-`: the fourth letter is s for shared memory, and - for private.
+              procps 3.3 prints each line of -x twice on newer kernels, then with zeros: a mapping
+              of no size is none.
+              The last line has the sums; where it is missing or says more, the text is cut.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from gomem.errors import Damage, excerpt
+from gomem.inputs.smaps.parse import Mappings
+from gomem.units import ADDRESS_SPACE_BYTES, KIB
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+ROW = re.compile(rb" *([0-9a-f]{8,16}) +(.*)")
+SIZE = re.compile(rb"(\d{1,15})K?")
+MODE = re.compile(rb"([r-][w-][x-])([sp-])[R-]?")
+HEADER = re.compile(rb" *Address +(?:Kbytes|Perm)\b.*")
+PLAIN = re.compile(rb" *[0-9a-f]{8,16} +\d+K +[r-][w-][x-]\S{1,2}(?: .*)?")
+NO_HEAD = re.compile(rb" *[0-9a-f]{8,16} +\d+ +(?:\d+|-) +(?:\d+|-) +[r-][w-][x-][sp-][R-](?: .*)?")
+TOTAL = re.compile(rb" *(?:total|mapped:)[ :]+(?:kB +)?(\d[\dK -]*)(?: .*)?")
+TOTAL_OF_ALL = re.compile(rb" {16,}(\d[\d ]*) KB *")
+RULE = re.compile(rb" *[-=]+(?: +[-=]+)* *")
+PROCESS = re.compile(rb" *\d{1,10}: .*")
+NAMED = re.compile(rb" *\[ *([^\]]+?) *\] *")
+# pmap leaves out the folder of what the kernel itself names: it is put back.
+FOLDERS = {"memfd:": "/", "SYSV": "/", "zero (deleted)": "/dev/"}
+ANONYMOUS = "anon"
+# The kernel's names for columns that -x calls otherwise; -X has them as they are.
+KERNEL_NAMES = {b"Kbytes": b"Size", b"RSS": b"Rss", b"PSS": b"Pss", b"SHR": b"Shared"}
+HEAD_LINES = 8  # in which the header must come, behind a prompt or prose
+AS_PRINTED = (b"Address", b"Perm", b"Mode", b"Offset", b"Device", b"Inode", b"Mapping")
+USUAL_X = (b"Address", b"Kbytes", b"RSS", b"Dirty", b"Mode", b"Mapping")
+USUAL = (b"Address", b"Kbytes", b"Mode", b"Mapping")
+CUT = "{}; mappings are missing, and sums are too small"
+
+
+@dataclass(slots=True)
+class PmapEntry:
+    """One mapping."""
+
+    start: int
+    line: int
+    perms: str = "---p"
+    path: str = ""
+    offset: int = 0
+    device: str = ""
+    inode: int = 0
+    fields: dict[str, int] = field(default_factory=dict)  # bytes, by the kernel's name
+
+    @property
+    def size(self) -> int:
+        """Address space in bytes; 0 where it is not said."""
+        return self.fields.get("Size", 0)
+
+
+def looks_like_pmap(data: bytes) -> bool:
+    """Whether the content is a table of pmap's: by its header, or by two lines of its shape."""
+    lines = data[:4096].split(b"\n")
+    head = [line.rstrip() for line in lines if line.strip()][:HEAD_LINES]
+    are_rows = [bool(PLAIN.fullmatch(row) or NO_HEAD.fullmatch(row)) for row in head]
+    return any(map(HEADER.fullmatch, head)) or any(map(all, pairwise(are_rows)))
+
+
+def parse_pmap(data: bytes, *, source: str) -> tuple[Mappings, list[Damage]]:
+    """Parse pmap's table: its mappings with a size, and lines that are of no form of its own."""
+    if b"\r" in data:
+        data = data.replace(b"\r\n", b"\n")
+    entries: list[PmapEntry] = []
+    damage: list[Damage] = []
+    names: Sequence[bytes] = ()
+    totals: list[int] | None = None
+    for number, raw in enumerate(data.split(b"\n"), start=1):
+        line = raw.rstrip()
+        if not line or RULE.fullmatch(line) or PROCESS.fullmatch(line):
+            continue
+        if HEADER.fullmatch(line):
+            names = line.split()
+        elif found := TOTAL.fullmatch(line) or TOTAL_OF_ALL.fullmatch(line):
+            totals = [int(size) for size in re.findall(rb"\d+", found[1])]
+            break
+        elif (entry := _entry(line, names or _usual(line), number)) is not None:
+            entries += [entry] if entry.size else []
+        elif names or entries:  # what comes before is a prompt, or prose
+            what = "not a line of pmap; wanted an address, sizes, a mode and a mapping"
+            damage.append(Damage(source, f"line {number}", what, excerpt(line)))
+    return _mappings(entries), [*damage, *_cut(entries, totals, source)]
+
+
+def _mappings(entries: Sequence[PmapEntry]) -> Mappings:
+    """As smaps has them; a field that pmap does not print is masked."""
+    names = dict.fromkeys(name for entry in entries for name in entry.fields)
+    fields = {
+        name: np.ma.MaskedArray(
+            np.array([entry.fields.get(name, 0) for entry in entries], np.int64),
+            mask=[name not in entry.fields for entry in entries],
+        )
+        for name in names
+    }
+    return Mappings(
+        np.array([entry.start for entry in entries], np.uint64),
+        np.array([entry.start + entry.size for entry in entries], np.uint64),
+        [entry.perms for entry in entries],
+        np.array([entry.offset for entry in entries], np.uint64),
+        [entry.device for entry in entries],
+        np.array([entry.inode for entry in entries], np.uint64),
+        [entry.path for entry in entries],
+        fields,
+        [""] * len(entries),
+        np.array([entry.line for entry in entries], np.int64),
+    )
+
+
+def _usual(line: bytes) -> Sequence[bytes]:
+    """The columns of a table without its header."""
+    return USUAL if PLAIN.fullmatch(line) else USUAL_X
+
+
+def _entry(line: bytes, names: Sequence[bytes], number: int) -> PmapEntry | None:
+    """A mapping of one line; None where the line does not have the columns."""
+    row = ROW.fullmatch(line)
+    if row is None:
+        return None
+    words = line.split(None, len(names) - 1)
+    if len(words) < len(names) - 1:  # the last, the mapping, can be empty
+        return None
+    cells = dict(zip(names, words, strict=False))
+    mode = MODE.fullmatch(cells.get(b"Mode", cells.get(b"Perm", b"")))
+    sizes = _sizes(cells)
+    if mode is None or sizes is None or int(row[1], 16) + sizes.get("Size", 0) > 1 << 64:
+        return None
+    entry = PmapEntry(int(row[1], 16), number, fields=sizes)
+    entry.perms = (mode[1] + (b"s" if mode[2] == b"s" else b"p")).decode("ascii")
+    entry.path = _path(cells.get(b"Mapping", b""))
+    if b"Inode" in cells and cells[b"Inode"].isdigit():
+        entry.inode, entry.device = (
+            int(cells[b"Inode"]),
+            cells[b"Device"].decode("ascii", "replace"),
+        )
+        entry.offset = int(cells[b"Offset"], 16)
+    return entry
+
+
+def _sizes(cells: Mapping[bytes, bytes]) -> dict[str, int] | None:
+    """Bytes by the kernel's name; None where one is no number. A dash is not known."""
+    sizes = {}
+    for name, cell in cells.items():
+        if name in AS_PRINTED or cell == b"-":
+            continue
+        number = SIZE.fullmatch(cell)
+        if number is None or int(number[1]) * KIB > ADDRESS_SPACE_BYTES:
+            return None
+        word = KERNEL_NAMES.get(name, name).decode("ascii", "replace")
+        sizes[word] = int(number[1]) * (1 if word in ("THPeligible", "ProtectionKey") else KIB)
+    return sizes
+
+
+def _path(cell: bytes) -> str:
+    """The mapping's name as the kernel has it, as far as pmap says; empty for plain memory."""
+    if named := NAMED.fullmatch(cell):
+        word = named[1].decode("utf-8", "backslashreplace")
+        return "" if word == ANONYMOUS else f"[{word}]"
+    name = cell.decode("utf-8", "backslashreplace").strip()
+    folder = next((above for word, above in FOLDERS.items() if name.startswith(word)), "")
+    return f"{folder}{name}"
+
+
+def _cut(entries: Sequence[PmapEntry], totals: Sequence[int] | None, source: str) -> list[Damage]:
+    """That mappings are missing, by the last line's sums, or since there is none."""
+    if not entries:
+        return []
+    last = f"line {entries[-1].line}"
+    if totals is None:
+        return [Damage(source, last, CUT.format("pmap's line of totals is not there"))]
+    mapped = sum(entry.size for entry in entries)
+    if totals and totals[0] * KIB > mapped:
+        return [Damage(source, last, CUT.format("the mappings are less than pmap's total"))]
+    return []

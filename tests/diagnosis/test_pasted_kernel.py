@@ -1,0 +1,281 @@
+"""The kernel's side as people paste it: what the verdict says of it, and what it does not."""
+
+import json
+import tempfile
+from pathlib import Path
+
+import pytest
+
+import gomem
+from gomem.causes.finding import Severity
+from gomem.text import Bytes, Count, Program, Text
+from tests.builders import FIXTURES
+
+KERNEL, LINES = FIXTURES / "pasted/kernel", FIXTURES / "pasted/runtime-lines"
+KIB, MIB = 1 << 10, 1 << 20
+SMAPS = (KERNEL / "held.smaps").read_bytes()
+
+
+def diagnosed(folder, **files):
+    for name, content in files.items():
+        path = folder / name.replace("__", ".")
+        path.write_bytes(content if isinstance(content, bytes) else content.read_bytes())
+    return gomem.diagnose(gomem.load(folder))
+
+
+def loaded(content):
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "pasted.txt"
+        path.write_bytes(content)
+        return gomem.load(path)
+
+
+def sizes(sentence, of=Bytes):
+    return [part.value for part in Text(sentence).of(of)]
+
+
+# smaps that is cut
+
+
+def whole_entries(data):
+    """The smaps of the first mappings, and what they have resident."""
+    return gomem.read_smaps(data).mappings["Rss"].sum()
+
+
+@pytest.mark.parametrize("lost", [3, 40, 300, 700, 5000])
+def test_smaps_cut_at_its_end_says_at_least(tmp_path, lost):
+    found = diagnosed(tmp_path, smaps=SMAPS[:-lost])
+    (facts,) = found.moments
+    known = whole_entries(SMAPS[:-lost])
+
+    assert facts.ledger.is_least
+    assert known == facts.rss_bytes == facts.ledger.parts["bytes"].sum() > 20 * MIB
+    assert "at least" in found.verdict.where
+    assert known == sizes(found.verdict.where)[0]
+    assert "go_heap" in facts.groups.sizes or "go_free" in facts.groups.sizes
+    assert "cat /proc/PID/smaps" in found.verdict.next_step
+
+
+@pytest.mark.parametrize("lost", [9, 150, 701, 3000])
+def test_smaps_cut_at_its_beginning_says_at_least(tmp_path, lost):
+    found = diagnosed(tmp_path, smaps=SMAPS[lost:])
+    (facts,) = found.moments
+
+    assert facts.ledger.is_least
+    assert 20 * MIB < facts.rss_bytes <= whole_entries(SMAPS)
+    assert "at least" in found.verdict.headline
+    assert [facts.mappings["Rss"].notna().sum()] == sizes(found.verdict.headline, Count)[:1]
+
+
+def test_a_cut_smaps_beside_a_whole_total_does_not_replace_it(tmp_path):
+    found = diagnosed(tmp_path, smaps=SMAPS[:-700], status=KERNEL / "held.status")
+    (facts,) = found.moments
+
+    assert not facts.ledger.is_least
+    assert "status VmRSS" == facts.ledger.rss_source
+
+
+def test_no_finding_rests_on_sums_of_a_cut_smaps(tmp_path):
+    """
+    Of C's heap alone, cut off from the rest, nobody knows which share of RSS it is.
+    """
+    native = b"".join(
+        f"{base:x}-{base + 64 * MIB:x} rw-p 00000000 00:00 0 [heap]\nSize: 65536 kB\n"
+        f"Rss: 65536 kB\n".encode()
+        for base in (0x10000000, 0x20000000)
+    )
+    whole = diagnosed(tmp_path, smaps=native)
+    cut = diagnosed(tmp_path, smaps=native + b"30000000-30001000 rw-p 00000000 00:00 0\nSi")
+
+    assert "native-memory" in {finding.code for finding in whole.findings}
+    assert {"data-damaged", "data-missing"} == {finding.code for finding in cut.findings}
+
+
+# pmap
+
+
+def test_pmap_beside_status_says_where_it_is(tmp_path):
+    found = diagnosed(tmp_path, status=KERNEL / "held.status", pmap__txt=KERNEL / "pmap-x.txt")
+    (facts,) = found.moments
+
+    assert "pmap RSS" == facts.ledger.rss_source
+    assert facts.groups.heap_bytes > 20 * MIB
+    assert "Go heap" in found.verdict.where
+
+
+# Page cache of a cgroup
+
+
+CACHED = b"cache 2845415833\nrss 675840\nmapped_file 0\ninactive_file 2653802496\n"
+TOTALS = b"total_cache 2845415833\ntotal_rss 675840\ntotal_inactive_file 2653802496\n"
+V2 = b"anon 675840\nfile 2845415833\nshmem 0\ninactive_file 2653802496\n"
+
+
+@pytest.mark.parametrize(
+    ("usage", "stat"),
+    [
+        ("memory.usage_in_bytes", CACHED + TOTALS),
+        ("memory.usage_in_bytes", CACHED),
+        ("memory.current", V2),
+    ],
+)
+def test_page_cache_leads_where_it_is_most_of_what_is_used(tmp_path, usage, stat):
+    (tmp_path / usage).write_bytes(b"2869575680\n")
+    found = diagnosed(tmp_path, memory__stat=stat)
+
+    assert "page cache" in found.verdict.headline
+    assert [675840, 2869575680, 2845415833] == [
+        size for size in sizes(found.verdict.headline) if size != 0
+    ][-3:]
+
+
+def test_page_cache_is_said_where_anonymous_memory_is_not_known(tmp_path):
+    found = diagnosed(tmp_path, memory__stat=CACHED.split(b"\n")[0] + b"\n")
+
+    assert [2845415833] * 2 == sizes(found.verdict.headline)
+    assert "at least" in found.verdict.headline
+
+
+def test_a_little_page_cache_is_not_worth_a_word(tmp_path):
+    (tmp_path / "memory.current").write_bytes(b"100000000\n")
+    found = diagnosed(tmp_path, memory__stat=b"anon 95000000\nfile 5000000\nshmem 0\n")
+
+    assert "page cache" not in found.verdict.sentence + "".join(found.verdict.whose)
+
+
+def test_shared_memory_is_no_page_cache(tmp_path):
+    (tmp_path / "memory.current").write_bytes(b"900000000\n")
+    found = diagnosed(tmp_path, memory__stat=b"anon 1000\nfile 800000000\nshmem 800000000\n")
+
+    assert 0 == found.moments[0].page_cache.bytes
+    assert "page cache" not in found.verdict.sentence
+
+
+# Tables of processes
+
+
+def test_the_largest_process_is_named_and_others_are_counted():
+    found = gomem.diagnose(gomem.load(KERNEL / "ps-aux.txt"))
+    (facts,) = found.moments
+
+    assert 23448 * KIB == facts.rss_bytes
+    assert ("held", 4, 3, True) == (
+        facts.listed.name, facts.listed.pid, facts.listed.others, facts.listed.is_largest
+    )  # fmt: skip
+    assert ["held"] == sizes(found.verdict.headline, Program)
+    assert "processes ps RSS" == facts.ledger.rss_source
+    assert found.verdict.severity is None
+
+
+def test_a_name_or_a_pid_of_the_capture_says_which_process_it_is(tmp_path):
+    table = b"PID RSS COMMAND\n7 1000 /app/api\n9 90000 /usr/bin/java\n"
+    build = b"/app/api: go1.27.3\n\tpath\texample.org/cmd/api\n"
+    by_name = diagnosed(tmp_path, ps__txt=table, buildinfo__txt=build)
+    (tmp_path / "buildinfo.txt").unlink()
+    alone = diagnosed(tmp_path, ps__txt=table)
+    manifest = {"schema": "gomem.capture/1", "pid": 7, "moments": []}
+    by_pid = diagnosed(tmp_path, ps__txt=table, gomem__json=json.dumps(manifest).encode())
+
+    assert ["api", "java", "api"] == [
+        found.moments[0].listed.name for found in (by_name, alone, by_pid)
+    ]
+
+
+def test_readings_of_top_are_of_one_process():
+    """
+    The largest of one reading can be another of the next: that is no growth.
+    """
+    head = b"    PID USER      PR  NI    VIRT    RES    SHR S  %CPU  %MEM     TIME+ COMMAND\n"
+    row = b"%d app 20 0 99999 %d 100 S 0.0 0.0 0:00.00 %s\n"
+    text = b"".join(
+        head + row % (1, first, b"api") + row % (2, second, b"db") + b"\n"
+        for first, second in ((50_000, 10_000), (50_000, 400_000))
+    )
+    found = gomem.diagnose(loaded(text))
+
+    assert ["db", "db"] == [facts.listed.name for facts in found.moments]
+    assert [10_000 * KIB, 400_000 * KIB] == [facts.rss_bytes for facts in found.moments]
+
+
+def test_rss_of_status_is_finer_than_that_of_ps(tmp_path):
+    found = diagnosed(tmp_path, status=KERNEL / "held.status", ps__txt=KERNEL / "ps-aux.txt")
+
+    assert "status VmRSS" == found.moments[0].ledger.rss_source
+
+
+@pytest.mark.parametrize("name", ["docker-stats.txt", "kubectl-top.txt"])
+def test_a_working_set_is_not_called_rss(name):
+    found = gomem.diagnose(gomem.load(KERNEL / name))
+
+    assert found.moments[0].rss_bytes is None
+    assert 284 * MIB == sizes(found.verdict.headline)[0]
+    assert "working set" in found.verdict.headline
+    assert "gomem capture" in found.verdict.next_step
+
+
+# The OOM killer
+
+
+@pytest.mark.parametrize(("name", "limit"), [("dmesg.txt", 64 * MIB), ("killed.txt", None)])
+def test_who_was_killed_is_the_headline(name, limit):
+    found = gomem.diagnose(gomem.load(KERNEL / name))
+    finding = next(one for one in found.findings if one.code == "limit-risk")
+    killed = gomem.read_processes(KERNEL / name).processes.iloc[-1]
+
+    assert (Severity.CRITICAL, "certain") == (finding.severity, finding.confidence)
+    assert ["held"] == sizes(finding.title, Program)
+    assert [killed["rss_bytes"], *([limit] if limit else [])] == sizes(finding.title)
+    assert "GOMEMLIMIT" not in finding.next_step  # nothing says what was Go's
+
+
+def test_a_task_table_without_a_kill_names_the_largest():
+    lines = (KERNEL / "dmesg.txt").read_bytes().splitlines(keepends=True)
+    found = gomem.diagnose(loaded(b"".join(lines[48:50])))
+
+    assert "held" == found.moments[0].listed.name
+    assert "limit-risk" not in {finding.code for finding in found.findings}
+
+
+# A program's own lines
+
+
+@pytest.mark.parametrize("name", ["cockroach.log", "cockroach-2018.log"])
+def test_runtime_lines_are_a_series_in_the_account(name):
+    exact = json.loads((LINES / "exact.json").read_text())
+    found = gomem.diagnose(gomem.load(LINES / name))
+    account = found.facts.account
+
+    assert 8 == len(found.moments) == len(account.snapshots)
+    assert "rss" == account.quantity
+    assert [1] * 8 == [facts.goroutine_count for facts in found.moments]
+    grew = exact[-1]["RSS"] - exact[0]["RSS"]
+    assert abs(account.change_bytes - grew) <= 2 * MIB
+    for snapshot, reading in zip(account.snapshots, exact, strict=True):
+        objects = snapshot.certain.together(frozenset({"go_live", "go_garbage"}))
+        assert objects.low <= 1.02 * reading["HeapAlloc"] + MIB
+        stacks = snapshot.certain.parts["go_stacks"]
+        assert stacks.low <= reading["StackInuse"] <= stacks.high + MIB
+
+
+def test_what_c_holds_is_cs():
+    line = (
+        b"I180405 04:41:58.426352 151 x  runtime stats: 12 GiB RSS, 114 goroutines, "
+        b"1.0 GiB/0.5 GiB/2.0 GiB GO alloc/idle/total, 6.8 GiB/7.8 GiB CGO alloc/total, 5cgo/sec\n"
+    )
+    found = gomem.diagnose(loaded(line))
+    (facts,) = found.moments
+
+    assert facts.ledger.part("native_heap") == int(7.8 * (1 << 30))
+    assert facts.rss_bytes == facts.ledger.parts["bytes"].sum()
+    native = found.facts.account.last.certain.parts["native"]
+    assert int(7.8 * (1 << 30)) == native.low
+
+
+@pytest.mark.parametrize("name", ["otelcol.log", "consul.log"])
+def test_a_heap_without_rss_is_said_as_heap(name):
+    found = gomem.diagnose(gomem.load(LINES / name))
+    frame = gomem.read_runtime_lines(LINES / name).readings
+
+    ends = [frame["go_alloc_bytes"].iloc[0], frame["go_alloc_bytes"].iloc[-1]]
+    assert ends == sizes(found.verdict.headline)[:2]
+    assert found.verdict.rss_bytes is None

@@ -1,0 +1,216 @@
+"""Tables of processes and containers, each beside another source for its numbers."""
+
+import json
+
+import pytest
+
+import gomem
+from gomem.errors import FormatError
+from gomem.inputs.kinds import BY_NAME, kind_of
+from gomem.inputs.processes.row import Rounded, rounded_size
+from gomem.inputs.processes.table import read_processes
+from tests.builders import FIXTURES
+
+KERNEL = FIXTURES / "pasted/kernel"
+KIB, MIB, GIB = 1 << 10, 1 << 20, 1 << 30
+VM_RSS = int(gomem.read_status(KERNEL / "held.status").status["VmRSS"].iloc[0])
+
+
+def rows(name):
+    return read_processes(KERNEL / name).processes
+
+
+@pytest.mark.parametrize("name", ["ps-aux.txt", "ps-o.txt", "ps-eo.txt", "top-b.txt", "top-m.txt"])
+def test_each_form_has_the_rss_that_the_kernel_says(name):
+    frame = rows(name)
+    ours = frame[frame["pid"] == 4]
+
+    assert kind_of((KERNEL / name).read_bytes()) is BY_NAME["processes"]
+    assert (ours["step_bytes"] >= (ours["rss_bytes"] - VM_RSS).abs()).all()
+    assert ours["working_set_bytes"].isna().all()
+
+
+def test_a_header_that_comes_again_is_another_reading():
+    assert [0, 1] == sorted(set(rows("top-b.txt")["reading"]))
+    assert 2 == len(list(read_processes(KERNEL / "top-b.txt").dumps))
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "docker-stats.txt",
+        "docker-stats-format.txt",
+        "kubectl-top.txt",
+        "kubectl-top-containers.txt",
+    ],
+)
+def test_a_container_has_a_working_set_and_no_rss(name):
+    """
+    The sizes are those that the script answered the clients with.
+    """
+    frame = rows(name)
+
+    assert frame["rss_bytes"].isna().all()
+    assert [284 * MIB, 87 * MIB] == frame["working_set_bytes"].tolist()
+    assert frame["name"].str.startswith(("api", "db")).all()
+    if name.startswith("docker"):
+        assert [512 * MIB, 256 * MIB] == frame["limit_bytes"].tolist()
+    else:
+        assert frame["limit_bytes"].isna().all()
+
+
+@pytest.mark.parametrize("name", ["dmesg.txt", "dmesg-T.txt", "killed.txt"])
+def test_the_oom_killers_lines_name_who_was_killed_and_its_rss(name):
+    killed = rows(name).iloc[-1]
+
+    assert "cgroup" == killed["killed_in"]
+    assert "held" == killed["name"]
+    assert killed["anon_bytes"] + killed["file_bytes"] == killed["rss_bytes"]
+
+
+def test_the_task_table_counts_the_same_in_pages():
+    table = rows("dmesg.txt")
+    task, killed = table.iloc[0], table.iloc[-1]
+
+    for name in ("pid", "rss_bytes", "anon_bytes", "file_bytes", "mapped_bytes"):
+        assert task[name] == killed[name], name
+    assert "" == task["killed_in"]
+
+
+def test_the_cgroups_numbers_are_there_by_the_kernels_names():
+    frame = read_processes(KERNEL / "dmesg.txt").cgroup
+    of = dict(zip(frame["name"], frame["value"], strict=True))
+
+    assert 64 * MIB == of["memory.max"] == of["memory.current"]
+    assert 1 == of["oom_kill"]
+    assert of["rss"] == of["total_rss"] > 60 * MIB
+
+
+def test_a_time_is_known_where_a_line_has_the_year():
+    assert rows("dmesg.txt")["printed_at"].isna().all()
+    assert "2026-11-24" == str(rows("killed.txt")["printed_at"].iloc[0].date())
+
+
+OLD_KILL = b"""Nov  7 12:00:01 web kernel: [4711.5] Task in /a killed as a result of limit of /a
+[4711.6] memory: usage 524288kB, limit 524288kB, failcnt 7
+[4711.7] Memory cgroup stats for /docker/ab: cache:32KB rss:524000KB rss_huge:0KB swap:0KB
+[4711.8] [ pid ]   uid  tgid total_vm      rss nr_ptes swapents oom_score_adj name
+[4711.8] [  812]     0   812   300000   131000     400        0             0 api
+[4711.8] [  990]     0   990      100       10       4        0             0 sh
+[4711.9] Memory cgroup out of memory: Kill process 812 (api) score 999 or sacrifice child
+[4711.9] Killed process 812 (api), UID 1000, total-vm:1200000kB, anon-rss:520000kB, file-rss:4000kB
+"""
+
+
+def test_the_form_of_older_kernels():
+    read = read_processes(OLD_KILL)
+    killed = read.processes.iloc[-1]
+    of = dict(zip(read.cgroup["name"], read.cgroup["value"], strict=True))
+
+    assert (524000 * KIB, "cgroup", 512 * MIB) == (
+        killed["rss_bytes"], killed["killed_in"], killed["limit_bytes"]
+    )  # fmt: skip
+    assert 32 * KIB == of["cache"]
+    assert [131000 * 4 * KIB, 40 * KIB] == read.processes["rss_bytes"].tolist()[:2]
+
+
+def test_pages_are_as_large_as_the_killed_process_shows():
+    large = OLD_KILL.replace(b"  131000 ", b"   32750 ")
+
+    assert 524000 * KIB == read_processes(large).processes["rss_bytes"].iloc[0]
+    assert 16 * KIB == read_processes(large).processes["step_bytes"].iloc[0]
+
+
+def test_a_machine_that_ran_out_is_no_cgroup():
+    text = b"Out of memory: Killed process 5 (api) total-vm:9kB, anon-rss:8kB, file-rss:0kB\n"
+    read = read_processes(text)
+
+    assert "machine" == read.processes["killed_in"].iloc[0]
+    assert read.cgroup.empty
+
+
+def test_rows_of_ps_aux_without_their_header():
+    row = b"app  4242 12.3 45.6 1234567 98765 ?  Ssl  Nov24  12:34 /usr/bin/api --port 80\n"
+    frame = read_processes(row).processes
+
+    assert (4242, 98765 * KIB) == (frame["pid"].iloc[0], frame["rss_bytes"].iloc[0])
+    assert "/usr/bin/api --port 80" == frame["name"].iloc[0]
+
+
+def test_columns_of_numbers_need_no_command():
+    frame = read_processes(b"  RSS    VSZ   PID\n912345 1823456  4567\n").processes
+
+    assert (4567, 912345 * KIB) == (frame["pid"].iloc[0], frame["rss_bytes"].iloc[0])
+    assert "" == frame["name"].iloc[0]
+
+
+def test_a_cut_row_is_damage():
+    read = read_processes(FIXTURES / "malformed/processes/cut-in-a-row.txt")
+
+    assert 2 == len(read.processes)
+    (damage,) = read.damaged
+    assert "line 4" == damage.where
+
+
+@pytest.mark.parametrize(
+    "wrap",
+    [
+        lambda text: b"".join(b"> " + line + b"\n" for line in text.splitlines()),
+        lambda text: b"It grows:\n\n```\n" + text + b"```\n",
+        lambda text: b"It grows:\n\n" + text + b"\nand grows.\n",
+        lambda text: b"$ cat x\n" + text + b"$ \n",
+        lambda text: b"".join(b"    " + line + b"\n" for line in text.splitlines()),
+        lambda text: text.replace(b" ", b"\xc2\xa0"),
+    ],
+    ids=["quoted", "fenced", "in prose", "a prompt", "indented", "blanks that do not break"],
+)
+@pytest.mark.parametrize(
+    "name", sorted(path.name for path in KERNEL.glob("*.txt") if path.name[:4] != "free")
+)
+def test_what_is_pasted_is_read_as_it_was_printed(name, wrap):
+    plain = (KERNEL / name).read_bytes()
+    first = kind_of(plain).frames[0]
+    printed, pasted = getattr(gomem.read(plain), first), gomem.read(wrap(plain))
+
+    assert not pasted.damaged
+    assert printed.drop(columns="line").equals(getattr(pasted, first).drop(columns="line"))
+
+
+@pytest.mark.parametrize(
+    ("text", "size"),
+    [
+        (b"46120", Rounded(46120 * KIB, KIB)),
+        (b"76.7m", Rounded(767 * MIB // 10, MIB // 10)),
+        (b"1.2g", Rounded(12 * GIB // 10, GIB // 10)),
+        (b"330.4MiB", Rounded(3304 * MIB // 10, MIB // 10)),
+        (b"922Mi", Rounded(922 * MIB, MIB)),
+        (b"12.34MB", Rounded(12_340_000, 10_000)),
+        (b"8.6 MiB", Rounded(86 * MIB // 10, MIB // 10)),
+        (b"0B", Rounded(0, 1)),
+        (b"12x", None),
+        (b"", None),
+        (b"9" * 30, None),
+    ],
+)
+def test_a_size_and_its_last_digit(text, size):
+    assert size == rounded_size(text, bare=KIB)
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ((KERNEL / "free.txt").read_bytes(), "what free printed"),
+        (b"  PID USER       VSZ STAT COMMAND\n    1 root      706m S    /app\n", "without RSS"),
+        (
+            b"NAME   CPU(cores)   CPU%   MEMORY(bytes)   MEMORY%\nn1  9m  1%  922Mi  9%\n",
+            "top node",
+        ),
+    ],
+)
+def test_what_has_no_rss_is_refused_by_name(text, said):
+    with pytest.raises(FormatError, match=said):
+        gomem.read(text)
+
+
+def test_json_is_not_taken_for_a_table():
+    assert kind_of(json.dumps({"PID": 1, "RSS": 2, "COMMAND": "x"}).encode()) is None

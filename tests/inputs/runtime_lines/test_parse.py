@@ -1,0 +1,161 @@
+"""Lines in which programs log their memory, beside what the program measured exactly."""
+
+import json
+from datetime import datetime
+
+import pytest
+
+import gomem
+from gomem.errors import CaptureError
+from gomem.inputs.kinds import BY_NAME, kind_of
+from gomem.inputs.runtime_lines.patterns import pattern_of, patterns_added
+from gomem.inputs.runtime_lines.table import MAX_MOMENTS, read_runtime_lines
+from tests.builders import FIXTURES
+
+LINES = FIXTURES / "pasted/runtime-lines"
+EXACT = json.loads((LINES / "exact.json").read_text())
+MIB = 1 << 20
+
+
+def exactly(name):
+    return [reading[name] for reading in EXACT]
+
+
+def near(frame, column, exact):
+    """Whether each is what was measured, but for the rounding of two digits."""
+    pairs = zip(frame[column].tolist(), exact, strict=True)
+    return all(abs(size - wanted) <= max(0.06 * wanted, 1) for size, wanted in pairs)
+
+
+@pytest.mark.parametrize("name", ["cockroach.log", "cockroach-2018.log"])
+def test_the_lines_of_cockroachdb(name):
+    read = read_runtime_lines(LINES / name)
+    frame = read.readings
+    total = [r["Sys"] - r["HeapReleased"] for r in EXACT]
+    idle = [r["HeapIdle"] - r["HeapReleased"] for r in EXACT]
+
+    assert kind_of((LINES / name).read_bytes()) is BY_NAME["runtime_lines"]
+    assert not read.damaged
+    assert near(frame, "rss_bytes", exactly("RSS"))
+    assert near(frame, "go_alloc_bytes", exactly("HeapAlloc"))
+    assert near(frame, "go_total_bytes", total)
+    assert near(frame, "go_idle_bytes", idle)
+    assert exactly("Goroutines") == frame["goroutines"].tolist()
+    assert [0] * 8 == frame["cgo_total_bytes"].tolist()
+    times = [datetime.fromisoformat(time[:26] + "+00:00") for time in exactly("Time")]
+    assert times == [time.to_pydatetime() for time in frame["logged_at"]]
+
+
+def test_the_newer_form_has_all_that_the_ledger_takes_of_memstats():
+    stats = read_runtime_lines(LINES / "cockroach.log").stats
+
+    for name in ("HeapAlloc", "HeapInuse", "HeapIdle", "HeapReleased", "Sys", "StackInuse"):
+        assert near(stats, name, exactly(name)), name
+    assert stats["GCSys"].isna().all()
+
+
+def test_the_older_form_leaves_out_what_it_does_not_say():
+    stats = read_runtime_lines(LINES / "cockroach-2018.log").stats
+
+    assert stats[["HeapInuse", "HeapIdle", "HeapReleased", "Sys"]].isna().all(axis=None)
+
+
+def test_the_collectors_lines_have_the_heap_in_full_mib():
+    frame = read_runtime_lines(LINES / "otelcol.log").readings
+
+    assert [size // MIB * MIB for size in exactly("HeapAlloc")] == frame["go_alloc_bytes"].tolist()
+    assert {MIB} == set(frame["step_bytes"])
+    assert frame["rss_bytes"].isna().all()
+
+
+def test_lines_of_one_quantity_each_are_one_reading():
+    frame = read_runtime_lines(LINES / "consul.log").readings
+
+    assert exactly("HeapAlloc") == frame["go_alloc_bytes"].tolist()
+    assert exactly("Sys") == frame["go_sys_bytes"].tolist()
+    assert exactly("HeapObjects") == frame["objects"].tolist()
+    assert exactly("Goroutines") == frame["goroutines"].tolist()
+
+
+def test_the_newest_line_first_is_put_in_order():
+    lines = (LINES / "otelcol.log").read_bytes().splitlines(keepends=True)
+    turned = read_runtime_lines(b"".join(reversed(lines))).readings
+
+    assert turned["logged_at"].is_monotonic_increasing
+    assert list(range(8, 0, -1)) == turned["line"].tolist()
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        '2022-05-08T22:40:03+02:00\t{"level":"info","ts":16,"msg":"x","cur_mem_mib":159}',
+        '{"log":"2024-11-26T15:24:44.6Z\\tinfo\\t{\\"cur_mem_mib\\": 159}\\n","stream":"stderr"}',
+        '07:18:01Z memorylimiter "Memory usage is above soft limit." cur_mem_mib=159',
+        'Nov 26 09:24:44 host otelcol[12]: 2024-11-26T15:24:44.625Z  x  {"cur_mem_mib": 159}',
+    ],
+)
+def test_other_wrappings_of_the_collectors_line(line):
+    assert [159 * MIB] == read_runtime_lines(line.encode()).readings["go_alloc_bytes"].tolist()
+
+
+def test_a_log_with_gc_lines_is_a_gc_log():
+    log = (FIXTURES / "captures/healthy-go1.27.3/gctrace.log").read_bytes()[:4000]
+
+    assert kind_of(log + (LINES / "otelcol.log").read_bytes()) is BY_NAME["gctrace"]
+
+
+OWN = b"""2026-11-24 10:00:00 mem rss=100MiB heap=20 gor=5
+2026-11-24 10:00:10 mem rss=160MiB heap=60 gor=9
+"""
+PATTERN = (
+    r"(?P<time>\S+ \S+) mem rss=(?P<rss>\S+) heap=(?P<go_alloc_mib>\d+) gor=(?P<goroutines>\d+)"
+)
+
+
+def test_a_pattern_of_ones_own():
+    assert kind_of(OWN) is None
+    with patterns_added([PATTERN]):
+        frame = read_runtime_lines(OWN).readings
+
+    assert [100 * MIB, 160 * MIB] == frame["rss_bytes"].tolist()
+    assert [20 * MIB, 60 * MIB] == frame["go_alloc_bytes"].tolist()
+    assert [5, 9] == frame["goroutines"].tolist()
+    assert 10.0 == (frame["logged_at"].iloc[1] - frame["logged_at"].iloc[0]).total_seconds()
+    assert kind_of(OWN) is None
+
+
+def test_a_capture_takes_patterns(tmp_path):
+    (tmp_path / "own.log").write_bytes(OWN)
+
+    capture = gomem.load(tmp_path / "own.log", patterns=[PATTERN])
+
+    assert [100 * MIB, 160 * MIB] == capture.logged["rss_bytes"].tolist()
+    assert 2 == len(capture)
+
+
+@pytest.mark.parametrize(
+    ("expression", "said"),
+    [
+        ("(", "not a regular expression"),
+        (r"(?P<rsss>\d+)", "no group is called rsss"),
+        (r"(?P<time>\d+)", "no group has a size"),
+        (r"\d+", "no group has a size"),
+    ],
+)
+def test_what_is_no_pattern_is_refused(expression, said):
+    with pytest.raises(CaptureError, match=said):
+        pattern_of(expression)
+
+
+def test_a_long_log_is_at_most_so_many_moments_with_the_peak_among_them():
+    sizes = [5000 if n == 777 else n for n in range(1000)]
+    lines = [
+        f'2026-11-24T10:{n // 60:02}:{n % 60:02}.000Z x {{"cur_mem_mib": {size}}}'
+        for n, size in enumerate(sizes)
+    ]
+    read = read_runtime_lines("\n".join(lines).encode())
+    chosen = [dump.readings["go_alloc_bytes"].iloc[0] // MIB for dump in read.dumps]
+
+    assert 1000 == len(read.readings)
+    assert MAX_MOMENTS == len(chosen)
+    assert (0, 999, 5000) == (chosen[0], chosen[-1], max(chosen))
