@@ -34,6 +34,7 @@ GOROUTINES = (
 )
 FRAMES = capture_frames()
 GOROUTINE_PROFILE, GOROUTINE_DUMP, METRICS = "goroutine", "goroutines", "metrics"
+PROFILES, PRINTED = frozenset({"pprof", "heap_text", "count_text"}), frozenset({"pprof_text"})
 
 
 @dataclass(frozen=True)
@@ -132,17 +133,22 @@ class Moment:
 
     @cached_property
     def profiles(self) -> Mapping[str, Profile]:
-        """Its profiles by kind: `heap`, `allocs`, `goroutine` and so on; the first of each."""
+        """Its profiles by kind: `heap`, `allocs`, `goroutine` and so on; the first of each.
+
+        One that was printed counts where there is no profile of its kind.
+        """
         found: dict[str, Profile] = {}
-        for one in self.artefacts:
-            if one.kind.name in {"pprof", "heap_text", "count_text"}:
-                found.setdefault(one.parsed.kind, one.parsed)
+        for kinds in (PROFILES, PRINTED):
+            for one in self.artefacts:
+                if one.kind.name in kinds:
+                    found.setdefault(one.parsed.kind, one.parsed)
         return found
 
     @property
     def heap_profile(self) -> Profile | None:
         """Its heap profile, or its allocs profile, which holds the same."""
-        return self.profiles.get("heap") or self.profiles.get("allocs")
+        found = [self.profiles[kind] for kind in ("heap", "allocs") if kind in self.profiles]
+        return next((one for one in found if one.printed is None), next(iter(found), None))
 
     @cached_property
     def goroutines(self) -> pd.DataFrame:

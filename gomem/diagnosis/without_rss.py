@@ -14,6 +14,14 @@ from gomem.analysis.profiles.own_code import Stacks, own_code
 from gomem.analysis.profiles.published import total_bounds
 from gomem.causes.commands import CAPTURE_ONCE, TAKE_HEAP_PROFILE, TAKE_SMAPS
 from gomem.causes.live_growth import grows
+from gomem.diagnosis.pasted_profiles import (
+    WHO_ALLOCATED,
+    held_words,
+    pasted_words,
+    size_words,
+    table_words,
+    with_the_profile,
+)
 from gomem.inputs.schema import rows_of
 from gomem.statistics.quantiles import carries
 from gomem.text import (
@@ -38,7 +46,7 @@ if TYPE_CHECKING:
     from gomem.facts.moment import MomentFacts
     from gomem.inputs.pprof.table import Profile
 
-IN_USE = "inuse_space"
+IN_USE, REFERENCES = "inuse_space", "references"
 HOLDERS = 3  # named
 WORTH_NAMING = 0.05  # of the total
 MOSTLY = 0.5  # of the total
@@ -58,7 +66,10 @@ TYPE_NAMES = {"cpu": "CPU time"}
 
 def without_rss(diagnosis: Diagnosis, facts: MomentFacts | None) -> tuple[str, bool, str]:
     """Sentences on the known sizes; whether they grew by a fifth; and the next step."""
-    tellers = (_by_memstats, _by_heap_profiles, _by_log, _by_goroutines, _by_profile, _by_others)
+    tellers = (
+        _by_memstats, _by_heap_profiles, _by_pasted, _by_log, _by_goroutines, _by_profile,
+        _by_others,
+    )  # fmt: skip
     for tell in tellers:
         told = tell(diagnosis, facts)
         if told is not None:
@@ -88,13 +99,27 @@ def _by_heap_profiles(diagnosis: Diagnosis, _: MomentFacts | None) -> _Told | No
     sentence = text("{}{}{}.", _in_use(profile, total), at, since)
     rose = total >= diagnosis.thresholds.rise_ratio * earlier
     grew = total - earlier >= MIB and rose and several
-    return joined(" ", filter(None, (sentence, who_holds(diagnosis, last)))), grew, SMAPS_TOO
+    said = joined(" ", filter(None, (sentence, who_holds(diagnosis, last))))
+    return said, grew, SMAPS_TOO if profile.printed is None else with_the_profile(profile)
+
+
+def _by_pasted(diagnosis: Diagnosis, _: MomentFacts | None) -> _Told | None:
+    """Who holds what, by references; or what was printed of a profile that is no level."""
+    for profiles in reversed(diagnosis.capture.profiles.values()):
+        if (references := profiles.get(REFERENCES)) is not None:
+            return held_words(references), False, WHO_ALLOCATED
+        for profile in profiles.values():
+            if profile.printed is not None and profile.kind != "goroutine":
+                return pasted_words(profile), False, with_the_profile(profile)
+    return None
 
 
 def _in_use(profile: Profile, total: int) -> Text:
     """The size in use, and how precise it is."""
     if not total:
         return Text("The heap profile has no sample in use: there is too little for its sampling")
+    if profile.printed is not None:
+        return text("The table of go tool pprof has {} in use", size_words(profile, IN_USE))
     least, most = total_bounds(profile) or (total, total)
     error = text(" ({} to {}, for it is sampled)", Bytes(least), Bytes(most))
     known = Bytes(least) == Bytes(most)
@@ -106,6 +131,8 @@ def who_holds(diagnosis: Diagnosis, moment: str) -> Text:
     profile = diagnosis.capture.heap_profiles[moment]
     if IN_USE not in profile.sample_type_names:
         return Text()
+    if not profile.has_stacks:
+        return table_words(profile, IN_USE)
     total = profile.total(IN_USE)
     rows = rows_of(own_code(Stacks.of_profile(profile, IN_USE)).head(HOLDERS))
     worth = [row for row in rows if row["value"] >= WORTH_NAMING * total and row["function"]]
