@@ -157,6 +157,8 @@ class Moment:
         The text says what they wait for. But of very many it is cut short: then a profile counts.
         """
         dump, profile = self._goroutine_dump, self.profiles.get(GOROUTINE_PROFILE)
+        if profile is not None and not profile.has_stacks:
+            profile = None  # a table: it does not say where each goroutine is
         if dump is None and profile is None:
             return empty(GOROUTINES)
         if dump is not None:

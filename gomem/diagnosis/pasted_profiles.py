@@ -37,9 +37,13 @@ MOSTLY = 0.5  # of the total
 SAID_ROUNDING = 0.005  # of the total: a smaller one is below the digits that a sentence has
 STARTS = frozenset({"main.main", "runtime.main", "runtime.goexit"})  # which are above everything
 IS_USED = {
-    "inuse_space": "in use", "inuse_objects": "objects in use",
-    "alloc_space": "allocated since the start", "alloc_objects": "objects allocated since the start",
-}  # fmt: skip
+    "inuse_space": "in use",
+    "inuse_objects": "objects in use",
+    "alloc_space": "allocated since the start",
+    "alloc_objects": "objects allocated since the start",
+    "goroutine": "goroutines",
+    "cpu": "of CPU time",
+}
 
 
 def pasted_words(profile: Profile) -> Text:
@@ -66,23 +70,27 @@ def size_words(profile: Profile, kind: str) -> Text:
 
 
 def table_words(profile: Profile, kind: str) -> Text:
-    """Who has most of a table's total, the own functions above, and what some sites are known for."""
+    """Who has most of a table's total, its own functions above, what some sites are known for."""
     top, total = profile.top_rows(kind), profile.total(kind)
     if not total:
         return Text()
     flat = dict(zip(top.function, top.flat.tolist(), strict=True))
     named = [name for name in list(flat)[:NAMED] if flat[name] >= WORTH_NAMING * total]
+    if kind == "goroutine":
+        named = []  # the function that parks them all
+    elif not named:
+        named = [name for name in list(flat)[:1] if flat[name]]
     said: list[Text] = []
     if named:
         parts = (text("{} ({})", Function(name), Share(flat[name] / total)) for name in named)
         first = "Most is by" if flat[named[0]] > MOSTLY * total else "The largest shares are by"
+        first = "The largest of its rows is" if flat[named[0]] < WORTH_NAMING * total else first
         said.append(text("{} {}.", first, joined(", ", parts)))
     if not any(map(can_be_mended, named)):
         said += _above(top, total)
     if kind.startswith("inuse"):
-        said += [
-            text("{} {}.", Function(one.function), one.what) for one in known_sites(flat, total)
-        ]
+        known = known_sites(dict(zip(top.function, top.cum.tolist(), strict=True)), total)
+        said += [text("{} {}.", Function(site.function), site.what) for site in known]
     return joined(" ", said)
 
 

@@ -47,6 +47,7 @@ if TYPE_CHECKING:
     from gomem.inputs.pprof.table import Profile
 
 IN_USE, REFERENCES = "inuse_space", "references"
+OF_MEMORY = frozenset({"heap", "allocs", "bytes", "difference"})  # kinds of profiles
 HOLDERS = 3  # named
 WORTH_NAMING = 0.05  # of the total
 MOSTLY = 0.5  # of the total
@@ -109,8 +110,10 @@ def _by_pasted(diagnosis: Diagnosis, _: MomentFacts | None) -> _Told | None:
         if (references := profiles.get(REFERENCES)) is not None:
             return held_words(references), False, WHO_ALLOCATED
         for profile in profiles.values():
-            if profile.printed is not None and profile.kind != "goroutine":
-                return pasted_words(profile), False, with_the_profile(profile)
+            if not profile.has_stacks or profile.is_difference:
+                is_of_memory = profile.kind in OF_MEMORY
+                step = with_the_profile(profile) if is_of_memory else NO_BYTES_HERE
+                return pasted_words(profile), False, step
     return None
 
 

@@ -48,7 +48,7 @@ ANY_RESULT = re.compile(
     re.MULTILINE,
 )
 UNIT_OF_RESULT = re.compile(r"[^\s/-]+[/-]\S+")  # that no word of prose is
-COMPARED = re.compile(r"\s*Benchmark\S*\s+[\d.]+\s+[\d.]+\s+(?:[-+]?[\d.]+(?:%|x)|~|n/a)\s*")
+COMPARED = re.compile(r"\s*Benchmark\S*\s+[\d.]+\s+[\d.]+\s+(?:[-+]?[\d.]+(?:%|x)|~)\s*")
 UNIT_WORD = re.compile(r"[^\s*/-]+|[*/]")
 
 # As printed: the base unit that it becomes, and the factor. x/perf's benchunit has the same two.

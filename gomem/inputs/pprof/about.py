@@ -28,7 +28,9 @@ _PRINTED_KINDS = {
     **dict.fromkeys(("alloc_space", "alloc_objects"), "allocs"),
     **dict.fromkeys(("cpu", "samples"), "cpu"),
     **dict.fromkeys(("delay", "contentions"), "contention"),
-    "space": "bytes", "goroutine": "goroutine", "goroutineleak": "goroutineleak",
+    "space": "bytes",
+    "goroutine": "goroutine",
+    "goroutineleak": "goroutineleak",
     "threadcreate": "threadcreate",
 }
 _GOROOT = re.compile(
@@ -53,8 +55,8 @@ def kind_of(profile: Profile) -> str:
 def _has_references(columns: PprofColumns) -> bool:
     """Whether its stacks are references, as cloudwego/goref writes them from a process's memory.
 
-    The frames are variables, fields and map entries, with their types: `cache. (map[string][]uint8)`,
-    `$mapval. ([]uint8)`. They have no address, file, line or mapping, and nothing was sampled.
+    The frames are variables, fields and map entries, with their types: `cache (map[string][]uint8)`
+    or `$mapval. ([]uint8)`. They have no address, file, line or mapping, and nothing was sampled.
     """
     functions, locations = columns.functions, columns.locations
     strings = columns.strings

@@ -13,8 +13,16 @@ from datetime import UTC, datetime, timedelta, timezone
 
 FACTORS = {
     **{unit: 1 << 10 * step for step, unit in enumerate(("B", "kB", "MB", "GB", "TB", "PB"))},
-    "KB": 1 << 10, "ns": 1, "us": 10**3, "µs": 10**3, "μs": 10**3, "ms": 10**6, "s": 10**9,
-    "mins": 60 * 10**9, "hrs": 3600 * 10**9, "days": 86400 * 10**9,
+    "KB": 1 << 10,
+    "ns": 1,
+    "us": 10**3,
+    "µs": 10**3,
+    "μs": 10**3,
+    "ms": 10**6,
+    "s": 10**9,
+    "mins": 60 * 10**9,
+    "hrs": 3600 * 10**9,
+    "days": 86400 * 10**9,
 }
 IN_BYTES = frozenset({"B", "kB", "KB", "MB", "GB", "TB", "PB"})
 
@@ -30,7 +38,7 @@ NAMELESS = re.compile(rf"\s*({_AMOUNT})\s+{_SHARES}\s*")
 ROW = re.compile(rf"{NAMELESS.pattern[:-3]}\s+(?!\|)(\S.*?)\s*")
 NODE = re.compile(rf"\s*({_AMOUNT})\s+{_SHARES}\s*\|\s*(\S.*?)\s*")
 EDGE = re.compile(rf"\s*({_AMOUNT})\s+{_PER_CENT}\s*\|\s*(\S.*?)\s*")
-TORN = re.compile(rf"\s*{_AMOUNT}\s+{_PER_CENT}(?:\s+{_PER_CENT}(?:\s.*)?)?|\s*{_AMOUNT}\s+[\d.]+")
+TORN = re.compile(rf"\s*{_AMOUNT}\s+{_PER_CENT}(?:\s+[\d.].*)?|\s*{_AMOUNT}\s+[\d.]+")
 RULE = re.compile(r"\s*-{6,}\+-{6,}\s*")
 STACK = re.compile(rf"\s*({_AMOUNT})\s{{2,}}(\S.*?)\s*")
 LABEL = re.compile(r"\s*[^\s:]+: {2}\S.*")
@@ -54,8 +62,12 @@ SAVED = re.compile(r"\s*Saved profile in (\S.*?)\s*")
 BUILD_ID = re.compile(r"\s*Build ID: (\S+)\s*")
 CHOSEN = re.compile(r"(?:^|[\s-])(?:sample_index=)?((?:inuse|alloc)_(?:space|objects))\b")
 OF_DIFFERENCE = re.compile(r"\s-{1,2}(?:diff_)?base[= ]|[?&]seconds=\d+")
+DURATION = re.compile(r"\s*Duration: .*")
+PROMPT = re.compile(
+    r"\s*(?:[$#>] )?(?:\(pprof\)\s*)+(.*)"
+)  # a command, or what one printed that was not typed
 COMMAND = re.compile(
-    r"\s*(?:Fetching profile|Saved profile in|\(pprof\)).*|.*\bgo tool pprof\b.*"
+    r"\s*(?:Fetching profile|Saved profile in).*|.*\bgo tool pprof\b.*"
     r"|(?:[^\n]{0,60}[$#>%] +)?pprof +[-/\w].*"
 )
 AROUND = re.compile(

@@ -136,6 +136,10 @@ class _Reader:
 
     def _is_read(self, number: int, text: str) -> bool:
         """Take a line; whether it is of a table or of its head."""
+        if prompt := lines.PROMPT.fullmatch(text):
+            self._command(number, text)
+            self._is_read(number, prompt[1])
+            return True
         if self._head(number, text):
             return True
         if self.form == TRACES and self._trace(text):
@@ -182,21 +186,28 @@ class _Reader:
             self.kind = found[1]
         elif found := lines.TIME.fullmatch(text):
             self.time_nanos = self.time_nanos or lines.nanoseconds_of(found[1])
+        elif lines.DURATION.fullmatch(text):
+            # Of a heap profile only what came in some seconds has one: /heap?seconds=30.
+            self.is_difference |= self.kind.startswith(("inuse_", "alloc_"))
         elif found := lines.FILE.fullmatch(text):
             self.file = self.file or found[1]
         elif found := lines.BUILD_ID.fullmatch(text):
             self.build_id = self.build_id or found[1]
         elif lines.COMMAND.fullmatch(text):
-            self._begin(number)
-            self.is_difference |= lines.OF_DIFFERENCE.search(text) is not None
-            self.default_kind = lines.default_type_of(text) or self.default_kind
-            saved = lines.SAVED.fullmatch(text)
-            self.saved = saved[1] if saved else self.saved
-            chosen = None if saved else lines.CHOSEN.search(text)
-            self.kind = chosen[1] if chosen else self.kind
+            self._command(number, text)
         else:
             return False
         return True
+
+    def _command(self, number: int, text: str) -> None:
+        """What was asked, of which profile."""
+        self._begin(number)
+        self.is_difference |= lines.OF_DIFFERENCE.search(text) is not None
+        self.default_kind = lines.default_type_of(text) or self.default_kind
+        saved = lines.SAVED.fullmatch(text)
+        self.saved = saved[1] if saved else self.saved
+        chosen = None if saved else lines.CHOSEN.search(text)
+        self.kind = chosen[1] if chosen else self.kind
 
     def _begin(self, number: int, *, closes: bool = True) -> None:
         """Close the table that was read, if one was."""

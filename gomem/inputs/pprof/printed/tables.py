@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from gomem.inputs.pprof.calls.names import module_of, package_of
+from gomem.inputs.pprof.calls.nodes import OWN
 from gomem.inputs.pprof.columns import Labels, Mappings, ValueType
 from gomem.inputs.pprof.heap_text import TextReader
 from gomem.inputs.pprof.printed.lines import IN_BYTES, PLACE, Amount
@@ -146,14 +147,18 @@ class Printed:
     def cum_of(self, sample_type: str, nodes: Nodes, least: IntArray) -> IntArray:
         """The cum of nodes; of one that no row is of, what the stacks have at least."""
         known = dict(self.cum.get(sample_type, {}))
-        owner = {"packages": package_of, "modules": lambda name: module_of(name, "")}
-        if (of := owner.get(nodes.granularity)) is not None:
-            rows, known = known, {}
-            for name, cum in rows.items():
-                known[of(name)] = max(known.get(of(name), 0), cum, key=abs)
-        cums = zip(nodes.names, least.tolist(), strict=True)
-        if of is not None:  # a package has as much as any of its functions, and all that is flat
-            return np.array([max(known.get(name, 0), cum, key=abs) for name, cum in cums], np.int64)
+        cums = list(zip(nodes.names, least.tolist(), strict=True))
+        if nodes.granularity in OWN:
+            # A package has as much as any of its functions, and all that they have themselves.
+            of_owner: dict[str, int] = {}
+            for name, cum in known.items():
+                module = (
+                    package_of(name) if nodes.granularity == "packages" else module_of(name, "")
+                )
+                of_owner[module] = max(of_owner.get(module, 0), cum, key=abs)
+            return np.array(
+                [max(of_owner.get(name, 0), cum, key=abs) for name, cum in cums], np.int64
+            )
         return np.array([known.get(name, cum) for name, cum in cums], np.int64)
 
     def note(self, sample_type: ValueType) -> str:
@@ -246,7 +251,10 @@ class _LaidOut(TextReader):
             self._sample(rest, [])
 
     def _sample(self, value: int, frames: Sequence[tuple[str, str, int]]) -> None:
-        encoded = [(*(text.encode("utf-8", "surrogatepass") for text in frame[:2]), frame[2])
-                   for frame in frames]  # fmt: skip
-        self.stacks.append([self.location(0, (frame,)) for frame in encoded])
+        named = ((_bytes(name), _bytes(file), line) for name, file, line in frames)
+        self.stacks.append([self.location(0, (frame,)) for frame in named])
         self.values.append(tuple(value * (row == self.column) for row in range(self.width)))
+
+
+def _bytes(text: str) -> bytes:
+    return text.encode("utf-8", "surrogatepass")
