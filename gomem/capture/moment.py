@@ -34,6 +34,7 @@ GOROUTINES = (
 )
 FRAMES = capture_frames()
 GOROUTINE_PROFILE, GOROUTINE_DUMP, METRICS = "goroutine", "goroutines", "metrics"
+PROFILES, PRINTED = frozenset({"pprof", "heap_text", "count_text"}), frozenset({"pprof_text"})
 
 
 @dataclass(frozen=True)
@@ -134,17 +135,22 @@ class Moment:
 
     @cached_property
     def profiles(self) -> Mapping[str, Profile]:
-        """Its profiles by kind: `heap`, `allocs`, `goroutine` and so on; the first of each."""
+        """Its profiles by kind: `heap`, `allocs`, `goroutine` and so on; the first of each.
+
+        One that was printed counts where there is no profile of its kind.
+        """
         found: dict[str, Profile] = {}
-        for file in self.artefacts:
-            if file.kind.name in {"pprof", "heap_text", "count_text"}:
-                found.setdefault(file.parsed.kind, file.parsed)
+        for kinds in (PROFILES, PRINTED):
+            for file in self.artefacts:
+                if file.kind.name in kinds:
+                    found.setdefault(file.parsed.kind, file.parsed)
         return found
 
     @property
     def heap_profile(self) -> Profile | None:
         """Its heap profile, or its allocs profile, which holds the same."""
-        return self.profiles.get("heap") or self.profiles.get("allocs")
+        found = [self.profiles[kind] for kind in ("heap", "allocs") if kind in self.profiles]
+        return next((one for one in found if one.printed is None), next(iter(found), None))
 
     @cached_property
     def goroutines(self) -> pd.DataFrame:
@@ -153,6 +159,8 @@ class Moment:
         The text says what they wait for. But of very many it is cut short: then a profile counts.
         """
         dump, profile = self._goroutine_dump, self.profiles.get(GOROUTINE_PROFILE)
+        if profile is not None and not profile.has_stacks:
+            profile = None  # a table: it does not say where each goroutine is
         if dump is None and profile is None:
             return empty(GOROUTINES)
         if dump is not None:

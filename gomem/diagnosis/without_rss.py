@@ -15,6 +15,14 @@ from gomem.analysis.profiles.published import total_bounds
 from gomem.analysis.series.goroutine_growth import stacks_of, waiting_in
 from gomem.causes.commands import CAPTURE_ONCE, TAKE_HEAP_PROFILE, TAKE_SMAPS
 from gomem.causes.live_growth import grows
+from gomem.diagnosis.pasted_profiles import (
+    WHO_ALLOCATED,
+    held_words,
+    pasted_words,
+    size_words,
+    table_words,
+    with_the_profile,
+)
 from gomem.facts.goroutines import LEAKS
 from gomem.facts.moment import seconds_of
 from gomem.inputs.processes.oom import OOM
@@ -48,7 +56,8 @@ if TYPE_CHECKING:
     from gomem.facts.moment import MomentFacts
     from gomem.inputs.pprof.table import Profile
 
-IN_USE = "inuse_space"
+IN_USE, REFERENCES = "inuse_space", "references"
+OF_MEMORY = frozenset({"heap", "allocs", "bytes", "difference"})  # kinds of profiles
 HOLDERS = 3  # named
 WORTH_NAMING = 0.05  # of the total
 MOSTLY = 0.5  # of the total
@@ -74,8 +83,8 @@ TYPE_NAMES = {"cpu": "CPU time"}
 def without_rss(diagnosis: Diagnosis, facts: MomentFacts | None) -> tuple[str, bool, str]:
     """Sentences on the known sizes; whether they grew by a fifth; and the next step."""
     tellers = (
-        _by_memstats, _by_heap_profiles, _by_log, _by_goroutines, _by_leaks, _by_profile,
-        _by_others, _by_cgroup, _by_container, _by_logged_heap,
+        _by_memstats, _by_heap_profiles, _by_pasted, _by_log, _by_goroutines, _by_leaks,
+        _by_profile, _by_others, _by_cgroup, _by_container, _by_logged_heap,
     )  # fmt: skip
     for tell in tellers:
         told = tell(diagnosis, facts)
@@ -106,13 +115,29 @@ def _by_heap_profiles(diagnosis: Diagnosis, _: MomentFacts | None) -> _Told | No
     sentence = text("{}{}{}.", _in_use(profile, total), at, since)
     has_risen = total >= diagnosis.thresholds.rise_ratio * earlier
     grew = total - earlier >= MIB and has_risen and has_several
-    return joined(" ", filter(None, (sentence, who_holds(diagnosis, last)))), grew, SMAPS_TOO
+    said = joined(" ", filter(None, (sentence, who_holds(diagnosis, last))))
+    return said, grew, SMAPS_TOO if profile.printed is None else with_the_profile(profile)
+
+
+def _by_pasted(diagnosis: Diagnosis, _: MomentFacts | None) -> _Told | None:
+    """Who holds what, by references; or what was printed of a profile that is no level."""
+    for profiles in reversed(diagnosis.capture.profiles.values()):
+        if (references := profiles.get(REFERENCES)) is not None:
+            return held_words(references), False, WHO_ALLOCATED
+        for profile in profiles.values():
+            if not profile.has_stacks or profile.is_difference:
+                is_of_memory = profile.kind in OF_MEMORY
+                step = with_the_profile(profile) if is_of_memory else NO_BYTES_HERE
+                return pasted_words(profile), False, step
+    return None
 
 
 def _in_use(profile: Profile, total: int) -> Text:
     """The size in use, and how precise it is."""
     if not total:
         return Text("The heap profile has no sample in use: there is too little for its sampling")
+    if profile.printed is not None:
+        return text("The table of go tool pprof has {} in use", size_words(profile, IN_USE))
     least, most = total_bounds(profile) or (total, total)
     error = text(" ({} to {}, for it is sampled)", Bytes(least), Bytes(most))
     is_exact = Bytes(least) == Bytes(most)
@@ -124,6 +149,8 @@ def who_holds(diagnosis: Diagnosis, moment: str) -> Text:
     profile = diagnosis.capture.heap_profiles[moment]
     if IN_USE not in profile.sample_type_names:
         return Text()
+    if not profile.has_stacks:
+        return table_words(profile, IN_USE)
     total = profile.total(IN_USE)
     rows = rows_of(own_code(Stacks.of_profile(profile, IN_USE)).head(HOLDERS))
     worth = [row for row in rows if row["value"] >= WORTH_NAMING * total and row["function"]]

@@ -69,13 +69,18 @@ class ProfileFacts:
 
     @cached_property
     def of_last_process(self) -> Mapping[str, Profile]:
-        """Those with a time, without those of a process before a restart."""
-        return of_last_process(self.capture.heap_profiles)
+        """Those with a time, without those of a process before a restart, and without tables."""
+        return of_last_process(self._profiles)
 
     @cached_property
     def in_order(self) -> Mapping[str, Profile]:
         """The same; where none has a time, those of the last process in the moments' order."""
-        return of_last_process(self.capture.heap_profiles, by_moment=True)
+        return of_last_process(self._profiles, by_moment=True)
+
+    @property
+    def _profiles(self) -> Mapping[str, Profile]:
+        """Those that have everything: a table leaves out rows, so what it lacks may be there."""
+        return {name: one for name, one in self.by_moment.items() if one.printed is None}
 
     # Who allocates
 
@@ -135,7 +140,7 @@ class ProfileFacts:
         With a base to compare with, what changed.
         """
         profile = self.by_moment.get(moment)
-        if profile is None or not has_samples(profile, sample_type):
+        if profile is None or not profile.has_stacks or not has_samples(profile, sample_type):
             return None
         return call_tree(profile, sample_type, base)
 
@@ -215,7 +220,7 @@ class ProfileFacts:
 
         Which is named by a moment or a time; see `find_spike`. KeyError of a moment without one.
         """
-        return find_spike(self.by_moment, at)
+        return find_spike(self._profiles, at)
 
 
 def _that_count(sample_type: str, profiles: Mapping[str, Profile]) -> list[Profile]:
@@ -224,7 +229,8 @@ def _that_count(sample_type: str, profiles: Mapping[str, Profile]) -> list[Profi
 
 def _counts(profile: Profile, word: str) -> bool:
     """Whether it has both objects and bytes of what was allocated, or of what is in use."""
-    return {f"{word}_objects", f"{word}_space"} <= set(profile.sample_type_names)
+    counted = {f"{word}_objects", f"{word}_space"} <= set(profile.sample_type_names)
+    return counted and profile.printed is None
 
 
 def has_samples(profile: Profile, sample_type: str) -> bool:

@@ -26,6 +26,7 @@ from gomem.inputs.metrics.page import looks_like_metrics
 from gomem.inputs.pprof.count_text import looks_like_count_text
 from gomem.inputs.pprof.heap_text import looks_like_heap_text
 from gomem.inputs.pprof.parse import starts_like_pprof
+from gomem.inputs.pprof.printed.parse import looks_like_printed
 from gomem.inputs.processes.parse import looks_like_processes
 from gomem.inputs.runtime_lines.parse import looks_like_runtime_lines
 from gomem.inputs.smaps.parse import kind_of_mappings
@@ -196,6 +197,11 @@ KINDS = (
     Kind(
         "escapes", "go build -gcflags=-m output", _content(looks_like_escapes),
         "escapes.table.read_escapes", frames=("verdicts", "damage"), scope=CAPTURE_SCOPE,
+    ),
+    Kind(
+        "pprof_text", "what go tool pprof printed", _content(looks_like_printed),
+        "pprof.read.read_pprof", frames=_PROFILE,
+        slot=lambda _, parsed: f"pprof_text {parsed.kind}",
     ),
     Kind(
         "pprof", "a pprof profile", _content(starts_like_pprof), "pprof.read.read_pprof",

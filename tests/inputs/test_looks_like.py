@@ -31,7 +31,23 @@ def old_cpu_profile(word, order):
     return struct.pack(f"{order}9{word}", 0, 3, 0, 10000, 0, 1, 2, 0x400, 0x500)
 
 
+PASTED = FIXTURES / "pasted" / "benchstat"
 CASES = [
+    *(
+        (
+            PASTED.joinpath(f"{name}").read_bytes(),
+            f"a table of {tool}",
+            "gomem compare OLD.txt NEW.txt",
+        )
+        for name, tool in (
+            ("benchstat-v1.txt", "benchstat"),
+            ("benchstat-v1-one.txt", "benchstat"),
+            ("benchstat-v2.txt", "benchstat"),
+            ("benchstat-v2.csv", "benchstat"),
+            ("benchcmp.txt", "benchcmp"),
+        )
+    ),
+    (b"GOPERF-METRIC:allocated=1300\nGOPERF-METRIC:time=21\n", "GOPERF-METRIC", "go test -bench"),
     (b"panic: oh\n\nexit status 2\n", "what a program printed as it crashed", "GOTRACEBACK=all"),
     (b"orders profile: total 9\n1 @ 0x4\n", "a profile of counts in text", "?debug=0"),
     (b"heap profile:  1: 2 [ 1: 2] @ growthz\n 1: 2 [1: 2] @ 0x4\n", "growthz", "pprof -proto"),

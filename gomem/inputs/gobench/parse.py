@@ -11,7 +11,9 @@ Quirks        The number behind the name's last dash is GOMAXPROCS, which go tes
               With -v the name also stands on a line of its own, without numbers.
               go test runs BenchmarkX and not Benchmarkx, but other tools that write the format do,
               and x/perf's benchfmt reads it. `Benchmarking is fun` is a word of somebody's log: a
-              name that goes on in lower case counts only before a whole result, per something.
+              name that goes on in lower case counts only before a whole result, whose unit is per
+              something (`ns/op`) or of something (`text-bytes`).
+              benchcmp's table begins its lines alike, with old, new and delta: none is a result.
               Whoever pastes results indents some; benchfmt passes these over, and they are read
               here where they are whole.
 """
@@ -41,10 +43,12 @@ NUMBERS_ALONE = re.compile(r" *\d+[ \t]+\S+[ \t]+[^\s/]+/op(?:\s.*)?")
 CONFIGURATION = re.compile(r"([^\W\dA-Z_][^\sA-Z:]*):(?:[ \t]+(.*))?")
 FAILED = re.compile(r"\s*--- FAIL: (Benchmark\S+)")
 ANY_RESULT = re.compile(
-    rb"^([ \t]*)Benchmark(?:(?![a-z])\S*[ \t]+\d+[ \t]+[-+.\dIN]\S*[ \t]+\S"
-    rb"|\S*[ \t]+\d+[ \t]+[-+.\dIN]\S*[ \t]+[^\s/]+/\S)",
+    rb"^([ \t]*)Benchmark(?:(?![a-z])\S*[ \t]+\d+[ \t]+[-+.\dIN]\S*[ \t]+[^\s\d+~.-]"
+    rb"|\S*[ \t]+\d+[ \t]+[-+.\dIN]\S*[ \t]+[^\s\d+~.-][^\s/-]*[/-]\S)",
     re.MULTILINE,
 )
+UNIT_OF_RESULT = re.compile(r"[^\s/-]+[/-]\S+")  # that no word of prose is
+COMPARED = re.compile(r"\s*Benchmark\S*\s+[\d.]+\s+[\d.]+\s+(?:[-+]?[\d.]+(?:%|x)|~)\s*")
 UNIT_WORD = re.compile(r"[^\s*/-]+|[*/]")
 
 # As printed: the base unit that it becomes, and the factor. x/perf's benchunit has the same two.
@@ -150,6 +154,8 @@ class _Reader:
     _torn: tuple[str, Damage] | None = None  # a name whose numbers may still come, else damage
 
     def read(self, number: int, line: str) -> None:
+        if COMPARED.fullmatch(line):
+            return  # of benchcmp's table
         is_named = NAME.match(line) is not None
         is_result = is_named and not WORD.match(line)
         if is_result or ((is_named or line[:1] in {" ", "\t"}) and _is_whole_result(line.split())):
@@ -233,7 +239,7 @@ class _Reader:
 def _is_whole_result(words: list[str]) -> bool:
     if not words or NAME.match(words[0]) is None or _problem(words[1:]):
         return False
-    return WORD.match(words[0]) is None or "/" in words[3]
+    return WORD.match(words[0]) is None or UNIT_OF_RESULT.fullmatch(words[3]) is not None
 
 
 def _problem(numbers: list[str]) -> str:

@@ -21,6 +21,18 @@ _KINDS = {
     ("threadcreate",): "threadcreate",
     ("samples", "cpu"): "cpu",
 }
+REFERENCE_TYPES = ("inuse_objects", "inuse_space")
+_REFERENCE = re.compile(r"(?<=[\w\]$.]) \(.+\)$|^\$(?:map(?:key|val)|sub_objects)\b")
+_PRINTED_KINDS = {
+    **dict.fromkeys(("inuse_space", "inuse_objects"), "heap"),
+    **dict.fromkeys(("alloc_space", "alloc_objects"), "allocs"),
+    **dict.fromkeys(("cpu", "samples"), "cpu"),
+    **dict.fromkeys(("delay", "contentions"), "contention"),
+    "space": "bytes",
+    "goroutine": "goroutine",
+    "goroutineleak": "goroutineleak",
+    "threadcreate": "threadcreate",
+}
 _GOROOT = re.compile(
     r"(?:/|@v0\.0\.1-)(go1\.\d+(?:\.\d+)?(?:rc\d+|beta\d+)?)(?:\.[a-z0-9]+-[a-z0-9]+)?/src/"
 )
@@ -29,11 +41,40 @@ _GOROOT = re.compile(
 def kind_of(profile: Profile) -> str:
     """What was profiled; see `Profile.kind`."""
     types = tuple(profile.sample_type_names)
+    if profile.printed is not None:
+        return _kind_of_printed(profile)
     if types == ("contentions", "delay"):
         return _kind_of_contention(profile)
+    if types == REFERENCE_TYPES and _has_references(profile.columns):
+        return "references"
     if set(types) >= HEAP_TYPES:
         return "allocs" if profile.default_sample_type.startswith("alloc_") else "heap"
     return _KINDS.get(types, "heap" if "inuse_space" in types else "other")
+
+
+def _has_references(columns: PprofColumns) -> bool:
+    """Whether its stacks are references, as cloudwego/goref writes them from a process's memory.
+
+    The frames are variables, fields and map entries, with their types: `cache (map[string][]uint8)`
+    or `$mapval. ([]uint8)`. They have no address, file, line or mapping, and nothing was sampled.
+    """
+    functions, locations = columns.functions, columns.locations
+    strings = columns.strings
+    says_more = (
+        columns.period or columns.period_type.type or columns.time_nanos
+        or locations.address.any() or functions.file.any() or locations.line_number.any()
+        or (locations.mapping >= 0).any() or columns.labels.sample.size
+    )  # fmt: skip
+    return not says_more and any(_REFERENCE.search(strings[name]) for name in functions.name)
+
+
+def _kind_of_printed(profile: Profile) -> str:
+    """By the sample types that were printed; their bytes alone do not say what they are."""
+    if profile.is_difference:
+        return "difference"
+    types = profile.sample_type_names
+    known = next((_PRINTED_KINDS[name] for name in types if name in _PRINTED_KINDS), "other")
+    return _kind_of_contention(profile) if known == "contention" else known
 
 
 def _kind_of_contention(profile: Profile) -> str:

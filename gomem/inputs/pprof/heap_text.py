@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import json
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -33,12 +33,14 @@ from gomem.inputs.pprof.columns import (
     ValueType,
     offsets_of,
 )
+from gomem.inputs.pprof.memory_map import SENTINELS, mapped_in, mappings_of, placed
 from gomem.inputs.unwrap import plain_texts
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from gomem.inputs.pprof.columns import Location
+    from gomem.inputs.pprof.memory_map import Mapped
 
 _HEADER = re.compile(
     rb"\s*heap profile: *\d+: *-?\d+ *\[ *\d+: *-?\d+ *\] *@ *(heap\w*)(?:/(\d{1,18}))?"
@@ -55,7 +57,6 @@ _RING = re.compile(rb"\[[\d ]*\]")
 _NUMBER = re.compile(rb"-?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?")
 
 MEMSTATS = b"# runtime.MemStats"
-LIBRARIES = b"MAPPED_LIBRARIES:"
 STRINGS = ("", "alloc_objects", "count", "alloc_space", "bytes", "inuse_objects", "inuse_space")
 SAMPLE_TYPES = tuple(
     ValueType(f"{word}_{what}", unit)
@@ -239,7 +240,7 @@ class _HeapReader(TextReader):
         for number, line in enumerate(below.split(b"\n"), start=first):
             if self.values and (frame := frame_of(line)) is not None:
                 self.frames.append(frame)
-            elif line.startswith(LIBRARIES):
+            elif line.startswith(SENTINELS):
                 return
             elif record := _RECORD.fullmatch(line.strip()):
                 # Scaling is by rate / size at most; the runtime's own counts come nowhere near.
@@ -256,8 +257,19 @@ class _HeapReader(TextReader):
     def _columns(self) -> PprofColumns:
         raw = np.array(self.values, np.int64).reshape(-1, 4)
         value = np.hstack([_scaled(raw[:, :2], self._rate), _scaled(raw[:, 2:], self._rate)])
+        mapped = self._mapped()
+        mappings = mappings_of(mapped, self.string)
         period_type = ValueType("space", "bytes")
-        return self.columns(SAMPLE_TYPES, value, _size_labels(raw), period_type, self._rate)
+        labels = _size_labels(raw)
+        columns = self.columns(SAMPLE_TYPES, value, labels, period_type, self._rate)
+        locations = replace(columns.locations, mapping=placed(columns.locations.address, mapped))
+        return replace(columns, locations=locations, mappings=mappings)
+
+    def _mapped(self) -> list[Mapped]:
+        """The memory map behind the records, as C++ programs write it."""
+        places = (self.data.find(b"\n" + sentinel) for sentinel in SENTINELS)
+        begin = max(places)
+        return mapped_in(self.data[begin:]) if begin >= 0 else []
 
 
 def _located(

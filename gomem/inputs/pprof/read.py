@@ -11,6 +11,7 @@ from gomem.inputs.pprof.count_text import looks_like_count_text, parse_count_tex
 from gomem.inputs.pprof.folded import parse_folded
 from gomem.inputs.pprof.heap_text import looks_like_heap_text, parse_heap_text
 from gomem.inputs.pprof.parse import parse_pprof
+from gomem.inputs.pprof.printed.parse import looks_like_printed, parse_printed
 from gomem.inputs.pprof.table import Profile
 from gomem.inputs.unwrap import plain_texts, read_plain
 from gomem.inputs.wrong_file import name_another
@@ -20,11 +21,13 @@ from gomem.text import Quoted, text
 if TYPE_CHECKING:
     from gomem.sources.artefact import Readable, Source
 
-PROFILE_KINDS = ("pprof", "heap_text", "count_text")
+PROFILE_KINDS = ("pprof", "heap_text", "count_text", "pprof_text")
 
 
 def read_pprof(readable: Readable) -> Profile:
     """Read a pprof profile of any kind, compressed or not, or one of heap or counts in text.
+
+    What `go tool pprof` printed of one is read, too: see `Profile.printed`.
 
     FormatError where it is no profile, or not a whole one.
     """
@@ -35,7 +38,8 @@ def read_pprof(readable: Readable) -> Profile:
     try:
         columns, damage = parse_pprof(source.data, source=source.name)
     except FormatError as error:
-        pasted = (_read_text(source, plain.data) for plain in plain_texts(source.data))
+        texts = (source.data, *(plain.data for plain in plain_texts(source.data)))
+        pasted = (_read_text(source, text) or _read_printed(source, text) for text in texts)
         for profile in filter(None, pasted):
             return profile
         for cause in source.damage:  # the bytes before the profile's own end
@@ -73,6 +77,21 @@ def _read_text(source: Source, data: bytes) -> Profile | None:
         counted, damaged, _ = read_plain(source, looks_like_count_text, parse_count_text)
         return Profile(source.name, counted.columns, damaged, header_total=counted.total)
     return None
+
+
+def _read_printed(source: Source, data: bytes) -> Profile | None:
+    """The profile that `go tool pprof` printed, if a file is that by these bytes of it."""
+    if not looks_like_printed(data):
+        return None
+    found, damaged, _ = read_plain(source, looks_like_printed, parse_printed)
+    return Profile(
+        source.name,
+        found.columns,
+        damaged,
+        totals=found.totals,
+        is_difference=found.is_difference,
+        printed=found.printed,
+    )
 
 
 def _read_heap_text(source: Source) -> Profile:

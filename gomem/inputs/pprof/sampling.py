@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 FloatArray = NDArray[np.float64]
 
+ALL_FOLLOWED = "references are followed, not sampled: the numbers are exact"
 CUT_OFF = 0.5  # what a number has lost on average that was cut to a whole one
 SMALL_COUNT = 100  # objects: below, a size is better had from the bytes than from bytes / objects
 # A bucket is Go's if the count behind it gives its two numbers back. Both were cut to whole
@@ -28,6 +29,8 @@ BYTES_TOLERANCE = 2.0
 
 def sampling_of(profile: Profile, sample_type: str) -> Sampling | str:
     """Recover what was seen behind each sample of one of a heap profile's types, or say why not."""
+    if profile.printed is not None:
+        return profile.printed.note(profile.sample_type(sample_type))
     reason = _not_sampled(profile, sample_type)
     if reason:
         return reason
@@ -58,7 +61,8 @@ def _spread(part: FloatArray, there: NDArray[np.int64], samples: int) -> FloatAr
 def _not_sampled(profile: Profile, sample_type: str) -> str:
     """Why a sample type's numbers have no sampling error that is known; empty if they have."""
     if profile.kind not in {"heap", "allocs"}:
-        return f"a {profile.kind} profile is not sampled by allocated bytes"
+        is_sampled = f"a {profile.kind} profile is not sampled by allocated bytes"
+        return ALL_FOLLOWED if profile.kind == "references" else is_sampled
     if sample_type.partition("_")[2] not in {"objects", "space"}:
         return f"{sample_type} is not one of Go's heap sample types"
     pairs = {kind.type for kind in profile.sample_types}

@@ -147,6 +147,7 @@ def top_sites(
         weights += sampling.parts
     flat, *behind_flat = map(nodes.flat, weights)
     cumulative, *behind_cum = nodes.cum_of_each(weights)
+    cumulative = profile.with_printed(cumulative, nodes, sample_type)
     top = top_of(nodes, flat, cumulative, by_cum=cum, n=n)
     return AllocationSites(
         sample_type=chosen.type,

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from gomem.errors import Damage
     from gomem.inputs.memstats.table import MemStats
     from gomem.inputs.pprof.columns import PprofColumns, ValueType
+    from gomem.inputs.pprof.printed.tables import Printed
 
 
 @dataclass(frozen=True)
@@ -49,6 +50,7 @@ class Profile(WithDamage):
             profile keeps the total of the whole.
         undropped: Its fields with the frames that its `drop_frames` leaves out, if there are any.
         is_difference: Whether it is what one profile has more than another.
+        printed: What a table of `go tool pprof` says beside its rows, where it was read from one.
     """
 
     source: str
@@ -60,6 +62,7 @@ class Profile(WithDamage):
     undropped: PprofColumns | None = None
     is_difference: bool = False
     header_total: int | None = None
+    printed: Printed | None = None
 
     @property
     def sample_types(self) -> tuple[ValueType, ...]:
@@ -95,9 +98,18 @@ class Profile(WithDamage):
         """What the period counts, and its unit; both empty if the profile does not say."""
         return self.columns.period_type
 
+    @property
+    def has_stacks(self) -> bool:
+        """Whether its stacks say who called whom; a table has few or none."""
+        return self.printed is None or self.printed.has_stacks
+
     @cached_property
     def kind(self) -> str:
-        """heap, allocs, goroutine, goroutineleak, threadcreate, cpu, mutex, block or other."""
+        """heap, allocs, goroutine, goroutineleak, threadcreate, cpu, mutex, block or other.
+
+        `references` says who holds what, as goref writes it. Of a table that was printed, it may
+        also be `difference`, or `bytes` where it does not say whether they are in use.
+        """
         return kind_of(self)
 
     @cached_property
@@ -200,7 +212,16 @@ class Profile(WithDamage):
     ) -> Top:
         """The same as columns, without intervals or a frame; see `top`."""
         values, nodes = self.values(sample_type), self.nodes(granularity)
-        return top_of(nodes, nodes.flat(values), nodes.cum(values), by_cum=cum, n=n)
+        cumulative = self.with_printed(nodes.cum(values), nodes, sample_type)
+        return top_of(nodes, nodes.flat(values), cumulative, by_cum=cum, n=n)
+
+    def with_printed(
+        self, cum: NDArray[np.int64], nodes: Nodes, sample_type: str | None = None
+    ) -> NDArray[np.int64]:
+        """The cum of nodes: what a table says, if this was read from one; else as its stacks do."""
+        if self.printed is None:
+            return cum
+        return self.printed.cum_of(self.sample_type(sample_type).type, nodes, cum)
 
     def tree(
         self,
@@ -216,6 +237,8 @@ class Profile(WithDamage):
         With a pattern, only frames in whose name it is found, as `-peek` has it; of n frames, or
         all. ValueError as of `top`, or where RE2 refuses the pattern.
         """
+        if not self.has_stacks:
+            raise ValueError("a table of go tool pprof has no stacks; the profile itself has them")
         values, nodes = self.values(sample_type), self.nodes(granularity)
         rows = self.top_rows(sample_type, granularity, cum=cum, n=n).node
         tree = tree_of(nodes, values, rows, self.total(sample_type), pattern)
@@ -301,6 +324,8 @@ class Profile(WithDamage):
         `-base`, which is for two readings of counts that only grow. If asked to `normalize`, this
         profile is scaled first, so that both have the same sums.
         """
+        if (self.printed is None) != (base.printed is None):
+            raise ValueError("a table of go tool pprof against a profile: only two tables compare")
         own, other = self.undropped or self.columns, base.undropped or base.columns
         columns = filters.without_dropped(difference(own, other, normalize=normalize))
         damaged = (*self.damaged, *base.damaged)
@@ -308,11 +333,18 @@ class Profile(WithDamage):
         totals = None
         if as_diff_base and any(of_base):
             totals = tuple(total or own for total, own in zip(of_base, of_all, strict=True))
-        return Profile(self.source, columns, damaged, totals=totals, is_difference=True)
+        printed = None
+        if self.printed is not None and base.printed is not None:
+            printed = self.printed.less(base.printed)
+        return Profile(
+            self.source, columns, damaged, totals=totals, is_difference=True, printed=printed
+        )
 
     def merge(self, *others: Profile) -> Profile:
         """This profile and others as one, samples of one stack and labels added; or ValueError."""
         profiles = (self, *others)
+        if any(profile.printed is not None for profile in profiles):
+            raise ValueError("a table of go tool pprof leaves rows out, so it cannot be added up")
         summed = merged([profile.undropped or profile.columns for profile in profiles])
         damaged = tuple(damage for profile in profiles for damage in profile.damaged)
         return Profile(self.source, filters.without_dropped(summed), damaged)

@@ -83,4 +83,5 @@ def _figure(caption: str, tree: Callable[[], CallTree | None], name: str) -> Fig
 
 
 def _has(profile: Profile, sample_type: str) -> bool:
-    return sample_type in profile.sample_type_names and profile.total(sample_type) != 0
+    has_any = sample_type in profile.sample_type_names and profile.total(sample_type) != 0
+    return has_any and profile.has_stacks

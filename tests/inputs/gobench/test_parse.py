@@ -298,3 +298,35 @@ def test_an_indented_line_is_a_result_where_it_is_a_whole_one(line, is_result):
     parsed, _ = parse_gobench(f"BenchmarkA-8 1 2 ns/op\n{line}\n".encode(), source="b")
 
     assert (2 if is_result else 1) == len(parsed.measurements.name)
+
+
+@pytest.mark.parametrize(
+    ("line", "is_result"),
+    [
+        ("Benchmarkuber_zap_total 1 10149055 total-bytes", True),
+        ("Benchmarkkanzi 1 2.5 build-real-sec 12 build-user-sec", True),
+        ("Benchmarking 100 5 times", False),
+        ("Benchmarking 100 5 minutes - done", False),
+    ],
+)
+def test_a_lower_case_name_is_read_by_a_unit_that_is_no_word(line, is_result):
+    """
+    golang.org/x/benchmarks' bent writes sizes of programs so.
+    """
+    assert is_result == looks_like_gobench(f"{line}\n".encode())
+    bench, damage = parse(RESULT, line)
+    assert (is_result, []) == (2 in bench.measurements.line.tolist(), damage)
+
+
+@pytest.mark.parametrize("delta", ["+33.73%", "-9.76%", "~", "1.34x", "+0.00%"])
+def test_a_line_of_benchcmp_is_no_result(delta):
+    """
+    Its old number is no iteration count, its new one no measurement, its delta no unit.
+    """
+    line = f"BenchmarkFlate-8     88082     117794     {delta}"
+
+    assert not looks_like_gobench(f"benchmark  old ns/op  new ns/op  delta\n{line}\n".encode())
+    bench, damage = parse(RESULT, line)
+    assert ({1}, []) == (set(bench.measurements.line.tolist()), damage)
+    with pytest.raises(FormatError):
+        parse_gobench(f"{line}\n".encode(), source="bench.txt")

@@ -1,0 +1,174 @@
+"""What profiles say that are no heap profiles: tables of `go tool pprof`, and references.
+
+A table has functions with what each allocated, alone and with its callees; it has no stacks. So the
+program's own function behind a library's is not known, but which of its own functions stand above.
+References say who holds the heap, and nothing of who allocated it.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from gomem.analysis.profiles.known_sites import known_sites
+from gomem.analysis.profiles.references import roots
+from gomem.causes.commands import TAKE_HEAP_PROFILE, with_files
+from gomem.inputs.pprof.calls.names import can_be_mended
+from gomem.text import (
+    Bytes,
+    BytesChange,
+    Count,
+    Function,
+    Quoted,
+    Seconds,
+    Share,
+    Text,
+    joined,
+    text,
+)
+
+if TYPE_CHECKING:
+    from gomem.inputs.pprof.calls.nodes import Top
+    from gomem.inputs.pprof.table import Profile
+
+IN_USE = "inuse_space"
+NAMED = 3  # functions and roots
+WORTH_NAMING = 0.05  # of the total
+MOSTLY = 0.5  # of the total
+SAID_ROUNDING = 0.005  # of the total: a smaller one is below the digits that a sentence has
+STARTS = frozenset({"main.main", "runtime.main", "runtime.goexit"})  # which are above everything
+IS_USED = {
+    "inuse_space": "in use",
+    "inuse_objects": "objects in use",
+    "alloc_space": "allocated since the start",
+    "alloc_objects": "objects allocated since the start",
+    "goroutine": "goroutines",
+    "cpu": "of CPU time",
+}
+
+
+def pasted_words(profile: Profile) -> Text:
+    """The total of a table that is no level of what is in use, and who has most of it."""
+    kind = profile.default_sample_type
+    if profile.is_difference:
+        return joined(" ", (Text("The table of go tool pprof is a difference."), _changed(profile)))
+    size, who = size_words(profile, kind), table_words(profile, kind)
+    if profile.kind == "bytes":
+        unsaid = "It does not say whether that is in use or was allocated since the start."
+        return joined(" ", filter(None, (_has(text("{}", size)), Text(unsaid), who)))
+    counted = IS_USED.get(kind, f"of {kind}")
+    return joined(" ", filter(None, (_has(text("{} {}", size, counted)), who)))
+
+
+def size_words(profile: Profile, kind: str) -> Text:
+    """The total, and by how much its rounding leaves it open, where that shows."""
+    assert profile.printed is not None
+    total, off = profile.total(kind), profile.printed.total_rounding.get(kind, 0)
+    size = _amount(profile, kind, total)
+    if off <= SAID_ROUNDING * total:
+        return size
+    return text("{} (rounded, ±{})", size, _amount(profile, kind, off))
+
+
+def table_words(profile: Profile, kind: str) -> Text:
+    """Who has most of a table's total, its own functions above, what some sites are known for."""
+    top, total = profile.top_rows(kind), profile.total(kind)
+    if not total:
+        return Text()
+    flat = dict(zip(top.function, top.flat.tolist(), strict=True))
+    named = [name for name in list(flat)[:NAMED] if flat[name] >= WORTH_NAMING * total]
+    if kind == "goroutine":
+        named = []  # the function that parks them all
+    elif not named:
+        named = [name for name in list(flat)[:1] if flat[name]]
+    said: list[Text] = []
+    if named:
+        parts = (text("{} ({})", Function(name), Share(flat[name] / total)) for name in named)
+        first = "Most is by" if flat[named[0]] > MOSTLY * total else "The largest shares are by"
+        first = "The largest of its rows is" if flat[named[0]] < WORTH_NAMING * total else first
+        said.append(text("{} {}.", first, joined(", ", parts)))
+    if not any(map(can_be_mended, named)):
+        said += _above(top, total)
+    if kind.startswith("inuse"):
+        known = known_sites(dict(zip(top.function, top.cum.tolist(), strict=True)), total)
+        said += [text("{} {}.", Function(site.function), site.what) for site in known]
+    return joined(" ", said)
+
+
+def _above(top: Top, total: int) -> list[Text]:
+    """The program's own function that is nearest to most of it: that with the least such cum."""
+    cums = zip(top.function, top.cum.tolist(), strict=True)
+    own = [(cum, name) for name, cum in cums if can_be_mended(name) and name not in STARTS]
+    worth = [pair for pair in own if pair[0] > MOSTLY * total]
+    cum, name = min(worth, default=max(own, default=(0, "")))
+    if cum < WORTH_NAMING * total:
+        return []
+    return [text("{} has {} with its callees.", Function(name), Share(cum / total))]
+
+
+def _changed(profile: Profile) -> Text:
+    """Which functions have more than in the profile that was subtracted, and which less."""
+    kind = profile.default_sample_type
+    top = profile.top_rows(kind)
+    rows = [
+        (flat, name) for name, flat in zip(top.function, top.flat.tolist(), strict=True) if flat
+    ]
+    least = WORTH_NAMING * max((abs(flat) for flat, _ in rows), default=0)
+    sides = {
+        "More": [row for row in rows if row[0] > 0],
+        "Less": [row for row in rows if row[0] < 0],
+    }
+    said = (
+        text(
+            "{} {} by {}.",
+            word,
+            IS_USED.get(kind, "bytes" if kind == "space" else f"of {kind}"),
+            joined(", ", (_change(profile, kind, *row) for row in side[:NAMED])),
+        )
+        for word, found in sides.items()
+        if (side := [row for row in found if abs(row[0]) >= least])
+    )
+    return joined(" ", said)
+
+
+def _change(profile: Profile, kind: str, flat: int, name: str) -> Text:
+    is_bytes = profile.sample_type(kind).unit == "bytes"
+    size = BytesChange(flat) if is_bytes else _amount(profile, kind, flat)
+    return text("{} ({})", Function(name), size)
+
+
+def held_words(profile: Profile) -> Text:
+    """Who holds the heap, by references."""
+    total = profile.total(IN_USE)
+    if not total:
+        return Text("The profile of references has nothing in it.")
+    worth = [root for root in roots(profile)[:NAMED] if root.held_bytes >= WORTH_NAMING * total]
+    parts = (text("{} ({})", Quoted(root.name), Share(root.held_bytes / total)) for root in worth)
+    first = "Most is held by" if worth and worth[0].held_bytes > MOSTLY * total else "Held by"
+    held = text("{} {}.", first, joined(", ", parts)) if worth else Text()
+    through = Text()
+    if worth and worth[0].through:
+        path = joined(" → ", (Quoted(name) for name in worth[0].through[:NAMED]))
+        through = text("Most of it hangs below {}.", path)
+    whole = text("References reach {} of the heap (followed, not sampled).", Bytes(total))
+    return joined(" ", filter(None, (whole, held, through)))
+
+
+def with_the_profile(profile: Profile) -> Text:
+    """The next step: the profile itself has what its table leaves out."""
+    saved = "" if profile.printed is None else profile.printed.saved
+    command = with_files("gomem report {}", saved) if saved else TAKE_HEAP_PROFILE
+    return text("{} The profile itself has stacks and says how sure each number is.", command)
+
+
+WHO_ALLOCATED = text("{} It says who allocated what is held.", TAKE_HEAP_PROFILE)
+
+
+def _has(what: Text) -> Text:
+    return text("The table of go tool pprof has {}.", what)
+
+
+def _amount(profile: Profile, kind: str, value: int) -> Text:
+    unit = profile.sample_type(kind).unit
+    if unit == "nanoseconds":
+        return Seconds(value * 1e-9)
+    return Bytes(value) if unit == "bytes" else Count(value)

@@ -1,0 +1,98 @@
+"""The memory map behind a legacy profile in text: which file each address lies in.
+
+Written by    tcmalloc, after `MAPPED_LIBRARIES:`, as /proc/self/maps; other C++ servers, after
+              `--- Memory map: ---`, as `00400000-00fcb000: $source/server`, `source=/home` above.
+Described in  google/pprof, profile/legacy_profile.go.
+Quirks        Of a file, the parts that are executed count; neighbours of one file are one mapping.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from gomem.inputs.pprof.columns import Mappings
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import NDArray
+
+SENTINELS = (b"MAPPED_LIBRARIES:", b"--- Memory map: ---")
+_RANGE = r"\s*(?:0x)?([0-9a-f]{1,16})[\s-]\s*(?:0x)?([0-9a-f]{1,16}):?"
+_PROC = re.compile(_RANGE + r"\s+([-rwxps]{3,4})\s+([0-9a-f]+)\s+[0-9a-f]+:[0-9a-f]+\s+\d+\s*(.*)")
+_BRIEF = re.compile(_RANGE + r"(?:\s+([-rwxps]{3,4}))?\s+(\S+)(?:\s+\(@([0-9a-f]+)\))?.*")
+_SETTING = re.compile(r"\s*(\w+)=(\S*)\s*")
+_LIBRARY = re.compile(r"[.]so$|[.]so[._][0-9]+")
+
+
+@dataclass(frozen=True)
+class Mapped:
+    """A part of the address space."""
+
+    start: int
+    limit: int
+    offset: int
+    file: str
+
+
+def mapped_in(text: bytes) -> list[Mapped]:
+    """What a memory map says of executed files, the program itself first."""
+    found: list[Mapped] = []
+    settings: dict[str, str] = {}
+    for line in text.decode("utf-8", "backslashreplace").splitlines():
+        if setting := _SETTING.fullmatch(line):
+            settings[setting[1]] = setting[2]
+            continue
+        one = _mapped(line, settings)
+        if one is None:
+            continue
+        if found and found[-1].file == one.file and found[-1].limit == one.start:
+            found[-1] = replace(found[-1], limit=one.limit)
+        else:
+            found.append(one)
+    programs = (place for place, one in enumerate(found) if _is_program(one.file))
+    if (place := next(programs, 0)) > 0:
+        found[0], found[place] = found[place], found[0]
+    return found
+
+
+def _mapped(line: str, settings: dict[str, str]) -> Mapped | None:
+    if found := _PROC.fullmatch(line):
+        start, limit, permissions, offset, file = found.groups()
+    elif found := _BRIEF.fullmatch(line):
+        start, limit, permissions, file, offset = found.groups()
+    else:
+        return None
+    if permissions and "x" not in permissions:
+        return None
+    for name, value in settings.items():
+        file = file.replace(f"${name}", value)
+    return Mapped(int(start, 16), int(limit, 16), int(offset or "0", 16), file.strip())
+
+
+def _is_program(file: str) -> bool:
+    name = file.replace("(deleted)", "").strip()
+    return bool(name) and not name.startswith("[") and _LIBRARY.search(name) is None
+
+
+def mappings_of(mapped: list[Mapped], string: Callable[[str], int]) -> Mappings:
+    """The same as a profile's mappings; `string` numbers texts."""
+    return Mappings.of(
+        [
+            (one.start, one.limit, one.offset, string(one.file), 0, False, False, False, False)
+            for one in mapped
+        ]
+    )
+
+
+def placed(addresses: NDArray[np.uint64], mapped: list[Mapped]) -> NDArray[np.int32]:
+    """Of each address the first mapping that it lies in; -1 if in none."""
+    found = np.full(len(addresses), -1, np.int32)
+    for row, one in reversed(list(enumerate(mapped))):
+        limit = np.uint64(min(one.limit, 2**64 - 1))
+        found[(addresses >= np.uint64(one.start)) & (addresses < limit) & (addresses > 0)] = row
+    return found

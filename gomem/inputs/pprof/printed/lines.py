@@ -1,0 +1,162 @@
+"""The lines that `go tool pprof` prints: rows of `top`, `tree` and `list`, stacks, what is around.
+
+Written by    google/pprof, internal/report/report.go and source.go; Perl's pprof before Go 1.4.
+Quirks        A number has two decimals and loses them where they are `.00`; `0` has no unit.
+              `(inline)` and `(partial-inline)` follow a name in `top` and in stacks.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta, timezone
+
+FACTORS = {
+    **{unit: 1 << 10 * step for step, unit in enumerate(("B", "kB", "MB", "GB", "TB", "PB"))},
+    "KB": 1 << 10,
+    "ns": 1,
+    "us": 10**3,
+    "µs": 10**3,
+    "μs": 10**3,
+    "ms": 10**6,
+    "s": 10**9,
+    "mins": 60 * 10**9,
+    "hrs": 3600 * 10**9,
+    "days": 86400 * 10**9,
+}
+IN_BYTES = frozenset({"B", "kB", "KB", "MB", "GB", "TB", "PB"})
+
+_UNIT = "|".join(sorted(FACTORS, key=len, reverse=True))
+_AMOUNT = rf"-?\d+(?:\.\d+)?(?:{_UNIT})?"
+_PER_CENT = r"-?\d+(?:\.\d*)?(?:e[-+]?\d+)?%"
+_SHARES = rf"({_PER_CENT})\s+{_PER_CENT}\s+({_AMOUNT})\s+({_PER_CENT})"
+
+TREE_RULE = 20  # characters of a rule left of its cross, of a tree at least
+AMOUNT = re.compile(rf"(-?\d+(\.\d+)?)({_UNIT})?")
+LEGEND = re.compile(r"\s*flat\s+flat%\s+sum%\s+cum\s+cum%.*")
+NAMELESS = re.compile(rf"\s*({_AMOUNT})\s+{_SHARES}\s*")
+ROW = re.compile(rf"{NAMELESS.pattern[:-3]}\s+(?!\|)(\S.*?)\s*")
+NODE = re.compile(rf"\s*({_AMOUNT})\s+{_SHARES}\s*\|\s*(\S.*?)\s*")
+EDGE = re.compile(rf"\s*({_AMOUNT})\s+{_PER_CENT}\s*\|\s*(\S.*?)\s*")
+TORN = re.compile(rf"\s*{_AMOUNT}\s+{_PER_CENT}(?:\s+[\d.].*)?|\s*{_AMOUNT}\s+[\d.]+")
+RULE = re.compile(r"\s*-{6,}\+-{6,}\s*")
+STACK = re.compile(rf"\s*({_AMOUNT})\s{{2,}}(\S.*?)\s*")
+LABEL = re.compile(r"\s*[^\s:]+: {2}\S.*")
+ROUTINE = re.compile(r"\s*ROUTINE =+ (.+) in (\S.*?)\s*")
+ROUTINE_SUMS = re.compile(
+    rf"\s*({_AMOUNT})\s+({_AMOUNT})\s+\(flat, cum\)\s+{_PER_CENT} of Total\s*"
+)
+SOURCE = re.compile(rf"\s*({_AMOUNT}|\.)\s+({_AMOUNT}|\.)\s+(\d+):.*")
+INLINED = re.compile(r" \((?:partial-)?inline\)$")
+PLACE = re.compile(r"(\S.*) (\S+):(\d+)(?::\d+)?")  # of a row of -lines
+
+SHOWN = re.compile(
+    rf"\s*Showing nodes accounting for ({_AMOUNT}), (?:{_PER_CENT}) of ({_AMOUNT}) total\s*"
+    rf"|\s*({_AMOUNT}) of ({_AMOUNT}) total \(\s*{_PER_CENT}\)\s*"
+)
+TOTAL = re.compile(rf"\s*Total: ({_AMOUNT})(?: (MB|GB|kB|samples|objects))?\s*")
+TYPE = re.compile(r"\s*Type: (\w+)\s*")
+TIME = re.compile(r"\s*Time: (.+?)\s*")
+FILE = re.compile(r"\s*File: (\S.*?)\s*")
+SAVED = re.compile(r"\s*Saved profile in (\S.*?)\s*")
+BUILD_ID = re.compile(r"\s*Build ID: (\S+)\s*")
+CHOSEN = re.compile(r"(?:^|[\s-])(?:sample_index=)?((?:inuse|alloc)_(?:space|objects))\b")
+OF_DIFFERENCE = re.compile(r"\s-{1,2}(?:diff_)?base[= ]|[?&]seconds=\d+")
+DURATION = re.compile(r"\s*Duration: .*")
+PROMPT = re.compile(
+    r"\s*(?:[$#>] )?(?:\(pprof\)\s*)+(.*)"
+)  # a command, or what one printed that was not typed
+COMMAND = re.compile(
+    r"\s*(?:Fetching profile|Saved profile in).*|.*\bgo tool pprof\b.*"
+    r"|(?:[^\n]{0,60}[$#>%] +)?pprof +[-/\w].*"
+)
+AROUND = re.compile(
+    r"\s*(?:Fetching (?:profile|\d+ )|Saved profile in|Entering interactive|File: |Build ID: |Doc: "
+    r"|Type: |Time: |Duration: |Active filters:|Showing |Dropped \d+ |Total: |\(pprof\)|Error: "
+    r"|Local symbolization failed|Some binary filenames|Use -|Main binary|No source information"
+    r"|See https://git\.io/|Generating report|PROFILE).*"
+)
+_DEFAULT_TYPES = (
+    (re.compile(r"/debug/pprof/allocs\b"), "alloc_space"),
+    (re.compile(r"/debug/pprof/heap\b|\.inuse_space\.\d+\.pb|\bpprof\.heap\."), "inuse_space"),
+)
+_TIME_FORMS = (
+    (re.compile(r"(\d{4}-\d\d-\d\d \d\d:\d\d:\d\d) (\S+)"), "%Y-%m-%d %H:%M:%S"),
+    (re.compile(r"(\w{3} \d{1,2}, \d{4} at \d{1,2}:\d\d[ap]m) \((\S+)\)"), "%b %d, %Y at %I:%M%p"),
+)
+_ZONE = re.compile(r"([+-])(\d\d):?(\d\d)?")
+
+
+@dataclass(frozen=True, slots=True)
+class Amount:
+    """A number as pprof prints it."""
+
+    value: int  # in the base unit
+    rounding: int  # by how much it may be off
+    unit: str  # as printed; empty of counts, and of 0
+
+    def plus(self, other: Amount) -> Amount:
+        """Both together."""
+        value, rounding = self.value + other.value, self.rounding + other.rounding
+        return Amount(value, rounding, self.unit or other.unit)
+
+
+def amount_of(text: str, unit: str = "") -> Amount:
+    """The amount that a text is, `.` standing for nothing; of a unit where it names none."""
+    found = AMOUNT.fullmatch(text)
+    if found is None:
+        return Amount(0, 0, "")
+    unit = found[3] or unit
+    factor = FACTORS.get(unit, 1)
+    # pprof prints two decimals, Perl's one; a whole number may have lost two.
+    off = 0.0 if factor == 1 else factor * (0.05 if len(found[2] or "") == 2 else 0.005)
+    return Amount(round(float(found[1]) * factor), round(off), unit)
+
+
+def fraction_of(text: str) -> tuple[float, float]:
+    """A percentage as a fraction, and by how much that may be off."""
+    digits = text.removesuffix("%")
+    mantissa = digits.partition("e")[0]
+    exponent = int(digits.partition("e")[2] or 0)
+    decimals = len(mantissa.partition(".")[2])
+    if digits == "100":
+        return 1.0, 0.0005
+    return float(digits) / 100, 0.5 * 10.0 ** (exponent - decimals - 2)
+
+
+def nanoseconds_of(text: str) -> int:
+    """A head's time in nanoseconds since 1970; 0 where its zone is a name that may mean several."""
+    for form, layout in _TIME_FORMS:
+        found = form.fullmatch(text)
+        zone = None if found is None else _zone_of(found[2])
+        if found is None or zone is None:
+            continue
+        try:
+            time = datetime.strptime(found[1].replace("am", "AM").replace("pm", "PM"), layout)
+            return int(time.replace(tzinfo=zone).timestamp()) * 10**9
+        except (ValueError, OverflowError):
+            return 0
+    return 0
+
+
+def _zone_of(name: str) -> timezone | None:
+    if name in {"UTC", "GMT", "Z"}:
+        return UTC
+    offset = _ZONE.fullmatch(name)
+    if offset is None:
+        return None
+    minutes = int(offset[2]) * 60 + int(offset[3] or 0)
+    try:
+        return timezone(timedelta(minutes=-minutes if offset[1] == "-" else minutes))
+    except ValueError:
+        return None
+
+
+def default_type_of(line: str) -> str:
+    """The sample type that pprof shows of what a line says it fetched; empty if it says nothing."""
+    return next((kind for form, kind in _DEFAULT_TYPES if form.search(line)), "")
+
+
+def without_inline(name: str) -> str:
+    """A function's name without the word that says where it was inlined."""
+    return INLINED.sub("", name)

@@ -1,0 +1,306 @@
+"""What `go tool pprof` printed of a profile, as people paste it: `top`, `tree`, `list`, `traces`.
+
+Written by    go tool pprof of all releases, at its prompt or by its options.
+Described in  google/pprof's doc/README.md; what each line looks like is in `lines`.
+Quirks        A table has the rows that are large enough, and says the total of all: the rest is a
+              sample without a stack. Two decimals are printed: `134.51MB` may be off by 5 kB.
+              Whether a number is in use or allocated stands in the head, which many leave out.
+              What was subtracted (`-base`) is not said, but by numbers below zero.
+              `list` says lines, `tree` and `peek` say callers, `traces` has every stack.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from gomem.errors import Damage, FormatError, excerpt
+from gomem.inputs.pprof.printed import lines
+from gomem.inputs.pprof.printed.lines import Amount, amount_of, fraction_of, without_inline
+from gomem.inputs.pprof.printed.tables import Part, Printed, Row, Table, columns_of, printed_of
+
+if TYPE_CHECKING:
+    from gomem.inputs.pprof.columns import PprofColumns
+
+HEAD_BYTES = 1 << 16  # in which it has to be seen
+LEAST_SHARE = 1 / 3  # of the lines: a document with a table in it is no table
+_QUICK = re.compile(rb"\d% [^\n]{0,80}\d%|ROUTINE ====|-{6,}\+-{6,}")
+TABLE, TREE, LIST, TRACES = "table", "tree", "list", "traces"
+
+
+@dataclass(frozen=True)
+class PrintedText:
+    """A profile as it was printed."""
+
+    columns: PprofColumns
+    printed: Printed
+    totals: tuple[int, ...]
+    is_difference: bool
+
+
+def looks_like_printed(data: bytes) -> bool:
+    """Whether much of a text is what `go tool pprof` prints."""
+    head = data[:HEAD_BYTES]
+    if b"\0" in head or _QUICK.search(head) is None:
+        return False
+    filled = [line for line in head.decode("utf-8", "replace").splitlines() if line.strip()]
+    reader = _Reader("").of_lines(filled)
+    return reader.has_rows and reader.known >= LEAST_SHARE * len(filled)
+
+
+def parse_printed(data: bytes, *, source: str) -> tuple[PrintedText, list[Damage]]:
+    """Read what pprof printed as a profile, and what could not be read.
+
+    Damage is a row that is cut, rows that are missing, and a table of another profile than the
+    first one's. FormatError where there is no row in it.
+    """
+    reader = _Reader(source).of_lines(data.decode("utf-8", "backslashreplace").splitlines())
+    if not reader.has_rows:
+        what = "no row of a table, wanted what go tool pprof prints: flat flat% sum% cum cum%"
+        raise FormatError(source, "", what)
+    return reader.profile(), reader.damage
+
+
+class _Reader:
+    """The state that one line leaves to the next."""
+
+    def __init__(self, source: str) -> None:
+        self.source = source
+        self.damage: list[Damage] = []
+        self.tables = [Table(0)]
+        self.known = 0  # lines that pprof prints
+        self.kind = self.default_kind = self.file = self.build_id = self.saved = ""
+        self.time_nanos = 0
+        self.is_difference = False
+        self.form = TABLE  # of the lines that come
+        self.routine = ("", "")  # whose lines come, and its file
+        self.above: list[tuple[str, Amount]] | None = None  # the callers, since the last rule
+        self.nameless = ""  # a row whose name is on the next line
+        self.unit = ""  # that Perl's pprof names once
+
+    @property
+    def has_rows(self) -> bool:
+        """Whether there is anything that a profile has."""
+        return any(table.rows or table.stacks for table in self.tables)
+
+    def of_lines(self, texts: list[str]) -> _Reader:
+        """Itself, with these lines read."""
+        for number, text in enumerate(texts, start=1):
+            nameless, self.nameless = self.nameless, ""
+            whole = f"{nameless}  {text.strip()}" if nameless and text.strip() else text
+            is_read = self._is_read(number, whole) or (nameless and self._is_read(number, text))
+            if is_read or lines.AROUND.match(text):
+                self.known += 1
+            elif self.form == TABLE and self.tables[-1].rows and lines.TORN.fullmatch(text):
+                what = "a row that is cut; wanted flat flat% sum% cum cum% function"
+                self.damage.append(Damage(self.source, f"line {number}", what, excerpt(text)))
+        return self
+
+    def profile(self) -> PrintedText:
+        """All tables of the first one's profile, one a sample type."""
+        by_type: dict[str, Table] = {}
+        for table in self.tables:
+            if not (table.rows or table.stacks):
+                continue
+            self._check(table)
+            first = by_type.setdefault(table.sample_type.type, table)
+            if first is table:
+                continue
+            if first.is_of_one_profile_with(table):
+                first.take(table)
+                continue
+            what = "another profile's table is not read here; save it to a file of its own"
+            self.damage.append(Damage(self.source, f"line {max(table.line, 1)}", what))
+        found = list(by_type.values())
+        is_difference = self.is_difference or any(table.has_negative for table in found)
+        columns = columns_of(
+            found,
+            file=self.file,
+            build_id=self.build_id,
+            time_nanos=self.time_nanos,
+            is_difference=is_difference,
+        )
+        totals = tuple(abs(table.whole.value) for table in found)
+        printed = printed_of(found, self.saved)
+        return PrintedText(columns, printed, totals, is_difference)
+
+    def _check(self, table: Table) -> None:
+        """Note rows that are missing."""
+        if table.shown is None or table.stacks:
+            return
+        lost = abs(table.shown.value - table.flat)
+        if lost > table.shown.rounding + table.rounding * len(table.rows):
+            what = "its rows do not add up to what its head says: some are missing"
+            self.damage.append(Damage(self.source, f"line {max(table.line, 1)}", what))
+
+    def _is_read(self, number: int, text: str) -> bool:
+        """Take a line; whether it is of a table or of its head."""
+        if prompt := lines.PROMPT.fullmatch(text):
+            self._command(number, text)
+            self._is_read(number, prompt[1])
+            return True
+        if self._head(number, text):
+            return True
+        if self.form == TRACES and self._trace(text):
+            return True
+        if self.form == LIST and self._source(text):
+            return True
+        if self._row(text) or self._node(text):
+            return True
+        self.nameless = text.rstrip() if lines.NAMELESS.fullmatch(text) else ""
+        return False
+
+    # What is around the rows
+
+    def _head(self, number: int, text: str) -> bool:
+        if self._of_profile(number, text):
+            return True
+        if found := lines.SHOWN.fullmatch(text):
+            self._begin(number)
+            shown, total = (part for part in found.groups() if part is not None)
+            self.tables[-1].shown, self.tables[-1].total = amount_of(shown), amount_of(total)
+        elif found := lines.TOTAL.fullmatch(text):
+            self._begin(number)
+            self.unit = found[2] or ""
+            self.tables[-1].total = amount_of(found[1], self.unit)
+        elif found := lines.ROUTINE.fullmatch(text):
+            self.form, self.routine = LIST, (found[1], found[2])
+        elif lines.RULE.fullmatch(text):
+            self.above = []
+            # Of a tree the left side is longer.
+            self.form = TRACES if text.strip().index("+") < lines.TREE_RULE else TREE
+            if self.form == TREE:
+                self.tables[-1].shown = None  # peek has some of the rows
+        elif lines.LEGEND.fullmatch(text):
+            if self.form != TREE:
+                self._begin(number, closes=self.tables[-1].total is None)
+        else:
+            return False
+        return True
+
+    def _of_profile(self, number: int, text: str) -> bool:
+        """What the head says of the profile, or a command what is asked of it."""
+        if found := lines.TYPE.fullmatch(text):
+            self._begin(number)
+            self.kind = found[1]
+        elif found := lines.TIME.fullmatch(text):
+            self.time_nanos = self.time_nanos or lines.nanoseconds_of(found[1])
+        elif lines.DURATION.fullmatch(text):
+            # Of a heap profile only what came in some seconds has one: /heap?seconds=30.
+            self.is_difference |= self.kind.startswith(("inuse_", "alloc_"))
+        elif found := lines.FILE.fullmatch(text):
+            self.file = self.file or found[1]
+        elif found := lines.BUILD_ID.fullmatch(text):
+            self.build_id = self.build_id or found[1]
+        elif lines.COMMAND.fullmatch(text):
+            self._command(number, text)
+        else:
+            return False
+        return True
+
+    def _command(self, number: int, text: str) -> None:
+        """What was asked, of which profile."""
+        self._begin(number)
+        self.is_difference |= lines.OF_DIFFERENCE.search(text) is not None
+        self.default_kind = lines.default_type_of(text) or self.default_kind
+        saved = lines.SAVED.fullmatch(text)
+        self.saved = saved[1] if saved else self.saved
+        chosen = None if saved else lines.CHOSEN.search(text)
+        self.kind = chosen[1] if chosen else self.kind
+
+    def _begin(self, number: int, *, closes: bool = True) -> None:
+        """Close the table that was read, if one was."""
+        self.form, self.above = TABLE, None
+        last = self.tables[-1]
+        if closes and (last.rows or last.stacks):
+            self.tables.append(Table(number))
+        elif not last.rows:
+            last.line = number
+
+    # Rows
+
+    def _table(self) -> Table:
+        """The table that a row is of, which is now of a sample type."""
+        table = self.tables[-1]
+        table.kind = table.kind or self.kind or self.default_kind
+        return table
+
+    def _row(self, text: str) -> bool:
+        found = lines.ROW.fullmatch(text)
+        if found is None:
+            return False
+        flat, cum = (amount_of(found[part], self.unit) for part in (1, 3))
+        self._add(without_inline(found[5]), flat, cum)
+        self._derive((flat, found[2]), (cum, found[4]))
+        return True
+
+    def _add(self, name: str, flat: Amount, cum: Amount) -> Row:
+        place = lines.PLACE.fullmatch(name)
+        part = Part(flat.value) if place is None else Part(flat.value, place[2], int(place[3]))
+        row, rows = Row(flat, cum, [part]), self._table().rows
+        rows[name] = rows[name].plus(row) if name in rows else row
+        return rows[name]
+
+    def _derive(self, *pairs: tuple[Amount, str]) -> None:
+        """The total, by a number and its share of it; by the pair that says it best."""
+        table = self.tables[-1]
+        for amount, share in pairs:
+            fraction, off = fraction_of(share)
+            if amount.value > 0 and fraction > 0:
+                imprecise = off / fraction + amount.rounding / amount.value
+                if imprecise < table.derived[1]:
+                    table.derived = (amount.value / fraction, imprecise)
+
+    def _node(self, text: str) -> bool:
+        """A function of a tree, or a call to it or by it."""
+        if edge := lines.EDGE.fullmatch(text):
+            if self.above is not None:
+                self.above.append((without_inline(edge[2]), amount_of(edge[1])))
+            return True
+        node = lines.NODE.fullmatch(text)
+        if node is None:
+            return False
+        flat, cum = amount_of(node[1]), amount_of(node[3])
+        row = self._add(without_inline(node[5]), flat, cum)
+        self._derive((flat, node[2]), (cum, node[4]))
+        # Of a function that calls nothing, all that comes through a caller is its own.
+        if flat.value == cum.value and flat.value and self.above:
+            parts = [Part(weight.value, caller=caller) for caller, weight in self.above]
+            rest = flat.value - sum(part.value for part in parts)
+            if abs(rest) > flat.rounding * (len(parts) + 1):
+                parts.append(Part(rest))
+            row.parts = parts
+        self.above = None
+        return True
+
+    def _source(self, text: str) -> bool:
+        """A line of a function, or its sums."""
+        name, file = self.routine
+        if sums := lines.ROUTINE_SUMS.fullmatch(text):
+            flat, cum = amount_of(sums[1]), amount_of(sums[2])
+            self._table().rows[name] = Row(flat, cum, [Part(flat.value, file)])
+            return True
+        found = lines.SOURCE.fullmatch(text)
+        row = self.tables[-1].rows.get(name)
+        if found is None or row is None:
+            return found is not None
+        flat, cum, number = amount_of(found[1]), amount_of(found[2]), int(found[3])
+        if flat.value or cum.value:
+            row.cum_by_line[file, number] = cum.value
+            row.parts = [part for part in row.parts if part.line]
+            row.parts.append(Part(flat.value, file, number))
+        return True
+
+    def _trace(self, text: str) -> bool:
+        """The frames of a stack, below its labels; the first has the value."""
+        if not text.strip():
+            return False
+        if self.above is None:
+            self.tables[-1].stacks[-1][1].append(without_inline(text.strip()))
+            return True
+        if found := lines.STACK.fullmatch(text):
+            self._table().stacks.append((amount_of(found[1]), [without_inline(found[2])]))
+            self.above = None
+            return True
+        return lines.LABEL.fullmatch(text) is not None

@@ -1,0 +1,146 @@
+"""What a report says of tables of `go tool pprof`."""
+
+import pytest
+
+import gomem
+from gomem.analysis.profiles.known_sites import known_sites
+from gomem.text import Bytes, BytesChange, Count, Function, Share
+from tests.builders import FIXTURES, as_text
+
+TABLES = FIXTURES / "pasted" / "pprof-tables"
+MIB = 1 << 20
+SHOWN = "Showing nodes accounting for {0}, 100% of {0} total\n"
+LEGEND = "      flat  flat%   sum%        cum   cum%\n"
+
+
+def diagnosed(folder, **texts):
+    for name, text in texts.items():
+        folder.joinpath(f"{name}.txt").write_text(text)
+    return gomem.diagnose(gomem.load(folder))
+
+
+def of_file(folder, name):
+    return diagnosed(folder, **{name: (TABLES / f"{name}.txt").read_text()})
+
+
+def parts(text, kind):
+    return [part.value for part in text.parts if type(part) is kind]
+
+
+def test_a_table_says_who_has_what_in_use(tmp_path):
+    diagnosis = of_file(tmp_path, "top")
+
+    said = diagnosis.verdict.headline
+    assert [pytest.approx(209.93 * MIB, rel=1e-3)] == parts(said, Bytes)
+    assert ["main.newNode"] == parts(said, Function)
+    assert [pytest.approx(0.945, abs=0.001)] == parts(said, Share)
+    shown = as_text(diagnosis)
+    assert "±5.12 KiB" in shown
+    assert "Allocation sites" in shown
+
+
+def test_a_session_names_known_sites_the_own_function_and_the_profile_to_read(tmp_path):
+    diagnosis = of_file(tmp_path, "session")
+
+    said = diagnosis.verdict.headline
+    assert ["bufio.NewReaderSize", "runtime.mallocgc", "time.NewTicker", "main.start"] == parts(
+        said, Function
+    )[:4]
+    for what in ("tickers", "buffers", "contexts"):
+        assert what in said
+    assert "gomem report /tmp/pprof/pprof.sites." in diagnosis.verdict.next_step
+
+
+def test_a_difference_is_never_a_level(tmp_path):
+    diagnosis = of_file(tmp_path, "base")
+
+    said = diagnosis.verdict.headline
+    assert "difference" in said
+    assert [pytest.approx(-194.46 * MIB, rel=1e-3)] == parts(said, BytesChange)
+    assert [] == parts(said, Bytes)
+    assert "Allocation sites" not in as_text(diagnosis)
+    assert not diagnosis.capture.heap_profiles
+
+
+@pytest.mark.parametrize("name", ["rows", "list", "fenced"])
+def test_what_does_not_say_what_it_counts_is_not_told_as_in_use(name, tmp_path):
+    said = of_file(tmp_path, name).verdict.headline
+
+    assert "does not say whether that is in use" in said
+    assert "main.newNode" in parts(said, Function)
+
+
+@pytest.mark.parametrize(
+    ("name", "function"),
+    [
+        ("top-goroutine", "main.wait"),
+        ("top-cpu", "main.mix"),
+        ("top-delay", "sync.(*Mutex).Lock"),
+        ("top-alloc", "main.newNode"),
+        ("top-objects", "main.newNode"),
+        ("traces", "main.newNode"),
+        ("tree", "main.newNode"),
+        ("peek", "main.(*store).put"),
+        ("top-cum", "main.newNode"),
+    ],
+)
+def test_every_other_table_names_its_function(name, function, tmp_path):
+    said = of_file(tmp_path, name).verdict.headline
+
+    assert function in parts(said, Function)
+    if name == "top-objects":
+        assert [2_194_160] == parts(said, Count)
+
+
+def test_a_total_by_a_share_says_how_rough_it_is(tmp_path):
+    said = diagnosed(
+        tmp_path, rows="    3MB 12% 12%  3MB 12%  main.f\n    1MB 4% 16%  1MB 4%  main.g\n"
+    ).verdict.headline
+
+    total, off = parts(said, Bytes)
+    assert (25 * MIB, True) == (total, 0.02 * total < off < 0.06 * total)
+
+
+def test_two_tables_of_one_process_are_two_levels_and_what_one_lacks_is_no_growth(tmp_path):
+    for minute, size, name in ((0, "20MB", "old"), (10, "90MB", "new")):
+        head = f"Type: inuse_space\nTime: 2026-11-20 07:{minute:02}:00 UTC\n{SHOWN.format(size)}"
+        row = f"      {size} 100% 100%      {size} 100%  main.{name}\n"
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "top.txt").write_text(head + LEGEND + row)
+
+    diagnosis = gomem.diagnose(gomem.load(tmp_path))
+
+    assert [90 * MIB, 20 * MIB] == parts(diagnosis.verdict.headline, Bytes)
+    assert diagnosis.facts.profiles.growth_holders is None
+    assert not [finding for finding in diagnosis.findings if finding.sites]
+
+
+def test_a_profile_of_the_same_moment_counts_before_its_table(tmp_path):
+    profile = FIXTURES / "profiles/go1.27.3/heap-b.pb.gz"
+    (tmp_path / "heap.pb.gz").write_bytes(profile.read_bytes())
+
+    diagnosis = of_file(tmp_path, "top")
+
+    (found,) = diagnosis.capture.heap_profiles.values()
+    assert found.printed is None
+
+
+@pytest.mark.parametrize(
+    ("function", "word"),
+    [
+        ("time.NewTicker", "tickers"),
+        ("time.Tick", "tickers"),
+        ("runtime.malg", "descriptors"),
+        ("bufio.NewReaderSize", "buffers"),
+        ("bufio.NewWriterSize", "buffers"),
+        ("context.WithCancel", "contexts"),
+        ("context.propagateCancel", "contexts"),
+        ("context.(*cancelCtx).propagateCancel", "contexts"),
+    ],
+)
+def test_a_site_of_gos_library_is_known(function, word):
+    (site,) = known_sites({function: 50, "main.f": 50}, 100)
+
+    assert (function, True) == (site.function, word in site.what)
+    assert [] == known_sites({function: 4, "main.f": 96}, 100)
+    assert [] == known_sites({f"example.com/{function}": 50}, 100)

@@ -1,0 +1,347 @@
+"""What `go tool pprof` printed of a profile, read as a profile."""
+
+import re
+
+import numpy as np
+import pytest
+
+from gomem.errors import FormatError
+from gomem.inputs.kinds import kind_of
+from gomem.inputs.pprof.printed.lines import amount_of, fraction_of, nanoseconds_of
+from gomem.inputs.pprof.printed.parse import looks_like_printed, parse_printed
+from gomem.inputs.pprof.read import read_pprof
+from gomem.inputs.pprof.sites import top_sites
+from tests.builders import FIXTURES
+
+TABLES = FIXTURES / "pasted" / "pprof-tables"
+PROFILE = FIXTURES / "profiles" / "go1.27.3" / "heap-b.pb.gz"
+GOLDEN = sorted((FIXTURES / "golden" / "pprof").glob("*/*/*.top.txt"))
+HEAD = "Showing nodes accounting for 30MB, 75% of 40MB total\n"
+LEGEND = "      flat  flat%   sum%        cum   cum%\n"
+ROWS = (
+    "      20MB 50.00% 50.00%       30MB 75.00%  main.fill\n"
+    "      10MB 25.00% 75.00%       10MB 25.00%  bufio.NewReaderSize (inline)\n"
+)
+KIB, MIB = 1 << 10, 1 << 20
+
+
+def read(text):
+    return read_pprof(text.encode())
+
+
+def rows(profile, **options):
+    frame = profile.top(**options)
+    return list(frame[["function", "flat", "cum"]].itertuples(index=False, name=None))
+
+
+@pytest.mark.parametrize(
+    "moment",
+    sorted({path.parent for path in GOLDEN}),
+    ids=lambda path: f"{path.parent.name}-{path.name}",
+)
+def test_a_table_has_what_its_profile_has(moment):
+    """
+    Every -top that pprof printed of the recorded profiles is read as that profile's own top.
+    """
+    wrong = []
+    for golden in sorted(moment.glob("*.top.txt")):
+        name, sample_type, *_ = golden.name.split(".")
+        text = golden.read_text()
+        if not re.search(r"\d%  \S", text):
+            continue
+        own = read_pprof(FIXTURES / "captures" / moment.parent.name / moment.name / f"{name}.pb.gz")
+        printed = read(text)
+        kind = printed.default_sample_type
+        off = printed.printed.rounding[kind]
+        pairs = dict(
+            zip(own.top(sample_type)["function"], rows(own, sample_type=sample_type), strict=True)
+        )
+        differs = [
+            row
+            for row in rows(printed)
+            if max(abs(row[1] - pairs[row[0]][1]), abs(row[2] - pairs[row[0]][2])) > off
+        ]
+        if differs or abs(printed.total() - own.total(sample_type)) > off or printed.damaged:
+            wrong.append((golden.name, differs))
+
+    assert [] == wrong
+
+
+@pytest.mark.parametrize(
+    ("name", "kind", "sample_types"),
+    [
+        ("top", "heap", ["inuse_space"]),
+        ("top-alloc", "allocs", ["alloc_space"]),
+        ("top-objects", "heap", ["inuse_objects"]),
+        ("top-cum", "heap", ["inuse_space"]),
+        ("top-lines", "heap", ["inuse_space"]),
+        ("base", "difference", ["inuse_space"]),
+        ("tree", "heap", ["inuse_space"]),
+        ("peek", "heap", ["inuse_space"]),
+        ("list", "bytes", ["space"]),
+        ("traces", "heap", ["inuse_space"]),
+        ("top-goroutine", "goroutine", ["goroutine"]),
+        ("top-cpu", "cpu", ["cpu"]),
+        ("top-delay", "block", ["delay"]),
+        ("session", "heap", ["inuse_space", "alloc_space"]),
+        ("quoted", "heap", ["inuse_space"]),
+        ("fenced", "bytes", ["space"]),
+        ("rows", "bytes", ["space"]),
+    ],
+)
+def test_every_form_is_known_and_says_what_it_counts(name, kind, sample_types):
+    path = TABLES / f"{name}.txt"
+
+    found = read_pprof(path)
+
+    assert "pprof_text" == kind_of(path.read_bytes(), path.name).name
+    assert (kind, sample_types, ()) == (found.kind, found.sample_type_names, found.damaged)
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["top", "top-cum", "top-lines", "tree", "peek", "list", "traces", "quoted", "fenced", "rows"],
+)
+def test_every_form_of_one_profile_has_its_total_and_its_largest_function(name):
+    own = read_pprof(PROFILE)
+
+    found = read_pprof(TABLES / f"{name}.txt")
+
+    slack = found.printed.total_rounding[found.default_sample_type]
+    assert abs(own.total("inuse_space") - found.total()) <= slack
+    flat = {function: flat for function, flat, _ in rows(found)}
+    put, fill = (
+        dict(zip(own.top("inuse_space")["function"], own.top("inuse_space")["flat"], strict=True))[
+            function
+        ]
+        for function in ("main.(*store).put", "main.newNode")
+    )
+    for function, size in (("main.newNode", fill), ("main.(*store).put", put)):
+        if name != "peek" and not (name == "top-cum" and function.endswith("put")):
+            assert abs(size - flat[function]) <= 12 * 5243, function
+
+
+def test_rounding_is_half_of_the_last_digit_and_the_sampling_is_unknown():
+    found = read(f"Type: inuse_space\n{HEAD}{LEGEND}{ROWS}")
+
+    assert 5243 == found.printed.rounding["inuse_space"]
+    assert found.top()["flat_low"].isna().all()
+    assert found.top()["cum_high"].isna().all()
+    sites = top_sites(found)
+    assert "±5.12 KiB" in sites.note
+
+
+def test_what_no_row_is_of_is_a_sample_without_a_stack():
+    found = read(f"Type: inuse_space\n{HEAD}{LEGEND}{ROWS}")
+
+    assert [("main.fill", 20 * MIB, 30 * MIB), ("bufio.NewReaderSize", 10 * MIB, 10 * MIB)] == rows(
+        found
+    )
+    assert 40 * MIB == found.total() == found.values().sum()
+    assert 10 * MIB == found.values()[found.samples["frames"] == 0].sum()
+
+
+def test_a_session_has_one_profile_with_two_sample_types():
+    """
+    At the prompt, top, top -cum and peek are of one type; `alloc_space` begins another.
+    """
+    found = read_pprof(TABLES / "session.txt")
+
+    cum = {function: cum for function, _, cum in rows(found, sample_type="inuse_space")}
+    assert cum["main.main"] >= cum["main.start"] > 0
+    assert found.total("alloc_space") > found.total("inuse_space")
+    assert found.printed.saved.endswith("inuse_space.001.pb.gz")
+    assert 2026 == found.time.year
+
+
+def test_a_difference_is_one():
+    assert read_pprof(TABLES / "base.txt").is_difference
+    assert min(read_pprof(TABLES / "base.txt").values()) < 0
+
+
+@pytest.mark.parametrize(
+    "before",
+    [
+        "$ go tool pprof -base a.pb.gz b.pb.gz\n",
+        "$ go tool pprof --diff_base=a.pb.gz b.pb.gz\n",
+        "Fetching profile over HTTP from http://h/debug/pprof/heap?seconds=30\n",
+        "Type: inuse_space\nDuration: 30s, Total samples = 40MB\n",
+    ],
+)
+def test_a_difference_is_one_by_how_it_was_asked_for(before):
+    found = read(f"{before}{HEAD}{LEGEND}{ROWS}")
+
+    assert ("difference", True) == (found.kind, found.is_difference)
+
+
+@pytest.mark.parametrize(
+    ("before", "kind"),
+    [
+        ("Fetching profile over HTTP from http://h/debug/pprof/heap\n", "inuse_space"),
+        ("Fetching profile over HTTP from http://h/debug/pprof/allocs\n", "alloc_space"),
+        ("$ go tool pprof -alloc_space http://h/debug/pprof/heap\n", "alloc_space"),
+        ("(pprof) sample_index=alloc_space\n(pprof) top\n", "alloc_space"),
+        ("(pprof) top\n", "space"),
+        ("", "space"),
+    ],
+)
+def test_the_sample_type_is_that_of_the_command_and_else_unknown(before, kind):
+    assert [kind] == read(f"{before}{HEAD}{LEGEND}{ROWS}").sample_type_names
+
+
+def test_callers_of_a_function_that_calls_nothing_are_its_stacks():
+    text = (TABLES / "peek.txt").read_text()
+
+    found = read(text)
+
+    stack = found.stacks[found.stacks["sample"] == 0]["function"].tolist()
+    assert ["main.(*store).put", "main.work"] == stack
+
+
+def test_lines_of_a_list_are_lines():
+    found = read_pprof(TABLES / "list.txt")
+
+    lines = {row[0]: row[2] for row in rows(found, granularity="lines")}
+    assert found.total() > lines["main.(*store).put profiles/main.go:33"] > 9 * MIB
+
+
+def test_stacks_of_traces_are_those_of_the_profile():
+    own, found = read_pprof(PROFILE), read_pprof(TABLES / "traces.txt")
+
+    for granularity in ("functions", "packages"):
+        cums = dict(
+            zip(
+                *own.top("inuse_space", granularity=granularity)[["function", "cum"]].to_numpy().T,
+                strict=True,
+            )
+        )
+        for function, _, cum in rows(found, granularity=granularity):
+            assert abs(cums[function] - cum) <= 120 * 5243, function
+    assert found.has_stacks
+
+
+@pytest.mark.parametrize(
+    ("text", "what"),
+    [
+        (f"{HEAD}{LEGEND}{ROWS}      10MB 25.00% 99\n", "a row that is cut"),
+        (f"{HEAD}{LEGEND}{ROWS.splitlines()[0]}\n", "some are missing"),
+        (f"{HEAD}{LEGEND}{ROWS}{HEAD.replace('40MB', '50MB')}{LEGEND}{ROWS}", "another profile"),
+    ],
+)
+def test_what_is_cut_or_of_another_profile_is_damage(text, what):
+    assert any(what in damage.what for damage in read(text).damaged)
+
+
+def test_a_name_on_the_next_line_is_of_the_row_before():
+    """
+    A narrow terminal breaks long rows before the name.
+    """
+    first, second = ROWS.splitlines()
+    place = first.index("main.fill")
+
+    found = read(f"{HEAD}{LEGEND}{first[:place].rstrip()}\n{first[place:]}\n{second}\n")
+
+    assert "main.fill" == rows(found)[0][0]
+
+
+def test_older_releases_and_perl_say_the_total_in_their_own_ways():
+    old = read(f"30MB of 40MB total (75.00%)\n{LEGEND}{ROWS}")
+    perl = read(
+        "Total: 4.0 MB\n     3.0  75.0%  75.0%      3.5  87.5% main.fill\n"
+        "     1.0  25.0% 100.0%      1.0  25.0% main.new\n"
+    )
+
+    assert (40 * MIB, ()) == (old.total(), old.damaged)
+    assert (4 * MIB, 3 * MIB) == (perl.total(), rows(perl)[0][1])
+    assert 0.05 * MIB == pytest.approx(perl.printed.rounding["space"], rel=0.01)
+
+
+def test_a_document_with_a_table_in_it_is_none():
+    prose = "This is a paragraph.\n" * 40
+
+    assert not looks_like_printed(f"{prose}{HEAD}{LEGEND}{ROWS}".encode())
+    assert not looks_like_printed(b"cpu 99% of 100% busy\n")
+    assert not looks_like_printed(PROFILE.read_bytes())
+
+
+def test_no_row_is_an_error():
+    with pytest.raises(FormatError, match="no row of a table"):
+        parse_printed(b"Type: inuse_space\n", source="x")
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("134.51MB", (round(134.51 * MIB), 5243)),
+        ("25MB", (25 * MIB, 5243)),
+        ("-2kB", (-2 * KIB, 5)),
+        ("240B", (240, 0)),
+        ("0", (0, 0)),
+        ("32768", (32768, 0)),
+        ("1.50s", (1_500_000_000, 5_000_000)),
+        (".", (0, 0)),
+    ],
+)
+def test_an_amount_has_its_unit_and_its_rounding(text, expected):
+    amount = amount_of(text)
+
+    assert expected == (amount.value, amount.rounding)
+
+
+@pytest.mark.parametrize(
+    ("text", "fraction", "off"),
+    [
+        ("94.53%", 0.9453, 5e-5),
+        ("0.0075%", 7.5e-5, 5e-7),
+        ("100%", 1, 5e-4),
+        ("9e-05%", 9e-7, 5e-8),
+    ],
+)
+def test_a_share_says_how_precise_it_is(text, fraction, off):
+    assert pytest.approx((fraction, off)) == fraction_of(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "iso"),
+    [
+        ("2026-11-20 07:03:21 UTC", "2026-11-20T07:03:21"),
+        ("Apr 22, 2023 at 6:09pm (+03)", "2023-04-22T15:09:00"),
+        ("Jul 29, 2020 at 5:33am (UTC)", "2020-07-29T05:33:00"),
+        ("Mar 10, 2024 at 11:44pm (KST)", None),
+        ("2026-02-31 07:03:21 UTC", None),
+    ],
+)
+def test_a_time_is_known_where_its_zone_is(text, iso):
+    expected = 0 if iso is None else np.datetime64(iso, "ns").astype(int)
+
+    assert expected == nanoseconds_of(text)
+
+
+def test_two_tables_subtract_and_a_table_and_a_profile_do_not():
+    after, before = (
+        read(f"Type: inuse_space\n{HEAD}{LEGEND}{ROWS}"),
+        read(
+            f"Type: inuse_space\n{HEAD}{LEGEND}{ROWS}".replace("20MB", "15MB").replace(
+                "30MB 75.00%  main", "22MB 55.00%  main"
+            )
+        ),
+    )
+
+    change = after - before
+
+    assert [("main.fill", 5 * MIB, 8 * MIB)] == rows(change)
+    assert 2 * 5243 == change.printed.rounding["inuse_space"]
+    with pytest.raises(ValueError, match="only two tables compare"):
+        after.diff(read_pprof(PROFILE))
+    with pytest.raises(ValueError, match="leaves rows out"):
+        after.merge(before)
+    with pytest.raises(ValueError, match="has no stacks"):
+        after.tree()
+
+
+def test_a_package_has_at_least_what_its_functions_have():
+    found = read(f"Type: inuse_space\n{HEAD}{LEGEND}{ROWS}")
+
+    assert [("main", 20 * MIB, 30 * MIB), ("bufio", 10 * MIB, 10 * MIB)] == rows(
+        found, granularity="packages"
+    )
