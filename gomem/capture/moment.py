@@ -150,7 +150,9 @@ class Moment:
     def heap_profile(self) -> Profile | None:
         """Its heap profile, or its allocs profile, which holds the same."""
         found = [self.profiles[kind] for kind in ("heap", "allocs") if kind in self.profiles]
-        return next((one for one in found if one.printed is None), next(iter(found), None))
+        return next(
+            (profile for profile in found if profile.printed is None), next(iter(found), None)
+        )
 
     @cached_property
     def goroutines(self) -> pd.DataFrame:

@@ -17,16 +17,10 @@ from gomem.analysis.memory.ledger_change import MIN_BYTES, MIN_SHARE
 from gomem.causes.commands import TAKE_SMAPS
 from gomem.causes.finding import Severity
 from gomem.diagnosis.findings import DATA_PREFIX
+from gomem.diagnosis.listed_memory import at_moment, cache_words, listed_words
 from gomem.diagnosis.observations import MIN_READINGS, whole_rise, whole_words
 from gomem.diagnosis.part_words import native_sizes
-from gomem.diagnosis.without_rss import (
-    at_moment,
-    cache_words,
-    listed_words,
-    who_holds,
-    without_rss,
-    worth_naming,
-)
+from gomem.diagnosis.without_rss import who_holds, without_rss, worth_naming
 from gomem.facts.moment import SHARED_ANONYMOUS
 from gomem.inputs.answer import Answer
 from gomem.text import Bytes, Command, Count, File, Share, Text, joined, text

@@ -15,6 +15,14 @@ from gomem.analysis.profiles.published import total_bounds
 from gomem.analysis.series.goroutine_growth import stacks_of, waiting_in
 from gomem.causes.commands import CAPTURE_ONCE, TAKE_HEAP_PROFILE, TAKE_SMAPS
 from gomem.causes.live_growth import grows
+from gomem.diagnosis.listed_memory import (
+    SMAPS_TOO,
+    Told,
+    at_moment,
+    by_cgroup,
+    by_container,
+    by_logged_heap,
+)
 from gomem.diagnosis.pasted_profiles import (
     WHO_ALLOCATED,
     held_words,
@@ -24,8 +32,6 @@ from gomem.diagnosis.pasted_profiles import (
     with_the_profile,
 )
 from gomem.facts.goroutines import LEAKS
-from gomem.facts.moment import seconds_of
-from gomem.inputs.processes.oom import OOM
 from gomem.inputs.schema import rows_of
 from gomem.statistics.quantiles import carries
 from gomem.text import (
@@ -34,8 +40,6 @@ from gomem.text import (
     Count,
     Function,
     MomentName,
-    Program,
-    Quoted,
     Rate,
     Seconds,
     Share,
@@ -50,24 +54,18 @@ if TYPE_CHECKING:
 
     import pandas as pd
 
-    from gomem.analysis.memory.listed import Listed
     from gomem.diagnosis.diagnosis import Diagnosis
     from gomem.facts.goroutines import GoroutineCount
     from gomem.facts.moment import MomentFacts
     from gomem.inputs.pprof.table import Profile
 
 IN_USE, REFERENCES = "inuse_space", "references"
-OF_MEMORY = frozenset({"heap", "allocs", "bytes", "difference"})  # kinds of profiles
+MEMORY_KINDS = frozenset({"heap", "allocs", "bytes", "difference"})  # kinds of profiles
 HOLDERS = 3  # named
 WORTH_NAMING = 0.05  # of the total
 MOSTLY = 0.5  # of the total
-# Of what a cgroup uses, and MIN_CACHE_BYTES: a smaller page cache is not worth saying.
-MIN_CACHE_SHARE = 0.2
-MIN_CACHE_BYTES = 8 * MIB
 MIN_SHARE = 0.01  # of the CPU: a smaller one is said as less
-SMAPS_TOO = text("{} Take it with MemStats at one time: it says what is in RSS.", TAKE_SMAPS)
 SMAPS_ALONE = text("{} It says what of this is in RSS.", TAKE_SMAPS)
-OF_CONTAINER = text("{} It says how much of that is Go's.", CAPTURE_ONCE)
 NO_BYTES = text("{} It says who holds memory; a goroutine profile does not.", TAKE_HEAP_PROFILE)
 WITH_A_PROFILE = "Add an allocs profile: then the report says why each site allocates."
 NOTHING = Text("Nothing here says how much memory is in use, or what uses it.")
@@ -84,7 +82,7 @@ def without_rss(diagnosis: Diagnosis, facts: MomentFacts | None) -> tuple[str, b
     """Sentences on the known sizes; whether they grew by a fifth; and the next step."""
     tellers = (
         _by_memstats, _by_heap_profiles, _by_pasted, _by_log, _by_goroutines, _by_leaks,
-        _by_profile, _by_others, _by_cgroup, _by_container, _by_logged_heap,
+        _by_profile, _by_others, by_cgroup, by_container, by_logged_heap,
     )  # fmt: skip
     for tell in tellers:
         told = tell(diagnosis, facts)
@@ -93,10 +91,7 @@ def without_rss(diagnosis: Diagnosis, facts: MomentFacts | None) -> tuple[str, b
     return NOTHING, False, ANYTHING
 
 
-_Told = tuple[str, bool, str]
-
-
-def _by_heap_profiles(diagnosis: Diagnosis, _: MomentFacts | None) -> _Told | None:
+def _by_heap_profiles(diagnosis: Diagnosis, _: MomentFacts | None) -> Told | None:
     """Who has what in use in the last heap profile, and how that differs from the first."""
     profiles = {
         moment: profile
@@ -119,14 +114,14 @@ def _by_heap_profiles(diagnosis: Diagnosis, _: MomentFacts | None) -> _Told | No
     return said, grew, SMAPS_TOO if profile.printed is None else with_the_profile(profile)
 
 
-def _by_pasted(diagnosis: Diagnosis, _: MomentFacts | None) -> _Told | None:
+def _by_pasted(diagnosis: Diagnosis, _: MomentFacts | None) -> Told | None:
     """Who holds what, by references; or what was printed of a profile that is no level."""
     for profiles in reversed(diagnosis.capture.profiles.values()):
         if (references := profiles.get(REFERENCES)) is not None:
             return held_words(references), False, WHO_ALLOCATED
         for profile in profiles.values():
             if not profile.has_stacks or profile.is_difference:
-                is_of_memory = profile.kind in OF_MEMORY
+                is_of_memory = profile.kind in MEMORY_KINDS
                 step = with_the_profile(profile) if is_of_memory else NO_BYTES_HERE
                 return pasted_words(profile), False, step
     return None
@@ -167,7 +162,7 @@ def who_holds(diagnosis: Diagnosis, moment: str) -> Text:
     return text("{} {}.", first, joined(", ", named))
 
 
-def _by_memstats(diagnosis: Diagnosis, facts: MomentFacts | None) -> _Told | None:
+def _by_memstats(diagnosis: Diagnosis, facts: MomentFacts | None) -> Told | None:
     """The heap's division by MemStats or runtime/metrics, and who has it by a heap profile."""
     if facts is None or facts.groups is None or not facts.groups.claimed:
         return None
@@ -193,13 +188,7 @@ def worth_naming(sizes: Mapping[str, int], whole: int) -> list[str]:
     return [name for name in largest if sizes[name] >= WORTH_NAMING * whole]
 
 
-def at_moment(diagnosis: Diagnosis, facts: MomentFacts) -> Text:
-    """Which moment a sentence is about, where there are several."""
-    has_several = len(diagnosis.capture.by_moment) > 1
-    return text(" at {}", MomentName(facts.name)) if has_several else Text()
-
-
-def _by_log(diagnosis: Diagnosis, _: MomentFacts | None) -> _Told | None:
+def _by_log(diagnosis: Diagnosis, _: MomentFacts | None) -> Told | None:
     """What the collector costs, and where the live heap goes."""
     log = diagnosis.collector
     if log is None or not log.cost.cycles:
@@ -245,7 +234,7 @@ def _live_heap(diagnosis: Diagnosis) -> tuple[Text, bool]:
     return text("{} and {}.", live, "shrinks" if run.slope_high < 0 else "does not grow"), False
 
 
-def _by_goroutines(diagnosis: Diagnosis, _: MomentFacts | None) -> _Told | None:
+def _by_goroutines(diagnosis: Diagnosis, _: MomentFacts | None) -> Told | None:
     """How many goroutines there are, and where most of them wait, of those that are shown."""
     shown = [count for count in diagnosis.facts.goroutine_counts if count.frame is not None]
     if not shown:
@@ -283,7 +272,7 @@ def _of_those_shown(there: Count, counted: GoroutineCount) -> Text:
     return text("{} of the {} shown here", there, Count(counted.shown))
 
 
-def _by_leaks(diagnosis: Diagnosis, _: MomentFacts | None) -> _Told | None:
+def _by_leaks(diagnosis: Diagnosis, _: MomentFacts | None) -> Told | None:
     """Whether the runtime found goroutines that can never run again."""
     looked = [known for known in diagnosis.capture.profiles.values() if LEAKS in known]
     if not looked:
@@ -294,7 +283,7 @@ def _by_leaks(diagnosis: Diagnosis, _: MomentFacts | None) -> _Told | None:
     return text(sentence, found), False, NO_BYTES
 
 
-def _by_profile(diagnosis: Diagnosis, _: MomentFacts | None) -> _Told | None:
+def _by_profile(diagnosis: Diagnosis, _: MomentFacts | None) -> Told | None:
     """The total of any other profile, and its largest function."""
     found = [
         profile for by_kind in diagnosis.capture.profiles.values() for profile in by_kind.values()
@@ -335,7 +324,7 @@ COMPARE = text("{} It says whether a change helped.", Command("gomem compare BEF
 NO_BYTES_HERE = text("{} This profile says nothing about memory.", TAKE_HEAP_PROFILE)
 
 
-def _by_others(diagnosis: Diagnosis, _: MomentFacts | None) -> _Told | None:
+def _by_others(diagnosis: Diagnosis, _: MomentFacts | None) -> Told | None:
     """Benchmarks and escape analysis: how many, and what they are good for."""
     capture = diagnosis.capture
     if capture.bench:
@@ -348,78 +337,3 @@ def _by_others(diagnosis: Diagnosis, _: MomentFacts | None) -> _Told | None:
         sentence = text("Values escape to the heap at {}.", Count(places, "place"))
         return sentence, False, WITH_A_PROFILE
     return None
-
-
-def listed_words(listed: Listed) -> Text:
-    """Which process or container a table's number is of, and who says so."""
-    pid = text(", PID {}", str(listed.pid)) if listed.pid is not None else Text()
-    rounded = text(" to {}", Bytes(listed.step_bytes)) * listed.is_coarse
-    tool = f"the {listed.tool}" if listed.tool == OOM else listed.tool
-    nouns = ("process", "processes") if listed.rss_bytes else ("container", "containers")
-    others = Text()
-    if listed.is_largest:
-        others = text("; the largest of {}", Count(listed.others + 1, *nouns))
-    elif listed.others:
-        others = text("; {} listed", Count(listed.others, *(f"other {noun}" for noun in nouns)))
-    is_container = listed.rss_bytes is None
-    name = Quoted(listed.name) if is_container else Program(listed.name or "a process")
-    return text("{}{}, by {}{}{}", name, pid, tool, rounded, others)
-
-
-def _by_container(diagnosis: Diagnosis, facts: MomentFacts | None) -> _Told | None:
-    """What docker stats or kubectl top say: the working set, which is no RSS."""
-    listed = None if facts is None else facts.listed
-    if facts is None or listed is None or listed.working_set_bytes is None:
-        return None
-    of = Text()
-    if listed.limit_bytes:
-        share = Share(listed.working_set_bytes / listed.limit_bytes)
-        of = text(", {} of its limit of {}", share, Bytes(listed.limit_bytes))
-    size, at = Bytes(listed.working_set_bytes), at_moment(diagnosis, facts)
-    words = (
-        "The working set is {}{} ({}){}. It is RSS, active page cache and kernel memory together."
-    )
-    return text(words, size, at, listed_words(listed), of), False, OF_CONTAINER
-
-
-def _by_logged_heap(diagnosis: Diagnosis, _of: MomentFacts | None) -> _Told | None:
-    """The heap's objects as a program logs them, where it logs no RSS."""
-    known = [
-        (moment, moment.logged, moment.logged.sizes["go_alloc"])
-        for moment in diagnosis.case.facts.moments
-        if moment.logged is not None and "go_alloc" in moment.logged.sizes
-    ]
-    if not known:
-        return None
-    (first, _, before), (last, logged, size) = known[0], known[-1]
-    rounded = text(", to {}", Bytes(logged.step_bytes)) if logged.step_bytes > 1 else Text()
-    source = text(" (as {} logs it{})", logged.program, rounded)
-    if first is last:
-        return text("HeapAlloc is {}{}.", Bytes(size), source), False, SMAPS_TOO
-    seconds = seconds_of((first, last))
-    took = 0.0 if seconds is None else float(seconds[-1])
-    within = text(" in {}", Seconds(took)) if took else Text()
-    most = max(size for _, _, size in known)
-    peak = text(", peak {}", Bytes(most)) if most > max(before, size) else Text()
-    words = "HeapAlloc went from {} to {}{}{}{}."
-    said = text(words, Bytes(before), Bytes(size), within, peak, source)
-    grew = size - before >= MIB and size >= diagnosis.thresholds.rise_ratio * before
-    return said, grew, SMAPS_TOO
-
-
-def cache_words(facts: MomentFacts | None) -> Text:
-    """How much of a cgroup is page cache, where that is much of it; else empty."""
-    cache = None if facts is None else facts.page_cache
-    if cache is None or cache.bytes < max(MIN_CACHE_BYTES, MIN_CACHE_SHARE * cache.of_bytes):
-        return Text()
-    words = (
-        "The cgroup uses {}{}: {} is page cache, which the kernel takes back when it needs memory."
-    )
-    least = "" if cache.is_exact else "at least "
-    return text(words, least, Bytes(cache.of_bytes), Bytes(cache.bytes))
-
-
-def _by_cgroup(_: Diagnosis, facts: MomentFacts | None) -> _Told | None:
-    """What a cgroup's files say, where they lack anonymous memory."""
-    said = cache_words(facts)
-    return (said, False, SMAPS_TOO) if said else None

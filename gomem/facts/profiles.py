@@ -80,7 +80,9 @@ class ProfileFacts:
     @property
     def _profiles(self) -> Mapping[str, Profile]:
         """Those that have everything: a table leaves out rows, so what it lacks may be there."""
-        return {name: one for name, one in self.by_moment.items() if one.printed is None}
+        return {
+            name: profile for name, profile in self.by_moment.items() if profile.printed is None
+        }
 
     # Who allocates
 

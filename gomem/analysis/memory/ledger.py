@@ -69,7 +69,7 @@ LEDGER_SIDES = (
 )
 SMAPS_NEXT = f"smaps: {SMAPS.command()}"
 MEMSTATS_NEXT = f"MemStats: {MEMSTATS.command()}"
-OF_A_LOG = (
+LOGGED_RSS = (
     "the log does not separate free slots and stacks from the runtime's structures; all three "
     "count as the Go runtime"
 )
@@ -308,7 +308,7 @@ def _coarse(
         rows.append(("runtime_metadata", metadata, metadata, sources["runtime_metadata"]))
     elif logged is not None and logged.go_claims is not None:
         rows += _logged_claims(logged.go_claims)
-        notes.append(OF_A_LOG)
+        notes.append(LOGGED_RSS)
     of_go = bool(rows)
     if totals is None:
         notes.append("no file of this moment has RSS")

@@ -77,7 +77,7 @@ def listed_process(
     meant = killed[-1:] or by_pid or by_name
     own = [row for row in every if program_of(row["name"]) not in TOOLS] or every
     row = max(meant or own, key=_size)
-    known = {(one["pid"], one["name"] if one["pid"] is None else "") for one in every}
+    known = {(row["pid"], row["name"] if row["pid"] is None else "") for row in every}
     return Listed(
         row["tool"],
         program_of(row["name"]),

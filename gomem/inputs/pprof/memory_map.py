@@ -47,14 +47,14 @@ def mapped_in(text: bytes) -> list[Mapped]:
         if setting := _SETTING.fullmatch(line):
             settings[setting[1]] = setting[2]
             continue
-        one = _mapped(line, settings)
-        if one is None:
+        mapping = _mapped(line, settings)
+        if mapping is None:
             continue
-        if found and found[-1].file == one.file and found[-1].limit == one.start:
-            found[-1] = replace(found[-1], limit=one.limit)
+        if found and found[-1].file == mapping.file and found[-1].limit == mapping.start:
+            found[-1] = replace(found[-1], limit=mapping.limit)
         else:
-            found.append(one)
-    programs = (place for place, one in enumerate(found) if _is_program(one.file))
+            found.append(mapping)
+    programs = (place for place, mapping in enumerate(found) if _is_program(mapping.file))
     if (place := next(programs, 0)) > 0:
         found[0], found[place] = found[place], found[0]
     return found
@@ -83,8 +83,18 @@ def mappings_of(mapped: list[Mapped], string: Callable[[str], int]) -> Mappings:
     """The same as a profile's mappings; `string` numbers texts."""
     return Mappings.of(
         [
-            (one.start, one.limit, one.offset, string(one.file), 0, False, False, False, False)
-            for one in mapped
+            (
+                mapping.start,
+                mapping.limit,
+                mapping.offset,
+                string(mapping.file),
+                0,
+                False,
+                False,
+                False,
+                False,
+            )
+            for mapping in mapped
         ]
     )
 
@@ -92,7 +102,7 @@ def mappings_of(mapped: list[Mapped], string: Callable[[str], int]) -> Mappings:
 def placed(addresses: NDArray[np.uint64], mapped: list[Mapped]) -> NDArray[np.int32]:
     """Of each address the first mapping that it lies in; -1 if in none."""
     found = np.full(len(addresses), -1, np.int32)
-    for row, one in reversed(list(enumerate(mapped))):
-        limit = np.uint64(min(one.limit, 2**64 - 1))
-        found[(addresses >= np.uint64(one.start)) & (addresses < limit) & (addresses > 0)] = row
+    for row, mapping in reversed(list(enumerate(mapped))):
+        limit = np.uint64(min(mapping.limit, 2**64 - 1))
+        found[(addresses >= np.uint64(mapping.start)) & (addresses < limit) & (addresses > 0)] = row
     return found

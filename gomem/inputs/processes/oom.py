@@ -34,12 +34,12 @@ CHARGED = re.compile(rb"memory: usage (\d{1,19})kB, limit (\d{1,19})kB")
 COUNTER = re.compile(rb"(?:^|[\]:] ?)([a-z][a-z_0-9]{2,40}) (\d{1,19})\s*")
 INLINE = re.compile(rb"Memory cgroup stats for (\S+?): ((?:[a-z_]+:\d+KB ?)+)")
 STATS = re.compile(rb"Memory cgroup stats for (\S+?):\s*")
-OF_GROUP = re.compile(rb"oom_memcg=|killed as a result of limit of|Memory cgroup out of memory")
+CGROUP_KILL = re.compile(rb"oom_memcg=|killed as a result of limit of|Memory cgroup out of memory")
 MACHINE, GROUP = "machine", "cgroup"
 DATED = re.compile(rb"\[[A-Z][a-z]{2} ([A-Z][a-z]{2} +\d{1,2} \d\d:\d\d:\d\d \d{4})\]")
 ISO = re.compile(rb"(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:[.,]\d{1,9})?(?:Z|[+-]\d\d:?\d\d))")
-OF_KERNEL = re.compile(rb"invoked oom-killer|oom-kill:constraint=|" + KILLED.pattern)
-WORDS = (b"oom-kill", b"Killed process")  # one of which is in whatever `OF_KERNEL` finds
+KERNEL_KILL = re.compile(rb"invoked oom-killer|oom-kill:constraint=|" + KILLED.pattern)
+WORDS = (b"oom-kill", b"Killed process")  # one of which is in whatever `KERNEL_KILL` finds
 NO_LIMIT_KIB = 1 << 52
 USUAL_PAGE = 4 * KIB
 OOM = "OOM killer"
@@ -49,7 +49,7 @@ def looks_like_oom(data: bytes) -> bool:
     """Whether the kernel says in it that it ended a process, or listed the tasks to choose from."""
     head = data[: 1 << 20]
     is_near = any(word in head for word in WORDS)
-    return (is_near and bool(OF_KERNEL.search(head))) or _has_tasks(head)
+    return (is_near and bool(KERNEL_KILL.search(head))) or _has_tasks(head)
 
 
 def _has_tasks(head: bytes) -> bool:
@@ -70,7 +70,7 @@ def parse_oom(data: bytes) -> ProcessTable:
             limit = int(found[2])
             cgroup["memory.current"] = int(found[1]) * KIB
             cgroup["memory.max"] = None if limit >= NO_LIMIT_KIB else limit * KIB
-        where = GROUP if OF_GROUP.search(line) else where
+        where = GROUP if CGROUP_KILL.search(line) else where
         if table := TASKS.search(line):
             names, in_stats = table[1].split(), False
         elif names and (task := TASK.search(line)):

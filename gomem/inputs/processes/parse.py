@@ -38,14 +38,14 @@ USAGE = re.compile(
 )
 KUBECTL = re.compile(rb"(?:(?P<above>NAMESPACE|POD) +)?NAME +CPU\(cores\) +MEMORY\(bytes\) *")
 POD = re.compile(rb"(?:(\S+) +)?(\S+) +\d+m? +(\d+(?:[KMGT]i)?) *")
-OF_TOP = re.compile(
+TOP_HEAD = re.compile(
     rb"top - \d.*|Tasks: .*|Threads: .*|%?Cpu\S*: ?.*|[KMG]iB (?:Mem|Swap) ?:.*|(?:Mem|Swap): .*"
 )
 WORDS = (b"RSS", b"RSZ", b"RES", b"MEM USAGE", b"MEMORY(bytes)")  # of headers
 RESIDENT, MAPPED = (b"RSS", b"RSZ", b"RES"), (b"VSZ", b"VIRT")
 COMMANDS = (b"COMMAND", b"CMD", b"ARGS", b"COMM", b"UCMD", b"Command")
 # What ps -o prints of numbers and short words: a header without a command has nothing else.
-OF_PS = frozenset(
+PS_COLUMNS = frozenset(
     b"PID PPID TID USER UID RSS RSZ VSZ SZ %CPU %MEM CPU NI PRI STAT S TTY TT ELAPSED TIME".split()
 )
 TOP, PS, DOCKER_STATS, KUBECTL_TOP = "top", "ps", "docker stats", "kubectl top"
@@ -92,7 +92,7 @@ def _parse_tables(data: bytes, source: str) -> tuple[ProcessTable, list[Damage]]
             continue
         if not line and rows and rows[-1].reading == reading:
             form = None
-        if not line or OF_TOP.fullmatch(line):
+        if not line or TOP_HEAD.fullmatch(line):
             continue
         if form is None and AUX.fullmatch(line):
             form, reading = _by_columns(AUX_NAMES), 0
@@ -124,7 +124,9 @@ def _form_of(line: bytes) -> _Form | None:
     if not _one_of(RESIDENT, names):
         return None
     has_command = b"PID" in names and names[-1] in COMMANDS
-    return _by_columns(names) if has_command or (names[1:] and OF_PS.issuperset(names)) else None
+    return (
+        _by_columns(names) if has_command or (names[1:] and PS_COLUMNS.issuperset(names)) else None
+    )
 
 
 def _one_of(wanted: Sequence[bytes], names: Sequence[bytes]) -> bytes | None:

@@ -50,11 +50,13 @@ class LoggedReading:
 def looks_like_runtime_lines(data: bytes) -> bool:
     """Whether such a line stands near the beginning."""
     head = data[:HEAD_BYTES]
-    near = [one for one in patterns() if one.contains in head]
+    near = [pattern for pattern in patterns() if pattern.contains in head]
     return any(
-        _match(line, one) is not None
-        for one in near
-        for line in (head.split(b"\n") if one.name == USER else _lines_with(head, one.contains))
+        _match(line, pattern) is not None
+        for pattern in near
+        for line in (
+            head.split(b"\n") if pattern.name == USER else _lines_with(head, pattern.contains)
+        )
     )
 
 
@@ -76,11 +78,11 @@ def parse_runtime_lines(data: bytes, *, source: str) -> tuple[list[LoggedReading
     FormatError where no line has one of the forms.
     """
     readings: list[LoggedReading] = []
-    known = [one for one in patterns() if one.contains in data]
+    known = [pattern for pattern in patterns() if pattern.contains in data]
     for number, line in enumerate(data.split(b"\n"), start=1):
-        for one in known:
-            if one.contains in line and (found := _match(line, one)) is not None:
-                _add(readings, _reading(found, one, number))
+        for pattern in known:
+            if pattern.contains in line and (found := _match(line, pattern)) is not None:
+                _add(readings, _reading(found, pattern, number))
                 break
     if not readings:
         raise FormatError(source, "", "no line has memory figures; --pattern names a form")

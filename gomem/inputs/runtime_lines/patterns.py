@@ -66,7 +66,7 @@ def patterns_added(expressions: Sequence[str]) -> Iterator[None]:
 @cache
 def _built_in() -> tuple[Pattern, ...]:
     table = tomllib.loads(text_beside("gomem.inputs", "runtime_lines/patterns.toml"))
-    return tuple(pattern_of(one["regex"], one["name"], one["contains"]) for one in table["pattern"])
+    return tuple(pattern_of(row["regex"], row["name"], row["contains"]) for row in table["pattern"])
 
 
 def pattern_of(expression: str, name: str = USER, contains: str = "") -> Pattern:

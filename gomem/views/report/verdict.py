@@ -63,7 +63,7 @@ def _tone(diagnosis: Diagnosis) -> Tone:
     severity = diagnosis.verdict.severity
     if severity is not None:
         return TONES[severity]
-    judged = diagnosis.owners and not all(one.rss_is_listed for one in diagnosis.moments)
+    judged = diagnosis.owners and not all(moment.rss_is_listed for moment in diagnosis.moments)
     return "good" if judged or diagnosis.collector else "neutral"
 
 

@@ -61,7 +61,7 @@ FILE = re.compile(r"\s*File: (\S.*?)\s*")
 SAVED = re.compile(r"\s*Saved profile in (\S.*?)\s*")
 BUILD_ID = re.compile(r"\s*Build ID: (\S+)\s*")
 CHOSEN = re.compile(r"(?:^|[\s-])(?:sample_index=)?((?:inuse|alloc)_(?:space|objects))\b")
-OF_DIFFERENCE = re.compile(r"\s-{1,2}(?:diff_)?base[= ]|[?&]seconds=\d+")
+DIFFERENCE = re.compile(r"\s-{1,2}(?:diff_)?base[= ]|[?&]seconds=\d+")
 DURATION = re.compile(r"\s*Duration: .*")
 PROMPT = re.compile(
     r"\s*(?:[$#>] )?(?:\(pprof\)\s*)+(.*)"

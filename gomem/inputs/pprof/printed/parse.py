@@ -202,7 +202,7 @@ class _Reader:
     def _command(self, number: int, text: str) -> None:
         """What was asked, of which profile."""
         self._begin(number)
-        self.is_difference |= lines.OF_DIFFERENCE.search(text) is not None
+        self.is_difference |= lines.DIFFERENCE.search(text) is not None
         self.default_kind = lines.default_type_of(text) or self.default_kind
         saved = lines.SAVED.fullmatch(text)
         self.saved = saved[1] if saved else self.saved

@@ -1,0 +1,108 @@
+"""What tables of processes, containers and a program's own log say of its memory.
+
+`ps`, `docker stats`, the OOM killer and a log's runtime lines give a size at a time, rounded, and
+of a process that a name or a number tells. A cgroup's files say how much of its use is page cache.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from gomem.causes.commands import CAPTURE_ONCE, TAKE_SMAPS
+from gomem.facts.moment import seconds_of
+from gomem.inputs.processes.oom import OOM
+from gomem.text import Bytes, Count, MomentName, Program, Quoted, Seconds, Share, Text, text
+from gomem.units import MIB
+
+if TYPE_CHECKING:
+    from gomem.analysis.memory.listed import Listed
+    from gomem.diagnosis.diagnosis import Diagnosis
+    from gomem.facts.moment import MomentFacts
+
+Told = tuple[str, bool, str]  # sentences, whether what they say grew by a fifth, the next step
+# Of what a cgroup uses, and MIN_CACHE_BYTES: a smaller page cache is not worth saying.
+MIN_CACHE_SHARE = 0.2
+MIN_CACHE_BYTES = 8 * MIB
+SMAPS_TOO = text("{} Take it with MemStats at one time: it says what is in RSS.", TAKE_SMAPS)
+CONTAINER_NEXT = text("{} It says how much of that is Go's.", CAPTURE_ONCE)
+
+
+def at_moment(diagnosis: Diagnosis, facts: MomentFacts) -> Text:
+    """Which moment a sentence is about, where there are several."""
+    has_several = len(diagnosis.capture.by_moment) > 1
+    return text(" at {}", MomentName(facts.name)) if has_several else Text()
+
+
+def listed_words(listed: Listed) -> Text:
+    """Which process or container a table's number is of, and who says so."""
+    pid = text(", PID {}", str(listed.pid)) if listed.pid is not None else Text()
+    rounded = text(" to {}", Bytes(listed.step_bytes)) * listed.is_coarse
+    tool = f"the {listed.tool}" if listed.tool == OOM else listed.tool
+    nouns = ("process", "processes") if listed.rss_bytes else ("container", "containers")
+    others = Text()
+    if listed.is_largest:
+        others = text("; the largest of {}", Count(listed.others + 1, *nouns))
+    elif listed.others:
+        others = text("; {} listed", Count(listed.others, *(f"other {noun}" for noun in nouns)))
+    is_container = listed.rss_bytes is None
+    name = Quoted(listed.name) if is_container else Program(listed.name or "a process")
+    return text("{}{}, by {}{}{}", name, pid, tool, rounded, others)
+
+
+def by_container(diagnosis: Diagnosis, facts: MomentFacts | None) -> Told | None:
+    """What docker stats or kubectl top say: the working set, which is no RSS."""
+    listed = None if facts is None else facts.listed
+    if facts is None or listed is None or listed.working_set_bytes is None:
+        return None
+    of = Text()
+    if listed.limit_bytes:
+        share = Share(listed.working_set_bytes / listed.limit_bytes)
+        of = text(", {} of its limit of {}", share, Bytes(listed.limit_bytes))
+    size, at = Bytes(listed.working_set_bytes), at_moment(diagnosis, facts)
+    words = (
+        "The working set is {}{} ({}){}. It is RSS, active page cache and kernel memory together."
+    )
+    return text(words, size, at, listed_words(listed), of), False, CONTAINER_NEXT
+
+
+def by_logged_heap(diagnosis: Diagnosis, _of: MomentFacts | None) -> Told | None:
+    """The heap's objects as a program logs them, where it logs no RSS."""
+    known = [
+        (moment, moment.logged, moment.logged.sizes["go_alloc"])
+        for moment in diagnosis.case.facts.moments
+        if moment.logged is not None and "go_alloc" in moment.logged.sizes
+    ]
+    if not known:
+        return None
+    (first, _, before), (last, logged, size) = known[0], known[-1]
+    rounded = text(", to {}", Bytes(logged.step_bytes)) if logged.step_bytes > 1 else Text()
+    source = text(" (as {} logs it{})", logged.program, rounded)
+    if first is last:
+        return text("HeapAlloc is {}{}.", Bytes(size), source), False, SMAPS_TOO
+    seconds = seconds_of((first, last))
+    took = 0.0 if seconds is None else float(seconds[-1])
+    within = text(" in {}", Seconds(took)) if took else Text()
+    most = max(size for _, _, size in known)
+    peak = text(", peak {}", Bytes(most)) if most > max(before, size) else Text()
+    words = "HeapAlloc went from {} to {}{}{}{}."
+    said = text(words, Bytes(before), Bytes(size), within, peak, source)
+    grew = size - before >= MIB and size >= diagnosis.thresholds.rise_ratio * before
+    return said, grew, SMAPS_TOO
+
+
+def cache_words(facts: MomentFacts | None) -> Text:
+    """How much of a cgroup is page cache, where that is much of it; else empty."""
+    cache = None if facts is None else facts.page_cache
+    if cache is None or cache.bytes < max(MIN_CACHE_BYTES, MIN_CACHE_SHARE * cache.of_bytes):
+        return Text()
+    words = (
+        "The cgroup uses {}{}: {} is page cache, which the kernel takes back when it needs memory."
+    )
+    least = "" if cache.is_exact else "at least "
+    return text(words, least, Bytes(cache.of_bytes), Bytes(cache.bytes))
+
+
+def by_cgroup(_: Diagnosis, facts: MomentFacts | None) -> Told | None:
+    """What a cgroup's files say, where they lack anonymous memory."""
+    said = cache_words(facts)
+    return (said, False, SMAPS_TOO) if said else None
