@@ -10,7 +10,7 @@ from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 from gomem.capture.capture import Capture
-from gomem.capture.clock import time_of
+from gomem.capture.clock import OWN_CLOCK, time_of
 from gomem.capture.cut_mappings import cut_mappings
 from gomem.capture.manifest import MANIFEST, MANIFEST_SCHEMA, Manifest, is_manifest
 from gomem.capture.moment import Artefact, Moment
@@ -254,7 +254,8 @@ def _series(artefacts: list[Artefact]) -> list[Artefact]:
     if len(series.parsed.stats) < 2:
         return artefacts
     dumps = [
-        replace(series, parsed=dump, time=None, time_source="") for dump in series.parsed.dumps
+        replace(series, parsed=dump, time=dump.time, time_source=OWN_CLOCK if dump.time else "")
+        for dump in series.parsed.dumps
     ]
     return [*(one for one in artefacts if one is not series), *dumps]
 
