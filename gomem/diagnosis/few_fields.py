@@ -45,8 +45,9 @@ def _of_heap(first: pd.Series, last: pd.Series) -> Text:
     within = Text()
     if not pd.isna(first["time"]) and first["time"] < last["time"]:
         within = text(" in {}", Seconds((last["time"] - first["time"]).total_seconds()))
-    names = MomentName(first["moment"]), MomentName(last["moment"])
-    return text("HeapAlloc went from {} at {} to {} at {}{}.", before, names[0], size, names[1], within)
+    began = text("{} at {}", before, MomentName(first["moment"]))
+    ended = text("{} at {}", size, MomentName(last["moment"]))
+    return text("HeapAlloc went from {} to {}{}.", began, ended, within)
 
 
 def _of_idle(last: pd.Series) -> Text:
@@ -62,7 +63,7 @@ def _of_sys(last: pd.Series) -> Text:
     """How much of RSS can be Go's own."""
     if pd.isna(last["Sys"]):
         return Text()
-    if pd.isna(last["HeapReleased"]):
-        return text("Sys is {}: RSS beyond it is not Go's heap or runtime.", Bytes(int(last["Sys"])))
-    most = int(last["Sys"] - last["HeapReleased"])
-    return text("At most {} of RSS is Go's heap and runtime (Sys − HeapReleased).", Bytes(most))
+    released = last["HeapReleased"]
+    most = last["Sys"] if pd.isna(released) else last["Sys"] - released
+    source = "Sys" if pd.isna(released) else "Sys less HeapReleased"
+    return text("At most {} of RSS is Go's heap and runtime ({}).", Bytes(int(most)), source)

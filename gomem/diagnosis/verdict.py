@@ -25,6 +25,7 @@ from gomem.text import Bytes, Command, Count, File, Share, Text, joined, text
 
 if TYPE_CHECKING:
     from gomem.analysis.memory.account import Snapshot
+    from gomem.capture.capture import Capture
     from gomem.causes.finding import Finding
     from gomem.causes.thresholds import Thresholds
     from gomem.diagnosis.diagnosis import Diagnosis
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
 
 MISSING, DAMAGED = "data-missing", "data-damaged"
 LARGEST_GROUPS = 3  # named
+NAMED_UNREAD = 2  # files
 MOSTLY = 0.75  # of RSS: a group that is named alone in a headline
 OBSERVED_BESIDE = frozenset({"in_use", "goroutines"})
 OF_C = "native-memory"  # says itself what memory outside Go is
@@ -58,7 +60,7 @@ class Verdict(Answer):
         rss_bytes: Resident bytes at that moment; None where no file says.
         whose: What moved besides, and who holds it, as far as that is known.
         next_step: What to do next.
-        further: What else there is: further warnings, notes, places that could not be read.
+        further: What else there is: further warnings, notes, places and files that were not read.
     """
 
     headline: str
@@ -350,5 +352,16 @@ def _further(diagnosis: Diagnosis, named: Finding | None) -> str:
         (len(others) - warnings, "note", "notes"),
         (len(diagnosis.capture.damaged), "place not read", "places not read"),
     )
-    words = [Count(size, noun, plural) for size, noun, plural in counts if size]
+    counted = [Count(size, noun, plural) for size, noun, plural in counts if size]
+    words = [*counted, *_unread(diagnosis.capture)]
     return text("Also: {}.", joined(", ", words)) if words else ""
+
+
+def _unread(capture: Capture) -> list[Text]:
+    """Files that say something of memory and are of no kind that gomem reads."""
+    paths = capture.unread_evidence
+    said = [
+        text("{} not read ({})", File(path), capture.looks[path]) for path in paths[:NAMED_UNREAD]
+    ]
+    more = len(paths) - len(said)
+    return [*said, text("{} not read", Count(more, "more file"))] if more else said

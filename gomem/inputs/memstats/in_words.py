@@ -11,8 +11,8 @@ Printed by    whatever people write into their logs, one line or a line a field:
 Recognised    by three fields that differ, one of them of a name that nothing else has.
 Several       A field that comes again begins another dump; which field begins them is told by what
               stands before it: a line of its own, or other words, such as a time.
-Units         KB, MB and GB are 1024-fold, as the helpers that print them compute them. A helper that
-              counts in thousands prints the same letters; then sizes are up to 7 % too large.
+Units         KB, MB and GB are 1024-fold, as most helpers that print them compute them. Those that
+              count in thousands print the same letters; then sizes are up to 7 % too large.
               What a unit rounds away is unknown: the dictionary of the frame says it.
               Sizes without a unit that are too small for bytes are not read.
 """
@@ -42,7 +42,7 @@ COUNTS = (
     "HeapObjects", "Lookups", "Mallocs", "Frees", "LastGC", "PauseTotalNs", "NumForcedGC", "NumGC",
     "GCCPUFraction",
 )  # fmt: skip
-ANYBODYS = frozenset({"Alloc", "Sys", "Lookups", "Mallocs", "Frees"})  # words of other programs, too
+ANYBODYS = frozenset({"Alloc", "Sys", "Lookups", "Mallocs", "Frees"})  # other programs' words, too
 PAIRS = ("Stack", "MSpan", "MCache")  # `Stack = in use / taken from the system`
 ON_PAGES = {  # as the memory pages of gopls and its kin call them
     "Total allocated bytes": "TotalAlloc",

@@ -151,8 +151,8 @@ def _columns(
     fractions = [value if type(value) in (int, float) else np.nan for value in said]
     pauses = [row for number, dump in enumerate(dumps) for row in _pauses(number, dump)]
     classes = [row for number, dump in enumerate(dumps) for row in _size_classes(number, dump)]
-    tables = (np.array(rows, np.int64).reshape(-1, 4) for rows in (pauses, classes))
-    return MemStatsDumps(counters, np.array(fractions, np.float64), places, *tables)
+    ring, sizes = (np.array(rows, np.int64).reshape(-1, 4) for rows in (pauses, classes))
+    return MemStatsDumps(counters, np.array(fractions, np.float64), places, ring, sizes)
 
 
 def masked(values: Sequence[int | None]) -> np.ma.MaskedArray:
@@ -175,7 +175,8 @@ def _breaches(
         total: Any = sum(-counters[one[1:]] if one[0] == "-" else counters[one] for one in parts)
         for row, place in enumerate(places):
             size, added = counters[whole][row], total[row]
-            if size is not np.ma.masked and added is not np.ma.masked and abs(size - added) > rounded:
+            is_known = size is not np.ma.masked and added is not np.ma.masked
+            if is_known and abs(size - added) > rounded:
                 what = f"{whole} is {size}, and {terms} is {added}"
                 found.append(Damage(source, place, f"{what}: a number of this dump is wrong"))
     return found
