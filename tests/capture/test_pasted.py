@@ -20,6 +20,7 @@ main.loop()
 created by main.main in goroutine 1
 \t/app/main.go:10 +0x1a
 """
+USAGE = "Alloc = 5 MiB TotalAlloc = 6 MiB Sys = 20 MiB NumGC = 3\n"
 TRACES = "-----------+------\n     bytes:  16B\n         0   main.f\n"
 
 
@@ -81,8 +82,7 @@ def test_damage_of_a_part_has_its_line_in_the_text(tmp_path):
         DUMP,
         "panic: it is not a thing of this\n\n" + DUMP,
         f"It is cut here, but this is what we have:\n\n```\n{LOG}```\n",
-        "Alloc = 5 MiB TotalAlloc = 6 MiB Sys = 20 MiB NumGC = 3\n\nthis is a line of the log\n\n"
-        "Alloc = 5 MiB TotalAlloc = 7 MiB Sys = 20 MiB NumGC = 4\n",
+        USAGE + "\nthis is a line of the log\n\n" + USAGE,
         '{"HeapAlloc": 1, "HeapSys": 2, "Sys": 3}',
         "",
         "there is nothing in this text that anybody could read\n",

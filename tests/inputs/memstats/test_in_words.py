@@ -46,7 +46,9 @@ def test_every_number_is_the_runtimes_own(name):
 
     for row, dump in zip(stats.to_dict("records"), exact, strict=True):
         known = {key: row[key] for key in dump if isinstance(row.get(key), int)}
-        printed = known.keys() - ({"Alloc"} if "Alloc" not in (PASTED / name).read_text() else set())
+        printed = known.keys() - (
+            {"Alloc"} if "Alloc" not in (PASTED / name).read_text() else set()
+        )
         assert len(printed) >= count
         assert all(abs(value - dump[key]) <= step for key, value in known.items())
         assert known["HeapAlloc"] == known["Alloc"]
