@@ -8,7 +8,7 @@ Printed by    whatever people write into their logs, one line or a line a field:
                   "HeapAlloc": 5242880,       JSON without braces, cut, or with a comma too many
                   Alloc: 5242880, BySize: [{ …   an object as a JavaScript console prints it
                   Allocated bytes  5,242,880  the memory page of gopls and of its kin
-Recognised    by three fields that differ, one of them of a name that nothing else has.
+Recognised    by three fields that differ, one a size, and one of a name that nothing else has.
 Several       A field that comes again begins another dump; which field begins them is told by what
               stands before it: a line of its own, or other words, such as a time.
 Units         KB, MB and GB are 1024-fold, as most helpers that print them compute them. Those that
@@ -25,7 +25,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from gomem.errors import Damage, FormatError
-from gomem.inputs.json_text import is_json, whole_number
+from gomem.inputs.json_text import first_value, is_json, whole_number
 from gomem.inputs.unwrap import plain_characters
 from gomem.sources.file_dates import known_time
 from gomem.units import GIB, KIB, MIB, TIB
@@ -73,8 +73,13 @@ def _spelled(name: str) -> str:
     return r"[ _-]?".join(words)
 
 
-_BY_WORDS = {re.sub(r"[ _-]", "", name).lower(): name for name in (*SIZES, *COUNTS, *PAIRS)}
-_BY_WORDS |= {re.sub(" ", "", words).lower(): name for words, name in ON_PAGES.items()}
+def _squeezed(name: str) -> str:
+    """A name however it is written."""
+    return re.sub(r"[ _-]", "", name).lower()
+
+
+_BY_WORDS = {_squeezed(name): name for name in (*SIZES, *COUNTS, *PAIRS)}
+_BY_WORDS |= {_squeezed(words): name for words, name in ON_PAGES.items()}
 _NAMES = "|".join((*ON_PAGES, *map(_spelled, (*SIZES, *COUNTS)), *PAIRS))
 _UNIT = rb"(?:bytes|[KMGT]i?B?|B)"
 _FIELD = re.compile(
@@ -124,7 +129,16 @@ def looks_like_in_words(data: bytes) -> bool:
     lower = head.lower()
     if b"\0" in head[:4096] or (b"alloc" not in lower and b"heap" not in lower):
         return False
-    return any(_is_dump(fields) for fields in _dumps(list(_fields(_plain(head)))))
+    return _may_be_json(data) and any(map(_is_dump, _dumps(list(_fields(_plain(head))))))
+
+
+def _may_be_json(data: bytes) -> bool:
+    """Whether a text is no JSON, or a record that has the fields itself: not a document of some."""
+    known, value = first_value(data) if is_json(data) else (False, None)
+    if not known:
+        return True
+    names = {_BY_WORDS.get(_squeezed(str(key))) for key in value} if isinstance(value, dict) else {}
+    return len(set(names) - {None}) >= MIN_FIELDS
 
 
 def parse_in_words(data: bytes, *, source: str) -> tuple[list[WordsDump], list[Damage]]:
@@ -177,7 +191,7 @@ def _fields(text: bytes) -> Iterator[_Field]:
 def _matched(text: bytes) -> Iterator[_Field]:
     """Fields with a number; those of a pair stand at one place."""
     for match in _FIELD.finditer(text):
-        name = _BY_WORDS[re.sub(rb"[ _-]", b"", match["name"]).lower().decode()]
+        name = _BY_WORDS[_squeezed(match["name"].decode())]
         if name in ANYBODYS and match["name"].islower() and not match["sign"].strip():
             continue  # `sys 0.3`, as many a program prints
         if match.end() == len(text) and _may_be_cut(text, match.start()):
@@ -249,7 +263,7 @@ def _head(fields: Sequence[_Field]) -> str | None:
 
 def _is_dump(fields: Sequence[_Field]) -> bool:
     names = {one.name for one in fields}
-    return len(names) >= MIN_FIELDS and not names <= ANYBODYS
+    return len(names) >= MIN_FIELDS and not names <= ANYBODYS and not names.isdisjoint(SIZES)
 
 
 def _is_in_no_unit(fields: Iterable[_Field]) -> bool:
