@@ -6,6 +6,7 @@ import pandas as pd
 import pytest
 
 import gomem
+from gomem.capture.moment import empty_frame
 from gomem.causes.thresholds import Thresholds
 from gomem.diagnosis.without_rss import ANYTHING, NOTHING, who_holds, without_rss
 from gomem.facts.moment import MomentFacts
@@ -19,7 +20,8 @@ from tests.views.ledgers import ledger
 def told(facts=None, *, collector=None, **capture):
     """What is said, whether it grew, and what to do next."""
     nothing = {"heap_profiles": {}, "profiles": {}, "bench": {}, "escapes": {},
-               "goroutines": pd.DataFrame(), "by_moment": {}}  # fmt: skip
+               "goroutines": pd.DataFrame(), "memstats": empty_frame("memstats"),
+               "by_moment": {}}  # fmt: skip
     files = SimpleNamespace(**nothing | capture)
     limits = Thresholds()
     diagnosis = SimpleNamespace(
