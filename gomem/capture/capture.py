@@ -103,6 +103,8 @@ class Capture(WithDamage, Mapping[str, Moment]):
             they are listed, and are no damage.
         go_version: The release that made it, as far as known.
         manifest: What its collector noted of the process, and what it could not get.
+        unread_evidence: Paths of those files of no known kind that say something of memory, such
+            as a core dump.
     """
 
     name: str
@@ -113,6 +115,7 @@ class Capture(WithDamage, Mapping[str, Moment]):
     looks: Mapping[str, str]
     go_version: GoVersion
     manifest: Manifest = field(default_factory=Manifest)
+    unread_evidence: tuple[str, ...] = ()
 
     def __getitem__(self, moment: str) -> Moment:
         """The moment of a name; KeyError, with the moments there are, where there is none."""

@@ -14,6 +14,7 @@ from gomem.capture.clock import OWN_CLOCK, time_of
 from gomem.capture.cut_mappings import cut_mappings
 from gomem.capture.manifest import MANIFEST, MANIFEST_SCHEMA, Manifest, is_manifest
 from gomem.capture.moment import Artefact, Moment
+from gomem.capture.pasted import PastedPart, pasted_parts
 from gomem.capture.place import place
 from gomem.errors import CaptureError, Damage, FormatError
 from gomem.inputs.json_text import first_value, json_values
@@ -57,6 +58,7 @@ class _Gathering:
     artefacts: list[Artefact] = field(default_factory=list)
     passed_over: list[Source] = field(default_factory=list)
     looks: dict[str, str] = field(default_factory=dict)
+    evidence: list[str] = field(default_factory=list)
     reasons: list[Damage] = field(default_factory=list)
 
 
@@ -101,7 +103,9 @@ def _load(
     gathering.artefacts, wrong = place(gathering.artefacts, manifest, present)
     gathering.damage += wrong
     damaged = {damage.source for damage in gathering.damage}
-    gathering.damage += cut_mappings(gathering.artefacts, damaged)
+    by_name = {artefact.source.name: artefact.source for artefact in gathering.artefacts}
+    cut = cut_mappings(gathering.artefacts, damaged)
+    gathering.damage += [_placed(by_name[fault.source], fault) for fault in cut]
     return Capture(
         name=readable_name(str(named[0])),
         by_moment=_moments(gathering.artefacts, manifest),
@@ -109,6 +113,7 @@ def _load(
         passed_over=tuple(gathering.passed_over),
         damaged=tuple(gathering.damage),
         looks=gathering.looks,
+        unread_evidence=tuple(gathering.evidence),
         go_version=_version(go_version, manifest, gathering),
         manifest=manifest,
     )
@@ -124,11 +129,15 @@ def _open_all(
         entries = _named_apart(entries, paths)
     for listing in listings:
         gathering.damage += listing.damage
-    sources = []
+    sources: list[Source] = []
+    named = {Path(path) for path in paths}
     for number, entry in enumerate(entries, start=1):
         if progress is not None:
             progress(entry.name, number, len(entries))
-        sources.append(_open(entry))
+        source = _open(entry)
+        # A text that the user names is a ticket; in a folder it is some document.
+        parts = pasted_parts(source) if entry.path in named else []
+        sources += parts or [source]
     return sources
 
 
@@ -184,11 +193,16 @@ def _read_all(sources: Iterable[Source], gathering: _Gathering, progress: Progre
             parsed = _read(source, kind, progress)
         except FormatError as error:
             gathering.passed_over.append(source)
-            gathering.damage.append(error.damage)
+            gathering.damage.append(_placed(source, error.damage))
             continue
-        gathering.damage += parsed.damaged
+        gathering.damage += [_placed(source, fault) for fault in parsed.damaged]
         time, time_source = time_of(source, parsed)
         gathering.artefacts.append(Artefact(source, kind, "", time, time_source, parsed))
+
+
+def _placed(source: Source, fault: Damage) -> Damage:
+    """Damage by the line of the text that the user has."""
+    return source.placed(fault) if isinstance(source, PastedPart) else fault
 
 
 def _pass_over(source: Source, gathering: _Gathering) -> None:
@@ -205,6 +219,8 @@ def _pass_over(source: Source, gathering: _Gathering) -> None:
         gathering.damage.append(why)
         return
     gathering.looks[source.name] = seen.what
+    if seen.is_evidence:
+        gathering.evidence.append(source.name)
     gathering.reasons.append(why)
 
 

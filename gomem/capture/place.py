@@ -37,6 +37,7 @@ _SEPARATORS = re.compile(r"[-_. ()]+")
 _SAMPLE_TYPES = re.compile(
     r"(?<=\.)(?:(?:(?:alloc|inuse)_(?:objects|space)\.)+|samples\.cpu\.|contentions\.delay\.)"
 )
+_LINE = re.compile(r":\d+$")  # by which the parts of one text are called
 
 
 def place(
@@ -160,6 +161,6 @@ def stem_of(name: str) -> str:
     """What a file's name says besides its kind: `heap-0007.pb.gz` and `smaps-0007` say `0007`."""
     if iso := ISO.search(name):
         return iso[0]
-    told = _SAMPLE_TYPES.sub("", CGROUP_NAME.sub("", name))
+    told = _SAMPLE_TYPES.sub("", CGROUP_NAME.sub("", _LINE.sub("", name)))
     words = [word for word in _SEPARATORS.split(told) if word]
     return "-".join(word for word in words if word.lower() not in FILE_WORDS)

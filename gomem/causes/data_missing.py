@@ -58,7 +58,8 @@ def find(case: Case) -> list[Finding]:
     """One finding for all files that are missing."""
     moments = case.facts.moments
     if all(moment.ledger is None and moment.memstats is None for moment in moments):
-        return [] if case.facts.capture.bench else [_without_moments()]
+        capture = case.facts.capture
+        return [] if capture.bench else [_without_moments(has_some=not capture.memstats.empty)]
     lacking = [
         _Missing(name, without, what, Command(wanted.command()), takes)
         for name, fact, what, wanted, takes in _WANTED
@@ -95,9 +96,10 @@ def _finding(lacking: list[_Missing]) -> Finding:
     )
 
 
-def _without_moments() -> Finding:
+def _without_moments(*, has_some: bool) -> Finding:
+    of_go = "only some fields of MemStats" if has_some else "no MemStats"
     return CAUSE.finding(
         Severity.INFO,
-        "No smaps and no MemStats: RSS cannot be compared with the heap",
+        f"No smaps and {of_go}: RSS cannot be compared with the heap",
         evidence=(Evidence("capture", "snapshots with either", 0, "count"),),
     )

@@ -64,7 +64,7 @@ CAUSE = Cause(
     "32.",
     remedy=text(
         "{} keeps stacks short, so that more of them are equal (Go 1.23 and later). Turn off what "
-        "nobody reads: runtime.SetBlockProfileRate(0), runtime.SetMutexProfileFraction(0), or "
+        "is not used: runtime.SetBlockProfileRate(0), runtime.SetMutexProfileFraction(0), or "
         "runtime.MemProfileRate = 0 as the first thing in main. Only a restart frees the table.",
         Command("GODEBUG=profstackdepth=32 ./PROGRAM"),
     ),

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from gomem.cli.options import Patterns  # noqa: TC001 - typer reads the annotations
-from gomem.cli.output import write
+from gomem.cli.output import input_paths, write
 from gomem.cli.progress import stages
 from gomem.cli.terminal import terminal_text
 from gomem.inputs.runtime_lines.patterns import patterns_added
@@ -25,11 +25,11 @@ def inspect(
         gomem inspect captures/api
 
     Args:
-        captures: A folder, an archive, or files.
+        captures: A folder, an archive, or files; - is standard input.
     """
     from gomem.capture.load import load
     from gomem.views.inspect.inspection import inspection_document
 
     with stages() as at, patterns_added(pattern or []):
-        capture = load(*captures, progress=at.reading)
+        capture = load(*input_paths(captures), progress=at.reading)
     write(terminal_text(inspection_document(capture)), None)

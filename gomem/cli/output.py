@@ -18,7 +18,7 @@ from gomem.errors import CaptureError, printable
 from gomem.sources.names import readable_name
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from gomem.errors import Damage
     from gomem.text import Text
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 TOLD_PLACES = 20
 STANDARD_OUTPUT = Path("/dev/stdout")
+STANDARD_INPUT = Path("/dev/stdin")
 STANDARD_STREAMS = ("/dev/stdout", "/dev/stderr", "/dev/fd/", "/proc/self/fd/")
 
 
@@ -69,6 +70,20 @@ def tell_damage(damaged: Iterable[Damage], shown: Callable[[Text], str] = str) -
 def output_path(named: Path | None) -> Path | None:
     """Where an output goes that was named on the command line, on which `-` is standard output."""
     return STANDARD_OUTPUT if named == Path("-") else named
+
+
+def input_paths(named: Sequence[Path], *, again: bool = False) -> list[Path]:
+    """What is read of what was named on the command line, on which `-` is standard input.
+
+    CaptureError where that has files beside it, or what is written reads its inputs `again`.
+    """
+    if Path("-") not in named:
+        return list(named)
+    if again:
+        raise CaptureError("-: a notebook reads its capture again; save it to a file first")
+    if len(named) > 1:
+        raise CaptureError("-: standard input is a capture of its own; name no file beside it")
+    return [STANDARD_INPUT]
 
 
 def check_writable(path: Path | None, *, force: bool, inputs: Iterable[Path]) -> None:
@@ -265,7 +280,8 @@ def drop_standard_output() -> None:
 
 def file_named_after(capture: str, suffix: str) -> Path:
     """The file that a capture's HTML or notebook goes to, in the current folder."""
-    name = Path(capture).resolve().name
+    path = Path(capture)
+    name = path.name if path == STANDARD_INPUT else path.resolve().name
     for ending in (".gz", ".zst", ".tar", ".tgz", ".zip"):
         name = name.removesuffix(ending)
     return Path(f"{name}{suffix}")

@@ -85,9 +85,11 @@ def report(
         gomem report 4711 --open
         gomem report captures/api --baseline captures/api-before
         gomem report capture.tar.gz --format json --fail-on warning
+        xclip -o | gomem report -
 
     Args:
-        captures: A folder, an archive, or files of one moment; or a running process.
+        captures: A folder, an archive, or files of one moment; or a running process; - is standard
+            input. A text with several pastes, such as a ticket, is read part by part.
         demo: Use the capture, and its baseline, gomem ships with.
         baseline: A capture to compare this one with.
         output_format: Write only this format.
@@ -102,7 +104,9 @@ def report(
     if opened and (output_format not in WITH_PAGES or out.is_standard_output(output)):
         raise CaptureError("--open shows a page; leave out --format, or -o -")
     out.check_writable(output, force=force, inputs=())
-    groups = _groups(captures or [], demo=demo)
+    groups = _groups(
+        out.input_paths(captures or [], again=output_format is Format.ipynb), demo=demo
+    )
     if output is not None and len(groups) > 1:
         raise CaptureError(f"-o names one file, but there are {len(groups)} captures; name one")
     if demo and baseline is None:

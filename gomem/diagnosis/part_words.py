@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 
 from gomem.analysis.memory.groups import GARBAGE, HEAP, LIVE, NAMES, NATIVE, OBJECTS, UNDIVIDED
 from gomem.analysis.memory.readings import ALL, FILE_GROUPS, GO, GO_HEAP, GROUPS, NOT_GO
-from gomem.text import Bytes, BytesChange, Text, text
+from gomem.facts.moment import SHARED_ANONYMOUS
+from gomem.text import Bytes, BytesChange, File, Text, joined, text
 from gomem.units import MIB
 
 if TYPE_CHECKING:
@@ -90,3 +91,40 @@ def _level(level: Interval, at_most: str, between: str) -> Text:
 def _is_narrow(interval: Interval) -> bool:
     """Whether a number says it: it is no wider than a tenth of its middle, or half a MiB."""
     return interval.width <= max(WIDE * abs(interval.middle), MIB / 2)
+
+
+BY_PROGRAM, BY_EITHER = "the program", "the program or a library"
+
+
+def native_words(facts: MomentFacts) -> Text:
+    """What memory outside Go is: malloc's heaps, its large blocks, and what else is mapped."""
+    assert facts.ledger is not None
+    with_c = facts.ledger.has("native_heap") or facts.ledger.has("libraries")
+    heap, blocks, threads, mapped = native_sizes(facts)
+    if facts.mappings is None and with_c:  # all that is unnamed beside C's
+        blocks, mapped = mapped, 0
+    sizes = {
+        "in malloc's heaps": heap,
+        "in large blocks, most likely malloc's": blocks,
+        f"mapped by {BY_EITHER if with_c else BY_PROGRAM}": mapped,
+        "in thread stacks": threads,
+    }
+    total = sum(sizes.values())
+    worth = [(name, size) for name, size in sizes.items() if size >= 0.1 * total and size > 0]
+    if len(worth) == 1:
+        return text(", {}", worth[0][0])
+    each = [text("{} {}", Bytes(size), name) for name, size in worth]
+    return text(": {}", joined(", ", each)) if each else Text()
+
+
+def file_words(facts: MomentFacts) -> Text:
+    """The file that most of it is of; without its folders, since reports get shared."""
+    if facts.mappings is None:
+        return Text()
+    mine = facts.mappings[facts.mappings["kind"].isin(["mapped-file", "shared-memory"])]
+    by_path = mine.groupby("path")["Rss"].sum()
+    if by_path.empty or by_path.max() < 0.5 * by_path.sum():
+        return Text()
+    path = str(by_path.idxmax())
+    name = "" if path.startswith(SHARED_ANONYMOUS) else path.rpartition("/")[2]
+    return text(", mostly {}", File(name) if name else "shared anonymous memory")

@@ -19,14 +19,14 @@ from gomem.causes.finding import Severity
 from gomem.diagnosis.findings import DATA_PREFIX
 from gomem.diagnosis.listed_memory import at_moment, cache_words, listed_words
 from gomem.diagnosis.observations import MIN_READINGS, whole_rise, whole_words
-from gomem.diagnosis.part_words import native_sizes
+from gomem.diagnosis.part_words import file_words, native_words
 from gomem.diagnosis.without_rss import who_holds, without_rss, worth_naming
-from gomem.facts.moment import SHARED_ANONYMOUS
 from gomem.inputs.answer import Answer
 from gomem.text import Bytes, Command, Count, File, Share, Text, joined, text
 
 if TYPE_CHECKING:
     from gomem.analysis.memory.account import Snapshot
+    from gomem.capture.capture import Capture
     from gomem.causes.finding import Finding
     from gomem.causes.thresholds import Thresholds
     from gomem.diagnosis.diagnosis import Diagnosis
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 
 MISSING, DAMAGED = "data-missing", "data-damaged"
 LARGEST_GROUPS = 3  # named
+NAMED_UNREAD = 2  # files
 MOSTLY = 0.75  # of RSS: a group that is named alone in a headline
 OBSERVED_BESIDE = frozenset({"in_use", "goroutines"})
 NATIVE_MEMORY = "native-memory"  # says itself what memory outside Go is
@@ -61,7 +62,7 @@ class Verdict(Answer):
         rss_bytes: Resident bytes at that moment; None where no file says.
         whose: What moved besides, and who holds it, as far as that is known.
         next_step: What to do next.
-        further: What else there is: further warnings, notes, places that could not be read.
+        further: What else there is: further warnings, notes, places and files that were not read.
     """
 
     headline: str
@@ -237,7 +238,7 @@ def _groups_words(facts: MomentFacts, named: Finding | None) -> Text:
 def _group_words(facts: MomentFacts, group: str, share: float, named: Finding | None) -> Text:
     assert facts.groups is not None
     size = Bytes(facts.groups.sizes[group])
-    inside = {HEAP: _reserved, NATIVE: _of_native, FILES: _of_files}.get(group)
+    inside = {HEAP: _reserved, NATIVE: native_words, FILES: file_words}.get(group)
     is_said = group == NATIVE and named is not None and named.now and named.code == NATIVE_MEMORY
     more = "" if inside is None or is_said else inside(facts)
     return text("{} {} ({}{})", size, NAMES[group], Share(share), more)
@@ -255,43 +256,6 @@ def _reserved(facts: MomentFacts) -> Text:
     return text(
         " of {} reserved, {} of that {}", Bytes(whole), Bytes(reserved[largest]), NAMES[largest]
     )
-
-
-def _of_native(facts: MomentFacts) -> Text:
-    """What memory outside Go is: malloc's heaps, its large blocks, and what else is mapped."""
-    assert facts.ledger is not None
-    with_c = facts.ledger.has("native_heap") or facts.ledger.has("libraries")
-    heap, blocks, threads, mapped = native_sizes(facts)
-    if facts.mappings is None and with_c:  # all that is unnamed beside C's
-        blocks, mapped = mapped, 0
-    sizes = {
-        "in malloc's heaps": heap,
-        "in large blocks, most likely malloc's": blocks,
-        f"mapped by {BY_EITHER if with_c else BY_PROGRAM}": mapped,
-        "in thread stacks": threads,
-    }
-    total = sum(sizes.values())
-    worth = [(name, size) for name, size in sizes.items() if size >= 0.1 * total and size > 0]
-    if len(worth) == 1:
-        return text(", {}", worth[0][0])
-    each = [text("{} {}", Bytes(size), name) for name, size in worth]
-    return text(": {}", joined(", ", each)) if each else Text()
-
-
-BY_PROGRAM, BY_EITHER = "the program", "the program or a library"
-
-
-def _of_files(facts: MomentFacts) -> Text:
-    """The file that most of it is of; without its folders, since reports get shared."""
-    if facts.mappings is None:
-        return Text()
-    mine = facts.mappings[facts.mappings["kind"].isin(["mapped-file", "shared-memory"])]
-    by_path = mine.groupby("path")["Rss"].sum()
-    if by_path.empty or by_path.max() < 0.5 * by_path.sum():
-        return Text()
-    path = str(by_path.idxmax())
-    name = "" if path.startswith(SHARED_ANONYMOUS) else path.rpartition("/")[2]
-    return text(", mostly {}", File(name) if name else "shared anonymous memory")
 
 
 def _moved(diagnosis: Diagnosis, facts: MomentFacts) -> tuple[str, bool]:
@@ -388,5 +352,16 @@ def _further(diagnosis: Diagnosis, named: Finding | None) -> str:
         (len(others) - warnings, "note", "notes"),
         (len(diagnosis.capture.damaged), "place not read", "places not read"),
     )
-    words = [Count(size, noun, plural) for size, noun, plural in counts if size]
+    counted = [Count(size, noun, plural) for size, noun, plural in counts if size]
+    words = [*counted, *_unread(diagnosis.capture)]
     return text("Also: {}.", joined(", ", words)) if words else ""
+
+
+def _unread(capture: Capture) -> list[Text]:
+    """Files that say something of memory and are of no kind that gomem reads."""
+    paths = capture.unread_evidence
+    said = [
+        text("{} not read ({})", File(path), capture.looks[path]) for path in paths[:NAMED_UNREAD]
+    ]
+    more = len(paths) - len(said)
+    return [*said, text("{} not read", Count(more, "more file"))] if more else said

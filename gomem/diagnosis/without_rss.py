@@ -15,6 +15,7 @@ from gomem.analysis.profiles.published import total_bounds
 from gomem.analysis.series.goroutine_growth import stacks_of, waiting_in
 from gomem.causes.commands import CAPTURE_ONCE, TAKE_HEAP_PROFILE, TAKE_SMAPS
 from gomem.causes.live_growth import grows
+from gomem.diagnosis.few_fields import by_few_fields
 from gomem.diagnosis.listed_memory import (
     SMAPS_TOO,
     Told,
@@ -81,8 +82,8 @@ TYPE_NAMES = {"cpu": "CPU time"}
 def without_rss(diagnosis: Diagnosis, facts: MomentFacts | None) -> tuple[str, bool, str]:
     """Sentences on the known sizes; whether they grew by a fifth; and the next step."""
     tellers = (
-        _by_memstats, _by_heap_profiles, _by_pasted, _by_log, _by_goroutines, _by_leaks,
-        _by_profile, _by_others, by_cgroup, by_container, by_logged_heap,
+        _by_memstats, _by_heap_profiles, _by_pasted, _by_log, _by_some_memstats, _by_goroutines,
+        _by_leaks, _by_profile, _by_others, by_cgroup, by_container, by_logged_heap,
     )  # fmt: skip
     for tell in tellers:
         told = tell(diagnosis, facts)
@@ -208,6 +209,11 @@ def _by_log(diagnosis: Diagnosis, _: MomentFacts | None) -> Told | None:
     sentence = text("{}{}: {}.", Count(cost.cycles, "GC"), within, costs)
     live, grew = _live_heap(diagnosis)
     return joined(" ", filter(None, (sentence, live))), grew, SMAPS_TOO
+
+
+def _by_some_memstats(diagnosis: Diagnosis, _: MomentFacts | None) -> Told | None:
+    """What is known of the heap where MemStats have only some of their fields."""
+    return by_few_fields(diagnosis)
 
 
 def _live_heap(diagnosis: Diagnosis) -> tuple[Text, bool]:

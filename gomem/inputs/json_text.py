@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import TYPE_CHECKING, Any
 
 from gomem.errors import Damage, excerpt
@@ -12,6 +13,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 BEGINNINGS = (b"{", b"[")
+# What stands in brackets before a shell's prompt, and before a line of the kernel's log.
+NOT_JSON = re.compile(rb"\[(?:[\w.-]+@[^\]\n]*\]| *\d+\.\d+\] \S)")
 INTEGER_DIGITS = 300  # what a float holds, too; Python refuses to read more than 4 300
 
 
@@ -25,7 +28,8 @@ DECODER = json.JSONDecoder(parse_int=whole_number)
 
 def is_json(data: bytes) -> bool:
     """Whether a text begins as a JSON object or array."""
-    return data.lstrip()[:1] in BEGINNINGS
+    text = data.lstrip()
+    return text[:1] in BEGINNINGS and NOT_JSON.match(text) is None
 
 
 def first_value(data: bytes) -> tuple[bool, Any]:

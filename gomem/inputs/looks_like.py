@@ -19,8 +19,9 @@ from typing import TYPE_CHECKING, Any
 from gomem.errors import excerpt
 from gomem.inputs.json_text import is_json, what_json_holds
 from gomem.inputs.metrics.page import families_of, is_page
+from gomem.inputs.unwrap import plain_texts
 from gomem.sources.packaged import text_beside
-from gomem.text import File, Quoted, Text, text
+from gomem.text import Bytes, File, Quoted, Text, text
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -39,6 +40,7 @@ class Resemblance:
     way_out: str = ""  # what to do instead, as a clause; empty where nothing more is known
     known: bool = True  # whether the file was recognised; else `what` only tells text from binary
     text: str = ""  # its first line, where it is text of no known kind
+    is_evidence: bool = False  # whether it says something of memory, though gomem does not read it
 
     @property
     def is_unknown_binary(self) -> bool:
@@ -53,6 +55,20 @@ class Resemblance:
 
 _ASK_PROCESS = "what gomem reads comes from the running process: profiles, logs, /proc files"
 _FETCH = "curl -f -o FILE URL fails where the server has no file to give"
+
+_GROWS_AGAIN = (
+    "it does not say who held it; capture the next run while it grows: "
+    "gomem capture PID --every 10s -o DIR"
+)
+_REDIRECT = "save what one command prints: COMMAND > FILE; gomem report FILE"
+_OUT_OF_MEMORY = re.compile(
+    rb"\s*(?:fatal error: )?runtime: (?:out of memory|cannot allocate memory|VirtualAlloc of)"
+)
+_ASKED = re.compile(
+    rb"cannot allocate (\d{1,18})-byte block \((\d{1,18}) in use\)"
+    rb"|runtime\.(?:largeAlloc|mallocgc)\(0x([0-9a-f]{1,12})"
+)
+_SHELL = re.compile(rb"\s*(?:\[[\w.-]+@[^\]\n]{1,200}\]|[\w.-]+@[\w.-]+:[^$#\n]{0,200}) ?[$#%] ")
 
 # Lines of an environment, which nobody quotes: any of them may be a secret.
 _VARIABLE = re.compile(rb"\s*(?:(?:export|declare -x|set) )?[A-Za-z_][A-Za-z0-9_]*=")
@@ -114,7 +130,8 @@ def _executable(head: bytes, name: str) -> Resemblance | None:
     kind = int.from_bytes(head[16:18], "big" if head[5:6] == b"\x02" else "little")
     if kind == CORE:
         way_out = "viewcore (golang.org/x/debug/cmd/viewcore) reads it: viewcore {} --exe PROGRAM"
-        return Resemblance("a core dump", text(f"{way_out} histogram", _file(name)))
+        way_out = text(f"{way_out} histogram", _file(name))
+        return Resemblance("a core dump", way_out, is_evidence=True)
     return Resemblance("an ELF executable", _ASK_PROCESS)
 
 
@@ -132,7 +149,32 @@ def _known_form(head: bytes, name: str) -> Resemblance | None:
     what = form["what"]
     if what == "an HTML page" and (title := _TITLE.search(head)):
         what = text("{}, titled {}", what, _quoted(excerpt(b" ".join(title[1].split()))))
-    return Resemblance(what, text(form.get("way_out", ""), file=_file(name)))
+    way_out = text(form.get("way_out", ""), file=_file(name))
+    return Resemblance(what, way_out, is_evidence=form.get("evidence", False))
+
+
+def _out_of_memory(head: bytes, _: str) -> Resemblance | None:
+    """What the runtime printed as no memory was left; with stacks below it is a dump."""
+    if _OUT_OF_MEMORY.match(head) is None:
+        return None
+    what: str = "what a Go program printed as it ran out of memory"
+    asked = _ASKED.search(head)
+    if asked is not None and asked[1]:
+        sizes = Bytes(int(asked[1])), Bytes(int(asked[2]))
+        what = text("{}, asking for {} with {} in use", what, *sizes)
+    elif asked is not None:
+        what = text("{}, asking for {}", what, Bytes(int(asked[3], 16)))
+    return Resemblance(what, _GROWS_AGAIN, is_evidence=True)
+
+
+def _pasted_form(head: bytes, name: str) -> Resemblance | None:
+    """A known form behind a prompt, in a fence or quoted; else what a shell has printed."""
+    looks = (_out_of_memory, _known_form)
+    found = (look(plain.data, name) for plain in plain_texts(head) for look in looks)
+    seen = next(filter(None, found), None)
+    if seen is not None or _SHELL.match(head) is None:
+        return seen
+    return Resemblance("what a shell printed", _REDIRECT, text=_first_line(head))
 
 
 def _variables(head: bytes, _: str) -> Resemblance | None:
@@ -186,7 +228,8 @@ def _json_error(head: bytes) -> str | None:
 
 
 _LOOKS: tuple[Callable[[bytes, str], Resemblance | None], ...] = (
-    _nothing, _executable, _known_form, _variables, _metrics_page, _refusal, _json,
+    _nothing, _executable, _out_of_memory, _known_form, _pasted_form, _variables, _metrics_page,
+    _refusal, _json,
 )  # fmt: skip
 
 

@@ -9,7 +9,7 @@ import pytest
 import gomem
 from gomem.causes.finding import Severity
 from gomem.diagnosis.verdict import NOTHING_TO_DO, TAKE_ANOTHER
-from gomem.text import Bytes, Command, Function, MomentName, Text
+from gomem.text import Bytes, Command, File, Function, MomentName, Text
 from gomem.units import MIB
 from gomem.views.json.report import report_json
 from tests.builders import CAPTURES, FIXTURES, diagnosed, memstats_json, smaps_entry, smaps_text
@@ -349,3 +349,21 @@ def test_redacted_it_names_no_moment():
     assert "RSS is 60 MiB at moment-3: " in said["sentence"]
     assert "moment-1" in said["sentence"]
     assert not any(name in json.dumps(said) for name in ("3-later", "1-start"))
+
+
+def test_a_file_that_looks_like_evidence_and_is_not_read_is_said(tmp_path):
+    """
+    A table beside the files that are read is what somebody wanted to know about.
+    """
+    shutil.copytree(STEADY, tmp_path / "capture")
+    for name in ("a.txt", "b.txt", "c.txt"):
+        (tmp_path / "capture" / name).write_text("-----------+------\n     bytes:  16B\n")
+    (tmp_path / "capture" / "README.md").write_text("what this is\n")
+
+    further = verdict(tmp_path / "capture").further
+
+    assert "a.txt not read (what go tool pprof -traces printed of a profile)" in further
+    assert "1 more file not read" in further
+    assert "c.txt" not in further
+    assert "README" not in further
+    assert ["a.txt", "b.txt"] == values_of(further, File)

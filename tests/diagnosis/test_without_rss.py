@@ -5,6 +5,8 @@ from types import SimpleNamespace
 import pandas as pd
 import pytest
 
+import gomem
+from gomem.capture.moment import empty_frame
 from gomem.causes.thresholds import Thresholds
 from gomem.diagnosis.without_rss import ANYTHING, NOTHING, who_holds, without_rss
 from gomem.facts.goroutines import GoroutineCount
@@ -19,6 +21,7 @@ from tests.views.ledgers import ledger
 def told(facts=None, *, collector=None, goroutines=(), **capture):
     """What is said, whether it grew, and what to do next."""
     nothing = {"heap_profiles": {}, "profiles": {}, "bench": {}, "escapes": {},
+               "memstats": empty_frame("memstats"),
                "by_moment": {}}  # fmt: skip
     files = SimpleNamespace(**nothing | capture)
     limits = Thresholds()
@@ -289,3 +292,22 @@ def test_benchmarks_are_counted_by_their_names_and_lines():
 
     assert "1 benchmark, 2 results." == one
     assert "2 benchmarks, 2 results." == several
+
+
+@pytest.mark.parametrize(
+    ("line", "sizes"),
+    [
+        (b"HeapAlloc: 8 MiB, HeapSys: 64 MiB, NumGC: 3", [8]),
+        (b"HeapAlloc: 8 MiB, Sys: 70 MiB, NumGC: 3", [8, 70]),
+        (b"HeapAlloc: 8 MiB, HeapIdle: 50 MiB, HeapReleased: 20 MiB, Sys: 70 MiB", [8, 50, 30, 50]),
+    ],
+)
+def test_some_fields_of_memstats_say_what_they_can(line, sizes, tmp_path):
+    """
+    Idle heap that was not returned, and how much of RSS can be Go's at most.
+    """
+    (tmp_path / "app.log").write_bytes(line + b"\n")
+    said = gomem.diagnose(gomem.load(tmp_path / "app.log")).verdict
+
+    assert sizes == [size.value // MIB for size in said.sentence.of(Bytes)]
+    assert said.severity is None

@@ -1,5 +1,7 @@
 """runtime.MemStats as JSON: one object, one a line, an array, or expvar's /debug/vars; or printed.
 
+What people print of it in words of their own is of `in_words`.
+
 Printed by    json.Marshal of the struct, and expvar's handler.
 Described in  the runtime's mstats.go; the set of fields has not changed since Go 1.8.
 Quirks        NextGC is 2^64-1 or thereabouts when GOGC=off: no goal, not a size.
@@ -11,17 +13,20 @@ Quirks        NextGC is 2^64-1 or thereabouts when GOGC=off: no goal, not a size
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, TypeGuard
 
 import numpy as np
 
 from gomem.errors import Damage, FormatError, excerpt
 from gomem.inputs.json_text import describe_json, first_value, json_values
+from gomem.inputs.memstats.in_words import parse_in_words
 from gomem.inputs.memstats.printed import looks_like_printed, printed_values
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
+    from datetime import datetime
 
 COUNTERS = (
     "Alloc", "TotalAlloc", "Sys", "Lookups", "Mallocs", "Frees",
@@ -55,6 +60,9 @@ class MemStatsDumps:
     pauses: np.ndarray = field(default_factory=lambda: np.empty((0, 4), np.int64))
     # A row per entry of BySize: dump, Size, Mallocs, Frees.
     size_classes: np.ndarray = field(default_factory=lambda: np.empty((0, 4), np.int64))
+    # Of dumps in words: the time before each, and the bytes that a field is rounded to, if it is.
+    times: list[datetime | None] = field(default_factory=list)
+    steps: dict[str, int] = field(default_factory=dict)
 
     def __len__(self) -> int:
         return len(self.place)
@@ -113,20 +121,38 @@ def parse_memstats(data: bytes, *, source: str) -> tuple[MemStatsDumps, list[Dam
     return _columns(dumps, places, source, damage), damage
 
 
+def parse_memstats_in_words(data: bytes, *, source: str) -> tuple[MemStatsDumps, list[Damage]]:
+    """Parse every dump that a program printed in words of its own, and what was not read of it.
+
+    Fields that it does not print are unknown. FormatError where there is no dump in the text.
+    """
+    found, damage = parse_in_words(data, source=source)
+    steps: dict[str, int] = {}
+    for dump in found:
+        steps |= {name: max(step, steps.get(name, 1)) for name, step in dump.steps.items()}
+    dumps = [dict(dump.values) for dump in found]
+    columns = _columns(dumps, [dump.place for dump in found], source, damage, steps)
+    return replace(columns, times=[dump.time for dump in found], steps=steps), damage
+
+
 def _columns(
-    dumps: list[dict[str, Any]], places: list[str], source: str, damage: list[Damage]
+    dumps: list[dict[str, Any]],
+    places: list[str],
+    source: str,
+    damage: list[Damage],
+    steps: Mapping[str, int] = MappingProxyType({}),
 ) -> MemStatsDumps:
     counters = {}
     for name in COUNTERS:
         placed = zip(dumps, places, strict=True)
         counters[name] = masked([_counter(dump, name, source, at, damage) for dump, at in placed])
-    damage += _breaches(counters, places, source)
+    damage += _breaches(counters, places, source, steps)
     said = [dump.get("GCCPUFraction") for dump in dumps]
     fractions = [value if type(value) in (int, float) else np.nan for value in said]
     pauses = [row for number, dump in enumerate(dumps) for row in _pauses(number, dump)]
     classes = [row for number, dump in enumerate(dumps) for row in _size_classes(number, dump)]
-    tables = (np.array(rows, np.int64).reshape(-1, 4) for rows in (pauses, classes))
-    return MemStatsDumps(counters, np.array(fractions, np.float64), places, *tables)
+    ring, sizes = (np.array(rows, np.int64).reshape(-1, 4) for rows in (pauses, classes))
+    return MemStatsDumps(counters, np.array(fractions, np.float64), places, ring, sizes)
 
 
 def masked(values: Sequence[int | None]) -> np.ma.MaskedArray:
@@ -136,18 +162,23 @@ def masked(values: Sequence[int | None]) -> np.ma.MaskedArray:
 
 
 def _breaches(
-    counters: dict[str, np.ma.MaskedArray], places: list[str], source: str
+    counters: dict[str, np.ma.MaskedArray],
+    places: list[str],
+    source: str,
+    steps: Mapping[str, int],
 ) -> list[Damage]:
     """Dumps that do not add up, though the runtime stops the world to count: a number is wrong."""
     found = []
     for whole, terms in IDENTITIES.items():
         parts = terms.replace("- ", "-").replace("+ ", "").split()
+        rounded = sum(steps.get(part.lstrip("-"), 0) for part in (whole, *parts))
         total: Any = sum(
             -counters[part[1:]] if part[0] == "-" else counters[part] for part in parts
         )
         for row, place in enumerate(places):
             size, added = counters[whole][row], total[row]
-            if size is not np.ma.masked and added is not np.ma.masked and size != added:
+            is_known = size is not np.ma.masked and added is not np.ma.masked
+            if is_known and abs(size - added) > rounded:
                 what = f"{whole} is {size}, and {terms} is {added}"
                 found.append(Damage(source, place, f"{what}: a number of this dump is wrong"))
     return found

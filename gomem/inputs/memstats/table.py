@@ -8,7 +8,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from gomem.inputs.memstats.parse import looks_like_memstats, parse_memstats
+from gomem.errors import FormatError
+from gomem.inputs.memstats.in_words import looks_like_in_words
+from gomem.inputs.memstats.parse import (
+    looks_like_memstats,
+    parse_memstats,
+    parse_memstats_in_words,
+)
 from gomem.inputs.pprof.heap_text import heap_text_in, memstats_of
 from gomem.inputs.schema import Column, Frames, build
 from gomem.inputs.unwrap import read_plain
@@ -16,7 +22,8 @@ from gomem.inputs.wrong_file import reads
 from gomem.units import format_bytes
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Mapping
+    from datetime import datetime
 
     from gomem.errors import Damage
     from gomem.inputs.memstats.parse import MemStatsDumps
@@ -83,6 +90,8 @@ class MemStats(Frames):
     stats: pd.DataFrame
     pauses: pd.DataFrame
     size_classes: pd.DataFrame
+    # The time that a log has before each dump; empty for what is no log's.
+    times: tuple[datetime | None, ...] = ()
 
     @property
     def dumps(self) -> Iterator[MemStats]:
@@ -90,7 +99,13 @@ class MemStats(Frames):
         for row in range(len(self.stats)):
             own = (frame[frame["dump"] == row] for frame in (self.pauses, self.size_classes))
             pauses, classes = (frame.reset_index(drop=True) for frame in own)
-            yield MemStats(self.stats.iloc[[row]].reset_index(drop=True), pauses, classes)
+            stats, times = self.stats.iloc[[row]].reset_index(drop=True), self.times[row : row + 1]
+            yield MemStats(stats, pauses, classes, times)
+
+    @property
+    def time(self) -> datetime | None:
+        """When the last dump was printed, as far as the text says."""
+        return self.times[-1] if self.times else None
 
     def _repr_html_(self) -> str:
         last = self.stats.iloc[-1]
@@ -111,8 +126,17 @@ def memstats_tables(dumps: MemStatsDumps, damaged: Iterable[Damage] = ()) -> Mem
     pauses = {"dump": dump, "number": number, "end": _times(end, end == 0)}
     pauses["pause_seconds"] = length / 1e9
     classes = dict(zip(("dump", "Size", "Mallocs", "Frees"), dumps.size_classes.T, strict=True))
-    frames = build(columns, STATS), build(pauses, PAUSES), build(classes, SIZE_CLASSES)
-    return MemStats(*frames, damaged=tuple(damaged))
+    stats = build(columns, tuple(_rounded(column, dumps.steps) for column in STATS))
+    frames = stats, build(pauses, PAUSES), build(classes, SIZE_CLASSES)
+    return MemStats(*frames, tuple(dumps.times), damaged=tuple(damaged))
+
+
+def _rounded(column: Column, steps: Mapping[str, int]) -> Column:
+    """A column with what its sizes are rounded to, where the text gives them in a unit."""
+    if column.name not in steps:
+        return column
+    step = format_bytes(steps[column.name], brief=True)
+    return replace(column, means=f"{column.means} To {step}, as the text has it.")
 
 
 def _times(nanoseconds: np.ndarray, unknown: np.ndarray) -> pd.Series:
@@ -124,11 +148,19 @@ def _times(nanoseconds: np.ndarray, unknown: np.ndarray) -> pd.Series:
 def read_memstats(source: Source) -> MemStats:
     """Read runtime.MemStats from JSON: one object, one a line, an array, or expvar's /debug/vars.
 
-    Those at the end of a heap profile in text are read, too; FormatError where there are none.
+    Those at the end of a heap profile in text are read, too, and those that a program printed in
+    words of its own, such as `Alloc = 5 MiB`; what a unit rounds away there is unknown, and the
+    dictionary says it. FormatError where there are none.
     """
     profile = heap_text_in(source.data)
     if profile is not None:
         source = replace(source, data=memstats_of(profile, source=source.name))
-    dumps, damaged, text = read_plain(source, looks_like_memstats, parse_memstats)
+    try:
+        dumps, damaged, text = read_plain(source, looks_like_memstats, parse_memstats)
+    except FormatError:
+        if not looks_like_in_words(source.data):
+            raise
+        dumps, found = parse_memstats_in_words(source.data, source=source.name)
+        return memstats_tables(dumps, (*source.damage, *found))
     dumps = replace(dumps, place=[text.place(place) for place in dumps.place])
     return memstats_tables(dumps, damaged)

@@ -64,6 +64,7 @@ SAMPLE_TYPES = tuple(
     for what, unit in (("objects", "count"), ("space", "bytes"))
 )
 LAST_OF_ALL = "NumGC"  # of the MemStats that every release writes, near their end
+REQUIRED = ("HeapAlloc", "HeapSys", "Sys")  # by which MemStats are known, though they be cut off
 MAX_COUNT = 2**63  # what no count may reach
 
 Frame = tuple[bytes, bytes, int]  # function, file, line
@@ -209,7 +210,9 @@ class _HeapReader(TextReader):
         records, _, tail = self.data.partition(MEMSTATS)
         stats = _stats(tail)
         if self._header[1] == b"heap" and LAST_OF_ALL not in stats:
-            what = "ends without its MemStats: it is cut, and records may be missing"
+            missing = "without its MemStats: it is cut, and records"
+            within = "within its MemStats: it is cut, and fields"
+            what = f"ends {within if stats else missing} may be missing"
             self.damage.append(Damage(self.source, f"byte {len(self.data)}", what))
         for record in self._records(records):
             inuse_objects, inuse_space, alloc_objects, alloc_space = map(int, record.groups()[:4])
@@ -325,8 +328,14 @@ def _size_labels(raw: np.ndarray) -> Labels:
 
 def _stats(tail: bytes) -> dict[str, Any]:
     """The numbers by name; `Stack = a / b` is in use and taken from the system."""
+    stats = _stats_of(tail.splitlines())
+    is_cut = LAST_OF_ALL not in stats and not tail.endswith(b"\n")
+    return _stats_of(tail.splitlines()[:-1]) if is_cut else stats  # a number is cut, too
+
+
+def _stats_of(lines: list[bytes]) -> dict[str, Any]:
     stats: dict[str, Any] = {}
-    for line in tail.splitlines():
+    for line in lines:
         stat = _STAT.fullmatch(line.strip())
         if stat is None:
             continue
@@ -341,6 +350,5 @@ def _stats(tail: bytes) -> dict[str, Any]:
 
 
 def _memstats_json(stats: dict[str, Any]) -> bytes | None:
-    if LAST_OF_ALL not in stats:
-        return None
-    return json.dumps({name: value for name, value in stats.items() if name != "MaxRSS"}).encode()
+    known = {name: value for name, value in stats.items() if name != "MaxRSS"}
+    return json.dumps(dict.fromkeys(REQUIRED) | known).encode() if known else None

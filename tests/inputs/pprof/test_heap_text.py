@@ -200,12 +200,17 @@ def test_a_line_that_cannot_be_read_is_damage_with_its_place(line, place):
 @pytest.mark.parametrize("size", range(60, len(TEXT) - 20, 7))
 def test_a_text_that_is_cut_is_damaged(size):
     """
-    Whether it is cut in a record, between two, or in the MemStats.
+    Whether it is cut in a record, between two, or in the MemStats, of which whole lines stay.
     """
     text, damage = parsed(TEXT[:size])
+    whole = json.loads(parsed(TEXT)[0].memstats)
+    kept = json.loads(text.memstats or b"{}")
 
     assert f"byte {size}" in [one.where for one in damage]
-    assert text.memstats is None
+    assert TEXT[:size].count(b"# HeapAlloc = 5000\n") == ("HeapAlloc" in kept)
+    assert {name: whole[name] for name, value in kept.items() if value is not None}.items() <= (
+        kept.items()
+    )
 
 
 def test_a_text_without_memstats_has_none():

@@ -1,0 +1,197 @@
+"""A text of several pastes, as a ticket is: prose, and between it a log, a dump, a table, smaps.
+
+Its parts are told by what stands around them: fences, `==> name <==` of head and tail, a prompt
+with a command, and prose or a heading. A text that is one artefact stays one: it is only divided
+where its parts are of two kinds or more, and a log that would come apart is left whole.
+Lines keep their number in the text, and a part is called by the line that it begins in.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, replace
+from itertools import groupby
+from typing import TYPE_CHECKING
+
+from gomem.inputs.json_text import is_json
+from gomem.inputs.kinds import kind_of
+from gomem.inputs.looks_like import looks_like
+from gomem.inputs.unwrap import FENCE, PROMPT, QUOTE, TAG, plain_characters
+from gomem.sources.artefact import Source
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from gomem.errors import Damage
+
+MAX_BYTES = 1 << 21  # a ticket is shorter
+MAX_STRETCHES = 300  # more are a log's, not a person's
+UNREAD = ""  # the kind of evidence that is not read
+LOG = "gctrace"
+LAST = b"```"  # a mark behind the last line
+IN_LINES = frozenset({LOG, "memstats"})  # of which lines stand among others
+MIN_KINDS = 2
+
+_NAMED = re.compile(rb"==> [^\n]{1,500} <==")
+_COMMAND = re.compile(
+    rb"[$#%>] *(?:(?:sudo|time|watch)\b[^\n]{0,80}? )?(?:cat|curl|wget|go|kubectl|oc|docker|podman"
+    rb"|ps|top|htop|pmap|free|head|tail|grep|less|journalctl|dmesg|gops)\b"
+)
+_HEADING = re.compile(
+    rb"\s*(?:#{1,6} [A-Za-z][A-Za-z0-9 /,'()-]*:?|\*\*[^*\n]{1,80}\*\*:?"
+    rb"|[A-Za-z][A-Za-z/-]*(?: [A-Za-z/-]+){0,8}:|(?:-{3,}|={3,})(?: [^\n]{0,80})?)\s*"
+)
+_WORD = re.compile(rb"[A-Za-z][a-z']+")
+_SENTENCE_WORDS = frozenset(
+    b"a after an and are as at be before but for from have here i in is it its my not of on our "
+    b"see so that the there this to we when which why with you".split()
+)
+_PRINTED = re.compile(
+    rb"\s*(?:panic:|fatal error:|goroutine |created by |gc \d|SIG[A-Z]+|\d{4}[-/]\d\d|\[?\d\d:\d\d)"
+)
+_NO_SENTENCE = re.compile(rb"[\t={}|]|0x[0-9a-f]|\d{4}")
+MIN_WORDS = 4
+
+
+@dataclass(frozen=True)
+class PastedPart(Source):
+    """One artefact of a text that has several."""
+
+    first_line: int = 1  # the line of the text that it begins in
+
+    def placed(self, damage: Damage) -> Damage:
+        """Damage of the part with its place in the text."""
+        word, _, number = damage.where.partition(" ")
+        if word != "line" or not number.isdigit():
+            return damage
+        return replace(damage, where=f"line {int(number) + self.first_line - 1}")
+
+
+@dataclass(frozen=True, slots=True)
+class _Stretch:
+    """Lines of a text, from a number to before another, and what they are."""
+
+    start: int
+    stop: int
+    is_marked: bool = False  # whether it stands in a fence, or behind a command
+    kind: str = UNREAD
+
+
+def pasted_parts(source: Source) -> list[PastedPart]:
+    """The artefacts in a text that somebody put together; empty if it is one artefact, or none."""
+    data = source.data
+    if len(data) > MAX_BYTES or b"\0" in data or is_json(data) or not data.strip():
+        return []
+    lines = _unquoted(plain_characters(data).split(b"\n"))
+    stretches = list(_stretches(lines))
+    if len(stretches) > MAX_STRETCHES:
+        return []
+    named = (_named(lines, stretch) for stretch in stretches)
+    parts = _joined_logs([part for part in named if part is not None])
+    is_one = kind_of(data, source.name) is not None
+    if (is_one and not _is_ticket(lines, parts)) or _is_alone(lines, parts):
+        return []
+    return [_part(source, lines, part) for part in parts]
+
+
+def _is_ticket(lines: Sequence[bytes], parts: Sequence[_Stretch]) -> bool:
+    """Whether a text that can be read as one artefact is several all the same."""
+    kinds = {part.kind for part in parts}
+    logs = [part for part in parts if part.kind == LOG and not part.is_marked]
+    begins = _is_prose(next(filter(bytes.strip, lines)))
+    is_put_together = begins or any(part.is_marked for part in parts)
+    return len(kinds) >= MIN_KINDS and len(logs) <= 1 and is_put_together
+
+
+def _is_alone(lines: Sequence[bytes], parts: Sequence[_Stretch]) -> bool:
+    """Whether there is nothing beside the only part."""
+    if len(parts) != 1:
+        return False
+    beside = (*lines[: parts[0].start], *lines[parts[0].stop :])
+    return not any(line.strip() for line in beside)
+
+
+def _unquoted(lines: list[bytes]) -> list[bytes]:
+    """Without the quote marks that most lines have."""
+    filled = [line for line in lines if line.strip()]
+    quoted = sum(QUOTE.match(line) is not None for line in filled)
+    return [QUOTE.sub(b"", line, count=1) for line in lines] if 2 * quoted > len(filled) else lines
+
+
+def _stretches(lines: Sequence[bytes]) -> Iterator[_Stretch]:
+    """What lies between marks, and outside of fences between prose."""
+    start, is_fenced, is_marked = 0, False, False
+    prose = _prose(lines)
+    for place, line in enumerate([*lines, LAST]):
+        is_fence = FENCE.fullmatch(line) is not None
+        is_mark = is_fence or (not is_fenced and _is_mark(line))
+        if not is_mark and (is_fenced or place not in prose):
+            continue
+        if any(text.strip() for text in lines[start:place]):
+            yield _Stretch(start, place, is_fenced or is_marked)
+        start, is_marked = place + 1, is_mark and not is_fence
+        is_fenced ^= is_fence
+
+
+def _is_mark(line: bytes) -> bool:
+    """Whether somebody put a line between two artefacts: a name, a tag, a prompt with a command."""
+    if any(form.fullmatch(line) for form in (FENCE, _NAMED, TAG)):
+        return True
+    return PROMPT.fullmatch(line) is not None and _COMMAND.search(line) is not None
+
+
+def _prose(lines: Sequence[bytes]) -> set[int]:
+    """The lines that a person wrote: such as stand together beside a blank line or a mark."""
+    # A program's own sentence, or a row of flags that reads like one, has its like around it.
+    found: set[int] = set()
+    place = 0
+    for is_prose, group in groupby(lines, _is_prose):
+        size = len(list(group))
+        beside = (*lines[max(place - 1, 0) : place], *lines[place + size : place + size + 1])
+        is_apart = len(beside) < 2 or any(not line.strip() or _is_mark(line) for line in beside)
+        if is_prose and is_apart:
+            found.update(range(place, place + size))
+        place += size
+    return found
+
+
+def _is_prose(line: bytes) -> bool:
+    """Whether a line is a heading, or of a sentence that a person wrote."""
+    if _HEADING.fullmatch(line):
+        return True
+    if _PRINTED.match(line) or _NO_SENTENCE.search(line):
+        return False
+    words = _WORD.findall(line.lower())
+    return len(words) >= MIN_WORDS and not _SENTENCE_WORDS.isdisjoint(words)
+
+
+def _named(lines: Sequence[bytes], stretch: _Stretch) -> _Stretch | None:
+    """The stretch with its kind; None of one that is no evidence."""
+    text = b"\n".join(lines[stretch.start : stretch.stop]) + b"\n"
+    kind = kind_of(text)
+    if kind is None:
+        return stretch if looks_like(text, "").is_evidence else None
+    is_long = stretch.is_marked or text.strip().count(b"\n") > 0
+    return replace(stretch, kind=kind.name) if is_long or kind.name in IN_LINES else None
+
+
+def _joined_logs(parts: Sequence[_Stretch]) -> list[_Stretch]:
+    """Stretches of one log in one: what reads like prose between them is the program's."""
+    joined: list[_Stretch] = []
+    for part in parts:
+        last = joined[-1] if joined else None
+        is_log = part.kind in IN_LINES and not part.is_marked
+        if last is not None and is_log and last.kind == part.kind and not last.is_marked:
+            joined[-1] = replace(last, stop=part.stop)
+        else:
+            joined.append(part)
+    return joined
+
+
+def _part(source: Source, lines: Sequence[bytes], part: _Stretch) -> PastedPart:
+    filled = (place for place in range(part.start, part.stop) if lines[place].strip())
+    start = next(filled, part.start)
+    data = b"\n".join(lines[start : part.stop]) + b"\n"
+    first = start + 1
+    name = f"{source.name}:{first}"
+    return PastedPart(name, data, data, source.modified, source.damage, first_line=first)

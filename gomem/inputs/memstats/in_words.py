@@ -1,0 +1,296 @@
+r"""runtime.MemStats in a program's own words: a known field's name, a sign, a number, a unit.
+
+Printed by    whatever people write into their logs, one line or a line a field:
+                  Alloc = 5 MiB   TotalAlloc = 12 MiB   Sys = 20 MiB   NumGC = 3
+                  2026-11-20T03:53:49Z HeapAlloc: 5,242,880, HeapSys: 12,582,912, …
+                  heap_alloc=5242880 heap_sys=12582912 num_gc=3
+                  # HeapAlloc = 5242880       the end of heap?debug=1, alone
+                  "HeapAlloc": 5242880,       JSON without braces, cut, or with a comma too many
+                  Alloc: 5242880, BySize: [{ …   an object as a JavaScript console prints it
+                  Allocated bytes  5,242,880  the memory page of gopls and of its kin
+Recognised    by three fields that differ, one a size, and one of a name that nothing else has.
+Several       A field that comes again begins another dump; which field begins them is told by what
+              stands before it: a line of its own, or other words, such as a time.
+Units         KB, MB and GB are 1024-fold, as most helpers that print them compute them. Those that
+              count in thousands print the same letters; then sizes are up to 7 % too large.
+              What a unit rounds away is unknown: the dictionary of the frame says it.
+              Sizes without a unit that are too small for bytes are not read.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+from gomem.errors import Damage, FormatError
+from gomem.inputs.json_text import first_value, is_json, whole_number
+from gomem.inputs.unwrap import plain_characters
+from gomem.sources.file_dates import known_time
+from gomem.units import GIB, KIB, MIB, TIB
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+SIZES = (
+    "TotalAlloc", "HeapAlloc", "HeapSys", "HeapIdle", "HeapInuse", "HeapReleased", "StackInuse",
+    "StackSys", "MSpanInuse", "MSpanSys", "MCacheInuse", "MCacheSys", "BuckHashSys", "GCSys",
+    "OtherSys", "NextGC", "Alloc", "Sys",
+)  # fmt: skip
+COUNTS = (
+    "HeapObjects", "Lookups", "Mallocs", "Frees", "LastGC", "PauseTotalNs", "NumForcedGC", "NumGC",
+    "GCCPUFraction",
+)  # fmt: skip
+ANYBODYS = frozenset({"Alloc", "Sys", "Lookups", "Mallocs", "Frees"})  # other programs' words, too
+PAIRS = ("Stack", "MSpan", "MCache")  # `Stack = in use / taken from the system`
+ON_PAGES = {  # as the memory pages of gopls and its kin call them
+    "Total allocated bytes": "TotalAlloc",
+    "Allocated bytes": "HeapAlloc",
+    "Heap system bytes": "HeapSys",
+    "System bytes": "Sys",
+    "Malloc calls": "Mallocs",
+    "Idle heap bytes": "HeapIdle",
+    "Stack in use bytes": "StackInuse",
+    "In use bytes": "HeapInuse",
+    "Released to system bytes": "HeapReleased",
+    "Heap object count": "HeapObjects",
+    "Stack from system bytes": "StackSys",
+    "Bucket hash bytes": "BuckHashSys",
+    "GC metadata bytes": "GCSys",
+    "Off heap bytes": "OtherSys",
+}
+MIN_FIELDS = 3
+LEAST_SYS_BYTES = 1 << 16  # no Go process has less; a smaller number is in some larger unit
+FIRST_LAST_GC = 10**18  # in 2001: a smaller number is no time in nanoseconds
+HEAD_BYTES = 1 << 20
+UNITS = {"": 1, "B": 1, "K": KIB, "M": MIB, "G": GIB, "T": TIB}
+
+
+def _spelled(name: str) -> str:
+    """A field as Go spells it, in snake case, or in words."""
+    words = re.findall(r"[A-Z]+(?![a-z])|[A-Z][a-z]+", name.replace("Inuse", "InUse"))
+    return r"[ _-]?".join(words)
+
+
+def _squeezed(name: str) -> str:
+    """A name however it is written."""
+    return re.sub(r"[ _-]", "", name).lower()
+
+
+_BY_WORDS = {_squeezed(name): name for name in (*SIZES, *COUNTS, *PAIRS)}
+_BY_WORDS |= {_squeezed(words): name for words, name in ON_PAGES.items()}
+_NAMES = "|".join((*ON_PAGES, *map(_spelled, (*SIZES, *COUNTS)), *PAIRS))
+_UNIT = rb"(?:bytes|[KMGT]i?B?|B)"
+_FIELD = re.compile(
+    rb"(?<![A-Za-z0-9_-])(?<!max[ _])(?<!peak[ _])(?<!min[ _])(?<!avg[ _])(?<!delta[ _])"
+    rb"(?P<name>" + _NAMES.encode() + rb")(?:_?(?P<named>(?-i:bytes|[KMGT]i?B|_[kmgt]i?b)))?"
+    rb"[\"'`*]*[ \t]*(?:[(\[](?P<before>" + _UNIT + rb")[)\]])?"
+    rb"(?P<sign>[ \t]*(?:=>|->|[=:|]{1,2})[ \t]*|[ \t]+)[\"'`*]*"
+    rb"(?P<number>\d{1,3}(?:[,_']\d{3})+(?!\d)(?:\.\d+)?|\d+(?:\.\d+)?(?:e[+-]?\d+)?)"
+    rb"(?:(?P<unit>" + _UNIT + rb")|[ \t]+(?P<apart>bytes|[KMGT]i?B|B|(?-i:[KMGT])(?=[\s,;|]|\Z)))?"
+    rb"(?: */ *(?P<second>\d+))?(?![\w%]|\.\d|[-:/]\d)",
+    re.IGNORECASE,
+)  # fmt: skip
+_RINGS = re.compile(rb"[\"']?(?:BySize|PauseNs|PauseEnd)[\"']?\s*[=:]\s*\[[^\]]*(?:\]|\Z)")
+_TAG = re.compile(rb"<[^<>\n]{1,200}>")
+_STAMP = re.compile(
+    r"(\d{4})[-/](\d\d)[-/](\d\d)[T ](\d\d:\d\d:\d\d)(?:[.,](\d{1,9}))?(Z| ?[+-]\d\d:?\d\d)?"
+)
+_OTHER_WORDS = re.compile(rb"[^\s,;|{}()\[\]\"'#>*]")
+
+
+@dataclass(frozen=True, slots=True)
+class _Field:
+    """A field with its number, as it stands in a text."""
+
+    name: str
+    value: int | float
+    step: int  # what its number is rounded to, in bytes; 1 if it is exact
+    has_unit: bool
+    start: int
+    end: int
+    apart: int = 0  # how much stands between it and the field before: a line's end, other words
+
+
+@dataclass
+class WordsDump:
+    """A dump in words."""
+
+    values: dict[str, int | float]
+    place: str
+    # To what bytes they are rounded, where they are.
+    steps: dict[str, int] = field(default_factory=dict)
+    time: datetime | None = None  # the time that stands before it
+
+
+def looks_like_in_words(data: bytes) -> bool:
+    """Whether a text names so many fields with their numbers that it has a dump in it."""
+    head = data[:HEAD_BYTES]
+    lower = head.lower()
+    if b"\0" in head[:4096] or (b"alloc" not in lower and b"heap" not in lower):
+        return False
+    return _may_be_json(data) and any(map(_is_dump, _dumps(list(_fields(_plain(head))))))
+
+
+def _may_be_json(data: bytes) -> bool:
+    """Whether a text is no JSON, or a record that has the fields itself: not a document of some."""
+    known, value = first_value(data) if is_json(data) else (False, None)
+    if not known:
+        return True
+    names = {_BY_WORDS.get(_squeezed(str(key))) for key in value} if isinstance(value, dict) else {}
+    return len(set(names) - {None}) >= MIN_FIELDS
+
+
+def parse_in_words(data: bytes, *, source: str) -> tuple[list[WordsDump], list[Damage]]:
+    """Every dump of a text, and what could not be read of it; FormatError where there is none."""
+    plain = _plain(data)
+    damage: list[Damage] = []
+    dumps: list[WordsDump] = []
+    line = counted = ended = 0
+    for fields in filter(_is_dump, _dumps(list(_fields(plain)))):
+        start, end = fields[0].start, fields[-1].end
+        line += plain.count(b"\n", counted, start)
+        counted, place = start, f"line {line + 1}"
+        dump = WordsDump({size.name: size.value for size in fields}, place)
+        dump.steps = {size.name: size.step for size in fields if size.step > 1}
+        dump.time = _time_before(plain[max(ended, start - 2000) : start])
+        ended = end
+        if _is_in_no_unit(fields):
+            what = "sizes without a unit, and too small for bytes; print bytes, or the unit"
+            damage.append(Damage(source, place, what))
+            continue
+        dumps.append(dump)
+    if not dumps:
+        for fault in damage:
+            raise FormatError(source, fault.where, fault.what)
+        raise FormatError(source, "", "no MemStats in it: too few of their fields with a number")
+    if is_json(data) and data.count(b"{") > data.count(b"}"):
+        what = "ends within MemStats: it is cut, and fields are missing"
+        damage.append(Damage(source, dumps[-1].place, what))
+    return [_with_alloc(dump) for dump in dumps], damage
+
+
+def _plain(data: bytes) -> bytes:
+    """The text without tags, and without lists, whose entries have names of fields."""
+    plain = plain_characters(data)
+    if b"<td" in plain:
+        plain = _TAG.sub(b" ", plain)
+    return _RINGS.sub(lambda found: b"\n" * found[0].count(b"\n"), plain)
+
+
+def _fields(text: bytes) -> Iterator[_Field]:
+    """Fields with a number, in the text's order."""
+    ended = 0
+    for size in _matched(text):
+        between = text[ended : size.start]
+        lines, words = b"\n" in between, _OTHER_WORDS.search(between) is not None
+        yield replace(size, apart=2 * lines + words)
+        ended = size.end
+
+
+def _matched(text: bytes) -> Iterator[_Field]:
+    """Fields with a number; those of a pair stand at one place."""
+    for match in _FIELD.finditer(text):
+        name = _BY_WORDS[_squeezed(match["name"].decode())]
+        if name in ANYBODYS and match["name"].islower() and not match["sign"].strip():
+            continue  # `sys 0.3`, as many a program prints
+        if match.end() == len(text) and _may_be_cut(text, match.start()):
+            continue
+        number = re.sub(rb"[,_']", b"", match["number"])
+        if name in PAIRS:
+            if match["second"]:
+                for part, size in (("Inuse", number), ("Sys", match["second"])):
+                    yield _Field(f"{name}{part}", int(size), 1, True, match.start(), match.end())
+            continue
+        unit = next(filter(None, match.group("unit", "apart", "before", "named")), b"").decode()
+        read = _number(name, number.decode(), unit.strip("_"))
+        if read is not None:
+            yield _Field(name, *read, bool(unit), match.start(), match.end())
+
+
+def _may_be_cut(text: bytes, start: int) -> bool:
+    """Whether a number at the very end of a file may go on: in what programs write, not people."""
+    before = text[text.rfind(b"\n", 0, start) + 1 : start].lstrip()
+    return before.startswith((b"#", b'"', b"{"))
+
+
+def _number(name: str, number: str, unit: str) -> tuple[int | float, int] | None:
+    """A value in its base unit, and the bytes that it is rounded to; None if it cannot be."""
+    factor = UNITS["" if unit.lower() == "bytes" else unit[:1].upper()]
+    if name == "GCCPUFraction":
+        value = float(number)
+        return (value, 1) if value <= 1 and not unit else None
+    if name in COUNTS:
+        value = whole_number(number) if number.isdigit() else float(number)
+        is_time = name != "LastGC" or value == 0 or value >= FIRST_LAST_GC
+        return (int(value), 1) if value < 2**63 and is_time and not unit else None
+    if "." in number and not unit and "e" not in number.lower():
+        return None  # in some unit that is not said
+    value = float(number) * factor if factor > 1 or not number.isdigit() else whole_number(number)
+    if value >= 2**64:
+        return None
+    decimals = len(number.partition(".")[2])
+    return round(value), max(1, round(factor / 10**decimals)) if "e" not in number.lower() else 1
+
+
+def _dumps(fields: Sequence[_Field]) -> Iterator[list[_Field]]:
+    """Fields dump by dump."""
+    dump: list[_Field] = []
+    names: set[str] = set()
+    head = _head(fields)
+    for size in fields:
+        if size.name in names or (size.name == head and dump):
+            yield dump
+            dump, names = [], set()
+        dump.append(size)
+        names.add(size.name)
+    if dump:
+        yield dump
+
+
+def _head(fields: Sequence[_Field]) -> str | None:
+    """The field that dumps begin with, where what stands before it tells; else None."""
+    # So a text that begins within a dump, as the end of a log does, is not put together wrongly.
+    if len({size.name for size in fields}) == len(fields):
+        return None
+    apart: dict[str, list[int]] = {}
+    for size in fields[1:]:
+        apart.setdefault(size.name, []).append(size.apart)
+    usual = {name: sum(found) / len(found) for name, found in apart.items()}
+    first, *others = sorted(usual, key=lambda name: -usual[name])
+    return first if not others or usual[first] > usual[others[0]] else None
+
+
+def _is_dump(fields: Sequence[_Field]) -> bool:
+    names = {size.name for size in fields}
+    return len(names) >= MIN_FIELDS and not names <= ANYBODYS and not names.isdisjoint(SIZES)
+
+
+def _is_in_no_unit(fields: Iterable[_Field]) -> bool:
+    """Whether sizes are given in some unit that is not said."""
+    sizes = [size for size in fields if size.name in SIZES]
+    whole = max((size.value for size in sizes), default=0)
+    return bool(sizes) and whole < LEAST_SYS_BYTES and not any(size.has_unit for size in sizes)
+
+
+def _time_before(text: bytes) -> datetime | None:
+    """The last time in a text; where it names no zone, as if it were UTC."""
+    found = list(_STAMP.finditer(text.decode("utf-8", "replace")))
+    if not found:
+        return None
+    year, month, day, clock, fraction, zone = found[-1].groups()
+    stamp = f"{year}-{month}-{day}T{clock}.{(fraction or '0')[:6]}{(zone or 'Z').strip()}"
+    try:
+        return known_time(datetime.fromisoformat(stamp).astimezone(UTC))
+    except (OverflowError, ValueError):
+        return None
+
+
+def _with_alloc(dump: WordsDump) -> WordsDump:
+    """With both names of the same number: Go defines HeapAlloc as Alloc."""
+    for name, other in (("HeapAlloc", "Alloc"), ("Alloc", "HeapAlloc")):
+        if other in dump.values and name not in dump.values:
+            dump.values[name] = dump.values[other]
+            dump.steps |= {name: dump.steps[other]} if other in dump.steps else {}
+    return dump

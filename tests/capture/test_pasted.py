@@ -1,0 +1,129 @@
+"""A text of several pastes: each is found, and nothing that is one artefact comes apart."""
+
+import pytest
+
+from gomem.capture.load import load
+from gomem.capture.pasted import pasted_parts
+from gomem.diagnosis.diagnosis import diagnose
+from gomem.sources.artefact import open_source
+from tests.builders import FIXTURES
+
+SEVERAL = FIXTURES / "pasted" / "several"
+LOG = (FIXTURES / "captures" / "healthy-go1.27.3" / "gctrace.log").read_text()
+DUMP = """goroutine 1 [running]:
+main.main()
+\t/app/main.go:12 +0x1d
+
+goroutine 18 [select, 5 minutes]:
+main.loop()
+\t/app/main.go:40 +0x2f
+created by main.main in goroutine 1
+\t/app/main.go:10 +0x1a
+"""
+USAGE = "Alloc = 5 MiB TotalAlloc = 6 MiB Sys = 20 MiB NumGC = 3\n"
+TRACES = "-----------+------\n     bytes:  16B\n         0   main.f\n"
+
+
+def kinds_of(capture):
+    return {file.kind.name for file in capture.files}
+
+
+@pytest.mark.parametrize("name", ["fenced.md", "plain.txt", "quoted.txt"])
+def test_a_ticket_is_read_as_one_capture(name):
+    capture = load(SEVERAL / name)
+
+    assert {"gctrace", "memstats", "goroutines", "smaps"} == kinds_of(capture)
+    assert 1 == len(capture)
+    assert [] == list(capture.damaged)
+    assert 5 == len(capture.gc.cycles)
+    assert [16, 32, 48] == [size >> 20 for size in capture.memstats["Alloc"]]
+
+
+@pytest.mark.parametrize("name", ["plain.txt", "quoted.txt"])
+def test_how_a_ticket_is_written_changes_no_number(name):
+    fenced, other = (load(SEVERAL / one).smaps for one in ("fenced.md", name))
+
+    assert fenced.drop(columns="artefact").equals(other.drop(columns="artefact"))
+
+
+def test_two_commands_of_a_session_are_two_artefacts():
+    capture = load(SEVERAL / "session.txt")
+
+    assert {"goroutines", "smaps"} == kinds_of(capture)
+    assert [] == list(capture.damaged)
+
+
+def test_a_part_is_called_by_the_line_that_it_begins_in():
+    source = open_source(SEVERAL / "fenced.md")
+    lines = source.data.decode().split("\n")
+
+    for part in pasted_parts(source):
+        number = int(part.name.rpartition(":")[2])
+        assert lines[number - 1] == part.data.decode().split("\n")[0]
+
+
+def test_damage_of_a_part_has_its_line_in_the_text(tmp_path):
+    lines = ["The mappings of the process are these:", "", "```"]
+    lines += ["c000000000-c000400000 rw-p 00000000 00:00 0 ", "Size: 4096 kB", "Rss: x kB", "```"]
+    ticket = tmp_path / "ticket.md"
+    ticket.write_text("\n".join([*lines, "and the stacks:", "```", DUMP + "```", ""]))
+
+    (fault, *_) = load(ticket).damaged
+
+    assert "line 6" == fault.where
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        LOG,
+        "starting the server on the port\n\n" * 3 + LOG,
+        LOG + "\nthe server is done with it\n\nSIGQUIT: quit\n\n" + DUMP,
+        DUMP,
+        "panic: it is not a thing of this\n\n" + DUMP,
+        f"It is cut here, but this is what we have:\n\n```\n{LOG}```\n",
+        USAGE + "\nthis is a line of the log\n\n" + USAGE,
+        '{"HeapAlloc": 1, "HeapSys": 2, "Sys": 3}',
+        "",
+        "there is nothing in this text that anybody could read\n",
+    ],
+)
+def test_what_is_one_artefact_stays_one(text):
+    assert [] == pasted_parts(open_source(text.encode()))
+
+
+@pytest.mark.parametrize(
+    "name", ["captures/healthy-go1.27.3/gctrace.log", "profiles/go1.27.3/heap-b.txt"]
+)
+def test_a_recording_stays_one(name):
+    assert [] == pasted_parts(open_source(FIXTURES / name))
+
+
+def test_a_document_in_a_folder_is_no_ticket(tmp_path):
+    for name in ("fenced.md", "session.txt"):
+        (tmp_path / f"README-{name}").write_bytes((SEVERAL / name).read_bytes())
+
+    assert all(":" not in file.source.name for file in load(tmp_path).files)
+
+
+def test_a_part_that_is_not_read_is_said(tmp_path):
+    ticket = tmp_path / "ticket.md"
+    ticket.write_text(f"This is what we see:\n```\n{TRACES}```\nand\n```\n{DUMP}```\n")
+
+    said = diagnose(load(ticket)).verdict.further
+
+    assert "ticket.md:3 not read (what go tool pprof -traces printed of a profile)" in said
+
+
+def test_two_pastes_of_a_kind_are_two_moments(tmp_path):
+    smaps = (FIXTURES / "captures" / "healthy-go1.27.3" / "1-start" / "smaps").read_text()
+    ticket = tmp_path / "ticket.md"
+    ticket.write_text(
+        f"Before the load it is this:\n\n```\n{smaps}```\n\nAfter:\n\n```\n{smaps}```\n\n"
+        f"and the stacks:\n\n```\n{DUMP}```\n"
+    )
+
+    capture = load(ticket)
+
+    assert ["smaps", "smaps", "goroutines"] == [file.kind.name for file in capture.files]
+    assert 2 == len(capture)

@@ -1,0 +1,211 @@
+"""MemStats in a program's own words, against the JSON that the same program wrote of the same."""
+
+import json
+
+import numpy as np
+import pytest
+
+from gomem.capture.load import load
+from gomem.diagnosis.diagnosis import diagnose
+from gomem.errors import FormatError
+from gomem.inputs.kinds import kind_of
+from gomem.inputs.memstats.in_words import looks_like_in_words, parse_in_words
+from gomem.inputs.memstats.table import read_memstats
+from gomem.inputs.pprof.read import read_pprof
+from gomem.text import Bytes
+from gomem.units import GIB, MIB
+from tests.builders import FIXTURES
+
+PASTED = FIXTURES / "pasted" / "memstats-in-words"
+EXACT = [json.loads(line) for line in (PASTED / "exact.jsonl").read_text().splitlines()]
+FIELDS = {  # how many of each text, and what its sizes are rounded to at most
+    "a-comma-too-many.json": (25, 0),
+    "cut.json": (23, 0),
+    "decimals.txt": (4, 0.01 * MIB),
+    "log.log": (7, 0),
+    "logfmt.log": (5, 0),
+    "object.txt": (14, 0),
+    "one-a-line.txt": (17, 0),
+    "page.txt": (15, 0),
+    "print-mem-usage.log": (4, MIB),
+    "two-lines.txt": (8, MIB),
+    "without-braces.txt": (25, 0),
+}
+USAGE = b"Alloc = 5 MiB\tTotalAlloc = 12 MiB\tSys = 20 MiB\tNumGC = 3\n"
+
+
+def dumps_of(text):
+    return parse_in_words(text, source="log")[0]
+
+
+@pytest.mark.parametrize("name", FIELDS)
+def test_every_number_is_the_runtimes_own(name):
+    stats = read_memstats(PASTED / name).stats
+    exact = EXACT if len(stats) == len(EXACT) else EXACT[-1:]
+    count, step = FIELDS[name]
+
+    for row, dump in zip(stats.to_dict("records"), exact, strict=True):
+        known = {key: row[key] for key in dump if isinstance(row.get(key), int)}
+        assert len(known) >= count
+        assert all(abs(value - dump[key]) <= step for key, value in known.items())
+        assert known["HeapAlloc"] == known["Alloc"]
+
+
+@pytest.mark.parametrize("name", FIELDS)
+def test_it_is_found_by_its_content(name):
+    assert "memstats" == kind_of((PASTED / name).read_bytes(), name).name
+
+
+def test_the_end_of_a_heap_profile_alone_has_its_memstats():
+    alone = read_memstats(PASTED / "heap-tail.txt").stats.dropna(axis="columns")
+    whole = read_memstats(PASTED / "heap.txt").stats
+
+    assert len(alone.columns) > 20
+    assert all(alone[name][0] == whole[name][0] for name in alone.columns if name != "place")
+
+
+def test_a_heap_profile_that_is_cut_keeps_the_fields_that_are_whole():
+    cut, whole = (read_pprof(PASTED / name).memstats.stats for name in ("heap-cut.txt", "heap.txt"))
+    known = cut.dropna(axis="columns")
+
+    assert {"HeapIdle", "StackInuse", "GCSys"} <= set(known.columns)
+    assert known.equals(whole[known.columns])
+    assert "OtherSys" not in known  # whose number is cut
+
+
+def test_what_a_unit_rounds_away_is_in_the_dictionary():
+    rounded = read_memstats(USAGE).stats.attrs["columns"]
+    exact = read_memstats(PASTED / "log.log").stats.attrs["columns"]
+
+    assert rounded["Sys"]["means"].endswith("To 1 MiB, as the text has it.")
+    assert "as the text has it" not in rounded["NumGC"]["means"]
+    assert "as the text has it" not in exact["HeapSys"]["means"]
+
+
+@pytest.mark.parametrize(
+    ("text", "sizes"),
+    [
+        (b"heap_alloc=5242880 heap_sys=12582912 num_gc=3", (5 * MIB, 12 * MIB)),
+        (b"HeapAlloc: 5,242,880 , HeapSys: 12,582,912 , NumGC: 3", (5 * MIB, 12 * MIB)),
+        (b"HeapAlloc 5242880 HeapSys 12582912 NumGC 3", (5 * MIB, 12 * MIB)),
+        (b"HeapAlloc (MB): 5 HeapSys (MB): 12 NumGC: 3", (5 * MIB, 12 * MIB)),
+        (b"heap_alloc_mb=5 heap_sys_mb=12 num_gc=3", (5 * MIB, 12 * MIB)),
+        (b"HeapAlloc=5120KiB HeapSys=0.5GB NumGC=3", (5 * MIB, GIB // 2)),
+        (b"HeapAlloc: 5M, HeapSys: 12 M, NumGC: 3", (5 * MIB, 12 * MIB)),
+        (b"HeapAlloc: 5.24288e+06 HeapSys: 1.2582912e+07 NumGC: 3", (5 * MIB, 12 * MIB)),
+        (b"| HeapAlloc | 5242880 |\n| HeapSys | 12582912 |\n| NumGC | 3 |\n", (5 * MIB, 12 * MIB)),
+        (
+            b"<td>HeapAlloc<td>5242880\n<td>HeapSys<td>12582912\n<td>NumGC<td>3</td>\n",
+            (5 * MIB, 12 * MIB),
+        ),
+        (
+            b'{"level":"info","heap_alloc":5242880,"heap_sys":12582912,"num_gc":3}',
+            (5 * MIB, 12 * MIB),
+        ),
+    ],
+)
+def test_a_sign_a_unit_and_a_notation_are_free(text, sizes):
+    (dump,) = dumps_of(text)
+
+    assert sizes == (dump.values["HeapAlloc"], dump.values["HeapSys"])
+    assert 3 == dump.values["NumGC"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        b"Alloc = 5 MiB\tTotalAlloc = 12 MiB\n",
+        b"could not Alloc: 5 of 12; HeapAlloc = 3\n",
+        b"real 1.0\nuser 0.9\nsys 0.3\nalloc 7\nfrees 5\n",
+        b"Alloc: 5\nSys: 7\nFrees: 12\nMallocs: 4\n",
+        b"s.HeapAlloc = m.HeapAlloc\ns.HeapSys = m.HeapSys\ns.NumGC = m.NumGC\n",
+        b"peak HeapAlloc: 5000000 max HeapSys: 600000 NumGC: 3 Sys: 7000000\n",
+        b"BenchmarkA 10 5 ns/op 7 HeapAlloc-bytes 9 HeapSys-bytes 3 NumGC-count\n",
+        b"HeapAlloc=5ms HeapSys=7% NumGC=3x\n",
+        b"NumGC=3 PauseTotalNs=700000 HeapObjects=5\n",
+        b'{"runs": [{"HeapAlloc": 5000000, "HeapSys": 6000000, "NumGC": 3}], "of": "a document"}',
+    ],
+)
+def test_few_fields_and_those_of_other_programs_are_none(text):
+    assert not looks_like_in_words(text)
+
+
+def test_sizes_without_a_unit_that_are_no_bytes_are_refused():
+    """
+    A helper that divides by MiB and prints no unit must not make a heap of five bytes.
+    """
+    with pytest.raises(FormatError, match="sizes without a unit, and too small for bytes"):
+        read_memstats(b"Alloc: 5 TotalAlloc: 12 Sys: 20 NumGC: 3\n")
+
+
+def test_a_size_with_decimals_and_no_unit_is_unknown():
+    (dump,) = dumps_of(b"HeapAlloc: 5.25 HeapSys: 12582912 HeapIdle: 4194304 NumGC: 3\n")
+
+    assert "HeapAlloc" not in dump.values
+
+
+def test_a_field_that_is_not_printed_is_unknown():
+    stats = read_memstats(USAGE).stats
+
+    assert {"HeapSys", "HeapIdle", "NextGC", "StackInuse"} <= set(stats.columns[stats.isna().any()])
+    assert np.isnan(stats["GCCPUFraction"][0])
+
+
+@pytest.mark.parametrize("begins", [0, 1, 2, 3])
+def test_a_log_that_begins_within_a_dump_is_not_put_together_wrongly(begins):
+    lines = "".join(
+        f"2026/11/20 03:5{number}:00 HeapAlloc={number}000000 HeapSys={number}500000 "
+        f"HeapIdle={number}00000 NumGC={number}\n"
+        for number in range(1, 5)
+    )
+    names = ("HeapAlloc", "HeapSys", "HeapIdle", "NumGC")
+    dumps = dumps_of(lines[lines.index(names[begins]) :].encode())
+
+    for dump in dumps[-3:]:
+        number = dump.values["NumGC"]
+        assert number * 1_000_000 == dump.values["HeapAlloc"]
+        assert number * 1_000_000 + 500_000 == dump.values["HeapSys"]
+        assert number == dump.time.minute - 50
+
+
+def test_rounded_sizes_that_do_not_add_up_are_no_damage():
+    text = b"HeapSys = 63 MiB HeapInuse = 4 MiB HeapIdle = 58 MiB NumGC = 3\n"
+
+    assert [] == list(read_memstats(text).damaged)
+    assert 1 == len(read_memstats(text.replace(b" MiB", b"000000")).damaged)
+
+
+def test_dumps_of_a_log_are_moments_with_their_times():
+    capture = load(PASTED / "log.log")
+
+    assert 3 == len(capture)
+    assert [49, 59, 9] == [moment.time.second for moment in capture.values()]
+    assert [dump["HeapAlloc"] for dump in EXACT] == list(capture.memstats["HeapAlloc"])
+
+
+def test_the_verdict_says_how_the_heap_went_and_what_of_rss_can_be_gos():
+    said = diagnose(load(PASTED / "print-mem-usage.log")).verdict
+
+    assert [16 * MIB, 48 * MIB, 59 * MIB] == [size.value for size in said.sentence.of(Bytes)]
+    assert "/debug/pprof/heap" in said.next_step
+
+
+@pytest.mark.parametrize(
+    "wrap",
+    [
+        lambda text: "```\n" + text + "```\n",
+        lambda text: "".join(f"> {line}\n" for line in text.splitlines()),
+        lambda text: "".join(f"    {line}\n" for line in text.splitlines()),
+        lambda text: text.replace("\n", "\r\n"),
+        lambda text: "[me@host ~]$ tail app.log\n" + text,
+        lambda text: "".join(
+            f"2026-11-20T03:53:49.470512345Z stderr F {line}\n" for line in text.splitlines()
+        ),
+    ],
+)
+@pytest.mark.parametrize("name", ["print-mem-usage.log", "one-a-line.txt", "heap-tail.txt"])
+def test_it_is_read_as_people_quote_it(name, wrap):
+    text = (PASTED / name).read_text()
+    bare, wrapped = (read_memstats(one.encode()).stats for one in (text, wrap(text)))
+
+    assert bare.drop(columns="place").equals(wrapped.drop(columns="place"))
