@@ -95,14 +95,14 @@ created by kept.example/keptpackage.keptStarter in goroutine 7
 psstline that is none of a stack
 """
 TABLE = b"""$ go tool pprof http://psst-host/debug/pprof/heap
-Saved profile in /home/psst/pprof.psst.alloc_objects.inuse_space.001.pb.gz
+Saved profile in /home/psst/pprof.kept.alloc_objects.inuse_space.001.pb.gz
 File: psstbin
 Build ID: psstbuild
 Type: inuse_space
 Showing nodes accounting for 30MB, 75% of 40MB total
       flat  flat%   sum%        cum   cum%
-      20MB 50.00% 50.00%       30MB 75.00%  psstmod.psstfn /srv/psst/psst.go:12
-      10MB 25.00% 75.00%       10MB 25.00%  psstmod.psstother
+      20MB 50.00% 50.00%       30MB 75.00%  keptmod.keptfn /srv/psst/psst.go:12
+      10MB 25.00% 75.00%       10MB 25.00%  keptmod.keptother
 """
 COUNTS = b"""goroutine profile: total 2
 1 @ 0x48e7ca
