@@ -361,7 +361,7 @@ def test_a_collection_stands_in_for_a_time_where_some_name_neither():
 def profiled(*kinds):
     files = [
         Artefact(Source(f"{kind}{n}", b"", b""), KINDS["pprof"], "1", None, "",
-                 SimpleNamespace(kind=kind, source=f"{kind}{n}"))
+                 SimpleNamespace(kind=kind, source=f"{kind}{n}", printed=None))
         for n, kind in enumerate(kinds)
     ]  # fmt: skip
     return Moment("1", tuple(files))

@@ -172,7 +172,8 @@ def test_sites_are_of_the_sample_types_that_there_are():
 def without_objects(word):
     """A profile that does not count objects allocated, or in use."""
     names = SOME.sample_type_names
-    return SimpleNamespace(sample_type_names=[one for one in names if one != f"{word}_objects"])
+    kept = [one for one in names if one != f"{word}_objects"]
+    return SimpleNamespace(sample_type_names=kept, printed=None)
 
 
 def test_what_a_profile_does_not_count_has_no_answer():

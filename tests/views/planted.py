@@ -94,6 +94,16 @@ created by kept.example/keptpackage.keptStarter in goroutine 7
 
 psstline that is none of a stack
 """
+TABLE = b"""$ go tool pprof http://psst-host/debug/pprof/heap
+Saved profile in /home/psst/pprof.kept.alloc_objects.inuse_space.001.pb.gz
+File: psstbin
+Build ID: psstbuild
+Type: inuse_space
+Showing nodes accounting for 30MB, 75% of 40MB total
+      flat  flat%   sum%        cum   cum%
+      20MB 50.00% 50.00%       30MB 75.00%  keptmod.keptfn /srv/psst/psst.go:12
+      10MB 25.00% 75.00%       10MB 25.00%  keptmod.keptother
+"""
 COUNTS = b"""goroutine profile: total 2
 1 @ 0x48e7ca
 #\t0x48e7c9\tkept.example/keptpackage.keptWait+0x1b\t/psstsources/kept.go:40
@@ -136,6 +146,7 @@ MOMENT_SCOPE = {
     "psstextra/stats.log": LOGGED.replace(b"\\\n", b""),
     "psstextra/mutex.pb.gz": gzip.compress(labelled_profile(), mtime=0),
     "psstextra/heap-1.txt": HEAP_TEXT,
+    "psstextra/top.txt": TABLE,
     "psstextra/goroutine-1.txt": COUNTS,
     "psstextra/goroutine-2.txt": GOROUTINES,
     "psstextra/runtime.json": b'{"/memory/classes/heap/objects:bytes": 5, '

@@ -25,6 +25,7 @@ FIXED = {
     "environ": {"name"},
     "heap_text": {"key", "build_id", "unit", "text"},
     "count_text": {"key", "build_id", "unit", "text"},
+    "pprof_text": {"key", "unit", "text"},
     "buildinfo": {"go_version", "goos", "goarch", "kind"},
     "metrics": {"place", "go_version"},
     "loadtest": {"tool"},
