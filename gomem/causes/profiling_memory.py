@@ -59,7 +59,7 @@ def find(case: Case) -> list[Finding]:
 CAUSE = Cause(
     code="profiling-memory",
     mechanism="Heap, block and mutex profiles keep a bucket for each stack they have seen, and "
-    "never free one. Deep stacks that are each a little different, as in recursion over data, fill "
+    "never free it. Deep stacks that are each a little different, as in recursion over data, fill "
     "the table for as long as the program runs. Since Go 1.23 a stack has up to 128 frames, before "
     "32.",
     remedy=text(
