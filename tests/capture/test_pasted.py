@@ -21,7 +21,7 @@ created by main.main in goroutine 1
 \t/app/main.go:10 +0x1a
 """
 USAGE = "Alloc = 5 MiB TotalAlloc = 6 MiB Sys = 20 MiB NumGC = 3\n"
-TRACES = "-----------+------\n     bytes:  16B\n         0   main.f\n"
+CALLGRIND = "positions: instr line\nevents: inuse_space(bytes)\n\nfl=(1) main.go\n"
 
 
 def kinds_of(capture):
@@ -108,11 +108,11 @@ def test_a_document_in_a_folder_is_no_ticket(tmp_path):
 
 def test_a_part_that_is_not_read_is_said(tmp_path):
     ticket = tmp_path / "ticket.md"
-    ticket.write_text(f"This is what we see:\n```\n{TRACES}```\nand\n```\n{DUMP}```\n")
+    ticket.write_text(f"This is what we see:\n```\n{CALLGRIND}```\nand\n```\n{DUMP}```\n")
 
     said = diagnose(load(ticket)).verdict.further
 
-    assert "ticket.md:3 not read (what go tool pprof -traces printed of a profile)" in said
+    assert "ticket.md:3 not read (what go tool pprof -callgrind wrote of a profile)" in said
 
 
 def test_two_pastes_of_a_kind_are_two_moments(tmp_path):

@@ -64,7 +64,7 @@ def test_a_moment_from_a_pid_has_everything(out, capsys):
     capture = read_back(out)
     said = capsys.readouterr()
     assert kinds(out) == ALL
-    assert "1 moment in" in said.err
+    assert "1 snapshot in" in said.err
     assert f"{out}\n" == said.out
     assert capture.smaps["Rss"].sum() == capture.rollups["Rss"].sum()
     assert {"before", "after"} == moments(out)[0]["num_gc"].keys()

@@ -39,6 +39,8 @@ def main() -> None:
     parser.add_argument("--json", type=Path, metavar="FILE", help="write all answers to a file")
     parser.add_argument("--write", action="store_true", help=f"write {MEASURED.name} for the docs")
     options = parser.parse_args()
+    if options.write and (options.half or options.only or options.set):
+        parser.error("--write counts every capture, whole: leave out --half, --only and --set")
     names = [name for name in names_of(options.set) if name.startswith(options.only)]
     with ProcessPoolExecutor(2) as pool:
         answers = list(pool.map(ask_half if options.half else ask, names))

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 
     from gomem.capture.moment import Moment
     from gomem.facts.moment import MomentFacts
+    from gomem.facts.sides import _Known
     from gomem.inputs.kinds import Kind
     from gomem.sources.artefact import Source
     from tools.stranger.told import Told
@@ -42,7 +43,7 @@ MAX_ANSWERS = 5000  # answers: those of a few captures
 NAMES = ("moment", "artefact")  # of a row's file, which say nothing about its memory
 COSTLY = (
     "gomem.capture.load.kind_of",
-    "gomem.capture.moment._goroutines_of",
+    "gomem.capture.moment.goroutines_of",
     "gomem.facts.moment.malloced_blocks",
     "gomem.facts.sides.heap_return",
     "gomem.facts.sides.reconcile_rss",
@@ -113,15 +114,19 @@ class Memory:
         self._stand(named.mappings, named)
         return named
 
-    def sides(self, moment: Moment, damaged: set[str]) -> _Sides:
+    def sides(
+        self, moment: Moment, damaged: set[str], known: _Known, *, at_least: bool = False
+    ) -> _Sides:
         """As `_Sides.of`, of a moment that was read before."""
         files = [
             (file.source.name, file.kind.name, file.time, file.time_source, file.parsed)
             for file in moment.artefacts
         ]
         mine = sorted(damaged & {name for name, *_ in files})
-        about = moment.name, moment.collections, files, mine
-        found = self.asked("sides", lambda: SIDES(moment, damaged), *about)
+        about = moment.name, moment.collections, files, mine, known, at_least
+        found = self.asked(
+            "sides", lambda: SIDES(moment, damaged, known, at_least=at_least), *about
+        )
         self._stand(found, "sides", *about)
         return found
 

@@ -21,11 +21,7 @@ from gomem.text import Quoted, text
 NAME = re.compile(r"/[a-z0-9/.-]+:[a-z0-9*/-]+", re.IGNORECASE)
 HEAD_BYTES = 1 << 16  # of a cut text: what its beginning names
 WANTED = ("/memory/classes/total:bytes",)
-NO_LIMIT = {
-    "/gc/gomemlimit:bytes": 2**63 - 1,
-    "/gc/gogc:percent": 2**64 - 1,
-    "/gc/heap/goal:bytes": 2**64 - 1,
-}
+NO_LIMIT = {"/gc/gomemlimit:bytes": 2**63 - 1, "/gc/gogc:percent": 2**64 - 1}
 
 
 @dataclass(frozen=True, slots=True)

@@ -198,11 +198,14 @@ def test_nothing_is_left_over_but_what_is_foreign(moment):
 
 
 @pytest.mark.parametrize(
-    "moment", [path for path in MOMENTS if not foreign_until(path)], ids=name_of
+    "moment",
+    [path for path in MOMENTS if not foreign_until(path) and "profiled" not in path.parent.name],
+    ids=name_of,
 )
 def test_smaps_alone_leave_nothing_over_either(moment):
     """
-    Without MemStats the shapes decide; they agree about what is in the arenas.
+    Without MemStats the shapes decide; they agree about what is in the arenas. The profiler's table
+    of `profiled` is one large mapping, which has the shape of anybody's.
     """
     alone = classify_mappings(mappings_of(moment)).kinds().set_index("kind")
     with_memstats = classified(moment).kinds().set_index("kind")

@@ -31,6 +31,7 @@ _AMOUNT = rf"-?\d+(?:\.\d+)?(?:{_UNIT})?"
 _PER_CENT = r"-?\d+(?:\.\d*)?(?:e[-+]?\d+)?%"
 _SHARES = rf"({_PER_CENT})\s+{_PER_CENT}\s+({_AMOUNT})\s+({_PER_CENT})"
 
+MAX_VALUE = 2**62
 TREE_RULE = 20  # characters of a rule left of its cross, of a tree at least
 AMOUNT = re.compile(rf"(-?\d+(\.\d+)?)({_UNIT})?")
 LEGEND = re.compile(r"\s*flat\s+flat%\s+sum%\s+cum\s+cum%.*")
@@ -102,15 +103,21 @@ class Amount:
 
 
 def amount_of(text: str, unit: str = "") -> Amount:
-    """The amount that a text is, `.` standing for nothing; of a unit where it names none."""
+    """The amount that a text is, `.` standing for nothing; of a unit where it names none.
+
+    OverflowError of more than any machine has.
+    """
     found = AMOUNT.fullmatch(text)
     if found is None:
         return Amount(0, 0, "")
     unit = found[3] or unit
     factor = FACTORS.get(unit, 1)
+    value = float(found[1]) * factor
+    if abs(value) >= MAX_VALUE:
+        raise OverflowError(text)
     # pprof prints two decimals, Perl's one; a whole number may have lost two.
     off = 0.0 if factor == 1 else factor * (0.05 if len(found[2] or "") == 2 else 0.005)
-    return Amount(round(float(found[1]) * factor), round(off), unit)
+    return Amount(round(value), round(off), unit)
 
 
 def fraction_of(text: str) -> tuple[float, float]:

@@ -89,7 +89,12 @@ class _Reader:
         for number, text in enumerate(texts, start=1):
             nameless, self.nameless = self.nameless, ""
             whole = f"{nameless}  {text.strip()}" if nameless and text.strip() else text
-            is_read = self._is_read(number, whole) or (nameless and self._is_read(number, text))
+            try:
+                is_read = self._is_read(number, whole) or (nameless and self._is_read(number, text))
+            except OverflowError:
+                what = "a number that is larger than any machine's memory"
+                self.damage.append(Damage(self.source, f"line {number}", what, excerpt(text)))
+                continue
             if is_read or lines.AROUND.match(text):
                 self.known += 1
             elif self.form == TABLE and self.tables[-1].rows and lines.TORN.fullmatch(text):
