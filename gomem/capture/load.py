@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass, field, replace
+from datetime import timedelta
 from itertools import chain
 from os import PathLike
 from pathlib import Path, PurePath
@@ -274,17 +275,31 @@ def _said_version(manifest: Manifest, gathering: _Gathering) -> GoVersion:
 def _series(artefacts: list[Artefact]) -> list[Artefact]:
     """Of one file of many readings, and of no other of a moment, each as a moment of its own.
 
-    Beside other files nothing says which dump is of their moment: then the last one counts.
+    Beside other files nothing says which dump is of their moment: then the last one counts. What is
+    pasted beside a log without a time of its own is of the end of that log.
     """
     of_moments = [artefact for artefact in artefacts if artefact.kind.scope == MOMENT_SCOPE]
-    if len(of_moments) != 1 or of_moments[0].kind.name not in SERIES:
+    many = [file for file in of_moments if file.kind.name in SERIES and _has_several(file)]
+    beside = [file for file in of_moments if file not in many]
+    if len(many) != 1 or not all(_is_undated_paste(file) for file in beside):
         return artefacts
-    (series,) = of_moments
-    read = list(series.parsed.dumps)
-    if len(read) < 2:
+    (series,) = many
+    dumps = [_with_time(replace(series, parsed=dump), dump) for dump in series.parsed.dumps]
+    end = dumps[-1].time
+    if beside and end is None:
         return artefacts
-    dumps = [_with_time(replace(series, parsed=dump), dump) for dump in read]
-    return [*(artefact for artefact in artefacts if artefact is not series), *dumps]
+    after = None if end is None else end + timedelta(microseconds=1)
+    undated = [replace(file, time=after) for file in beside]
+    others = [file for file in artefacts if file is not series and file not in beside]
+    return [*others, *dumps, *undated]
+
+
+def _has_several(series: Artefact) -> bool:
+    return len(list(series.parsed.dumps)) > 1
+
+
+def _is_undated_paste(artefact: Artefact) -> bool:
+    return isinstance(artefact.source, PastedPart) and artefact.time_source != OWN_CLOCK
 
 
 def _with_time(series: Artefact, dump: Any) -> Artefact:

@@ -53,7 +53,9 @@ def pasted_words(profile: Profile) -> Text:
         return joined(" ", (Text("The table of go tool pprof is a difference."), _changed(profile)))
     size, who = size_words(profile, kind), table_words(profile, kind)
     if profile.kind == "bytes":
-        unsaid = "It does not say whether that is in use or was allocated since the start."
+        unsaid = (
+            "It does not say whether that is in use, pprof's default, or allocated since the start."
+        )
         return joined(" ", filter(None, (_has(text("{}", size)), Text(unsaid), who)))
     counted = IS_USED.get(kind, f"of {kind}")
     return joined(" ", filter(None, (_has(text("{} {}", size, counted)), who)))
@@ -88,7 +90,7 @@ def table_words(profile: Profile, kind: str) -> Text:
         said.append(text("{} {}.", first, joined(", ", parts)))
     if not any(map(can_be_mended, named)):
         said += _above(top, total)
-    if kind.startswith("inuse"):
+    if kind.startswith("inuse") or profile.kind == "bytes":
         known = known_sites(dict(zip(top.function, top.cum.tolist(), strict=True)), total)
         said += [text("{} {}.", Function(site.function), site.what) for site in known]
     return joined(" ", said)

@@ -82,13 +82,16 @@ TYPE_NAMES = {"cpu": "CPU time"}
 def without_rss(diagnosis: Diagnosis, facts: MomentFacts | None) -> tuple[str, bool, str]:
     """Sentences on the known sizes; whether they grew by a fifth; and the next step."""
     tellers = (
-        _by_memstats, _by_heap_profiles, _by_pasted, _by_log, _by_some_memstats, _by_goroutines,
+        _by_memstats, _by_heap_profiles, _by_log, _by_some_memstats, _by_pasted, _by_goroutines,
         _by_leaks, _by_profile, _by_others, by_cgroup, by_container, by_logged_heap,
     )  # fmt: skip
     for tell in tellers:
         told = tell(diagnosis, facts)
         if told is not None:
-            return told
+            said, grew, step = told
+            beside = (_by_pasted, by_container) if tell in (_by_log, _by_some_memstats) else ()
+            more = (other(diagnosis, facts) for other in beside)
+            return joined(" ", (said, *(words for words, *_ in filter(None, more)))), grew, step
     return NOTHING, False, ANYTHING
 
 

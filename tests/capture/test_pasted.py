@@ -127,3 +127,28 @@ def test_two_pastes_of_a_kind_are_two_moments(tmp_path):
 
     assert ["smaps", "smaps", "goroutines"] == [file.kind.name for file in capture.files]
     assert 2 == len(capture)
+
+
+def test_what_is_pasted_beside_a_log_is_of_its_end(tmp_path):
+    """
+    Three dumps in words with their times, and a table without one that stands before them.
+    """
+    lines = (
+        f"2026/11/20 03:1{n}:00 Alloc = {n}12 MiB TotalAlloc = 9{n}20 MiB Sys = 830 MiB NumGC = 8{n}\n"
+        for n in (5, 7, 9)
+    )
+    table = (
+        "CONTAINER ID   NAME   CPU %   MEM USAGE / LIMIT   MEM %   PIDS\n"
+        "8f1f1a2b3c4d   shop   1.40%   1.62GiB / 2GiB      81.00%  21\n"
+    )
+    ticket = tmp_path / "ticket.md"
+    ticket.write_text(f"Every night:\n```\n{table}```\nand\n```\n{''.join(lines)}```\n")
+
+    capture = load(ticket)
+    said = str(diagnose(capture).verdict.sentence)
+
+    assert 3 == len(capture.by_moment)
+    assert "processes" in {file.kind.name for file in [*capture.by_moment.values()][-1].artefacts}
+    assert "from 512 MiB" in said
+    assert "to 912 MiB" in said
+    assert "working set is 1.62 GiB" in said
