@@ -134,7 +134,7 @@ def test_what_is_pasted_beside_a_log_is_of_its_end(tmp_path):
     Three dumps in words with their times, and a table without one that stands before them.
     """
     lines = (
-        f"2026/11/20 03:1{n}:00 Alloc = {n}12 MiB TotalAlloc = 9{n}20 MiB Sys = 830 MiB NumGC = 8{n}\n"
+        f"2026/11/20 03:1{n}:00 Alloc = {n}12 MiB TotalAlloc = 9{n}20 MiB Sys = 1 GiB NumGC = {n}\n"
         for n in (5, 7, 9)
     )
     table = (
