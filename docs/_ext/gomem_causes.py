@@ -126,8 +126,8 @@ def _overall() -> str:
         f"On {told['captures']} recorded processes of known cause, the first finding was right in "
         f"{told['first_finding_right']} of {told['ill']}; {told['healthy_without_warning']} of "
         f"{told['healthy']} healthy ones had no warning. `make laboratory` counts it. "
-        "Rules were improved with most of these in sight; `fixtures/laboratory/README.md` says what each set gave at first "
-        "sight, before that.\n\n"
+        "Rules were improved with most of these in sight; `fixtures/laboratory/README.md` says "
+        "what each set gave at first sight, before that.\n\n"
     )
 
 
