@@ -2,8 +2,8 @@
 
 Each build is compared with the baseline like any two sides, so a row here says the same as a
 comparison of the two. Only the number of comparisons grows. The p-value corrected for multiple
-tests (Holm 1979) covers the whole table, separately for benchmarks and levels. The uncorrected p
-stands beside it and decides the verdict.
+tests (Holm 1979) covers the whole table, separately for benchmarks and levels. The uncorrected p is
+also shown and decides the verdict.
 
 Builds are not compared with one another. If two builds differ from the baseline, nothing here says
 that they differ from each other.

@@ -2,8 +2,8 @@
 
 A cause is new only if the side before had the evidence to show it: the required kinds of artefact,
 at as many snapshots as the rule needs. One heap profile cannot show a spike, and a capture without
-a GC log cannot show long pauses. So a capture that has the evidence is not worse than one that
-lacks it.
+a GC log cannot show long pauses. So a capture that has the evidence is not worse than one without
+it.
 """
 
 from __future__ import annotations

@@ -22,7 +22,7 @@ What can one capture per side show?
   pairs: of 4306 sites, 42 (1.0 %) were called grown or shrunk.
 
 Benchmarks are one question, and the levels of memory and GC are another. The correction for
-multiple tests beside each p is computed within each of the two.
+multiple tests is computed within each of the two.
 """
 
 from __future__ import annotations

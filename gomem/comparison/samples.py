@@ -6,9 +6,9 @@ is summarised by its median with an interval. Two samples are compared by a rank
 
 The verdict depends on the p-value of each metric alone, as in benchstat: the result for one
 benchmark must not depend on how many others the file has. So one in twenty unchanged metrics is
-called changed. The p corrected for multiple tests (Holm 1979) stands beside it, and a row says so
-if only the uncorrected p is below 5 %. With the corrected p, the chance of even one false positive
-in the table is at most 5 %, however the metrics depend on each other.
+called changed. The p corrected for multiple tests (Holm 1979) is also shown, and a row says so if
+only the uncorrected p is below 5 %. With the corrected p, the chance of even one false positive in
+the table is at most 5 %, however the metrics depend on each other.
 
 If even disjoint samples could not reach 5 %, there are too few values and the verdict is `?`. A
 change below `MIN_CHANGE` is `same`, neither better nor worse, because metrics with hardly any

@@ -3,8 +3,9 @@
 A rule looks at the snapshots in order and gives at most one finding for each. Readers want to know
 what is wrong, not how often it was seen. So all findings of a cause are merged into one, dated to
 the last snapshot where the cause holds. A finding that is resolved by the last snapshot is in the
-past tense and gives its peak. If the last snapshot lacks the files that would show the cause, its
-present state is unknown. The finding is then dated to the last snapshot that has the files.
+past tense and gives its peak. If the last snapshot does not have the files that would show the
+cause, its present state is unknown. The finding is then dated to the last snapshot that has the
+files.
 """
 
 from __future__ import annotations

@@ -13,8 +13,8 @@ was within 5 % of RSS in 95 % of them. If no snapshot shows the share, the estim
 that covers 95 % of the recorded snapshots.
 
 The change between two snapshots is a difference of intervals, and the changes add up to the change
-in RSS. If either snapshot lacks the breakdown of a group, its change is bounded. It is never
-reported as zero.
+in RSS. If either snapshot does not break a group down, its change is bounded. It is never reported
+as zero.
 """
 
 from __future__ import annotations

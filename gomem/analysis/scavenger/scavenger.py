@@ -12,8 +12,8 @@ mgcscavenge.go.
 
 For a series of snapshots, `scavenger` has the full answer. It compares kept and released memory
 with the goals of the release. It says why no more was released between snapshots, and how much
-debug.FreeOSMemory would release. If the log has a call of it, it also gives the cost. Last comes
-the CPU used for all of this.
+debug.FreeOSMemory would release. If the log has such a call, it also gives the cost. Last comes the
+CPU used for all of this.
 """
 
 from __future__ import annotations
