@@ -7,7 +7,8 @@ sampling, bounds of an account) and their timestamp, so one engine handles all o
 A level that rises and then plateaus is not growing. The engine fits a straight line and a
 saturating curve together. The line's share of the rise separates growth from a plateau better than
 any rank test does, and works from three readings on. Some readings are only upper bounds: HeapAlloc
-includes garbage on top of the live heap. Growth that would have exceeded such a bound has stopped.
+includes garbage on top of the live heap. If continued growth would have exceeded such a bound, the
+growth has stopped.
 
 How large are RSS and the heap typically, and at worst?
 

@@ -20,7 +20,7 @@ collecting as often as necessary. GOMEMLIMIT is a safety net for a heap larger t
 log. GOGC is chosen so that the logged load stays clear of it: the largest GOGC at which the upper
 bound of Go's total memory stays below GOMEMLIMIT.
 
-Two sizes of the live heap show how much it can grow. At the first, the goal from GOGC reaches the
+Two thresholds show how much the live heap can grow. At the first, the goal from GOGC reaches the
 goal from the limit; above it, the limit sets the pace and collections become more frequent. At the
 second, the live heap itself reaches the limit. There is no headroom left, GC takes up to half of
 the CPU, and the heap exceeds the limit.
