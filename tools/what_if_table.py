@@ -227,7 +227,7 @@ def page() -> str:
     lines = [
         MARK,
         "",
-        "| Go | goals of pacer cycles | as the formula makes them |",
+        "| Go | goals of pacer cycles | equal to the formula |",
         "|---|--:|--:|",
     ]
     for minor, row in goals.iterrows():
@@ -241,7 +241,7 @@ def _summary() -> list[str]:
     rows = foretold()
     lines = [
         (
-            "| load | settings predicted | numbers | largest error: cycles/s | GC CPU | "
+            "| load | predicted settings | numbers | largest error: cycles/s | GC CPU | "
             "highest heap | heap kept | inside the interval |"
         ),
         "|---|---|--:|--:|--:|--:|--:|--:|",

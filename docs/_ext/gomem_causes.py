@@ -40,10 +40,10 @@ def _index() -> str:
     rows = "\n".join(f"| [{words()[c.code]['title']}]({c.code}.md) | `{c.code}` |" for c in CAUSES)
     names = "\n".join(cause.code for cause in CAUSES)
     return (
-        "# Causes\n\ngomem looks for each of these in every capture. A page says what you see, "
-        "what it means, how sure gomem is, what to do, and how to check that it helped.\n\n"
+        "# Causes\n\ngomem looks for all of these causes in every capture. Each page has "
+        "the symptoms, the meaning, the confidence, the fix, and how to verify it.\n\n"
         f"{_overall()}"
-        f"| What | Name in reports |\n|---|---|\n{rows}\n\n"
+        f"| Cause | Name in reports |\n|---|---|\n{rows}\n\n"
         f"```{{toctree}}\n:hidden:\n\n{names}\n```\n"
     )
 
@@ -102,9 +102,9 @@ def _reliability(code: str) -> str:
         return ""
     count = _measured()["overall"]["captures"]
     found = f"found in {row['found']} of {row['recorded']} that have it."
-    lines = [f"Measured on {count} recorded processes of known cause: {found}"]
+    lines = [f"Measured on {count} recorded processes with a known cause: {found}"]
     lines += [
-        f"Of its warnings called {confidence}, {counts['right']} of {counts['count']} were right."
+        f"Of the *{confidence}* warnings, {counts['right']} of {counts['count']} were right."
         for confidence, counts in row["warnings"].items()
         if counts["count"]
     ]
@@ -123,11 +123,11 @@ def _overall() -> str:
         return ""
     told = _measured()["overall"]
     return (
-        f"On {told['captures']} recorded processes of known cause, the first finding was right in "
-        f"{told['first_finding_right']} of {told['ill']}; {told['healthy_without_warning']} of "
-        f"{told['healthy']} healthy ones had no warning. `make laboratory` counts it. "
-        "Rules were improved with most of these in sight; `fixtures/laboratory/README.md` says "
-        "what each set gave at first sight, before that.\n\n"
+        f"gomem was tested on {told['captures']} recorded processes with a known cause. The first "
+        f"finding was right for {told['first_finding_right']} of {told['ill']} with a problem. "
+        f"{told['healthy_without_warning']} of {told['healthy']} healthy ones had no warning. "
+        "`make laboratory` repeats the test. Most of these processes were used to improve the "
+        "rules; `fixtures/laboratory/README.md` has the result of each set at first sight.\n\n"
     )
 
 

@@ -24,8 +24,8 @@ def reference_pages() -> dict[str, str]:
     }
     listed = "\n".join(pages)
     index = (
-        "# Reference\n\nMade from gomem's own dictionaries. The same words on the command line: "
-        "`gomem explain HeapIdle`.\n\n- [Columns of every frame](frames.md)\n"
+        "# Reference\n\nThese pages are generated from gomem's own definitions. "
+        "`gomem explain HeapIdle` prints the same text.\n\n- [Columns of every frame](frames.md)\n"
         "- [Fields of every JSON output](json.md)\n- [Thresholds](thresholds.md)\n"
         "- [Scores and their weights](scores.md)\n"
         f"- [Commands and options](commands.md)\n\n```{{toctree}}\n:hidden:\n\n{listed}\n```\n"
@@ -44,9 +44,9 @@ def _frames() -> str:
     lines = [
         "# Columns of every frame",
         (
-            "Base units: bytes, seconds, fractions of 1. What is of type `Int64`, `Float64` or "
-            "`boolean` can be missing (`<NA>`). A name that Go, the kernel or pprof gives keeps "
-            "its spelling."
+            "Values are in base units: bytes, seconds, fractions of 1. Columns of type `Int64`, "
+            "`Float64` or `boolean` can be missing (`<NA>`). Names from Go, the kernel and pprof "
+            "keep their spelling."
         ),
     ]
     for module, frames in sorted(frames_by_module().items()):
@@ -57,7 +57,7 @@ def _frames() -> str:
             )
             lines += [
                 f"### `{name.lower()}`",
-                f"| Column | Type | Unit | What it says |\n|---|---|---|---|\n{rows}",
+                f"| Column | Type | Unit | Meaning |\n|---|---|---|---|\n{rows}",
             ]
     return "\n\n".join(lines) + "\n"
 
@@ -79,8 +79,8 @@ def _json() -> str:
     lines = [
         "# Fields of every JSON output",
         (
-            "`--format json` writes it, and `gomem schema` prints its JSON Schema. "
-            "`[]` stands for each element of a list; units are base units."
+            "`--format json` writes JSON, and `gomem schema` prints its JSON Schema. "
+            "`[]` stands for each element of a list. Values are in base units."
         ),
     ]
     for command in SCHEMAS:
@@ -90,7 +90,7 @@ def _json() -> str:
         )
         lines += [
             f"## {command}",
-            f"| Field | Type | Unit | What it says |\n|---|---|---|---|\n{rows}",
+            f"| Field | Type | Unit | Meaning |\n|---|---|---|---|\n{rows}",
         ]
     return "\n\n".join(lines) + "\n"
 
@@ -122,12 +122,12 @@ def _thresholds() -> str:
         for name, default, words in thresholds()
     )
     return (
-        "# Thresholds\n\nWhere a finding begins is a judgement. On the command line "
-        "`--threshold NAME=VALUE` changes it, in Python `gomem.diagnose(…, "
-        "thresholds=gomem.Thresholds(NAME=VALUE))`. Sizes are bytes, times seconds, shares "
-        "fractions of 1.\n\n"
-        f"| Threshold | Default | What it decides, and why there |\n|---|---|---|\n{rows}\n\n"
-        f"The {len(CAUSES)} causes that they belong to: [Causes](../causes/index.md).\n"
+        "# Thresholds\n\nA threshold decides where a finding begins. Change it on the command line "
+        "with `--threshold NAME=VALUE`, or in Python with `gomem.diagnose(…, "
+        "thresholds=gomem.Thresholds(NAME=VALUE))`. Sizes are in bytes, times in seconds, and "
+        "shares are fractions of 1.\n\n"
+        f"| Threshold | Default | What it decides, and why |\n|---|---|---|\n{rows}\n\n"
+        f"They belong to {len(CAUSES)} causes: [Causes](../causes/index.md).\n"
     )
 
 
@@ -140,8 +140,8 @@ def _scores() -> str:
     lines = [
         "# Scores and their weights",
         (
-            "Fitted to recorded processes by `make scores`. "
-            "What they mean: [Growth score](../method/growth.md)."
+            "`make scores` fits the weights to recorded processes. "
+            "[Growth score](../method/growth.md) explains them."
         ),
     ]
     for code, score in scores().items():
@@ -172,7 +172,7 @@ def _commands() -> str:
     kinds = ", ".join(f"`{kind.name}`" for kind in KINDS)
     lines += [
         "## What gomem reads",
-        f"Recognised by content, whatever the file is called: {kinds}.",
+        f"gomem recognises these by content, whatever the name of the file: {kinds}.",
     ]
     return "\n\n".join(lines) + "\n"
 

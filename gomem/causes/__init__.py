@@ -1,4 +1,4 @@
-"""The known causes. A cause is registered here and nowhere else."""
+"""The known causes. This is the only list of them."""
 
 from __future__ import annotations
 

@@ -1,17 +1,18 @@
 """Memory rises suddenly far above its base and falls back: a spike, or recurring bursts.
 
-A level left its base (`facts.excursions`): what heap profiles have in use, what collections marked,
-HeapAlloc beyond its goal, RSS. That it at least doubled, rose suddenly and fell back is a fact, and
-can be what the program is for: a note. It is a warning where it is rare, and where a score says
-that such a case was a problem more often than not: by how much it rose, how, how often, and how
-many kinds of evidence saw it.
+The levels are memory in use in heap profiles, the marked heap, HeapAlloc beyond its goal, and RSS
+(`facts.excursions`). A level that at least doubled, rose suddenly and fell back is a fact. It can
+be the program's purpose, so it is a note. It is a warning if it is rare and a score says that such
+a case was more often a problem than not. The score uses the size of the rise, its shape, its
+frequency, and the number of kinds of evidence.
 
-What jumped and has stayed is growth, or something loaded: no spike.
+A level that jumped and stayed is growth, or loaded data, and not a spike.
 
-A spike between two profiles is in no level. But allocations are counted from the program's start:
-the interval with far more than the others, and more than the heap itself, of which little is
-retained, has the spike with its sites. A profile lags by up to two collections, so the interval
-must stand out even from what is usual in all the time that it can show.
+A spike between two profiles shows in no level. But the runtime counts allocations from the
+program's start. The spike lies in an interval with far more allocation than the others, more than
+the heap itself, and with little of it retained. That interval also has the sites. A profile lags by
+up to two collections. So the interval must stand out even from the usual allocation over the
+longest time it can cover.
 """
 
 from __future__ import annotations

@@ -1,11 +1,12 @@
 """Anonymous memory outside Go: mapped by the program itself, or large mallocs.
 
-It is neither in Go's arenas nor within what the runtime counts for its own structures, and it does
-not have the shape of malloc's arenas (those are native-memory). syscall.Mmap maps it, libraries
-built on that (off-heap caches, arenas), and C's malloc for blocks of 128 KiB and more.
+This memory is outside Go's arenas, outside the memory that the runtime counts for its own
+structures, and without the shape of malloc's arenas (those are native-memory). It comes from
+syscall.Mmap, from libraries built on it (off-heap caches, arenas), and from C's malloc for blocks
+of 128 KiB and more.
 
-Growth matters, not size: what stays as large is how the program works, and one snapshot shows no
-direction. That is a note.
+The rule looks at growth, not at size. Memory that keeps its size is how the program works, and one
+snapshot shows no trend. Both are a note.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What rules look at: the facts of a capture, and where a finding begins."""
+"""The input of every rule: the facts of a capture, the thresholds and the baseline."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A known cause: the words about it, and the rule that finds it."""
+"""A known cause: its description, and the rule that finds it."""
 
 from __future__ import annotations
 

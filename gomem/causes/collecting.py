@@ -1,4 +1,4 @@
-"""What the GC costs, in words and evidence that several causes share."""
+"""The cost of GC, in words and evidence that several causes share."""
 
 from __future__ import annotations
 

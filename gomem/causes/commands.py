@@ -1,4 +1,4 @@
-"""Commands that next steps begin with: something to paste, with the files of the capture in it."""
+"""Commands for next steps, ready to paste, with the file names of the capture."""
 
 from __future__ import annotations
 

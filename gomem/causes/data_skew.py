@@ -1,8 +1,8 @@
 """A snapshot's MemStats and smaps show two different states of the process.
 
-The ledger subtracts numbers of both. If a collection ended between the readings, objects became
-idle spans, and idle spans were released: what the ledger then shows as untouched or unexplained is
-not memory, but the time between two commands.
+The ledger subtracts numbers of one from numbers of the other. If a collection ended between the two
+readings, objects became idle spans, and idle spans were released. What the ledger then shows as
+untouched or unexplained is not memory, but the time between two commands.
 """
 
 from __future__ import annotations

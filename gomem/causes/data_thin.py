@@ -1,6 +1,6 @@
-"""Insufficient evidence of something that would be a finding: what is available and required.
+"""Insufficient evidence for a possible finding: the samples available and required.
 
-A rule that is silent for lack of samples looks like a rule that found nothing wrong.
+A rule that stays silent for lack of samples looks like a rule that found nothing wrong.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""Mapped files and shared memory count in RSS and are not heap.
+"""Mapped files and shared memory count in RSS but are not heap.
 
-Clean pages of a file are page cache: the kernel reclaims them when memory is short, so they do not
-bring a process to its limit. Pages of shared memory (memfd, /dev/shm, tmpfs) have no file to go
-back to, and written pages of a private mapping are the process's own: both stay.
+Clean file pages are page cache. The kernel reclaims them when memory is short, so they do not push
+a process to its limit. Two kinds of pages stay. Pages of shared memory (memfd, /dev/shm, tmpfs)
+have no file on disk, and written pages of a private mapping belong to the process.
 """
 
 from __future__ import annotations

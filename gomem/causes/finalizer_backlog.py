@@ -1,12 +1,12 @@
 """Finalizers or cleanups run too slowly, or not at all: their objects cannot be freed.
 
-An object with a finalizer is freed two collections after its finalizer has run, and until then
-retains all that it refers to. One goroutine runs all finalizers, one after another: where one
-blocks, or is slower than they come, the queue grows, and the live heap with it. Cleanups
-(`runtime.AddCleanup`, Go 1.24) have goroutines of their own since Go 1.25.
+An object with a finalizer is freed two collections after its finalizer has run. Until then it
+retains everything it refers to. One goroutine runs all finalizers in sequence. If one blocks, or
+they arrive faster than they run, the queue grows, and the live heap with it. Since Go 1.25,
+cleanups (`runtime.AddCleanup`, Go 1.24) have goroutines of their own.
 
-A snapshot of a healthy process hardly ever shows a finalizer running. Since Go 1.26,
-runtime/metrics count what was queued and what has run.
+A snapshot of a healthy process hardly ever shows a running finalizer. Since Go 1.26,
+runtime/metrics count queued and executed finalizers.
 """
 
 from __future__ import annotations

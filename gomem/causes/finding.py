@@ -1,4 +1,4 @@
-"""What a cause answers with: one named finding, its bytes, and the evidence that proves it."""
+"""The result of a cause: one finding with its bytes and its evidence."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""The program calls for its own collections, again and again.
+"""The program forces its own collections, again and again.
 
-runtime.GC and debug.FreeOSMemory collect whether or not there is garbage, and the caller waits. A
-heap profile fetched with gc=1 does the same. Without a log the process's own counters say how many
-there are; they do not count what each costs, so all collections are taken as equally expensive.
+runtime.GC and debug.FreeOSMemory collect even without garbage, and the caller waits. A heap profile
+fetched with gc=1 does the same. Without a log, the process's own counters give the number of forced
+collections but not their cost. So all collections are assumed to cost the same.
 """
 
 from __future__ import annotations

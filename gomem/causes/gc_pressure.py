@@ -1,12 +1,13 @@
-"""The program allocates so fast that the GC takes much of its CPU, or adds to its latency.
+"""The program allocates so fast that GC takes much of its CPU, or adds to its latency.
 
-Nothing leaks, and memory is flat. But every collection marks the whole live heap, turns write
-barriers on and makes allocating goroutines help; with many a second, requests wait.
+Nothing leaks, and memory is flat. But every collection marks the whole live heap, enables write
+barriers, and makes allocating goroutines assist. With many collections per second, requests wait.
 
-Without a log it is what the process counts between the moments. GCCPUFraction and the CPU classes
-are updated at the end of a collection, since the start: where no collection ran between the moments
-they still say what filling the heap cost, and that is resolved. One moment alone is not enough:
-there it is possible, as where neither log nor metrics tell a small GOGC from a memory limit.
+Without a log, the process's counters between snapshots are used. GCCPUFraction and the CPU classes
+are cumulative and updated at the end of a collection. If no collection ran between the snapshots,
+they still show the cost of filling the heap, as a resolved finding. A finding from one snapshot
+alone is only possible. It is also only possible if neither log nor metrics separate a small GOGC
+from a memory limit.
 """
 
 from __future__ import annotations

@@ -1,17 +1,18 @@
-"""Goroutines that pile up: each retains its stack, and all that its stack refers to.
+"""Goroutines that pile up: each retains its stack and everything the stack refers to.
 
-A goroutine starts with a stack of 2 KiB (8 KiB where the average is larger, since Go 1.19), which
-lies in the arenas and counts as StackInuse. A goroutine that waits forever is never collected.
+A goroutine starts with a stack of 2 KiB. Since Go 1.19 it starts with more, such as 8 KiB, when the
+average stack is larger. The stack lies in the arenas and counts as StackInuse. A goroutine that
+waits forever is never collected.
 
-Growth matters, not the number: ten thousand from the start are a design. A score says how often
-such a rise was a leak: how much of it is a line rather than a fill that saturates, how much came
-late, how many more there are, and how often and how long they were counted. Where they are not
-counted, their descriptors in heap profiles (`runtime.malg`) and StackInuse grow with them. A single
-snapshot has no direction; what it shows all the same, see `one_dump`. But what the runtime proves,
-in a goroutineleak profile or by `(leaked)` in a dump, is a leak in one snapshot, too.
+The rule looks at growth, not at the number: ten thousand goroutines from the start are by design. A
+score estimates how likely the rise is a leak. Its inputs are how linear the rise is, how much came
+late, its size, and the number and span of the readings. Without goroutine counts, StackInuse and
+the descriptors in heap profiles (`runtime.malg`) serve as proxies. A single snapshot shows no
+trend; `one_dump` covers what it does show. One snapshot is enough when the runtime itself proves
+the leak, with a goroutineleak profile or with `(leaked)` in a dump.
 
-A goroutine holds its stack and what its stack refers to. No file says how much that is: the heap
-that grew at the same time is the upper bound.
+No file says how much memory a stack refers to. The upper bound is the heap growth over the same
+time.
 """
 
 from __future__ import annotations

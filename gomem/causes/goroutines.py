@@ -1,4 +1,4 @@
-"""Whether goroutines pile up, and what they hold: the judgement that several causes share."""
+"""Do goroutines pile up, and what do they retain? Several causes share this check."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""Fragmentation: spans in use that hold few objects.
+"""Fragmentation: spans in use with few objects.
 
-Go does not move objects. A span of 8 KiB stays in use while a single object in it lives, and serves
-its own size class only. After a peak, scattered survivors hold whole spans; the free slots between
-them count as HeapInuse and not as HeapAlloc.
+Go does not move objects. A span of 8 KiB stays in use as long as one object in it lives, and serves
+only its own size class. After a peak, scattered survivors keep whole spans in use. The free slots
+between them count in HeapInuse but not in HeapAlloc.
 """
 
 from __future__ import annotations

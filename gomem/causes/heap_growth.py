@@ -1,15 +1,14 @@
-"""The live heap keeps growing: a leak, or a cache that has not filled yet.
+"""The live heap keeps growing: a leak, or a cache that is still filling.
 
-GOGC lets the heap swing between collections; the live heap does not swing. It is a level over time
-(`analysis.memory.live_heap`), whatever shows it: the log's marks, what goals say that collections
-marked, profiles. If it has grown by enough to matter, a score says how often such a level turned
-out to be growth: how much of the rise is a line rather than a fill that saturates, whether it fits
-under HeapAlloc, how much of the watch it covers, how long that was, and how many kinds of evidence
-show it. The sites are the program's own functions that have more in the last profile than in the
-first.
+GOGC makes the heap swing between collections, but the live heap does not swing. It is a level over
+time (`analysis.memory.live_heap`), from the marks in a log, from heap goals, or from profiles. If
+it has grown enough to matter, a score estimates how likely such a level turns out to be growth. The
+score uses how linear the rise is, whether it fits under HeapAlloc, the share of the series it
+covers, its duration, and the number of kinds of evidence. The sites are the program's own functions
+with more in the last profile than in the first.
 
-A short watch is not enough: a cache that is still filling looks the same. So it is `possible`, with
-how long to watch.
+A short series is not enough, because a cache that is still filling looks the same. Then the finding
+is `possible`, with the time to keep capturing.
 """
 
 from __future__ import annotations

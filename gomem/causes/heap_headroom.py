@@ -1,11 +1,11 @@
-"""Much of the heap is room for garbage, as GOGC asks for.
+"""Much of the heap is headroom for garbage, as GOGC asks for.
 
 With GOGC=100 the heap grows to twice the live heap before it is collected. So half of it is garbage
-or empty most of the time: no leak, but memory that can be traded for CPU. It is why RSS is twice
-what a heap profile shows, which has only what was live at the last collections. A log says how much
-room each goal leaves, unless it ends long before the moments do. A moment says how much is resident
-beyond /gc/heap/live:bytes (Go 1.21) or, without that, beyond what the heap profiles have in use at
-most. Room that stays idle because the program does not need it is idle-heap-kept's.
+or empty most of the time. This is not a leak, but memory that can be traded for CPU. It is why RSS
+is twice a heap profile, which shows only the live heap at the last collections. A log has the
+headroom of each goal, unless it ends long before the snapshots. A snapshot has the resident memory
+beyond /gc/heap/live:bytes (Go 1.21), or else beyond the largest heap in use in heap profiles.
+Headroom that stays idle because the program does not need it belongs to idle-heap-kept.
 """
 
 from __future__ import annotations

@@ -1,10 +1,10 @@
 """Huge pages make more memory resident than the program uses.
 
-A transparent huge page is 2 MiB, all or nothing: where Go has touched 8 KiB of it, or released half
-of it, the kernel still counts all. Go 1.21.0 asked for them (MADV_HUGEPAGE, then MADV_COLLAPSE in
-1.21.1 to 1.21.3) and 1.21.4 stopped; with the kernel's setting `always` they come unasked, and
-khugepaged can fill released pages again. Mappings of the program and of C can lie in them as well,
-where the setting is `always` or a library asks for them (MADV_HUGEPAGE, `hg` in VmFlags). No file
+A transparent huge page is 2 MiB, all or nothing. If Go touches 8 KiB of it, or releases half of it,
+the kernel still counts all of it. Go 1.21.0 asked for huge pages (MADV_HUGEPAGE; MADV_COLLAPSE in
+1.21.1 to 1.21.3), and 1.21.4 stopped. With the kernel setting `always` they come unasked, and
+khugepaged can fill released pages again. Mappings of the program and of C can also use huge pages,
+with the setting `always` or if a library asks for them (MADV_HUGEPAGE, `hg` in VmFlags). No file
 says how much of those was written, so they are a note.
 """
 

@@ -1,4 +1,4 @@
-"""Idle heap that the program does not need: whether it is idle-heap-kept's, or headroom."""
+"""Idle heap that the program does not need: is it idle-heap-kept, or headroom?"""
 
 from __future__ import annotations
 

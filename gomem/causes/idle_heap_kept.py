@@ -1,19 +1,21 @@
 """Idle heap that the runtime does not return to the OS, beyond what its pacing asks for.
 
-It must last to the end: after every drop, idle heap is released for seconds, and what has been
-released or reused since was not kept. And it must be resident: where no file says how much is, it
-is only possible, as it can lie in swap or never have been touched.
+Two conditions hold for a finding. First, the idle heap lasts to the end of the capture. After every
+drop the runtime releases idle heap for seconds, and idle heap that was released or reused since was
+not kept. Second, it is resident. If no file has its residency, the finding is only possible,
+because idle heap can be in swap or untouched.
 
-From Go 1.13 on the runtime keeps free heap up to the scavenger's goal, about 1.1 × the heap goal,
-or less under a GOMEMLIMIT, so that it can reuse it at once; that much is no finding. It is a note
-where most of RSS is idle and the goal far away: GOMEMLIMIT's, or a goal that the allocations
-between the first moment and the last do not come near. What lies above the goal is released within
-seconds of the second collection. Before 1.13 there is no goal: what lies above NextGC, up to which
-the heap is refilled, waits for its five idle minutes. Those releases map a fresh arena (64 MiB from
-Go 1.11 on) as idle heap that is not released, though it was never touched; Go 1.13 and later count
-it as released. So before 1.13 only what is resident can be kept: the resident heap, in use and
-idle, beyond NextGC. Only mappings say how much that is: where RSS is a single number, C's memory
-might fill it, and a fresh arena might be untouched.
+Since Go 1.13 the runtime keeps free heap for reuse, up to the scavenger's goal: about 1.1 × the
+heap goal, or less under a GOMEMLIMIT. That much is not a finding. It is a note if most of RSS is
+idle and the goal is far away. That happens when GOMEMLIMIT sets the goal, or when the allocation
+between the first and the last snapshot does not come near the goal. Idle heap above the goal is
+released within seconds of the second collection.
+
+Before Go 1.13 there is no goal. The heap is refilled up to NextGC, and idle heap above it waits for
+its five idle minutes. Those releases count a fresh arena (64 MiB since Go 1.11) as idle and not
+released, although it was never touched. Go 1.13 and later count it as released. So before 1.13 only
+resident memory counts: the resident heap, in use and idle, beyond NextGC. Only mappings show that
+amount. With a single number for RSS, C memory might fill it, and a fresh arena might be untouched.
 """
 
 from __future__ import annotations

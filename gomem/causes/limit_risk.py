@@ -1,7 +1,8 @@
-"""The process can reach its container's limit, and the kernel then kills it.
+"""The process can reach its container's limit, where the kernel kills it.
 
-The kernel kills when the cgroup's charge reaches `memory.max` and nothing is left to reclaim. Go's
-runtime does not look at the cgroup: GOMEMLIMIT is never derived from it (Go 1.27 included).
+The kernel kills the process when the cgroup's charge reaches `memory.max` and nothing can be
+reclaimed. Go's runtime does not look at the cgroup, and never derives GOMEMLIMIT from it (Go 1.27
+included).
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Whether the live heap grows: the judgement that several causes share."""
+"""Does the live heap grow? Several causes share this check."""
 
 from __future__ import annotations
 

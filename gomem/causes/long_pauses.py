@@ -1,17 +1,18 @@
-"""Stop-the-world pauses are longer than the GC needs.
+"""Stop-the-world pauses are longer than GC needs.
 
-Both stops of a collection take a few steps on every P. Since Go 1.8 that is far below a
-millisecond; a longer stop waits for a goroutine that cannot be stopped, or for a CPU.
+Both STW phases of a collection take a few steps on every P. Since Go 1.8 that is far below a
+millisecond. A longer pause waits for a goroutine that cannot be preempted, or for a CPU.
 
-Of requests that come evenly, the share that meets a long stop is the share of the time that long
-stops take: from 1 % on the p99 shows it, and it is a warning if the program causes it. A program
-that cannot be stopped delays most stops. A kernel with more to run than CPUs delays some, by tens
-of milliseconds, while the others stay short; it delays requests as much without any collection. So
-where most stops are short, long ones are a note, unless several take a tenth of a second, which
-users notice: any kernel does that once or twice. Few collections do not show what most are like.
+With evenly spaced requests, the share of requests that meet a long pause equals the share of time
+in long pauses. From 1 % on, the p99 shows it, and the finding is a warning if the program causes
+the pauses. A program that cannot be preempted delays most pauses. A kernel with more runnable
+threads than CPUs delays some pauses by tens of milliseconds while the others stay short. It delays
+requests just as much without GC. So if most pauses are short, long ones are a note. They are more
+than a note if several take a tenth of a second, which users notice; any kernel causes one or two of
+those. With few collections, the typical pause is unknown.
 
-Without a log MemStats remember the last 256 stops. Without those, the counters give the mean, and
-that is a note.
+Without a log, MemStats has the last 256 pauses. Without those, the counters give the mean, and the
+finding is a note.
 """
 
 from __future__ import annotations

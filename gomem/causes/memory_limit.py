@@ -1,4 +1,4 @@
-"""Whether a memory limit makes the heap's goals: the judgement that several causes share."""
+"""Does a memory limit set the heap goals? Several causes share this check."""
 
 from __future__ import annotations
 

@@ -1,9 +1,9 @@
-"""The live heap is so near the memory limit that the GC runs without a break.
+"""The live heap is so close to the memory limit that GC runs without a break.
 
 GOMEMLIMIT (Go 1.19) lowers the heap goal, at worst to the live heap itself. Then every allocation
-is too much: collections follow each other, free next to nothing, and the limit is exceeded anyway.
-Without a log the last known goal and the process's own counters show it; where no file says what
-makes the goals, the little that is allocated between collections does.
+exceeds the goal. Collections run back to back and free next to nothing, and the heap exceeds the
+limit anyway. Without a log, the last known goal and the process's own counters show this. If no
+file says what sets the goals, the small allocation between collections shows it.
 """
 
 from __future__ import annotations

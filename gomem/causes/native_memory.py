@@ -1,11 +1,11 @@
 """C memory: malloc's heaps and thread stacks, which no number of Go's runtime shows.
 
-Only a program with cgo, or with C libraries, has it. In smaps it is brk's `[heap]`, malloc's own
-arenas of 64 MiB, mappings that malloc makes for single large blocks, and the stacks of threads. A
-heap profile does not show it and GOMEMLIMIT does not count it, so a C leak looks like a Go leak.
+Only programs with cgo or C libraries have C memory. In smaps it appears as brk's `[heap]`, as
+malloc's arenas of 64 MiB, as separate mappings for large blocks, and as thread stacks. A heap
+profile does not show it and GOMEMLIMIT does not count it, so a C leak looks like a Go leak.
 
-Growth matters, not size: what stays as large is how the program works, and one snapshot shows no
-direction. That is a note.
+The rule looks at growth, not at size. Memory that keeps its size is how the program works, and one
+snapshot shows no trend. Both are a note.
 """
 
 from __future__ import annotations

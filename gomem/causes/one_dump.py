@@ -1,15 +1,17 @@
-"""What a single dump of goroutines shows of a leak. It has no direction, so all is `possible`.
+"""What a single goroutine dump shows of a leak. It has no trend, so every finding is `possible`.
 
-Blocked       most wait in a send or a lock, where no goroutine waits that is about to go on
-Waiting       most have waited in the program's own place, for ten minutes to hours, each since
-              another time: a pool's workers began at once, and work now and then
-Connections   net/http keeps two goroutines, readLoop and writeLoop, for each connection that a
-              client has. In its select, readLoop waits for the body to be read; in a read, for
-              the next request. A connection that is used has a goroutine in roundTrip, or one
-              that reads the body.
-Many          a thousand in the same place, by what they hold
+Blocked       most goroutines wait in a send or a lock, where a goroutine that is about to go on
+              does not wait
+Waiting       most have waited at one place in the program for ten minutes to hours, and began at
+              different times. A pool's workers began together and work now and then
+Connections   net/http keeps two goroutines, readLoop and writeLoop, for each client connection.
+              readLoop in its select waits until the body is read; readLoop in a read waits for the
+              next request. A connection in use has a goroutine in roundTrip, or one that reads the
+              body.
+Many          a thousand in the same place, by the memory they hold
 
-A server's connections wait in Go's own `net/http.(*conn).serve`, however many: they are no leak.
+A server's connections wait in Go's own `net/http.(*conn).serve`. They are not a leak, whatever
+their number.
 """
 
 from __future__ import annotations

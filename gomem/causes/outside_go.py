@@ -1,10 +1,10 @@
-"""Whether memory outside Go grows: the judgement that the causes about it share.
+"""Does memory outside Go grow? The causes about this memory share this check.
 
-One snapshot shows how much there is; that is a note, for it can be how the program works. Growth
-comes from the account: what C and other native memory held at each moment, between bounds where
-smaps is missing. If it has surely grown by enough to matter, a score says how often such a level
-went on growing: how much of the rise is a line rather than a fill that saturates, how much came
-late, and how long it was watched.
+One snapshot shows only the size, which can be how the program works, so the finding is a note.
+Growth comes from the account: the C and other native memory at each snapshot, with bounds if smaps
+is missing. If the memory has certainly grown enough to matter, a score estimates how likely such a
+level continues to grow. The score uses how linear the rise is, how much came late, and the length
+of the series.
 """
 
 from __future__ import annotations

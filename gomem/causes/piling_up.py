@@ -1,4 +1,4 @@
-"""Whether threads or waiting finalizers pile up: the judgement that several causes share."""
+"""Do threads or queued finalizers pile up? Several causes share this check."""
 
 from __future__ import annotations
 

@@ -1,10 +1,10 @@
-"""The profilers' own memory: a table of all stacks that they ever saw, which is never freed.
+"""The profilers' own memory: a table of every stack they ever saw, which is never freed.
 
-Heap, block and mutex profiles count by stack. Each stack that is new takes a bucket, for good: some
-200 bytes, and 8 for each frame, up to 32 frames and since Go 1.23 up to 128. A program has some
-thousand such stacks. Where stacks are deep and each is another one, as in recursion over data, in
-parsers and in generated code, the table grows for as long as the program runs. MemStats count it as
-BuckHashSys, runtime/metrics as /memory/classes/profiling/buckets: the runtime's own number.
+Heap, block and mutex profiles count by stack. Each new stack takes a permanent bucket of some 200
+bytes, plus 8 bytes per frame. A bucket has up to 32 frames, and since Go 1.23 up to 128. A typical
+program has some thousand such stacks. The table grows without end if stacks are deep and all
+different, as in recursion over data, in parsers and in generated code. MemStats has its size as
+BuckHashSys, and runtime/metrics as /memory/classes/profiling/buckets.
 """
 
 from __future__ import annotations

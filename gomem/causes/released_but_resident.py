@@ -1,8 +1,8 @@
 """Memory that Go released with MADV_FREE and that the kernel has not reclaimed yet.
 
-The pages stay resident, and in every RSS, until the kernel is short of memory; smaps shows them as
-LazyFree, whatever the release. MADV_FREE is the default from Go 1.12 to 1.15, where the kernel has
-it (4.5); since Go 1.16 only GODEBUG=madvdontneed=0 asks for it.
+The pages stay resident, and count in every RSS, until the kernel is short of memory. smaps shows
+them as LazyFree, whatever the release. MADV_FREE is the default from Go 1.12 to 1.15, if the kernel
+has it (4.5). Since Go 1.16 only GODEBUG=madvdontneed=0 selects it.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
-"""How sure a cause is, by a few measured features: a logistic score, fitted and not tuned.
+"""The confidence of a cause, from a few measured features: a logistic score, fitted and not tuned.
 
 `weights.toml` has the weights, with a sentence for each. `python -m tools.laboratory.fit` writes
-them: it fits them to recorded processes of known cause and judges them on programs that they were
-not fitted to. Do not edit them by hand. A probability is then a frequency: of cases called with
-0.9, nine in ten were right.
+them. It fits them to recorded processes with a known cause and validates them on held-out programs.
+Do not edit them by hand. So a probability is a frequency: of the cases scored 0.9, nine in ten were
+right.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Which of the program's functions allocate what grows, or call what a cause is about."""
+"""Which of the program's functions allocate the growing memory, or call the one in question?"""
 
 from __future__ import annotations
 

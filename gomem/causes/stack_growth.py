@@ -1,7 +1,7 @@
 """Few goroutines with large stacks: deep recursion, or large values on the stack.
 
-A stack doubles when it is full (to 1 GiB at most) and is halved by a collection that finds less
-than a quarter of it in use. Stacks lie in the arenas, and are in no heap profile.
+A stack doubles when it is full, to 1 GiB at most. A collection halves it if less than a quarter is
+in use. Stacks lie in the arenas, and no heap profile shows them.
 """
 
 from __future__ import annotations

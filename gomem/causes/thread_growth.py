@@ -1,9 +1,9 @@
 """Threads that never end: each keeps its C stack and its kernel memory.
 
-Go starts a thread when all others are in a system call or in C and a goroutine could run, and never
-ends a thread, unless its goroutine returns while locked to it. So C functions that never return,
-and goroutines that stay locked, leave a thread each. pthread reserves a thread's whole stack; it is
-resident as far as it was used, and Go does not count it.
+Go starts a thread when a goroutine could run but all other threads are in a system call or in C. It
+never ends a thread, unless the thread's goroutine returns while locked to it. So each C function
+that never returns, and each goroutine that stays locked, costs a thread. pthread reserves a
+thread's whole stack. The used part of it is resident, and Go does not count it.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Where a finding begins, and why: every threshold of every cause.
 
-They are together because they are judgements, not facts: batch jobs, or trading in microseconds,
-need other values. In Python `gomem.diagnose(…, thresholds=gomem.Thresholds(
-pause_seconds=0.001))`, on the command line `gomem report … --threshold pause_seconds=0.001`.
+They are in one place because they are judgements, not facts. Batch jobs or microsecond trading need
+other values. In Python: `gomem.diagnose(…, thresholds=gomem.Thresholds(pause_seconds=0.001))`. On
+the command line: `gomem report … --threshold pause_seconds=0.001`.
 """
 
 from __future__ import annotations

@@ -1,9 +1,10 @@
 """Large allocations that used to stay untouched are now resident: the zeroing regression.
 
-Go 1.24.0 to 1.24.5 zero large (> 32 KiB) pointer-bearing allocations even when the memory comes
-fresh and zero from the kernel. So pages that the program never writes become resident. MemStats,
-the heap profile and every runtime metric stay the same; only RSS moves. No file separates zeroed
-memory from written memory: a baseline proves the regression, the release alone makes it possible.
+Go 1.24.0 to 1.24.5 zero large (> 32 KiB) pointer-bearing allocations even if the memory comes fresh
+and zeroed from the kernel. So pages that the program never writes become resident. MemStats, the
+heap profile and every runtime metric stay the same; only RSS changes. No file separates zeroed
+memory from written memory. A baseline proves the regression; the Go release alone only makes it
+possible.
 """
 
 from __future__ import annotations

@@ -1,14 +1,15 @@
-"""How much worse may it get? Budgets that somebody set, each met, broken, or not to be told.
+"""How much worse may a metric get? User-defined budgets: each is met, broken, or undecided.
 
-A budget is the worst change that is allowed, in the direction that is bad: `rss=+10%` lets RSS rise
-by a tenth, `B/s=-5%` lets a rate of which more is better fall by a twentieth. It is broken where
-the values after lie beyond those before, moved by what is allowed, by more than noise: the same
-test that tells any change, at 5 %. It is met where what was measured lies within it. Beyond it, but
-perhaps by noise, is `?`. Of too few values for a test, only what is far beyond a heap's own swing
-breaks a budget, and only what is about the same, or far less, meets it.
+A budget is the worst allowed change, in the bad direction. `rss=+10%` lets RSS rise by a tenth.
+`B/s=-5%` lets a higher-is-better rate fall by a twentieth. To test a budget, the values before are
+shifted by the allowed change. If the values after are worse by more than noise, the budget is
+broken; the test is the one for any change, at 5 %. If the measured change is within the budget, it
+is met. A change beyond the budget that could be noise is `?`. With too few values for a test, only
+a change far beyond a heap's normal variation breaks a budget. Only a change close to zero, or far
+below the budget, meets it.
 
-A budget on a unit is one on each benchmark of that unit. Of many, some lie beyond it by chance, and
-as many as chance makes break nothing.
+A budget on a unit applies to each benchmark with that unit. Among many benchmarks some exceed it by
+chance, and as many as chance explains do not break it.
 """
 
 from __future__ import annotations

@@ -1,12 +1,12 @@
-"""Several builds, releases, settings or pods, each compared with one of them, the baseline.
+"""Several builds, releases, settings or pods, each compared with a baseline.
 
-Each is compared with the baseline as two sides always are, so a row says the same here as in a
-comparison of the two. What is new with each further build is how many comparisons are made: the p
-corrected for all of them (Holm 1979) is over the whole table, benchmarks and levels apart. The
-plain p stands beside it, and the verdict goes by that.
+Each build is compared with the baseline like any two sides, so a row here says the same as a
+comparison of the two. Only the number of comparisons grows. The p-value corrected for multiple
+tests (Holm 1979) covers the whole table, separately for benchmarks and levels. The uncorrected p is
+also shown and decides the verdict.
 
-Builds are not compared with one another: of two that differ from the baseline, nothing here says
-that they differ.
+Builds are not compared with one another. If two builds differ from the baseline, nothing here says
+that they differ from each other.
 """
 
 from __future__ import annotations

@@ -1,8 +1,9 @@
 """Which causes are new, gone or on both sides, and which could one side not have shown?
 
-A cause is new only where the side before had what would show it: the kinds of artefact that prove
-it, at as many moments as its rule needs. One heap profile holds no spike, and a capture without a
-GC log no long pauses; so a capture that has both is not worse than it.
+A cause is new only if the side before had the evidence to show it: the required kinds of artefact,
+at as many snapshots as the rule needs. One heap profile cannot show a spike, and a capture without
+a GC log cannot show long pauses. So a capture that has the evidence is not worse than one without
+it.
 """
 
 from __future__ import annotations

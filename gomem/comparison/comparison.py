@@ -1,28 +1,28 @@
 """Two captures, or two benchmark files, compared: what changed, and is it noise?
 
-What one capture on each side can say, and what it cannot:
+What can one capture per side show?
 
-* Benchmarks were measured many times on each side: they are compared by ranks, as files of them.
-* RSS, heap sizes and what the collector cost are one value per capture. Whether two runs differ as
-  much anyway, one capture on each side cannot say. So there is a difference but no p, and the
-  metric's verdict is `?`; each further capture adds a value to its side. Measured: in four
-  recordings of one pair of programs, RSS changed by +2, -27, 0 and +9 %. The judgement of the whole
-  still speaks where the difference is beyond what a heap does by itself; see
-  `gomem.comparison.direction`.
-* A gctrace log has many pauses and intervals, but they come from one run and depend on one another:
-  their ranks tell that two runs differ, and two runs of one program do. So a log, too, counts as
-  one measurement, summed up by medians and 99th percentiles. Measured: of the 66 pairs among twelve
-  runs of one program on a busy machine, ranks at 5 % call 40 different in their pauses, 48 in
-  intervals, 49 in CPU per collection.
-* Several captures a side are samples. Measured: of 100 pairs of sides, six runs each, drawn from 24
-  runs of one unchanged program, 35 of 1100 comparisons (3.2 %) had a p below 5 %, 14 of which were
-  too small to matter, and 3 of the 100 judgements were other than `same`.
-* A sampled profile has intervals of its own. They tell a change from sampling noise, and of several
-  runs a side their ranks do, too; see `gomem.comparison.sites`. Measured on the same 100 pairs: of
-  4306 sites, 42 (1.0 %) were called grown or shrunk.
+* Benchmarks have many measurements per side. They are compared by rank tests, as in benchmark
+  files.
+* RSS, heap sizes and GC cost are one value per capture. One capture per side cannot show how much
+  two runs differ anyway. So there is a difference but no p-value, and the metric's verdict is `?`.
+  Each further capture adds a value to its side. Measured: in four recordings of one pair of
+  programs, RSS changed by +2, -27, 0 and +9 %. The overall judgement still covers differences
+  beyond a heap's normal variation; see `gomem.comparison.direction`.
+* A gctrace log has many pauses and intervals, but they come from one run and are not independent. A
+  rank test on them shows that two runs differ, which two runs of one program do anyway. So a log,
+  too, counts as one measurement, summarised by medians and p99. Measured: of the 66 pairs among
+  twelve runs of one program on a busy machine, rank tests at 5 % call 40 different in their pauses,
+  48 in intervals, and 49 in CPU per collection.
+* Several captures per side are samples. Measured on 100 pairs of sides, with six runs each, drawn
+  from 24 runs of one unchanged program: 35 of 1100 comparisons (3.2 %) had a p below 5 %, 14 of
+  which were too small to matter. 3 of the 100 judgements were not `same`.
+* A sampled profile has its own intervals. They separate a change from sampling noise. With several
+  runs per side, rank tests do so, too; see `gomem.comparison.sites`. Measured on the same 100
+  pairs: of 4306 sites, 42 (1.0 %) were called grown or shrunk.
 
-Benchmarks on the one hand, and the levels of memory and collector on the other, are two questions:
-the correction for multiple comparisons that stands beside each p is made within each.
+Benchmarks are one question, and the levels of memory and GC are another. The correction for
+multiple tests is computed within each of the two.
 """
 
 from __future__ import annotations

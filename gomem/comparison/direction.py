@@ -1,4 +1,4 @@
-"""What one value a side can tell, and what several verdicts come down to."""
+"""What does one value per side show, and what do several verdicts add up to?"""
 
 from __future__ import annotations
 

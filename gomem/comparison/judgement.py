@@ -1,11 +1,11 @@
-"""What a comparison comes down to, in a sentence: what was gained, what it cost, and is it noise?
+"""The result of a comparison in a sentence: what improved, what it cost, and is it noise?
 
-The settings that differ come first, because they explain more than any line of code. Then what was
-gained and what it cost in one sentence: a rise of RSS by more than a tenth is never left out of it.
-Where a gain stands against a cost of a fifth or more, the verdict is mixed, also of one run a side,
-whose numbers alone could not tell a rise of that size from a heap's own swing.
+Settings that differ come first, because they explain more than any line of code. One sentence then
+gives the improvement and its cost. It always mentions a rise in RSS of more than 10 %. If an
+improvement comes with a cost of 20 % or more, the verdict is "mixed". This holds even with one run
+per side, where normal variation of the heap could also explain such a rise.
 
-One capture a side has no p; what it can tell is in `gomem.comparison.direction`.
+With one capture per side there is no p-value. `gomem.comparison.direction` covers that case.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""The levels of two sides: RSS, heap, what the collector costs, what a load test measured.
+"""The levels of two sides: RSS, heap, GC cost, and the results of a load test.
 
-A level is one value a capture. Rates (GC CPU, allocation, collections a second) are those of the
-counters of the two moments where every capture of both sides has them, so that both are of the same
-time and of the same kind; a log stands in where some capture has no counters.
+A level is one value per capture. Rates (GC CPU, allocation, collections per second) come from the
+counters at two snapshots, if every capture of both sides has them. All rates then cover the same
+period and have the same definition. If some capture has no counters, rates come from logs.
 """
 
 from __future__ import annotations

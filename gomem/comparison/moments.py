@@ -1,4 +1,4 @@
-"""Which moments are compared, and where the resident bytes are at each: by part and by group."""
+"""Which snapshots are compared, and what makes up RSS at each: by part and by group."""
 
 from __future__ import annotations
 

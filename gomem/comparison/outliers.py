@@ -1,10 +1,11 @@
-"""Which of many builds or pods is unlike all the others, and in what?
+"""Which of many builds or pods differs from all the others, and in which metric?
 
-One value a build cannot separate a change from noise, but several builds are a population: 4 201
-goroutines where each of the others has one are no noise. Each value is held against the median of
-the others, in units of their spread (the median absolute deviation, as a standard deviation), which
-one wild value among them does not widen. Values that are all but equal have hardly a spread, so it
-is taken for at least a tenth of their median, and for the square root of a count.
+One value per build cannot separate a change from noise, but several builds form a population. 4 201
+goroutines in one build, with one goroutine in each of the others, is not noise. Each value is
+compared with the median of the others, in units of their spread (the median absolute deviation,
+scaled to a standard deviation). One extreme value does not widen this spread. Nearly equal values
+have hardly any spread. So the spread is at least a tenth of their median, and at least the square
+root of a count.
 """
 
 from __future__ import annotations

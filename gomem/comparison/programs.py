@@ -1,4 +1,4 @@
-"""Which program is it, and are both sides the same? By build information, else by the binary."""
+"""Which program is it, and is it the same on both sides? By build info, else by the binary."""
 
 from __future__ import annotations
 

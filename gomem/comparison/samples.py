@@ -1,22 +1,22 @@
 """Did it change from before to after, by how much, and could the difference be noise?
 
-Benchmarks are not normally distributed and have outliers, so nothing is assumed about their shape:
-a sample is summed up by its median with an interval, and two samples are compared by ranks, as
-`gomem.statistics.rank_tests` does.
+Benchmarks are not normally distributed and have outliers, so no distribution is assumed. A sample
+is summarised by its median with an interval. Two samples are compared by a rank test from
+`gomem.statistics.rank_tests`.
 
-The verdict goes by the p of each metric alone, as benchstat's does: what a file says of one
-benchmark must not depend on how many others stand in it. So of many metrics that did not change one
-in twenty is called changed. The p corrected for all comparisons (Holm 1979) stands beside it, and
-where only the plain one is below 5 %, the row says so: with it, the chance of even one false claim
-in the table is at most 5 %, however the metrics depend on each other.
+The verdict depends on the p-value of each metric alone, as in benchstat: the result for one
+benchmark must not depend on how many others the file has. So one in twenty unchanged metrics is
+called changed. The p corrected for multiple tests (Holm 1979) is also shown, and a row says so if
+only the uncorrected p is below 5 %. With the corrected p, the chance of even one false positive in
+the table is at most 5 %, however the metrics depend on each other.
 
-Where even values that lie wholly apart could not reach 5 %, the verdict is `?`: too few values to
-tell. A change of less than `MIN_CHANGE` is `same`, neither better nor worse, because values that
-hardly vary give one part in a million a small p; benchstat, which has no such threshold, shows it
-as +0.00%. Nor does `~` say that nothing changed; `equivalence` in `statistics.rank_tests` can.
+If even disjoint samples could not reach 5 %, there are too few values and the verdict is `?`. A
+change below `MIN_CHANGE` is `same`, neither better nor worse, because metrics with hardly any
+variance give a small p even to one part in a million. benchstat has no such threshold and shows it
+as +0.00%. `~` does not say that nothing changed; `equivalence` in `statistics.rank_tests` can.
 
-What p cannot say is why two runs differ. Runs made one after the other also differ by what the
-machine did meanwhile, as benchmarks of unchanged code show; only alternating runs separate the two.
+The p-value cannot say why two runs differ. Sequential runs also differ by other load on the
+machine, as benchmarks of unchanged code show. Only interleaved runs separate the two.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
-"""Which settings of the runtime differ between two sides: GOGC, GOMEMLIMIT and the like?
+"""Which runtime settings differ between two sides: GOGC, GOMEMLIMIT and the like?
 
-A change of GOGC explains more of a comparison than any line of code, so what differs is said first.
-Where one side says nothing of a setting, nothing is known to differ; nor does one that is only
-assumed, or that only moments' goals bound. Settings are those of `facts.settings`, the build and
-the profiles; where no file says GOGC, the goals in the log do, and it is called inferred.
+A change of GOGC explains more of a comparison than any line of code, so differing settings come
+first. A setting counts as different only if both sides state it. Assumed values, and bounds from
+heap goals, do not count. Settings come from `facts.settings`, the build and the profiles. If no
+file has GOGC, the goals in the log give it, and it is called inferred.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""One side of a comparison: its captures, and what lies between the moments that are compared.
+"""One side of a comparison: its captures, and the data between the compared snapshots.
 
-A log may end long before these moments: a program's start allocates as nothing does later. So rates
-are taken from the moments' own counters wherever both sides have them, and a log that covers less
-than half of the time between the moments, or none of the collections, is not compared.
+A log can end long before these snapshots, and a program's start-up allocates unlike the rest. So
+rates come from the counters of the snapshots if both sides have them. A log is not compared if it
+covers less than half of the time between the snapshots, or none of the collections.
 """
 
 from __future__ import annotations

@@ -1,9 +1,8 @@
-"""Which single numbers sum up a capture, and which way is better?
+"""Which single numbers sum up a capture, and which direction is better?
 
-A level is one value per capture: RSS, what MemStats says at a moment, what the collector cost over
-its log, how fast a load test was answered and what a request cost. Names are those that the
-artefact or the answer gives. A quantile of fewer requests than it takes to have one beyond it says
-nothing of the rest.
+A level is one value per capture: RSS, MemStats at a snapshot, GC cost over the log, response times
+of a load test, cost per request. Names are those of the artefact or the result. A quantile needs
+enough requests to have at least one beyond it. Otherwise it says nothing about the rest.
 """
 
 from __future__ import annotations

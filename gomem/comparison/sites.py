@@ -1,16 +1,16 @@
 """Which allocation sites changed from one side to the other, by more than noise?
 
-A site is a function, whatever its lines: code that moves within a file changes nothing. What was
-renamed is matched where somebody says so.
+A site is a function, whatever its lines, so moving code within a file changes nothing. Renamed
+functions match only if the user names the rename.
 
-Profiles are samples of what a run allocated, so each number has an interval, and a change within it
-is `~`. With several captures a side, a site's values are means over the runs, whose interval is
-narrower; and then the runs themselves are a sample: where they are enough to tell, a change that
-their ranks cannot tell from what runs differ by anyway is `~`, too.
+Profiles are samples of a run's allocation, so each number has an interval, and a change within it
+is `~`. With several captures per side, a site's values are means over the runs, with a narrower
+interval. The runs then form a sample, too. If there are enough runs, a change that the rank test
+cannot separate from run-to-run variation is also `~`.
 
 `inuse_*` are levels. `alloc_*` count from the start of the process, so runs of unequal work differ
-in all of them; where a side has profiles of two moments, what a site allocated between them stands
-beside it: a request, where the requests are known, else a second.
+in all of them. If a side has profiles of two snapshots, the allocation between them is also given,
+per request if the number of requests is known, else per second.
 """
 
 from __future__ import annotations

@@ -1,13 +1,13 @@
-"""How much of each side's life is compared, and what windows so different say nothing of?
+"""How much of each side's run is compared, and which metrics do unequal windows rule out?
 
-A window lies between the first and the last moment that have a counterpart; of a capture of one
-moment it is the log's. A rate is over a window's own time, so windows may differ in length. What
-counts up as long as a process runs, and the longest of its stops, may not: of a window that is many
-times as long there is more, whatever changed. Where both sides answered as many requests they did
-the same work, and then the time that it took is part of the answer.
+A window lies between the first and the last snapshot that have a counterpart. With one snapshot, it
+is the log's window. Rates are per unit of the window's own time, so windows can differ in length.
+Cumulative counters and the longest pause cannot be compared that way, because a much longer window
+has more of them in any case. If both sides served the same number of requests, they did the same
+work, and the time it took is part of the result.
 
-A log's own clock begins with the process. Logs that have no second in common are of different
-phases, such as start-up and service, and nothing that they say is compared.
+A log's clock begins with the process. Two logs without a common second cover different phases, such
+as start-up and service. Nothing in them is compared.
 """
 
 from __future__ import annotations

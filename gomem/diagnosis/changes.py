@@ -1,4 +1,4 @@
-"""What moved between two moments, of one capture or of two, and how the account says it."""
+"""What changed between two snapshots, of one capture or of two, according to the account?"""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""A capture and what it comes down to: what report, JSON, notebooks and comparisons share.
+"""A capture and its diagnosis, shared by reports, JSON, notebooks and comparisons.
 
-What is known of it, `facts` says; this adds what needs thresholds or a baseline. Nothing is
-computed before somebody reads it, and nothing twice.
+`facts` has the facts of the capture. This module adds what needs thresholds or a baseline.
+Everything is computed on first use, and only once.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What MemStats say of which only some fields are there, as a program's own log has them."""
+"""What incomplete MemStats show, such as the fields in a program's own log."""
 
 from __future__ import annotations
 

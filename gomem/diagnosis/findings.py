@@ -1,10 +1,11 @@
-"""Findings of the causes, one for each cause, ranked by their cost now.
+"""Findings: one per cause, ranked by their current cost.
 
-A rule looks at one moment after another and gives at most one finding for each. Whoever reads them
-asks what is wrong, not how often it was seen: so those of a cause become a single one, of the last
-moment at which it holds. What is resolved by the last moment is in the past tense, with its peak.
-Where the last moment does not have the files that would show it, it is unknown whether it still
-holds, and the finding is of the moment that has them.
+A rule looks at the snapshots in order and gives at most one finding for each. Readers want to know
+what is wrong, not how often it was seen. So all findings of a cause are merged into one, dated to
+the last snapshot where the cause holds. A finding that is resolved by the last snapshot is in the
+past tense and gives its peak. If the last snapshot does not have the files that would show the
+cause, its present state is unknown. The finding is then dated to the last snapshot that has the
+files.
 """
 
 from __future__ import annotations

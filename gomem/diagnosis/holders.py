@@ -1,4 +1,4 @@
-"""Who holds each part of the account: sites, goroutines, kinds of mappings and files."""
+"""What holds each part of the account: sites, goroutines, kinds of mappings, and files."""
 
 from __future__ import annotations
 

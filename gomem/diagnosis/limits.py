@@ -1,4 +1,4 @@
-"""How far a capture is from its limits: the facts of its moments, together."""
+"""How far is a capture from its limits? The facts of its snapshots, combined."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""What tables of processes, containers and a program's own log say of its memory.
+"""What process tables, container tables and a program's own log show about its memory.
 
-`ps`, `docker stats`, the OOM killer and a log's runtime lines give a size at a time, rounded, and
-of a process that a name or a number tells. A cgroup's files say how much of its use is page cache.
+`ps`, `docker stats`, the OOM killer and runtime lines in a log give one rounded size at a time, for
+a process identified by a name or a PID. A cgroup's files say how much of its charge is page cache.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""What there is and what moved: arithmetic on the account, true whether or not anything is wrong.
+"""What the memory consists of and what changed: arithmetic on the account.
 
-An observation is no judgement. Whatever moved by a fifth of its level and by 8 MiB is said, with
-how far, in which shape, and who has it. A finding is a judgement about an observation, and stands
-apart.
+An observation is not a judgement. It is true whether or not anything is wrong. Every change by a
+fifth of its level and by 8 MiB is reported, with its size, its shape and its holder. A finding is a
+judgement about an observation, and is kept separate.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""What RSS consists of at the snapshots worth a bar, each divided into the same parts.
+"""RSS by owner at the snapshots that get a bar, all broken down into the same parts.
 
-Two bars are there to be compared, so they have the same parts: those that every one of their
-snapshots tells apart. What the last one tells apart more finely stands below it.
+Two bars are meant to be compared, so they have the same parts: those that every one of their
+snapshots separates. If the last snapshot has a finer breakdown, it is shown below its bar.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The rule for which moments are compared."""
+"""The rule for which snapshots are compared."""
 
 from __future__ import annotations
 

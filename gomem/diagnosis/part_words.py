@@ -1,4 +1,4 @@
-"""What parts of the account and their bounds are called in sentences."""
+"""The names of the account's parts, and of their bounds, in sentences."""
 
 from __future__ import annotations
 

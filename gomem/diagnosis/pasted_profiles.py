@@ -1,8 +1,8 @@
-"""What profiles say that are no heap profiles: tables of `go tool pprof`, and references.
+"""What two other kinds of profile show: tables of `go tool pprof`, and references.
 
-A table has functions with what each allocated, alone and with its callees; it has no stacks. So the
-program's own function behind a library's is not known, but which of its own functions stand above.
-References say who holds the heap, and nothing of who allocated it.
+A table has functions with their flat and cum values, but no stacks. So it does not show which of
+the program's functions called a library function. It shows only the program's functions in the
+table. A reference profile shows what retains the heap, but not what allocated it.
 """
 
 from __future__ import annotations

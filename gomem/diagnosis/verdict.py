@@ -1,9 +1,9 @@
-"""What a capture comes down to, in a sentence or two: always an answer, known cause or not.
+"""The verdict on a capture in a sentence or two, whether or not a cause is known.
 
-The account needs no cause to be right: where the memory is now, what moved it there, what to do
-next. The causes annotate it: a warning is the headline. The verdict speaks of the last moment in
-the present, and of earlier ones in the past. Where no file says how much is resident, it says what
-the files that are there can tell.
+The account is right without any cause: where the memory is now, what moved it there, what to do
+next. Causes annotate it, and a warning becomes the headline. The verdict describes the last
+snapshot in the present tense, and earlier ones in the past tense. If no file has RSS, it says what
+the available files show.
 """
 
 from __future__ import annotations

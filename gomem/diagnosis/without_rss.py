@@ -1,8 +1,8 @@
-"""What a capture can tell where no file says how much is resident: profiles, logs, benchmarks.
+"""What does a capture show without RSS? It has only profiles, logs or benchmarks.
 
-A lone heap profile is the commonest input of all, and it answers who holds the bytes. So do, each
-for itself, MemStats, a GC log, a goroutine or CPU profile, and benchmarks. Each says what is not in
-it, too, and which file would say that.
+A lone heap profile is the most common input, and it shows what retains the heap. MemStats, a GC
+log, a goroutine or CPU profile, and benchmarks each answer a question of their own. Each answer
+also names what is missing, and which file would have it.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The account of a capture: what each moment's ledger says, as readings that add up."""
+"""The account of a capture: each snapshot's ledger, as readings that add up."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Who calls what costs memory beyond the heap: collections, C, mmap, and functions themselves."""
+"""Which functions call what costs memory beyond the heap: collections, C, mmap, and recursion."""
 
 from __future__ import annotations
 

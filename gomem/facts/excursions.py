@@ -1,12 +1,12 @@
-"""Which levels of a capture left their base, by which evidence, and who allocated meanwhile.
+"""Which levels of a capture left their base, by which evidence, and what allocated at the time?
 
-Four kinds of evidence can see it, the clearest first: what heap profiles have in use (and single
-objects that were there between two of them, see `large_objects`), what collections marked,
-HeapAlloc, and RSS with the kernel's own peak (VmHWM). HeapAlloc has garbage on top, and so swings
-up to the heap goal anyway.
+Four kinds of evidence can show an excursion, the clearest first: memory in use in heap profiles
+(and single objects between two of them, see `large_objects`), the marked heap, HeapAlloc, and RSS
+with the kernel's own peak (VmHWM). HeapAlloc includes garbage, so it swings up to the heap goal
+anyway.
 
-Who allocated is told by the profiles around the peak: by what is in use in them where they saw it,
-else by what was allocated between the two, which counts what is gone again.
+The profiles around the peak show what allocated. If they saw the peak, their memory in use shows
+it. Otherwise the allocation between the two shows it, because allocation also counts freed memory.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Frames over all moments of a capture."""
+"""DataFrames over all snapshots of a capture."""
 
 from __future__ import annotations
 

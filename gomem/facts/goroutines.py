@@ -1,4 +1,4 @@
-"""The number of goroutines at every moment that counts them."""
+"""The number of goroutines at every snapshot that counts them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The facts of one moment: all that rules and views read about it."""
+"""The facts of one snapshot: everything that rules and views read about it."""
 
 from __future__ import annotations
 

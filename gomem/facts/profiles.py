@@ -1,4 +1,4 @@
-"""The facts of a capture's heap profiles: who allocates, and what is retained."""
+"""The facts of a capture's heap profiles: allocation sites, and retained memory."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the moments say of the heap's retention, as the scavenger's question wants it asked."""
+"""The snapshots' data on retained heap, as input to the scavenger analysis."""
 
 from __future__ import annotations
 

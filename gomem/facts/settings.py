@@ -1,10 +1,10 @@
-"""How the runtime of a capture was set, and what says so; each setting is asked once, here.
+"""The runtime settings of a capture, each with its source. Each setting is computed once, here.
 
-What is in force, runtime/metrics say. Else it is what the process was started with: its
-environment, by a file of it or the manifest, where a variable that is not set means the default.
-A program can change that (`debug.SetGCPercent`), so goals that contradict it stand first, and the
-setting says so. Where no file says GOGC the heap's goals bound it, and 100 is assumed where they
-allow it.
+runtime/metrics have the settings in force. Otherwise the process's initial environment has them,
+from an environment file or the manifest, and an unset variable means the default. A program can
+change a setting later (`debug.SetGCPercent`). So heap goals that contradict the environment take
+precedence, and the setting says so. If no file has GOGC, the heap goals bound it, and 100 is
+assumed if they allow it.
 """
 
 from __future__ import annotations

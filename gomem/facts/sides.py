@@ -1,4 +1,4 @@
-"""How the facts of each moment are made: its two sides, compared once."""
+"""How the facts of each snapshot are computed: its two sides, compared once."""
 
 from __future__ import annotations
 

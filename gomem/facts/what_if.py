@@ -1,4 +1,4 @@
-"""What a capture says for `what_if`: settings, memory beside the heap, the container's limit."""
+"""The input of `what_if` from a capture: settings, non-heap memory, the container's limit."""
 
 from __future__ import annotations
 

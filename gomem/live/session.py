@@ -1,7 +1,7 @@
-"""Moments of one process, one after the other, until there is a reason to end.
+"""Takes snapshots of one process until a stop condition is met.
 
-`Plan` says how often, until when, and on which occasions; what happens is told as it happens, in
-sentences, to whoever asks.
+`Plan` sets the interval, the stop condition and the triggers. A callback receives the progress as
+readable messages.
 """
 
 from __future__ import annotations

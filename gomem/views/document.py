@@ -1,8 +1,8 @@
-"""What is said, before anything decides how it looks: one document for every output.
+"""The document model, independent of the output format.
 
-A report, a comparison, an inspection and what a notebook's cell shows are documents. A document is
-made once, passes through `share`, and is then written as HTML, as text or as Markdown. It is plain
-data and plain text: each writer escapes for its own language.
+Reports, comparisons, inspections and the output of notebook cells are documents. A document is
+built once, passes through `share`, and is then written as HTML, text or Markdown. It holds plain
+data and plain text; each writer escapes for its own format.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What does the collector cost, and how fast does the program allocate?"""
+"""How much does GC cost, and how fast does the program allocate?"""
 
 from __future__ import annotations
 

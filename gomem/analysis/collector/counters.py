@@ -1,10 +1,11 @@
-"""What do a process's own counters say of its collections, where no log does?
+"""What do a process's own counters say about its collections, when there is no log?
 
-MemStats and runtime/metrics count from the process's start; the difference of two readings is what
-lies between them. LastGC is the runtime's own clock. The CPU of collections is
-/cpu/classes/gc/total without idle marking, of /cpu/classes/total, since Go 1.20; before that there
-is GCCPUFraction, the same since the process's start. Since Go 1.19 /gc/limiter/last-enabled tells
-at which collection the runtime last held collecting down to about half of the CPU.
+MemStats and runtime/metrics count from the process's start, so the difference of two readings
+covers the time between them. LastGC uses the runtime's own clock. Since Go 1.20, the CPU of
+collections is /cpu/classes/gc/total without idle marking, as a share of /cpu/classes/total. Before
+that, GCCPUFraction is the same share, cumulative since the process's start. Since Go 1.19,
+/gc/limiter/last-enabled gives the last collection at which the runtime limited GC to about half of
+the CPU.
 """
 
 from __future__ import annotations

@@ -1,20 +1,21 @@
-"""Which GOGC did a run have, as far as the goals in its log tell?
+"""Which GOGC did a run have, according to the goals in its log?
 
-The runtime makes a goal from what the collection before it marked:
+The runtime computes each goal from what the previous collection marked:
 
     to 1.17   goal = live + live x GOGC/100
     from 1.18 goal = live + (live + stacks + globals) x GOGC/100
 
-Not every goal says so. The first one was made before anything was marked, and a goal is never less
-than 4 MiB x GOGC/100: so collections of a small heap tell nothing. A goal is moved up where a
-collection began late (64 KiB above its start), and never leaves less than 1 MiB above the live heap
-while that is swept. A memory limit (from 1.19) moves it down, and then the other rules do not hold.
+Some goals say nothing about GOGC. The first goal is set before anything is marked. A goal is never
+below 4 MiB x GOGC/100, so collections of a small heap are uninformative. The runtime raises a goal
+when a collection starts late (64 KiB above its start), and keeps it at least 1 MiB above the live
+heap during sweeping. A memory limit (from 1.19) lowers the goal, and then the other rules do not
+apply.
 
-GOGC is a whole per cent, and sizes are printed in whole MiB. So each goal allows a few values, and
-a value that most of the goals allow is taken for the run's. If there is none, GOGC is not known:
-it changed while the program ran, a limit made most of the goals, or too few of them tell. Nor is it
-where several others lie above: a limit that presses a steady heap makes goals that agree, too, and
-what it has not pressed stands higher.
+GOGC is a whole per cent, and the log prints sizes in whole MiB. So each goal allows a few values,
+and the value that most goals allow is the run's GOGC. Without such a value, GOGC is unknown: it
+changed during the run, a limit set most of the goals, or too few goals are informative. GOGC is
+also unknown if several other goals lie above the common one. A limit that constrains a steady heap
+also produces goals that agree, and the goals it did not constrain are higher.
 """
 
 from __future__ import annotations

@@ -1,20 +1,22 @@
-"""Between which bounds does GOGC lie, as far as the heap goals of several moments tell?
+"""What bounds on GOGC follow from the heap goals of several snapshots?
 
-A collection that marked `live` bytes sets the goal `live + (live + stacks + globals) × GOGC/100`,
-before Go 1.18 without stacks and globals, and never less than 4 MiB × GOGC/100. So each reading of
-NextGC bounds GOGC, where something bounds what was live:
+A collection that marked `live` bytes sets the goal `live + (live + stacks + globals) × GOGC/100`.
+Before Go 1.18 the formula has no stacks and globals. The goal is never below 4 MiB × GOGC/100. So
+each reading of NextGC bounds GOGC if something bounds the live heap:
 
-- HeapAlloc has all that was marked: GOGC is at least what the goal leaves above that. A goal of
-  little more than HeapAlloc tells nothing: while the heap is swept it is 1 MiB above it at least.
-- A heap profile has what the last collection left of what was there at the one before: GOGC is at
-  most what the goal leaves above the lower end of that. One that has more than HeapAlloc is of
-  another collection.
-- `/gc/heap/live:bytes` is what was marked.
-- What is allocated from one collection to the next is most of the goal's room, as the next begins
-  no earlier than half of the way to the goal: GOGC is at most what twice as much room takes.
+- HeapAlloc includes everything that was marked, so the room that the goal leaves above HeapAlloc
+  gives a lower bound. A goal just above HeapAlloc is uninformative: during sweeping it is at least
+  1 MiB above the heap.
+- A heap profile has the survivors of the last collection among the objects present at the one
+  before. The room that the goal leaves above the lower end of the profile's interval gives an upper
+  bound. A profile with more than HeapAlloc belongs to another collection.
+- `/gc/heap/live:bytes` is the marked heap.
+- The allocation between two collections is most of the goal's room, because the next collection
+  starts no earlier than half of the way to the goal. So twice that allocation gives an upper bound
+  on the room, and on GOGC.
 - The smallest goal is a bound of its own.
 
-A memory limit lowers goals: what bounds GOGC from above then holds no more.
+A memory limit lowers goals. Upper bounds on GOGC then no longer hold.
 """
 
 from __future__ import annotations

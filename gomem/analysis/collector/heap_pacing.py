@@ -1,17 +1,18 @@
-"""How much of the heap survives, how far is the goal missed, and how much room does it leave?
+"""How much of the heap survives, by how much is the goal missed, and how much room does it leave?
 
-The room between the live heap and the goal is what GOGC buys: memory for fewer collections. It is
-the first thing to look at when the heap seems twice too large.
+The room between the live heap and the goal is what GOGC trades for fewer collections. Look at it
+first when the heap seems twice too large.
 
-Does the live heap grow, how fast, and is that more than chance and rounding?
+Does the live heap grow, how fast, and is the growth more than chance and rounding?
 
-What a collection marked is the heap that the program still holds, whatever GOGC allows on top: a
-leak shows here before it shows anywhere else. The slope is Theil and Sen's, the median of the
-slopes between all pairs of points, which a few odd collections cannot move.
+A collection marks the heap that the program still retains, whatever GOGC allows on top. A leak
+shows here first. The slope is the Theil–Sen estimate: the median of the slopes between all pairs of
+points. A few outlying collections cannot move it.
 
-A heap that fills at the start and then stays is not growing. So each run is looked at from where
-its live heap first reached its own median: of a heap that only filled, the filling is gone; of one
-that grows all the time, half is left. Its shape says whether it still grows at the end.
+A heap that fills at the start and then plateaus is not growing. So each run is analysed from the
+point where its live heap first reached its median. If the heap only filled, this removes the
+filling. If it grows all the time, half of the growth remains. The shape says whether the heap still
+grows at the end.
 """
 
 from __future__ import annotations

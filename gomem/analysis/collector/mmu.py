@@ -1,15 +1,15 @@
-"""How much of the CPU does the program keep, in the worst window of each length?
+"""How much CPU does the program keep in the worst window of each length?
 
-The minimum mutator utilisation (Cheng and Blelloch, 2001): of all windows of a length, the one in
-which the collector took most. A pause of 1 ms makes it 0 at 1 ms; whether two pauses came close
-together shows at 10 ms, and what collection costs on the whole shows where the curve flattens.
+This is the minimum mutator utilisation (Cheng and Blelloch, 2001): among all windows of one length,
+the one in which GC took most. A pause of 1 ms makes it 0 at 1 ms. Pauses that come close together
+show at 10 ms. The curve flattens at the overall cost of GC.
 
-While the world stands still the program has nothing. While marking goes on beside it, it has what
-the assists and the background workers leave of GOMAXPROCS, spread evenly over the marking, because
-the log has only their sum. Idle marking takes nothing that the program wanted.
+During STW the program has nothing. During concurrent marking it has what assists and background
+workers leave of GOMAXPROCS. This share is spread evenly over the marking, because the log has only
+the sum. Idle marking takes nothing that the program needed.
 
-A stop counts from its request, because that is what the log prints, though until the last P has
-stopped the others go on: so the program keeps at least this much, on a busy machine more.
+A stop counts from its request, because the log prints it that way. Until the last P has stopped,
+the others still run. So the values are lower bounds, and on a busy machine the program keeps more.
 """
 
 from __future__ import annotations

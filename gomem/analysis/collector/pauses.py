@@ -1,9 +1,9 @@
-"""How long does the world stand still, how long does marking take, how far apart are collections?
+"""How long are STW pauses, how long does marking take, and how far apart are collections?
 
-Quantiles come with the interval that the number of collections leaves: a p99 of forty of them has
-no upper end. The interval is of ranks, so it needs no shape of the distribution: with so many
-values, between which two of them does the true quantile lie, 95 times of 100? It takes collections
-for independent of one another; those of a burst are not, and then it is too narrow.
+Each quantile has the interval that the number of collections allows. A p99 of forty collections has
+no upper end. The interval is a rank interval, so it assumes nothing about the distribution: with
+this many values, between which two lies the true quantile in 95 % of cases? It assumes independent
+collections. Collections in a burst are not independent, and then the interval is too narrow.
 """
 
 from __future__ import annotations

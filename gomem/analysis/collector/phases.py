@@ -1,8 +1,8 @@
-"""Which phases has a run: start-up, steady work, bursts, quiet times?
+"""Which phases does a run have: start-up, steady work, bursts, quiet times?
 
-A mean over a start-up, an hour of traffic and a night says nothing of any of them. The phases are
-told apart by how fast the program allocates, held against the run's own usual rate. (How fast
-collections follow one another would say the same, were the heap always of one size.)
+A mean over a start-up, an hour of traffic and a night describes none of them. Phases are separated
+by the allocation rate, relative to the run's usual rate. (The rate of collections would give the
+same phases only if the heap never changed size.)
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Steps from one GC to the next: time, CPU, allocation, garbage.
 
-A step belongs to the collection it begins with. It is the ground of every rate that a gctrace log
-gives, so that all of them leave out the same: the time before a run's first collection, the CPU of
-its last one, and whatever a line that is missing would have told.
+A step belongs to the collection that begins it. Every rate from a gctrace log uses steps, so all
+rates exclude the same data: the time before a run's first collection, the CPU of its last one, and
+the data of missing lines.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""How did heap, pauses, CPU and allocation go over time, in as many windows as can be looked at?
+"""How did heap, pauses, CPU and allocation change over time, in a readable number of windows?
 
-Forty collections have a window each. Four hundred thousand share a few hundred: a window then holds
-the least and the greatest of what lies in it, so that no peak and no pause is lost, and sums of
-what adds up, so that nothing is counted twice.
+Forty collections get one window each. Four hundred thousand share a few hundred windows. A window
+keeps the minimum and the maximum of its values, so no peak and no pause is lost. Additive values
+are summed, so nothing counts twice.
 """
 
 from __future__ import annotations

@@ -1,15 +1,15 @@
 """Why did each collection run: the pacer, the program, the two-minute timer, or a memory limit?
 
-The log says of a collection that the program forced it, and of the periodic one that it is coming.
-It never says that a memory limit (Go 1.19) made the goal. A limit is named only where nothing else
-can have made it:
+The log marks collections that the program forced, and announces the periodic one. It never says
+that a memory limit (Go 1.19) set the goal. A limit is named only when nothing else explains the
+goal:
 
-- the goal is one that no GOGC makes: see `gogc.Goals.beyond_any`;
-- GOGC is known from runtime/metrics, and the goal is lower than it sets;
-- most goals agree on a GOGC, and several others are lower than it sets and agree on no other: a
-  program that changes its GOGC leaves goals that agree.
+- no GOGC gives the goal: see `gogc.Goals.beyond_any`;
+- runtime/metrics has GOGC, and the goal is lower than GOGC sets it;
+- most goals agree on a GOGC, and several others are lower and agree on no other value. A program
+  that changes its GOGC leaves goals that agree.
 
-Where a limit is proven, goals that leave hardly any room are its too.
+Once a limit is proven, goals with hardly any room also count as set by the limit.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """Which mappings are the Go heap's arenas, in every layout since Go 1.5?
 
 An arena has no name on most kernels, and since Go 1.26 no fixed address. It is recognised by its
-shape: runs of anonymous memory that begin and end on an arena's boundary. If the moment has
-MemStats, the runs must also hold as much as it says. Facts from the runtime's malloc.go and
-mheap.go and, before Go 1.11, malloc.go's single reservation of spans, bitmap and arena.
+shape: runs of anonymous memory that begin and end on an arena boundary. If the snapshot has
+MemStats, the runs must also be as large as MemStats says. Sources: the runtime's malloc.go and
+mheap.go. Before Go 1.11, malloc.go made a single reservation of spans, bitmap and arena.
 """
 
 from __future__ import annotations

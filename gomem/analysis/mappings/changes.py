@@ -1,8 +1,8 @@
-"""Which mappings of a process grew, shrank, came or went between two times?
+"""Which mappings of a process grew, shrank, appeared or disappeared between two times?
 
-Within a process, a mapping is recognised by its place: two mappings of one kind whose addresses
-overlap are the same, however the kernel has split or merged them meanwhile. Two processes lie at
-different addresses, so there mappings are matched by kind and file alone.
+Within a process, a mapping is identified by its address. Two mappings of one kind with overlapping
+addresses are the same, even if the kernel has split or merged them. Two processes have different
+addresses, so mappings are then matched by kind and file only.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
-"""Which kind is each mapping: the Go heap, the runtime's own, the program, C, a file, the kernel?
+"""Which kind is each mapping: Go heap, runtime structures, the program, C, a file, the kernel?
 
-Every mapping gets exactly one kind, and the rule that gave it. Names that the kernel shows are
-trusted; a Go heap without a name is known by its shape, never by its address alone, because Go 1.26
-and later put it at a random place. What the shapes leave open is divided by how much address space
-the runtime counts as its own. A mapping that holds two kinds becomes two rows.
+Every mapping gets exactly one kind, with the rule that assigned it. Names shown by the kernel are
+trusted. A Go heap without a name is recognised by shape, never by address alone, because Go 1.26
+and later place it at random. Where shapes do not decide, the address space that the runtime counts
+as its own does. A mapping with two kinds becomes two rows.
 """
 
 from __future__ import annotations

@@ -1,11 +1,12 @@
-"""How much of the heap is large allocations with pointers, and how much of those is resident?
+"""How much of the heap is large allocations with pointers, and how much of them is resident?
 
-Three counts bound it. MemStats' BySize has the small objects by class, so the rest of HeapAlloc is
-in large ones (above 18 KiB: the classes from there to 32 KiB are not printed).
-/gc/scan/heap:bytes (Go 1.21) is what the collector has to scan: the objects with pointers, each up
-to its last one. And the ledger says how much of what the arenas claim was never touched. No file
-says which pages those are. A release that touches large memory with pointers by itself leaves only
-the pointer-free untouched; so untouched bytes are taken to lie there, as far as they have room.
+Three counts give bounds. MemStats' BySize counts the small objects by class, so the rest of
+HeapAlloc is large objects (above 18 KiB, because the classes from there to 32 KiB are not printed).
+/gc/scan/heap:bytes (Go 1.21) is the memory that GC has to scan: the objects with pointers, each up
+to its last pointer. The ledger has the untouched part of the memory that MemStats counts in the
+arenas. No file says which pages are untouched. A release that touches large memory with pointers by
+itself leaves only pointer-free memory untouched. So untouched bytes are assigned to pointer-free
+memory first.
 """
 
 from __future__ import annotations

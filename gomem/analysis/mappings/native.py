@@ -1,16 +1,17 @@
-"""Which anonymous mappings are C's: malloc's arenas and the stacks of threads?
+"""Which anonymous mappings belong to C: malloc arenas and thread stacks?
 
-glibc reserves 64 MiB for each arena but the first and makes it usable page by page. A thread's
-stack lies above a guard page; without cgo there are none, as Go's threads have their stacks in its
-heap. Shapes from glibc's malloc/arena.c and nptl/allocatestack.c, and musl's pthread_create.c.
+glibc reserves 64 MiB for each arena except the first, and makes it usable page by page. A thread's
+stack lies above a guard page. Without cgo there are no such stacks, because Go's threads have their
+stacks in the Go heap. The shapes come from glibc's malloc/arena.c and nptl/allocatestack.c, and
+from musl's pthread_create.c.
 
-malloc maps large blocks on their own: from M_MMAP_THRESHOLD on, 128 KiB at first. Nothing names
-them. Where C's heap is in use, such blocks are most likely its; where it hardly is, only those that
-have malloc's shape: it adds a header to what is asked for and rounds up to pages, so the round size
-that a program asks for becomes one that is not round, whereas mmap itself leaves it round. The
-kernel joins blocks that lie side by side, and eight of 8 MiB and 8 KiB are round again: so sizes
-that have a block in common which is not round have malloc's shape, too. Those of one moment decide,
-or those of all moments together.
+malloc maps large blocks separately, from M_MMAP_THRESHOLD on (128 KiB at first). Such blocks have
+no name. If the C heap is in use, they most likely belong to malloc. If it is hardly used, only
+blocks with malloc's shape count. malloc adds a header to the requested size and rounds up to pages,
+so a round request becomes a size that is not round. mmap itself leaves it round. The kernel merges
+adjacent blocks, and eight blocks of 8 MiB and 8 KiB are round again. So sizes also have malloc's
+shape if they are multiples of a common block size that is not round. The blocks of one snapshot
+decide, or those of all snapshots together.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""Rows of mappings: which touch each other, which are anonymous, and how one is cut in two.
+"""Rows of mappings: which are adjacent, which are anonymous, and how to cut one in two.
 
-A mapping can hold two kinds: the kernel merges neighbours with the same permissions. The size of
-each part is then known to the byte, but smaps does not say which part is resident, so every cut
-states whose pages it takes to be the resident ones.
+A mapping can hold two kinds, because the kernel merges neighbours with the same permissions. The
+size of each part is then known to the byte, but smaps does not say which part is resident. So every
+cut states which part its resident pages are assigned to.
 """
 
 from __future__ import annotations

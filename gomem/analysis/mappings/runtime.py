@@ -1,10 +1,10 @@
-"""Which anonymous mappings outside the arenas are the runtime's own, and which are foreign?
+"""Which anonymous mappings outside the arenas belong to the runtime, and which are foreign?
 
-The runtime counts what it maps for itself: span structures, caches, GC metadata, profiling buckets.
-In every release measured (1.9 to 1.27, with cgo and without) the sizes of its read-write mappings
-outside the arenas are that count to within 32 KiB, but for the 32 MiB of the heap index, which Go
-1.11 and later map on 64-bit systems and count nowhere. So the moment's MemStats tells how much of
-the anonymous memory is somebody else's, although none of it has a name.
+The runtime counts the memory it maps for itself: span structures, caches, GC metadata, profiling
+buckets. In every release measured (1.9 to 1.27, with and without cgo), the sizes of its read-write
+mappings outside the arenas match this count to within 32 KiB. The one exception is the heap index
+of 32 MiB, which Go 1.11 and later map on 64-bit systems and do not count. So MemStats shows how
+much anonymous memory is foreign, although none of it has a name.
 """
 
 from __future__ import annotations

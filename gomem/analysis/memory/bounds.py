@@ -1,8 +1,8 @@
-"""What follows for each part of a sum from what is known of the sum and of some of them together?
+"""What bounds on each part follow from a known sum and from known sums of some parts?
 
-A part is an interval. Whatever is known of several parts together (RSS is the sum of all, the
-arenas hold the four parts of the heap) bounds each of them: a part is at least what the others
-cannot hold at their most, and at most what they leave at their least.
+A part is an interval. A known sum of several parts bounds each of them: RSS is the sum of all
+parts, and the arenas hold the four parts of the heap. The lower bound of a part is the sum minus
+the upper bounds of the others. Its upper bound is the sum minus their lower bounds.
 """
 
 from __future__ import annotations

@@ -1,8 +1,9 @@
-"""How full is a process's control group, and of what that the kernel cannot take back?
+"""How full is a process's cgroup, and how much of it can the kernel not reclaim?
 
-The kernel kills in a cgroup when `memory.current` reaches `memory.max` and nothing is left to
-reclaim. The page cache of files can be reclaimed; without swap, anonymous memory, shared memory,
-sockets and most of the kernel's own memory cannot. From the kernel's cgroup-v2.rst.
+The kernel kills a process in a cgroup when `memory.current` reaches `memory.max` and nothing can be
+reclaimed. The page cache of files can be reclaimed. Without swap, the kernel cannot reclaim
+anonymous memory, shared memory, sockets and most of its own memory. Source: the kernel's
+cgroup-v2.rst.
 """
 
 from __future__ import annotations

@@ -1,10 +1,10 @@
 """RSS by owner: a ledger's parts in a few groups that add up to RSS.
 
-The ledger has a part below zero: what the runtime claims and the kernel has never had to give. No
-file says which of the claimed bytes these are. Where they are few, they are taken off the free heap
-and then off the objects. Where they are many, that would be a guess, and the groups of the Go heap
-are one, with the division of its claims beside it. So no group is ever below zero. Where MemStats
-and smaps show two states of the process, the Go heap is one group too, and nothing divides it.
+One part of the ledger is negative: memory that the runtime counts but that was never touched. No
+file says which bytes these are. If they are few, they are subtracted from the free heap and then
+from the objects. If they are many, that would be a guess. The Go heap is then a single group, shown
+with the breakdown of the memory that MemStats counts. So no group is ever negative. If MemStats and
+smaps show two states of the process, the Go heap is also a single group, without a breakdown.
 """
 
 from __future__ import annotations

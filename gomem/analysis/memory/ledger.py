@@ -1,9 +1,10 @@
-"""Where do a process's resident bytes go, part by part, and how many does nothing explain?
+"""What makes up RSS, part by part, and how many bytes remain unexplained?
 
-The kernel's side is smaps: every mapping is of one kind. The runtime's side is MemStats, or the
-same numbers from runtime/metrics. Inside the arenas, the runtime's claims are compared with what is
-resident; what is left over is either memory that was mapped and never touched (below zero) or
-resident memory that no claim covers (above zero). So the parts add up to RSS to the byte.
+smaps is the kernel's side: every mapping has one kind. MemStats, or the same numbers from
+runtime/metrics, is the runtime's side. Inside the arenas, the memory that the runtime counts is
+compared with the resident memory. A negative difference is memory that was mapped but never
+touched. A positive difference is resident memory that no counter covers. So the parts add up to
+RSS, to the byte.
 """
 
 from __future__ import annotations

@@ -1,10 +1,10 @@
 """Which part of RSS changed between two ledgers, and what kind of change was it?
 
-Two ledgers are subtracted part by part, so the changes add up to the change of RSS as the parts add
-up to RSS. The parts fall into a few layers, and the verdict names the layer that moved RSS: what
-the program allocates, what the runtime keeps, how much of that is resident, or memory that is not
-Go's. A part that only one side can state is unknown, and so is a verdict that needs it. What is
-said of a change in words comes from the account, which has bounds where a ledger has a gap.
+Two ledgers are subtracted part by part, so the changes add up to the change in RSS. The parts
+belong to a few layers, and the verdict names the layer that moved RSS: the program's allocation,
+the memory the runtime keeps, residency, or non-Go memory. If only one side has a part, the change
+of that part is unknown. A verdict that needs it is unknown, too. Sentences about a change come from
+the account, which has bounds where a ledger has a gap.
 """
 
 from __future__ import annotations

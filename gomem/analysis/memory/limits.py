@@ -1,8 +1,8 @@
 """How far is a process from its limit: worst case, headroom, what kills it, when, and GOMEMLIMIT?
 
-The worst case of RSS needs no further allocation: all that the runtime has mapped and not given
-back becomes resident (it is written at last, zeroed, or put into huge pages), and everything else
-stays as it is. From the runtime's mgcscavenge.go. What a cgroup is charged is `cgroup`'s.
+The worst-case RSS needs no further allocation. All memory that the runtime has mapped and not
+released becomes resident (written, zeroed, or put into huge pages), and everything else stays as it
+is. Source: the runtime's mgcscavenge.go. `cgroup` covers the charge of a cgroup.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
-"""Which process of a pasted table is the one in question, and what does the table say of it?
+"""Which process of a pasted table is in question, and what does the table say about it?
 
-The one that the OOM killer ended; else the one that a PID or a name of the capture says; else the
-largest, which is said. Several are never added up: they share pages.
+The process that the OOM killer ended comes first, then the one that a PID or a name in the capture
+identifies. Otherwise it is the largest, and the output says so. Several processes are never added
+up, because they share pages.
 """
 
 from __future__ import annotations

@@ -1,13 +1,13 @@
-"""What does the program hold on the heap over time, apart from garbage, and does that grow?
+"""How large is the live heap over time, without garbage, and does it grow?
 
-HeapAlloc counts what is held together with garbage that no collection has found yet, and goes up
-and down with it. What a collection marked does not: the log prints it for each one, runtime/metrics
-have that of the last (`/gc/heap/live:bytes`, since Go 1.21), and the goal of the next collection
-follows from it (NextGC is GOGC per cent more). Each mark is true at the time of its collection,
-LastGC, not when it was read: two moments between which no collection ran show the same mark. Where
-fewer than three marks are known, heap profiles tell more: each shows what a collection found, too.
+HeapAlloc is the live heap plus garbage that no collection has found yet, so it swings. The marked
+heap does not swing. The log prints it for each collection, runtime/metrics has it for the last one
+(`/gc/heap/live:bytes`, since Go 1.21), and it follows from the next goal (NextGC is GOGC per cent
+higher). Each mark is dated to its collection, LastGC, and not to the time of reading. Two snapshots
+without a collection in between show the same mark. If fewer than three marks are known, heap
+profiles add more: each shows what a collection found.
 
-HeapAlloc is what the live heap cannot be above: a ceiling, after the last mark.
+HeapAlloc is an upper bound of the live heap after the last mark.
 """
 
 from __future__ import annotations

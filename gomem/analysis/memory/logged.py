@@ -1,4 +1,4 @@
-"""What does a program's own log say of its memory at one time?"""
+"""What does a program's own log say about its memory at one time?"""
 
 from __future__ import annotations
 

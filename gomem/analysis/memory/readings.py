@@ -1,8 +1,8 @@
-"""What one moment's files prove of each group of memory, and what is likely beside its neighbours.
+"""What one snapshot's files prove about each group of memory, and what its neighbours make likely.
 
-With smaps and MemStats a group is known to the byte. With less, bounds follow from what is there;
-what makes them narrow is the share of Go's reserved memory that was touched, as the nearest
-snapshots show it.
+With smaps and MemStats, a group is known to the byte. With fewer files, it has bounds. The touched
+share of Go's reserved memory, taken from the nearest snapshots that show it, makes the bounds
+narrower.
 """
 
 from __future__ import annotations

@@ -1,11 +1,11 @@
 """Do MemStats and the kernel's files show the same state, or did a GC run in between?
 
-The ledger subtracts numbers of one from numbers of the other. A collection between the two moves
-memory from objects to idle spans, and from idle to given back, while RSS is from its other side.
-MemStats names its last collection by number and by wall clock (`NumGC`, `LastGC`); a gctrace log
-has every collection since the start. One collection that appears in both ties the log to the wall
-clock, to a millisecond. So the collections between two readings can be counted: on MemStats' side
-exactly, by their numbers, on the kernel's side by the clock.
+The ledger subtracts numbers of one source from numbers of the other. A collection between the two
+readings moves memory from objects to idle spans, and from idle to released, while RSS shows the
+state at the other reading. MemStats identifies its last collection by number and by wall clock
+(`NumGC`, `LastGC`). A gctrace log has every collection since the start. A collection that appears
+in both ties the log to the wall clock, to a millisecond. So the collections between two readings
+can be counted: exactly by number on the MemStats side, and by the clock on the kernel's side.
 """
 
 from __future__ import annotations

@@ -1,9 +1,10 @@
-"""How large is RSS, and which kinds of memory, without a process's mappings?
+"""How large is RSS, and each kind of memory, without the process's mappings?
 
-The kernel's totals, the finest first: smaps_rollup has anonymous memory and LazyFree, status
-separates files from shared memory, statm counts in pages without saying how large one is, a page of
-Prometheus metrics has RSS alone, and a control group has the sum over its processes. Facts from the
-kernel's proc.rst and cgroup-v2.rst. Where a ledger has mappings, they are its checks.
+The sources are the kernel's totals, the finest first. smaps_rollup has anonymous memory and
+LazyFree. status separates files from shared memory. statm counts pages without saying how large a
+page is. A page of Prometheus metrics has only RSS. A cgroup has the sum over its processes. Facts
+come from the kernel's proc.rst and cgroup-v2.rst. If a ledger has mappings, these totals are its
+checks.
 """
 
 from __future__ import annotations

@@ -1,16 +1,16 @@
-"""Which interval between two profiles stands out, and who allocated in it?
+"""Which interval between two profiles stands out, and which functions allocated in it?
 
-A monitoring agent takes a heap profile every so often. What made memory jump is usually gone when
-the next profile is taken: in use it shows nothing. But what was allocated is counted from the
-program's start and never forgotten, so the difference of two profiles has every spike between them,
-even one that was over in a millisecond. Here alloc_* is compared as differences and inuse_* as
-levels, and never the other way round.
+A monitoring agent takes heap profiles at intervals. The memory of a spike is usually freed before
+the next profile, so inuse_* shows nothing. But the runtime counts allocations from the program's
+start and never resets them. The difference of two profiles therefore has every spike between them,
+even one that lasted a millisecond. So this module compares alloc_* as differences and inuse_* as
+levels, never the other way round.
 
-A profile shows what was allocated up to the collection before the last. If there was none between
-two, the second repeats the first; the interval then reaches to the next that is new. And the later
-of two may show what the earlier one still lagged by, above all where the program forced a
-collection before it: so what is usual is also given for the longest time that an interval may show
-(see `analysis.profiles.published`).
+A profile shows the allocation up to the collection before the last. Without a collection between
+two profiles, the second repeats the first, and the interval extends to the next profile with new
+data. The later profile can also include allocation that the earlier one still missed, above all if
+the program forced a collection before it. So the usual amount is also given for the longest time
+that an interval can cover (see `analysis.profiles.published`).
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""Through which calls does a profile's weight flow? A tree of stacks, for one profile or two.
+"""Through which calls does a profile's weight flow? A tree of stacks, for one or two profiles.
 
-A frame is a function reached by one chain of calls. It has what it allocated itself and what was
-allocated below it. Of two profiles the tree is the union: a frame that either has is in it, wide
-enough for the larger of both, so that what vanished keeps its place and can be seen to be gone.
+A frame is a function reached through one chain of calls. It has its own allocation and the
+allocation below it. For two profiles the tree is the union: it has every frame of either, as wide
+as the larger of the two. So a frame that disappeared keeps its place and stays visible.
 """
 
 from __future__ import annotations

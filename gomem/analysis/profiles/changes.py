@@ -1,10 +1,10 @@
-"""Which allocation sites changed between two profiles by more than their sampling can explain?
+"""Which allocation sites changed between two profiles by more than sampling error?
 
-The same site under two names: what was renamed or moved between two builds.
+A site can have two names, if it was renamed or moved between two builds.
 
-A rename is literal, `OLD=NEW`: a function, a type or a package path, and all that is in it. The
-name of a function is renamed where it is OLD, or begins with OLD and goes on with something that is
-no part of an identifier: `main.handle` takes `main.handle.func1` with it, and not `main.handleAll`.
+A rename is literal, `OLD=NEW`: a function, a type or a package path, with everything inside it. It
+applies to function names that equal OLD, or that begin with OLD followed by a character that is not
+part of an identifier. So `main.handle` also renames `main.handle.func1`, but not `main.handleAll`.
 """
 
 from __future__ import annotations

@@ -1,18 +1,18 @@
-"""What grows over a series of profiles, how fast, in which shape, and which stacks are one leak?
+"""What grows over a series of profiles, how fast, in what shape, and which stacks are one leak?
 
-What is in use is a level, and has a slope. What was allocated only ever grows, in every healthy
-program: of it, only what was added between two profiles says something. So `series_of` gives levels
-of inuse_* and additions of alloc_*, and `growth` takes levels alone.
+Memory in use is a level and has a slope. Allocated memory grows in every healthy program, so only
+the additions between two profiles are informative. `series_of` therefore gives levels of inuse_*
+and additions of alloc_*, and `growth` takes only levels.
 
-The slope is Theil and Sen's: the median of the slopes of all pairs of moments, which a few odd
-moments cannot bend, with Sen's interval of ranks. To that interval comes the error of sampling: the
-objects behind a slow leak are few, and the same few in all profiles, so that neighbouring profiles
-agree with each other however far they are from the truth.
+The slope is the Theil–Sen estimate: the median of the slopes between all pairs of snapshots, which
+a few outliers cannot move. Its interval is Sen's rank interval, widened by the sampling error. The
+sampled objects behind a slow leak are few, and all profiles sample the same ones. So neighbouring
+profiles agree with each other, however far they are from the true value.
 
-A heap profile is renewed by collections. One that repeats its predecessor says nothing new, would
-lend the others a certainty that they have not, and is left out; so is one that another follows at
-once (see `analysis.profiles.published`). Where collections are rare, a profile shows what was there
-long before: of a rise between two, that time is taken into account before it is called a step.
+Collections renew a heap profile. A profile that repeats its predecessor has no new data. It would
+make the result look more certain than it is, so it is excluded. A profile that another follows at
+once is also excluded (see `analysis.profiles.published`). With rare collections, a profile shows an
+old state. A rise between two profiles is called a step only after this lag is taken into account.
 """
 
 from __future__ import annotations

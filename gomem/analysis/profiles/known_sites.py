@@ -1,4 +1,4 @@
-"""Allocation sites of Go's library of which is known what their memory in use means."""
+"""Allocation sites in Go's library with a known meaning of their memory in use."""
 
 from __future__ import annotations
 

@@ -1,12 +1,13 @@
 """Which of the program's own functions has most of a profile, calls something, or recurses?
 
-pprof's flat values name whoever called the allocator: `io.ReadAll`, `strings.(*Builder).grow`. What
-can be changed is the program's own function that had it do so. So each sample is counted where its
-stack first reaches a function of the program's own module, seen from the inside; where none is, the
-innermost function outside Go's library. Who calls runtime.GC, C or mmap is the same question, asked
-from that call outwards.
+pprof's flat values name the direct caller of the allocator: `io.ReadAll`,
+`strings.(*Builder).grow`. The developer can change only the program's own function above it. So
+each sample counts for the innermost function in its stack that belongs to the program's own module.
+Without one, it counts for the innermost function outside Go's library. The callers of runtime.GC, C
+or mmap are found the same way, from that call outwards.
 
-What calls itself stands in one stack many times: that is asked of goroutines' stacks alone.
+A recursive function appears many times in one stack. Only goroutine stacks are checked for
+recursion.
 """
 
 from __future__ import annotations

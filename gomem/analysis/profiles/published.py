@@ -1,21 +1,22 @@
 """Which periodic profiles of a process have new data, and from what time?
 
-The runtime publishes what it has sampled once a collection has run: an allocation shows after two
-collections, or after one that the program forced (`runtime.GC` also finishes the sweep); what was
-freed is gone as late. So:
+The runtime publishes samples only after collections. An allocation shows after two collections, or
+after one that the program forced (`runtime.GC` also finishes the sweep). Freed memory disappears
+just as late. So:
 
-- A profile taken when no collection has run since the one before repeats it. That interval has no
-  news; it is not missing.
-- A profile lags. What it shows ends at the collection before the last one. Each new content needs
-  a collection of its own, so the collection before the last ran no earlier than the last profile
-  that still showed the content two before.
-- Of two profiles taken almost at once, such as the last scrape and one after a forced collection,
-  the later one says all that the earlier says and more. Nothing can be told of the time between.
+- If no collection ran since the previous profile, a profile repeats it. That interval has no news,
+  but it is not missing.
+- A profile lags. Its data end at the collection before the last. Each new content needs its own
+  collection, so the collection before the last ran no earlier than the last profile that still
+  showed the content two before.
+- If two profiles are taken almost at once, such as the last scrape and one after a forced
+  collection, the later one has everything that the earlier has and more. Nothing can be said about
+  the time between them.
 
-How much is in use by heap profiles, at most?
+How much is in use according to heap profiles, at most?
 
-A profile shows what was in use at the collection before the last, so one taken while a heap fills
-or empties is behind. Of several the largest counts, with the upper end of its sampling's interval.
+A profile shows the memory in use at the collection before the last, so it lags while a heap fills
+or empties. Among several profiles the largest counts, with the upper end of its sampling interval.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """Why does a site allocate? Allocation lines, with the compiler's reasons.
 
-A heap profile knows at which line an object was made; the compiler knows which expressions of that
-line cannot stay on the stack, and why. The two meet in file and line. The profile has absolute
-paths, unless built with -trimpath; the compiler's are relative to where the build ran: they are the
-same file if one ends like the other, and of several such files it is the one of the package.
+A heap profile has the line that allocated an object. The compiler knows which expressions in that
+line escape to the heap, and why. File and line join the two. Paths in the profile are absolute,
+unless the build used -trimpath; the compiler's paths are relative to the build's directory. Two
+paths match if one ends with the other. Among several matches, the file of the package counts.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""Who holds the heap, by a profile of references: from which root, and through which of its parts?
+"""Which root retains the heap, and through which of its parts, according to a reference profile?
 
 cloudwego/goref follows the references of a process from its globals, its goroutines' variables and
-its finalizers, and writes what each holds as a stack: the root is outermost, the object innermost.
-Each object counts once, for the first root that reaches it. Nothing is sampled.
+its finalizers. It writes what each root retains as a stack, with the root outermost and the object
+innermost. Each object counts once, for the first root that reaches it. Nothing is sampled.
 """
 
 from __future__ import annotations

@@ -1,15 +1,15 @@
 """How large are the objects of a site, and what do size classes cost?
 
-The runtime rounds a small object up to one of 67 sizes, and a heap profile knows the rounded size
-alone. So what was asked for is lost; but it was more than the next smaller class, which bounds what
-rounding can have cost. What is lost at the end of a span, where no further object fits, is known:
-it is the same share of every span of a class. Large objects (above 32 KiB) are rounded to pages.
+The runtime rounds a small object up to one of 67 sizes, and a heap profile has only the rounded
+size. The requested size is lost, but it is larger than the next smaller class, which bounds the
+cost of rounding. The waste at the end of a span, where no further object fits, is known: it is the
+same share of every span of a class. Large objects (above 32 KiB) are rounded to pages.
 
-What of all that a site allocated is still in use: a cache, or churn?
+How much of a site's total allocation is still in use: is it a cache, or churn?
 
-Allocated since the start against in use now, site by site. A site whose objects survive holds
-memory; one whose objects do not costs collections. The share that survived is a share of what was
-seen, so its interval is that of a share of so many sightings (Wilson's).
+The module compares memory allocated since the start with memory in use now, site by site. A site
+whose objects survive retains memory. A site whose objects die costs collections. The surviving
+share is a share of the samples, so it has the Wilson interval for that number of samples.
 """
 
 from __future__ import annotations

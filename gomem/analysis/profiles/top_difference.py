@@ -1,4 +1,4 @@
-"""Who has more than before, as pprof counts, and is it more than sampling can explain?"""
+"""Which functions have more than before, as pprof counts, and is it more than sampling error?"""
 
 from __future__ import annotations
 

@@ -1,20 +1,20 @@
 """How much heap does the scavenger retain, by release?
 
-From the runtime's `gcPaceScavenger` (mgcscavenge.go), computed when a collection ends and constant
-until the next one does. What it holds against a goal is `retained = HeapSys - HeapReleased` or, for
-the memory limit, `mappedReady = Sys - HeapReleased`:
+The goals come from the runtime's `gcPaceScavenger` (mgcscavenge.go). The runtime computes them when
+a collection ends, and they stay constant until the next one ends. It compares a goal with `retained
+= HeapSys - HeapReleased` or, for the memory limit, with `mappedReady = Sys - HeapReleased`:
 
 | releases | goal |
 |---|---|
-| to 1.12 | none: every 2.5 minutes spans go back that have lain idle for five |
+| to 1.12 | none: every 2.5 minutes, spans that were idle for five minutes are released |
 | 1.13.0, 1.13.1 | 1.1 × NextGC |
 | 1.13.2 on | 1.1 × HeapInuse when marking ended × new NextGC / old NextGC |
-| 1.19 to 1.21 | and 95 × GOMEMLIMIT, which is a fault (golang/go#62449): it is never reached |
+| 1.19 to 1.21 | and 95 × GOMEMLIMIT, never reached because of a bug (golang/go#62449) |
 | 1.22 on | and 0.95 × GOMEMLIMIT |
 
-From 1.19 on allocation gives back at once what would lift mappedReady above GOMEMLIMIT. HeapInuse
-when marking ended is the peak of the cycle, since sweeping has not begun: so a steady heap settles
-near 1.1 × NextGC.
+Since 1.19, an allocation that would push mappedReady above GOMEMLIMIT first releases memory.
+HeapInuse at the end of marking is the peak of the cycle, because sweeping has not begun. So a
+steady heap settles near 1.1 × NextGC.
 """
 
 from __future__ import annotations

@@ -1,11 +1,11 @@
-"""What does the heap keep and give back over time, and against which goal?
+"""How much heap does the runtime keep and release over time, and against which goal?
 
-One row a moment, on one clock: in use, kept for reuse (idle and not given back), given back, given
-back and still resident, RSS, and the goals that `goals` has. The goal that the background
-scavenger works to is made when a collection ends, of what was in use just before and of the heap's
-goal after it and before it. The log has both goals to 1 MiB; MemStats has each exactly where a
-moment lies between the two collections. Where neither is there, the goal is that of a steady heap,
-whose HeapInuse peaks at NextGC and the free slots at most.
+The result has one row per snapshot, on one clock: heap in use, heap kept for reuse (idle and not
+released), released, released but still resident, RSS, and the goals from `goals`. The background
+scavenger's goal is set when a collection ends. It depends on HeapInuse just before, and on the heap
+goals before and after the collection. The log has both goals to 1 MiB. MemStats has each goal
+exactly if a snapshot lies between the two collections. Without either, the goal is that of a steady
+heap, in which HeapInuse peaks at NextGC plus at most the free slots.
 """
 
 from __future__ import annotations

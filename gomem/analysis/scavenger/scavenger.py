@@ -1,18 +1,19 @@
 """How much heap is idle, how much is returned to the OS, and how much is kept needlessly?
 
-The runtime keeps free heap for reuse. From Go 1.13 on a background scavenger works while `retained
-= HeapInuse + (HeapIdle - HeapReleased)` exceeds its goal: 1.1 × the peak of HeapInuse × the ratio
-of the new heap goal to the old, which settles near 1.1 × NextGC. From 1.19 on it works as well
-while all that the runtime has mapped and not given back exceeds 0.95 × GOMEMLIMIT; so the lower of
-the two counts. (In 1.19 to 1.21 it misses that goal by a fault, golang/go#62449; there allocation
-gives memory back, once the limit itself is reached.) Before 1.13 there is no goal: spans that lay
-idle for five minutes go back. What is given back with MADV_FREE, the default from 1.12 to 1.15 and
-GODEBUG=madvdontneed=0 since, counts as resident until the kernel needs it. From the runtime's
+The runtime keeps free heap for reuse. Since Go 1.13 a background scavenger works while `retained =
+HeapInuse + (HeapIdle - HeapReleased)` exceeds its goal. The goal is 1.1 × the peak of HeapInuse ×
+new heap goal / old heap goal, which settles near 1.1 × NextGC. Since 1.19 the scavenger also works
+while mapped and unreleased memory exceeds 0.95 × GOMEMLIMIT, so the lower of the two goals counts.
+(In 1.19 to 1.21 a bug makes it miss that goal, golang/go#62449; there, allocation releases memory
+once it reaches the limit itself.) Before 1.13 there is no goal, and spans are released after five
+idle minutes. Memory released with MADV_FREE counts as resident until the kernel needs it. MADV_FREE
+is the default from 1.12 to 1.15, and GODEBUG=madvdontneed=0 selects it since. Source: the runtime's
 mgcscavenge.go.
 
-Over many moments the whole of it is `scavenger`: what is kept and given back against the goals of
-the release, why no more went back from each moment to the next, what debug.FreeOSMemory would give
-back and what it cost where the log has a call, and the CPU that it all took.
+For a series of snapshots, `scavenger` has the full answer. It compares kept and released memory
+with the goals of the release. It says why no more was released between snapshots, and how much
+debug.FreeOSMemory would release. If the log has such a call, it also gives the cost. Last comes the
+CPU used for all of this.
 """
 
 from __future__ import annotations

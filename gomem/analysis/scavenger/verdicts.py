@@ -1,19 +1,20 @@
-"""Why was no more memory returned to the OS, from each moment to the next?
+"""Why was no more memory returned to the OS, between each two snapshots?
 
-Looked at in this order:
+The checks run in this order:
 
-- Retained heap lies above the scavenger's goal. Then it goes back (`as-intended`), or something
-  holds it up: the process is stopped, or the scavenger sleeps (`starved`), a rule makes it wait
-  (`waiting`), or the chunks it lies in were dense in the last collection (`dense-chunks`). Which of
-  these it is follows from the release and from the collections since it became idle.
-- It does not. Then the largest of these explains RSS: what pacing keeps for reuse
-  (`kept-for-goal`), a memory limit (`limit-driven`), free slots between objects (`fragmented`),
-  what was given back with MADV_FREE (`madv-free`), huge pages (`huge-pages`), and what is not Go's
-  (`not-go-memory`). Where none is worth a word, all is `as-intended`.
+- Retained heap is above the scavenger's goal. Then either the scavenger is releasing it
+  (`as-intended`), or something delays the release: the process is stopped or the scavenger sleeps
+  (`starved`), a rule makes it wait (`waiting`), or the chunks were dense in the last collection
+  (`dense-chunks`). The release and the collections since the heap became idle decide which.
+- Retained heap is not above the goal. Then the largest of these explains RSS: heap kept for reuse
+  by pacing (`kept-for-goal`), a memory limit (`limit-driven`), free slots between objects
+  (`fragmented`), memory released with MADV_FREE (`madv-free`), huge pages (`huge-pages`), or non-Go
+  memory (`not-go-memory`). If none of them is large enough to mention, the verdict is
+  `as-intended`.
 
-The scavenger works in steps. Since Go 1.18 it sleeps after each for a multiple of the time that the
-step took by the wall clock, at first 1 700-fold: 1.7 s after 1 ms. So a pause of a few seconds is
-no delay, and on a machine that sets it aside while it works it can sleep for minutes.
+The scavenger works in steps. Since Go 1.18 it sleeps after each step for a multiple of the step's
+wall-clock time. The multiple is 1 700 at first: 1.7 s after 1 ms. So a pause of a few seconds is
+not a delay. On a machine that preempts it during a step, it can sleep for minutes.
 """
 
 from __future__ import annotations

@@ -1,13 +1,13 @@
 """Does a level leave its base, how far, how suddenly, for how long, and does it come back?
 
-The base is the median of the readings in the lower half of the range: what the level is as a rule,
-where it is high for less than most of the time. It is away while it lies in the upper half of the
-way from there to the highest reading. What climbs to it for several readings fills: a cache, a
-batch, a saw-tooth; what leaves within one is sudden.
+The base is the median of the readings in the lower half of the range. It is the usual level if the
+level is high for less than half of the time. An excursion lasts while the level is in the upper
+half of the way from the base to the highest reading. A rise over several readings is filling: a
+cache, a batch, a saw-tooth. A rise within one reading is sudden.
 
-How long it was away, readings tell no finer than from the last one before to the first one after.
-So the longest that it may have been is told: a reading more can only shorten it. Where one of an
-even series is missing, it may have been away unseen.
+Readings bound the duration only by the last one before and the first one after. So the longest
+possible duration is reported, and an extra reading can only shorten it. If one reading of an even
+series is missing, an excursion may have gone unseen.
 """
 
 from __future__ import annotations

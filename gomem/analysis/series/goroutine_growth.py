@@ -1,12 +1,12 @@
-"""Does the number of goroutines grow, where do they wait, and what do they hold?
+"""Does the number of goroutines grow, where do they wait, and what do they retain?
 
-They are counted by goroutine profiles, by dumps of their stacks, or by runtime/metrics. Where none
-is there, two things follow their number: StackInuse, and in heap profiles `runtime.malg`, which
-makes a goroutine's descriptor. Descriptors are used again and never freed, so they show the most
-that there were at once.
+Goroutine profiles, stack dumps and runtime/metrics count goroutines. Without any of them, two
+proxies follow the number: StackInuse, and `runtime.malg` in heap profiles, which allocates a
+goroutine's descriptor. Descriptors are reused and never freed, so they show the largest number of
+goroutines so far.
 
-Where they wait is the program's own innermost function: `sync.(*WaitGroup).Wait` or
-`internal/poll.runtime_pollWait` tells nobody what to mend.
+The waiting place is the program's own innermost function. `sync.(*WaitGroup).Wait` or
+`internal/poll.runtime_pollWait` does not show a developer what to fix.
 """
 
 from __future__ import annotations

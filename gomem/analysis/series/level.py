@@ -1,21 +1,21 @@
-"""How does a level move: how far, how fast, in which shape, and does it go on to the end?
+"""How does a level move: how far, how fast, in what shape, and is it still moving at the end?
 
-A level is what there is at a time: bytes that a collection marked, resident bytes, goroutines. Its
-readings come from logs, MemStats, profiles, mappings or counts, and differ only in how far each can
-be off (rounding, sampling, bounds of an account) and of what time it is. So they all go through
-this one engine.
+A level is an amount at a point in time: bytes marked by a GC, resident bytes, goroutines. Readings
+come from logs, MemStats, profiles, mappings or counts. They differ only in their error (rounding,
+sampling, bounds of an account) and their timestamp, so one engine handles all of them.
 
-What fills and stays has risen, and grows no more. A line and a fill that saturates are fitted
-together: the share of the rise that needs the line tells one from the other better than any test of
-ranks, from three readings on. A reading that can only be an upper bound (HeapAlloc has garbage on
-top of what is live) is a ceiling: growth that would have passed it has not gone on.
+A level that rises and then plateaus is not growing. The engine fits a straight line and a
+saturating curve together. The line's share of the rise separates growth from a plateau better than
+any rank test does, and works from three readings on. Some readings are only upper bounds: HeapAlloc
+includes garbage on top of the live heap. If continued growth would have exceeded such a bound, the
+growth has stopped.
 
-How high do RSS and the heap lie most of the time, and how high at worst?
+How large are RSS and the heap typically, and at worst?
 
-A quantile is the lowest level that at least this share of the moments does not exceed: "99 % of
-the moments below 200 MB". It is told only of as many moments as carry it: of fewer than a hundred,
-the 99th percentile is just the highest. Moments stand for time where they were taken at even
-intervals, as a collector does.
+The q-quantile is the smallest level that at least a share q of the snapshots do not exceed: "99 %
+of the snapshots below 200 MB". It is reported only with enough snapshots. With fewer than a
+hundred, p99 is just the maximum. A share of snapshots equals a share of time only when they were
+taken at even intervals, as `gomem capture --every` takes them.
 """
 
 from __future__ import annotations

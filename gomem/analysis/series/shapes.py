@@ -1,7 +1,8 @@
-"""In which shape does a level move: flat, a ramp, a step, a plateau, a saw-tooth, a decline?
+"""What shape does a level have: flat, a ramp, a step, a plateau, a saw-tooth, a decline?
 
-The shape says where the rises and falls lie: what filled at the start and has stayed since has a
-slope, too, and is no leak. How far and how fast it moved, and whether it goes on, `level` says.
+The shape shows where the rises and falls are. A level that filled at the start and then stayed has
+a slope, too, but is not a leak. `level` says how far and how fast it moved, and whether it is still
+moving.
 """
 
 from __future__ import annotations

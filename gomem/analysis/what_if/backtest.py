@@ -1,8 +1,8 @@
-"""How well does a log's earlier part predict its later part?
+"""How well does the earlier part of a log predict the later part?
 
-Three tests on the log itself: each goal from the collection before it; each distance to the next
-collection from the five before; and the replay, of the first half against the second and of the
-whole against itself.
+Three tests use the log itself. The first predicts each goal from the previous collection. The
+second predicts each distance to the next collection from the previous five. The third replays the
+first half to predict the second, and the whole log to predict itself.
 """
 
 from __future__ import annotations

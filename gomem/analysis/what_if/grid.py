@@ -1,8 +1,9 @@
-"""What comes of each of many settings: the load is replayed under them, in several ways.
+"""What would happen under each of many settings? The load is replayed under all of them.
 
-Each number has an interval, made of all that may be otherwise, one thing at a time: see `what_if`.
+Each number has an interval. The interval combines all uncertainties, varied one at a time: see
+`what_if`.
 
-How much memory stands beside the heap's objects, which a memory limit counts as well?
+How much memory besides the heap's objects does a memory limit count?
 """
 
 from __future__ import annotations

@@ -1,16 +1,16 @@
 """What goal and what trigger does the runtime set, by release?
 
-Read in mgcpacer.go (mgc.go before 1.17), and held against recorded logs:
+Taken from mgcpacer.go (mgc.go before 1.17), and checked against recorded logs:
 
     to 1.17    goal = live + live x GOGC/100
     from 1.18  goal = live + (live + stacks + globals) x GOGC/100
     all        goal >= 4 MiB x GOGC/100; GOGC=off: none
     from 1.19  with a memory limit the lesser of that and of
-               limit - (mapped memory that is no heap) - headroom, but never less than live;
+               limit - (mapped non-heap memory) - headroom, but never less than live;
                the headroom is 1 MiB, from 1.21 on 3 % of the rest where that is more
 
-A collection starts before the goal, by the runway that the last ones needed: what was allocated
-while they marked, as it would be if marking had a quarter of the CPU. Bounds hold it:
+A collection starts before the goal. The distance is the runway that the last collections needed:
+their allocation during marking, scaled to marking with a quarter of the CPU. It has bounds:
 
     to 1.13      at most 0.95 of the way from live to goal
     1.14 - 1.17  0.6 to 0.95 of it

@@ -1,10 +1,11 @@
-"""What would the collector have done with the same load under other settings?
+"""What would GC have done with the same load under other settings?
 
-A log says what the program did: how much it had allocated at each time, how much of its heap
-survived, how long marking took and what it cost. None of that depends much on GOGC. So the load is
-replayed: the heap grows as it did, a collection starts where `pacer` sets the trigger, takes as
-long as those around it took, and leaves what survived then and what was allocated meanwhile. The
-end of the load joins its beginning, so that rare collections are counted over several of them.
+A log shows the load of the program: the bytes allocated over time, the surviving heap, and the
+duration and cost of marking. None of this depends much on GOGC, so the load can be replayed. The
+heap grows as it did. A collection starts where `pacer` sets the trigger and takes as long as the
+collections around it took. It leaves the survivors of that time, plus the allocation during
+marking. The end of the load joins its beginning, so that rare collections are counted over several
+passes.
 """
 
 from __future__ import annotations

@@ -1,8 +1,9 @@
-"""Which part of a log is usual for the program, and is it enough?
+"""Which part of a log is typical for the program, and is it long enough?
 
-A log begins with a start-up, in which the heap fills and collections come fast; a log of several
-processes has several. So the longest run is taken, from where its live heap first reached its own
-median, as in `live_heap`. What is too short, or not the program's own pace, is refused in words.
+A log begins with a start-up, in which the heap fills and collections are frequent. A log of several
+processes has several start-ups. So the longest run is used, from the point where its live heap
+first reached its median, as in `live_heap`. A log that is too short, or that does not show the
+program's own pace, is refused with a reason.
 """
 
 from __future__ import annotations

@@ -1,27 +1,29 @@
 """What would happen if GOGC or GOMEMLIMIT were different?
 
-From one log: how fast the program allocates, how much of its heap survives, what marking costs. The
+One log gives the allocation rate, the share of the heap that survives, and the cost of marking. The
 load is replayed under each setting of a grid (`replay`), with the pacer's own formulas (`pacer`).
-Each number has an interval, for a run as long as the log. It is made of
+Each number has an interval, valid for a run as long as the log. The interval combines:
 
-- the log's own spread: the load is cut into stretches, and their means give 95 % intervals for the
-  rate of allocation, the live heap and the cost of marking; the replay is repeated with each;
-- where in the load the replay begins, which matters where it comes in bursts;
-- of the highest heap, by how much the log's own stands above nine in ten of its collections;
-- what is not known of the memory beside the heap, where a limit counts it;
-- the error of the back-test: the log's first half foretells its second, the whole log itself;
-- by how much two runs of one program differ anyway: 8 % in collections a second, 10 % in CPU.
+- the spread within the log: the load is cut into stretches, and their means give 95 % intervals for
+  the allocation rate, the live heap and the cost of marking; the replay is repeated with each;
+- the starting point of the replay, which matters for a bursty load;
+- for the peak heap, the distance between the log's p90 and its peak;
+- the uncertainty about non-heap memory, where a limit includes it;
+- the error of the back-test: the first half of the log predicts the second, and the whole log
+  predicts itself;
+- the variation between two runs of one program: 8 % in collections per second, 10 % in CPU.
 
-Which GOMEMLIMIT and which GOGC for a container of so much memory?
+Which GOMEMLIMIT and which GOGC fit a container with a given memory limit?
 
-GOMEMLIMIT is what the container may use less what is not Go's and a margin: the runtime keeps to it
-by collecting as often as it takes. So it is there for the day on which the heap is larger than it
-was in the log, and GOGC is chosen such that the load of the log does not come near it: the largest
-one under which all that Go would hold, at the upper end of its interval, stays below.
+GOMEMLIMIT is the container's limit minus non-Go memory minus a margin. The runtime keeps to it by
+collecting as often as necessary. GOMEMLIMIT is a safety net for a heap larger than the one in the
+log. GOGC is chosen so that the logged load stays clear of it: the largest GOGC at which the upper
+bound of Go's total memory stays below GOMEMLIMIT.
 
-How far the live heap may grow from there: where GOGC's goal reaches the limit's, the limit begins
-to decide, and collections come more often; where the live heap reaches it, there is no room left,
-collecting takes up to half of the CPU, and the heap goes past the limit.
+Two thresholds show how much the live heap can grow. At the first, the goal from GOGC reaches the
+goal from the limit; above it, the limit sets the pace and collections become more frequent. At the
+second, the live heap itself reaches the limit. There is no headroom left, GC takes up to half of
+the CPU, and the heap exceeds the limit.
 """
 
 from __future__ import annotations

@@ -1,12 +1,12 @@
-"""Build information: the text of `go version -m FILE`, and what stands in the executable itself.
+"""Build information: the output of `go version -m FILE`, or the section in the executable itself.
 
-Described in  Go's debug/buildinfo. The section `.go.buildinfo` begins with a magic text; since Go
-              1.18 two strings follow at byte 32, each with its length before it; from 1.13 to 1.17
-              two pointers to Go's string headers, of the size in byte 14.
-Quirks        The list of modules stands between two marks of 16 bytes. Go 1.12 and older write
-              none of this, and a program built without modules has a release alone. Settings
-              (`build` lines) came with Go 1.18. Of executables only ELF is read.
-              `go version -m` prints `FILE: go1.24.2` and then the list, a tabulator before each.
+Described in  Go's debug/buildinfo. The section `.go.buildinfo` begins with a magic text. Since Go
+              1.18 two strings follow at byte 32, each preceded by its length. From 1.13 to 1.17 two
+              pointers to Go's string headers follow, of the size in byte 14.
+Quirks        The list of modules stands between two marks of 16 bytes. Go 1.12 and older write none
+              of this. A program built without modules has only a release. Settings (`build` lines)
+              came with Go 1.18. The only executable format read is ELF.
+              `go version -m` prints `FILE: go1.24.2` and then the list, each line after a tab.
 """
 
 from __future__ import annotations

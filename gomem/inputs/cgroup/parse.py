@@ -1,14 +1,15 @@
-"""A control group's memory files, of version 2 and of version 1: numbers, or a number a line.
+"""A cgroup's memory files, version 1 or 2: a single number, or one number per line.
 
 Printed by    mm/memcontrol.c of the kernel, as /sys/fs/cgroup/<group>/memory.*.
 Described in  the kernel's admin-guide/cgroup-v2.rst and admin-guide/cgroup-v1/memory.rst.
-Quirks        A file with one number is nothing but the number, so only its name tells which it is.
-              Version 2 writes `max` for no limit; version 1 its largest number of whole pages.
-              memory.stat holds bytes, but for the counts of faults, scans and the like.
-              Version 1's plain fields are of the group alone, total_* of those below it, too.
-              What is charged lags behind the process: the kernel keeps it per CPU, in batches.
-              memory.pressure and memory.numa_stat have `name key=number …`; the averages of
-              pressure are left out, because its total, in microseconds, says the same.
+Quirks        A single-number file has only the number, so only its name identifies it.
+              Version 2 writes `max` for no limit; version 1 writes its largest number of whole
+              pages.
+              memory.stat is in bytes, except for the counts of faults, scans and the like.
+              Version 1's plain fields cover the group alone; total_* also include the groups below.
+              The charge lags behind the process, because the kernel batches it per CPU.
+              memory.pressure and memory.numa_stat have `name key=number …`. The averages of
+              pressure are left out, because its total, in microseconds, has the same information.
 """
 
 from __future__ import annotations

@@ -1,12 +1,13 @@
-r"""A process's environment: of all its variables the five that set the Go runtime, and no other.
+r"""A process's environment: only the five variables that set the Go runtime.
 
-Printed by    the kernel as /proc/PID/environ, with a NUL behind each entry; `env` and
-              `tr '\0' '\n' < /proc/PID/environ`, an entry a line.
-Secrets       Whatever else the environment holds is dropped here, while it is read: no frame, no
-              message and no excerpt has it. A damaged entry is told by its number alone.
-Quirks        The kernel shows what the process was started with, not what os.Setenv changed. Of
-              two entries of one name the runtime takes the first. The values of `env` can have
-              several lines, which nobody can tell from further entries: such a text is not read.
+Printed by    the kernel as /proc/PID/environ, with a NUL after each entry; `env` and
+              `tr '\0' '\n' < /proc/PID/environ`, one entry per line.
+Secrets       The parser drops all other variables while reading. No table, message or excerpt
+              contains them. A damaged entry is identified only by its number.
+Quirks        The kernel shows the environment at the start of the process, without later changes by
+              os.Setenv. If a name occurs twice, the runtime takes the first entry. Values in the
+              output of `env` can span several lines, which look like further entries. Such a text
+              is not read.
 """
 
 from __future__ import annotations

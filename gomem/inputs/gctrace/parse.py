@@ -1,19 +1,19 @@
-"""GODEBUG=gctrace=1 logs: what the collector says on the program's stderr, among all else there.
+"""GODEBUG=gctrace=1 logs: GC lines, mixed with the program's other stderr output.
 
-Printed by    see `grammar`, which holds every line of every release.
+Printed by    the runtime; `grammar` has every line of every release.
 Described in  the runtime's extern.go, under "gctrace", "scavtrace" and "gcpacertrace".
 Quirks        Sizes are whole MiB, rounded down, though the log says MB.
-              Durations keep two significant digits and are cut, never rounded.
-              The percentage is since the program's start, not of this cycle.
-              The program's stderr lies between the lines, in front of them, and inside them.
-              A goal of 2^40 MB or more says that there is none (GOGC=off).
-              `GC forced` is printed when two minutes passed without a collection; the line of that
-              collection, the next one, does not say so.
+              Durations are truncated to two significant digits, never rounded.
+              The percentage is cumulative since the program's start, not per cycle.
+              Other stderr output can precede, separate or interrupt the lines.
+              A goal of 2^40 MB or more means no goal (GOGC=off).
+              The runtime prints `GC forced` after two minutes without a collection. The line of the
+              forced collection follows and does not say that it was forced.
 
-Lines that stand alone are read as columns: with its numbers marked a line is a key that gives its
-form, and the numbers of all lines of a form are parsed as one CSV. Where one of them cannot be a
-number, a regular expression says which lines have the form. What is left, some per cent of a bad
-log, is searched line by line.
+Intact lines are parsed in bulk. Replacing the numbers of a line with a marker gives its format, and
+the numbers of all lines of one format are parsed as one CSV. If a field is not a number, a regular
+expression selects the lines that do match the format. The rest, a few per cent of a badly
+interleaved log, is searched line by line.
 """
 
 from __future__ import annotations

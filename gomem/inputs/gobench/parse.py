@@ -1,21 +1,21 @@
 """`go test -bench` output: one line a result, `BenchmarkName-8  1000  12.5 ns/op  64 B/op`.
 
-Printed by    the testing package's benchmark.go, and tools that speak the same format.
+Printed by    the testing package's benchmark.go, and tools that use the same format.
 Described in  golang.org/design/14313-benchmark-format; `Unit` lines in x/perf's benchfmt.
-Quirks        The number behind the name's last dash is GOMAXPROCS, which go test leaves out when it
-              is 1; so a sub-benchmark named `x-8` then looks like `x` on 8 processors.
+Quirks        The number after the name's last dash is GOMAXPROCS. go test omits it when it is 1, so
+              a sub-benchmark named `x-8` then looks like `x` on 8 processors.
               Configuration, `key: value`, holds for every result below it until it is set again.
               MB/s means 10^6 bytes, unlike the MB of the runtime's own logs.
-              The name is written before the benchmark runs and the numbers after, so what the
-              program prints stands between them: such a line is put together again.
-              With -v the name also stands on a line of its own, without numbers.
-              go test runs BenchmarkX and not Benchmarkx, but other tools that write the format do,
-              and x/perf's benchfmt reads it. `Benchmarking is fun` is a word of somebody's log: a
-              name that goes on in lower case counts only before a whole result, whose unit is per
+              go test prints the name before the benchmark and the numbers after it, so the
+              program's output can come in between. Such a line is joined again.
+              With -v the name also has a line of its own, without numbers.
+              go test runs BenchmarkX and not Benchmarkx, but other tools write lower-case names,
+              and x/perf's benchfmt reads them. `Benchmarking is fun` can be a log line. So a name
+              that continues in lower case counts only before a complete result with a unit per
               something (`ns/op`) or of something (`text-bytes`).
-              benchcmp's table begins its lines alike, with old, new and delta: none is a result.
-              Whoever pastes results indents some; benchfmt passes these over, and they are read
-              here where they are whole.
+              benchcmp's table has similar lines, with old, new and delta. They are not results.
+              Pasted results are sometimes indented. benchfmt skips these lines; this parser reads
+              them if they are complete.
 """
 
 from __future__ import annotations

@@ -3,25 +3,25 @@
 Printed by    the runtime's traceback.go, in goroutineheader and traceback; runtime.Stack.
 Form          goroutine 35 [chan receive, 5 minutes, locked to thread]:
               main.(*client).deliver(0xc000112000, {0x1, 0x2})
-                      /app/main.go:26 +0x85             (behind a tabulator)
+                      /app/main.go:26 +0x85             (after a tab)
               created by main.serve in goroutine 1
                       /app/main.go:91 +0xa5
-Quirks        Minutes stand there from the first full one on; a goroutine that just began to wait
-              has none. They are cut off, not rounded.
-              ` in goroutine 1` is there since Go 1.21. Of a stack of more than 100 frames, older
-              releases print the innermost 100, some with `...additional frames elided...` behind
-              them and most without; 1.21 and later print the 50 at either end and say how many
-              they left out between.
+Quirks        Minutes appear from the first full one on, truncated. A goroutine that just began to
+              wait has none.
+              ` in goroutine 1` exists since Go 1.21. For a stack of more than 100 frames, older
+              releases print the innermost 100, some with `...additional frames elided...` after
+              them and most without. Go 1.21 and later print the 50 frames at either end, and the
+              number of frames left out in between.
               A mutex waits in `semacquire` up to 1.17, then in `sync.Mutex.Lock`; a WaitGroup in
               `semacquire` up to 1.22.
-              With GOTRACEBACK=system, and always with SIGQUIT, the runtime's own goroutines are
-              there with all of their frames, runtime.gopark first; SIGQUIT's have `gp=… m=…`.
-              `(scan)` and `(durable)` are marks, not states; so are `(leaked)`, which Go 1.26 and
-              later set in a dump that looks for leaks, and `synctest bubble 1`.
+              With GOTRACEBACK=system, and always with SIGQUIT, the dump includes the runtime's own
+              goroutines with all of their frames, runtime.gopark first. SIGQUIT's have `gp=… m=…`.
+              `(scan)` and `(durable)` are marks, not states. So are `synctest bubble 1` and
+              `(leaked)`, which Go 1.26 and later set in a dump that looks for leaks.
               net/http/pprof stops at 64 MB, in the middle of a line.
-Pasted        Terminals and e-mail make blanks of the tabulator, rsyslog `#011`, and chats and web
-              pages drop it: a place is known by what it is. Logs drop the empty lines, too. Where
-              somebody left goroutines out, dots stand for them.
+Pasted        Terminals and e-mail turn the tab into spaces, rsyslog turns it into `#011`, and chats
+              and web pages drop it. So a source position is recognised by its content. Logs also
+              drop the empty lines. Dots stand for goroutines that the author left out.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
-"""/proc/PID/limits: what the process may use at most, resource by resource.
+"""/proc/PID/limits: the resource limits of the process.
 
 Printed by    proc_pid_limits, in the kernel's fs/proc/base.c: columns of fixed width.
-Quirks        `unlimited` stands for no limit; the columns are parted by their width alone, since
-              the names hold blanks. A stack's soft limit is the size that glibc gives to the
-              stacks of threads.
+Quirks        `unlimited` means no limit. Only the width separates the columns, because the names
+              contain spaces. The soft limit of the stack is the size that glibc gives to thread
+              stacks.
 """
 
 from __future__ import annotations

@@ -1,10 +1,11 @@
-"""What a load generator printed: how many requests, how fast, how many of them failed.
+"""The output of a load generator: number of requests, rate, and failures.
 
 Printed by    ab (Apache's), wrk, hey, `vegeta report` as text or JSON, k6's summary as text or from
-              `--summary-export`. Each has a module beside this one, with the notes on its format.
-Quirks        A load generator with a fixed number of connections waits for answers before it asks
-              again: its rate is a result, and its latencies leave out what would have been asked
-              meanwhile. One with a fixed rate (vegeta; k6's arrival-rate executors) sets the rate.
+              `--summary-export`. Each has a module in this folder, with notes on its format.
+Quirks        A load generator with a fixed number of connections waits for a response before the
+              next request. So its rate is a result, and its latencies miss the requests that it
+              would have sent in the meantime. One with a fixed rate (vegeta; k6's arrival-rate
+              executors) sets the rate.
 """
 
 from __future__ import annotations

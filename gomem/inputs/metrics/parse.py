@@ -1,10 +1,10 @@
 """runtime/metrics as flat JSON: `{"/memory/classes/heap/free:bytes": 1064960, …}`.
 
 Printed by    programs; the package has no dump format of its own.
-Described in  the package's description.go, where each name stands with its unit.
+Described in  the package's description.go, which lists each name with its unit.
 Quirks        /gc/gomemlimit is 2^63-1 when unset, /gc/gogc 2^64-1 when off: no limit, not a size.
-              Histograms come as `{"counts": […], "buckets": […]}`; their outer bounds are
-              infinite, which JSON cannot write, so they stand as the texts "-Inf" and "+Inf".
+              Histograms come as `{"counts": […], "buckets": […]}`. Their outer bounds are infinite,
+              which JSON cannot write, so they are the strings "-Inf" and "+Inf".
 """
 
 from __future__ import annotations

@@ -1,16 +1,17 @@
-"""profile.proto: pprof's profiles, of any producer and with any sample types.
+"""profile.proto: pprof profiles from any producer, with any sample types.
 
 Written by    Go's runtime/pprof and net/http/pprof, and by many other profilers.
 Described in  github.com/google/pprof, proto/profile.proto.
-Quirks        Go writes the string table last, and what refers to it first.
-              Samples, locations and functions come in any order, ids in any numbering.
-              One location has a line for each call that was inlined there, innermost first.
-              Go packs repeated numbers only where there are more than two.
+Quirks        Go writes the string table last, after everything that refers to it.
+              Samples, locations and functions come in any order, with ids in any numbering.
+              One location has a line for each inlined call, innermost first.
+              Go packs repeated numbers only when there are more than two.
               A delta profile (`?seconds=N`) has negative values.
-              Strings need not be UTF-8; other bytes become escapes here.
+              Strings need not be UTF-8; other bytes are escaped.
 
-protobuf's decoder splits a profile into its messages, and NumPy reads these, all of a type at once.
-Tables refer to each other by row, -1 where nothing is named; strings are indices into `strings`.
+The protobuf decoder splits a profile into its messages. NumPy then decodes all messages of one type
+at once. Tables refer to each other by row index, where -1 means none. Strings are indices into
+`strings`.
 """
 
 from __future__ import annotations

@@ -1,13 +1,13 @@
-"""Tables of processes and containers, as people paste them: how much each has in memory.
+"""Pasted tables of processes and containers, with the memory of each.
 
-Printed by    ps and top of procps (pidstat and htop have the same columns), docker stats and
-              podman stats, kubectl top pod; the kernel's OOM killer, see `oom`.
-Quirks        ps counts in KiB. top does, too, up to a width; then it writes `76.7m` or `1.2g`, so
-              that a large RSS is known to 0.1 GiB alone.
-              docker stats and kubectl top count a container, not a process: what its cgroup uses
-              less inactive page cache (before Docker 17.06: less nothing). That is no RSS.
+Printed by    ps and top of procps (pidstat and htop have the same columns), docker stats and podman
+              stats, kubectl top pod; the kernel's OOM killer, see `oom`.
+Quirks        ps counts in KiB. So does top, up to a certain width; then it writes `76.7m` or
+              `1.2g`, so a large RSS is known only to 0.1 GiB.
+              docker stats and kubectl top count a container, not a process: the cgroup's charge
+              minus inactive page cache (before Docker 17.06: the whole charge). That is not RSS.
               docker's MiB are 2^20; podman's MB, and those of Docker before 1.13, are 10^6.
-              A header that comes again begins another reading.
+              A repeated header begins another reading.
 """
 
 from __future__ import annotations

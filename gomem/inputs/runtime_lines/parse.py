@@ -1,9 +1,9 @@
-"""Lines in which a program logs how much memory it has, among any others.
+"""Log lines in which a program reports its memory, mixed with any other lines.
 
 Printed by    programs, each in its own form: see `patterns.toml`, which a user extends.
-Quirks        Sizes are rounded to two digits, as `8.6 MiB`; some stand in MiB alone.
-              Of a program that logs a quantity a line, those of one time are one reading.
-              Log viewers show the newest line first: readings are put in the order of their times.
+Quirks        Sizes are rounded to two digits, as in `8.6 MiB`; some have whole MiB only.
+              If a program logs one quantity per line, the lines of one time form one reading.
+              Log viewers show the newest line first, so readings are sorted by time.
 """
 
 from __future__ import annotations

@@ -2,19 +2,19 @@
 
 Printed by    show_map_vma and show_smap, in the kernel's fs/proc/task_mmu.c.
 Described in  the kernel's Documentation/filesystems/proc.rst.
-Quirks        `kB` is KiB, rounded down, though every size but swap's is whole pages.
-              Which fields there are depends on the kernel; a new one is kept under its own name.
+Quirks        `kB` is KiB, rounded down, though every size except swap's is whole pages.
+              The set of fields depends on the kernel; a new field keeps its own name.
               THPeligible and ProtectionKey are plain numbers, VmFlags is words. Linux 5.3 to 5.9
-              print two tabs behind THPeligible's colon; any white space separates here.
+              print two tabs after THPeligible's colon; any white space is a separator here.
               Old Android kernels print the name of an anonymous mapping as a field, `Name:`.
               smaps_rollup has one header, named [rollup], that spans all mappings.
-              maps is the headers alone.
+              maps has only the headers.
               The last header, [vsyscall], lies above 2^63.
-              A file longer than one read() is written page by page, and the process runs on: the
-              kernel goes on with the mapping that holds the address behind the last one (m_start,
-              find_vma). Where the last one has grown upwards meanwhile, as a heap does, that is
-              the same mapping, and it is printed whole once more. The later entry has all that
-              the earlier one had; so the earlier is left out, and nothing counts twice.
+              The kernel writes a file longer than one read() page by page, while the process keeps
+              running. Each page starts with the mapping that holds the address after the last one
+              printed (m_start, find_vma). If the last mapping has grown upwards, as a heap does, it
+              is that mapping, and the kernel prints it whole once more. The later entry includes
+              the earlier one, so the earlier one is left out and nothing counts twice.
 """
 
 from __future__ import annotations

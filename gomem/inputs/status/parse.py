@@ -1,10 +1,10 @@
-"""/proc/PID/status and statm: what the kernel counts for a process as a whole.
+"""/proc/PID/status and statm: the kernel's counters for a process as a whole.
 
 Printed by    task_mem and proc_pid_statm, in the kernel's fs/proc.
 Described in  the kernel's Documentation/filesystems/proc.rst, tables 1-2 and 1-3.
-Quirks        `kB` is KiB. From 6.2 on the counters are kept per CPU; some kernels print them
-              without adding up exactly, so VmRSS may differ from smaps by a few hundred KiB.
-              statm counts pages, and does not say how large one is.
+Quirks        `kB` is KiB. Since 6.2 the counters are kept per CPU. Some kernels print them without
+              adding up exactly, so VmRSS can differ from smaps by a few hundred KiB.
+              statm counts pages and does not say how large a page is.
 """
 
 from __future__ import annotations

@@ -1,12 +1,12 @@
-"""What `go tool pprof` printed of a profile, as people paste it: `top`, `tree`, `list`, `traces`.
+"""Pasted output of `go tool pprof`: `top`, `tree`, `list`, `traces`.
 
-Written by    go tool pprof of all releases, at its prompt or by its options.
-Described in  google/pprof's doc/README.md; what each line looks like is in `lines`.
-Quirks        A table has the rows that are large enough, and says the total of all: the rest is a
-              sample without a stack. Two decimals are printed: `134.51MB` may be off by 5 kB.
-              Whether a number is in use or allocated stands in the head, which many leave out.
-              What was subtracted (`-base`) is not said, but by numbers below zero.
-              `list` says lines, `tree` and `peek` say callers, `traces` has every stack.
+Written by    go tool pprof of all releases, at its prompt or through its options.
+Described in  google/pprof's doc/README.md; `lines` describes each form of line.
+Quirks        A table has only the larger rows and the total of all. The rest becomes a sample
+              without a stack. Values have two decimals, so `134.51MB` can be off by 5 kB.
+              The header says whether a number is in use or allocated. Many pastes omit it.
+              Only negative numbers show that a profile was subtracted (`-base`).
+              `list` has lines, `tree` and `peek` have callers, `traces` has every stack.
 """
 
 from __future__ import annotations
