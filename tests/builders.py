@@ -33,6 +33,8 @@ OF_PROFILES = frozenset(
         "allocation_holders",
         "growth",
         "growth_holders",
+        "change_holders",
+        "grown_moment",
         "in_use_holders",
         "heap_at_most",
         "heap_series",

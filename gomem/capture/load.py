@@ -220,7 +220,7 @@ def _pass_over(source: Source, gathering: _Gathering) -> None:
         gathering.damage.append(why)
         return
     gathering.looks[source.name] = seen.what
-    if seen.is_evidence:
+    if seen.is_evidence or (seen.is_stand_in and is_named_as_one(source.name)):
         gathering.evidence.append(source.name)
     gathering.reasons.append(why)
 

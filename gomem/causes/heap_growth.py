@@ -157,7 +157,7 @@ def _last_profile(case: Case) -> str | None:
 def _site_evidence(sites: tuple[Site, ...], case: Case) -> tuple[Evidence, ...]:
     profiles = case.facts.profiles
     of = "inuse_space of {}" if profiles.growth_holders is None else "inuse_space, more in {}"
-    return site_evidence(profiles.path(_last_profile(case) or ""), of, sites)
+    return site_evidence(profiles.path(profiles.grown_moment or ""), of, sites)
 
 
 def _next_step(rise: Rise, case: Case) -> Text:

@@ -27,6 +27,11 @@ def growing_sites(case: Case) -> tuple[Site, ...]:
     return largest_sites(case.facts.profiles.growth_holders, case.thresholds)
 
 
+def changed_sites(case: Case) -> tuple[Site, ...]:
+    """Those that have more in the very last profile, a burst at the end included."""
+    return largest_sites(case.facts.profiles.change_holders, case.thresholds)
+
+
 def holding_sites(case: Case) -> tuple[Site, ...]:
     """Those functions; where one profile is all there is, those that have most of it in use."""
     if case.facts.profiles.growth_holders is not None:

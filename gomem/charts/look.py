@@ -25,7 +25,7 @@ LOOK: dict[str, tuple[str, str]] = {
     "libraries": (GREY, "////"),
     "native_heap": (VERMILLION, ""),
     "thread_stacks": (GREEN, "////"),
-    "mapped_files": (PURPLE, "////"),
+    "mapped_files": (YELLOW, ""),
     "shared_memory": (SKY, "||||"),
     "kernel": (GREY, "----"),
     "anonymous_other": (GREY, "xxxx"),
@@ -40,7 +40,7 @@ GROUP_LOOK: dict[str, tuple[str, str]] = {
     "go_heap": (BLUE, "////"),
     "go_runtime": (PURPLE, ""),
     "native": (VERMILLION, ""),
-    "files": (PURPLE, "////"),
+    "files": (YELLOW, ""),
     "program": (GREY, ""),
     "undivided": (GREY, "xxxx"),
 }
@@ -65,7 +65,7 @@ def look_of_group(key: str) -> tuple[str, str]:
     groups = set(key.split("+"))
     if all(group.startswith("go_") for group in groups):
         return BLUE, "\\\\\\\\"
-    return (VERMILLION, "////") if "native" in groups else (PURPLE, "||||")
+    return (VERMILLION, "////") if "native" in groups else (YELLOW, "||||")
 
 
 def edge_of(colour: str, ink: str) -> str:

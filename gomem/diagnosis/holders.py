@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from gomem.analysis.memory.groups import FILES, LIVE, NATIVE, STACKS
-from gomem.causes.sites import growing_sites
+from gomem.causes.sites import changed_sites
 from gomem.diagnosis.part_words import native_sizes
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ def holders_of(part: Part, case: Case) -> tuple[Holder, ...]:
     if LIVE in part.groups:
         found += [
             Holder(site.function, site.own_function, site.low, site.high)
-            for site in growing_sites(case)
+            for site in changed_sites(case)
         ]
     if STACKS in part.groups and case.facts.goroutines.waiting is not None:
         function = case.facts.goroutines.waiting.function

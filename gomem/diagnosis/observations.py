@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from gomem.analysis.memory.readings import ALL
 from gomem.causes.goroutine_leak import where_words
-from gomem.causes.sites import growing_sites, share_words
+from gomem.causes.sites import changed_sites, share_words
 from gomem.diagnosis.changes import change_words
 from gomem.diagnosis.part_words import level_words, part_name
 from gomem.text import Bytes, Count, MomentName, Rate, Seconds, Text, text
@@ -174,7 +174,7 @@ def _of_in_use(case: Case) -> list[Observation]:
     if abs(change) < max(MOVED_SHARE * max(before, after), MOVED_BYTES):
         return []
     seconds = (last.columns.time_nanos - first.columns.time_nanos) / 1e9
-    sites = growing_sites(case) if change > 0 else ()
+    sites = changed_sites(case) if change > 0 else ()
     whose = Text()
     if sites:
         whose = text(", {} by {}", share_words(sites[0].share, case.thresholds), sites[0].words)

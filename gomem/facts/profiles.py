@@ -39,6 +39,7 @@ if TYPE_CHECKING:
 
 TOP_SITES = 20
 ALLOCATED, IN_USE = "alloc_space", "inuse_space"
+MAX_SWING = 2.0  # with GOGC=100 a heap swings no further between two collections
 SAMPLE_TYPES = ("inuse_space", "alloc_space", "inuse_objects", "alloc_objects")
 
 
@@ -169,11 +170,38 @@ class ProfileFacts:
         return HORIZON_SECONDS
 
     @cached_property
+    def grown_moment(self) -> str | None:
+        """The moment whose profile shows what has grown since the first; None without any.
+
+        The last, unless it is of a burst: then the lowest of the last third.
+        """
+        totals = {
+            moment: profile.total(IN_USE)
+            for moment, profile in self.in_order.items()
+            if IN_USE in profile.sample_type_names
+        }
+        if not totals:
+            return None
+        late = list(totals)[-max(1, len(totals) // 3) :]
+        lowest = min(late, key=lambda moment: totals[moment])
+        is_burst = totals[late[-1]] > MAX_SWING * totals[lowest]
+        return lowest if is_burst else late[-1]
+
+    @cached_property
     def growth_holders(self) -> pd.DataFrame | None:
-        """What the program's own functions have more in the last of them than in the first.
+        """What the program's own functions have more at `grown_moment` than in the first of them.
 
         See `profiles.own_code.HOLDERS`; None of fewer than two.
         """
+        usable = _that_count(IN_USE, self.in_order)
+        if self.grown_moment is None or len(usable) < 2:
+            return None
+        late = self.in_order[self.grown_moment]
+        return self.change_holders if late is usable[-1] else holders(late, usable[0])
+
+    @cached_property
+    def change_holders(self) -> pd.DataFrame | None:
+        """What they have more in the last than in the first, a burst at the end included."""
         usable = _that_count(IN_USE, self.in_order)
         return holders(usable[-1], usable[0]) if len(usable) > 1 else None
 

@@ -40,6 +40,7 @@ class Resemblance:
     way_out: str = ""  # what to do instead, as a clause; empty where nothing more is known
     known: bool = True  # whether the file was recognised; else `what` only tells text from binary
     text: str = ""  # its first line, where it is text of no known kind
+    is_stand_in: bool = False  # whether it is what is left, or was sent, in place of a file
     is_evidence: bool = False  # whether it says something of memory, though gomem does not read it
 
     @property
@@ -117,9 +118,11 @@ def _is_binary(start: bytes) -> bool:
 def _nothing(head: bytes, _: str) -> Resemblance | None:
     if not head.strip():
         of = "a file of blanks alone" if head else "an empty file"
-        return Resemblance(of, "collect it again")
+        return Resemblance(of, "collect it again", is_stand_in=True)
     if not head.strip(b"\0"):
-        return Resemblance("a file of zero bytes alone", "its content was lost; copy it again")
+        return Resemblance(
+            "a file of zero bytes alone", "its content was lost; copy it again", is_stand_in=True
+        )
     return None
 
 
@@ -150,7 +153,8 @@ def _known_form(head: bytes, name: str) -> Resemblance | None:
     if what == "an HTML page" and (title := _TITLE.search(head)):
         what = text("{}, titled {}", what, _quoted(excerpt(b" ".join(title[1].split()))))
     way_out = text(form.get("way_out", ""), file=_file(name))
-    return Resemblance(what, way_out, is_evidence=form.get("evidence", False))
+    of = {"is_evidence": form.get("evidence", False), "is_stand_in": form.get("stand_in", False)}
+    return Resemblance(what, way_out, **of)
 
 
 def _out_of_memory(head: bytes, _: str) -> Resemblance | None:

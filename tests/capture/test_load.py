@@ -230,3 +230,21 @@ def test_moments_without_a_clock_come_as_their_words_say(tmp_path, names, ordere
         )
 
     assert ordered == list(gomem.load(tmp_path).by_moment)
+
+
+def test_what_was_sent_in_place_of_a_file_is_said(tmp_path):
+    """
+    An empty dump and a server's page; a note of the user's is no artefact that is lacking.
+    """
+    shutil.copy(LOADED / "smaps", tmp_path / "smaps")
+    (tmp_path / "memstats.json").write_bytes(b"")
+    page = "<html><head><title>502 Bad Gateway</title></head></html>"
+    for name in ("goroutine.pb.gz", "notes.html"):
+        (tmp_path / name).write_text(page)
+
+    capture = gomem.load(tmp_path)
+
+    assert ("goroutine.pb.gz", "memstats.json") == tuple(sorted(capture.unread_evidence))
+    further = gomem.diagnose(capture).verdict.further
+    assert "memstats.json not read (an empty file)" in further
+    assert "502 Bad Gateway" in further

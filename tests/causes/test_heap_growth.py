@@ -13,7 +13,7 @@ from gomem.causes.finding import Severity
 from gomem.inputs.schema import build
 from gomem.text import Bytes, Function, Rate
 from gomem.units import KIB, MIB
-from tests.builders import but, case_of
+from tests.builders import FIXTURES, but, case_of, diagnosed
 from tests.causes.situations import facts
 
 T = np.linspace(0, 30, 16)
@@ -140,3 +140,15 @@ def test_few_readings_of_a_large_rise_are_called_thin():
 
 def test_nothing_that_says_what_is_held_is_no_finding():
     assert [] == heap_growth.find(case_of([facts(name="1")], live_heap=None))
+
+
+def test_growth_is_of_the_level_and_not_of_a_burst_at_the_end():
+    """
+    The last profile of spiky lies within a spike of main.unpack: what grows is newAuditRecord's.
+    """
+    diagnosis = diagnosed(FIXTURES / "captures" / "spiky-go1.27.3")
+
+    (growth,) = (one for one in diagnosis.findings if one.code == "heap-growth")
+    assert "main.newAuditRecord" == growth.sites[0].own_function
+    (in_use,) = (one for one in diagnosis.observations if one.group == "in_use")
+    assert ["main.unpack"] == [one.value for one in in_use.sentence.of(Function)][:1]
