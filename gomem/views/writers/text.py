@@ -31,6 +31,8 @@ if TYPE_CHECKING:
 WIDTH = 100
 NARROWEST = 40
 HEADING = 10  # characters of a number's heading, where a table is wider than the terminal
+SHORT = 20  # characters of a word that is never broken
+BETWEEN = 2  # spaces between two columns
 STYLES = {
     "critical": "bold red", "warning": "bold yellow", "info": "cyan", "good": "bold green",
     "neutral": "bold",
@@ -198,12 +200,15 @@ def _rich_table(table: Table, columns: slice, width: int) -> RichTable:
     # Characters that it takes if no cell is folded.
     rows = [[cell.text for cell in row[columns]] for row in (*table.rows, *table.total)]
     by_column = zip(table.columns[columns], *rows, strict=True)
-    is_folded = sum(max(map(len, texts)) + 1 for texts in by_column) > width
-    for heading, side in zip(table.columns[columns], table.sides[columns], strict=True):
-        lines = textwrap.wrap(readable(heading), HEADING) if is_folded and side == ">" else []
+    shown = [tuple(map(readable, texts)) for texts in by_column]
+    is_folded = sum(max(map(len, texts)) + BETWEEN for texts in shown) - BETWEEN > width
+    for (heading, *cells), side in zip(shown, table.sides[columns], strict=True):
+        lines = textwrap.wrap(heading, HEADING, break_long_words=False) if is_folded else []
+        words = [word for text in (heading, *cells) for word in text.split()]
         drawn.add_column(
-            "\n".join(lines) or readable(heading),
+            "\n".join(lines) or heading,
             justify="right" if side == ">" else "left",
+            min_width=max((len(word) for word in words if len(word) <= SHORT), default=0),
             no_wrap=side == ">",
             overflow="fold",
             header_style="dim",
