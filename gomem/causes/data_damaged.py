@@ -41,7 +41,7 @@ CAUSE = Cause(
     code="data-damaged",
     mechanism="A file is truncated or corrupt, or has lines that are not valid in its format. "
     "Totals include only what could be read.",
-    remedy="Copy or record these files again; read each file of /proc in one go.",
+    remedy="Copy or record these files again; read each file of /proc at once.",
     references=(),
     rule=find,
 )

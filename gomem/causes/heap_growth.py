@@ -185,7 +185,7 @@ def _of_arenas(case: Case) -> list[Finding]:
         CAUSE.finding(
             Severity.INFO,
             text(
-                "The resident Go heap grows by {} and has reached {}; no file says how much is used",
+                "The resident Go heap grows by {} and has reached {}; no file says what is live",
                 Rate(rise.slope),
                 Bytes(round(rise.last)),
             ),

@@ -137,8 +137,11 @@ def kept_bytes(moment: MomentFacts, version: GoVersion) -> int:
 def _finding(moment: MomentFacts, kept: int, lasts: bool, version: GoVersion) -> Finding:
     assert moment.heap is not None
     heap, is_old = moment.heap, not version.possibly(Fact.BACKGROUND_SCAVENGER)
+    at_most = ", at most" if heap.get("paced_by") == "steady" else ""
     goals: dict[str, float | None] = {
-        field: int(heap[name]) for name, field in _GOALS.items() if pd.notna(heap[name])
+        f"{field}{at_most}": int(heap[name])
+        for name, field in _GOALS.items()
+        if pd.notna(heap[name])
     }
     is_least = _is_unseen(moment, version) and kept < moment.idle_heap_bytes
     bound = "At least " if is_least else _up_to(moment)

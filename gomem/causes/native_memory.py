@@ -163,7 +163,7 @@ CAUSE = Cause(
     code="native-memory",
     mechanism="C code allocated this memory through malloc, or it is thread stacks. The Go runtime "
     "does not know about it: no MemStats field and no heap profile shows it, and GOMEMLIMIT does "
-    "not count it. malloc keeps freed memory in its arenas, up to eight per core, so some of it "
+    "not count it. malloc keeps freed memory in its arenas, up to eight per core, so some "
     "might be free.",
     remedy=sentences(_WHO_CALLS, _FREE_IT),
     references=("cmd/cgo", "mallopt(3)"),

@@ -136,16 +136,16 @@ def _benchmarks(comparison: Comparison) -> _Part | None:
         return None
     counts = measured["verdict"].value_counts()
     claims = [
-        f"{counts[verdict]} {verdict}"
-        for verdict in (BETTER, WORSE, "changed")
+        f"{counts[verdict]} {'is' if counts[verdict] == 1 else 'are'} {verdict}"
+        for verdict in (BETTER, WORSE)
         if verdict in counts
-    ]
+    ] + ([f"{counts['changed']} changed"] if "changed" in counts else [])
     rest = [
         f"{counts[verdict]} {words}"
         for verdict, words in (
             (SAME, f"changed by less than {format_fraction(comparison.least_change)}"),
             (NO_CLAIM, "may be noise"),
-            (TOO_FEW, "with too few runs"),
+            (TOO_FEW, f"{'has' if counts.get(TOO_FEW) == 1 else 'have'} too few runs"),
         )
         if verdict in counts
     ]

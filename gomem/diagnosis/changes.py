@@ -164,9 +164,10 @@ def change_words(
     if abs(change) < max(MIN_BYTES, MIN_SHARE * level):
         at = Bytes(first.total_bytes)
         within = _within(first, last, parts, moments)
-        since = " from the baseline" if before == IN_BASELINE else ""
-        same = "{} was unchanged{} at {}{}{}"
-        return text(same, QUANTITY_NAMES[quantity], since, at, peak, within).sentence()
+        same = "{} was unchanged at {}{}{}"
+        if before == IN_BASELINE:
+            same = "{} is unchanged from {} in the baseline{}{}"
+        return text(same, QUANTITY_NAMES[quantity], at, peak, within).sentence()
     sizes = Bytes(first.total_bytes), Bytes(last.total_bytes)
     verb = "grew" if change > 0 else "fell"
     from_to = text(

@@ -111,7 +111,7 @@ def _lines(known: Sequence[MomentFacts], groups: pd.DataFrame) -> _Lines:
     if any(not is_unknown(facts.time) for facts in known):
         lines.append(("time", [narrow_time_cell(facts.time) for facts in known]))
     if any(facts.skew.seconds is not None for facts in known):
-        lines.append(("read apart", [seconds_cell(facts.skew.seconds) for facts in known]))
+        lines.append(("time between reads", [seconds_cell(facts.skew.seconds) for facts in known]))
     return lines
 
 

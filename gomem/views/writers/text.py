@@ -33,6 +33,7 @@ NARROWEST = 40
 HEADING = 10  # characters of a number's heading, where a table is wider than the terminal
 SHORT = 20  # characters of a word that is never broken
 BETWEEN = 2  # spaces between two columns
+PLACED = 3  # words of a row that read as `file: line 9: what is wrong`; more are apart
 STYLES = {
     "critical": "bold red", "warning": "bold yellow", "info": "cyan", "good": "bold green",
     "neutral": "bold",
@@ -160,8 +161,10 @@ class _Writer:
     def _table(self, table: Table) -> None:
         if ">" not in table.sides:  # words alone would be squeezed in columns
             for row in table.rows:
+                apart = ": " if len(row) <= PLACED else " · "
+                where = apart.join(cell.text for cell in row[:-1])
                 quoted = [f"'{cell.note}'" for cell in row if cell.note]
-                self._wrapped(": ".join([*(cell.text for cell in row), *quoted]), hang=2)
+                self._wrapped(": ".join(filter(None, [where, row[-1].text, *quoted])), hang=2)
             return
         columns = slice(table.brief_columns)
         drawn = _rich_table(table, columns, self._console.width)
