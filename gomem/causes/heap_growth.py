@@ -138,7 +138,9 @@ def _evidence(live: LiveHeap, rise: Rise, case: Case) -> list[Evidence]:
         *known(path, "B/s", slopes),
         *known(path, "s", {"time watched": rise.seconds}),
         *known(path, "count", {"readings": rise.readings}),
-        Evidence(path, "growth seen in", ", ".join(SEEN_IN[kind] for kind in sorted(live.agreeing)), ""),
+        Evidence(
+            path, "growth seen in", ", ".join(SEEN_IN[kind] for kind in sorted(live.agreeing)), ""
+        ),
     ]
 
 
