@@ -43,10 +43,10 @@ def test_a_recorded_capture_is_found_by_its_name_and_a_path_by_itself(tmp_path, 
 
 def test_the_verdict_is_the_reports(log_alone):
     lines = verdict(log_alone).text.replace("\u00a0", " ").splitlines()
-    (command, words) = log_alone.verdict.next_step.parts
+    (words, command, _) = log_alone.verdict.next_step.parts
 
     assert lines[0].startswith(log_alone.verdict.headline.split(".")[0])
-    assert [f"Next: {command}", words.strip()] == [line.strip() for line in lines[-2:]]
+    assert [f"Next: {words.strip()}", command] == [line.strip() for line in lines[-2:]]
 
 
 def test_every_section_of_the_report_is_there_or_says_in_a_line_what_to_collect(log_alone):

@@ -113,13 +113,13 @@ def _stands_out(spike: Spike, limits: Thresholds) -> bool:
 
 
 _REMEDY = (
-    "{} shows who allocates it. Bound the input that {} reads (io.LimitReader, "
+    "See who allocates it: {}. Bound the input that {} reads (io.LimitReader, "
     "http.MaxBytesReader), stream it, or limit how many run at once. If the job needs its peak, "
     "leave room for it in the memory limit."
 )
 _TAKE_PROFILES = text(
-    "{} takes the heap profiles that name the allocator: the difference of two by alloc_space "
-    "shows it even after the memory is freed.",
+    "Take heap profiles, which name the allocator: {}. The difference of two by alloc_space shows "
+    "it even after the memory is freed.",
     CAPTURE,
 )
 _LEVEL = (
@@ -155,7 +155,7 @@ def _of_level(seen: Sighting, case: Case) -> Finding:
     more: tuple[Evidence, ...] = ()
     if seen.profiles is not None:
         path = case.facts.profiles.path(seen.profiles[1])
-        more = site_evidence(path, "more in {}", sites)
+        more = site_evidence(path, "growth in {}", sites)
     return CAUSE.finding(
         Severity.WARNING if is_exception and sure >= limits.possible_probability else Severity.INFO,
         text("{}{}", _what(seen), _where(seen, sites, limits)),

@@ -56,7 +56,7 @@ _UNMAP_IT = "Memory that is mapped and never unmapped stays until the process en
 CAUSE = Cause(
     code="anonymous-mapping",
     mechanism=_MECHANISM.format(or_malloc=_OR_MALLOC),
-    remedy=text("{} shows who maps while it grows. ", WHO_MAPS)
+    remedy=text("See who maps while it grows: {}. ", WHO_MAPS)
     + "Search the program and its dependencies for Mmap. "
     + _UNMAP_IT,
     references=("mmap(2)", "syscall.Mmap"),
@@ -115,5 +115,5 @@ def _next_step(callers: Sequence[Caller]) -> Text:
     """The callers, where a profile shows them; else how to see them."""
     if not callers:
         return Text(CAUSE.remedy)
-    shows = text("{} shows every caller.", top(callers[0].path, options="--peek '[mM]map'"))
+    shows = text("See every caller: {}.", top(callers[0].path, options="--peek '[mM]map'"))
     return sentences(shows, called_by(callers, "mmap"), _UNMAP_IT)

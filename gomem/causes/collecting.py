@@ -99,10 +99,9 @@ def too_few_collections(
     limits = case.thresholds
     needed = text("{}", Count(least or limits.enough_cycles))
     step = text(
-        "{} writes a longer log: let it run under load until it has {} such collections, or {} of "
-        "marking.",
-        TAKE_GC_LOG,
+        "Record a longer log, under load, until it has {} such collections, or {} of marking: {}.",
         needed,
         Seconds(limits.enough_cpu_seconds),
+        TAKE_GC_LOG,
     )
     return Lack(code, seen, had, needed, step, evidence)

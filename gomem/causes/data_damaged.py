@@ -30,7 +30,7 @@ def find(case: Case) -> list[Finding]:
     return [
         CAUSE.finding(
             Severity.WARNING,
-            text("Unreadable input: {} in {}; the numbers there are missing", places, files),
+            text("Unreadable input: {} in {}, left out of all totals", places, files),
             evidence=shown,
             next_step=CAUSE.remedy + _LOG_ELSEWHERE if is_torn else "",
         )
@@ -39,9 +39,9 @@ def find(case: Case) -> list[Finding]:
 
 CAUSE = Cause(
     code="data-damaged",
-    mechanism="A file is truncated or corrupt, or has lines that its format does not explain. "
-    "The report uses what could be read; what could not is in none of its sums.",
-    remedy="Copy or record these files again, each with a single read.",
+    mechanism="A file is truncated or corrupt, or has lines that are not valid in its format. "
+    "Totals include only what could be read.",
+    remedy="Copy or record these files again; read each file of /proc at once.",
     references=(),
     rule=find,
 )

@@ -19,7 +19,7 @@ SHOWN = 10  # moments named as evidence
 # it, and what that takes.
 _WANTED = (
     ("smaps", "mappings", "RSS", SMAPS, ""),
-    ("MemStats", "memstats", "Go heap", MEMSTATS, " (import expvar)"),
+    ("MemStats", "memstats", "Go heap", MEMSTATS, " (the program must import expvar)"),
 )
 
 
@@ -45,7 +45,7 @@ class _Missing:
     @property
     def step(self) -> Text:
         """How to get it."""
-        return text("{} collects {}{}.", self.command, self.name, self.takes)
+        return text("Collect {}{}: {}.", self.name, self.takes, self.command)
 
     @property
     def evidence(self) -> Evidence:
@@ -73,7 +73,7 @@ CAUSE = Cause(
     mechanism="smaps says where RSS is, MemStats what the Go heap holds. Breaking RSS down takes "
     "both, read at the same time.",
     remedy=text(
-        "{} collects both at once. By hand: {}; then at once {}.",
+        "Collect both at once: {}. By hand: {}, then at once: {}.",
         CAPTURE_ONCE,
         TAKE_SMAPS,
         Command(MEMSTATS.command()),

@@ -38,7 +38,7 @@ CAUSE = Cause(
     "between the two files are not memory. RSS is right, and so are the parts that smaps alone "
     "gives.",
     remedy=text(
-        "{} reads both at once. By hand: {}.",
+        "Read both at once: {}. By hand: {}.",
         CAPTURE_ONCE,
         Command(f"{MEMSTATS.command()}; {SMAPS.command()}"),
     ),

@@ -43,7 +43,7 @@ CAUSE = Cause(
     "clean pages count in RSS, but the kernel reclaims them when memory is short. Shared memory "
     "(memfd, /dev/shm) and written private pages stay, and a container's limit counts them.",
     remedy=text(
-        "{} splits RSS: compare RssAnon, not RSS, with the heap. {}",
+        "Compare RssAnon, not RSS, with the heap: {}. {}",
         Command("grep ^Rss /proc/PID/status"),
         _MAP_LESS,
     ),
@@ -54,7 +54,7 @@ CAUSE = Cause(
     past="mapped files and shared memory",
 )
 _PILE_UP = (
-    "{} shows who maps. Mappings of files went from {} to {}: check that each is unmapped after "
+    "See who maps: {}. Mappings of files went from {} to {}: check that each is unmapped after "
     "use, or map each file once and share it."
 )
 _CLEAN = (

@@ -53,7 +53,7 @@ CAUSE = Cause(
     "has run and a later collection frees it. A single goroutine runs all finalizers in turn, so "
     "a finalizer that blocks or is slow holds up all others.",
     remedy=text(
-        "{} shows where the finalizer waits. Let it only hand its work to another goroutine, "
+        "See where the finalizer waits: {}. Let it only hand its work to another goroutine, "
         "without waiting. Close explicitly (defer x.Close()) and keep the finalizer as a safety "
         "net. From Go 1.26 on, watch /gc/finalizers/queued:finalizers less executed.",
         TAKE_STACKS,

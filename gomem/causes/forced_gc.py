@@ -90,7 +90,7 @@ CAUSE = Cause(
     "collect at once, whether or not there is garbage, and the caller waits until the heap is "
     "swept. Up to Go 1.8 the world stays stopped until the end.",
     remedy=text(
-        "{} shows who calls runtime.GC or debug.FreeOSMemory. Also look for scrapers that fetch "
+        "See who calls runtime.GC or debug.FreeOSMemory: {}. Also look for scrapers that fetch "
         "profiles with gc=1. {}",
         TAKE_CPU_PROFILE,
         _INSTEAD,
@@ -152,7 +152,7 @@ def _finding(
     if callers:
         first = callers[0]
         calls = text("{} calls {}()", Function(first.function), Function(first.called))
-        shows = text("{} shows the callers.", top(first.path, options=_PEEK))
+        shows = text("See the callers: {}.", top(first.path, options=_PEEK))
         step = sentences(shows, called_by(callers), _INSTEAD)
     return CAUSE.finding(
         Severity.WARNING if is_dear else Severity.INFO,

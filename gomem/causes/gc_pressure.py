@@ -69,7 +69,7 @@ def lack(case: Case) -> Lack | None:
     )
 
 
-_REMEDY = "{} shows who allocates. {} (reuse buffers, sync.Pool, preallocate). {}"
+_REMEDY = "See who allocates: {}. {} (reuse buffers, sync.Pool, preallocate). {}"
 _ALLOCATED = "--sample-type alloc_space --cum"
 _TAKE_ALLOCS = Command(f"curl -s {PPROF}/allocs > allocs.pb.gz")
 _LESS = "Allocate less there"
@@ -77,9 +77,9 @@ _LESS = "Allocate less there"
 
 def _more_room(room_bytes: float = 0.0) -> Text:
     """A larger GOGC; as many more bytes of heap halve the collections."""
-    halves = text(": {} more heap halves the collections", Bytes(room_bytes))
+    halves = text(" ({} more heap halves the collections)", Bytes(room_bytes))
     more = halves if room_bytes > 0 else Text()
-    return text("Or give the GC more room: {}, bounded by GOMEMLIMIT{}.", Command("GOGC=200"), more)
+    return text("Or give the GC more room, bounded by GOMEMLIMIT{}: {}.", more, Command("GOGC=200"))
 
 
 CAUSE = Cause(

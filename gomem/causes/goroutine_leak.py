@@ -71,8 +71,8 @@ CAUSE = Cause(
     "collected. It retains its stack (2 to 8 KiB, or what it has grown to) and everything the "
     "stack refers to. Since Go 1.18 stacks also raise the heap goal, so collections come later.",
     remedy=text(
-        "{} shows where they wait. Look at the stack with the most goroutines: who should have "
-        "closed the channel, cancelled the context, or read the answer? From Go 1.27 on, the "
+        "See where they wait: {}. Look at the stack with the most goroutines: which side should "
+        "have closed the channel, cancelled the context, or read the answer? From Go 1.27 on, the "
         "goroutineleak profile names those that can never run again.",
         TAKE_GOROUTINES,
     ),
@@ -84,7 +84,7 @@ CAUSE = Cause(
     needed_moments=3,
 )
 _DECIDE = text(
-    "{} shows whether they grow: a number that stays is a design, a number that only grows is a "
+    "See whether they grow: {}. A number that stays is a design, a number that only grows is a "
     "leak.",
     CAPTURE,
 )
@@ -199,7 +199,7 @@ def _stacks_of_part(goroutines: int, facts: MomentFacts | None) -> float:
 
 def _held(size: float, heap: float) -> Text:
     """What they hold: at least their stacks, at most all the heap that grew as well."""
-    return text("they hold {} {}", "up to" if heap else "at least", Bytes(round(size)))
+    return text("they retain {} {}", "up to" if heap else "at least", Bytes(round(size)))
 
 
 def _next_step(case: Case, path: str) -> Text:
@@ -214,13 +214,13 @@ def _stacks_step(path: str, waiting: Waiting, who_calls: str = "") -> Text:
     """Where the stacks are that wait, and what to ask of them."""
     is_profile = path.endswith((".gz", ".pprof"))
     stacks = with_files("gomem top {} --traces" if is_profile else "less {}", path)
-    shows = text("{} shows the stacks in {}.", stacks, Function(waiting.function))
+    shows = text("See the stacks in {}: {}.", Function(waiting.function), stacks)
     return sentences(shows, who_calls, _WHO)
 
 
 _WHO = (
-    "Who should have closed the channel, cancelled the context, answered, or closed the body or "
-    "the rows? Give each wait a way out: a context, a timeout, a select with done."
+    "Which side should have closed the channel, cancelled the context, replied, or closed the "
+    "response body or sql.Rows? Give each wait a way out: a context, a timeout, a select with done."
 )
 
 
@@ -323,7 +323,7 @@ def _of_one_dump(case: Case) -> list[Finding]:
         CAUSE.finding(
             Severity.WARNING if suspicion.is_told else Severity.INFO,
             text(
-                "Goroutine leak: {} of {} {}{}; they hold up to {}",
+                "Goroutine leak: {} of {} {}{}; they retain up to {}",
                 Count(there),
                 Count(dump.goroutines),
                 suspicion.words,

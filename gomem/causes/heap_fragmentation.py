@@ -35,8 +35,8 @@ def find(case: Case) -> list[Finding]:
 
 
 _REMEDY = (
-    "{} shows the surviving objects. Allocate the long-lived ones together, copy them after the "
-    "peak, or keep them in one large slice. New objects of the same size reuse the slots."
+    "See which objects survive: {}. Allocate the long-lived ones together, copy them after the "
+    "peak, or keep them in one large slice. New objects of the same size class reuse the slots."
 )
 CAUSE = Cause(
     code="heap-fragmentation",

@@ -70,17 +70,18 @@ def lack(case: Case) -> Lack | None:
     )
 
 
-WATCH = text("{} watches for longer: a filling cache looks like a leak until it is full.", CAPTURE)
+SEEN_IN = {"log": "GC log", "marks": "live heap after each GC", "profiles": "heap profiles"}
+WATCH = text("Watch longer, as a filling cache looks like a leak until it is full: {}.", CAPTURE)
 NAME_IT = text(
-    "{} takes the heap profiles that name the allocator; then compare the last with the first: {}.",
+    "Take heap profiles, which name the allocator: {}. Then compare the last with the first: {}.",
     CAPTURE,
     Command("gomem top LAST --base FIRST --cum"),
 )
 CAUSE = Cause(
     code=CODE,
-    mechanism="A collection marks what is reachable; GOGC only decides how much garbage gathers on "
-    "top. So the marked heap is what the program retains. It rises in a line to the end of the "
-    "watch: something is not released, or a cache has not filled yet.",
+    mechanism="A collection marks what is reachable; GOGC only decides how much garbage may "
+    "accumulate on top. So the marked heap is what the program retains. It grew linearly until the "
+    "capture ended: either something is never released, or a cache is still filling.",
     remedy=NAME_IT,
     references=("golang.org/doc/gc-guide", "net/http/pprof"),
     bears_on=("growth", "allocations"),
@@ -116,7 +117,7 @@ _GOROUTINE_MECHANISM = (
 
 def _title(rise: Rise, sites: tuple[Site, ...], case: Case) -> Text:
     grows = text(
-        "Leak or filling cache: the live heap grows by {}, to {}",
+        "Leak or cache still filling: the live heap grows by {} and has reached {}",
         Rate(rise.slope),
         Bytes(round(rise.last)),
     )
@@ -124,7 +125,7 @@ def _title(rise: Rise, sites: tuple[Site, ...], case: Case) -> Text:
         return grows
     share = share_words(sites[0].share, case.thresholds)
     if case.facts.profiles.growth_holders is None:
-        return text("{}; {} of what is in use is from {}", grows, share, sites[0].words)
+        return text("{}; {} of live objects are from {}", grows, share, sites[0].words)
     return text("{}, {} from {}", grows, share, sites[0].words)
 
 
@@ -136,7 +137,9 @@ def _evidence(live: LiveHeap, rise: Rise, case: Case) -> list[Evidence]:
         *known(path, "B/s", slopes),
         *known(path, "s", {"time watched": rise.seconds}),
         *known(path, "count", {"readings": rise.readings}),
-        Evidence(path, "kinds of evidence", ", ".join(sorted(live.agreeing)), ""),
+        Evidence(
+            path, "growth seen in", ", ".join(SEEN_IN[kind] for kind in sorted(live.agreeing)), ""
+        ),
     ]
 
 
@@ -156,7 +159,7 @@ def _last_profile(case: Case) -> str | None:
 
 def _site_evidence(sites: tuple[Site, ...], case: Case) -> tuple[Evidence, ...]:
     profiles = case.facts.profiles
-    of = "inuse_space of {}" if profiles.growth_holders is None else "inuse_space, more in {}"
+    of = "inuse_space of {}" if profiles.growth_holders is None else "inuse_space growth in {}"
     return site_evidence(profiles.path(profiles.grown_moment or ""), of, sites)
 
 
@@ -164,7 +167,7 @@ def _next_step(rise: Rise, case: Case) -> Text:
     paths = list(case.facts.profiles.paths.values())
     if not paths[1:]:
         return NAME_IT
-    see = text("{} shows the callers of what grew.", top(paths[-1], paths[0]))
+    see = text("See which callers allocate the growth: {}.", top(paths[-1], paths[0]))
     is_short = rise.seconds < case.thresholds.growth_sure_seconds
     return sentences(see, WATCH if is_short else "")
 
@@ -183,7 +186,7 @@ def _of_arenas(case: Case) -> list[Finding]:
         CAUSE.finding(
             Severity.INFO,
             text(
-                "The resident Go heap grows by {}, to {}; no file says how much is in use",
+                "The resident Go heap grows by {} and has reached {}; no file says what is live",
                 Rate(rise.slope),
                 Bytes(round(rise.last)),
             ),
@@ -197,7 +200,7 @@ def _of_arenas(case: Case) -> list[Finding]:
 
 
 _TAKE_MEMSTATS = text(
-    "{} adds MemStats and heap profiles, which separate live heap from idle heap and name the "
-    "allocator.",
+    "Add MemStats and heap profiles, which separate live heap from idle heap and name the "
+    "allocator: {}.",
     CAPTURE,
 )

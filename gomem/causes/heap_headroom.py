@@ -44,21 +44,21 @@ def find(case: Case) -> list[Finding]:
 
 
 _REMEDY = (
-    "{} instead of the default 100 halves this room, for twice as many collections. If a limit "
+    "Halve this headroom at twice as many collections (the default is GOGC=100): {}. If a limit "
     "must hold, set GOMEMLIMIT and leave GOGC alone."
 )
-_WHAT_IF = "{} shows what less GOGC would cost in CPU. " + _REMEDY
+_WHAT_IF = "See what a lower GOGC would cost in CPU: {}. " + _REMEDY
 CAUSE = Cause(
     code="heap-headroom",
     mechanism="GOGC sets how far the heap can grow over the live heap before the next collection: "
-    "100, the default, doubles it. The room in between is free, or holds what was allocated since "
-    "the last GC, mostly garbage.",
+    "100, the default, doubles it. The headroom in between is free, or holds what was allocated "
+    "since the last GC, mostly garbage.",
     remedy=text(_REMEDY, Command("GOGC=50")),
     references=("golang.org/doc/gc-guide#GOGC", "runtime/debug.SetGCPercent"),
     bears_on=("what-if",),
     rule=find,
     claims=frozenset({GARBAGE, FREE}),
-    past="room above the live heap",
+    past="GC headroom",
 )
 
 
@@ -80,11 +80,11 @@ def _by_log(case: Case) -> Finding | None:
     sizes = {"headroom_p50_bytes": room, "heap_live_p50_bytes": live}
     return CAUSE.finding(
         Severity.INFO,
-        text("Room for garbage: {} above {} live", size, Bytes(live)),
+        text("GC headroom: {} over a median live heap of {}", size, Bytes(live)),
         size=room,
         evidence=(
             *known(log.path, "B", sizes),
-            *known(log.path, "ratio", {"goal over live heap, less 1": usual.headroom_fraction}),
+            *known(log.path, "fraction", {"headroom / live heap": usual.headroom_fraction}),
         ),
         next_step=text(_WHAT_IF, with_files("gomem what-if {}", log.path), Command("GOGC=50")),
         confidence="certain" if usual.is_steady else "likely",
@@ -134,14 +134,14 @@ def _above(moment: MomentFacts, live: float, case: Case, *, by_profiles: bool) -
     if not _is_much(room, rss, case):
         return None
     title = text(
-        "Room for garbage: {} above {} live; a heap profile shows only the live part",
+        "GC headroom: {} on top of {} live; a heap profile shows only the live part",
         of_rss(room, rss),
         Bytes(round(live)),
     )
     cited = known(moment.path("metrics"), "B", {LIVE: live})
     if by_profiles:
         title = text(
-            "Room for garbage: at least {} above the {} that heap profiles have in use",
+            "GC headroom: at least {} on top of the {} of live objects in heap profiles",
             of_rss(room, rss),
             Bytes(round(live)),
         )
@@ -165,7 +165,7 @@ def _of_idle(moment: MomentFacts, case: Case) -> Finding | None:
         return None
     assert moment.goal is not None  # or nothing would be kept for it
     title = text(
-        "Room for garbage: {} {} of idle heap, kept for a heap goal of {}",
+        "GC headroom: {} {} of idle heap, kept for a heap goal of {}",
         "up to" if moment.hides_untouched else "at least",
         of_rss(idle, rss),
         Bytes(moment.goal.size_bytes),

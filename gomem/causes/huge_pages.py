@@ -38,7 +38,7 @@ CAUSE = Cause(
     "again (max_ptes_none). Up to Go 1.20 the runtime asked for huge pages where it reused "
     "released memory.",
     remedy=text(
-        "{} shows the kernel's setting. With `always`, set khugepaged/max_ptes_none to 0, choose "
+        "See the kernel's setting: {}. With `always`, set khugepaged/max_ptes_none to 0, choose "
         "`madvise`, or run with GODEBUG=disablethp=1 (Go 1.21.6). Then compare RSS and latency.",
         _SETTING,
     ),
@@ -54,7 +54,7 @@ _FOREIGN = (
     "says how much of them was written."
 )
 _ASK_NO_MORE = text(
-    "{} shows the kernel's setting. If the program keeps far less in these mappings than is "
+    "See the kernel's setting: {}. If the program keeps far less in these mappings than is "
     "resident, call madvise(MADV_NOHUGEPAGE) there, or choose `madvise` instead of `always`.",
     _SETTING,
 )

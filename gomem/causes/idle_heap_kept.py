@@ -101,16 +101,16 @@ _LOWER = (
 CAUSE = Cause(
     code="idle-heap-kept",
     mechanism=_KEPT
-    + "The runtime keeps about 1.1 × NextGC of them, or 0.95 × GOMEMLIMIT if that is less; this is "
-    "what lies above. A background scavenger (Go 1.13) releases it after the second collection, "
-    "with about 1 % of a CPU. Seconds after a drop this is normal; for minutes it means that the "
-    "program hardly collects, or that its free pages are scattered.",
-    remedy=text("{} shows whether it stays. {}", _WATCH, _LOWER),
+    + "The runtime retains a heap of about 1.1 × NextGC, or 0.95 × GOMEMLIMIT if that is lower; "
+    "this finding is the excess. Since Go 1.13 a background scavenger releases the excess from the "
+    "second GC on, with about 1 % of a CPU. For seconds after a drop this is normal. If it lasts "
+    "minutes, the program hardly collects, or its free pages are scattered.",
+    remedy=text("See whether it stays: {}. {}", _WATCH, _LOWER),
     references=("golang/go#30333", "golang/go#16930", "runtime/debug.FreeOSMemory"),
     bears_on=("scavenger",),
     rule=find,
     claims=frozenset({FREE}),
-    past="idle heap",
+    past="excess idle heap",
 )
 
 
@@ -139,8 +139,11 @@ def kept_bytes(moment: MomentFacts, version: GoVersion) -> int:
 def _finding(moment: MomentFacts, kept: int, lasts: bool, version: GoVersion) -> Finding:
     assert moment.heap is not None
     heap, is_old = moment.heap, not version.possibly(Fact.BACKGROUND_SCAVENGER)
+    at_most = ", at most" if heap.get("paced_by") == "steady" else ""
     goals: dict[str, float | None] = {
-        field: int(heap[name]) for name, field in _GOALS.items() if pd.notna(heap[name])
+        f"{field}{at_most}": int(heap[name])
+        for name, field in _GOALS.items()
+        if pd.notna(heap[name])
     }
     is_least = _is_unseen(moment, version) and kept < moment.idle_heap_bytes
     bound = "At least " if is_least else _up_to(moment)
@@ -274,7 +277,7 @@ def _unused(moment: MomentFacts, case: Case) -> Finding | None:
         "program hardly allocates, so that can take long. The goal is GOGC percent above the live "
         "heap of the last collection; an idle program collects every two minutes.",
         next_step=text(
-            "{} halves the goal. Or call debug.FreeOSMemory after the peak and compare.",
+            "Halve the goal: {}. Or call debug.FreeOSMemory after the peak and compare.",
             Command("GOGC=50"),
         ),
         confidence=_confidence(moment),

@@ -46,6 +46,7 @@ COUNTED = {
     "shmem": "shared memory",
     "kernel": "kernel memory",
     "sock": "socket buffers",
+    REST: "memory that no counter names (rest)",
 }
 
 
@@ -77,7 +78,9 @@ CAUSE = Cause(
     "reclaimed. Page cache goes first; anonymous memory, shared memory and sockets stay. Go does "
     "not read the cgroup: without GOMEMLIMIT the heap grows to twice the live heap, wherever the "
     "limit is.",
-    remedy=text("{} adds MemStats and smaps; then gomem can work out a GOMEMLIMIT.", CAPTURE_ONCE),
+    remedy=text(
+        "Add MemStats and smaps, so that gomem can work out a GOMEMLIMIT: {}.", CAPTURE_ONCE
+    ),
     references=("kernel: cgroup-v2, memory.max", "Go GC guide: memory limit"),
     bears_on=("limits",),
     rule=find,

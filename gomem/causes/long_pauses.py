@@ -117,29 +117,28 @@ class _Stops:
 
 
 _AT_FIRST = (
-    " The longest is a first stop, sweep termination: all Ps wait until the last has stopped. "
-    "Before Go 1.14 a loop without a call could not be stopped; since then the usual reason is a P "
-    "that the kernel does not schedule."
+    " The longest stop here was sweep termination, which lasts until the last P has stopped. "
+    "Before Go 1.14 a loop without a call could not be preempted; since then the usual reason is a "
+    "P that the kernel does not schedule."
 )
 _AT_LAST = (
-    " The longest is a last stop, mark termination, which has little to do. The usual reason is a "
+    " The longest stop here was mark termination, which has little to do. The usual reason is a "
     "missing CPU: throttling, or more Ps than CPUs."
 )
 _IN_STOPS = "share of the time in long stops"
 _SOME = (
-    " Most stops are short, so the program can be stopped: the long ones waited for a CPU, as did "
-    "everything else, or, up to Go 1.13, for an occasional loop without a call."
+    " Most stops are short, so preemption works: most likely the long ones waited for a CPU, as "
+    "did everything else."
 )
 _FORCED = " This collection was forced, and up to Go 1.8 a forced collection marks in a stop."
 CAUSE = Cause(
     code="long-pauses",
-    mechanism="A collection stops the world twice, for a few steps on every P: since Go 1.8 that "
-    "is far below a millisecond. A longer stop waits for a goroutine that cannot be stopped, or "
-    "for a CPU.",
+    mechanism="Each GC stops the world twice, briefly: well under a millisecond since Go 1.8. A "
+    "longer stop waits for a goroutine that cannot be preempted, or for a CPU.",
     remedy=text(
-        "{} shows whether the container is throttled. Check also whether it has fewer CPUs than "
-        "GOMAXPROCS, and what else runs on the machine. If not, record an execution trace of such "
-        "a stop and see which P it waits for.",
+        "See whether the container is throttled: {}. Check also whether it has fewer CPUs than "
+        "GOMAXPROCS, and what else runs on the machine. If none of these explains it, record an "
+        "execution trace of such a stop and see which P it waits for.",
         Command("grep throttled /sys/fs/cgroup/cpu.stat"),
     ),
     references=("golang.org/doc/gc-guide#Latency", "golang/go#10958", "runtime/trace"),
@@ -173,7 +172,7 @@ def _finding(stops: _Stops, evidence: tuple[Evidence, ...], why: str = "") -> Fi
     return CAUSE.finding(
         Severity.WARNING if stops.are_noticed else Severity.INFO,
         text(
-            "Long GC pauses: up to {}, long in {} of {}",
+            "Long GC pauses: up to {}, in {} of {}",
             Seconds(stops.stopped.max or 0.0),
             Count(stops.long),
             Count(len(stops.stopped), "collection"),

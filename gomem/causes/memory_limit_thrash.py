@@ -60,15 +60,15 @@ def lack(case: Case) -> Lack | None:
 
 
 _REMEDY = (
-    "{} shows what is live: shrink that, or raise GOMEMLIMIT (and the container's limit above it). "
+    "See what is live: {}. Shrink it, or raise GOMEMLIMIT and keep the container's limit above it. "
     "A limit well above the live heap costs nothing."
 )
 CAUSE = Cause(
     code="memory-limit-thrash",
-    mechanism="Under GOMEMLIMIT the heap goal is what the limit leaves after everything else that "
-    "Go has mapped, and at least the live heap. Near the limit there is no room to allocate: when "
-    "a collection ends, the next begins. A limiter holds the GC to about half of the CPU, and then "
-    "the limit is exceeded.",
+    mechanism="Under GOMEMLIMIT the heap goal is the limit minus all other memory that Go has "
+    "mapped, but never below the live heap. Near the limit there is no room to allocate: when a "
+    "collection ends, the next begins. The runtime caps the GC at about half of the CPU; beyond "
+    "that, memory grows past GOMEMLIMIT.",
     remedy=text(_REMEDY, TAKE_HEAP_PROFILE),
     references=("golang.org/doc/gc-guide#Memory_limit", "golang/go#48409", "golang/go#58106"),
     bears_on=("collector", "limits"),
@@ -122,7 +122,9 @@ def _by_log(case: Case, log: CollectorFacts) -> Finding:
             *known(log.path, "B", sizes),
             *known(log.path, "s", {"interval_p50_seconds": interval}),
             *known(log.path, "fraction", {"marking_cpu_fraction": cpu}),
-            *known(log.path, "count", {"goals that no GOGC makes": log.triggers.beyond_any}),
+            *known(
+                log.path, "count", {"heap goals that no GOGC explains": log.triggers.beyond_any}
+            ),
             Evidence(log.path, "GOGC known from", str(log.triggers.gogc["known_from"].iloc[0]), ""),
         ),
         next_step=text(_REMEDY, top_of_last(case)),

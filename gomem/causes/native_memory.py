@@ -149,22 +149,22 @@ def _of(grows: Growth | None, path: str) -> tuple[Evidence, ...]:
 
 
 _TAKE_SMAPS = text(
-    "{} separates malloc's heaps and thread stacks from the program's own mappings. If the program "
-    "uses cgo, check that each C.malloc and C.CString has its C.free.",
+    "Separate malloc's heaps and thread stacks from the program's own mappings: {}. If the program "
+    "uses cgo, check that every C.malloc and C.CString is freed.",
     TAKE_SMAPS,
 )
-_WHO_CALLS = text("{} shows who calls C.", TAKE_CPU_PROFILE)
+_WHO_CALLS = text("Record a CPU profile, then look for callers of C in it: {}.", TAKE_CPU_PROFILE)
 _FREE_IT = (
-    "Check that each C.malloc and C.CString has its C.free, and each open its close; jemalloc, "
-    "heaptrack or massif profile C. If malloc itself keeps the memory, try MALLOC_ARENA_MAX=2; if "
-    "there are many threads, look at what blocks in cgo calls."
+    "Check that every C.malloc and C.CString is freed and every open is closed. To profile C "
+    "allocations, use jemalloc, heaptrack or massif. If malloc itself keeps the memory, try "
+    "MALLOC_ARENA_MAX=2; if there are many threads, look at what blocks in cgo calls."
 )
 CAUSE = Cause(
     code="native-memory",
-    mechanism="C code allocates this memory through malloc, or it is the stack of a thread. Go's "
-    "runtime does not know it: no MemStats field and no heap profile shows it, and GOMEMLIMIT "
-    "does not count it. malloc keeps freed memory in its arenas, up to eight per core, so some can "
-    "be free.",
+    mechanism="C code allocated this memory through malloc, or it is thread stacks. The Go runtime "
+    "does not know about it: no MemStats field and no heap profile shows it, and GOMEMLIMIT does "
+    "not count it. malloc keeps freed memory in its arenas, up to eight per core, so some "
+    "might be free.",
     remedy=sentences(_WHO_CALLS, _FREE_IT),
     references=("cmd/cgo", "mallopt(3)"),
     bears_on=("mappings",),
@@ -248,7 +248,7 @@ def _next_step(callers: Sequence[Caller], came_with: str) -> Text:
     """Who calls C, as far as a profile shows it, and the goroutines that grow with it."""
     if not callers:
         return sentences(_WHO_CALLS, came_with, _FREE_IT)
-    shows = text("{} shows the callers.", top(callers[0].path, options="--peek cgocall"))
+    shows = text("See the callers: {}.", top(callers[0].path, options="--peek cgocall"))
     return sentences(shows, called_by(callers, "C"), came_with, _FREE_IT)
 
 

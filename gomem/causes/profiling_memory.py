@@ -63,7 +63,7 @@ CAUSE = Cause(
     "the table for as long as the program runs. Since Go 1.23 a stack has up to 128 frames, before "
     "32.",
     remedy=text(
-        "{} keeps stacks short, so that more of them are equal (Go 1.23 and later). Turn off those "
+        "Keep stacks short, so that more of them are equal (Go 1.23 and later): {}. Turn off those "
         "that are not read: runtime.SetBlockProfileRate(0), runtime.SetMutexProfileFraction(0), or "
         "runtime.MemProfileRate = 0 as the first thing in main. Only a restart frees the table.",
         Command("GODEBUG=profstackdepth=32 ./PROGRAM"),

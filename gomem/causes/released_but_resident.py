@@ -31,7 +31,7 @@ def find(case: Case) -> list[Finding]:
 
 _NO_LEAK = "Or alert on RSS less LazyFree, or on the working set. It is not a leak."
 _SETTING = Command("GODEBUG=madvdontneed=1")
-_REMEDY = text("{} (the default since Go 1.16) makes RSS drop at once. {}", _SETTING, _NO_LEAK)
+_REMEDY = text("Make RSS drop at once with the default since Go 1.16: {}. {}", _SETTING, _NO_LEAK)
 CAUSE = Cause(
     code="released-but-resident",
     mechanism="The runtime released the memory with MADV_FREE: the default of Go 1.12 to 1.15, and "
@@ -45,9 +45,7 @@ CAUSE = Cause(
     claims=frozenset({FREE}),
     past="released memory that still counted in RSS",
 )
-_MOVE_ON = text(
-    "{} makes RSS drop at once; it is the default from Go 1.16 on. {}", _SETTING, _NO_LEAK
-)
+_MOVE_ON = text("Make RSS drop at once, as by default from Go 1.16 on: {}. {}", _SETTING, _NO_LEAK)
 _DROP_THE_SETTING = (
     "Remove madvdontneed=0 from GODEBUG: the default since Go 1.16 makes RSS drop at once. "
     f"{_NO_LEAK}"

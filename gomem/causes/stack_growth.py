@@ -47,7 +47,7 @@ CAUSE = Cause(
     "collection halves it when less than a quarter is in use. No heap profile shows stacks; since "
     "Go 1.18 they raise the heap goal.",
     remedy=text(
-        "{} shows the deep stacks. Bound the recursion, or keep large arrays off the stack.",
+        "Find the deep stacks: {}. Bound the recursion, or keep large arrays off the stack.",
         TAKE_STACKS,
     ),
     references=("golang/go#44167", "runtime/debug.SetMaxStack"),
@@ -61,10 +61,10 @@ _UNCOUNTED = (
     "heap profile shows stacks; since Go 1.18 they raise the heap goal."
 )
 _BOUND_IT = (
-    "{} shows the stack. Bound the recursion, or iterate over a list instead; keep large arrays "
+    "Look at the stack: {}. Bound the recursion, or iterate over a list instead; keep large arrays "
     "off the stack."
 )
-_COUNT_THEM = text("{} counts the goroutines and shows where they wait.", TAKE_GOROUTINES)
+_COUNT_THEM = text("Count the goroutines and see where they wait: {}.", TAKE_GOROUTINES)
 
 
 def stack_bytes(moment: MomentFacts, case: Case) -> int:

@@ -75,7 +75,7 @@ CAUSE = Cause(
     "their thread, leave a thread each, with its C stack and kernel memory. Go crashes at 10 000 "
     "threads (debug.SetMaxThreads).",
     remedy=text(
-        "{} shows the goroutines in a system call or locked to a thread. Limit how many calls into "
+        "Find the goroutines in a system call or locked to a thread: {}. Limit how many calls into "
         "C run at once, give each a timeout, and pair runtime.LockOSThread with UnlockOSThread.",
         TAKE_STACKS,
     ),

@@ -45,8 +45,8 @@ CAUSE = Cause(
     "the kernel has just supplied zero pages. So pages that the program never writes become "
     "resident. No runtime counter changes: residency changed, not allocation.",
     remedy=text(
-        "{} (or Go 1.25) fixes the regression; compare RSS. If it stays, the program does write "
-        "this memory: then allocate less.",
+        "Upgrade to Go 1.24.6 or 1.25, which fix the regression, and compare RSS: {}. If RSS is "
+        "still high, the program really writes this memory: allocate less.",
         _UPGRADE,
     ),
     references=("golang/go#72991", "golang/go#73800", "fixed in Go 1.24.6 and 1.25"),
@@ -55,9 +55,9 @@ CAUSE = Cause(
     past="large allocations, written or not",
 )
 _COMPARE = text(
-    "{} builds without the regression: capture that under the same load and compare with "
-    "--baseline. If less is resident, stay on that build. If not, the program writes this memory: "
-    "then allocate less.",
+    "Build without the regression, capture that build under the same load and compare with "
+    "--baseline: {}. If less is resident, stay on that build. If not, the program writes this "
+    "memory: allocate less.",
     Command("GOTOOLCHAIN=go1.24.6 go build"),
 )
 _NAME_THE_RELEASE = "Name the release with --go-version: only Go 1.24.0 to 1.24.5 do this."

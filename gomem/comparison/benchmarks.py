@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from gomem.comparison.samples import Comparison
     from gomem.inputs.gobench.table import Bench
 
-DRIFT = "times also differ by what the machine did meanwhile, unless before and after took turns"
+DRIFT = "timings also vary with the machine's load, unless runs before and after alternated"
 
 
 def compare_bench(

@@ -47,7 +47,7 @@ if TYPE_CHECKING:
     from gomem.diagnosis.diagnosis import Diagnosis
 
 ONE_RUN = (
-    "One run per side cannot separate a change of memory or GC from noise; use "
+    "One run per side is not enough to tell a memory or GC change from noise; use "
     f"{MIN_VALUES} or more."
 )
 
@@ -136,16 +136,16 @@ def _benchmarks(comparison: Comparison) -> _Part | None:
         return None
     counts = measured["verdict"].value_counts()
     claims = [
-        f"{counts[verdict]} {verdict}"
-        for verdict in (BETTER, WORSE, "changed")
+        f"{counts[verdict]} {'is' if counts[verdict] == 1 else 'are'} {verdict}"
+        for verdict in (BETTER, WORSE)
         if verdict in counts
-    ]
+    ] + ([f"{counts['changed']} changed"] if "changed" in counts else [])
     rest = [
         f"{counts[verdict]} {words}"
         for verdict, words in (
             (SAME, f"changed by less than {format_fraction(comparison.least_change)}"),
             (NO_CLAIM, "may be noise"),
-            (TOO_FEW, "with too few runs"),
+            (TOO_FEW, f"{'has' if counts.get(TOO_FEW) == 1 else 'have'} too few runs"),
         )
         if verdict in counts
     ]
@@ -156,7 +156,7 @@ def _benchmarks(comparison: Comparison) -> _Part | None:
         if verdict in counts and _is_no_chance(measured, verdict)
     ]
     by_chance = "" if verdicts or not claims else ", no more than expected by chance"
-    sentence = f"{len(measured)} {noun}: {', '.join([*claims, *rest])}{by_chance}"
+    sentence = f"Of {len(measured)} {noun}, {', '.join([*claims, *rest])}{by_chance}"
     unsure = [TOO_FEW] if TOO_FEW in counts or by_chance else []
     return together([*verdicts, *unsure]), f"{sentence}{_largest(comparison)}."
 
@@ -177,7 +177,7 @@ def _largest(comparison: Comparison) -> str:
     if row is None:
         return ""
     change = format_relative(row["change"], brief=True)
-    return f"; the largest change is {row['name']}, {row['unit']}, {change}"
+    return f"; the largest change is {row['name']} {row['unit']}, {change}"
 
 
 def _margin(comparison: Comparison) -> list[str]:

@@ -329,7 +329,11 @@ class _Sample:
             yield f"only {'before' if counts[0] else 'after'}"
         elif not self.can_tell:
             many = "one value" if counts == (1, 1) else "too few values"
-            yield (f"{many} per side cannot separate a change from noise; use {MIN_VALUES} or more")
+            few = "is" if counts == (1, 1) else "are"
+            yield (
+                f"{many} per side {few} not enough to tell a change from noise; use {MIN_VALUES} "
+                "or more"
+            )
         elif p_adjusted is not None and p_value is not None and p_value <= ALPHA < p_adjusted:
             yield FAMILY_NOTE.format(family)
         elif min(counts) < MIN_INTERVAL_VALUES and not self.exact:
@@ -370,7 +374,8 @@ def _one_sided(samples: list[_Sample]) -> Iterator[str]:
     new = {sample.name for sample in samples if sample.after}
     if not old & new:
         yield "no name is on both sides, so nothing can be compared"
-    alone = {"before": old - new, "after": new - old}
+    levels = {sample.name for sample in samples if sample.layer in LAYERS[1:-1]}  # notes on rows
+    alone = {"before": old - new - levels, "after": new - old - levels}
     yield from (f"only {side}: {listed(names)}" for side, names in alone.items() if names)
 
 

@@ -35,7 +35,6 @@ from gomem.analysis.profiles.changes import (
 )
 from gomem.analysis.profiles.published import repeats
 from gomem.comparison.samples import NO_CLAIM
-from gomem.comparison.settings import ARROW
 from gomem.diagnosis.pairing import counterparts, first_pair
 from gomem.facts.profiles import SAMPLE_TYPES, has_samples
 from gomem.inputs.pprof.sites import top_sites
@@ -50,17 +49,18 @@ if TYPE_CHECKING:
     from gomem.inputs.pprof.table import Profile
 
 SINCE_START = (
-    "TotalAlloc, Mallocs, NumGC and alloc_* count from the start: compare runs of equal work"
+    "TotalAlloc, Mallocs, NumGC and alloc_* are cumulative since the start: compare runs that did "
+    "the same work"
 )
 SAMPLING_NOTE = (
     "new, gone, grew and shrank mean a change beyond sampling noise, at 95 % confidence per site: "
-    "expect 5 false ones per 100 unchanged sites; and two runs differ by more than sampling"
+    "expect 5 false positives per 100 unchanged sites; variation from run to run is not included"
 )
 RUNS_NOTE = (
     "a site's values are means over the runs of a side; new, gone, grew and shrank mean a change "
     "beyond sampling noise, and beyond the difference between runs where there are enough of them"
 )
-GC_NOTE = f"in-use sizes are as of the last GC before each profile: GC {{}} {ARROW} GC {{}}"
+GC_NOTE = "in-use sizes date from the last GC before each profile: GC {} before, GC {} after"
 SECONDS_NOTE = (
     "allocation per second rises when the same work finishes faster; compare per request "
     "(--requests)"
@@ -90,7 +90,7 @@ SITE_RATES = (
 IN_USE, ALLOCATED = "inuse_", "alloc_"
 NO_CHANGE = "~"
 SWINGS = (
-    "it has freed as much before, so one snapshot per side cannot separate a change from its swing"
+    "the site has freed as much before, so one snapshot per side is not enough to show a change"
 )
 STALE = "stale: no GC ran on one side between this profile and the one before it"
 

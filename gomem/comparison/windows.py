@@ -89,8 +89,8 @@ def incomparable(before: Sequence[Window], after: Sequence[Window]) -> dict[str,
         return {}
     lengths = f"{format_seconds(old)} before, {format_seconds(new)} after"
     reason = (
-        f"grows with the time covered, {lengths}; compare runs of about the same length, or with "
-        "as many requests on both sides (--requests)"
+        f"not compared, as time covered differs ({lengths}); compare runs of about the same "
+        "length, or with the same number of requests (--requests)"
     )
     return dict.fromkeys(GROWING, reason)
 

@@ -33,6 +33,7 @@ SHIFTED_SHARE = 0.2  # of the level: what moved within a whole that did not
 MIN_MAIN_SHARE = 0.5
 UNKNOWN = Text("RSS is not known on both sides, so its change is unknown.")
 UNDIVIDED = Text("; these files do not break it down")
+IN_BASELINE = Text("in the baseline")
 QUANTITY_NAMES = {
     "rss": "RSS",
     "reserved": "memory reserved by Go",
@@ -102,9 +103,7 @@ class Change(Answer):
         """How the whole moved, and which parts of the account moved it."""
         if self.ends is None or self.accounts[1] is None:
             return UNKNOWN
-        where = (
-            text("in the baseline") if self.of_baseline else text("at {}", MomentName(self.before))
-        )
+        where = IN_BASELINE if self.of_baseline else text("at {}", MomentName(self.before))
         moments, quantity = (self.earlier, self.later), self.accounts[1].quantity
         return change_words(quantity, *self.ends, self.parts, moments, before=where)
 
@@ -165,8 +164,10 @@ def change_words(
     if abs(change) < max(MIN_BYTES, MIN_SHARE * level):
         at = Bytes(first.total_bytes)
         within = _within(first, last, parts, moments)
-        same = "{} was about the same {}, {}{}{}"
-        return text(same, QUANTITY_NAMES[quantity], before, at, peak, within).sentence()
+        same = "{} was unchanged at {}{}{}"
+        if before == IN_BASELINE:
+            same = "{} is unchanged from {} in the baseline{}{}"
+        return text(same, QUANTITY_NAMES[quantity], at, peak, within).sentence()
     sizes = Bytes(first.total_bytes), Bytes(last.total_bytes)
     verb = "grew" if change > 0 else "fell"
     from_to = text(
@@ -202,7 +203,7 @@ def _of_reserved(first: Snapshot, last: Snapshot, change: int) -> Text:
         return Text()
     sizes = Bytes(before), Bytes(after)
     verb = "rose" if change > 0 else "fell"
-    return text("; what Go reserves for its heap {} from {} to {}", verb, *sizes)
+    return text("; memory reserved for the Go heap {} from {} to {}", verb, *sizes)
 
 
 def _of_residency(first: Snapshot, last: Snapshot, parts: Sequence[Part], change: int) -> Text:
@@ -222,10 +223,9 @@ def _of_residency(first: Snapshot, last: Snapshot, parts: Sequence[Part], change
     is_same = abs(after - before) <= NAMED_SHARE * abs(heap) <= NAMED_SHARE * max(before, after)
     if not is_same or abs(heap) <= MIN_MAIN_SHARE * abs(change):
         return Text()
-    then, now = ("reserved", "resident") if change > 0 else ("resident", "only reserved")
+    then, now = ("only reserved", "resident") if change > 0 else ("resident", "only reserved")
     return text(
-        ": Go heap {}, which was {} before and is {} now; what Go reserves for it is about the "
-        "same, {}",
+        ": Go heap {}, {} before and {} now; reserved Go heap is unchanged at {}",
         BytesChange(heap),
         then,
         now,

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 FIELDS = ("HeapAlloc", "HeapIdle", "HeapReleased", "Sys")
 WHAT_NEXT = text(
-    "{} It says who holds the heap. {} It says what is in RSS.", TAKE_HEAP_PROFILE, TAKE_SMAPS
+    "See what holds the heap: {}. See what is in RSS: {}.", TAKE_HEAP_PROFILE, TAKE_SMAPS
 )
 
 

@@ -219,7 +219,7 @@ def _beside(finding: Finding, earlier: Sequence[Finding], account: Account) -> F
     if claimed <= snapshot.likely.together(every).high:
         return finding
     rival = max(rivals, key=lambda rival: rival.bytes or 0)
-    shared = text("{}; included in {}", finding.title, rival.code)
+    shared = text("{}; same bytes as {}", finding.title, rival.code)
     return replace(finding, title=shared)
 
 
@@ -304,17 +304,19 @@ def _over(finding: Finding, peak: Finding, scale: Scale) -> Finding:
         finding,
         severity=finding.severity if was_large else min(finding.severity, Severity.INFO),
         title=title + text(_RELEASED if is_released else _PASSED, last),
-        next_step=text(_NOTHING_NOW, "was released by" if is_released else _NOT_SIGNIFICANT, last),
+        next_step=text(
+            _NOTHING_NOW, "was released before" if is_released else _NOT_SIGNIFICANT, last
+        ),
     )
 
 
 MAX_NUMBERS = 3  # in a title
 _EARLIER_TITLE = "{} (at {}; unknown at {})"
 PAST = {cause.code: cause.past for cause in CAUSES}
-_RELEASED = "; released by {}"
+_RELEASED = "; released before {}"
 _PASSED = "; no longer significant at {}"  # it can be as much, of more
 _NOT_SIGNIFICANT = "is no longer significant at"
 _NOTHING_NOW = (
-    "Nothing to do: it {} {}. If the peak matters for a limit or a bill, look at what ran before "
-    "it."
+    "Nothing to do, as it {} {}. If the peak matters for a memory limit or a bill, look at what "
+    "ran just before it."
 )

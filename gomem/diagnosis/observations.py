@@ -177,9 +177,11 @@ def _of_in_use(case: Case) -> list[Observation]:
     sites = changed_sites(case) if change > 0 else ()
     whose = Text()
     if sites:
-        whose = text(", {} by {}", share_words(sites[0].share, case.thresholds), sites[0].words)
+        whose = text(
+            ", {} allocated by {}", share_words(sites[0].share, case.thresholds), sites[0].words
+        )
     sentence = text(
-        "The heap in use {} from {} to {}{}{} (heap profiles, up to two GCs old)",
+        "Live objects {} from {} to {}{}{} (heap profiles, up to two GCs old)",
         "rose" if change > 0 else "fell",
         Bytes(before),
         Bytes(after),

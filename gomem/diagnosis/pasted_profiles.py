@@ -159,10 +159,12 @@ def with_the_profile(profile: Profile) -> Text:
     """The next step: the profile itself has what its table leaves out."""
     saved = "" if profile.printed is None else profile.printed.saved
     command = with_files("gomem report {}", saved) if saved else TAKE_HEAP_PROFILE
-    return text("{} The profile itself has stacks and says how sure each number is.", command)
+    return text(
+        "Read the profile itself, which has stacks and says how sure each number is: {}.", command
+    )
 
 
-WHO_ALLOCATED = text("{} It says who allocated what is held.", TAKE_HEAP_PROFILE)
+WHO_ALLOCATED = text("See who allocated what is held: {}.", TAKE_HEAP_PROFILE)
 
 
 def _has(what: Text) -> Text:

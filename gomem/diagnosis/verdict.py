@@ -39,10 +39,10 @@ MOSTLY = 0.75  # of RSS: a group that is named alone in a headline
 OBSERVED_BESIDE = frozenset({"in_use", "goroutines"})
 NATIVE_MEMORY = "native-memory"  # says itself what memory outside Go is
 TAKE_ANOTHER = text(
-    "{} If this growth is unexpected, capture again for ten minutes.",
+    "If this growth is unexpected, capture again for ten minutes: {}.",
     Command("gomem capture PID --every 30s --for 10m"),
 )
-WHOLE_SMAPS = text("{} Take it again, whole: then RSS is exact.", TAKE_SMAPS)
+WHOLE_SMAPS = text("Take smaps again, whole, so that RSS is exact: {}.", TAKE_SMAPS)
 NOTHING_TO_DO = "Nothing to do."
 
 
@@ -350,7 +350,7 @@ def _further(diagnosis: Diagnosis, named: Finding | None) -> str:
     counts = (
         (warnings, "further warning", "further warnings"),
         (len(others) - warnings, "note", "notes"),
-        (len(diagnosis.capture.damaged), "place not read", "places not read"),
+        (len(diagnosis.capture.damaged), "place could not be read", "places could not be read"),
     )
     counted = [Count(size, noun, plural) for size, noun, plural in counts if size]
     words = [*counted, *_unread(diagnosis.capture)]

@@ -66,12 +66,14 @@ HOLDERS = 3  # named
 WORTH_NAMING = 0.05  # of the total
 MOSTLY = 0.5  # of the total
 MIN_SHARE = 0.01  # of the CPU: a smaller one is said as less
-SMAPS_ALONE = text("{} It says what of this is in RSS.", TAKE_SMAPS)
-NO_BYTES = text("{} It says who holds memory; a goroutine profile does not.", TAKE_HEAP_PROFILE)
+SMAPS_ALONE = text("See how much of this is in RSS: {}.", TAKE_SMAPS)
+NO_BYTES = text(
+    "See what holds memory, which a goroutine profile does not show: {}.", TAKE_HEAP_PROFILE
+)
 WITH_A_PROFILE = "Add an allocs profile: then the report says why each site allocates."
 NOTHING = Text("Nothing here says how much memory is in use, or what uses it.")
 ANYTHING = text(
-    "{} It collects smaps, MemStats and a heap profile at one time.",
+    "Collect smaps, MemStats and a heap profile at one time: {}.",
     CAPTURE_ONCE,
 )
 AT_WORK = frozenset({"running", "runnable", "syscall"})  # states of no waiting
@@ -110,7 +112,7 @@ def _by_heap_profiles(diagnosis: Diagnosis, _: MomentFacts | None) -> Told | Non
     total, earlier = profile.total(IN_USE), before.total(IN_USE)
     has_several = len(profiles) > 1
     at = text(" at {}", MomentName(last)) if has_several else ""
-    since = text(", {} at {}", Bytes(earlier), MomentName(first)) if has_several else ""
+    since = text(", and {} at {}", Bytes(earlier), MomentName(first)) if has_several else ""
     sentence = text("{}{}{}.", _in_use(profile, total), at, since)
     has_risen = total >= diagnosis.thresholds.rise_ratio * earlier
     grew = total - earlier >= MIB and has_risen and has_several
@@ -138,9 +140,11 @@ def _in_use(profile: Profile, total: int) -> Text:
     if profile.printed is not None:
         return text("The table of go tool pprof has {} in use", size_words(profile, IN_USE))
     least, most = total_bounds(profile) or (total, total)
-    error = text(" ({} to {}, for it is sampled)", Bytes(least), Bytes(most))
+    error = text(" (sampled: {} to {})", Bytes(least), Bytes(most))
     is_exact = Bytes(least) == Bytes(most)
-    return text("The heap profile has {} in use{}", Bytes(total), "" if is_exact else error)
+    return text(
+        "The heap profile has {} of live objects{}", Bytes(total), "" if is_exact else error
+    )
 
 
 def who_holds(diagnosis: Diagnosis, moment: str) -> Text:
@@ -156,9 +160,9 @@ def who_holds(diagnosis: Diagnosis, moment: str) -> Text:
     if not worth:
         return Text()
     first = (
-        "Most of the heap in use is by"
+        "Most live objects are from"
         if worth[0]["value"] > MOSTLY * total
-        else "The largest shares of the heap in use are by"
+        else "The largest shares of live objects are from"
     )
     named = (
         text("{} ({})", Function(row["function"]), Share(row["value"] / total)) for row in worth
@@ -329,8 +333,10 @@ def _amount(value: int, unit: str) -> Text:
     return Bytes(value) if unit == "bytes" else Count(value)
 
 
-COMPARE = text("{} It says whether a change helped.", Command("gomem compare BEFORE AFTER"))
-NO_BYTES_HERE = text("{} This profile says nothing about memory.", TAKE_HEAP_PROFILE)
+COMPARE = text("See whether a change helped: {}.", Command("gomem compare BEFORE AFTER"))
+NO_BYTES_HERE = text(
+    "This profile says nothing about memory; take a heap profile: {}.", TAKE_HEAP_PROFILE
+)
 
 
 def _by_others(diagnosis: Diagnosis, _: MomentFacts | None) -> Told | None:

@@ -1,4 +1,4 @@
-"""The runtime's settings in words: `GOGC about 40, 35 to 46, from heap goals`."""
+"""The runtime's settings in words: `GOGC about 40 (35 to 46, inferred from heap goals)`."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from gomem.text import File, Quoted, Text, joined, text
 if TYPE_CHECKING:
     from gomem.facts.settings import Setting, Settings
 
-BY = {LOG: "from the log's heap goals", GOALS: "from heap goals"}
+BY = {LOG: "inferred from heap goals in the GC log", GOALS: "inferred from heap goals"}
 SAID_BY = {METRICS: "runtime/metrics", LOG: "GC log"}
 OPEN_RATIO = 4  # between the bounds: beyond, the upper one says nothing
 
@@ -40,9 +40,10 @@ def _told(setting: Setting, value: str) -> Text:
         return text("{} ({}{})", value, source, "" if setting.is_set else ", not set")
     low, high = (text_of(GOGC, end) for end in (setting.low, setting.high))
     if setting.high > OPEN_RATIO * setting.low:
-        return text("at least {}, {}", low, BY[setting.known_by])
-    about = text("about {}, {} to {}", value, low, high) if low != high else value
-    return text("{}, {}", about, BY[setting.known_by])
+        return text("at least {} ({})", low, BY[setting.known_by])
+    if low == high:
+        return text("{} ({})", value, BY[setting.known_by])
+    return text("about {} ({} to {}, {})", value, low, high, BY[setting.known_by])
 
 
 def _others(setting: Setting) -> Text:

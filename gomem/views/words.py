@@ -65,18 +65,18 @@ PACING = {
     "overshoot_bytes": ("above the goal", "heap at the end of marking, above the goal"),
     "overshoot_fraction": ("above the goal, share", "the same, of the goal"),
     "headroom_bytes": (
-        "room above the live heap",
-        "next goal less the live heap: the room that the pacer leaves",
+        "headroom",
+        "next goal less the live heap: what the pacer leaves to allocate",
     ),
     "headroom_fraction": (
-        "room, share of the live heap",
+        "headroom / live heap",
         "the same, of the live heap: GOGC over 100, where nothing else acts",
     ),
 }
 TIMES = {
     "stopped": ("pause", "both stops of a GC together"),
-    "first_stop": ("first stop", "sweep termination, with the time it takes to stop every P"),
-    "last_stop": ("second stop", "mark termination"),
+    "first_stop": ("STW 1: sweep termination", "with the time it takes to stop every P"),
+    "last_stop": ("STW 2: mark termination", ""),
     "marking": ("marking", "concurrent, beside the program"),
     "interval": (
         "interval",

@@ -292,7 +292,7 @@ def test_stops_that_memstats_remember_are_judged_one_by_one():
     """
     (some,) = remembering(10, 11, 12.5)
 
-    assert some.title == "Long GC pauses: up to 12 ms, long in 3 of 40 collections"
+    assert some.title == "Long GC pauses: up to 12 ms, in 3 of 40 collections"
     assert ("info", "possible") == (str(some.severity), some.confidence)
     assert "Most stops are short" in some.mechanism
     evidence = {one.field: one.value for one in some.evidence}

@@ -30,7 +30,7 @@ def test_nothing_damaged_is_nothing():
 def test_places_and_files_are_counted(places, told):
     (finding,) = found(*places)
 
-    assert finding.title.startswith(f"Unreadable input: {told}; ")
+    assert finding.title.startswith(f"Unreadable input: {told}, ")
     assert Severity.WARNING == finding.severity
 
 

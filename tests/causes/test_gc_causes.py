@@ -68,7 +68,7 @@ def test_frequent_collections_that_cost_are_pressure():
     assert "The GC takes 5 % of the CPU, a collection every 10 ms" == finding.title
     rates = [each.value for each in finding.evidence if each.unit == "B/s"]
     assert pytest.approx([900 * MIB], rel=0.01) == rates
-    assert ": 10 MiB more heap halves the collections" in finding.next_step
+    assert "(10 MiB more heap halves the collections)" in finding.next_step
 
 
 def every_cpu(seconds, milliseconds):
@@ -298,8 +298,8 @@ def test_three_long_stops_in_a_thousand_are_none():
 def test_a_stop_of_a_tenth_of_a_second_is_long_once():
     (finding,) = long_pauses.find(answers(*every(1.0), {"first": 0.05, "last": 120, "at": 50.0}))
 
-    assert "Long GC pauses: up to 120 ms, long in 1 of 41 collections" == finding.title
-    assert "The longest is a last stop" in finding.mechanism
+    assert "Long GC pauses: up to 120 ms, in 1 of 41 collections" == finding.title
+    assert "The longest stop here was mark termination" in finding.mechanism
     assert ("longest: mark_termination_seconds", 0.12) in [
         (one.field, one.value) for one in finding.evidence
     ]

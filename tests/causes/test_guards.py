@@ -300,7 +300,9 @@ def test_without_a_profile_one_is_asked_for():
     named, finding = allocates(None)
 
     assert ([], ()) == (named, finding.sites)
-    assert finding.next_step.startswith("curl -s http://HOST:PORT/debug/pprof/allocs")
+    assert finding.next_step.startswith(
+        "See who allocates: curl -s http://HOST:PORT/debug/pprof/allocs"
+    )
 
 
 # ---- C's memory, stacks, free slots

@@ -65,7 +65,7 @@ def test_of_a_single_profile_who_has_most_in_use_is_named_and_not_said_to_grow()
     (finding,) = heap_growth.find(but(case(10 + 2 * T), in_use_holders=held))
 
     assert ["main.fill", "main.index"] == [site.own_function for site in finding.sites]
-    assert "of what is in use is from main.fill" in finding.title
+    assert "of live objects are from main.fill" in finding.title
     assert ("inuse_space of main.fill", 50 * MIB) in {
         (one.field, one.value) for one in finding.evidence
     }

@@ -44,7 +44,7 @@ def test_what_is_resident_beyond_the_live_heap_is_garbage_and_free_room():
     assert (30 * MIB, Severity.INFO, "certain") == (
         finding.bytes, finding.severity, finding.confidence,
     )  # fmt: skip
-    assert finding.title.startswith("Room for garbage: 30 MiB (49 % of RSS) above 30 MiB live")
+    assert finding.title.startswith("GC headroom: 30 MiB (49 % of RSS) on top of 30 MiB live")
 
 
 def test_what_lies_above_the_goal_is_kept_and_no_room():
@@ -150,8 +150,7 @@ def test_idle_heap_below_the_goal_is_room_at_least():
         finding.bytes, finding.severity, finding.confidence,
     )  # fmt: skip
     assert finding.title == (
-        "Room for garbage: at least 48 MiB (79 % of RSS) of idle heap, kept for a heap goal of "
-        "100 MiB"
+        "GC headroom: at least 48 MiB (79 % of RSS) of idle heap, kept for a heap goal of 100 MiB"
     )
 
 
@@ -161,7 +160,7 @@ def test_where_rss_is_one_number_idle_room_is_the_most_there_can_be():
     """
     (finding,) = find(answers(replace(idle(), mappings=None), **SMALL))
 
-    assert finding.title.startswith("Room for garbage: up to 48 MiB (79 % of RSS) of idle heap")
+    assert finding.title.startswith("GC headroom: up to 48 MiB (79 % of RSS) of idle heap")
     assert "likely" == finding.confidence
 
 
@@ -234,8 +233,8 @@ def test_what_no_heap_profile_has_in_use_is_room_too():
         finding.bytes, finding.severity, finding.confidence,
     )  # fmt: skip
     assert finding.title == (
-        "Room for garbage: at least 30 MiB (49 % of RSS) above the 30 MiB that heap profiles have "
-        "in use"
+        "GC headroom: at least 30 MiB (49 % of RSS) on top of the 30 MiB of live objects in heap "
+        "profiles"
     )
     assert [30 * MIB, 50 * MIB] == [one.value for one in finding.evidence[:2]]
 

@@ -39,7 +39,10 @@ def test_text_goes_to_standard_output(run):
 
     assert (0, "") == (code, errors)
     assert output.startswith("before.txt → after.txt\n\n✓ better: ")
-    assert "\n✓ better: 1 benchmark metric: 1 better; the largest change is A-2, sec/op, " in output
+    assert (
+        "\n✓ better: Of 1 benchmark metric, 1 is better; the largest change is A-2 sec/op, "
+        in output
+    )
     row = "A-2     22.5 ns ± 11 %  12.5 ns ± 20 %  \N{MINUS SIGN}44.4 %  better   0.002  6\n"
     assert row in output
 
@@ -52,7 +55,7 @@ def test_json_has_the_file_names_and_the_verdict(run):
     assert {"before": "before.txt", "after": "after.txt"} == found["inputs"]
     assert ["better"] == [metric["verdict"] for metric in found["metrics"]]
     assert "better" == found["verdict"]["verdict"]
-    assert found["verdict"]["sentence"].startswith("1 benchmark metric: 1 better")
+    assert found["verdict"]["sentence"].startswith("Of 1 benchmark metric, 1 is better")
 
 
 @pytest.mark.parametrize(
@@ -115,7 +118,7 @@ def test_html_goes_to_a_file_named_after_both(run, tmp_path):
 
     assert 0 == code
     assert "cache-shrink-go1.16.15-against-cache-shrink-go1.12.17.gomem.html\n" == output
-    assert "One run per side cannot separate" in (tmp_path / output.strip()).read_text()
+    assert "One run per side is not enough" in (tmp_path / output.strip()).read_text()
 
 
 def test_captures_say_which_moment_was_compared(run):
@@ -124,7 +127,7 @@ def test_captures_say_which_moment_was_compared(run):
     assert (
         "better: RSS fell from 184 MiB to 23 MiB (\N{MINUS SIGN}88 %): \N{MINUS SIGN}161" in output
     )
-    assert "\nMemory: 4-freed\n" in output
+    assert "\nMemory at 4-freed\n" in output
 
 
 def test_more_captures_a_side_are_more_values(run):

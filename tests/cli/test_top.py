@@ -88,7 +88,7 @@ def test_csv_has_a_line_a_row(capsys):
 def test_text_names_the_sample_type_the_total_and_the_largest_site_first(capsys):
     lines = printed(capsys).splitlines()
 
-    assert "inuse_space: 166 MiB in all" == lines[0]
+    assert "inuse_space: 166 MiB total" == lines[0]
     assert lines[3].endswith("main.newTable")
 
 

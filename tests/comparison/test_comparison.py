@@ -161,7 +161,9 @@ def test_rss_of_one_capture_a_side_is_a_difference_without_a_verdict(shrunk):
     assert (187932 * 1024, 23084 * 1024) == (rss["before_median"], rss["after_median"])
     assert (1, 1, "?") == (rss["before_n"], rss["after_n"], rss["verdict"])
     assert pd.isna(rss["p_value"])
-    assert "one value per side cannot separate a change from noise; use 4 or more" == rss["note"]
+    assert (
+        "one value per side is not enough to tell a change from noise; use 4 or more" == rss["note"]
+    )
 
 
 def test_the_part_that_went_is_named(shrunk):

@@ -33,11 +33,11 @@ def test_memory_that_only_became_resident_is_said_to_be_that():
     assert ("worse", "better") == (worse.verdict, better.verdict)
     assert worse.sentence.startswith(
         "go1.23.4 → go1.24.2: RSS rose from 9.2 MiB to 170 MiB (×19): Go heap +161 MiB, "
-        "which was reserved before and is resident now; "
+        "only reserved before and resident now; "
     )
     assert better.sentence.startswith(
         "go1.24.2 → go1.24.6: RSS fell from 170 MiB to 9.4 MiB (-94 %): Go heap \u2212161 MiB, "
-        "which was resident before and is only reserved now; "
+        "resident before and only reserved now; "
     )
     assert "New warning: untouched-now-resident." in worse.details
 
@@ -49,7 +49,7 @@ def test_what_is_decided_stands_before_what_is_not():
     pooled = judged("alloc-pressure-before-go1.27.3", "alloc-pressure-after-go1.27.3")
 
     assert "better" == pooled.verdict
-    assert pooled.sentence.startswith("19 benchmark metrics: 9 better, 10 may be noise")
+    assert pooled.sentence.startswith("Of 19 benchmark metrics, 9 are better, 10 may be noise")
     assert "Warning gone: gc-pressure." in pooled.details
     assert any(line.startswith("RSS rose from 48 MiB to 52 MiB") for line in pooled.details)
 
@@ -57,17 +57,17 @@ def test_what_is_decided_stands_before_what_is_not():
 @pytest.mark.parametrize(
     ("before", "after", "verdict", "sentence"),
     [
-        (range(10, 16), range(20, 26), "worse", "1 worse; the largest change is A-2, sec/op, "),
-        (range(20, 26), range(10, 16), "better", "1 better; the largest change is A-2, sec/op, "),
+        (range(10, 16), range(20, 26), "worse", "1 is worse; the largest change is A-2 sec/op, "),
+        (range(20, 26), range(10, 16), "better", "1 is better; the largest change is A-2 sec/op, "),
         (range(10, 16), range(10, 16), "same", "1 may be noise."),
-        ([10, 11, 12], [20, 21, 22], "?", "1 with too few runs."),
+        ([10, 11, 12], [20, 21, 22], "?", "1 has too few runs."),
     ],
 )
 def test_benchmarks_are_counted(before, after, verdict, sentence):
     judgement = compare(bench("A", before), bench("A", after)).judgement
 
     assert verdict == judgement.verdict
-    assert judgement.sentence.startswith(f"1 benchmark metric: {sentence}")
+    assert judgement.sentence.startswith(f"Of 1 benchmark metric, {sentence}")
     assert () == judgement.details
 
 
@@ -114,7 +114,7 @@ def test_rss_within_a_heaps_swing_is_no_verdict(tmp_path):
 
     assert "?" == judgement.verdict
     assert judgement.sentence.startswith("RSS rose from 59 MiB to 88 MiB (+50 %); these files ")
-    assert judgement.details[-1].startswith("One run per side cannot separate a change ")
+    assert judgement.details[-1].startswith("One run per side is not enough to tell ")
 
 
 def test_of_several_captures_a_side_the_medians_are_compared(tmp_path):
@@ -152,7 +152,7 @@ def test_nothing_in_common_is_no_verdict():
     judgement = compare(bench("A", range(6)), bench("B", range(6))).judgement
 
     assert "?" == judgement.verdict
-    assert "2 benchmark metrics: 2 with too few runs." == judgement.sentence
+    assert "Of 2 benchmark metrics, 2 have too few runs." == judgement.sentence
 
 
 WARNING, INFO = "warning", "info"
@@ -273,7 +273,7 @@ def test_what_is_decided_is_said_before_what_is_the_same():
 
     assert ("worse", "New warning: a.") == (said.verdict, said.sentence)
     assert said.details[0] == "RSS is about the same: 100 MiB before, 100 MiB after."
-    assert said.details[1].startswith("One run per side cannot separate a change ")
+    assert said.details[1].startswith("One run per side is not enough to tell ")
     comparison = laid_out(findings(), pd.DataFrame([rss], columns=LEVEL))
     assert () == judge(comparison, SIDE * 2, SIDE).details
 

@@ -19,7 +19,7 @@ from gomem.inputs.gobench.table import read_bench
 from gomem.statistics.rank_tests import NO_WORSE, NOT_SHOWN, equivalence
 from tests.benchmark_runs import IDLE_AFTER, IDLE_BEFORE, REQUEST_AFTER, REQUEST_BEFORE
 
-ONE_VALUE = "one value per side cannot separate a change from noise; use 4 or more"
+ONE_VALUE = "one value per side is not enough to tell a change from noise; use 4 or more"
 
 finite = st.floats(-1e6, 1e6, allow_nan=False)
 
@@ -174,7 +174,7 @@ def test_metrics_that_never_vary_do_not_dilute_the_others():
         pytest.param(
             [1, 2, 3],
             [11, 12, 13],
-            "too few values per side cannot separate a change from noise; use 4 or more",
+            "too few values per side are not enough to tell a change from noise; use 4 or more",
             id="three",
         ),
         pytest.param(
@@ -354,7 +354,7 @@ def test_a_difference_in_time_comes_with_the_other_cause_it_may_have():
     slower = compare_bench(bench(*runs(REQUEST_AFTER)), bench(*runs(REQUEST_BEFORE)))
     same = compare_bench(bench(*runs(IDLE_BEFORE)), bench(*runs(IDLE_AFTER)))
 
-    assert slower.notes[-1].startswith("times also differ by what the machine did")
+    assert slower.notes[-1].startswith("timings also vary with the machine's load")
     assert () == same.notes
 
 

@@ -40,7 +40,9 @@ def test_of_what_was_allocated_every_claim_stands():
 def test_at_which_collection_each_profile_was_taken_is_said():
     notes = compare(SPIKY / "scrape-15", SPIKY / "scrape-17").notes
 
-    assert "in-use sizes are as of the last GC before each profile: GC 36 → GC 38" in notes
+    assert (
+        "in-use sizes date from the last GC before each profile: GC 36 before, GC 38 after" in notes
+    )
 
 
 def test_a_profile_that_repeats_the_one_before_it_is_of_an_older_time(tmp_path):

@@ -61,7 +61,7 @@ def test_an_upgrade_that_changed_residency_alone_is_told_so():
     assert ("go-heap", "grew") == tuple(change.mappings.loc[0, ["kind", "state"]])
     text = str(plain(changes_section(diagnosis)).blocks[0])
     assert "From the baseline's 2-loaded to 2-loaded" in text
-    assert "which was reserved before and is resident now" in text
+    assert "only reserved before and resident now" in text
 
 
 def test_one_moment_has_no_section_of_changes(tmp_path):
@@ -122,7 +122,9 @@ def test_without_a_cgroup_the_worst_case_stands_alone():
 
     assert limits.cgroup is None
     assert limits.advice is None
-    assert "no cgroup file here has the limit" in str(plain(limits_section(diagnosed(OLD))))
+    assert "the container's limit is not in the capture" in str(
+        plain(limits_section(diagnosed(OLD)))
+    )
 
 
 def test_of_garbage_no_time_is_told():

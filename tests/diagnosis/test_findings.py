@@ -78,8 +78,8 @@ def test_what_is_over_is_a_note(mib, severity):
 @pytest.mark.parametrize(
     ("last_rss", "end", "now"),
     [
-        pytest.param(100, "; released by", "it was released by", id="rss-fell-by-it"),
-        pytest.param(125, "; released by", "it was released by", id="by-half-of-it"),
+        pytest.param(100, "; released before", "it was released before", id="rss-fell-by-it"),
+        pytest.param(125, "; released before", "it was released before", id="by-half-of-it"),
         pytest.param(
             126, "; no longer significant at", "it is no longer significant at",
             id="by-less-than-half-of-it",
@@ -92,8 +92,8 @@ def test_what_is_over_is_told_in_the_past_and_advises_nothing_that_the_capture_a
     (one,) = one_a_cause([finding(moment="2", mib=150)], scale(100, 200, last_rss))
 
     assert not one.now
-    assert f"150 MiB of idle heap at moment 2{end} moment 3" == one.title
-    assert one.next_step.startswith(f"Nothing to do: {now} moment 3. If the peak")
+    assert f"150 MiB of excess idle heap at moment 2{end} moment 3" == one.title
+    assert one.next_step.startswith(f"Nothing to do, as {now} moment 3. If the peak")
 
 
 def test_the_largest_of_what_is_over_comes_first_and_then_the_last():

@@ -228,14 +228,14 @@ SMAPS, MEMSTATS, HEAP = "cat /proc/PID/smaps", "memstats", "/debug/pprof/heap"
 ALONE = [
     pytest.param(
         STEADY / "heap.pb.gz",
-        r"The heap profile has 25 MiB in use \(18 MiB to 32 MiB, for it is sampled\)\. "
-        r"Most of the heap in use is by main\.newSession \(94 %\)",
+        r"The heap profile has 25 MiB of live objects \(sampled: 18 MiB to 32 MiB\)\. "
+        r"Most live objects are from main\.newSession \(94 %\)",
         SMAPS,
         id="heap-profile",
     ),
     pytest.param(
         STEADY / "memstats.json",
-        r"Go reserves 60 MiB: 40 MiB Go objects, live or garbage \(67 %\), 14 MiB free",
+        r"Go reserves 60 MiB: 40 MiB Go objects incl. garbage \(67 %\), 14 MiB free",
         SMAPS,
         id="memstats",
     ),
@@ -327,7 +327,9 @@ def test_heap_profiles_alone_say_how_they_differ(tmp_path):
 
     said = verdict(tmp_path)
 
-    assert re.search(r"profile has .* in use \(.*\) at .*2, .* at .*1\.", said.sentence)
+    assert re.search(
+        r"profile has .* of live objects \(.*\) at .*2, and .* at .*1\.", said.sentence
+    )
     assert ["2", "1"] == values_of(said.where or said.headline, MomentName)
 
 
@@ -340,7 +342,7 @@ def test_a_finding_about_the_data_is_never_the_headline(tmp_path):
     assert said.headline.startswith("RSS grew from 32 MiB at 1-start to 60 MiB")
     assert said.where.startswith("RSS is 60 MiB at 3-later: ")
     assert (None, Severity.INFO) == (said.code, said.severity)
-    assert "1 place not read" in said.further
+    assert "1 place could not be read" in said.further
 
 
 def test_redacted_it_names_no_moment():

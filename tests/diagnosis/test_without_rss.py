@@ -68,7 +68,7 @@ def test_heap_profiles_tell_how_the_heap_grew(first, last, grew):
 def test_one_heap_profile_has_not_grown_and_names_no_moment():
     said, grew, _ = told(heap_profiles={"a": in_use(10)})
 
-    assert said.startswith("The heap profile has 10 MiB in use. ")
+    assert said.startswith("The heap profile has 10 MiB of live objects. ")
     assert () == said.of(MomentName)
     assert not grew
 
@@ -98,9 +98,9 @@ def test_those_who_hold_a_twentieth_are_named(sizes, named, most):
 
     assert named == said.count("main.site")
     assert bool(named) == bool(said)
-    assert most == said.startswith("Most of the heap in use is by ")
+    assert most == said.startswith("Most live objects are from ")
     assert (bool(named) and not most) == said.startswith(
-        "The largest shares of the heap in use are by "
+        "The largest shares of live objects are from "
     )
 
 
@@ -114,7 +114,7 @@ def claims(paths=(), **sizes):
     ("sizes", "words"),
     [
         ({"heap_objects": 95, "stacks": 5}, ["95 MiB Go obj", "5 MiB goroutine stacks (5 %"]),
-        ({"heap_objects": 96, "stacks": 4}, ["96 MiB Go objects, live or garbage (96 %)."]),
+        ({"heap_objects": 96, "stacks": 4}, ["96 MiB Go objects incl. garbage (96 %)."]),
         (
             {"heap_objects": 40, "heap_idle": 30, "stacks": 20, "runtime_metadata": 10},
             ["40 MiB", "30 MiB free", "20 MiB goroutine"],
@@ -140,15 +140,15 @@ def test_who_has_what_go_reserves_is_told_by_a_heap_profile():
 
     assert said.startswith("Go reserves 40 MiB at ")
     assert " 40 MiB Go objects" in said
-    assert "The heap profile has 10 MiB in use at " in said
+    assert "The heap profile has 10 MiB of live objects at " in said
     assert ["1", "2", "1"] == [part.value for part in said.of(MomentName)]
-    assert said.endswith("Most of the heap in use is by main.site0 (100 %).")
+    assert said.endswith("Most live objects are from main.site0 (100 %).")
     assert grew
 
 
 def test_what_is_in_rss_is_what_smaps_says():
     for facts, more in ((claims(heap_objects=1), {}), (None, {"heap_profiles": {"a": in_use(1)}})):
-        command, words = told(facts, **more)[2].parts
+        words, command, _ = told(facts, **more)[2].parts
         assert isinstance(command, Command)
         assert "/proc/PID/smaps" in command
         assert "RSS" in words

@@ -31,9 +31,9 @@ def gogc(value, known_by, low=math.nan, high=math.nan, **about):
         (gogc(1.0, "assumed", 0.5, 2.0), "GOGC 100, assumed"),
         (gogc(1.0, "assumed", 0.5, math.inf), ""),
         (gogc(1.0, "assumed"), ""),
-        (gogc(0.4, "goals", 0.35, 0.46), "GOGC about 40, 35 to 46, from heap goals"),
-        (gogc(0.3, "log", 0.3, 0.3), "GOGC 30, from the log's heap goals"),
-        (gogc(34.0, "goals", 33.9, 492.9), "GOGC at least 3390, from heap goals"),
+        (gogc(0.4, "goals", 0.35, 0.46), "GOGC about 40 (35 to 46, inferred from heap goals)"),
+        (gogc(0.3, "log", 0.3, 0.3), "GOGC 30 (inferred from heap goals in the GC log)"),
+        (gogc(34.0, "goals", 33.9, 492.9), "GOGC at least 3390 (inferred from heap goals)"),
     ],
 )  # fmt: skip
 def test_a_setting_and_how_it_is_known(setting, words):

@@ -282,7 +282,7 @@ def _fine(
             ("heap_unexplained", max(rest, 0), None, source),
         ]
     elif len(arenas):
-        notes.append("no MemStats at this moment, so the heap is not broken down")
+        notes.append("no MemStats in this snapshot, so the heap is not broken down")
         source = f"{mapped_by} of go-heap; no MemStats to break it down"
         rows = [*released, ("heap_unexplained", rest, None, source)]
     resident = frame["Rss"].groupby(frame["kind"]).sum()
@@ -300,7 +300,7 @@ def _coarse(
     logged: Logged | None = None,
 ) -> tuple[list[_Row], int | None, list[str]]:
     """Without smaps: the runtime's claims against the kernel's totals."""
-    notes = [f"no complete smaps at this moment; add one with: {SMAPS.command()}"]
+    notes = ["no complete smaps in this snapshot"]
     rows: list[_Row] = []
     if memstats is not None:
         claims = claims_of(memstats, 0, sources)
@@ -312,7 +312,7 @@ def _coarse(
         notes.append(LOGGED_RSS)
     of_go = bool(rows)
     if totals is None:
-        notes.append("no file of this moment has RSS")
+        notes.append("no file in this snapshot gives RSS")
         return rows, None, notes
     if totals.of_files is not None:
         rows.append(("mapped_files", totals.of_files[0], None, totals.of_files[1]))

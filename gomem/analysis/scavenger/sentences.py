@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from gomem.text import Bytes, Seconds, Share, Text, text
+from gomem.text import Bytes, Seconds, Text, text
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -15,13 +15,16 @@ LITTLE = ("as-intended", "little")
 ABOVE = "{size} is above the scavenger's goal of {goal}"
 NOTHING_WENT = ABOVE + " and nothing was released {lasting}"
 SAID = {
-    ("as-intended", "going-back"): "{gone} {lasting}; " + ABOVE + "{to_go}.",
-    LITTLE: "There is little to release: {idle} is idle heap.",
-    ("kept-for-goal", "goal"): "{size} is idle and kept for reuse: what is retained, "
+    (
+        "as-intended",
+        "going-back",
+    ): "{gone} {lasting}. {size} is still above the scavenger's goal of {goal}{to_go}.",
+    LITTLE: "There is {idle} idle heap to release.",
+    ("kept-for-goal", "goal"): "{size} is idle but kept for reuse: the retained heap, "
     "{retained_bytes}, is {near} the scavenger's goal of {goal} ({by}).",
-    ("kept-for-goal", "next-gc"): "{size} is idle and kept: the heap may grow to NextGC, {NextGC}, "
+    ("kept-for-goal", "next-gc"): "{size} is idle but kept: the heap may grow to NextGC, {NextGC}, "
     "before the next GC.",
-    ("kept-for-goal", "gogc-off"): "{size} is idle and kept: with GOGC=off there is no goal.",
+    ("kept-for-goal", "gogc-off"): "{size} is idle but kept: with GOGC=off there is no goal.",
     (
         "waiting",
         "five-minutes",
@@ -31,8 +34,11 @@ SAID = {
     "the second GC.",
     ("waiting", "next-collection"): ABOVE + " and waits for the next GC: in each cycle "
     "the scavenger passes over the heap once, and this was freed behind it.",
-    ("fragmented", ""): "{size} of the heap in use is free slots: objects fill {filled} of "
-    "{HeapInuse}, and a span with an object in it cannot be released.",
+    (
+        "fragmented",
+        "",
+    ): "{slots} of {HeapInuse} in use are free slots{beyond}. A span with an object "
+    "in it cannot be released.",
     ("limit-driven", ""): "What the runtime holds, {mapped_bytes}, is bounded by GOMEMLIMIT, "
     "{memory_limit_bytes}: {limit_rule}.",
     ("madv-free", ""): "{size} was released with MADV_FREE and stays in RSS until the kernel "
@@ -131,11 +137,11 @@ def _gone(interval: _Interval) -> Text:
 
 def _to_go(interval: _Interval) -> Text:
     if not interval.released:
-        return Text(", and the scavenger sleeps between its steps")
+        return Text(": the scavenger sleeps between its steps")
     if not interval.seconds or not interval.size:
-        return Text(", on its way")
+        return Text(" and should follow")
     left = interval.size * interval.seconds / interval.released
-    return text(", on its way: {} at this rate", Seconds(left))
+    return text(" and should follow in {} at this rate", Seconds(left))
 
 
 def _goal(interval: _Interval) -> Text:
@@ -146,13 +152,24 @@ def _goal(interval: _Interval) -> Text:
 
 def _near(interval: _Interval) -> Text:
     is_above = interval.after["retained_bytes"] > interval.after["goal_bytes"]
-    return Text("hardly above" if is_above else "not above")
+    return Text("hardly above" if is_above else "within")
 
 
 def _by(interval: _Interval) -> Text:
     by_limit = interval.after["paced_goal_bytes"] != interval.after["goal_bytes"]
     paced_by = interval.after["paced_by"] or "steady"
     return Text("what GOMEMLIMIT leaves" if by_limit else BY[paced_by])
+
+
+def _free_slots(interval: _Interval) -> int:
+    return max(0, int(interval.after["HeapInuse"] - interval.after["HeapAlloc"]))
+
+
+def _beyond(interval: _Interval) -> Text:
+    """How many of the free slots no pacing explains, where those are not all."""
+    if interval.size == _free_slots(interval):
+        return Text()
+    return text(", {} of them beyond NextGC", Bytes(interval.size))
 
 
 def _limit_rule(interval: _Interval) -> Text:
@@ -171,12 +188,13 @@ VALUES: dict[str, Callable[[_Interval], Text]] = {
     "lasting": _lasting,
     "gone": _gone,
     "to_go": _to_go,
-    "idle": lambda interval: Bytes(interval.size) if interval.size else Text("nothing"),
+    "idle": lambda interval: (
+        text("only {} of", Bytes(interval.size)) if interval.size else Text("no resident")
+    ),
     "goal": _goal,
     "near": _near,
     "by": _by,
-    "filled": lambda interval: Share(
-        interval.after["HeapAlloc"] / max(1, interval.after["HeapInuse"])
-    ),
+    "slots": lambda interval: Bytes(_free_slots(interval)),
+    "beyond": _beyond,
     "limit_rule": _limit_rule,
 }

@@ -51,7 +51,7 @@ FIRST_COLLECTIONS = 2  # there is no goal before the second
 NEEDED = ("retained_bytes", "mapped_bytes", "idle_kept_bytes", "HeapInuse")
 VERDICTS = {
     "as-intended": "Idle heap is being released, or there is little to release.",
-    "kept-for-goal": "Idle heap is kept for reuse: the retained heap is not above the goal.",
+    "kept-for-goal": "Idle heap is kept for reuse: the retained heap is within the goal.",
     "waiting": "Idle heap above the goal waits for the second GC, the next GC, or five minutes.",
     "fragmented": "Fragmentation: free slots in spans with live objects cannot be released.",
     "limit-driven": "GOMEMLIMIT sets the goal of the scavenger.",

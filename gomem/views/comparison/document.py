@@ -190,7 +190,7 @@ def _ledger_section(comparison: Comparison) -> Section | None:
     if not blocks:
         return None
     gist = f" {ARROW} ".join(_rss(rows_of(known[known["of_metrics"]])[0]))
-    return Section("ledger", _heading("RSS", pair), tuple(blocks), gist=gist)
+    return Section("ledger", "RSS", tuple(blocks), gist=gist)
 
 
 def _rss(moment: dict[str, Any]) -> list[str]:
@@ -263,7 +263,7 @@ def _site_blocks(sites: pd.DataFrame, sample_type: str) -> list[Block]:
 
 def _notes_section(comparison: Comparison) -> Section | None:
     notes = [note for note in dict.fromkeys(comparison.notes) if not is_unknown(note)]
-    notes += [f"{row['name']}: from {row['source']}" for row in rows_of(comparison.settings)]
+    notes += [f"{row['name']} taken from {row['source']}" for row in rows_of(comparison.settings)]
     gist = how_many(len(notes), "note")
     return Section("notes", "Notes", (Notes(tuple(notes)),), gist=gist) if notes else None
 
@@ -288,7 +288,7 @@ def _counted(metrics: pd.DataFrame) -> str:
 
 
 def _heading(what: str, pair: words.Pair | None) -> str:
-    return f"{what}: {pair}" if pair else what
+    return f"{what} at {pair}" if pair else what
 
 
 SECTIONS: tuple[Part[Comparison], ...] = (

@@ -53,12 +53,11 @@ if TYPE_CHECKING:
 
 SIDES = ("before", "after")
 LEGEND = (
-    "± is the farther end of the 95 % interval, in per cent of the median; p is Mann-Whitney's, "
-    "for each row alone"
+    "± is half the 95 % interval (its wider side), as a percentage of the median; p is from a "
+    "Mann-Whitney test, not corrected for multiple comparisons"
 )
 SITES_LEGEND = (
-    "± of a site is the farther end of its 95 % interval from sampling, in per cent of the "
-    "difference"
+    "± is half the 95 % sampling interval (its wider side), as a percentage of the difference"
 )
 WHOLE = 100  # counts a second, or a request, from which on decimals say nothing
 MAX_BUDGET_NOTES = 20
@@ -149,7 +148,7 @@ CHANGED = (
     words("verdict", _verdict),
 )
 LEVELS = (
-    noted("level", lambda row: (level_name(row["name"]), _MEANS.get(row["name"], ""))),
+    noted("metric", lambda row: (level_name(row["name"]), _MEANS.get(row["name"], ""))),
     *(Column(side, partial(_level, f"{side}_median")) for side in SIDES),
     Column("difference", _difference),
     Column("change", lambda row: NOTHING if is_unknown(row["difference"]) else _relative(row)),
@@ -211,7 +210,8 @@ def level_blocks(metrics: pd.DataFrame, label: str) -> tuple[Block, ...]:
     if not are_single(metrics):
         return (measured_table(metrics, label), *row_notes(metrics), Notes((LEGEND,)))
     unequal = metrics[metrics["difference"].fillna(1) != 0]  # of an equal pair nothing is doubtful
-    return (table(f"One value on each side, {label}", LEVELS, metrics), *row_notes(unequal))
+    caption = f"{label[:1].upper()}{label[1:]}, one value per side"
+    return (table(caption, LEVELS, metrics), *row_notes(unequal))
 
 
 def row_notes(metrics: pd.DataFrame, geomeans: pd.DataFrame | None = None) -> tuple[Notes, ...]:
@@ -219,7 +219,7 @@ def row_notes(metrics: pd.DataFrame, geomeans: pd.DataFrame | None = None) -> tu
     lines = []
     for note, rows in metrics[metrics["note"] != ""].groupby("note", sort=False):
         names = ", ".join(map(level_name, rows["name"]))
-        on = names if len(rows) <= MAX_NAMES else f"{len(rows)} rows"
+        on = names if len(rows) <= MAX_NAMES else f"{len(rows)} metrics"
         lines.append(note if len(rows) == len(metrics) else f"{on}: {note}")
     if geomeans is not None and geomeans[list(SIDES)].isna().any(axis=None):
         lines.append(NO_GEOMEAN)
@@ -300,8 +300,8 @@ def findings_table(findings: pd.DataFrame) -> Table:
     """Which causes are new, gone, or on both sides; of several builds, in each."""
     if "build" in findings:
         columns = (words("build", "build"), *FINDINGS)
-        return table("New, gone, on both sides, by build", columns, findings)
-    return table("New, gone, on both sides", FINDINGS, findings)
+        return table("Findings that are new, gone, or on both sides, by build", columns, findings)
+    return table("Findings that are new, gone, or on both sides", FINDINGS, findings)
 
 
 def groups_table(groups: pd.DataFrame, pair: Pair, *, noted: bool = True) -> Table:

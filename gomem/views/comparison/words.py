@@ -34,13 +34,13 @@ SEEN = 0.02  # of what it was: a smaller change cannot be seen in a figure
 # The collector's levels by their names; those of memory are MemStats' own, which people search for.
 _LEVELS = {
     "seconds": "time covered by the log",
-    "cycles": "collections",
+    "cycles": "collections in the log",
     "interval_p50_seconds": "GC interval p50",
     "stw_p50_seconds": "pause p50",
     "stw_p99_seconds": "pause p99",
     "longest_stop_seconds": "longest pause",
     "gc_cpu_fraction": "GC CPU",
-    "assist_fraction": "assists, of GC",
+    "assist_fraction": "assist share of GC CPU",
     "allocation_rate_bytes_per_second": "allocation rate",
     "collections_per_second": "collections per second",
     "heap_live_last_bytes": "live heap, last",
@@ -159,16 +159,16 @@ def covered(comparison: Comparison, before: str, after: str) -> tuple[tuple[str,
 
 
 def _covers(row: dict[str, Any]) -> str:
-    """`6 runs of 2.79 s, 1-start to 2-loaded, 5 collections`."""
+    """`6 runs of 2.79 s, from 1-start to 2-loaded, with 5 collections`."""
     runs, is_timed = how_many(row["runs"], "run"), not is_unknown(row["seconds"])
     time = f"{runs} of {format_seconds(row['seconds'])}" if is_timed else runs
     if row["first_moment"]:
-        between = f"{row['first_moment']} to {row['last_moment']}"
+        between = f"from {row['first_moment']} to {row['last_moment']}"
     else:
         between = "the GC log" if is_timed else row["last_moment"] or "one file"
     counts = {noun: row[f"{noun}s"] for noun in ("collection", "request")}
     counted = [how_many(round(n), noun) for noun, n in counts.items() if not is_unknown(n)]
-    return ", ".join([time, between, *counted])
+    return ", ".join([time, between, *([f"with {' and '.join(counted)}"] if counted else [])])
 
 
 def changed_sites(sites: pd.DataFrame) -> pd.DataFrame:
@@ -177,7 +177,9 @@ def changed_sites(sites: pd.DataFrame) -> pd.DataFrame:
 
 
 def states_counted(sites: pd.DataFrame) -> str:
-    """How many sites are in which state: `4 gone, 1 shrank, 8 within noise`."""
+    """How many sites are in which state: `4 sites gone, 1 shrank, 8 within sampling noise`."""
     counts = sites["state"].value_counts()
-    called = {**{state: state for state in STATES}, NO_CLAIM: "within noise"}
-    return ", ".join(f"{counts[state]} {called[state]}" for state in called if state in counts)
+    called = {**{state: state for state in STATES}, NO_CLAIM: "within sampling noise"}
+    (first, *others) = (state for state in called if state in counts)
+    rest = (f"{counts[state]} {called[state]}" for state in others)
+    return ", ".join([f"{how_many(counts[first], 'site')} {called[first]}", *rest])

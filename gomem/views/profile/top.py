@@ -46,7 +46,7 @@ def render_top_text(sites: AllocationSites | TopDifference) -> str:
     ]
     if with_state:
         headings.append("change")
-    lines = [f"{printable(sites.sample_type)}: {shown(sites.total)} in all"]
+    lines = [f"{printable(sites.sample_type)}: {shown(sites.total)} total"]
     if sites.note:
         lines.append(f"no intervals: {sites.note}")
     return "\n".join([*lines, "", *aligned([(*headings, "function"), *rows])]) + "\n"

@@ -79,7 +79,7 @@ def _gist(diagnosis: Diagnosis, moment: str) -> str:
     if sites is None or sites.top.empty:
         return MomentName(moment)
     row = sites.top.iloc[0]
-    said = "in use" if sites.sample_type == SAMPLE_TYPES[0] else "allocated"
+    said = "of live objects" if sites.sample_type == SAMPLE_TYPES[0] else "allocated"
     share = format_fraction(row["flat_fraction"])
     function = Function(known_name(row["function"]))
     return text("{} {}, {} by {}", format_bytes(sites.total), said, share, function)
@@ -123,11 +123,11 @@ def _sites_table(sites: AllocationSites, moment: Text, most: int | None) -> Tabl
         value("flat", "flat"),
         interval("95 % interval", "flat", cell),
         share("of total", "flat_fraction"),
-        value("with callees", "cum"),
+        value("cum", "cum"),
         interval("95 % interval", "cum", cell),
     )
     total = format_bytes(sites.total) if in_bytes else format_count(sites.total)
-    caption = text("{}, {}: {} in all", sites.sample_type, moment, total)
+    caption = text("{}, {}: {} total", sites.sample_type, moment, total)
     of_its_own = sites.top[sites.top["flat"] != 0]  # who only calls stands in the flame graph
     rows = (of_its_own if len(of_its_own) else sites.top).head(most or len(sites.top))
     return table(caption, columns, rows, brief_rows=SITE_ROWS, brief_columns=SITE_COLUMNS)

@@ -86,7 +86,7 @@ SCAVENGES = (
     words("line", lambda row: row["event"] + (", forced" if row["forced"] else "")),
     size("returned", "released_bytes"),
     size("at once", "released_eager_bytes"),
-    size("released in all", "released_total_bytes"),
+    size("released in total", "released_total_bytes"),
 )
 
 
@@ -109,8 +109,8 @@ QUANTILES = (
     Column("median", partial(_carried, 0.5)),
     Column("p90", partial(_carried, 0.9)),
     Column("p99", partial(_carried, 0.99)),
-    Column("p99, 95 %", _interval),
-    seconds("longest", lambda row: row[1.0]["seconds"]),
+    Column("p99, 95 % interval", _interval),
+    seconds("max", lambda row: row[1.0]["seconds"]),
     count("n", lambda row: row[0.99]["n"]),
 )
 PACED = (
@@ -186,23 +186,23 @@ def scavenges_table(scavenges: pd.DataFrame) -> Table:
 
 def costs_table(gc: GcCost) -> Table:
     """What the collector cost, and what made it work."""
-    mib, allocated = "to 1 MiB, rounded down", gc.allocation_rate
+    mib, allocated = "rounded down to whole MiB", gc.allocation_rate
     runs = f", in {gc.runs} runs of the program" if gc.runs > 1 else ""
     rounding = ""
     if allocated.low is not None and allocated.high is not None:
-        ends = f"{format_bytes(allocated.low)}/s to {format_bytes(allocated.high)}/s"
-        rounding = f"{ends} with rounding"
+        ends = f"{format_bytes(allocated.low)}/s and {format_bytes(allocated.high)}/s"
+        rounding = f"between {ends}, as the log rounds sizes"
     per_second = None if allocated.value is None else f"{format_bytes(allocated.value)}/s"
     rows = (
         ("GCs", count_cell(gc.cycles), f"{gc.forced} forced, {gc.periodic} periodic{runs}"),
-        ("watched for", seconds_cell(gc.seconds), "first GC to last"),
+        ("log covers", seconds_cell(gc.seconds), "from the first GC to the last"),
         ("GC CPU", fraction_cell(gc.gc_cpu_fraction),
-         "of what GOMAXPROCS allows; without idle marking, pauses from their request"),
+         "share of GOMAXPROCS; idle marking left out, time to stop included"),
         ("marking", fraction_cell(gc.marking_cpu_fraction),
          "by assists and background workers"),
         ("assists", fraction_cell(gc.assist_fraction), "of marking, done by allocating goroutines"),
         ("allocation rate", Cell(per_second) if per_second else NOTHING, rounding),
-        ("longest single pause", seconds_cell(gc.longest_stop_seconds), ""),
+        ("longest stop", seconds_cell(gc.longest_stop_seconds), "a GC stops the world twice"),
         ("live heap, first", bytes_cell(gc.heap_live_first_bytes), mib),
         ("live heap, last", bytes_cell(gc.heap_live_last_bytes), mib),
         ("largest heap", bytes_cell(gc.heap_peak_bytes), mib),
@@ -229,7 +229,7 @@ def triggers_notes(triggers: GcTriggers) -> tuple[str, ...]:
 def live_heap_table(live: tuple[LiveHeap, ...]) -> Table:
     """The slope of the live heap in each run; of very many, those that were watched longest."""
     shown = sorted(live, key=lambda run: run.seconds, reverse=True)[:MAX_ROWS]
-    caption = "Live heap after the start-up"
+    caption = "Live heap after start-up"
     if len(shown) < len(live):
         caption += f": the longest {len(shown)} of {len(live)} runs"
     return table(caption, LIVE_HEAP, sorted(shown, key=lambda run: run.run))
@@ -241,12 +241,10 @@ def growth_words(live: LiveHeap | None) -> str:
         return ""
     seconds = format_seconds(live.seconds)
     if live.slope_low > 0:
-        return f"the live heap grew over the last {seconds}, beyond chance"
+        return f"the live heap grew significantly over the last {seconds}"
     if live.slope_high < 0:
-        return f"the live heap shrank over the last {seconds}, beyond chance"
-    return (
-        f"over the last {seconds} the live heap neither grew nor shrank beyond chance and rounding"
-    )
+        return f"the live heap shrank significantly over the last {seconds}"
+    return f"the live heap had no significant trend over the last {seconds}"
 
 
 def phases_table(phases: pd.DataFrame) -> Table:

@@ -45,7 +45,7 @@ def _gist(diagnosis: Diagnosis) -> str:
 
 def _card(finding: Finding, diagnosis: Diagnosis) -> Card:
     is_headline = finding.code == diagnosis.verdict.code
-    title = text("The headline: {}", finding.code) if is_headline else finding.title
+    title = text("Main finding: {}", finding.code) if is_headline else finding.title
     tone = TONES[finding.severity]
     steps = steps_of(together(typed(finding.next_step, diagnosis)))
     return Card(

@@ -47,14 +47,14 @@ def _words(series: Series, growth: pd.DataFrame) -> str:
     text += f"{format_seconds(seconds)}"
     if series.repeated:
         count = len(series.repeated)
-        text += f"; {count} more {'repeats' if count == 1 else 'repeat'} the one before"
+        text += f" ({count} more {'repeats' if count == 1 else 'repeat'} the one before)"
     flat = int((growth["shape"] == "flat").sum())
     if flat:
-        text += f". {flat} stacks are flat"
+        text += f". {how_many(flat, 'stack')} {'is' if flat == 1 else 'are'} flat"
     return (
-        f"{text}. The slope is the median over all pairs of profiles; its interval includes the "
-        "error of sampling. Only a ramp is projected to go on; a saw-tooth comes back to its "
-        "highest level, everything else stays at its last."
+        f"{text}. The slope is the median of all pairwise slopes; its interval includes sampling "
+        "error. The last column extrapolates ramps only: a saw-tooth is projected at its peak, any "
+        "other shape at its last value."
     )
 
 
@@ -89,5 +89,5 @@ SLOPES = (
         "95 % interval",
         lambda row: f"{_per_second(row['slope_low'])} to {_per_second(row['slope_high'])}",
     ),
-    Column("in an hour", _projected),
+    Column("projected, in 1 h", _projected),
 )

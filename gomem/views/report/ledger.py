@@ -82,9 +82,9 @@ def _blocks(
         exact.append(table(text("The kernel's other totals, {}", moment), TOTALS, ledger.checks))
     notes, apart = [*ledger.notes], facts.skew.seconds
     if apart is not None and apart < SHORT_SECONDS:
-        notes.append(f"MemStats and the kernel's files were measured {format_seconds(apart)} apart")
+        notes.append(f"MemStats and /proc were read {format_seconds(apart)} apart")
     if ledger.next_file:
-        notes.append(f"the next file to collect: {ledger.next_file}")
+        notes.append(f"to break RSS down further, collect {ledger.next_file}")
     folded = Folded("Part by part, to the byte", tuple(exact))
     return (*groups, *([Notes(tuple(notes))] if notes else []), folded)
 

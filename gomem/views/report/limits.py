@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
+from gomem.causes.limit_risk import COUNTED
 from gomem.text import MomentName, text
 from gomem.units import format_bytes, format_change, format_fraction, format_seconds
 from gomem.views.document import Block, Cell, Notes, Paragraph, Section, Table
@@ -23,17 +24,17 @@ if TYPE_CHECKING:
 BOUNDED = "what grew is garbage, which collections free"
 MOMENTS = 12  # rows of the table of worst cases; of more moments, the largest
 LACKING = (
-    "no cgroup file here has the limit; add memory.max, memory.current, memory.stat and "
+    "the container's limit is not in the capture; add memory.max, memory.current, memory.stat and "
     "memory.events of the process's cgroup"
 )
-WORST_CASES = "Worst case: everything reserved becomes resident, then everything released is reused"
+WORST_CASES = "Everything reserved becomes resident; with reuse, so does everything released"
 WORST = (
     moment("snapshot", lambda worst: worst[0]),
     size("RSS", lambda worst: worst[1].rss_bytes),
-    size("reserved, not in RSS", lambda worst: worst[1].steps["bytes"].iloc[1]),
-    size("runtime's own", lambda worst: worst[1].steps["bytes"].iloc[2]),
+    size("heap not in RSS", lambda worst: worst[1].steps["bytes"].iloc[1]),
+    size("runtime not in RSS", lambda worst: worst[1].steps["bytes"].iloc[2]),
     size("worst case", lambda worst: worst[1].worst_bytes),
-    size("and released reused", lambda worst: worst[1].retaken_bytes),
+    size("with reuse", lambda worst: worst[1].retaken_bytes),
 )
 COUNTERS = (
     code("counter", "counter"),
@@ -57,7 +58,9 @@ def limits_section(diagnosis: Diagnosis) -> Section | None:
         rows = [pair for pair in limits.worst.items() if pair[0] in largest]
         blocks.append(table(WORST_CASES, WORST, rows))
     if limits.cgroup is None:
-        blocks.append(Notes((LACKING,)))
+        known = limits.gomemlimit_bytes
+        set_by = "" if known is None else f"GOMEMLIMIT is {format_bytes(known)}; "
+        blocks.append(Notes((set_by + LACKING,)))
     else:
         limit = limits.cgroup.limit_bytes
         said = ["the cgroup has no limit" if limit is None else f"limit {format_bytes(limit)}"]
@@ -72,7 +75,8 @@ def limits_section(diagnosis: Diagnosis) -> Section | None:
     if limits.worst:
         worst = max(case.worst_bytes for case in limits.worst.values())
         said.append(f"RSS at worst {format_bytes(worst)}")
-    return Section("limits", "Distance to the limit", tuple(blocks), gist=", ".join(said))
+    heading = "Worst-case RSS" if limits.cgroup is None else "Distance to the limit"
+    return Section("limits", heading, tuple(blocks), gist=", ".join(said))
 
 
 def advice_table(caption: str, steps: pd.DataFrame, gomemlimit_bytes: int | None) -> Table:
@@ -102,7 +106,11 @@ def _cgroup_table(use: CgroupUse, moment: str) -> Table:
 
 def _cgroup_words(limits: Limits, use: CgroupUse) -> str:
     held, working = format_bytes(use.unreclaimable_bytes), format_bytes(use.working_set_bytes)
-    words = [f"{held} cannot be reclaimed, mostly {use.killer}; the working set is {working}."]
+    killer = COUNTED.get(use.killer, use.killer)
+    words = [
+        f"{held} cannot be reclaimed, mostly {killer}.",
+        f"The working set (usage without inactive page cache) is {working}.",
+    ]
     if use.limit_bytes is None:
         words.append("The cgroup has no limit of its own.")
     else:
@@ -110,7 +118,7 @@ def _cgroup_words(limits: Limits, use: CgroupUse) -> str:
             f"The limit is {format_bytes(use.limit_bytes)}: "
             f"{format_bytes(use.headroom_bytes)} can be charged before the kernel must reclaim, "
             f"{format_bytes(use.unreclaimable_headroom_bytes)} before it kills, and what fills "
-            f"the limit is {use.killer}."
+            f"the limit is {killer}."
         )
         words.append(_growth_words(limits.growth, bounded=limits.bounded))
     if use.oom_kills:

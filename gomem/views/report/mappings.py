@@ -40,7 +40,7 @@ def mappings_section(diagnosis: Diagnosis) -> Section | None:
         # What the kernel does not print has no column.
         columns = [column for column in COLUMNS if column.heading not in SHOWN
                    or rows[SHOWN[column.heading]].notna().any()]  # fmt: skip
-        kinds = table(text("Mappings by kind, {}", MomentName(name)), columns, rows)
+        kinds = table(text("At {}", MomentName(name)), columns, rows)
         strip = Figure(CAPTION, plot_address_space, partial(_numbers, diagnosis, name, place))
         blocks[name] = (strip, kinds) if name in drawn else (kinds,)
     choice = of_moments(blocks, first)

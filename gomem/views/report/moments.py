@@ -9,7 +9,7 @@ from gomem.text import Bytes, MomentName, text
 from gomem.units import is_unknown
 from gomem.views.document import Block, Cell, Figure, Folded, Notes, Section, Table
 from gomem.views.figures.groups_over_moments import plot_groups_over_moments
-from gomem.views.values import bytes_cell, narrow_time_cell, seconds_cell
+from gomem.views.values import NOTHING, bytes_cell, narrow_time_cell, seconds_cell
 from gomem.views.words import PARTS, first_few, how_many, part_name
 
 if TYPE_CHECKING:
@@ -29,6 +29,7 @@ COLUMNS = (
     "reserved by Go, not in RSS."
 )
 PARTS_CAPTION = "RSS by part over time"
+NO_RSS = "RSS over time is unknown: no snapshot has smaps"
 
 _Lines = list[tuple[str, list[Cell]]]
 
@@ -72,9 +73,11 @@ def _tables(known: Sequence[MomentFacts], groups: pd.DataFrame) -> list[Block]:
     columns = ("", *(MomentName(known[place].name) for place in few))
     rows = tuple((Cell(label), *cells) for label, cells in lines)
     blocks: list[Block] = [Table(CAPTION, columns, "<" + ">" * len(few), rows)]
+    if all(cell == NOTHING for _, cells in lines for cell in cells):
+        blocks = [Notes((NO_RSS,))]
     others = [MomentName(facts.name) for place, facts in enumerate(known) if place not in few]
     if others:
-        blocks.append(Notes(("not in this table: " + first_few(others, MAX_NAMED),)))
+        blocks.append(Notes(("left out for width: " + first_few(others, MAX_NAMED),)))
         blocks.append(Folded(f"all {len(known)} snapshots", (_down(known, _lines(known, groups)),)))
     parts = parts_lines([facts.ledger for facts in known if facts.ledger is not None])
     return [*blocks, Folded("Part by part, to the byte", (_down(known, parts, PARTS_CAPTION),))]
@@ -108,7 +111,7 @@ def _lines(known: Sequence[MomentFacts], groups: pd.DataFrame) -> _Lines:
     if any(not is_unknown(facts.time) for facts in known):
         lines.append(("time", [narrow_time_cell(facts.time) for facts in known]))
     if any(facts.skew.seconds is not None for facts in known):
-        lines.append(("measured apart", [seconds_cell(facts.skew.seconds) for facts in known]))
+        lines.append(("time between reads", [seconds_cell(facts.skew.seconds) for facts in known]))
     return lines
 
 

@@ -165,7 +165,7 @@ def _sites(diagnosis: Diagnosis, moment: str) -> tuple[Block, ...]:
     )  # fmt: skip
     whole = Bytes(known[sample_type].total)
     at = text(" at {}", MomentName(moment)) if len(diagnosis.capture.moments) > 1 else ""
-    what = "In use" if sample_type == SAMPLE_TYPES[0] else "Allocated"
+    what = "Live objects" if sample_type == SAMPLE_TYPES[0] else "Allocated"
     return (Bars(text("{}{}: {}, by function", what, at, whole), bars),) if bars else ()
 
 

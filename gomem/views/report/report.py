@@ -152,7 +152,7 @@ def _facts(diagnosis: Diagnosis) -> tuple[tuple[str, str], ...]:
         "Capture": CaptureName(capture.name),
         "Go release": text("{} ({})", str(release), release.evidence),
         "Settings": settings_words(diagnosis.facts.settings),
-        "Snapshots": f"{len(names)}: " + first_few(names, NAMED) if names else "none",
+        "Snapshots": text("{} ({})", str(len(names)), first_few(names, NAMED)) if names else "none",
         # When the first moment was, as far as a clock says it.
         "Taken": "" if times.empty else time_cell(times.min()).text,
         "Files": format_count(len(capture.artefacts)),

@@ -58,8 +58,8 @@ def _gone_back(row: Row) -> int | None:
 
 
 EPISODE = (
-    words("from", _begin),
-    seconds("for", "seconds"),
+    words("start", _begin),
+    seconds("duration", "seconds"),
     code("verdict", "code"),
     size("returned", _gone_back),
     words("why", "sentence"),
@@ -74,7 +74,7 @@ RETENTION = (
     size("released", "HeapReleased"),
     size("released, in RSS", "lazy_free_bytes"),
     size("RSS", "rss_bytes"),
-    share("utilisation", "utilisation_fraction"),
+    share("in use / retained", "utilisation_fraction"),
 )
 FREED = (
     count("GC", "number"),
@@ -119,7 +119,8 @@ def _verdict(answer: Scavenger) -> tuple[Block, ...]:
     caption = "Why more memory was not returned"
     if len(chosen) < len(episodes):
         caption += f": the {len(chosen)} longest of {format_count(len(episodes))} times"
-    last = Paragraph(f"At the end: {episodes['sentence'].iloc[-1]}")
+    said = episodes["sentence"].iloc[-1]
+    last = Paragraph(f"At the end, {said[:1].lower()}{said[1:]}")
     return last, table(caption, EPISODE, chosen, brief_rows=BRIEF_ROWS)
 
 
@@ -170,13 +171,13 @@ def _goals(answer: Scavenger) -> tuple[Block, ...]:
     columns = (
         rule,
         words("applies here", lambda goal: APPLIES[goal.applies]),
-        size("retained heap, at the end", lambda goal: last.get(VALUES.get(goal.name, ""))),
+        size("target for retained heap", lambda goal: last.get(VALUES.get(goal.name, ""))),
     )
     here = [goal for goal in answer.goals if goal.applies != "no"]
     others = [goal for goal in answer.goals if goal.applies == "no"]
     rest = table("Rules that do not apply here", (rule,), others)
     folded = Folded("Rules of other releases and of a memory limit", (rest,))
-    holding = table("Rules by which heap is returned", columns, here)
+    holding = table("When Go returns heap to the OS", columns, here)
     return (holding, folded) if others else (holding,)
 
 
@@ -185,9 +186,9 @@ def _freeing(answer: Scavenger) -> tuple[Block, ...]:
     lines = []
     if answer.would_free_bytes is not None:
         lines.append(
-            f"debug.FreeOSMemory would return the {format_bytes(answer.would_free_bytes)} of idle "
-            f"heap, and the garbage that its GC finds in the {format_bytes(answer.may_free_bytes)} "
-            "retained."
+            f"debug.FreeOSMemory would return {format_bytes(answer.would_free_bytes)} of idle "
+            f"heap, plus any garbage that its GC frees from {format_bytes(answer.may_free_bytes)} "
+            "of retained heap."
         )
     if answer.lazy_free_bytes:
         lines.append(

@@ -101,10 +101,11 @@ def steps_of(sentence: str) -> tuple[Step, ...]:
     words: list[str] = []
     for part in (*Text(sentence).parts, Command("")):
         if not isinstance(part, Command):
-            words.append(part)
+            behind = steps and not words and type(part) is Words  # the command's full stop
+            words.append(Words(part.lstrip(" .;")) if behind else part)
             continue
-        if said := Text(*words).strip(" ."):
-            steps.append(Step(Text(*words) if said else said))
+        if Text(*words).strip(" ."):
+            steps.append(Step(Text(*words)))
         if part.value:
             steps.append(Step(part, is_command=True))
         words = []

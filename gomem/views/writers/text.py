@@ -31,6 +31,9 @@ if TYPE_CHECKING:
 WIDTH = 100
 NARROWEST = 40
 HEADING = 10  # characters of a number's heading, where a table is wider than the terminal
+SHORT = 20  # characters of a word that is never broken
+BETWEEN = 2  # spaces between two columns
+PLACED = 3  # words of a row that read as `file: line 9: what is wrong`; more are apart
 STYLES = {
     "critical": "bold red", "warning": "bold yellow", "info": "cyan", "good": "bold green",
     "neutral": "bold",
@@ -158,8 +161,10 @@ class _Writer:
     def _table(self, table: Table) -> None:
         if ">" not in table.sides:  # words alone would be squeezed in columns
             for row in table.rows:
+                apart = ": " if len(row) <= PLACED else " · "
+                where = apart.join(cell.text for cell in row[:-1])
                 quoted = [f"'{cell.note}'" for cell in row if cell.note]
-                self._wrapped(": ".join([*(cell.text for cell in row), *quoted]), hang=2)
+                self._wrapped(": ".join(filter(None, [where, row[-1].text, *quoted])), hang=2)
             return
         columns = slice(table.brief_columns)
         drawn = _rich_table(table, columns, self._console.width)
@@ -198,12 +203,15 @@ def _rich_table(table: Table, columns: slice, width: int) -> RichTable:
     # Characters that it takes if no cell is folded.
     rows = [[cell.text for cell in row[columns]] for row in (*table.rows, *table.total)]
     by_column = zip(table.columns[columns], *rows, strict=True)
-    is_folded = sum(max(map(len, texts)) + 1 for texts in by_column) > width
-    for heading, side in zip(table.columns[columns], table.sides[columns], strict=True):
-        lines = textwrap.wrap(readable(heading), HEADING) if is_folded and side == ">" else []
+    shown = [tuple(map(readable, texts)) for texts in by_column]
+    is_folded = sum(max(map(len, texts)) + BETWEEN for texts in shown) - BETWEEN > width
+    for (heading, *cells), side in zip(shown, table.sides[columns], strict=True):
+        lines = textwrap.wrap(heading, HEADING, break_long_words=False) if is_folded else []
+        words = [word for text in (heading, *cells) for word in text.split()]
         drawn.add_column(
-            "\n".join(lines) or readable(heading),
+            "\n".join(lines) or heading,
             justify="right" if side == ">" else "left",
+            min_width=max((len(word) for word in words if len(word) <= SHORT), default=0),
             no_wrap=side == ">",
             overflow="fold",
             header_style="dim",

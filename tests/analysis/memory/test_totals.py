@@ -119,7 +119,7 @@ def test_memstats_alone_tell_claims_and_no_rss():
 
     assert ledger.rss_bytes is None
     assert parts_of(ledger) <= HEAP | {"runtime_metadata"}
-    assert "no file of this moment has RSS" in ledger.notes
+    assert "no file in this snapshot gives RSS" in ledger.notes
 
 
 def test_a_group_that_says_only_what_is_charged_says_nothing_of_rss():

@@ -231,7 +231,7 @@ def test_what_keeps_to_a_limit_is_said(goal, words):
             22,
             22,
             "steady",
-            "is not above the scavenger's goal of 22 MiB (at most 1.1 ×",
+            "is within the scavenger's goal of 22 MiB (at most 1.1 ×",
         ),
         (
             23,
@@ -250,24 +250,29 @@ def test_what_is_kept_for_a_goal_is_said_with_what_makes_it(retained, paced, by,
     assert words in said
 
 
-@pytest.mark.parametrize(("in_use", "alloc", "filled"), [(8 * MIB, 2 * MIB, "25 %"), (0, 0, "0 %")])
-def test_how_full_spans_are_is_said(in_use, alloc, filled):
-    assert f"fill {filled} of" in words_of(("fragmented", ""), HeapInuse=in_use, HeapAlloc=alloc)
+@pytest.mark.parametrize(
+    ("alloc", "slots"),
+    [(2, "10 MiB of 12 MiB in use are free slots, 8 MiB of them beyond NextGC."),
+     (4, "8 MiB of 12 MiB in use are free slots.")],
+)  # fmt: skip
+def test_free_slots_are_said_and_those_beyond_the_goal_apart(alloc, slots):
+    said = words_of(("fragmented", ""), HeapInuse=12 * MIB, HeapAlloc=alloc * MIB)
+
+    assert said.startswith(f"{slots} A span with an object in it ")
 
 
 @pytest.mark.parametrize(
     ("released", "seconds", "words"),
     [
-        (4, 2.0, ("4 MiB was released in 2 s; ", ", on its way: 4 s at this rate.")),
-        (4, None, ("4 MiB was released in between; ", ", on its way.")),
-        (0, 2.0, ("Nothing was released in 2 s; ",
-                  ", and the scavenger sleeps between its steps.")),
+        (4, 2.0, ("4 MiB was released in 2 s. ", " and should follow in 4 s at this rate.")),
+        (4, None, ("4 MiB was released in between. ", " and should follow.")),
+        (0, 2.0, ("Nothing was released in 2 s. ", ": the scavenger sleeps between its steps.")),
     ],
 )  # fmt: skip
 def test_what_goes_back_is_said_with_how_long_the_rest_takes(released, seconds, words):
     before = {"retained_bytes": 90 * MIB}
 
-    assert "8 MiB is above the scavenger's goal of 22 MiB".join(words) == words_of(
+    assert "8 MiB is still above the scavenger's goal of 22 MiB".join(words) == words_of(
         ("as-intended", "going-back"), before, HeapReleased=released * MIB, seconds=seconds,
         retained_bytes=(90 - released) * MIB, goal_bytes=22 * MIB,
     )  # fmt: skip

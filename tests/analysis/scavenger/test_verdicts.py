@@ -56,10 +56,10 @@ def test_in_words_a_pause_is_no_way():
     pause = asked("go1.19.13", dropped(0), dropped(2))["sentence"].iloc[0]
     taken = asked("go1.19.13", given_back(0, 40), given_back(2, 20))["sentence"].iloc[0]
 
-    sleeps = "and the scavenger sleeps between its steps."
-    above = "is above the scavenger's goal of 11 MiB"
-    assert f"Nothing was released in 2 s; 99 MiB {above}, {sleeps}" == pause
-    assert f"More was reused than released in 2 s; 79 MiB {above}, {sleeps}" == taken
+    sleeps = "the scavenger sleeps between its steps."
+    above = "is still above the scavenger's goal of 11 MiB"
+    assert f"Nothing was released in 2 s. 99 MiB {above}: {sleeps}" == pause
+    assert f"More was reused than released in 2 s. 79 MiB {above}: {sleeps}" == taken
 
 
 def test_dense_chunks_are_told_at_once():
@@ -77,7 +77,7 @@ def test_what_goes_back_is_as_intended():
     assert ["as-intended/going-back"] == codes(frame)
     assert "50 MiB was released in 1 s" in frame["sentence"].iloc[0]
     assert (
-        "49 MiB is above the scavenger's goal of 11 MiB, on its way: 980 ms"
+        "49 MiB is still above the scavenger's goal of 11 MiB and should follow in 980 ms"
         in (frame["sentence"].iloc[0])
     )
 

@@ -92,9 +92,9 @@ def test_captures_are_said_to_be_of_one_value_and_what_moved_stands_first():
     moved = "RSS fell from 184 MiB to 23 MiB (\u221288 %): \u2212161 MiB of heap that Go had "
     assert "✓ better" in words
     assert moved in words
-    assert "One run per side cannot separate a change of memory or GC" in words
+    assert "One run per side is not enough to tell a memory or GC change" in words
     assert "gone warning released-but-resident" in words
-    assert "one value per side cannot separate a change from noise; use 4 or more" in words
+    assert "one value per side is not enough to tell a change from noise; use 4 or more" in words
 
 
 @pytest.mark.parametrize(
@@ -103,11 +103,15 @@ def test_captures_are_said_to_be_of_one_value_and_what_moved_stands_first():
         pytest.param(
             FAST,
             SLOW,
-            "▲ worse 1 benchmark metric: 1 worse; the largest",
+            "▲ worse Of 1 benchmark metric, 1 is worse; the largest",
             id="worse",
         ),
-        pytest.param(SLOW, FAST, "✓ better 1 benchmark metric: 1 better; the largest", id="better"),
-        pytest.param(FAST, FAST, "● no change 1 benchmark metric: 1 may be noise.", id="the-same"),
+        pytest.param(
+            SLOW, FAST, "✓ better Of 1 benchmark metric, 1 is better; the largest", id="better"
+        ),
+        pytest.param(
+            FAST, FAST, "● no change Of 1 benchmark metric, 1 may be noise.", id="the-same"
+        ),
     ],
 )
 def test_the_outcome_stands_first_in_words_and_with_a_mark(before, after, outcome):

@@ -48,8 +48,8 @@ BenchmarkLookup-2 1000
 EXPECTED = """\
 cpu EPYC → Xeon
 
-✓ better: 4 benchmark metrics: 2 better, 2 with too few runs; the largest change
-  is Handle-2, B/op, \u2212100 %.
+✓ better: Of 4 benchmark metrics, 2 are better, 2 have too few runs; the largest
+  change is Handle-2 B/op, \u2212100 %.
 \u221228 % sec/op, geometric mean of 2 benchmarks
 1 place could not be read.
 
@@ -63,8 +63,8 @@ sec/op                before          after   change  verdict      p  n
 Handle-2        100 ns ± 3 %  50.0 ns ± 6 %  \u221250.0 %  better   0.002  6
 Lookup-2             20.0 ns        21.0 ns   +5.0 %  ?            –  1
 geometric mean       44.7 ns        32.4 ns  \u221227.5 %
-note: Lookup-2: one value per side cannot separate a change from noise; use 4 or
-  more
+note: Lookup-2: one value per side is not enough to tell a change from noise; use
+  4 or more
 
 Medians, B/op
 B/op                before      after    change  verdict      p  n
@@ -72,19 +72,19 @@ B/op                before      after    change  verdict      p  n
 Handle-2        64 B ± 0 %  0 B ± 0 %  \u2212100.0 %  better   0.002  6
 Lookup-2               0 B        0 B    +0.0 %  ?            –  1
 geometric mean           –          –         –
-note: Lookup-2: one value per side cannot separate a change from noise; use 4 or
-  more
+note: Lookup-2: one value per side is not enough to tell a change from noise; use
+  4 or more
 note: no geometric mean: a median is 0
-note: ± is the farther end of the 95 % interval, in per cent of the median; p is
-  Mann-Whitney's, for each row alone
+note: ± is half the 95 % interval (its wider side), as a percentage of the
+  median; p is from a Mann-Whitney test, not corrected for multiple comparisons
 
 Notes
-note: times also differ by what the machine did meanwhile, unless before and
-  after took turns
-note: cpu: from benchmark file
+note: timings also vary with the machine's load, unless runs before and after
+  alternated
+note: cpu taken from benchmark file
 
 What could not be read
-The numbers above leave out these places.
+Not included in the numbers above:
 
 b.txt: line 9: no measurement behind the iteration count: 'BenchmarkLookup-2
   1000'
@@ -178,7 +178,7 @@ def test_the_largest_changes_are_shown_and_the_others_counted():
 
     text = rendered(sites=sites)
 
-    assert "inuse_space: 15 new\n" in text
+    assert "inuse_space: 15 sites new\n" in text
     assert "main.f09 " in text
     assert "main.f10 " not in text
     assert [["5", "other", "sites"], ["total", "0", "B"]] == [
@@ -190,7 +190,7 @@ def test_sites_within_noise_are_counted():
     flat = pd.DataFrame({"function": ["f"], "flat": [9], "flat_low": [1], "flat_high": [20]})
     sites = of_type(compare_sites(flat, flat), "inuse_space", "bytes")
 
-    words = "\ninuse_space: 1 within noise\n"
+    words = "\ninuse_space: 1 site within sampling noise\n"
     assert words in rendered(sites=sites)
 
 

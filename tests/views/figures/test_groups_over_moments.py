@@ -57,7 +57,7 @@ def test_the_columns_are_as_high_as_rss_and_what_go_claims_besides():
 def test_the_legend_is_in_the_order_of_the_columns():
     words = [
         "RSS", "reserved by Go, not in RSS", "program text and data", "Go heap",
-        "Go objects, live or garbage",
+        "Go objects incl. garbage",
     ]  # fmt: skip
     assert words == legend(plot_groups_over_moments(MOMENTS))
 
@@ -70,7 +70,7 @@ def test_groups_too_small_to_be_seen_are_drawn_as_one():
         {"a": known(10_000, heap_objects=9_980, stacks=12, binary=8)}
     )
 
-    assert ["RSS", "other groups", "Go objects, live or garbage"] == legend(drawing)
+    assert ["RSS", "other groups", "Go objects incl. garbage"] == legend(drawing)
     assert [10_000] == tops(drawing, 1)
 
 
@@ -89,5 +89,5 @@ def test_any_number_of_moments_can_be_drawn(moments):
 def test_moments_without_rss_show_what_go_claims_and_have_no_stroke():
     drawing = plot_groups_over_moments({"a": known(None, heap_objects=5)})
 
-    assert ["Go objects, live or garbage"] == legend(drawing)
+    assert ["Go objects incl. garbage"] == legend(drawing)
     assert [5] == tops(drawing, 1)

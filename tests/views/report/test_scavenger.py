@@ -25,7 +25,7 @@ def test_the_last_verdict_stands_first(quiet):
 
     first = section.blocks[0]
     assert isinstance(first, Paragraph)
-    assert "At the end: There is little to release: nothing is idle heap." == first.text
+    assert "At the end, there is no resident idle heap to release." == first.text
     assert section.brief
 
 
@@ -67,7 +67,7 @@ def test_the_figure_draws_heap_goal_and_lines(quiet):
 
 def test_the_goals_are_told_with_their_formulas(quiet):
     tables = {one.caption: one for one in blocks(scavenger_section(quiet), Table)}
-    goals = tables["Rules by which heap is returned"]
+    goals = tables["When Go returns heap to the OS"]
 
     paced = "retained = 1.1 × HeapInuse when marking ended × new NextGC / old NextGC"
     assert [[paced, "yes", "9.71 MiB"]] == [[cell.text for cell in row] for row in goals.rows]
@@ -82,7 +82,7 @@ def test_what_free_os_memory_and_madvdontneed_would_do(tmp_path):
     section = scavenger_section(gomem.diagnose(thinned("busy-go1.15.15", tmp_path)))
 
     (notes,) = blocks(section, Notes)
-    assert notes.lines[0].startswith("debug.FreeOSMemory would return the")
+    assert notes.lines[0].startswith("debug.FreeOSMemory would return ")
     assert "With GODEBUG=madvdontneed=1, RSS would be 176 MiB lower" in notes.lines[1]
 
 

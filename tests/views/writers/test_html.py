@@ -311,7 +311,7 @@ def test_names_from_the_capture_cannot_become_markup(tmp_path):
         pytest.param(
             "m_json",
             memstats_json(HeapAlloc=5, HeapInuse=5),
-            "Go reserves 5\u00a0B: 5\u00a0B Go objects, live or garbage",
+            "Go reserves 5\u00a0B: 5\u00a0B Go objects incl. garbage",
             id="memstats",
         ),
         pytest.param(

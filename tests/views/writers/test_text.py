@@ -3,7 +3,7 @@
 import pytest
 
 from gomem.units import format_bytes
-from gomem.views.document import Card
+from gomem.views.document import Card, Cell, Document, Section, Table
 from gomem.views.report.report import report_document
 from gomem.views.writers.text import readable, write_text
 from tests.builders import CAPTURES, FIXTURES, as_text, diagnosed, memstats_json
@@ -12,17 +12,16 @@ from tests.views.ledgers import HEALTHY, SHRUNK, diagnosis_of, lazy_free_bytes
 ALONE = """\
 api
 
-✓ healthy, as far as 1 file tells: Go reserves 9.8 KiB: 4.9 KiB Go objects, live or garbage (50 %),
-  2.9 KiB goroutine stacks (30 %), 2 KiB free Go heap (20 %).
+✓ healthy, as far as 1 file tells: Go reserves 9.8 KiB: 4.9 KiB Go objects incl. garbage (50 %), 2.9
+  KiB goroutine stacks (30 %), 2 KiB free Go heap (20 %).
 9.8 KiB reserved by Go
 Also: 1 note.
-Next:
+Next: See how much of this is in RSS:
   cat /proc/PID/smaps > smaps
-It says what of this is in RSS.
 
 Capture: api
 Go release: unknown (nothing in the capture names it)
-Snapshots: 1: capture
+Snapshots: 1 (capture)
 Files: 1
 """
 
@@ -124,7 +123,7 @@ def test_many_moments_stand_beside_one_another_and_who_is_left_out_is_said():
 
     table = text.partition("Over time\n")[2].partition("\n\n")[0].splitlines()
     shown = table[1].split()
-    left_out = table[-1].removeprefix("note: not in this table: ").split(", ")
+    left_out = table[-1].removeprefix("note: left out for width: ").split(", ")
     rss = next(line.split("  ") for line in table[2:] if line.startswith("RSS "))
 
     assert set(diagnosed(MANY).ledgers) == {*shown, *left_out}
@@ -138,4 +137,21 @@ def test_the_terminal_says_what_moved_from_moment_to_moment():
     text = as_text(diagnosed(SHRUNK))
 
     assert "What changed\n" in text
-    assert "Distance to the limit\n" in text
+    assert "Worst-case RSS\n" in text
+
+
+def test_no_word_of_a_wide_table_is_broken():
+    """
+    Seven columns of sizes leave two characters to the first, unless their heads take two lines.
+    """
+    heads = ("snapshot", *["released, at"] * 7)
+    rows = tuple((Cell(name), *[Cell("27.5 MiB")] * 7) for name in ("t01", "t02"))
+    wide = Table("Wide", heads, "<" + ">" * 7, rows)
+    section = Section("wide", "Wide", (wide,))
+
+    lines = write_text(Document("a", "b", (), None, (section,)), width=100).splitlines()
+
+    words = " ".join(lines).split()
+    assert 1 == words.count("snapshot")
+    assert ["t01", "t02"] == [line.split()[0] for line in lines if "27.5 MiB" in line]
+    assert 7 == words.count("released,")
