@@ -67,6 +67,7 @@ NO_DUMP = b"LIKELY CLEANUP/FINALIZER ISSUES"  # of GODEBUG=checkfinalizers=1
 LOCKED = "locked to thread"
 LEAKED = "leaked"
 EXIT = "runtime.goexit"
+_BEGUN = re.compile(r"main\.main|.*\.init(?:\.\d+)?|runtime\..*|.*_cgoexp_.*")  # without a creator
 MAIN = frozenset({"runtime.main", "runtime.handleAsyncEvent"})  # of the runtime, and the program's
 # What runs finalizers, until Go 1.24 and since; and cleanups, since 1.25. A count of goroutines has
 # them while they call the program.
@@ -117,6 +118,11 @@ class _Goroutine:
     complete: bool = True  # whether each function has its place below it
     old: bool = False  # whether it is of a release before Go 1.21
 
+    @property
+    def is_begun(self) -> bool:
+        """Whether its stack comes to who began it, or to a function that nothing begins."""
+        return bool(self.created_by or (self.stack and _BEGUN.fullmatch(self.stack[-1])))
+
     def waiting(self) -> Waiting:
         parts = [part.strip() for part in self.state.split(",")]
         marks = _MARK.findall(parts[0])
@@ -150,7 +156,7 @@ def parse_goroutines(data: bytes, *, source: str) -> tuple[Counter[Waiting], lis
             if dump.current is not None:
                 dump.current.complete = True
         elif not line or line.isspace():
-            dump.end()
+            dump.end(is_whole=number < len(lines))
         elif line.startswith(b"goroutine ") and (header := _HEADER.fullmatch(line)):
             dump.begin(header, number)
         elif (len(line) < MAX_DOTS or line[:1] == b"g") and (missing := _missing_at(line)):
@@ -180,12 +186,15 @@ class _Dump:
     names: dict[bytes, str] = field(default_factory=dict)
 
     def begin(self, header: re.Match[bytes], number: int) -> None:
-        self.end()
+        self.end(is_whole=True)
         state = header[2].decode("utf-8", "backslashreplace")
         self.current = self.last = _Goroutine(header[1], state, number)
 
-    def end(self) -> None:
+    def end(self, *, is_whole: bool = False) -> None:
+        """End the goroutine; what began it may be missing where not another or a gap follows."""
         if self.current is not None and self.current.number != SYSTEM_STACK:
+            if not is_whole and not self.current.is_begun:
+                self.current.elided = -1
             self.found[self.current.waiting()] += 1
         self.current = None
 
