@@ -13,9 +13,9 @@ from gomem.analysis.memory.groups import NAMES
 from gomem.analysis.profiles.own_code import Stacks, own_code
 from gomem.analysis.profiles.published import total_bounds
 from gomem.analysis.series.goroutine_growth import stacks_of, waiting_in
-from gomem.causes.commands import CAPTURE_ONCE, TAKE_HEAP_PROFILE, TAKE_SMAPS
+from gomem.causes.commands import CAPTURE_ONCE, TAKE_GOROUTINES, TAKE_HEAP_PROFILE, TAKE_SMAPS
 from gomem.causes.live_growth import grows
-from gomem.diagnosis.few_fields import by_few_fields
+from gomem.diagnosis.few_fields import by_few_fields, by_other_fields
 from gomem.diagnosis.listed_memory import (
     SMAPS_TOO,
     Told,
@@ -32,7 +32,7 @@ from gomem.diagnosis.pasted_profiles import (
     table_words,
     with_the_profile,
 )
-from gomem.facts.goroutines import LEAKS
+from gomem.facts.goroutines import GOROUTINE, LEAKS
 from gomem.inputs.schema import rows_of
 from gomem.statistics.quantiles import carries
 from gomem.text import (
@@ -68,6 +68,7 @@ MOSTLY = 0.5  # of the total
 MIN_SHARE = 0.01  # of the CPU: a smaller one is said as less
 SMAPS_ALONE = text("{} It says what of this is in RSS.", TAKE_SMAPS)
 NO_BYTES = text("{} It says who holds memory; a goroutine profile does not.", TAKE_HEAP_PROFILE)
+WHERE_THEY_WAIT = text("{} It says where they wait.", TAKE_GOROUTINES)
 WITH_A_PROFILE = "Add an allocs profile: then the report says why each site allocates."
 NOTHING = Text("Nothing here says how much memory is in use, or what uses it.")
 ANYTHING = text(
@@ -83,7 +84,8 @@ def without_rss(diagnosis: Diagnosis, facts: MomentFacts | None) -> tuple[str, b
     """Sentences on the known sizes; whether they grew by a fifth; and the next step."""
     tellers = (
         _by_memstats, _by_heap_profiles, _by_log, _by_some_memstats, _by_pasted, _by_goroutines,
-        _by_leaks, _by_profile, _by_others, by_cgroup, by_container, by_logged_heap,
+        _by_leaks, _by_count_alone, _by_profile, _by_others, by_cgroup, by_container,
+        by_logged_heap, by_other_fields,
     )  # fmt: skip
     for tell in tellers:
         told = tell(diagnosis, facts)
@@ -279,6 +281,20 @@ def _of_those_shown(there: Count, counted: GoroutineCount) -> Text:
     if there.value == counted.shown:
         return text("the {} shown here", there)
     return text("{} of the {} shown here", there, Count(counted.shown))
+
+
+def _by_count_alone(diagnosis: Diagnosis, _: MomentFacts | None) -> Told | None:
+    """How many goroutines there are, where only a profile's head line was pasted."""
+    alone = {
+        moment
+        for moment, profiles in diagnosis.capture.profiles.items()
+        if set(profiles) == {GOROUTINE} and not profiles[GOROUTINE].total()
+    }
+    counts = [count for count in diagnosis.facts.goroutine_counts if count.moment in alone]
+    if not counts or len(alone) != len(diagnosis.capture.profiles):
+        return None
+    sentence = "{}, by the first line of the profile. Without the rest, where they wait is unknown."
+    return text(sentence, Count(counts[-1].goroutines, "goroutine")), False, WHERE_THEY_WAIT
 
 
 def _by_leaks(diagnosis: Diagnosis, _: MomentFacts | None) -> Told | None:

@@ -65,7 +65,8 @@ def counts_of_goroutines(facts: CaptureFacts) -> tuple[GoroutineCount, ...]:
         if count is None and moment is not None and total is not None:
             path = moment.paths.get(GOROUTINE, moment.paths.get("goroutines", GOROUTINE))
             time = None if moment.time is None else pd.Timestamp(moment.time)
-            count = GoroutineCount(name, time, total, path, moment.goroutines)
+            frame = moment.goroutines if len(moment.goroutines) else None
+            count = GoroutineCount(name, time, total, path, frame)
         if count is not None:
             counts.append(count)
     return tuple(counts)

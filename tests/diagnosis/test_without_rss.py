@@ -21,7 +21,7 @@ from tests.views.ledgers import ledger
 def told(facts=None, *, collector=None, goroutines=(), **capture):
     """What is said, whether it grew, and what to do next."""
     nothing = {"heap_profiles": {}, "profiles": {}, "bench": {}, "escapes": {},
-               "memstats": empty_frame("memstats"),
+               "memstats": empty_frame("memstats"), "metrics": empty_frame("metrics"),
                "by_moment": {}}  # fmt: skip
     files = SimpleNamespace(**nothing | capture)
     limits = Thresholds()
