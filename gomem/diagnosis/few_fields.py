@@ -37,7 +37,8 @@ WHAT_NEXT = text(
 def by_few_fields(diagnosis: Diagnosis) -> tuple[Text, bool, Text] | None:
     """The heap and its bound on RSS; whether it grew by a fifth; and the next step."""
     stats = diagnosis.capture.memstats
-    known = stats[stats["HeapAlloc"].notna()]
+    heap = stats["HeapAlloc"].fillna(stats["Alloc"])  # which Go defines as the same
+    known = stats.assign(HeapAlloc=heap)[heap.notna()]
     if known.empty:
         return None
     first, last = known.iloc[0], known.iloc[-1]

@@ -181,16 +181,10 @@ def _dumps(pages: Sequence[Page]) -> MemStatsDumps:
     counters = {}
     for name in COUNTERS:
         most = 2.0**63 if name == "LastGC" else float(NO_GOAL_FROM)
-        counters[name] = masked([_count(_field(page, name), most) for page in pages])
+        counters[name] = masked([_count(page.memstats.get(name), most) for page in pages])
     fractions = [page.memstats.get("GCCPUFraction", np.nan) for page in pages]
     places = [f"scrape {number}" if len(pages) > 1 else "" for number in range(1, len(pages) + 1)]
     return MemStatsDumps(counters, np.array(fractions, np.float64), places)
-
-
-def _field(page: Page, name: str) -> float | None:
-    """A field of a page; Go defines HeapAlloc as Alloc, and a cut page may have only that."""
-    value = page.memstats.get(name)
-    return page.memstats.get("Alloc") if value is None and name == "HeapAlloc" else value
 
 
 def _count(value: float | None, most: float = 2.0**53) -> int | None:
