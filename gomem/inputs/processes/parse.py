@@ -75,7 +75,7 @@ def parse_processes(data: bytes, *, source: str) -> tuple[ProcessTable, list[Dam
         table = parse_oom(data)
     else:
         table, damage = _parse_tables(data, source)
-    if not table.rows:
+    if not table.rows and not table.cgroup:
         raise FormatError(source, "", "no process in it; wanted ps, top, docker stats …")
     return table, damage
 
