@@ -63,7 +63,9 @@ def by_other_fields(diagnosis: Diagnosis, _: MomentFacts | None) -> Told | None:
         said.append(_sys_words(sizes["Sys"], sizes.get("HeapReleased")))
     allocated = sizes.get("TotalAlloc", metrics.get(TOTAL_ALLOCATED))
     if not any(said) and allocated:
-        words = "The program has allocated {} since it started; how much of that is live is unknown."
+        words = (
+            "The program has allocated {} since it started; how much of that is live is unknown."
+        )
         said.append(text(words, Bytes(allocated)))
     counts = diagnosis.facts.goroutine_counts
     if counts:

@@ -33,6 +33,7 @@ from gomem.diagnosis.pasted_profiles import (
     with_the_profile,
 )
 from gomem.facts.goroutines import GOROUTINE, LEAKS
+from gomem.inputs.goroutines.crash import DEADLOCK
 from gomem.inputs.schema import rows_of
 from gomem.statistics.quantiles import carries
 from gomem.text import (
@@ -83,7 +84,7 @@ TYPE_NAMES = {"cpu": "CPU time"}
 def without_rss(diagnosis: Diagnosis, facts: MomentFacts | None) -> tuple[str, bool, str]:
     """Sentences on the known sizes; whether they grew by a fifth; and the next step."""
     tellers = (
-        _by_memstats, _by_heap_profiles, _by_log, _by_some_memstats, _by_pasted, _by_goroutines,
+        _by_memstats, _by_heap_profiles, _by_log, _by_some_memstats, _by_pasted, _by_goroutines, _by_crash,
         _by_leaks, _by_count_alone, _by_profile, _by_others, by_cgroup, by_container,
         by_logged_heap, by_other_fields,
     )  # fmt: skip
@@ -255,7 +256,8 @@ def _by_goroutines(diagnosis: Diagnosis, _: MomentFacts | None) -> Told | None:
     state = _state_of(largest, last)
     begun = "" if is_unknown(largest["created_by"]) else str(largest["created_by"])
     sentence = text(
-        "{}; {} {} in {}{}{}.",
+        "{}{}; {} {} in {}{}{}.",
+        _crash_words(diagnosis) + " " * bool(_crash_words(diagnosis)),
         Count(last.goroutines, "goroutine"),
         there if last.shown == last.goroutines else _of_those_shown(there, last),
         "are" if largest["state"] in AT_WORK else "wait",
@@ -264,6 +266,30 @@ def _by_goroutines(diagnosis: Diagnosis, _: MomentFacts | None) -> Told | None:
         text(", started by {}", Function(begun)) if begun else "",
     )
     return sentence, False, NO_BYTES
+
+
+def _by_crash(diagnosis: Diagnosis, _: MomentFacts | None) -> Told | None:
+    """Why the program crashed, where no goroutine of its own is shown."""
+    said = _crash_words(diagnosis)
+    return (said, False, ANYTHING) if said else None
+
+
+def _crash_words(diagnosis: Diagnosis) -> Text:
+    """Why the program of the last dump crashed, where the runtime said it; else empty."""
+    moments = [*diagnosis.capture.by_moment.values()]
+    files = moments[-1].artefacts if moments else ()
+    said = (file.parsed.crash for file in files if file.kind.name == "goroutines")
+    crash = next(filter(None, said), None)
+    if crash is None:
+        return Text()
+    if crash.why == DEADLOCK:
+        return Text("The runtime declared a deadlock: no goroutine could run any more.")
+    asked = Text()
+    if crash.asked_bytes is not None:
+        asked = text(", asking for {}", Bytes(crash.asked_bytes))
+    if crash.in_use_bytes is not None:
+        asked = text("{} with {} in use", asked, Bytes(crash.in_use_bytes))
+    return text("The program ran out of memory{}.", asked)
 
 
 def _state_of(group: pd.Series, counted: GoroutineCount) -> Text:

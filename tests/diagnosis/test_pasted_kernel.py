@@ -359,3 +359,20 @@ def test_memory_stat_that_begins_within_is_a_cgroups():
 
     assert [500_000_000] == sizes(found.verdict.headline)
     assert not found.capture.damaged
+
+
+@pytest.mark.parametrize(
+    "behind", ["```\n", "That is far more than the usual 20 MB.\n", "而平时只有 20MB 左右。\n"]
+)
+def test_a_fence_or_a_sentence_behind_a_table_is_no_damage(behind):
+    table = "CONTAINER CPU % MEM USAGE / LIMIT\napi-01 15.2% 300MiB / 512MiB\n"
+    read = gomem.read_processes(f"{table}{behind}".encode())
+
+    assert () == read.damaged
+    assert [300 * MIB] == read.processes["working_set_bytes"].tolist()
+
+
+def test_a_row_that_is_cut_is_damage():
+    table = "CONTAINER CPU % MEM USAGE / LIMIT\napi-01 15.2% 300MiB / 512MiB\napi-02 1.0% 30\n"
+
+    assert 1 == len(gomem.read_processes(table.encode()).damaged)

@@ -47,6 +47,7 @@ _BEGINNING = re.compile(
     rb"(?:[^\n]*\n){0,60}?goroutine \d+ [^\n\[]{0,200}\[[^\]\n]+\][^\n]*:\s*?\n"
 )
 _INDENTED = re.compile(rb"(?:[\t ]|#011|\\t)+")
+_CRASH = re.compile(rb"runtime stack:|fatal error: |panic: |SIG[A-Z]+: ")
 _CREATED = re.compile(rb"created by (\S.*?)( in goroutine \d+)?\s*")
 _PLACE = re.compile(rb".*:\d+(?: .*)?\s*")
 _TABBED_PLACE = re.compile(rb"\t.*:\d+(?: .*)?\s*")
@@ -59,6 +60,7 @@ _REGISTER = re.compile(rb"[a-z]\w{1,7}\s+0x[0-9a-f]+\s*|exit status \d+")  # beh
 _CALL = re.compile(rb"\S.*\(.*\)\s*")
 _MARK = re.compile(r" \((scan|durable|leaked)\)")
 _MINUTES = re.compile(r"(\d{1,9}) minutes")
+HEADLESS = "begins within a goroutine: its first lines are missing, and it is not counted"
 TORN = "a goroutine's header is torn or cut: the goroutine is not counted"
 LEFT_OUT = "dots stand for lines that were left out: goroutines may be missing"
 MAX_DOTS = 20
@@ -184,6 +186,7 @@ class _Dump:
     current: _Goroutine | None = None  # that the next line may belong to
     last: _Goroutine | None = None
     names: dict[bytes, str] = field(default_factory=dict)
+    is_of_runtime: bool = False  # whether a crash's message came before the first goroutine
 
     def begin(self, header: re.Match[bytes], number: int) -> None:
         self.end(is_whole=True)
@@ -208,6 +211,8 @@ class _Dump:
 
     def take(self, line: bytes, number: int) -> None:
         """Take a line of a goroutine; what is around them is passed over."""
+        if self.last is None:
+            self.before(line, number)
         if self.current is None or _take(line, self.current, self.names):
             return
         if self.current.stack:
@@ -215,6 +220,12 @@ class _Dump:
         else:
             what = "not a line of a goroutine's stack; wanted `function(arguments)`"
             self.damage.append(Damage(self.source, f"line {number}", what, excerpt(line)))
+
+    def before(self, line: bytes, number: int) -> None:
+        """Note a line of a goroutine without its first, before any; a crash has a stack there."""
+        self.is_of_runtime |= _CRASH.search(line) is not None
+        if not self.is_of_runtime and not self.damage and _CREATED.fullmatch(line):
+            self.damage.append(Damage(self.source, f"line {number}", HEADLESS, excerpt(line)))
 
 
 def _missing_at(line: bytes) -> str:

@@ -19,11 +19,15 @@ from typing import TYPE_CHECKING, NamedTuple
 from gomem.errors import Damage, FormatError, excerpt
 from gomem.inputs.processes.oom import looks_like_oom, parse_oom
 from gomem.inputs.processes.row import ProcessRow, ProcessTable, Rounded, rounded_size
+from gomem.inputs.unwrap import FENCE
 from gomem.units import KIB
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+STOPS = (".", ":", "!", "?", "\u3002", "\uff1a", "\uff01", "\uff1f")  # a sentence's, also Chinese
+MIN_WORDS = 4
+_WORD = re.compile(r"\b[A-Za-z][a-z']*\b")
 HEAD_LINES = 40  # in which the header must come
 # ps aux without its header: user, pid, %cpu, %mem, vsz, rss, tty, state, start, time, command.
 AUX = re.compile(
@@ -96,13 +100,22 @@ def _parse_tables(data: bytes, source: str) -> tuple[ProcessTable, list[Damage]]
             continue
         if form is None and AUX.fullmatch(line):
             form, reading = _by_columns(AUX_NAMES), 0
+        if FENCE.fullmatch(line):
+            form = None
         row = None if form is None else form.row(line)
         if row is not None:
             rows.append(replace(row, reading=reading, line=number))
-        elif form is not None:
+        elif form is not None and not (rows and _is_prose(line)):
             what = f"not a line of {form.tool}; wanted the columns of its header"
             damage.append(Damage(source, f"line {number}", what, excerpt(line)))
     return ProcessTable(tuple(rows)), damage
+
+
+def _is_prose(line: bytes) -> bool:
+    """Whether somebody wrote a line below a table: a sentence with its stop, not a row's columns."""
+    words = line.decode("utf-8", "replace")
+    is_long = len(_WORD.findall(words)) >= MIN_WORDS or not words.isascii()
+    return is_long and words.endswith(STOPS) and not words.endswith("...") and "  " not in words
 
 
 def _has_table(data: bytes) -> bool:

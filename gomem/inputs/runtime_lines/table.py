@@ -144,9 +144,7 @@ def _in_words(source: Source) -> RuntimeLines:
     """MemStats in words, and the RSS beside them; see `memstats.in_words`."""
     dumps, damaged = parse_memstats_in_words(source.data, source=source.name)
     readings = []
-    for row, (place, time, rss) in enumerate(
-        zip(dumps.place, dumps.times, dumps.rss, strict=True)
-    ):
+    for row, (place, time, rss) in enumerate(zip(dumps.place, dumps.times, dumps.rss, strict=True)):
         fields = {name: counter[row] for name, counter in dumps.counters.items()}
         values = {
             name: int(fields[field])
