@@ -68,6 +68,7 @@ WORTH_NAMING = 0.05  # of the total
 MOSTLY = 0.5  # of the total
 MIN_SHARE = 0.01  # of the CPU: a smaller one is said as less
 SMAPS_ALONE = text("{} It says what of this is in RSS.", TAKE_SMAPS)
+PMAP_TOO = text("{} It adds RSS; smaps says more still.", Command("pmap -x PID > pmap.txt"))
 NO_BYTES = text("{} It says who holds memory; a goroutine profile does not.", TAKE_HEAP_PROFILE)
 WHERE_THEY_WAIT = text("{} It says where they wait.", TAKE_GOROUTINES)
 WITH_A_PROFILE = "Add an allocs profile: then the report says why each site allocates."
@@ -76,6 +77,11 @@ ANYTHING = text(
     "{} It collects smaps, MemStats and a heap profile at one time.",
     CAPTURE_ONCE,
 )
+CONNECTIONS = {
+    "net/http.(*connReader).": "A server waits there for the next request of a client.",
+    "net/http.(*conn).": "Each is a client's connection to this HTTP server.",
+    "net/http.(*persistConn).": "Each is of a connection of an HTTP client, in use or idle.",
+}
 AT_WORK = frozenset({"running", "runnable", "syscall"})  # states of no waiting
 KIND_NAMES = {"cpu": "CPU profile", "other": "profile"}
 TYPE_NAMES = {"cpu": "CPU time"}
@@ -84,9 +90,9 @@ TYPE_NAMES = {"cpu": "CPU time"}
 def without_rss(diagnosis: Diagnosis, facts: MomentFacts | None) -> tuple[str, bool, str]:
     """Sentences on the known sizes; whether they grew by a fifth; and the next step."""
     tellers = (
-        _by_memstats, _by_heap_profiles, _by_log, _by_some_memstats, _by_pasted, _by_goroutines, _by_crash,
-        _by_leaks, _by_count_alone, _by_profile, _by_others, by_cgroup, by_container,
-        by_logged_heap, by_other_fields,
+        _by_memstats, _by_heap_profiles, _by_log, _by_some_memstats, _by_pasted, _by_goroutines,
+        _by_crash, _by_leaks, _by_count_alone, _by_profile, _by_others, by_cgroup, by_container,
+        by_logged_heap, by_other_fields, _by_plain_pmap,
     )  # fmt: skip
     for tell in tellers:
         told = tell(diagnosis, facts)
@@ -255,17 +261,46 @@ def _by_goroutines(diagnosis: Diagnosis, _: MomentFacts | None) -> Told | None:
     there, where = Count(int(largest["goroutines"])), str(largest["function"])
     state = _state_of(largest, last)
     begun = "" if is_unknown(largest["created_by"]) else str(largest["created_by"])
+    if not where:
+        return _states_alone(diagnosis, last), False, NO_BYTES
     sentence = text(
         "{}{}; {} {} in {}{}{}.",
         _crash_words(diagnosis) + " " * bool(_crash_words(diagnosis)),
         Count(last.goroutines, "goroutine"),
         there if last.shown == last.goroutines else _of_those_shown(there, last),
         "are" if largest["state"] in AT_WORK else "wait",
-        Function(where) if where else "the runtime",
+        Function(where),
         state,
         text(", started by {}", Function(begun)) if begun else "",
     )
-    return sentence, False, NO_BYTES
+    whose = next((said for name, said in CONNECTIONS.items() if where.startswith(name)), "")
+    return joined(" ", filter(None, (sentence, whose))), False, NO_BYTES
+
+
+def _states_alone(diagnosis: Diagnosis, counted: GoroutineCount) -> Text:
+    """What goroutines wait for of which only the headers were pasted."""
+    assert counted.frame is not None
+    by_state = counted.frame.groupby("state", sort=False)["goroutines"].sum()
+    largest = by_state.sort_values(ascending=False, kind="stable").head(HOLDERS)
+    states = joined(
+        ", ", (text("{} in {}", Count(int(n)), str(name)) for name, n in largest.items())
+    )
+    longest, said = counted.frame["wait_seconds"].max(), _crash_words(diagnosis)
+    wait = Text() if is_unknown(longest) else text("; the longest wait is {}", Seconds(longest))
+    words = "{}{}: {}{}. No stack shows where."
+    count = Count(counted.goroutines, "goroutine")
+    return text(words, said + " " * bool(said), count, states, wait)
+
+
+def _by_plain_pmap(diagnosis: Diagnosis, _: MomentFacts | None) -> Told | None:
+    """What pmap without -x says: address space alone."""
+    moments = [*diagnosis.capture.by_moment.values()]
+    rows = moments[-1].smaps if moments else ()
+    if not len(rows) or rows["Rss"].notna().any():
+        return None
+    count, size = Count(len(rows), "mapping"), Bytes(int(rows["Size"].sum()))
+    words = "{} of {} of address space. Plain pmap has no RSS, so how much is in memory is unknown."
+    return text(words, count, size), False, PMAP_TOO
 
 
 def _by_crash(diagnosis: Diagnosis, _: MomentFacts | None) -> Told | None:
@@ -298,8 +333,10 @@ def _state_of(group: pd.Series, counted: GoroutineCount) -> Text:
         return Text()
     assert counted.frame is not None
     here = counted.frame[stacks_of(counted.frame).map(waiting_in) == group["function"]]
-    several = len(set(here["state"])) > 1
-    return text(" ({}{})", "mostly " * several, str(group["state"]))
+    several, longest = len(set(here["state"])) > 1, group["wait_seconds"]
+    is_alone = counted.shown == 1 and not is_unknown(longest)
+    wait = text(", for {} or more", Seconds(longest)) if is_alone else ""
+    return text(" ({}{}{})", "mostly " * several, str(group["state"]), wait)
 
 
 def _of_those_shown(there: Count, counted: GoroutineCount) -> Text:

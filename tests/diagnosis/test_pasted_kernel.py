@@ -376,3 +376,35 @@ def test_a_row_that_is_cut_is_damage():
     table = "CONTAINER CPU % MEM USAGE / LIMIT\napi-01 15.2% 300MiB / 512MiB\napi-02 1.0% 30\n"
 
     assert 1 == len(gomem.read_processes(table.encode()).damaged)
+
+
+def test_plain_pmap_says_that_it_lacks_rss():
+    rows = "".join(f"{0x400000 + 0x1000 * n:016x}      8K r-x-- api\n" for n in range(4))
+    found = gomem.diagnose(loaded(f"311:   ./api\n{rows} total               32K\n".encode()))
+
+    assert [4] == sizes(found.verdict.headline, Count)
+    assert "pmap -x" in found.verdict.next_step
+
+
+@pytest.mark.parametrize("mark", ["# ", "$ ", ""])
+def test_kubectl_top_behind_a_mark(mark):
+    table = ("NAME   CPU(cores)   MEMORY(bytes)", "api-0   1m   9Mi", "api-1   1m   6Mi")
+    read = gomem.read_processes("".join(f"{mark}{line}\n" for line in table).encode())
+
+    assert [9 * MIB, 6 * MIB] == read.processes["working_set_bytes"].tolist()
+
+
+def test_docker_stats_with_the_columns_of_memory_alone():
+    read = gomem.read_processes(b"MEM USAGE / LIMIT   MEM %\n300MiB / 512MiB   58.59%\n")
+
+    assert [300 * MIB] == read.processes["working_set_bytes"].tolist()
+    assert () == read.damaged
+
+
+def test_status_from_its_sizes_on():
+    text = "VmPeak:  9000 kB\nVmSize:  8000 kB\nVmRSS:   4096 kB\nRssAnon:  2048 kB\n"
+
+    assert 4096 * KIB == gomem.read_status(text.encode()).status["VmRSS"].item()
+    assert [4096 * KIB] == [
+        facts.rss_bytes for facts in gomem.diagnose(loaded(text.encode())).moments
+    ]

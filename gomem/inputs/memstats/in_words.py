@@ -94,7 +94,7 @@ _BEHIND = (
 )
 _FIELD = re.compile(_BEFORE + rb"(?P<name>" + _NAMES.encode() + rb")" + _BEHIND, re.IGNORECASE)
 _RSS = re.compile(
-    _BEFORE + rb"(?P<name>(?:vm|process[ _-]?)?rss|resident(?:[ _-]?(?:set|memory))?(?:[ _-]?size)?)"
+    _BEFORE + rb"(?P<name>(?:vm|process[ _-]?)?rss|resident(?:[ _-](?:set|memory))?(?:[ _-]size)?)"
     + _BEHIND,
     re.IGNORECASE,
 )  # fmt: skip

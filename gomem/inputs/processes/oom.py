@@ -5,7 +5,7 @@ Quirks        The task table counts in pages; its columns differ by kernel, so i
               `Killed process` counts in kB, and has RSS in two or, from 4.8 on, three parts.
               Before 4.20 the cgroup is named by `Task in A killed as a result of limit of B`, later
               by `oom-kill:constraint=…,oom_memcg=B,…`. Without either the machine was full.
-              Of a cgroup it says `memory: usage 65536kB, limit 65536kB, failcnt 7`, of a machine never.
+              `memory: usage 65536kB, limit 65536kB, failcnt 7` is of a cgroup, never of a machine.
               The cgroup's counters are a number a line, and before 5.3 on one line, as `rss:12KB`.
               dmesg -T writes a time of the machine's zone, which it does not name; UTC is assumed.
 """

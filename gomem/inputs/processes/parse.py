@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 STOPS = (".", ":", "!", "?", "\u3002", "\uff1a", "\uff01", "\uff1f")  # a sentence's, also Chinese
 MIN_WORDS = 4
 _WORD = re.compile(r"\b[A-Za-z][a-z']*\b")
+NAMELESS = b"container"  # of which only the columns of its memory were pasted
 HEAD_LINES = 40  # in which the header must come
 # ps aux without its header: user, pid, %cpu, %mem, vsz, rss, tty, state, start, time, command.
 AUX = re.compile(
@@ -35,7 +36,7 @@ AUX = re.compile(
     rb"pts/\d+|tty\S{1,8}|s\d{3}|console) +[DIRSTtWXZU][\w<+]{0,5} +\S{1,8} +\d[\d:.-]{2,12} +\S.*"
 )
 AUX_NAMES = b"USER PID %CPU %MEM VSZ RSS TTY STAT START TIME COMMAND".split()
-DOCKER = re.compile(rb"(?:CONTAINER(?: ID)?|ID|NAME)\b.*MEM USAGE */ *LIMIT.*")
+DOCKER = re.compile(rb"(?:(?:CONTAINER(?: ID)?|ID|NAME)\b.*)?MEM USAGE */ *LIMIT.*")
 USAGE = re.compile(
     rb"(?P<before>.*?)(?P<usage>\d[\d.]* ?[KMGTkmgt]?i?B) */ *"
     rb"(?P<limit>\d[\d.]* ?[KMGTkmgt]?i?B)\b.*"
@@ -84,13 +85,19 @@ def parse_processes(data: bytes, *, source: str) -> tuple[ProcessTable, list[Dam
     return table, damage
 
 
+def _bare(line: bytes) -> bytes:
+    """A line without the mark of a comment or of a shell that people put before output."""
+    line = line.strip()
+    return line[2:].lstrip() if line.startswith((b"# ", b"$ ")) else line
+
+
 def _parse_tables(data: bytes, source: str) -> tuple[ProcessTable, list[Damage]]:
     rows: list[ProcessRow] = []
     damage: list[Damage] = []
     form: _Form | None = None
     reading = -1
     for number, raw in enumerate(data.split(b"\n"), start=1):
-        line = raw.strip()
+        line = _bare(raw)
         if begun := _form_of(line):
             form, reading = begun, reading + 1
             continue
@@ -112,7 +119,7 @@ def _parse_tables(data: bytes, source: str) -> tuple[ProcessTable, list[Damage]]
 
 
 def _is_prose(line: bytes) -> bool:
-    """Whether somebody wrote a line below a table: a sentence with its stop, not a row's columns."""
+    """Whether somebody wrote a line below a table: a sentence with its stop, not columns."""
     words = line.decode("utf-8", "replace")
     is_long = len(_WORD.findall(words)) >= MIN_WORDS or not words.isascii()
     return is_long and words.endswith(STOPS) and not words.endswith("...") and "  " not in words
@@ -122,7 +129,7 @@ def _has_table(data: bytes) -> bool:
     head = data[: 1 << 14]
     if not any(word in head for word in WORDS):
         return False
-    return any(_form_of(line.strip()) for line in head.split(b"\n")[:HEAD_LINES])
+    return any(_form_of(_bare(line)) for line in head.split(b"\n")[:HEAD_LINES])
 
 
 def _form_of(line: bytes) -> _Form | None:
@@ -179,9 +186,9 @@ def _of_process(line: bytes, names: Sequence[bytes], tool: str) -> ProcessRow | 
 def _of_container(line: bytes, *, named: bool) -> ProcessRow | None:
     found = USAGE.fullmatch(line)
     before = [] if found is None else found["before"].split()
-    if found is None or not before:
+    if found is None:
         return None
-    name = before[1] if named and len(before) > 1 else before[0]
+    name = before[1] if named and len(before) > 1 else b"".join(before[:1]) or NAMELESS
     usage, limit = rounded_size(found["usage"]), rounded_size(found["limit"])
     if usage is None:
         return None

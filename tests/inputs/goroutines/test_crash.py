@@ -19,11 +19,17 @@ runtime.largeAlloc(0x3000000, 0x1, 0xedc370)
 \t/go/src/runtime/malloc.go:1152 +0x92
 """
 HEAD = "fatal error: runtime: out of memory\n"
-MAIN = "\ngoroutine 1 [running]:\nmain.fill(0x3000000)\n\t/src/main.go:7 +0x92\nmain.main()\n\t/src/main.go:9 +0x1d\n"
+MAIN = (
+    "\ngoroutine 1 [running]:\nmain.fill(0x3000000)\n\t/src/main.go:7 +0x92\n"
+    "main.main()\n\t/src/main.go:9 +0x1d\n"
+)
 OF_RUNTIME = (
     "\ngoroutine 1 [running]:\nruntime.systemstack_switch()\n\t/go/src/runtime/asm.s:1 +0x1\n"
 )
-DEAD = "fatal error: all goroutines are asleep - deadlock!\n\ngoroutine 1 [chan receive]:\nmain.main()\n\t/src/main.go:9 +0x1d\n"
+DEAD = (
+    "fatal error: all goroutines are asleep - deadlock!\n\n"
+    "goroutine 1 [chan receive]:\nmain.main()\n\t/src/main.go:9 +0x1d\n"
+)
 
 
 @pytest.mark.parametrize(
@@ -79,7 +85,10 @@ def test_without_goroutines_it_is_named(before):
     assert "48 MiB" in seen.what
 
 
-BEHIND = "net/http.(*conn).serve(0x21f80c0)\n\t/go/server.go:1817 +0x644\ncreated by net/http.(*Server).Serve\n\t/go/server.go:2927 +0x2f0\n"
+BEHIND = (
+    "net/http.(*conn).serve(0x21f80c0)\n\t/go/server.go:1817 +0x644\n"
+    "created by net/http.(*Server).Serve\n\t/go/server.go:2927 +0x2f0\n"
+)
 
 
 def test_a_paste_that_begins_within_a_goroutine_is_damaged():
