@@ -295,8 +295,8 @@ def _states_alone(diagnosis: Diagnosis, counted: GoroutineCount) -> Text:
 def _by_plain_pmap(diagnosis: Diagnosis, _: MomentFacts | None) -> Told | None:
     """What pmap without -x says: address space alone."""
     moments = [*diagnosis.capture.by_moment.values()]
-    rows = moments[-1].smaps if moments else ()
-    if not len(rows) or rows["Rss"].notna().any():
+    rows = moments[-1].smaps if moments else None
+    if rows is None or rows.empty or rows["Rss"].notna().any():
         return None
     count, size = Count(len(rows), "mapping"), Bytes(int(rows["Size"].sum()))
     words = "{} of {} of address space. Plain pmap has no RSS, so how much is in memory is unknown."

@@ -72,7 +72,6 @@ def parse_oom(data: bytes) -> ProcessTable:
             limit = int(found[2])
             cgroup["memory.current"] = int(found[1]) * KIB
             cgroup["memory.max"] = None if limit >= NO_LIMIT_KIB else limit * KIB
-            cgroup["oom"] = 1  # as memory.events counts it: the limit was reached, and not freed
         where = GROUP if found or CGROUP_KILL.search(line) else where
         if table := TASKS.search(line):
             names, in_stats = table[1].split(), False
@@ -90,6 +89,8 @@ def parse_oom(data: bytes) -> ProcessTable:
             cgroup["oom_kill"] = kills
             rows.append(_killed(killed, line, number, cgroup, where))
             names = ()
+    if not kills and "memory.current" in cgroup:
+        cgroup["oom"] = 1  # as memory.events counts it: the limit was reached, and nothing freed
     return ProcessTable(_in_one_page_size(rows), cgroup if where == GROUP else {})
 
 
