@@ -261,7 +261,7 @@ def _by_goroutines(diagnosis: Diagnosis, _: MomentFacts | None) -> Told | None:
     there, where = Count(int(largest["goroutines"])), str(largest["function"])
     state = _state_of(largest, last)
     begun = "" if is_unknown(largest["created_by"]) else str(largest["created_by"])
-    if not where:
+    if not where and not is_unknown(largest["state"]):
         return _states_alone(diagnosis, last), False, NO_BYTES
     sentence = text(
         "{}{}; {} {} in {}{}{}.",
@@ -269,7 +269,7 @@ def _by_goroutines(diagnosis: Diagnosis, _: MomentFacts | None) -> Told | None:
         Count(last.goroutines, "goroutine"),
         there if last.shown == last.goroutines else _of_those_shown(there, last),
         "are" if largest["state"] in AT_WORK else "wait",
-        Function(where),
+        Function(where) if where else "the runtime",
         state,
         text(", started by {}", Function(begun)) if begun else "",
     )
@@ -295,7 +295,7 @@ def _states_alone(diagnosis: Diagnosis, counted: GoroutineCount) -> Text:
 def _by_plain_pmap(diagnosis: Diagnosis, _: MomentFacts | None) -> Told | None:
     """What pmap without -x says: address space alone."""
     moments = [*diagnosis.capture.by_moment.values()]
-    rows = moments[-1].smaps if moments else None
+    rows = moments[-1].smaps if moments and "pmap" in moments[-1].paths else None
     if rows is None or rows.empty or rows["Rss"].notna().any():
         return None
     count, size = Count(len(rows), "mapping"), Bytes(int(rows["Size"].sum()))

@@ -268,7 +268,8 @@ POLL = "internal/poll.runtime_pollWait;internal/poll.(*pollDesc).wait;net.(*conn
                 [(3, f"{POLL};net/http.(*conn).serve", "IO wait", "net/http.(*Server).Serve")]
             ),
             "3 goroutines; 3 wait in net/http.(*conn).serve (IO wait), started by "
-            "net/http.(*Server).Serve.", id="what began, where all are of Go's library",
+            "net/http.(*Server).Serve. Each is a client's connection to this HTTP server.",
+            id="what began, where all are of Go's library",
         ),
         pytest.param(
             standing([(560, "main.a", None, None)], count=800),
