@@ -179,11 +179,11 @@ class Moment:
 
         None without any.
         """
-        if self.goroutines.empty:
-            return None
-        shown = int(self.goroutines["goroutines"].sum())
         profile = self.profiles.get(GOROUTINE_PROFILE)
         counted = None if profile is None else profile.header_total
+        if self.goroutines.empty:
+            return counted or None
+        shown = int(self.goroutines["goroutines"].sum())
         return shown if counted is None or self._goroutine_dump is not None else max(shown, counted)
 
     @property

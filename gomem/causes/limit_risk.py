@@ -89,6 +89,11 @@ AFTER_A_KILL = text(
     "{} Run it while the process lives again: the kernel's lines do not say what held the memory.",
     Command("gomem capture PID --every 30s --for 10m"),
 )
+_MACHINE_IS_FULL = (
+    "The machine, not a cgroup, had no memory left: the kernel kills the process that frees the "
+    "most, as its RSS, its swap and oom_score_adj say. A limit of the process's own cgroup "
+    "(MemoryMax=, docker run -m) or GOMEMLIMIT keeps it from taking the rest of the machine."
+)
 _CAN_BE_CACHE = "without memory.stat, some can be page cache"
 
 
@@ -98,6 +103,8 @@ def _at(moment: MomentFacts, case: Case) -> Finding | None:
     use = moment.cgroup_use
     if use is None or use.limit_bytes is None:
         return None
+    if moment.cgroup.get("oom") and not use.oom_kills and moment.path("processes"):
+        return _at_its_limit(moment, use)
     is_last = moment is case.facts.moments[-1] and not growth_is_bounded(case)
     growth = case.facts.limit_growth if is_last else None
     risk = _gravest(moment, use, growth, case.thresholds)
@@ -120,24 +127,57 @@ def _at(moment: MomentFacts, case: Case) -> Finding | None:
     )
 
 
+def _at_its_limit(moment: MomentFacts, use: CgroupUse) -> Finding:
+    """The cgroup of an OOM report that does not show which process was killed."""
+    sizes = Bytes(use.current_bytes), Bytes(use.limit_bytes)
+    return CAUSE.finding(
+        Severity.CRITICAL,
+        text("OOM: the cgroup reached its limit: it used {} of {}", *sizes),
+        moment=moment.name,
+        size=use.current_bytes,
+        evidence=known(
+            moment.path("processes"), "B", {"usage": use.current_bytes, "limit": use.limit_bytes}
+        ),
+        next_step=AFTER_A_KILL,
+        confidence="certain",
+    )
+
+
 def _killed(moment: MomentFacts, listed: Listed) -> Finding:
     """The process that the OOM killer's own lines name."""
     who = text("{} (PID {})", Program(listed.name), str(listed.pid))
-    limit = Text()
-    if listed.killed_in == "machine":
+    of_machine = listed.killed_in == "machine"
+    if of_machine:
         limit = text("; the machine ran out of memory")
     elif listed.limit_bytes is not None:
         limit = text(" (limit {})", Bytes(listed.limit_bytes))
+    else:
+        limit = text("; its cgroup reached its limit")
     said = {"RSS": listed.rss_bytes, "file-rss": listed.file_bytes, "limit": listed.limit_bytes}
     return CAUSE.finding(
         Severity.CRITICAL,
-        text("OOM: the kernel killed {} at {} RSS{}", who, Bytes(listed.rss_bytes), limit),
+        text(
+            "OOM: the kernel killed {} at {} RSS{}{}",
+            who,
+            Bytes(listed.rss_bytes),
+            limit,
+            _again(listed),
+        ),
         moment=moment.name,
         size=listed.rss_bytes,
         evidence=known(moment.path("processes"), "B", said),
         next_step=AFTER_A_KILL,
         confidence="certain",
+        mechanism=_MACHINE_IS_FULL if of_machine else "",
     )
+
+
+def _again(listed: Listed) -> Text:
+    """How often the kernel killed the same program."""
+    if listed.kills < 2:
+        return Text()
+    within = text(" within {}", Seconds(listed.kill_seconds)) if listed.kill_seconds else Text()
+    return text("; {} was killed {} times{}", Program(listed.name), Count(listed.kills), within)
 
 
 def _gravest(

@@ -105,4 +105,9 @@ def cache_words(facts: MomentFacts | None) -> Text:
 def by_cgroup(_: Diagnosis, facts: MomentFacts | None) -> Told | None:
     """What a cgroup's files say, where they lack anonymous memory."""
     said = cache_words(facts)
+    pages = () if facts is None else tuple(map(facts.cgroup.get, ("active_anon", "inactive_anon")))
+    if not said and all(size is not None for size in pages) and pages:
+        size = Bytes(sum(size or 0 for size in pages))
+        words = "{} of the cgroup is anonymous or shared memory, by {}."
+        said = text(words, size, "active_anon and inactive_anon")
     return (said, False, SMAPS_TOO) if said else None

@@ -65,7 +65,8 @@ def counts_of_goroutines(facts: CaptureFacts) -> tuple[GoroutineCount, ...]:
         if count is None and moment is not None and total is not None:
             path = moment.paths.get(GOROUTINE, moment.paths.get("goroutines", GOROUTINE))
             time = None if moment.time is None else pd.Timestamp(moment.time)
-            count = GoroutineCount(name, time, total, path, moment.goroutines)
+            frame = moment.goroutines if len(moment.goroutines) else None
+            count = GoroutineCount(name, time, total, path, frame)
         if count is not None:
             counts.append(count)
     return tuple(counts)
@@ -193,7 +194,7 @@ def running_finalizer(facts: CaptureFacts) -> Finalizing | None:
     """The finalizer or cleanup that was running at the last moment; None if none was."""
     counts = facts.goroutine_counts
     shown = [count for count in counts if count.frame is not None and "stack" in count.frame]
-    running = [_finalizers_of(count.frame) for count in shown]
+    running = [_finalizers_of(count.frame, _whole(facts, count)) for count in shown]
     if not running or running[-1].empty:
         return None
     last = running[-1].iloc[0]
@@ -208,24 +209,35 @@ def running_finalizer(facts: CaptureFacts) -> Finalizing | None:
     return Finalizing(function, moments, len(shown), shown[-1], seconds)
 
 
-def _finalizers_of(frame: pd.DataFrame) -> pd.DataFrame:
-    """The rows in which the runtime runs one, with its name."""
+def _finalizers_of(frame: pd.DataFrame, whole: pd.DataFrame) -> pd.DataFrame:
+    """The rows in which the runtime runs one, with its name; `whole` are those of a dump uncut."""
     stacks = frame["stack"].astype("str").str.split(";")
     named = frame.assign(finalizer=[finalizer_of(stack) for stack in stacks])
-    hidden = _without_a_creator(frame)
+    hidden = _without_a_creator(whole)
     if len(hidden) == 1 and hidden["goroutines"].item() == 1:
         begun = hidden["stack"].str.rpartition(";")[2]
         return hidden.assign(finalizer=begun)
     return named[named["finalizer"] != ""]
 
 
-def _without_a_creator(frame: pd.DataFrame) -> pd.DataFrame:
+def _whole(facts: CaptureFacts, count: GoroutineCount) -> pd.DataFrame:
+    """The goroutines of a dump of which it shows all frames; no rows where no dump counts."""
+    moment = facts.capture.by_moment.get(count.moment)
+    rows = pd.DataFrame({"artefact": []}) if moment is None else moment.goroutine_stacks
+    own = rows[rows["artefact"] == count.path]
+    return own[~own["of_the_runtime"] & own["elided"].eq(0).fillna(False)] if len(own) else own
+
+
+def _without_a_creator(rows: pd.DataFrame) -> pd.DataFrame:
     """Goroutines of a dump that the program did not start, other than main.
 
     Until Go 1.20 a dump shows of the one that runs finalizers neither the loop nor who began it.
+    A dump without main's goroutine is an excerpt, which says no more of any other.
     """
-    if "created_by" not in frame or frame["created_by"].isna().any():
-        return frame.iloc[:0]
-    begun = frame["stack"].astype("str").str.rpartition(";")[2]
-    is_other = ~begun.str.contains(r"^main\.main$|^runtime\.|_cgoexp_|^$")
-    return frame[(frame["created_by"] == "") & is_other]
+    if rows.empty:
+        return rows
+    stacks = rows["stack"].astype("str")
+    is_main = stacks.str.contains(r"(?:^|;)main\.main(?:;|$)")
+    begun = stacks.str.rpartition(";")[2]
+    is_other = ~is_main & ~begun.str.contains(r"^runtime\.|_cgoexp_|\.init(?:\.\d+)?$|^$")
+    return rows[(rows["created_by"] == "") & is_other & is_main.any()]

@@ -17,6 +17,7 @@ from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any
 
 from gomem.errors import excerpt
+from gomem.inputs.goroutines.crash import OUT_OF_MEMORY, crash_of
 from gomem.inputs.json_text import is_json, what_json_holds
 from gomem.inputs.metrics.page import families_of, is_page
 from gomem.inputs.unwrap import plain_texts
@@ -62,13 +63,7 @@ _GROWS_AGAIN = (
     "gomem capture PID --every 10s -o DIR"
 )
 _REDIRECT = "save what one command prints: COMMAND > FILE; gomem report FILE"
-_OUT_OF_MEMORY = re.compile(
-    rb"\s*(?:fatal error: )?runtime: (?:out of memory|cannot allocate memory|VirtualAlloc of)"
-)
-_ASKED = re.compile(
-    rb"cannot allocate (\d{1,18})-byte block \((\d{1,18}) in use\)"
-    rb"|runtime\.(?:largeAlloc|mallocgc)\(0x([0-9a-f]{1,12})"
-)
+_BEGINS_A_CRASH = re.compile(rb"[\s`$#>]{0,8}(?:fatal error: |runtime: )")
 _SHELL = re.compile(rb"\s*(?:\[[\w.-]+@[^\]\n]{1,200}\]|[\w.-]+@[\w.-]+:[^$#\n]{0,200}) ?[$#%] ")
 
 # Lines of an environment, which nobody quotes: any of them may be a secret.
@@ -159,15 +154,14 @@ def _known_form(head: bytes, name: str) -> Resemblance | None:
 
 def _out_of_memory(head: bytes, _: str) -> Resemblance | None:
     """What the runtime printed as no memory was left; with stacks below it is a dump."""
-    if _OUT_OF_MEMORY.match(head) is None:
+    crash = crash_of(head) if _BEGINS_A_CRASH.match(head) else None
+    if crash is None or crash.why != OUT_OF_MEMORY:
         return None
     what: str = "what a Go program printed as it ran out of memory"
-    asked = _ASKED.search(head)
-    if asked is not None and asked[1]:
-        sizes = Bytes(int(asked[1])), Bytes(int(asked[2]))
-        what = text("{}, asking for {} with {} in use", what, *sizes)
-    elif asked is not None:
-        what = text("{}, asking for {}", what, Bytes(int(asked[3], 16)))
+    if crash.asked_bytes is not None:
+        what = text("{}, asking for {}", what, Bytes(crash.asked_bytes))
+    if crash.in_use_bytes is not None:
+        what = text("{} with {} in use", what, Bytes(crash.in_use_bytes))
     return Resemblance(what, _GROWS_AGAIN, is_evidence=True)
 
 

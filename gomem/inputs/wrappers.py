@@ -11,6 +11,7 @@ klog         I1120 03:53:49.470512      12 run.go:33] gc 1 @0.002s …
 Bare stamps  2026-11-20 03:53:49.470 gc 1 @0.002s …      (ts, multilog, with or without brackets)
 kubectl      [pod/api-7d9f/api] gc 1 @0.002s …           (kubectl logs --prefix)
 compose      api-1  | gc 1 @0.002s …                     (docker compose logs)
+Names alone  api[12]: gc 1 @0.002s …                     (syslog's, of which people cut the stamps)
 """
 
 from __future__ import annotations
@@ -49,6 +50,7 @@ _REGEXES = {
     "bare-stamps": _BARE_STAMP,
     "kubectl": rb"\[[^\s/\]]+/[^\s/\]]+/[^\s/\]]+\] ",
     "compose": rb"[A-Za-z0-9][\w.-]* +\| ",
+    "ident": rb"[A-Za-z][\w.-]*\[[0-9]+\]: ",
 }
 PREFIXES = {name: re.compile(rb"^" + regex, re.MULTILINE) for name, regex in _REGEXES.items()}
 JSON_KEYS = {"docker": ("log", "time"), "journald-json": ("MESSAGE", "__REALTIME_TIMESTAMP")}

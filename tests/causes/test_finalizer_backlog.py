@@ -86,23 +86,38 @@ def test_one_that_runs_is_no_backlog(tmp_path, loops):
     assert [] == finalizer_backlog.find(dumps(tmp_path, *loops))
 
 
+MAIN = "goroutine 1 [running]:\nmain.main()\n\t/src/main.go:9 +0x1d\n\n"
+WORKER = (
+    "goroutine 27 [select]:\nmain.work()\n\t/src/main.go:7 +0x1d\n"
+    "created by main.main\n\t/src/main.go:8 +0x1d\n"
+)
+SLEEPS = "goroutine 19 [sleep]:\ntime.Sleep(0x2625a00)\n\t/go/time.go:3 +0x1\n"
+CLEANS = f"{SLEEPS}main.clean(0x0)\n\t/src/main.go:41\n"
+CALLED = f"{SLEEPS}main._cgoexp_call(0x0)\n\t/src/main.go:4\n"
+CUT_MAIN = (
+    "fatal error: all goroutines are asleep - deadlock!\n\n"
+    "goroutine 1 [chan send]:\nmain.(*pool).put(...)\n\t/src/pool.go:7\n"
+)
+
+
 @pytest.mark.parametrize(
-    ("last", "finalizer"),
+    ("dump", "finalizer"),
     [
-        pytest.param("main.clean(0x0)\n\t/src/main.go:41\n", "main.clean", id="the finalizer"),
-        pytest.param("main._cgoexp_call(0x0)\n\t/src/main.go:4\n", None, id="called by C"),
+        pytest.param(f"{MAIN}{CLEANS}\n{WORKER}", "main.clean", id="the finalizer"),
+        pytest.param(f"{MAIN}{CLEANS}{WORKER}", "main.clean", id="without empty lines"),
+        pytest.param(f"{MAIN}{CALLED}\n{WORKER}", None, id="called by C"),
+        pytest.param(f"{MAIN}{WORKER}\n{CLEANS}", None, id="cut behind a frame"),
+        pytest.param(f"{MAIN}{WORKER}\n{CLEANS}and so on\n", None, id="prose behind it"),
+        pytest.param(f"{MAIN}{CLEANS}...\n\n{WORKER}", None, id="frames left out"),
+        pytest.param(f"{CLEANS}\n{WORKER}", None, id="no main goroutine"),
+        pytest.param(CUT_MAIN, None, id="a cut crash of main alone"),
+        pytest.param(f"{CUT_MAIN}\n{WORKER}", None, id="a cut main goroutine"),
     ],
 )
-def test_until_go_1_20_it_is_the_goroutine_that_nobody_began(tmp_path, last, finalizer):
+def test_until_go_1_20_it_is_the_goroutine_that_nobody_began(tmp_path, dump, finalizer):
     """
-    A dump shows neither the loop nor who began it.
+    A dump shows neither the loop nor who began it, and a cut goroutine shows no more.
     """
-    dump = (
-        "goroutine 1 [running]:\nmain.main()\n\t/src/main.go:9 +0x1d\n\n"
-        "goroutine 7 [select]:\nmain.work()\n\t/src/main.go:7 +0x1d\n"
-        "created by main.main\n\t/src/main.go:8 +0x1d\n\n"
-        f"goroutine 19 [sleep]:\ntime.Sleep(0x2625a00)\n\t/go/time.go:3 +0x1\n{last}"
-    )
     (tmp_path / "goroutines.txt").write_text(dump)
 
     running = gomem.diagnose(tmp_path).case.facts.finalizing

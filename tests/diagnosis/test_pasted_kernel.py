@@ -279,3 +279,132 @@ def test_a_heap_without_rss_is_said_as_heap(name):
     ends = [frame["go_alloc_bytes"].iloc[0], frame["go_alloc_bytes"].iloc[-1]]
     assert ends == sizes(found.verdict.headline)[:2]
     assert found.verdict.rss_bytes is None
+
+
+# The OOM killer's lines
+
+
+KILL = (
+    "{stamp} {what}: Killed process {pid} (api) total-vm:900000kB, anon-rss:{anon}kB, "
+    "file-rss:0kB, shmem-rss:0kB\n"
+)
+CGROUP_LINES = """\
+[Tue Mar  4 09:10:00 2025] memory: usage 524288kB, limit 524288kB, failcnt 41
+[Tue Mar  4 09:10:00 2025] swap: usage 0kB, limit 9007199254740988kB, failcnt 0
+[Tue Mar  4 09:10:00 2025] Memory cgroup stats for /kubepods/pod17:
+[Tue Mar  4 09:10:00 2025] anon 500000000
+                           file 4096
+                           kernel_stack 8192
+                           sock 0
+                           shmem 0
+                           file_mapped 4096
+                           inactive_anon 0
+                           active_anon 500000000
+"""
+
+
+def kills(what, *, dated=True):
+    stamps = ("[Tue Mar  4 09:00:00 2025]", "[Tue Mar  4 11:00:00 2025]")
+    stamps = stamps if dated else ("[ 100.25]", "[ 7300.25]")
+    return "".join(
+        KILL.format(stamp=stamp, what=what, pid=pid, anon=1024 * pid)
+        for pid, stamp in enumerate(stamps, start=70)
+    ).encode()
+
+
+@pytest.mark.parametrize("dated", [True, False])
+def test_earlier_kills_of_a_program_are_no_other_processes(dated):
+    found = gomem.diagnose(loaded(kills("Out of memory", dated=dated)))
+    listed = found.moments[-1].listed
+
+    assert (71, 2, 0) == (listed.pid, listed.kills, listed.others)
+    assert (7200.0 if dated else None) == listed.kill_seconds
+    assert [2] == sizes(found.verdict.headline, Count)
+    assert "unknown" not in found.verdict.headline
+
+
+@pytest.mark.parametrize(
+    ("what", "said", "why"),
+    [
+        ("Out of memory", "the machine ran out of memory", "The machine"),
+        ("Memory cgroup out of memory", "its cgroup reached its limit", "memory.max"),
+    ],
+)
+def test_what_ran_out_is_said_and_why(what, said, why):
+    found = gomem.diagnose(loaded(kills(what)))
+    (finding,) = (each for each in found.findings if "limit-risk" == each.code)
+
+    assert said in found.verdict.headline
+    assert why in finding.mechanism
+
+
+@pytest.mark.parametrize(
+    "lines", [CGROUP_LINES, "\n".join(CGROUP_LINES.splitlines()[:2]) + "\n"], ids=["all", "usage"]
+)
+def test_the_cgroup_of_a_report_without_its_kill(lines):
+    found = gomem.diagnose(loaded(lines.encode()))
+    use = found.moments[-1].cgroup_use
+
+    assert (512 * MIB, 512 * MIB) == (use.current_bytes, use.limit_bytes)
+    assert [512 * MIB, 512 * MIB] == sizes(found.verdict.headline)
+    assert found.verdict.severity is Severity.CRITICAL
+
+
+def test_memory_stat_that_begins_within_is_a_cgroups():
+    """
+    As dmesg indents it, without the stamp and what comes first.
+    """
+    cut = "\n".join(CGROUP_LINES.splitlines()[5:]) + "\n"
+    found = gomem.diagnose(loaded(cut.encode()))
+
+    assert [500_000_000] == sizes(found.verdict.headline)
+    assert not found.capture.damaged
+
+
+@pytest.mark.parametrize(
+    "behind", ["```\n", "That is far more than the usual 20 MB.\n", "而平时只有 20MB 左右。\n"]
+)
+def test_a_fence_or_a_sentence_behind_a_table_is_no_damage(behind):
+    table = "CONTAINER CPU % MEM USAGE / LIMIT\napi-01 15.2% 300MiB / 512MiB\n"
+    read = gomem.read_processes(f"{table}{behind}".encode())
+
+    assert () == read.damaged
+    assert [300 * MIB] == read.processes["working_set_bytes"].tolist()
+
+
+def test_a_row_that_is_cut_is_damage():
+    table = "CONTAINER CPU % MEM USAGE / LIMIT\napi-01 15.2% 300MiB / 512MiB\napi-02 1.0% 30\n"
+
+    assert 1 == len(gomem.read_processes(table.encode()).damaged)
+
+
+def test_plain_pmap_says_that_it_lacks_rss():
+    rows = "".join(f"{0x400000 + 0x1000 * n:016x}      8K r-x-- api\n" for n in range(4))
+    found = gomem.diagnose(loaded(f"311:   ./api\n{rows} total               32K\n".encode()))
+
+    assert [4] == sizes(found.verdict.headline, Count)
+    assert "pmap -x" in found.verdict.next_step
+
+
+@pytest.mark.parametrize("mark", ["# ", "$ ", ""])
+def test_kubectl_top_behind_a_mark(mark):
+    table = ("NAME   CPU(cores)   MEMORY(bytes)", "api-0   1m   9Mi", "api-1   1m   6Mi")
+    read = gomem.read_processes("".join(f"{mark}{line}\n" for line in table).encode())
+
+    assert [9 * MIB, 6 * MIB] == read.processes["working_set_bytes"].tolist()
+
+
+def test_docker_stats_with_the_columns_of_memory_alone():
+    read = gomem.read_processes(b"MEM USAGE / LIMIT   MEM %\n300MiB / 512MiB   58.59%\n")
+
+    assert [300 * MIB] == read.processes["working_set_bytes"].tolist()
+    assert () == read.damaged
+
+
+def test_status_from_its_sizes_on():
+    text = "VmPeak:  9000 kB\nVmSize:  8000 kB\nVmRSS:   4096 kB\nRssAnon:  2048 kB\n"
+
+    assert 4096 * KIB == gomem.read_status(text.encode()).status["VmRSS"].item()
+    assert [4096 * KIB] == [
+        facts.rss_bytes for facts in gomem.diagnose(loaded(text.encode())).moments
+    ]

@@ -21,7 +21,7 @@ from tests.views.ledgers import ledger
 def told(facts=None, *, collector=None, goroutines=(), **capture):
     """What is said, whether it grew, and what to do next."""
     nothing = {"heap_profiles": {}, "profiles": {}, "bench": {}, "escapes": {},
-               "memstats": empty_frame("memstats"),
+               "memstats": empty_frame("memstats"), "metrics": empty_frame("metrics"),
                "by_moment": {}}  # fmt: skip
     files = SimpleNamespace(**nothing | capture)
     limits = Thresholds()
@@ -268,7 +268,8 @@ POLL = "internal/poll.runtime_pollWait;internal/poll.(*pollDesc).wait;net.(*conn
                 [(3, f"{POLL};net/http.(*conn).serve", "IO wait", "net/http.(*Server).Serve")]
             ),
             "3 goroutines; 3 wait in net/http.(*conn).serve (IO wait), started by "
-            "net/http.(*Server).Serve.", id="what began, where all are of Go's library",
+            "net/http.(*Server).Serve. Each is a client's connection to this HTTP server.",
+            id="what began, where all are of Go's library",
         ),
         pytest.param(
             standing([(560, "main.a", None, None)], count=800),

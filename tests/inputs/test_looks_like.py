@@ -355,3 +355,29 @@ def test_what_the_runtime_prints_of_other_things_is_named(name, what, way_out):
     seen = looks_like(data, name)
     assert what in seen.what
     assert way_out in seen.way_out
+
+
+@pytest.mark.parametrize(
+    ("text", "what", "command"),
+    [
+        ('"State": {\n  "Status": "exited",\n  "OOMKilled": true,\n', "docker inspect", "dmesg"),
+        ('"State": {\n  "Status": "exited",\n  "OOMKilled": false,\n', "docker inspect", "dmesg"),
+        (
+            "containerStatuses:\n  - lastState:\n      terminated:\n        reason: OOMKilled\n",
+            "Kubernetes",
+            "kubectl top",
+        ),
+        ('{\n  "kind": "PodMetricsList",\n  "items": []\n}\n', "PodMetrics", "kubectl top"),
+        (
+            " PID User     Command   Swap  USS  PSS  RSS\n  7 root  ./api  0  9  9  9\n",
+            "smem",
+            "ps",
+        ),
+    ],
+)
+def test_what_clusters_print_is_named_with_a_command(text, what, command):
+    seen = looks_like(text.encode(), "")
+
+    assert what in seen.what
+    assert command in seen.way_out
+    assert seen.is_evidence

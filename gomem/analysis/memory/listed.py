@@ -12,6 +12,7 @@ from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
 from gomem.inputs.schema import rows_of
+from gomem.units import is_unknown
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -37,6 +38,8 @@ class Listed:
         shmem_bytes: Of RSS shared memory; None likewise.
         limit_bytes: The limit of its cgroup; None if nothing says, or there is none.
         killed_in: What ran out as the OOM killer ended it: `cgroup`, `machine`; or empty.
+        kills: How many times the OOM killer ended a process of this program, by what is listed.
+        kill_seconds: From the first of these kills to the last; None if no line says the time.
         others: How many others the table has.
         is_largest: Whether it is the largest of several, by which it is chosen unless more is said.
     """
@@ -51,6 +54,8 @@ class Listed:
     shmem_bytes: int | None
     limit_bytes: int | None
     killed_in: str
+    kills: int
+    kill_seconds: float | None
     others: int
     is_largest: bool
 
@@ -78,10 +83,15 @@ def listed_process(
     meant = killed[-1:] or by_pid or by_name
     own = [row for row in every if program_of(row["name"]) not in TOOLS] or every
     row = max(meant or own, key=_size)
+    program = program_of(row["name"])
+    kills = [kill for kill in killed if row in killed and program_of(kill["name"]) == program]
+    times = [kill["printed_at"] for kill in kills if not is_unknown(kill["printed_at"])]
+    gone = {kill["pid"] for kill in kills} - {row["pid"]}
+    every = [other for other in every if other["pid"] is None or other["pid"] not in gone]
     known = {(row["pid"], row["name"] if row["pid"] is None else "") for row in every}
     return Listed(
         row["tool"],
-        program_of(row["name"]),
+        program,
         row["pid"],
         row["rss_bytes"],
         row["working_set_bytes"],
@@ -90,6 +100,8 @@ def listed_process(
         row["shmem_bytes"],
         row["limit_bytes"],
         row["killed_in"],
+        len(kills),
+        (times[-1] - times[0]).total_seconds() if len(times) == len(kills) > 1 else None,
         len(known) - 1,
         len(known) > 1 and not killed and row is max(own, key=_size),
     )

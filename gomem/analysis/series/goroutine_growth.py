@@ -30,6 +30,12 @@ SMALLEST_STACK = 2 * KIB  # _StackMin of runtime/stack.go, since Go 1.4
 DESCRIPTOR_BYTES = 384  # of a goroutine: 376 to 440 by release, in the size class above
 DESCRIPTORS = frozenset({"runtime.malg", "runtime.newproc1", "runtime.allgadd"})
 
+# Where goroutines of any connection wait, whoever has it.
+PARKING = (
+    "bufio.(*Reader).", "crypto/tls.(*Conn).", "crypto/tls.(*atLeastReader).", "net.(*conn).",
+    "net.(*netFD).", "internal/poll.", "io.", "bytes.(*Buffer).",
+)  # fmt: skip
+
 GOROUTINE_GROUPS = (
     Column("function", "str", "", "The program's own innermost function; else a library's."),
     Column("goroutines", "int64", "count", "How many stand there."),
@@ -172,8 +178,10 @@ def waiting_in(stack: str) -> str:
     `net/http.(*persistConn).readLoop` says more than that it waits for the network.
     """
     functions = stack.split(";")
-    begun = (name for name in reversed(functions) if not name.startswith("runtime."))
-    return own_function(functions) or next(begun, functions[0])
+    begun = [name for name in reversed(functions) if not name.startswith("runtime.")]
+    # Of a cut stack the outermost is where any connection waits: what says whose is below it.
+    telling = (name for name in begun if not name.startswith(PARKING))
+    return own_function(functions) or next(telling, next(iter(begun), functions[0]))
 
 
 def stacks_of(profile: pd.DataFrame) -> pd.Series:

@@ -43,6 +43,13 @@ LINE = re.compile(rb"([a-z][a-z0-9_]*) (\d{1,20}|max)")
 PAIRS = re.compile(rb"([a-z][a-z0-9_]*)(=\d{1,20})?((?: \w+=[\d.]{1,20})+)")
 # Files without a name of theirs, by a field that no other has.
 KNOWN_BY = {"oom_kill_disable": "memory.oom_control", "low": "memory.events"}
+# Fields that a memory.stat has in a row wherever it is cut, and nothing else has.
+STAT_FIELDS = frozenset(
+    b"kernel_stack pagetables sock shmem file_mapped file_dirty file_writeback anon_thp "
+    b"inactive_anon active_anon inactive_file active_file unevictable slab_reclaimable "
+    b"slab_unreclaimable pgfault pgmajfault".split()
+)
+MIN_STAT_FIELDS = 5
 FIRST_FIELDS = (b"anon ", b"cache ", b"low ", b"oom_kill_disable ")
 
 
@@ -74,10 +81,17 @@ def looks_like_cgroup(data: bytes, name: str = "") -> bool:
         return True
     file = file_of(name)
     if file is None:
-        return False
+        return _is_of_stat(data)
     if file.removeprefix("memory.") in _SINGLE:
         return NUMBER.fullmatch(data) is not None
     return LINE.fullmatch(first) is not None or PAIRS.fullmatch(first) is not None
+
+
+def _is_of_stat(data: bytes) -> bool:
+    """Whether a text is a piece of memory.stat that begins behind its first field."""
+    lines = [line.strip() for line in data[: 1 << 12].split(b"\n")[:-1] if line.strip()]
+    fields = [found[1] for line in lines if (found := LINE.fullmatch(line))]
+    return len(fields) == len(lines) and len(STAT_FIELDS.intersection(fields)) >= MIN_STAT_FIELDS
 
 
 def parse_cgroup(data: bytes, *, source: str) -> tuple[CgroupFile, list[Damage]]:

@@ -47,6 +47,7 @@ _BEGINNING = re.compile(
     rb"(?:[^\n]*\n){0,60}?goroutine \d+ [^\n\[]{0,200}\[[^\]\n]+\][^\n]*:\s*?\n"
 )
 _INDENTED = re.compile(rb"(?:[\t ]|#011|\\t)+")
+_CRASH = re.compile(rb"runtime stack:|fatal error: |panic: |SIG[A-Z]+: ")
 _CREATED = re.compile(rb"created by (\S.*?)( in goroutine \d+)?\s*")
 _PLACE = re.compile(rb".*:\d+(?: .*)?\s*")
 _TABBED_PLACE = re.compile(rb"\t.*:\d+(?: .*)?\s*")
@@ -59,6 +60,7 @@ _REGISTER = re.compile(rb"[a-z]\w{1,7}\s+0x[0-9a-f]+\s*|exit status \d+")  # beh
 _CALL = re.compile(rb"\S.*\(.*\)\s*")
 _MARK = re.compile(r" \((scan|durable|leaked)\)")
 _MINUTES = re.compile(r"(\d{1,9}) minutes")
+HEADLESS = "begins within a goroutine: its first lines are missing, and it is not counted"
 TORN = "a goroutine's header is torn or cut: the goroutine is not counted"
 LEFT_OUT = "dots stand for lines that were left out: goroutines may be missing"
 MAX_DOTS = 20
@@ -67,6 +69,7 @@ NO_DUMP = b"LIKELY CLEANUP/FINALIZER ISSUES"  # of GODEBUG=checkfinalizers=1
 LOCKED = "locked to thread"
 LEAKED = "leaked"
 EXIT = "runtime.goexit"
+_BEGUN = re.compile(r"main\.main|.*\.init(?:\.\d+)?|runtime\..*|.*_cgoexp_.*")  # without a creator
 MAIN = frozenset({"runtime.main", "runtime.handleAsyncEvent"})  # of the runtime, and the program's
 # What runs finalizers, until Go 1.24 and since; and cleanups, since 1.25. A count of goroutines has
 # them while they call the program.
@@ -117,6 +120,11 @@ class _Goroutine:
     complete: bool = True  # whether each function has its place below it
     old: bool = False  # whether it is of a release before Go 1.21
 
+    @property
+    def is_begun(self) -> bool:
+        """Whether its stack comes to who began it, or to a function that nothing begins."""
+        return bool(self.created_by or (self.stack and _BEGUN.fullmatch(self.stack[-1])))
+
     def waiting(self) -> Waiting:
         parts = [part.strip() for part in self.state.split(",")]
         marks = _MARK.findall(parts[0])
@@ -150,7 +158,7 @@ def parse_goroutines(data: bytes, *, source: str) -> tuple[Counter[Waiting], lis
             if dump.current is not None:
                 dump.current.complete = True
         elif not line or line.isspace():
-            dump.end()
+            dump.end(is_whole=number < len(lines))
         elif line.startswith(b"goroutine ") and (header := _HEADER.fullmatch(line)):
             dump.begin(header, number)
         elif (len(line) < MAX_DOTS or line[:1] == b"g") and (missing := _missing_at(line)):
@@ -178,14 +186,18 @@ class _Dump:
     current: _Goroutine | None = None  # that the next line may belong to
     last: _Goroutine | None = None
     names: dict[bytes, str] = field(default_factory=dict)
+    is_of_runtime: bool = False  # whether a crash's message came before the first goroutine
 
     def begin(self, header: re.Match[bytes], number: int) -> None:
-        self.end()
+        self.end(is_whole=True)
         state = header[2].decode("utf-8", "backslashreplace")
         self.current = self.last = _Goroutine(header[1], state, number)
 
-    def end(self) -> None:
+    def end(self, *, is_whole: bool = False) -> None:
+        """End the goroutine; what began it may be missing where not another or a gap follows."""
         if self.current is not None and self.current.number != SYSTEM_STACK:
+            if not is_whole and not self.current.is_begun:
+                self.current.elided = -1
             self.found[self.current.waiting()] += 1
         self.current = None
 
@@ -199,6 +211,8 @@ class _Dump:
 
     def take(self, line: bytes, number: int) -> None:
         """Take a line of a goroutine; what is around them is passed over."""
+        if self.last is None:
+            self.before(line, number)
         if self.current is None or _take(line, self.current, self.names):
             return
         if self.current.stack:
@@ -206,6 +220,12 @@ class _Dump:
         else:
             what = "not a line of a goroutine's stack; wanted `function(arguments)`"
             self.damage.append(Damage(self.source, f"line {number}", what, excerpt(line)))
+
+    def before(self, line: bytes, number: int) -> None:
+        """Note a line of a goroutine without its first, before any; a crash has a stack there."""
+        self.is_of_runtime |= _CRASH.search(line) is not None
+        if not self.is_of_runtime and not self.damage and _CREATED.fullmatch(line):
+            self.damage.append(Damage(self.source, f"line {number}", HEADLESS, excerpt(line)))
 
 
 def _missing_at(line: bytes) -> str:

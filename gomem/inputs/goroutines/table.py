@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from gomem.inputs.goroutines.crash import crash_of
 from gomem.inputs.goroutines.parse import SECONDS, looks_like_goroutines, parse_goroutines
 from gomem.inputs.schema import Column, Frames, build_rows
 from gomem.inputs.unwrap import read_plain
@@ -16,9 +17,11 @@ if TYPE_CHECKING:
 
     import pandas as pd
 
+    from gomem.inputs.goroutines.crash import Crash
     from gomem.inputs.goroutines.parse import Waiting
     from gomem.sources.artefact import Source
 
+HEAD_BYTES = 1 << 16  # in which a crash says why
 GOROUTINES = (
     Column("goroutines", "int64", "count", "Goroutines that are alike in all that follows."),
     Column("state", "str", "", "Wait reason as the runtime names it; `running` if not waiting."),
@@ -38,6 +41,7 @@ class Goroutines(Frames):
     """The goroutines of a dump: `goroutines`, a row for those that are alike; see `GOROUTINES`."""
 
     goroutines: pd.DataFrame
+    crash: Crash | None = None  # why the program crashed, where the text says it
 
 
 def goroutines_table(found: Counter[Waiting]) -> pd.DataFrame:
@@ -64,5 +68,6 @@ def read_goroutines(source: Source) -> Goroutines:
 
     FormatError where there is no goroutine in it.
     """
-    found, damaged, _ = read_plain(source, looks_like_goroutines, parse_goroutines)
-    return Goroutines(goroutines_table(found), damaged=damaged)
+    found, damaged, plain = read_plain(source, looks_like_goroutines, parse_goroutines)
+    crash = crash_of(plain.data[:HEAD_BYTES])
+    return Goroutines(goroutines_table(found), crash, damaged=damaged)

@@ -62,6 +62,7 @@ ON_PAGES = {  # as the memory pages of gopls and its kin call them
 }
 MIN_FIELDS = 3
 LEAST_SYS_BYTES = 1 << 16  # no Go process has less; a smaller number is in some larger unit
+LEAST_RSS_SHARE = 32  # of Go's size: a smaller number without a unit is RSS in KiB, or in pages
 FIRST_LAST_GC = 10**18  # in 2001: a smaller number is no time in nanoseconds
 HEAD_BYTES = 1 << 20
 UNITS = {"": 1, "B": 1, "K": KIB, "M": MIB, "G": GIB, "T": TIB}
@@ -82,14 +83,19 @@ _BY_WORDS = {_squeezed(name): name for name in (*SIZES, *COUNTS, *PAIRS)}
 _BY_WORDS |= {_squeezed(words): name for words, name in ON_PAGES.items()}
 _NAMES = "|".join((*ON_PAGES, *map(_spelled, (*SIZES, *COUNTS)), *PAIRS))
 _UNIT = rb"(?:bytes|[KMGT]i?B?|B)"
-_FIELD = re.compile(
-    rb"(?<![A-Za-z0-9_-])(?<!max[ _])(?<!peak[ _])(?<!min[ _])(?<!avg[ _])(?<!delta[ _])"
-    rb"(?P<name>" + _NAMES.encode() + rb")(?:_?(?P<named>(?-i:bytes|[KMGT]i?B|_[kmgt]i?b)))?"
+_BEFORE = rb"(?<![A-Za-z0-9_-])(?<!max[ _])(?<!peak[ _])(?<!min[ _])(?<!avg[ _])(?<!delta[ _])"
+_BEHIND = (
+    rb"(?:_?(?P<named>(?-i:bytes|[KMGT]i?B|_[kmgt]i?b)))?"
     rb"[\"'`*]*[ \t]*(?:[(\[](?P<before>" + _UNIT + rb")[)\]])?"
     rb"(?P<sign>[ \t]*(?:=>|->|[=:|]{1,2})[ \t]*|[ \t]+)[\"'`*]*"
     rb"(?P<number>\d{1,3}(?:[,_']\d{3})+(?!\d)(?:\.\d+)?|\d+(?:\.\d+)?(?:e[+-]?\d+)?)"
     rb"(?:(?P<unit>" + _UNIT + rb")|[ \t]+(?P<apart>bytes|[KMGT]i?B|B|(?-i:[KMGT])(?=[\s,;|]|\Z)))?"
-    rb"(?: */ *(?P<second>\d+))?(?![\w%]|\.\d|[-:/]\d)",
+    rb"(?: */ *(?P<second>\d+))?(?![\w%]|\.\d|[-:/]\d)"
+)
+_FIELD = re.compile(_BEFORE + rb"(?P<name>" + _NAMES.encode() + rb")" + _BEHIND, re.IGNORECASE)
+_RSS = re.compile(
+    _BEFORE + rb"(?P<name>(?:vm|process[ _-]?)?rss|resident(?:[ _-](?:set|memory))?(?:[ _-]size)?)"
+    + _BEHIND,
     re.IGNORECASE,
 )  # fmt: skip
 _RINGS = re.compile(rb"[\"']?(?:BySize|PauseNs|PauseEnd)[\"']?\s*[=:]\s*\[[^\]]*(?:\]|\Z)")
@@ -122,6 +128,8 @@ class WordsDump:
     # To what bytes they are rounded, where they are.
     steps: dict[str, int] = field(default_factory=dict)
     time: datetime | None = None  # the time that stands before it
+    # RSS in bytes, and what it is rounded to, where the same lines say it.
+    rss: tuple[int, int] | None = None
 
 
 def looks_like_in_words(data: bytes) -> bool:
@@ -131,6 +139,18 @@ def looks_like_in_words(data: bytes) -> bool:
     if b"\0" in head[:4096] or (b"alloc" not in lower and b"heap" not in lower):
         return False
     return _may_be_json(data) and any(map(_is_dump, _dumps(list(_fields(_plain(head))))))
+
+
+def has_rss_in_words(data: bytes) -> bool:
+    """Whether the lines of a dump in words say RSS, too."""
+    head = data[:HEAD_BYTES]
+    if _RSS.search(head) is None or not looks_like_in_words(head):
+        return False
+    try:
+        dumps, _ = parse_in_words(head, source="")
+    except FormatError:
+        return False
+    return any(dump.rss is not None for dump in dumps)
 
 
 def _may_be_json(data: bytes) -> bool:
@@ -154,6 +174,7 @@ def parse_in_words(data: bytes, *, source: str) -> tuple[list[WordsDump], list[D
         counted, place = start, f"line {line + 1}"
         dump = WordsDump({size.name: size.value for size in fields}, place)
         dump.steps = {size.name: size.step for size in fields if size.step > 1}
+        dump.rss = _rss_beside(plain, start, end, fields)
         dump.time = _time_before(plain[max(ended, start - 2000) : start])
         ended = end
         if _is_in_no_unit(fields):
@@ -265,6 +286,23 @@ def _head(fields: Sequence[_Field]) -> str | None:
 def _is_dump(fields: Sequence[_Field]) -> bool:
     names = {size.name for size in fields}
     return len(names) >= MIN_FIELDS and not names <= ANYBODYS and not names.isdisjoint(SIZES)
+
+
+def _rss_beside(
+    text: bytes, start: int, end: int, fields: Sequence[_Field]
+) -> tuple[int, int] | None:
+    """RSS in the lines of a dump; None where they do not say it, or say several."""
+    begin, stop = text.rfind(b"\n", 0, start) + 1, text.find(b"\n", end)
+    lines = text[begin : len(text) if stop < 0 else stop]
+    found = list(_RSS.finditer(lines))
+    if len(found) != 1:
+        return None
+    number = re.sub(rb"[,_']", b"", found[0]["number"]).decode()
+    unit = next(filter(None, found[0].group("unit", "apart", "before", "named")), b"").decode()
+    read = _number("Sys", number, unit.strip("_"))
+    of_go = max((size.value for size in fields if size.name in SIZES[1:]), default=0)
+    is_in_bytes = read is not None and LEAST_RSS_SHARE * read[0] >= of_go
+    return (int(read[0]), read[1]) if read is not None and (unit or is_in_bytes) else None
 
 
 def _is_in_no_unit(fields: Iterable[_Field]) -> bool:

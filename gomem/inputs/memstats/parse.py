@@ -63,6 +63,8 @@ class MemStatsDumps:
     # Of dumps in words: the time before each, and the bytes that a field is rounded to, if it is.
     times: list[datetime | None] = field(default_factory=list)
     steps: dict[str, int] = field(default_factory=dict)
+    # Of dumps in words: RSS in bytes, and what it is rounded to, where the same lines say it.
+    rss: list[tuple[int, int] | None] = field(default_factory=list)
 
     def __len__(self) -> int:
         return len(self.place)
@@ -132,7 +134,8 @@ def parse_memstats_in_words(data: bytes, *, source: str) -> tuple[MemStatsDumps,
         steps |= {name: max(step, steps.get(name, 1)) for name, step in dump.steps.items()}
     dumps = [dict(dump.values) for dump in found]
     columns = _columns(dumps, [dump.place for dump in found], source, damage, steps)
-    return replace(columns, times=[dump.time for dump in found], steps=steps), damage
+    times, rss = [dump.time for dump in found], [dump.rss for dump in found]
+    return replace(columns, times=times, steps=steps, rss=rss), damage
 
 
 def _columns(

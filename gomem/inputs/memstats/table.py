@@ -144,7 +144,7 @@ def _times(nanoseconds: np.ndarray, unknown: np.ndarray) -> pd.Series:
     return times.mask(unknown)
 
 
-@reads("MemStats as JSON or printed", "memstats", "heap_text")
+@reads("MemStats as JSON or printed", "memstats", "heap_text", "runtime_lines")
 def read_memstats(source: Source) -> MemStats:
     """Read runtime.MemStats from JSON: one object, one a line, an array, or expvar's /debug/vars.
 

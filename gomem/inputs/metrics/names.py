@@ -62,6 +62,9 @@ def meanings() -> dict[str, Meaning]:
     for kind, names, ending in (*kinds, ("histogram", "histograms", "_bucket")):
         metrics = table[names].split()
         found |= {f"{prometheus_name(name)}{ending}": Meaning(kind, name) for name in metrics}
+    # Programs that write the page themselves often leave `_total` out.
+    bare = ((prometheus_name(name), name) for name in table["counters"].split())
+    found |= {name: Meaning("runtime", metric) for name, metric in bare if name not in found}
     found |= {name: Meaning("process", name) for name in table["process"].split()}
     found[GO_INFO] = Meaning("release", GO_INFO)
     found[PAUSE_QUANTILES] = Meaning("quantiles", PAUSE_QUANTILES)

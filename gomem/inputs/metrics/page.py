@@ -47,7 +47,7 @@ _NAME = re.compile(rb"[ \t]*([A-Za-z_:][\w:]{0,200})")
 # What OpenMetrics has and Prometheus' text has not; it names a counter without its `_total`.
 _OPEN = re.compile(
     rb"^# (?:UNIT |EOF$|TYPE (?:\S+ (?:unknown|info|stateset|gaugehistogram)$"
-    rb"|go_\w+(?<!_total) counter$))",
+    rb"|(?P<counter>go_\w+(?<!_total)) counter$))",
     re.MULTILINE,
 )
 EOF = b"# EOF"
@@ -169,7 +169,7 @@ def parse_page(data: bytes, *, source: str) -> tuple[list[Page], list[Damage]]:
     and nothing says which is meant.
     """
     damage: list[Damage] = []
-    is_open = _OPEN.search(data) is not None
+    is_open = _is_open(data)
     samples = list(_samples(data, source, damage, 1000.0 if is_open else 1.0))
     pages = _pages(_of_one_process(samples, source, damage))
     if is_open and EOF not in data[-64:]:
@@ -177,6 +177,15 @@ def parse_page(data: bytes, *, source: str) -> tuple[list[Page], list[Damage]]:
         damage.append(Damage(source, "", what))
     damage += [missing for page in pages if (missing := _lacks(page, source)) is not None]
     return pages, damage
+
+
+def _is_open(data: bytes) -> bool:
+    """Whether it is OpenMetrics, whose counters have samples of their name and `_total` alone."""
+    counters = (found["counter"] for found in _OPEN.finditer(data))
+    return any(
+        name is None or re.search(rb"^%b[ {]" % name, data, re.MULTILINE) is None
+        for name in counters
+    )
 
 
 def _samples(

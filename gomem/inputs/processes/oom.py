@@ -5,6 +5,7 @@ Quirks        The task table counts in pages; its columns differ by kernel, so i
               `Killed process` counts in kB, and has RSS in two or, from 4.8 on, three parts.
               Before 4.20 the cgroup is named by `Task in A killed as a result of limit of B`, later
               by `oom-kill:constraint=…,oom_memcg=B,…`. Without either the machine was full.
+              `memory: usage 65536kB, limit 65536kB, failcnt 7` is of a cgroup, never of a machine.
               The cgroup's counters are a number a line, and before 5.3 on one line, as `rss:12KB`.
               dmesg -T writes a time of the machine's zone, which it does not name; UTC is assumed.
 """
@@ -31,7 +32,7 @@ KILLED = re.compile(
 TASKS = re.compile(rb"\[ *pid *\] +(uid +tgid +total_vm +rss +.*name)\s*")
 TASK = re.compile(rb"\[ *(\d{1,10})\] +(\d+ +\d+ +\d+ +\d+ +.*\S)\s*")
 CHARGED = re.compile(rb"memory: usage (\d{1,19})kB, limit (\d{1,19})kB")
-COUNTER = re.compile(rb"(?:^|[\]:] ?)([a-z][a-z_0-9]{2,40}) (\d{1,19})\s*")
+COUNTER = re.compile(rb"(?:^[ \t]*|[\]:] ?)([a-z][a-z_0-9]{2,40}) (\d{1,19})\s*")
 INLINE = re.compile(rb"Memory cgroup stats for (\S+?): ((?:[a-z_]+:\d+KB ?)+)")
 STATS = re.compile(rb"Memory cgroup stats for (\S+?):\s*")
 CGROUP_KILL = re.compile(rb"oom_memcg=|killed as a result of limit of|Memory cgroup out of memory")
@@ -49,7 +50,8 @@ def looks_like_oom(data: bytes) -> bool:
     """Whether the kernel says in it that it ended a process, or listed the tasks to choose from."""
     head = data[: 1 << 20]
     is_near = any(word in head for word in WORDS)
-    return (is_near and bool(KERNEL_KILL.search(head))) or _has_tasks(head)
+    is_of_cgroup = b"memory: usage" in head and bool(CHARGED.search(head))
+    return (is_near and bool(KERNEL_KILL.search(head))) or _has_tasks(head) or is_of_cgroup
 
 
 def _has_tasks(head: bytes) -> bool:
@@ -70,7 +72,7 @@ def parse_oom(data: bytes) -> ProcessTable:
             limit = int(found[2])
             cgroup["memory.current"] = int(found[1]) * KIB
             cgroup["memory.max"] = None if limit >= NO_LIMIT_KIB else limit * KIB
-        where = GROUP if CGROUP_KILL.search(line) else where
+        where = GROUP if found or CGROUP_KILL.search(line) else where
         if table := TASKS.search(line):
             names, in_stats = table[1].split(), False
         elif names and (task := TASK.search(line)):
@@ -87,6 +89,8 @@ def parse_oom(data: bytes) -> ProcessTable:
             cgroup["oom_kill"] = kills
             rows.append(_killed(killed, line, number, cgroup, where))
             names = ()
+    if not kills and "memory.current" in cgroup:
+        cgroup["oom"] = 1  # as memory.events counts it: the limit was reached, and nothing freed
     return ProcessTable(_in_one_page_size(rows), cgroup if where == GROUP else {})
 
 

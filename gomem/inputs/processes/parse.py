@@ -19,11 +19,16 @@ from typing import TYPE_CHECKING, NamedTuple
 from gomem.errors import Damage, FormatError, excerpt
 from gomem.inputs.processes.oom import looks_like_oom, parse_oom
 from gomem.inputs.processes.row import ProcessRow, ProcessTable, Rounded, rounded_size
+from gomem.inputs.unwrap import FENCE
 from gomem.units import KIB
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+STOPS = (".", ":", "!", "?", "\u3002", "\uff1a", "\uff01", "\uff1f")  # a sentence's, also Chinese
+MIN_WORDS = 4
+_WORD = re.compile(r"\b[A-Za-z][a-z']*\b")
+NAMELESS = b"container"  # of which only the columns of its memory were pasted
 HEAD_LINES = 40  # in which the header must come
 # ps aux without its header: user, pid, %cpu, %mem, vsz, rss, tty, state, start, time, command.
 AUX = re.compile(
@@ -31,7 +36,7 @@ AUX = re.compile(
     rb"pts/\d+|tty\S{1,8}|s\d{3}|console) +[DIRSTtWXZU][\w<+]{0,5} +\S{1,8} +\d[\d:.-]{2,12} +\S.*"
 )
 AUX_NAMES = b"USER PID %CPU %MEM VSZ RSS TTY STAT START TIME COMMAND".split()
-DOCKER = re.compile(rb"(?:CONTAINER(?: ID)?|ID|NAME)\b.*MEM USAGE */ *LIMIT.*")
+DOCKER = re.compile(rb"(?:(?:CONTAINER(?: ID)?|ID|NAME)\b.*)?MEM USAGE */ *LIMIT.*")
 USAGE = re.compile(
     rb"(?P<before>.*?)(?P<usage>\d[\d.]* ?[KMGTkmgt]?i?B) */ *"
     rb"(?P<limit>\d[\d.]* ?[KMGTkmgt]?i?B)\b.*"
@@ -75,9 +80,15 @@ def parse_processes(data: bytes, *, source: str) -> tuple[ProcessTable, list[Dam
         table = parse_oom(data)
     else:
         table, damage = _parse_tables(data, source)
-    if not table.rows:
+    if not table.rows and not table.cgroup:
         raise FormatError(source, "", "no process in it; wanted ps, top, docker stats …")
     return table, damage
+
+
+def _bare(line: bytes) -> bytes:
+    """A line without the mark of a comment or of a shell that people put before output."""
+    line = line.strip()
+    return line[2:].lstrip() if line.startswith((b"# ", b"$ ")) else line
 
 
 def _parse_tables(data: bytes, source: str) -> tuple[ProcessTable, list[Damage]]:
@@ -86,7 +97,7 @@ def _parse_tables(data: bytes, source: str) -> tuple[ProcessTable, list[Damage]]
     form: _Form | None = None
     reading = -1
     for number, raw in enumerate(data.split(b"\n"), start=1):
-        line = raw.strip()
+        line = _bare(raw)
         if begun := _form_of(line):
             form, reading = begun, reading + 1
             continue
@@ -96,20 +107,29 @@ def _parse_tables(data: bytes, source: str) -> tuple[ProcessTable, list[Damage]]
             continue
         if form is None and AUX.fullmatch(line):
             form, reading = _by_columns(AUX_NAMES), 0
+        if FENCE.fullmatch(line):
+            form = None
         row = None if form is None else form.row(line)
         if row is not None:
             rows.append(replace(row, reading=reading, line=number))
-        elif form is not None:
+        elif form is not None and not (rows and _is_prose(line)):
             what = f"not a line of {form.tool}; wanted the columns of its header"
             damage.append(Damage(source, f"line {number}", what, excerpt(line)))
     return ProcessTable(tuple(rows)), damage
+
+
+def _is_prose(line: bytes) -> bool:
+    """Whether somebody wrote a line below a table: a sentence with its stop, not columns."""
+    words = line.decode("utf-8", "replace")
+    is_long = len(_WORD.findall(words)) >= MIN_WORDS or not words.isascii()
+    return is_long and words.endswith(STOPS) and not words.endswith("...") and "  " not in words
 
 
 def _has_table(data: bytes) -> bool:
     head = data[: 1 << 14]
     if not any(word in head for word in WORDS):
         return False
-    return any(_form_of(line.strip()) for line in head.split(b"\n")[:HEAD_LINES])
+    return any(_form_of(_bare(line)) for line in head.split(b"\n")[:HEAD_LINES])
 
 
 def _form_of(line: bytes) -> _Form | None:
@@ -166,9 +186,9 @@ def _of_process(line: bytes, names: Sequence[bytes], tool: str) -> ProcessRow | 
 def _of_container(line: bytes, *, named: bool) -> ProcessRow | None:
     found = USAGE.fullmatch(line)
     before = [] if found is None else found["before"].split()
-    if found is None or not before:
+    if found is None:
         return None
-    name = before[1] if named and len(before) > 1 else before[0]
+    name = before[1] if named and len(before) > 1 else b"".join(before[:1]) or NAMELESS
     usage, limit = rounded_size(found["usage"]), rounded_size(found["limit"])
     if usage is None:
         return None

@@ -65,6 +65,8 @@ class Processes(Frames):
     @property
     def dumps(self) -> Iterator[Processes]:
         """Each reading alone, in the file's order."""
+        if self.processes.empty:  # the OOM killer's lines on the cgroup alone
+            yield replace(self, damaged=())
         for _, rows in self.processes.groupby("reading"):
             yield replace(self, processes=rows.reset_index(drop=True), damaged=())
 

@@ -7,11 +7,17 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from gomem.inputs.memstats.table import STATS
-from gomem.inputs.runtime_lines.parse import looks_like_runtime_lines, parse_runtime_lines
+from gomem.inputs.memstats.in_words import has_rss_in_words
+from gomem.inputs.memstats.parse import parse_memstats_in_words
+from gomem.inputs.memstats.table import STATS, memstats_tables
+from gomem.inputs.runtime_lines.parse import (
+    LoggedReading,
+    looks_like_runtime_lines,
+    parse_runtime_lines,
+)
 from gomem.inputs.runtime_lines.patterns import COUNTS, SIZES
 from gomem.inputs.schema import Column, Frames, build, build_rows
-from gomem.inputs.unwrap import read_plain
+from gomem.inputs.unwrap import plain_texts, read_plain
 from gomem.inputs.wrong_file import reads
 
 if TYPE_CHECKING:
@@ -20,7 +26,6 @@ if TYPE_CHECKING:
 
     import pandas as pd
 
-    from gomem.inputs.runtime_lines.parse import LoggedReading
     from gomem.sources.artefact import Source
 
 _MEANS = {
@@ -38,6 +43,11 @@ _MEANS = {
     "gcs": "GCs so far.",
     "objects": "Objects on the heap.",
 }
+OWN_WORDS = "the program"  # which has no form of its own
+_FIELDS = {
+    "go_alloc": "HeapAlloc", "go_released": "HeapReleased", "go_sys": "Sys",
+    "go_stacks": "StackInuse", "gcs": "NumGC", "objects": "HeapObjects",
+}  # fmt: skip
 READINGS = (
     Column("logged_at", "datetime64[ns, UTC]", "", "When it was logged; UTC if no zone is named."),
     Column("program", "str", "", "Whose form the line has, or --pattern."),
@@ -112,12 +122,43 @@ def _row(reading: LoggedReading) -> tuple[object, ...]:
 def read_runtime_lines(source: Source) -> RuntimeLines:
     """Read what CockroachDB, OpenTelemetry's Collector and others log of their memory.
 
-    FormatError where no line has one of the known forms.
+    So are MemStats in a program's own words where the same lines say RSS. FormatError where no line
+    has one of the known forms.
     """
+    if not any(map(looks_like_runtime_lines, _texts(source.data))) and has_rss_in_words(
+        source.data
+    ):
+        return _in_words(source)
     readings, damaged, text = read_plain(source, looks_like_runtime_lines, parse_runtime_lines)
     frame = build_rows(map(_row, readings), READINGS)
     frame["line"] = text.lines(frame["line"].to_numpy())
     return RuntimeLines(frame, _stats(readings), damaged=damaged)
+
+
+def _texts(data: bytes) -> Iterator[bytes]:
+    yield data
+    yield from (plain.data for plain in plain_texts(data))
+
+
+def _in_words(source: Source) -> RuntimeLines:
+    """MemStats in words, and the RSS beside them; see `memstats.in_words`."""
+    dumps, damaged = parse_memstats_in_words(source.data, source=source.name)
+    readings = []
+    for row, (place, time, rss) in enumerate(zip(dumps.place, dumps.times, dumps.rss, strict=True)):
+        fields = {name: counter[row] for name, counter in dumps.counters.items()}
+        values = {
+            name: int(fields[field])
+            for name, field in _FIELDS.items()
+            if fields[field] is not np.ma.masked
+        }
+        steps = {name: dumps.steps.get(_FIELDS[name], 1) for name in values if name in SIZES}
+        if rss is not None:
+            values["rss"], steps["rss"] = rss
+        line = int(place.removeprefix("line "))
+        readings.append(LoggedReading(OWN_WORDS, line, time, values, steps))
+    stats = memstats_tables(dumps).stats
+    damaged = [*source.damage, *damaged]
+    return RuntimeLines(build_rows(map(_row, readings), READINGS), stats, damaged=tuple(damaged))
 
 
 def _stats(readings: Sequence[LoggedReading]) -> pd.DataFrame:

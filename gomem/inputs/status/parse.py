@@ -18,6 +18,10 @@ from gomem.units import ADDRESS_SPACE_BYTES, KIB
 STATE = re.compile(rb"([A-Za-z]) \([a-z ]{1,20}\)")
 FIELD = re.compile(rb"([A-Za-z_]\w*):[ \t]*(.*)")
 BEGINNING = re.compile(rb"Name:[ \t]+[^\n]{0,4096}\n(?:[^\n]{0,4096}\n){0,40}?Pid:[ \t]+\d")
+# What `grep Vm` leaves: fields of sizes from VmPeak or VmSize on.
+EXCERPT = re.compile(
+    rb"Vm(?:Peak|Size):[ \t]+\d+ kB\n(?:(?:Vm|Rss)\w+:[ \t]+\d+ kB\n){0,9}?(?:VmRSS|RssAnon):"
+)
 SIZE = re.compile(rb"(\d{1,18}) kB")
 COUNT = re.compile(rb"\d{1,18}")
 STATM = re.compile(rb"\d{1,18}(?: \d{1,18}){6}\s*")
@@ -37,8 +41,8 @@ class Status:
 
 
 def looks_like_status(data: bytes) -> bool:
-    """Whether the content begins as /proc/PID/status does."""
-    return BEGINNING.match(data) is not None
+    """Whether the content begins as /proc/PID/status does, or with its sizes, RSS among them."""
+    return BEGINNING.match(data) is not None or EXCERPT.match(data) is not None
 
 
 def looks_like_statm(data: bytes) -> bool:

@@ -40,7 +40,7 @@ def goroutines_section(diagnosis: Diagnosis) -> Section | None:
 def goroutine_bars(diagnosis: Diagnosis, colour: str) -> Bars | None:
     """The largest groups as bars; None without goroutines."""
     rows = _rows(diagnosis)
-    if not rows:
+    if not rows or not rows[0]["function"]:
         return None
     longest = rows[0]["goroutines"]
     bars = tuple(

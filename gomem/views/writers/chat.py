@@ -6,6 +6,7 @@ parts, what to do, and how many files say so. What a document does not have is l
 
 from __future__ import annotations
 
+import re
 import textwrap
 from typing import TYPE_CHECKING
 
@@ -17,6 +18,8 @@ if TYPE_CHECKING:
 
 WIDTH, MAX_LINES = 80, 8
 HEADLINE_LINES = 2
+LONGEST_WORD = 60  # a function's name can be longer than a line, and its end tells most
+_LONG_WORD = re.compile(r"\S{61,}")
 SHOWN_PARTS = 3
 FILES = "Files"
 
@@ -58,6 +61,7 @@ def _parts(document: Document) -> list[str]:
 
 def _wrapped(line: str, at_most: int) -> list[str]:
     """A line on at most so many; what does not fit ends in an ellipsis."""
+    short = _LONG_WORD.sub(lambda word: f"…{word[0][1 - LONGEST_WORD :]}", readable(line))
     return textwrap.wrap(
-        readable(line), WIDTH, max_lines=max(1, at_most), placeholder=" …", break_on_hyphens=False
+        short, WIDTH, max_lines=max(1, at_most), placeholder=" …", break_on_hyphens=False
     )

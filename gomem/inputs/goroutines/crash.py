@@ -1,0 +1,57 @@
+"""Why a Go program crashed, by what the runtime prints before the goroutines.
+
+Printed by    the runtime's throw and fatal: `fatal error: runtime: out of memory`, behind it
+              `runtime stack:` with the frames that asked for memory.
+Quirks        Up to Go 1.15 large objects come from runtime.largeAlloc(size, …), later from
+              runtime.(*mcache).allocLarge(mcache, size, …); of both the size is in hexadecimal.
+              `cannot allocate N-byte block (M in use)` says it in words.
+Pasted        behind a prompt or within a backtick; and often without the first line, of which
+              runtime.throw called by runtime.sysMap is left.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+OUT_OF_MEMORY, DEADLOCK = "out of memory", "deadlock"
+_OUT_OF_MEMORY = re.compile(
+    rb"^[\s`$#>]{0,8}(?:(?:fatal error: )?runtime: (?:out of memory|cannot allocate memory"
+    rb"|VirtualAlloc of)|fatal error: out of memory)"
+    rb"|^runtime\.throw\([^\n]*\)\n[^\n]*\n(?:runtime\.sysMap|runtime\.sysMapOS"
+    rb"|runtime\.sysUsedOS|runtime\.\(\*mheap\)\.sysAlloc)\(",
+    re.MULTILINE,
+)
+_DEADLOCK = re.compile(
+    rb"^[\s`$#>]{0,8}fatal error: all goroutines are asleep - deadlock!", re.MULTILINE
+)
+_ASKED = re.compile(
+    rb"cannot allocate (\d{1,18})-byte block \((\d{1,18}) in use\)"
+    rb"|VirtualAlloc of (\d{1,18}) bytes failed"
+    rb"|runtime\.(?:largeAlloc|mallocgc)\(0x([0-9a-f]{1,12})[,)]"
+    rb"|runtime\.\(\*mcache\)\.allocLarge\([^\n,]*, 0x([0-9a-f]{1,12})[,)]"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Crash:
+    """Why a program crashed: `OUT_OF_MEMORY` or `DEADLOCK`."""
+
+    why: str
+    asked_bytes: int | None = None  # what was asked for as no memory was left
+    in_use_bytes: int | None = None  # what the heap had in use then
+
+
+def crash_of(text: bytes) -> Crash | None:
+    """Why the program crashed that printed a text; None where it says neither."""
+    if _DEADLOCK.search(text):
+        return Crash(DEADLOCK)
+    if _OUT_OF_MEMORY.search(text) is None:
+        return None
+    asked = _ASKED.search(text)
+    if asked is None:
+        return Crash(OUT_OF_MEMORY)
+    decimal, in_use, by_windows, *hexadecimal = asked.groups()
+    if size := decimal or by_windows:
+        return Crash(OUT_OF_MEMORY, int(size), int(in_use) if in_use else None)
+    return Crash(OUT_OF_MEMORY, int(next(filter(None, hexadecimal)), 16))

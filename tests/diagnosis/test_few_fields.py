@@ -1,0 +1,89 @@
+"""What is said of pages, head lines and log lines that have only some of Go's numbers."""
+
+import pytest
+
+import gomem
+from gomem.diagnosis.without_rss import NOTHING
+from gomem.text import Bytes, Count, Text
+from gomem.units import MIB
+
+
+def diagnosed(folder, text):
+    path = folder / "pasted.txt"
+    path.write_text(text)
+    return gomem.diagnose(path)
+
+
+def values(diagnosis, kind=Bytes):
+    return [part.value for part in Text(diagnosis.verdict.headline).of(kind)]
+
+
+@pytest.mark.parametrize(
+    ("page", "sizes", "counts"),
+    [
+        pytest.param("go_memstats_alloc_bytes 9.43718400e+08\n", [900 * MIB], [], id="alloc"),
+        pytest.param(
+            "go_memstats_heap_inuse_bytes 4.194304e+07\ngo_memstats_heap_sys_bytes 5.24288e+07\n"
+            "go_memstats_heap_released_bytes 2.097152e+06\n",
+            [40 * MIB, 10 * MIB, 8 * MIB],
+            [],
+            id="heap in use",
+        ),
+        pytest.param("go_memstats_sys_bytes 5.24288e+07\n", [50 * MIB], [], id="sys"),
+        pytest.param(
+            "# TYPE go_gc_heap_allocs_bytes counter\ngo_gc_heap_allocs_bytes 10485760\n"
+            "go_goroutines 17\n",
+            [10 * MIB],
+            [17],
+            id="allocated since the start, without _total",
+        ),
+        pytest.param("go_gc_heap_live_bytes 10485760\n", [10 * MIB], [], id="the live heap"),
+        pytest.param('go_info{version="go1.24"} 1\ngo_goroutines 17\n', [], [17], id="goroutines"),
+    ],
+)  # fmt: skip
+def test_a_page_says_what_it_has(tmp_path, page, sizes, counts):
+    found = diagnosed(tmp_path, page)
+
+    assert NOTHING != found.verdict.headline
+    assert sizes == values(found)
+    assert counts == values(found, Count)
+    assert not any("EOF" in fault.what for fault in found.capture.damaged)
+
+
+def test_the_head_line_of_a_goroutine_profile_counts_them(tmp_path):
+    found = diagnosed(
+        tmp_path, "$ curl -s HOST/goroutine?debug=1 | head -1\ngoroutine profile: total 31007\n"
+    )
+
+    assert [31007] == values(found, Count)
+    assert "goroutine" in found.verdict.next_step
+
+
+SERIES = [
+    "Time: 0s {rss}: 6.5MB MemStats.Sys: 8.0MB MemStats.Alloc: 2.5MB MemStats.TotalAlloc: 3MB",
+    "Time: 9s {rss}: 60.5MB MemStats.Sys: 9.0MB MemStats.Alloc: 2.5MB MemStats.TotalAlloc: 30MB",
+]
+
+
+@pytest.mark.parametrize("word", ["Resident size", "rss", "RSS", "VmRSS", "resident", "Resident"])
+def test_rss_beside_memstats_in_words_is_rss(tmp_path, word):
+    found = diagnosed(tmp_path, "\n".join(SERIES).format(rss=word) + "\n")
+
+    assert [6.5 * MIB, 60.5 * MIB] == [facts.rss_bytes for facts in found.moments]
+    assert [8 * MIB, 9 * MIB] == found.capture.memstats["Sys"].tolist()
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        pytest.param("max rss: 60MB HeapAlloc: 2MB HeapSys: 9MB NumGC: 3", id="a peak"),
+        pytest.param("rss: 60MB HeapAlloc: 2MB rss: 61MB HeapSys: 9MB NumGC: 3", id="several"),
+        pytest.param("rss: 61 HeapAlloc: 2MB HeapSys: 9MB NumGC: 3", id="in no unit"),
+        pytest.param("rss: 61MB\nof C\nHeapAlloc: 2MB HeapSys: 9MB NumGC: 3", id="on another line"),
+    ],
+)
+def test_what_may_not_be_its_rss_is_not(tmp_path, line):
+    found = diagnosed(tmp_path, f"{line}\n")
+
+    assert [None] == [facts.rss_bytes for facts in found.moments] or not found.moments
+    assert [2 * MIB] == found.capture.memstats["HeapAlloc"].tolist()

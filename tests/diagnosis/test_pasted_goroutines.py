@@ -1,0 +1,77 @@
+"""Goroutines as people paste them: headers alone, one alone, stacks that are cut."""
+
+import pytest
+
+import gomem
+from gomem.analysis.series.goroutine_growth import waiting_in
+from gomem.text import Count, Function, Seconds, Text
+from gomem.views.report.goroutines import goroutine_bars
+
+HEADERS = (
+    "api[311]: goroutine 7 [select, 12 minutes]:\n"
+    "api[311]: goroutine 8 [select]:\n"
+    "api[311]: goroutine 9 [IO wait, 3 minutes]:\n"
+)
+LONE = (
+    "goroutine 77 [chan receive, 190 minutes]:\nmain.(*pool).next(0xc0000b2000)\n\t/src/pool.go:7"
+    " +0x8f\ncreated by main.start\n\t/src/pool.go:3 +0x91\n"
+)
+POLLED = (
+    "internal/poll.runtime_pollWait;internal/poll.(*FD).Read;net.(*netFD).Read;net.(*conn).Read"
+)
+
+
+def diagnosed(folder, text):
+    path = folder / "pasted.txt"
+    path.write_text(text)
+    return gomem.diagnose(path)
+
+
+def values(found, kind):
+    return [part.value for part in Text(found.verdict.headline).of(kind)]
+
+
+def test_headers_behind_a_name_are_counted_by_state(tmp_path):
+    found = diagnosed(tmp_path, HEADERS)
+
+    assert [3, 2, 1] == values(found, Count)
+    assert [720.0] == values(found, Seconds)
+    assert [] == values(found, Function)
+    assert goroutine_bars(found, "heap") is None
+
+
+def test_how_long_a_lone_goroutine_waits_is_in_the_headline(tmp_path):
+    found = diagnosed(tmp_path, LONE)
+
+    assert [190 * 60.0] == values(found, Seconds)
+    assert ["main.(*pool).next", "main.start"] == values(found, Function)
+
+
+@pytest.mark.parametrize(
+    ("stack", "function"),
+    [
+        (
+            f"{POLLED};net/http.(*connReader).Read;bufio.(*Reader).fill",
+            "net/http.(*connReader).Read",
+        ),
+        (
+            f"{POLLED};crypto/tls.(*Conn).Read;net/http.(*persistConn).Read;bufio.(*Reader).Peek",
+            "net/http.(*persistConn).Read",
+        ),
+        (f"{POLLED};crypto/tls.(*Conn).Read;io.ReadAtLeast;main.fetch", "main.fetch"),
+        (f"{POLLED};net/http.(*connReader).Read;net/http.(*conn).serve", "net/http.(*conn).serve"),
+        (f"{POLLED};crypto/tls.(*Conn).readRecord", "crypto/tls.(*Conn).readRecord"),
+    ],
+)
+def test_what_any_connection_waits_in_is_passed_over(stack, function):
+    assert function == waiting_in(stack)
+
+
+@pytest.mark.parametrize(
+    ("function", "said"),
+    [("net/http.(*connReader).Read", "server"), ("net/http.(*persistConn).readLoop", "client")],
+)
+def test_whose_connection_it_is_is_said(tmp_path, function, said):
+    dump = f"goroutine 7 [IO wait]:\nnet.(*conn).Read(0x1)\n\t/go/net.go:7 +0x1\n{function}(0x1)\n"
+
+    assert said in diagnosed(tmp_path, f"{dump}\t/go/http.go:7 +0x1\n").verdict.headline

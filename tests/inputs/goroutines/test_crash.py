@@ -1,0 +1,103 @@
+"""Why a program crashed is read before its goroutines, however it was pasted."""
+
+import pytest
+
+import gomem
+from gomem.inputs.goroutines.crash import DEADLOCK, OUT_OF_MEMORY, Crash, crash_of
+from gomem.inputs.goroutines.parse import HEADLESS
+from gomem.inputs.looks_like import looks_like
+from gomem.text import Bytes, Text
+from gomem.units import MIB
+
+STACK = """
+runtime stack:
+runtime.throw(0x6b1f2a, 0x16)
+\t/go/src/runtime/panic.go:1112 +0x72
+runtime.sysMap(0xc024000000, 0x4000000, 0xa23c98)
+\t/go/src/runtime/mem_linux.go:169 +0xc5
+runtime.largeAlloc(0x3000000, 0x1, 0xedc370)
+\t/go/src/runtime/malloc.go:1152 +0x92
+"""
+HEAD = "fatal error: runtime: out of memory\n"
+MAIN = (
+    "\ngoroutine 1 [running]:\nmain.fill(0x3000000)\n\t/src/main.go:7 +0x92\n"
+    "main.main()\n\t/src/main.go:9 +0x1d\n"
+)
+OF_RUNTIME = (
+    "\ngoroutine 1 [running]:\nruntime.systemstack_switch()\n\t/go/src/runtime/asm.s:1 +0x1\n"
+)
+DEAD = (
+    "fatal error: all goroutines are asleep - deadlock!\n\n"
+    "goroutine 1 [chan receive]:\nmain.main()\n\t/src/main.go:9 +0x1d\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "crash"),
+    [
+        pytest.param(HEAD + STACK, Crash(OUT_OF_MEMORY, 48 * MIB), id="largeAlloc"),
+        pytest.param(f"`{HEAD}{STACK}", Crash(OUT_OF_MEMORY, 48 * MIB), id="in a backtick"),
+        pytest.param(f"$ {HEAD}{STACK}", Crash(OUT_OF_MEMORY, 48 * MIB), id="behind a prompt"),
+        pytest.param(STACK, Crash(OUT_OF_MEMORY, 48 * MIB), id="without its first line"),
+        pytest.param(HEAD, Crash(OUT_OF_MEMORY), id="its first line alone"),
+        pytest.param(
+            "runtime: out of memory: cannot allocate 4194304-byte block (66912256 in use)\n",
+            Crash(OUT_OF_MEMORY, 4194304, 66912256),
+            id="in words",
+        ),
+        pytest.param(
+            f"{HEAD}runtime.(*mcache).allocLarge(0x7f12, 0x200000, 0x1)\n",
+            Crash(OUT_OF_MEMORY, 2 * MIB),
+            id="since Go 1.16",
+        ),
+        pytest.param(DEAD, Crash(DEADLOCK), id="a deadlock"),
+        pytest.param("panic: boom\n", None, id="a panic"),
+        pytest.param("runtime.throw(0x1)\n\t/x.go:1\nmain.f(0x1)\n", None, id="another throw"),
+    ],
+)
+def test_why_it_crashed(text, crash):
+    assert crash == crash_of(text.encode())
+
+
+@pytest.mark.parametrize("goroutine", [MAIN, OF_RUNTIME], ids=["main", "in the runtime"])
+@pytest.mark.parametrize("head", [HEAD, f"$ {HEAD}", ""], ids=["whole", "prompt", "cut"])
+def test_out_of_memory_is_said_first_with_the_size(tmp_path, head, goroutine):
+    path = tmp_path / "crash.txt"
+    path.write_text(f"{head}{STACK}{goroutine}")
+    headline = gomem.diagnose(path).verdict.headline
+
+    assert headline.startswith("The program ran out of memory")
+    assert [48 * MIB] == [size.value for size in Text(headline).of(Bytes)]
+
+
+def test_a_declared_deadlock_is_said(tmp_path):
+    path = tmp_path / "crash.txt"
+    path.write_text(DEAD)
+
+    assert "deadlock" in gomem.diagnose(path).verdict.headline
+
+
+@pytest.mark.parametrize("before", ["`", "$ ", "> "])
+def test_without_goroutines_it_is_named(before):
+    seen = looks_like(f"{before}{HEAD}{STACK}".encode(), "")
+
+    assert "ran out of memory" in seen.what
+    assert "48 MiB" in seen.what
+
+
+BEHIND = (
+    "net/http.(*conn).serve(0x21f80c0)\n\t/go/server.go:1817 +0x644\n"
+    "created by net/http.(*Server).Serve\n\t/go/server.go:2927 +0x2f0\n"
+)
+
+
+def test_a_paste_that_begins_within_a_goroutine_is_damaged():
+    read = gomem.read_goroutines((BEHIND + MAIN).encode())
+
+    assert [HEADLESS] == [fault.what for fault in read.damaged]
+    assert 1 == len(read.goroutines)
+
+
+@pytest.mark.parametrize("head", [HEAD + STACK, "panic: boom\n\n", "Here it is:\n\n"])
+def test_what_stands_before_a_whole_dump_is_no_damage(head):
+    assert () == gomem.read_goroutines((head + MAIN).encode()).damaged
