@@ -13,7 +13,13 @@ from gomem.units import MIB
 if TYPE_CHECKING:
     from gomem.diagnosis.diagnosis import Diagnosis
 
-FIELDS = ("HeapAlloc", "HeapIdle", "HeapReleased", "Sys")
+# Fields that say how large the heap is, the nearest to the objects first, and what each is.
+LEVELS = {
+    "HeapAlloc": "live objects and garbage not yet collected",
+    "HeapInuse": "spans with objects, live or garbage, and their free slots",
+    "HeapSys": "heap that Go reserved, in use and idle",
+    "Sys": "all that Go reserved: heap, stacks, runtime",
+}
 WHAT_NEXT = text(
     "{} It says who holds the heap. {} It says what is in RSS.", TAKE_HEAP_PROFILE, TAKE_SMAPS
 )
@@ -22,32 +28,33 @@ WHAT_NEXT = text(
 def by_few_fields(diagnosis: Diagnosis) -> tuple[Text, bool, Text] | None:
     """The heap and its bound on RSS; whether it grew by a fifth; and the next step."""
     stats = diagnosis.capture.memstats
-    known = stats[stats["HeapAlloc"].notna()]
-    if known.empty:
+    level = next((name for name in LEVELS if stats[name].notna().any()), None)
+    if level is None:
         return None
+    known = stats[stats[level].notna()]
     first, last = known.iloc[0], known.iloc[-1]
-    grew = _grew(first, last, diagnosis.thresholds.rise_ratio)
-    sentences = (_of_heap(first, last), _of_idle(last), _of_sys(last))
+    grew = _grew(first, last, level, diagnosis.thresholds.rise_ratio)
+    sentences = (_of_level(first, last, level), _of_idle(last), _of_sys(last))
     return joined(" ", filter(None, sentences)), grew, WHAT_NEXT
 
 
-def _grew(first: pd.Series, last: pd.Series, ratio: float) -> bool:
-    before, after = int(first["HeapAlloc"]), int(last["HeapAlloc"])
+def _grew(first: pd.Series, last: pd.Series, level: str, ratio: float) -> bool:
+    before, after = int(first[level]), int(last[level])
     return after - before >= MIB and after >= ratio * before
 
 
-def _of_heap(first: pd.Series, last: pd.Series) -> Text:
-    """Allocated bytes at the last dump, and at the first if there are several."""
-    size = Bytes(int(last["HeapAlloc"]))
+def _of_level(first: pd.Series, last: pd.Series, level: str) -> Text:
+    """The heap at the last dump, and at the first if there are several."""
+    size = Bytes(int(last[level]))
     if first["moment"] == last["moment"]:
-        return text("HeapAlloc is {}: live objects and garbage not yet collected.", size)
-    before = Bytes(int(first["HeapAlloc"]))
+        return text("{} is {}: {}.", level, size, LEVELS[level])
+    before = Bytes(int(first[level]))
     within = Text()
     if not pd.isna(first["time"]) and first["time"] < last["time"]:
         within = text(" in {}", Seconds((last["time"] - first["time"]).total_seconds()))
     began = text("{} at {}", before, MomentName(first["moment"]))
     ended = text("{} at {}", size, MomentName(last["moment"]))
-    return text("HeapAlloc went from {} to {}{}.", began, ended, within)
+    return text("{} went from {} to {}{}.", level, began, ended, within)
 
 
 def _of_idle(last: pd.Series) -> Text:

@@ -311,3 +311,31 @@ def test_some_fields_of_memstats_say_what_they_can(line, sizes, tmp_path):
 
     assert sizes == [size.value // MIB for size in said.sentence.of(Bytes)]
     assert said.severity is None
+
+
+@pytest.mark.parametrize(
+    ("fields", "level", "size"),
+    [
+        ("Sys: 54525952, HeapSys: 41943040, HeapIdle: 22020096, HeapInuse: 19922944", "HeapInuse", 19),
+        ("Sys=52 MiB HeapSys=40 MiB HeapIdle=20 MiB HeapReleased=1 MiB", "HeapSys", 40),
+    ],
+)  # fmt: skip
+def test_memstats_without_what_is_allocated_say_what_they_have(fields, level, size, tmp_path):
+    tmp_path.joinpath("worker.log").write_text(f"2026-03-01 10:00:00 worker: {fields}\n")
+
+    said = gomem.diagnose(gomem.load(tmp_path)).verdict.headline
+
+    assert said.startswith(f"{level} is ")
+    assert next(iter(said.of(Bytes))).value == size * MIB
+
+
+def test_a_level_without_what_is_allocated_is_followed(tmp_path):
+    lines = (
+        f"HeapInuse: {size} MiB, HeapIdle: 4 MiB, HeapSys: 40 MiB, Sys: 50 MiB" for size in (8, 24)
+    )
+    tmp_path.joinpath("worker.log").write_text("\n".join(lines) + "\n")
+
+    verdict = gomem.diagnose(gomem.load(tmp_path)).verdict
+
+    assert verdict.headline.startswith("HeapInuse went from ")
+    assert [8 * MIB, 24 * MIB] == [size.value for size in verdict.headline.of(Bytes)[:2]]
