@@ -60,7 +60,7 @@ if TYPE_CHECKING:
     from gomem.facts.moment import MomentFacts
     from gomem.inputs.pprof.table import Profile
 
-IN_USE, REFERENCES = "inuse_space", "references"
+IN_USE, ALLOCATED, REFERENCES = "inuse_space", "alloc_space", "references"
 MEMORY_KINDS = frozenset({"heap", "allocs", "bytes", "difference"})  # kinds of profiles
 HOLDERS = 3  # named
 WORTH_NAMING = 0.05  # of the total
@@ -134,12 +134,17 @@ def _by_pasted(diagnosis: Diagnosis, _: MomentFacts | None) -> Told | None:
 def _in_use(profile: Profile, total: int) -> Text:
     """The size in use, and how precise it is."""
     if not total:
-        return Text("The heap profile has no sample in use: there is too little for its sampling")
+        allocated = profile.total(ALLOCATED) if ALLOCATED in profile.sample_type_names else 0
+        since = text("; {} were allocated since the start", Bytes(allocated)) * bool(allocated)
+        none = "The heap profile has no sample in use: there is too little for its sampling{}"
+        return text(none, since)
     if profile.printed is not None:
         return text("The table of go tool pprof has {} in use", size_words(profile, IN_USE))
     least, most = total_bounds(profile) or (total, total)
     error = text(" ({} to {}, for it is sampled)", Bytes(least), Bytes(most))
     is_exact = Bytes(least) == Bytes(most)
+    if not profile.columns.stack.size:
+        return text("By its head line alone the heap profile has about {} in use", Bytes(total))
     return text("The heap profile has {} in use{}", Bytes(total), "" if is_exact else error)
 
 

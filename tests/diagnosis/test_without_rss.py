@@ -316,10 +316,10 @@ def test_some_fields_of_memstats_say_what_they_can(line, sizes, tmp_path):
 @pytest.mark.parametrize(
     ("fields", "level", "size"),
     [
-        ("Sys: 54525952, HeapSys: 41943040, HeapIdle: 22020096, HeapInuse: 19922944", "HeapInuse", 19),
+        ("Sys: 52 MiB, HeapSys: 40 MiB, HeapIdle: 21 MiB, HeapInuse: 19922944", "HeapInuse", 19),
         ("Sys=52 MiB HeapSys=40 MiB HeapIdle=20 MiB HeapReleased=1 MiB", "HeapSys", 40),
     ],
-)  # fmt: skip
+)
 def test_memstats_without_what_is_allocated_say_what_they_have(fields, level, size, tmp_path):
     tmp_path.joinpath("worker.log").write_text(f"2026-03-01 10:00:00 worker: {fields}\n")
 

@@ -7,7 +7,8 @@ Quirks        The values are raw samples: each stands for 1 / (1 - exp(-size / r
               Addresses are those to which a call returns; the lines below, that name them, have
               one less (but in Go 1.5 the same). Inlined calls repeat the address of their caller.
               The runtime's own innermost frames have an address and no line.
-              The order of the records has changed, and the header's sums are not theirs.
+              The order of the records has changed, and the header's sums are not theirs. Where a
+              paste has the header alone, its sums are a sample without a stack.
               MemStats follow, read before the profile; since Go 1.15 the peak RSS, too.
 """
 
@@ -44,6 +45,9 @@ if TYPE_CHECKING:
 
 _HEADER = re.compile(
     rb"\s*heap profile: *\d+: *-?\d+ *\[ *\d+: *-?\d+ *\] *@ *(heap\w*)(?:/(\d{1,18}))?"
+)
+_HEADER_SUMS = re.compile(
+    rb"\s*heap profile: *(\d{1,18}): *(\d{1,18}) *\[ *(\d{1,18}): *(\d{1,18}) *\]"
 )
 _RECORD = re.compile(
     rb"(-?\d{1,18}): *(-?\d{1,18}) *\[ *(-?\d{1,18}): *(-?\d{1,18}) *\] @((?: *0x[0-9a-f]{1,16})*)"
@@ -218,6 +222,9 @@ class _HeapReader(TextReader):
             inuse_objects, inuse_space, alloc_objects, alloc_space = map(int, record.groups()[:4])
             self.begin(record[5], (alloc_objects, alloc_space, inuse_objects, inuse_space))
         self.close()
+        if (unsaid := self._only_in_header()) is not None:
+            self.begin(b"", unsaid)
+            self.close()
         max_rss = stats.get("MaxRSS")
         peak = max_rss if isinstance(max_rss, int) else None
         return HeapText(self._columns(), _memstats_json(stats), peak)
@@ -228,6 +235,19 @@ class _HeapReader(TextReader):
         if header is None:
             raise FormatError(self.source, "byte 0", "not a heap profile in text")
         return header
+
+    def _only_in_header(self) -> tuple[int, ...] | None:
+        """The header's sums, of what no record is left that says anything; None if nothing is."""
+        sums = _HEADER_SUMS.match(self.data)
+        if sums is None:
+            return None
+        inuse_objects, inuse_space, alloc_objects, alloc_space = map(int, sums.groups())
+        header = (alloc_objects, alloc_space, inuse_objects, inuse_space)
+        read = np.array(self.values, np.int64).reshape(-1, 4)
+        is_read = [bool(read[:, pair].any()) for pair in (slice(0, 2), slice(2, 4))]
+        unsaid = tuple(0 if is_read[at // 2] else value for at, value in enumerate(header))
+        fits = max(unsaid) * (self._rate + 1) < MAX_COUNT
+        return unsaid if any(unsaid) and fits else None
 
     @property
     def _rate(self) -> int:
