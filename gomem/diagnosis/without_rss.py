@@ -214,7 +214,11 @@ def _by_log(diagnosis: Diagnosis, _: MomentFacts | None) -> Told | None:
     elif cost.stw.max is not None:
         said.append(text("longest pause {}", Seconds(cost.stw.max)))
     costs = joined(", ", said) or Text("no line says what they cost")
-    sentence = text("{}{}: {}.", Count(cost.cycles, "GC"), within, costs)
+    counted: Text = Count(cost.cycles, "GC")
+    if log.missing > cost.cycles:  # an excerpt
+        whole = Count(cost.cycles + log.missing, "GC")
+        counted = text("The log shows {} of {}", Count(cost.cycles), whole)
+    sentence = text("{}{}: {}.", counted, within, costs)
     live, grew = _live_heap(diagnosis)
     return joined(" ", filter(None, (sentence, live))), grew, SMAPS_TOO
 

@@ -163,11 +163,11 @@ STOPS = {"n": 1, "p99": 0.002, "max": 0.003}
 UNKNOWN = {"p99": None, "max": None}
 
 
-def log(cycles=1, seconds=0.0, cpu=None, stops=STOPS, live=None, run=None):
+def log(cycles=1, seconds=0.0, cpu=None, stops=STOPS, live=None, run=None, missing=0):
     stw = SimpleNamespace(**{"n": cycles} | stops)
     cost = SimpleNamespace(cycles=cycles, seconds=seconds, gc_cpu_fraction=cpu, stw=stw,
                            heap_live_last_bytes=live and live * MIB)  # fmt: skip
-    return SimpleNamespace(cost=cost, longest_run=run)
+    return SimpleNamespace(cost=cost, longest_run=run, missing=missing)
 
 
 @pytest.mark.parametrize(
@@ -181,6 +181,8 @@ def log(cycles=1, seconds=0.0, cpu=None, stops=STOPS, live=None, run=None):
         (log(2, cpu=0.0099, stops=UNKNOWN), "2 GCs: under 1 % of the CPU."),
         (log(2, cpu=0.25), "2 GCs: at most 25 % of the CPU, longest pause 3 ms."),
         (log(2, stops=UNKNOWN), "2 GCs: no line says what they cost."),
+        (log(3, 460.0, missing=18), "The log shows 3 of 21 GCs in 7.7 min: longest pause 3 ms."),
+        (log(3, missing=3), "3 GCs: longest pause 3 ms."),
         (log(0), NOTHING),
     ],
 )
