@@ -9,6 +9,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import numpy as np
+import pandas as pd
+
 from gomem.analysis.memory.groups import NAMES
 from gomem.analysis.profiles.own_code import Stacks, own_code
 from gomem.analysis.profiles.published import total_bounds
@@ -27,12 +30,14 @@ from gomem.diagnosis.listed_memory import (
 from gomem.diagnosis.pasted_profiles import (
     WHO_ALLOCATED,
     held_words,
+    part_words,
     pasted_words,
     size_words,
     table_words,
     with_the_profile,
 )
 from gomem.facts.goroutines import LEAKS
+from gomem.inputs.pprof.calls.names import can_be_mended
 from gomem.inputs.schema import rows_of
 from gomem.statistics.quantiles import carries
 from gomem.text import (
@@ -52,8 +57,6 @@ from gomem.units import MIB, is_unknown
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-
-    import pandas as pd
 
     from gomem.diagnosis.diagnosis import Diagnosis
     from gomem.facts.goroutines import GoroutineCount
@@ -156,7 +159,8 @@ def who_holds(diagnosis: Diagnosis, moment: str) -> Text:
     if not profile.has_stacks:
         return table_words(profile, IN_USE)
     total = profile.total(IN_USE)
-    rows = rows_of(own_code(Stacks.of_profile(profile, IN_USE)).head(HOLDERS))
+    stacks = Stacks.of_profile(profile, IN_USE)
+    rows = rows_of(own_code(stacks).head(HOLDERS))
     worth = [row for row in rows if row["value"] >= WORTH_NAMING * total and row["function"]]
     if not worth:
         return Text()
@@ -165,10 +169,22 @@ def who_holds(diagnosis: Diagnosis, moment: str) -> Text:
         if worth[0]["value"] > MOSTLY * total
         else "The largest shares of the heap in use are by"
     )
-    named = (
-        text("{} ({})", Function(row["function"]), Share(row["value"] / total)) for row in worth
-    )
-    return text("{} {}.", first, joined(", ", named))
+    named = (part_words(row["function"], row["value"], total, 0) for row in worth)
+    said = text("{} {}.", first, joined(", ", named))
+    others = sum(row["value"] for row in rows if not row["function"])
+    if others <= worth[0]["value"]:
+        return said
+    return joined(" ", (_by_others_code(stacks, profile, others / total), said))
+
+
+def _by_others_code(stacks: Stacks, profile: Profile, share: float) -> Text:
+    """What no function has but the runtime's, Go's library's and those without a name."""
+    is_named = stacks.which(can_be_mended) & stacks.frames["function"].notna()
+    samples = np.setdiff1d(np.arange(len(stacks.values)), stacks.frames.loc[is_named, "sample"])
+    leaves = profile.leaves(samples)
+    sizes = pd.Series(stacks.values[samples]).groupby(leaves).sum()
+    where = "{} of the heap in use is by Go's own code or has no name: mostly {}."
+    return text(where, Share(share), Function(str(sizes.idxmax())))
 
 
 def _by_memstats(diagnosis: Diagnosis, facts: MomentFacts | None) -> Told | None:

@@ -341,3 +341,17 @@ def test_a_level_without_what_is_allocated_is_followed(tmp_path):
 
     assert verdict.headline.startswith("HeapInuse went from ")
     assert [8 * MIB, 24 * MIB] == [size.value for size in verdict.headline.of(Bytes)[:2]]
+
+
+def test_what_is_nobodys_is_said_where_it_is_more_than_the_largest():
+    names = ["main.work", "runtime.malg", "net/http.init"]
+    profile = heap(
+        *(bucket(1, size * MIB, leaf=at, root=at) for at, size in enumerate((3, 5, 2), start=1)),
+        rate=1,
+        names=names,
+    )
+
+    said = told(heap_profiles={"a": profile})[0]
+
+    assert "70 % of the heap in use is by Go's own code or has no name: mostly runtime.malg" in said
+    assert "The largest shares of the heap in use are by main.work (30 %)" in said
