@@ -181,7 +181,7 @@ def test_a_row_as_large_as_the_rate_is_no_sample_where_a_smaller_one_shows_anoth
         "  128.28kB 20.00%   100%   128.28kB 20.00%  example.com/api/words.Split\n"
     )
 
-    said = diagnosed(tmp_path, top=f"{SHOWN.format("641.40kB")}{LEGEND}{rows}").verdict.headline
+    said = diagnosed(tmp_path, top=f"{SHOWN.format('641.40kB')}{LEGEND}{rows}").verdict.headline
 
     assert "sample" not in said.partition("The largest")[2]
     assert [pytest.approx(0.8, rel=1e-4), pytest.approx(0.2, rel=1e-4)] == parts(said, Share)
