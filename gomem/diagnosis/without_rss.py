@@ -364,7 +364,10 @@ def _by_others(diagnosis: Diagnosis, _: MomentFacts | None) -> Told | None:
     if capture.bench:
         names = {name for bench in capture.bench.values() for name in bench.results["name"]}
         runs = sum(bench.results["line"].nunique() for bench in capture.bench.values())
-        sentence = text("{}, {}.", Count(len(names), "benchmark"), Count(runs, "result"))
+        has_runs = any("run" in bench.told_apart for bench in capture.bench.values())
+        apart = " of several runs in one text, each by itself" * has_runs
+        counted = Count(len(names), "benchmark"), Count(runs, "result")
+        sentence = text("{}, {}{}.", *counted, apart)
         return sentence, False, COMPARE
     if capture.escapes:
         places = sum(len(analysis.on_the_heap) for analysis in capture.escapes.values())
