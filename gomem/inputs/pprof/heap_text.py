@@ -60,6 +60,13 @@ _PAIR = re.compile(rb"(\d+) / (\d+)")
 _RING = re.compile(rb"\[[\d ]*\]")
 _NUMBER = re.compile(rb"-?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?")
 
+# Records that somebody pasted without the header: the rate is the default, as far as they say.
+_RECORDS = re.compile(
+    rb"\s*-?\d{1,18}: *-?\d{1,18} *\[ *-?\d{1,18}: *-?\d{1,18} *\] @(?: *0x[0-9a-f]{1,16})+ *\r?\n"
+    rb"#[\t ]+0x[0-9a-f]{1,16}[\t ]+\S+\+0x[0-9a-f]"
+)
+ASSUMED_HEADER = b"heap profile: 0: 0 [0: 0] @ heap/1048576 "
+
 MEMSTATS = b"# runtime.MemStats"
 STRINGS = ("", "alloc_objects", "count", "alloc_space", "bytes", "inuse_objects", "inuse_space")
 SAMPLE_TYPES = tuple(
@@ -84,8 +91,8 @@ class HeapText:
 
 
 def looks_like_heap_text(data: bytes) -> bool:
-    """Whether it begins with the header of a heap profile in text."""
-    return _HEADER.match(data) is not None
+    """Whether it begins with the header of a heap profile in text, or with one of its records."""
+    return _HEADER.match(data) is not None or _RECORDS.match(data) is not None
 
 
 def heap_text_in(data: bytes) -> bytes | None:
@@ -103,8 +110,15 @@ def parse_heap_text(data: bytes, *, source: str) -> tuple[HeapText, list[Damage]
     runtime does it there, its innermost frames in the runtime left out as there. A text without
     its end is damage; FormatError where it does not begin with the header of such a profile.
     """
-    reader = _HeapReader(data, source)
-    return reader.read(), reader.damage
+    if _RECORDS.match(data) is None:
+        reader = _HeapReader(data, source)
+        return reader.read(), reader.damage
+    what = "begins without its header: the default rate is assumed, and records may be missing"
+    reader = _HeapReader(ASSUMED_HEADER + data.lstrip(), source)
+    text = reader.read()
+    # Where it ends is told by bytes, of which the header has some.
+    others = (place for place in reader.damage if not place.where.startswith("byte"))
+    return text, [Damage(source, "line 1", what), *others]
 
 
 def memstats_of(data: bytes, *, source: str) -> bytes:

@@ -264,3 +264,19 @@ def test_a_header_says_what_the_records_left_do_not():
     values = parsed(data)[0].columns.value.tolist()
 
     assert [[0, 0, 0, 0], [9, 9701573, 0, 0]] == values
+
+
+@pytest.mark.parametrize("around", ["{}", "It grows:\n\n```\n{}```\n"])
+def test_a_record_without_the_header_is_read_at_the_default_rate(around, tmp_path):
+    """
+    It says what it is by its numbers and the line below; 1 / (1 - exp(-2)) = 1.1565 for each.
+    """
+    record = "4: 4194304 [4: 4194304] @ 0x201 0x301\n#\t0x200\tmain.inner+0x1\t/app/main.go:5\n"
+    (tmp_path / "heap.txt").write_text(around.format(record))
+
+    capture = load(tmp_path)
+    profile = capture.heap_profiles["capture"]
+
+    assert 4850786 == profile.total("inuse_space")
+    assert ["main.inner"] == profile.top("inuse_space")["function"].tolist()[:1]
+    assert any("without its header" in place.what for place in capture.damaged)
