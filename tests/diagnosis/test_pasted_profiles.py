@@ -185,3 +185,13 @@ def test_a_row_as_large_as_the_rate_is_no_sample_where_a_smaller_one_shows_anoth
 
     assert "sample" not in said.partition("The largest")[2]
     assert [pytest.approx(0.8, rel=1e-4), pytest.approx(0.2, rel=1e-4)] == parts(said, Share)
+
+
+def test_sites_are_shown_where_a_table_does_not_say_its_type(tmp_path):
+    rows = "       3MB   100%   100%        3MB   100%  example.com/api/words.Build\n"
+
+    shown = as_text(diagnosed(tmp_path, top=f"{SHOWN.format('3MB')}{LEGEND}{rows}"))
+
+    section = shown.partition("Allocation sites\n")[2]
+    assert section.startswith("in use or allocated")
+    assert "example.com/api/words.Build" in section
