@@ -8,7 +8,7 @@ import pandas as pd
 
 from gomem.causes.commands import TAKE_HEAP_PROFILE, TAKE_SMAPS
 from gomem.text import Bytes, Count, MomentName, Seconds, Text, joined, text
-from gomem.units import MIB, is_unknown
+from gomem.units import MIB
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -18,11 +18,12 @@ if TYPE_CHECKING:
     from gomem.facts.moment import MomentFacts
 
 TOTAL_ALLOCATED = "/gc/heap/allocs:bytes"
-# Without HeapAlloc, the first of these that is there is said: what each is of.
-OTHER_FIELDS = {
-    "HeapInuse": "spans with objects, and free slots in them",
-    "HeapSys": "the heap's address space, in use or idle",
-    "NextGC": "the heap goal of the next GC",
+# Fields that say how large the heap is, the nearest to the objects first, and what each is.
+LEVELS = {
+    "HeapAlloc": "live objects and garbage not yet collected",
+    "HeapInuse": "spans with objects, live or garbage, and their free slots",
+    "HeapSys": "heap that Go reserved, in use and idle",
+    "Sys": "all that Go reserved: heap, stacks, runtime",
 }
 OTHER_METRICS = {
     "/memory/classes/heap/objects:bytes": "live objects and garbage not yet collected",
@@ -37,31 +38,24 @@ WHAT_NEXT = text(
 def by_few_fields(diagnosis: Diagnosis) -> tuple[Text, bool, Text] | None:
     """The heap and its bound on RSS; whether it grew by a fifth; and the next step."""
     stats = diagnosis.capture.memstats
-    heap = stats["HeapAlloc"].fillna(stats["Alloc"])  # which Go defines as the same
-    known = stats.assign(HeapAlloc=heap)[heap.notna()]
-    if known.empty:
+    stats = stats.assign(HeapAlloc=stats["HeapAlloc"].fillna(stats["Alloc"]))  # by Go the same
+    level = next((name for name in LEVELS if stats[name].notna().any()), None)
+    if level is None:
         return None
+    known = stats[stats[level].notna()]
     first, last = known.iloc[0], known.iloc[-1]
-    grew = _grew(first, last, diagnosis.thresholds.rise_ratio)
-    sentences = (_of_heap(first, last), _of_idle(last), _of_sys(last))
+    grew = _grew(first, last, level, diagnosis.thresholds.rise_ratio)
+    sentences = (_of_level(first, last, level), _of_idle(last), _of_sys(last))
     return joined(" ", filter(None, sentences)), grew, WHAT_NEXT
 
 
 def by_other_fields(diagnosis: Diagnosis, _: MomentFacts | None) -> Told | None:
-    """What the last page or dump says where it has no HeapAlloc; None where it says nothing."""
-    stats = diagnosis.capture.memstats
-    last = stats.iloc[-1] if len(stats) else pd.Series(dtype=object)
-    rows = diagnosis.capture.metrics
+    """What the last page says where MemStats have no size; None where it says nothing."""
+    stats, rows = diagnosis.capture.memstats, diagnosis.capture.metrics
     metrics = dict(zip(rows["name"], rows["value"], strict=True))  # the last of each
-    known = {name: last.get(name) for name in (*OTHER_FIELDS, "HeapReleased", "Sys", "TotalAlloc")}
-    sizes = {name: int(size) for name, size in known.items() if not is_unknown(size)}
-    said = [_first_of(OTHER_FIELDS, sizes) or _first_of(OTHER_METRICS, metrics)]
-    if {"HeapSys", "HeapInuse", "HeapReleased"} <= sizes.keys():
-        idle = sizes["HeapSys"] - sizes["HeapInuse"]  # by MemStats' own identity
-        said.append(_idle_words(idle, sizes["HeapReleased"]))
-    if "Sys" in sizes:
-        said.append(_sys_words(sizes["Sys"], sizes.get("HeapReleased")))
-    allocated = sizes.get("TotalAlloc", metrics.get(TOTAL_ALLOCATED))
+    total = stats["TotalAlloc"].iloc[-1] if len(stats) else None
+    allocated = metrics.get(TOTAL_ALLOCATED) if total is None or pd.isna(total) else int(total)
+    said = [_first_of(OTHER_METRICS, metrics)]
     if not any(said) and allocated:
         words = (
             "The program has allocated {} since it started; how much of that is live is unknown."
@@ -81,35 +75,34 @@ def _first_of(meanings: Mapping[str, str], sizes: Mapping[str, float]) -> Text:
     return text("{} is {}: {}.", name, Bytes(sizes[name]), meanings[name])
 
 
-def _grew(first: pd.Series, last: pd.Series, ratio: float) -> bool:
-    before, after = int(first["HeapAlloc"]), int(last["HeapAlloc"])
+def _grew(first: pd.Series, last: pd.Series, level: str, ratio: float) -> bool:
+    before, after = int(first[level]), int(last[level])
     return after - before >= MIB and after >= ratio * before
 
 
-def _of_heap(first: pd.Series, last: pd.Series) -> Text:
-    """Allocated bytes at the last dump, and at the first if there are several."""
-    size = Bytes(int(last["HeapAlloc"]))
+def _of_level(first: pd.Series, last: pd.Series, level: str) -> Text:
+    """The heap at the last dump, and at the first if there are several."""
+    size = Bytes(int(last[level]))
     if first["moment"] == last["moment"]:
-        return text("HeapAlloc is {}: live objects and garbage not yet collected.", size)
-    before = Bytes(int(first["HeapAlloc"]))
+        return text("{} is {}: {}.", level, size, LEVELS[level])
+    before = Bytes(int(first[level]))
     within = Text()
     if not pd.isna(first["time"]) and first["time"] < last["time"]:
         within = text(" in {}", Seconds((last["time"] - first["time"]).total_seconds()))
     began = text("{} at {}", before, MomentName(first["moment"]))
     ended = text("{} at {}", size, MomentName(last["moment"]))
-    return text("HeapAlloc went from {} to {}{}.", began, ended, within)
+    return text("{} went from {} to {}{}.", level, began, ended, within)
 
 
 def _of_idle(last: pd.Series) -> Text:
-    """Idle heap that has not been returned to the OS."""
-    if pd.isna(last["HeapIdle"]) or pd.isna(last["HeapReleased"]):
+    """Idle heap that has not been returned to the OS; by MemStats' own identity, if need be."""
+    idle = last["HeapSys"] - last["HeapInuse"] if pd.isna(last["HeapIdle"]) else last["HeapIdle"]
+    if pd.isna(idle) or pd.isna(last["HeapReleased"]):
         return Text()
-    return _idle_words(int(last["HeapIdle"]), int(last["HeapReleased"]))
-
-
-def _idle_words(idle: int, released: int) -> Text:
-    kept = Bytes(max(idle - released, 0))
-    return text("{} of the heap is idle, {} of that not returned to the OS.", Bytes(idle), kept)
+    kept = Bytes(max(int(idle - last["HeapReleased"]), 0))
+    return text(
+        "{} of the heap is idle, {} of that not returned to the OS.", Bytes(int(idle)), kept
+    )
 
 
 def _of_sys(last: pd.Series) -> Text:
@@ -117,10 +110,6 @@ def _of_sys(last: pd.Series) -> Text:
     if pd.isna(last["Sys"]):
         return Text()
     released = last["HeapReleased"]
-    return _sys_words(int(last["Sys"]), None if pd.isna(released) else int(released))
-
-
-def _sys_words(sys: int, released: int | None) -> Text:
-    source = "Sys" if released is None else "Sys less HeapReleased"
-    most = Bytes(sys - (released or 0))
-    return text("At most {} of RSS is Go's heap and runtime ({}).", most, source)
+    most = last["Sys"] if pd.isna(released) else last["Sys"] - released
+    source = "Sys" if pd.isna(released) else "Sys less HeapReleased"
+    return text("At most {} of RSS is Go's heap and runtime ({}).", Bytes(int(most)), source)

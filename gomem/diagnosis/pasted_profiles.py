@@ -7,6 +7,7 @@ table. A reference profile shows what retains the heap, but not what allocated i
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from gomem.analysis.profiles.known_sites import known_sites
@@ -27,6 +28,8 @@ from gomem.text import (
 )
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from gomem.inputs.pprof.calls.nodes import Top
     from gomem.inputs.pprof.table import Profile
 
@@ -34,6 +37,9 @@ IN_USE = "inuse_space"
 NAMED = 3  # functions and roots
 WORTH_NAMING = 0.05  # of the total
 MOSTLY = 0.5  # of the total
+DEFAULT_RATE = 512 << 10  # of heap profiles, in bytes
+SINGLE = 1 / 16  # by so much a sample of a small object is above the rate
+INIT = re.compile(r"\.init(?:\.\d+|\.ializers)?$")  # runs once, and allocates a package's variables
 SAID_ROUNDING = 0.005  # of the total: a smaller one is below the digits that a sentence has
 STARTS = frozenset({"main.main", "runtime.main", "runtime.goexit"})  # which are above everything
 IS_USED = {
@@ -82,26 +88,55 @@ def table_words(profile: Profile, kind: str) -> Text:
         named = []  # the function that parks them all
     elif not named:
         named = [name for name in list(flat)[:1] if flat[name]]
-    said: list[Text] = []
-    if named:
-        parts = (text("{} ({})", Function(name), Share(flat[name] / total)) for name in named)
+    is_small = bool(named) and flat[named[0]] < WORTH_NAMING * total
+    said = _rest_words(sum(flat.values()), total) if is_small else []
+    above = [] if not is_small and any(map(can_be_mended, named)) else _above(top, total, is_small)
+    if named and not (is_small and above):
+        rate = _rate_shown(profile, kind, flat.values())
+        parts = (part_words(name, flat[name], total, rate) for name in named)
         first = "Most is by" if flat[named[0]] > MOSTLY * total else "The largest shares are by"
-        first = "The largest of its rows is" if flat[named[0]] < WORTH_NAMING * total else first
+        first = "The largest of its rows is" if is_small else first
         said.append(text("{} {}.", first, joined(", ", parts)))
-    if not any(map(can_be_mended, named)):
-        said += _above(top, total)
+    said += above
     if kind.startswith("inuse") or profile.kind == "bytes":
         known = known_sites(dict(zip(top.function, top.cum.tolist(), strict=True)), total)
         said += [text("{} {}.", Function(site.function), site.what) for site in known]
     return joined(" ", said)
 
 
-def _above(top: Top, total: int) -> list[Text]:
-    """The program's own function that is nearest to most of it: that with the least such cum."""
+def part_words(name: str, value: int, total: int, rate: int) -> Text:
+    """A function with its share, what an init is, and where its value is one sample at a rate."""
+    is_single = rate and rate <= value <= (1 + SINGLE) * rate
+    share = text("a single sample") if is_single else text("{}", Share(value / total))
+    init = ", a package's init: constant" if INIT.search(name) else ""
+    return text("{} ({}{})", Function(name), share, init)
+
+
+def _rate_shown(profile: Profile, kind: str, flat: Iterable[int]) -> int:
+    """The usual rate of sampling less its rounding, where no row has less; else 0."""
+    assert profile.printed is not None
+    least = DEFAULT_RATE - profile.printed.rounding.get(kind, 0)
+    is_sampled = profile.sample_type(kind).unit == "bytes"
+    return least if is_sampled and all(value >= least for value in flat if value) else 0
+
+
+def _rest_words(shown: int, total: int) -> list[Text]:
+    """How little of the total the rows are, as `-focus` leaves them."""
+    if shown >= WORTH_NAMING * total:
+        return []
+    return [text("Its rows are {} of that.", Share(shown / total))]
+
+
+def _above(top: Top, total: int, is_by_cum: bool) -> list[Text]:
+    """The program's own function that is nearest to most of it: that with the least such cum.
+
+    Of a table that is by cum that with the most.
+    """
     cums = zip(top.function, top.cum.tolist(), strict=True)
     own = [(cum, name) for name, cum in cums if can_be_mended(name) and name not in STARTS]
     worth = [pair for pair in own if pair[0] > MOSTLY * total]
-    cum, name = min(worth, default=max(own, default=(0, "")))
+    most = max(own, default=(0, ""))
+    cum, name = most if is_by_cum else min(worth, default=most)
     if cum < WORTH_NAMING * total:
         return []
     return [text("{} has {} with its callees.", Function(name), Share(cum / total))]

@@ -12,13 +12,14 @@ import pandas as pd
 
 from gomem.analysis.collector.cost import cost_of_collection
 from gomem.analysis.collector.heap_pacing import LiveHeap, heap_pacing, live_heaps
-from gomem.analysis.collector.mmu import mutator_utilization
+from gomem.analysis.collector.mmu import missing_cycles, mutator_utilization
 from gomem.analysis.collector.pauses import gc_pauses
 from gomem.analysis.collector.phases import gc_phases
 from gomem.analysis.collector.steps import (
     CONCURRENT,
     STOPS,
     group_size,
+    overlapping,
     pieces_of,
     stopped_seconds,
 )
@@ -77,6 +78,12 @@ class CollectorFacts:
     live = _answer(live_heaps)
     phases = _answer(gc_phases)
     timeline = _answer(gc_timeline)
+
+    @cached_property
+    def missing(self) -> int:
+        """Collections whose lines are missing between others of their run."""
+        pieces = overlapping(self.cycles, ["run", "number"])
+        return sum(missing_cycles(piece) for piece, _ in pieces)
 
     @cached_property
     def triggers(self) -> GcTriggers:

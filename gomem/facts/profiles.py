@@ -40,6 +40,7 @@ if TYPE_CHECKING:
 TOP_SITES = 20
 ALLOCATED, IN_USE = "alloc_space", "inuse_space"
 MAX_SWING = 2.0  # with GOGC=100 a heap swings no further between two collections
+UNTYPED = "bytes"  # a kind of profile, see `Profile.kind`
 SAMPLE_TYPES = ("inuse_space", "alloc_space", "inuse_objects", "alloc_objects")
 
 
@@ -97,6 +98,16 @@ class ProfileFacts:
                 if name in profile.sample_type_names
             }
             for moment, profile in self.by_moment.items()
+        }
+
+    @cached_property
+    def untyped_sites(self) -> dict[str, AllocationSites]:
+        """The same of tables that do not say whether their bytes are in use or allocated."""
+        return {
+            moment: top_sites(profile, None, TOP_SITES)
+            for moment, profiles in self.capture.profiles.items()
+            for profile in profiles.values()
+            if profile.kind == UNTYPED
         }
 
     @cached_property

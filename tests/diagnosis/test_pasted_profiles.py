@@ -144,3 +144,54 @@ def test_a_site_of_gos_library_is_known(function, word):
     assert (function, True) == (site.function, word in site.what)
     assert [] == known_sites({function: 4, "main.f": 96}, 100)
     assert [] == known_sites({f"example.com/{function}": 50}, 100)
+
+
+def test_a_table_by_cum_names_who_calls_most(tmp_path):
+    """
+    None of its rows has much itself, and they are a small part of all.
+    """
+    rows = (
+        "       1MB  0.33%  0.33%   171MB 57.00%  example.com/api/offsets.Fetch\n"
+        "       3MB  1.00%  1.33%   168MB 56.00%  example.com/api/offsets.read\n"
+        "         0     0%  1.33%   160MB 53.33%  runtime.goexit\n"
+    )
+    head = "Type: alloc_space\nShowing nodes accounting for 4MB, 1.33% of 300MB total\n"
+
+    said = diagnosed(tmp_path, top=f"{head}{LEGEND}{rows}").verdict.headline
+
+    assert ["example.com/api/offsets.Fetch"] == parts(said, Function)
+    assert [pytest.approx(4 / 300), pytest.approx(0.57)] == parts(said, Share)
+
+
+def test_a_row_of_the_rate_is_one_sample_and_an_init_is_constant(tmp_path):
+    rows = (
+        "    2.50MB 83.00% 83.00%     2.50MB 83.00%  example.com/api/tables.init\n"
+        "  513.12kB 17.00%   100%   513.12kB 17.00%  example.com/api/words.Build\n"
+    )
+
+    said = diagnosed(tmp_path, top=f"{SHOWN.format('3MB')}{LEGEND}{rows}").verdict.headline
+
+    assert "tables.init (83 %, a package's init: constant)" in said
+    assert "words.Build (a single sample)" in said
+
+
+def test_a_row_as_large_as_the_rate_is_no_sample_where_a_smaller_one_shows_another_rate(tmp_path):
+    rows = (
+        "  513.12kB 80.00% 80.00%   513.12kB 80.00%  example.com/api/words.Build\n"
+        "  128.28kB 20.00%   100%   128.28kB 20.00%  example.com/api/words.Split\n"
+    )
+
+    said = diagnosed(tmp_path, top=f"{SHOWN.format('641.40kB')}{LEGEND}{rows}").verdict.headline
+
+    assert "sample" not in said.partition("The largest")[2]
+    assert [pytest.approx(0.8, rel=1e-4), pytest.approx(0.2, rel=1e-4)] == parts(said, Share)
+
+
+def test_sites_are_shown_where_a_table_does_not_say_its_type(tmp_path):
+    rows = "       3MB   100%   100%        3MB   100%  example.com/api/words.Build\n"
+
+    shown = as_text(diagnosed(tmp_path, top=f"{SHOWN.format('3MB')}{LEGEND}{rows}"))
+
+    section = shown.partition("Allocation sites\n")[2]
+    assert section.startswith("in use or allocated")
+    assert "example.com/api/words.Build" in section

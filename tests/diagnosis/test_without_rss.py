@@ -163,11 +163,11 @@ STOPS = {"n": 1, "p99": 0.002, "max": 0.003}
 UNKNOWN = {"p99": None, "max": None}
 
 
-def log(cycles=1, seconds=0.0, cpu=None, stops=STOPS, live=None, run=None):
+def log(cycles=1, seconds=0.0, cpu=None, stops=STOPS, live=None, run=None, missing=0):
     stw = SimpleNamespace(**{"n": cycles} | stops)
     cost = SimpleNamespace(cycles=cycles, seconds=seconds, gc_cpu_fraction=cpu, stw=stw,
                            heap_live_last_bytes=live and live * MIB)  # fmt: skip
-    return SimpleNamespace(cost=cost, longest_run=run)
+    return SimpleNamespace(cost=cost, longest_run=run, missing=missing)
 
 
 @pytest.mark.parametrize(
@@ -181,6 +181,8 @@ def log(cycles=1, seconds=0.0, cpu=None, stops=STOPS, live=None, run=None):
         (log(2, cpu=0.0099, stops=UNKNOWN), "2 GCs: under 1 % of the CPU."),
         (log(2, cpu=0.25), "2 GCs: at most 25 % of the CPU, longest pause 3 ms."),
         (log(2, stops=UNKNOWN), "2 GCs: no line says what they cost."),
+        (log(3, 460.0, missing=18), "The log shows 3 of 21 GCs in 7.7 min: longest pause 3 ms."),
+        (log(3, missing=3), "3 GCs: longest pause 3 ms."),
         (log(0), NOTHING),
     ],
 )
@@ -312,3 +314,45 @@ def test_some_fields_of_memstats_say_what_they_can(line, sizes, tmp_path):
 
     assert sizes == [size.value // MIB for size in said.sentence.of(Bytes)]
     assert said.severity is None
+
+
+@pytest.mark.parametrize(
+    ("fields", "level", "size"),
+    [
+        ("Sys: 52 MiB, HeapSys: 40 MiB, HeapIdle: 21 MiB, HeapInuse: 19922944", "HeapInuse", 19),
+        ("Sys=52 MiB HeapSys=40 MiB HeapIdle=20 MiB HeapReleased=1 MiB", "HeapSys", 40),
+    ],
+)
+def test_memstats_without_what_is_allocated_say_what_they_have(fields, level, size, tmp_path):
+    tmp_path.joinpath("worker.log").write_text(f"2026-03-01 10:00:00 worker: {fields}\n")
+
+    said = gomem.diagnose(gomem.load(tmp_path)).verdict.headline
+
+    assert said.startswith(f"{level} is ")
+    assert next(iter(said.of(Bytes))).value == size * MIB
+
+
+def test_a_level_without_what_is_allocated_is_followed(tmp_path):
+    lines = (
+        f"HeapInuse: {size} MiB, HeapIdle: 4 MiB, HeapSys: 40 MiB, Sys: 50 MiB" for size in (8, 24)
+    )
+    tmp_path.joinpath("worker.log").write_text("\n".join(lines) + "\n")
+
+    verdict = gomem.diagnose(gomem.load(tmp_path)).verdict
+
+    assert verdict.headline.startswith("HeapInuse went from ")
+    assert [8 * MIB, 24 * MIB] == [size.value for size in verdict.headline.of(Bytes)[:2]]
+
+
+def test_what_is_nobodys_is_said_where_it_is_more_than_the_largest():
+    names = ["main.work", "runtime.malg", "net/http.init"]
+    profile = heap(
+        *(bucket(1, size * MIB, leaf=at, root=at) for at, size in enumerate((3, 5, 2), start=1)),
+        rate=1,
+        names=names,
+    )
+
+    said = told(heap_profiles={"a": profile})[0]
+
+    assert "70 % of the heap in use is by Go's own code or has no name: mostly runtime.malg" in said
+    assert "The largest shares of the heap in use are by main.work (30 %)" in said

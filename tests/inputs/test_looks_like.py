@@ -381,3 +381,44 @@ def test_what_clusters_print_is_named_with_a_command(text, what, command):
     assert what in seen.what
     assert command in seen.way_out
     assert seen.is_evidence
+
+
+@pytest.mark.parametrize(
+    ("text", "what"),
+    [
+        (
+            (
+                "It is the loop:\n\n  91.2% main.(*queue).next\n   └─ 80% main.(*store).all\n"
+                "       ├─ 41.5% bytes.growSlice\n"
+            ),
+            "a call tree that somebody drew",
+        ),
+        (
+            (
+                "The profile has:\nexample.com/api/wire.readAll\nbufio.NewReaderSize (inline)\n"
+                "example.com/api/wire.(*Buffer).Append\n\nHow can I fix it?\n"
+            ),
+            "a list of function names without their numbers",
+        ),
+    ],
+)
+def test_what_people_paste_of_a_profile_is_named_with_the_next_command(text, what):
+    seen = looks_like(text.encode(), "x.txt")
+
+    assert seen.what.startswith(what)
+    assert "debug/pprof/heap" in seen.way_out
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "src\n├── main.go\n└── store.go\n",
+        "go.mod\nmain.go\nstore.go\n",
+        "example.com/a.A\nexample.com/b.B\n",
+    ],
+)
+def test_trees_of_files_and_lists_of_files_are_no_profile(text):
+    seen = looks_like(text.encode(), "x.txt")
+
+    assert "tree" not in seen.what
+    assert "function" not in seen.what

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 COLUMNS = (*STEP_COLUMNS, *STOPS, "forced", "periodic", "heap_goal_bytes")
+MOSTLY_GAPS = 0.5  # of the time: the CPU of collections that are not in the log is not in the share
 STEP_OF_GROWTH = 1.25  # less than GOGC=100 lets the heap of a start-up grow each time
 _STW = "Pause of a GC, both stops together:"
 _INTERVAL = "From the start of one GC to the start of the next:"
@@ -114,7 +115,8 @@ class GcCost:
     interval: Quantiles  # time from the start of one collection to the start of the next
     available_cpu_seconds: float  # CPU that GOMAXPROCS allowed in `seconds`
     # CPU that collections took, idle marking left out, of all that GOMAXPROCS allowed in `seconds`.
-    # With stops as they are printed, so at most this: see `steps.STOP_CPU`.
+    # With stops as they are printed, so at most this: see `steps.STOP_CPU`. None where most of the
+    # time lies between collections of which some are not in the log.
     gc_cpu_fraction: float | None
     marking_cpu_fraction: float | None  # of it, what marking took: at least this
     # Collections but those that found the heap grown by `STEP_OF_GROWTH` since the last such one: a
@@ -263,6 +265,7 @@ class CostSoFar:
         available = available_seconds(steps)
         self._sums["seconds"] += float(steps["seconds"].sum())
         self._sums["available"] += float(available.sum())
+        self._sums["gaps"] += float(steps.loc[~steps["follows"], "seconds"].sum())
         for kind in ("cpu_seconds", "marking_cpu_seconds"):
             self._sums[kind] += float(steps[kind].where(available.notna()).sum())
         self._interval.add(steps.loc[steps["follows"], "seconds"].to_numpy(float))
@@ -284,6 +287,7 @@ class CostSoFar:
         sums = self._sums
         marking = sums["assist"] + sums["background"]
         available = float(sums["available"])
+        has_shares = available > 0 and sums["gaps"] <= MOSTLY_GAPS * sums["seconds"]
         return GcCost(
             cycles=int(sums["cycles"]),
             runs=len(self._runs),
@@ -294,8 +298,8 @@ class CostSoFar:
             longest_stop_seconds=self._longest_stop,
             interval=Quantiles.of(self._interval),
             available_cpu_seconds=available,
-            gc_cpu_fraction=sums["cpu_seconds"] / available if available > 0 else None,
-            marking_cpu_fraction=sums["marking_cpu_seconds"] / available if available > 0 else None,
+            gc_cpu_fraction=sums["cpu_seconds"] / available if has_shares else None,
+            marking_cpu_fraction=sums["marking_cpu_seconds"] / available if has_shares else None,
             steady_cycles=self._growth.steady,
             steady_marking_cpu_seconds=self._growth.marking,
             assist_fraction=sums["assist"] / marking if marking > 0 else None,

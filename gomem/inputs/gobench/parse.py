@@ -14,6 +14,8 @@ Quirks        The number after the name's last dash is GOMAXPROCS. go test omits
               that continues in lower case counts only before a complete result with a unit per
               something (`ns/op`) or of something (`text-bytes`).
               benchcmp's table has similar lines, with old, new and delta. They are not results.
+              Some people paste two runs in one text, with `After this change:` between them. If
+              such a line stands before settings that repeat, what follows has `run: 2`.
               Pasted results are sometimes indented. benchfmt skips these lines; this parser reads
               them if they are complete.
 """
@@ -49,8 +51,12 @@ ANY_RESULT = re.compile(
 )
 UNIT_OF_RESULT = re.compile(r"[^\s/-]+[/-]\S+")  # that no word of prose is
 COMPARED = re.compile(r"\s*Benchmark\S*\s+[\d.]+\s+[\d.]+\s+(?:[-+]?[\d.]+(?:%|x)|~)\s*")
+HEADLINE = re.compile(r"\s*(?:#{1,6} .{1,80}|\*\*.{1,80}\*\*:?|[A-Za-z][\w' ,/().`-]{0,80}:)\s*")
+FIRST_SETTINGS = ("goos", "pkg")  # of what go test prints above results
+RUN = "run"  # a setting of ours: which of several runs in one text
 UNIT_WORD = re.compile(r"[^\s*/-]+|[*/]")
 
+USUAL_UNITS = ("ns/op", "MB/s", "B/op", "allocs/op")
 # As printed: the base unit that it becomes, and the factor. x/perf's benchunit has the same two.
 SCALED_UNITS = {"ns": ("sec", 1e-9), "MB": ("B", 1e6)}
 
@@ -106,6 +112,7 @@ def parse_gobench(data: bytes, *, source: str) -> tuple[GoBench, list[Damage]]:
     for number, line in enumerate(lines, start=1):
         reader.read(number, line.decode("utf-8", "backslashreplace"))
     reader.abandon_torn()
+    reader.close()
     if not reader.rows:
         for fault in reader.damage:
             raise FormatError(source, fault.where, fault.what, fault.text)
@@ -152,8 +159,12 @@ class _Reader:
     configurations: list[dict[str, str]] = field(default_factory=list)
     _current: dict[str, str] = field(default_factory=dict)
     _torn: tuple[str, Damage] | None = None  # a name whose numbers may still come, else damage
+    _is_headed: bool = False  # whether somebody's headline came since the last result
+    _runs: int = 1
+    _last: int = 0  # the last line that has something
 
     def read(self, number: int, line: str) -> None:
+        self._last = number if line.strip() else self._last
         if COMPARED.fullmatch(line):
             return  # of benchcmp's table
         is_named = NAME.match(line) is not None
@@ -170,9 +181,35 @@ class _Reader:
         elif line.startswith("Unit") and line[4:5].isspace():
             self._read_unit(number, line)
         elif (setting := CONFIGURATION.fullmatch(line)) and setting[2]:
-            self._current[setting[1]] = setting[2].rstrip()
+            self._set(setting[1], setting[2].rstrip())
         elif setting:
             self._current.pop(setting[1], None)
+            self._is_headed = True
+        elif HEADLINE.fullmatch(line):
+            self._is_headed = True
+
+    def _set(self, key: str, value: str) -> None:
+        """Take a setting; those that go test begins with begin another run below a headline."""
+        is_again = self.rows and key in FIRST_SETTINGS and self._current.get(key) == value
+        if is_again and self._is_headed:
+            self._runs += 1
+            self._current[RUN], self._is_headed = str(self._runs), False
+        self._current[key] = value
+
+    def close(self) -> None:
+        """Name the first of several runs; leave out a last measurement whose unit is cut."""
+        if self._runs > 1:
+            self.configurations = [{RUN: "1"} | known for known in self.configurations]
+        if not self.rows:
+            return
+        *_, (_, _, _, _, unit, _, _, _, number) = self.rows
+        others = {row[4] for row in self.rows[:-1]} - {unit}
+        is_known = any(row[4] == unit for row in self.rows[:-1]) or unit in USUAL_UNITS
+        if number == self._last and not is_known:
+            whole = next((known for known in (*others, *USUAL_UNITS) if known.startswith(unit)), "")
+            if whole:
+                self.rows.pop()
+                self._note(number, text("the last line is cut: {} of {}", unit, whole), "")
 
     def abandon_torn(self) -> None:
         """No numbers came for the name that was waiting: say so."""
@@ -204,6 +241,7 @@ class _Reader:
     def _add(self, number: int, name: str, numbers: list[str]) -> None:
         if not self.configurations or self.configurations[-1] != self._current:
             self.configurations.append(dict(self._current))
+        self._is_headed = False
         place = (int(numbers[0]), len(self.configurations) - 1, number)
         whole = name.removeprefix("Benchmark")
         split = PROCS.fullmatch(whole)

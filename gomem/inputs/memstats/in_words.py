@@ -8,7 +8,9 @@ Printed by    whatever people write into their logs, one line or a line a field:
                   "HeapAlloc": 5242880,       JSON without braces, cut, or with a comma too many
                   Alloc: 5242880, BySize: [{ …   an object as a JavaScript console prints it
                   Allocated bytes  5,242,880  the memory page of gopls and of its kin
+                  after 3: Alloc: 5242880, Idle: 1048576, InUse: 6291456, Objects: 99
 Recognised    by three fields that differ, one a size, and one of a name that nothing else has.
+              Short names count in lines that all have the same ones, Alloc and two more at least.
 Several       A field that comes again begins another dump; which field begins them is told by what
               stands before it: a line of its own, or other words, such as a time.
 Units         KB, MB and GB are 1024-fold, as most helpers that print them compute them. Those that
@@ -60,7 +62,10 @@ ON_PAGES = {  # as the memory pages of gopls and its kin call them
     "GC metadata bytes": "GCSys",
     "Off heap bytes": "OtherSys",
 }
+SHORT = {"idle": "HeapIdle", "inuse": "HeapInuse", "released": "HeapReleased",
+         "objects": "HeapObjects"}  # fmt: skip
 MIN_FIELDS = 3
+MIN_ROWS = 2  # of short names
 LEAST_SYS_BYTES = 1 << 16  # no Go process has less; a smaller number is in some larger unit
 LEAST_RSS_SHARE = 32  # of Go's size: a smaller number without a unit is RSS in KiB, or in pages
 FIRST_LAST_GC = 10**18  # in 2001: a smaller number is no time in nanoseconds
@@ -98,6 +103,10 @@ _RSS = re.compile(
     + _BEHIND,
     re.IGNORECASE,
 )  # fmt: skip
+_SHORT_FIELD = re.compile(
+    rb"(?<![\w-])(?:alloc|sys|(?P<short>idle|in[ _-]?use|released|objects))(?=[ \t]*[:=][ \t]*\d)",
+    re.IGNORECASE,
+)
 _RINGS = re.compile(rb"[\"']?(?:BySize|PauseNs|PauseEnd)[\"']?\s*[=:]\s*\[[^\]]*(?:\]|\Z)")
 _TAG = re.compile(rb"<[^<>\n]{1,200}>")
 _STAMP = re.compile(
@@ -197,7 +206,25 @@ def _plain(data: bytes) -> bytes:
     plain = plain_characters(data)
     if b"<td" in plain:
         plain = _TAG.sub(b" ", plain)
+    plain = _with_long_names(plain)
     return _RINGS.sub(lambda found: b"\n" * found[0].count(b"\n"), plain)
+
+
+def _with_long_names(text: bytes) -> bytes:
+    """The text with the fields' names for short ones, in the lines of a table that has them."""
+    lines = text.split(b"\n")
+    rows: dict[frozenset[str], list[int]] = {}
+    for place, line in enumerate(lines):
+        names = frozenset(_squeezed(found[0].decode()) for found in _SHORT_FIELD.finditer(line))
+        if len(names) >= MIN_FIELDS and "alloc" in names:
+            rows.setdefault(names, []).append(place)
+    for place in (place for places in rows.values() if len(places) >= MIN_ROWS for place in places):
+        lines[place] = _SHORT_FIELD.sub(_long_name, lines[place])
+    return b"\n".join(lines)
+
+
+def _long_name(found: re.Match[bytes]) -> bytes:
+    return SHORT[_squeezed(found[0].decode())].encode() if found["short"] else found[0]
 
 
 def _fields(text: bytes) -> Iterator[_Field]:

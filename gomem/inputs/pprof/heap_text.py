@@ -7,7 +7,8 @@ Quirks        The values are raw samples: each stands for 1 / (1 - exp(-size / r
               Addresses are those to which a call returns; the lines below, that name them, have
               one less (but in Go 1.5 the same). Inlined calls repeat the address of their caller.
               The runtime's own innermost frames have an address and no line.
-              The order of the records has changed, and the header's sums are not theirs.
+              The order of the records has changed, and the header's sums are not theirs. Where a
+              paste has the header alone, its sums are a sample without a stack.
               MemStats follow, read before the profile; since Go 1.15 the peak RSS, too.
 """
 
@@ -45,6 +46,9 @@ if TYPE_CHECKING:
 _HEADER = re.compile(
     rb"\s*heap profile: *\d+: *-?\d+ *\[ *\d+: *-?\d+ *\] *@ *(heap\w*)(?:/(\d{1,18}))?"
 )
+_HEADER_SUMS = re.compile(
+    rb"\s*heap profile: *(\d{1,18}): *(\d{1,18}) *\[ *(\d{1,18}): *(\d{1,18}) *\]"
+)
 _RECORD = re.compile(
     rb"(-?\d{1,18}): *(-?\d{1,18}) *\[ *(-?\d{1,18}): *(-?\d{1,18}) *\] @((?: *0x[0-9a-f]{1,16})*)"
 )
@@ -55,6 +59,13 @@ _STAT = re.compile(rb"# (\w+) = (.+)")
 _PAIR = re.compile(rb"(\d+) / (\d+)")
 _RING = re.compile(rb"\[[\d ]*\]")
 _NUMBER = re.compile(rb"-?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?")
+
+# Records that somebody pasted without the header: the rate is the default, as far as they say.
+_RECORDS = re.compile(
+    rb"\s*-?\d{1,18}: *-?\d{1,18} *\[ *-?\d{1,18}: *-?\d{1,18} *\] @(?: *0x[0-9a-f]{1,16})+ *\r?\n"
+    rb"#[\t ]+0x[0-9a-f]{1,16}[\t ]+\S+\+0x[0-9a-f]"
+)
+ASSUMED_HEADER = b"heap profile: 0: 0 [0: 0] @ heap/1048576 "
 
 MEMSTATS = b"# runtime.MemStats"
 STRINGS = ("", "alloc_objects", "count", "alloc_space", "bytes", "inuse_objects", "inuse_space")
@@ -80,8 +91,8 @@ class HeapText:
 
 
 def looks_like_heap_text(data: bytes) -> bool:
-    """Whether it begins with the header of a heap profile in text."""
-    return _HEADER.match(data) is not None
+    """Whether it begins with the header of a heap profile in text, or with one of its records."""
+    return _HEADER.match(data) is not None or _RECORDS.match(data) is not None
 
 
 def heap_text_in(data: bytes) -> bytes | None:
@@ -99,8 +110,15 @@ def parse_heap_text(data: bytes, *, source: str) -> tuple[HeapText, list[Damage]
     runtime does it there, its innermost frames in the runtime left out as there. A text without
     its end is damage; FormatError where it does not begin with the header of such a profile.
     """
-    reader = _HeapReader(data, source)
-    return reader.read(), reader.damage
+    if _RECORDS.match(data) is None:
+        reader = _HeapReader(data, source)
+        return reader.read(), reader.damage
+    what = "begins without its header: the default rate is assumed, and records may be missing"
+    reader = _HeapReader(ASSUMED_HEADER + data.lstrip(), source)
+    text = reader.read()
+    # Where it ends is told by bytes, of which the header has some.
+    others = (place for place in reader.damage if not place.where.startswith("byte"))
+    return text, [Damage(source, "line 1", what), *others]
 
 
 def memstats_of(data: bytes, *, source: str) -> bytes:
@@ -218,6 +236,9 @@ class _HeapReader(TextReader):
             inuse_objects, inuse_space, alloc_objects, alloc_space = map(int, record.groups()[:4])
             self.begin(record[5], (alloc_objects, alloc_space, inuse_objects, inuse_space))
         self.close()
+        if (unsaid := self._only_in_header()) is not None:
+            self.begin(b"", unsaid)
+            self.close()
         max_rss = stats.get("MaxRSS")
         peak = max_rss if isinstance(max_rss, int) else None
         return HeapText(self._columns(), _memstats_json(stats), peak)
@@ -228,6 +249,19 @@ class _HeapReader(TextReader):
         if header is None:
             raise FormatError(self.source, "byte 0", "not a heap profile in text")
         return header
+
+    def _only_in_header(self) -> tuple[int, ...] | None:
+        """The header's sums, of what no record is left that says anything; None if nothing is."""
+        sums = _HEADER_SUMS.match(self.data)
+        if sums is None:
+            return None
+        inuse_objects, inuse_space, alloc_objects, alloc_space = map(int, sums.groups())
+        header = (alloc_objects, alloc_space, inuse_objects, inuse_space)
+        read = np.array(self.values, np.int64).reshape(-1, 4)
+        is_read = [bool(read[:, pair].any()) for pair in (slice(0, 2), slice(2, 4))]
+        unsaid = tuple(0 if is_read[at // 2] else value for at, value in enumerate(header))
+        fits = max(unsaid) * (self._rate + 1) < MAX_COUNT
+        return unsaid if any(unsaid) and fits else None
 
     @property
     def _rate(self) -> int:

@@ -68,11 +68,9 @@ def parse_oom(data: bytes) -> ProcessTable:
     for number, line in enumerate(data.split(b"\n"), start=1):
         if b"invoked oom-killer" in line:
             names, in_stats, cgroup, where = (), False, {}, MACHINE
-        if found := CHARGED.search(line):
-            limit = int(found[2])
-            cgroup["memory.current"] = int(found[1]) * KIB
-            cgroup["memory.max"] = None if limit >= NO_LIMIT_KIB else limit * KIB
-        where = GROUP if found or CGROUP_KILL.search(line) else where
+        charged = _charged(line)
+        cgroup |= charged
+        where = GROUP if charged or CGROUP_KILL.search(line) else where
         if table := TASKS.search(line):
             names, in_stats = table[1].split(), False
         elif names and (task := TASK.search(line)):
@@ -92,6 +90,16 @@ def parse_oom(data: bytes) -> ProcessTable:
     if not kills and "memory.current" in cgroup:
         cgroup["oom"] = 1  # as memory.events counts it: the limit was reached, and nothing freed
     return ProcessTable(_in_one_page_size(rows), cgroup if where == GROUP else {})
+
+
+def _charged(line: bytes) -> dict[str, int | None]:
+    """How much a cgroup is charged, and its limit, where a line says it."""
+    found = CHARGED.search(line)
+    if found is None:
+        return {}
+    limit = int(found[2])
+    most = None if limit >= NO_LIMIT_KIB else limit * KIB
+    return {"memory.current": int(found[1]) * KIB, "memory.max": most}
 
 
 def _inline(text: bytes) -> Iterator[tuple[str, int]]:

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 SAMPLE_TYPES = ("inuse_space", "alloc_space")
 SITE_ROWS, SITE_COLUMNS = 10, 5  # on a terminal; `gomem top` shows more
+UNTYPED = "in use or allocated"
 SHOWN = 10  # rows of turnover, of object sizes, of other moments' sites; JSON has more
 
 
@@ -59,7 +60,7 @@ def allocations_section(diagnosis: Diagnosis) -> Section | None:
     """All that the profiles say, at length for one moment; None without a heap profile."""
     first = diagnosis.sites_first
     if first is None:
-        return None
+        return _untyped_section(diagnosis)
     drawn = drawn_of(list(diagnosis.sites), first)
     blocks: dict[str, tuple[Block, ...]] = {}
     for place, name in enumerate(diagnosis.sites, start=1):
@@ -70,6 +71,15 @@ def allocations_section(diagnosis: Diagnosis) -> Section | None:
         blocks[name] = (*_blocks(diagnosis, name, None if name == first else SHOWN), *further)
     gist = _gist(diagnosis, first)
     return Section("allocations", "Allocation sites", (of_moments(blocks, first),), gist=gist)
+
+
+def _untyped_section(diagnosis: Diagnosis) -> Section | None:
+    """The rows of tables that do not say what they count; None without one."""
+    blocks: list[Block] = []
+    for moment, sites in diagnosis.facts.profiles.untyped_sites.items():
+        blocks += [_sites_table(sites, MomentName(moment), None, UNTYPED)]
+        blocks += [Notes((f"no intervals: {sites.note}",))] * bool(sites.note)
+    return Section("allocations", "Allocation sites", tuple(blocks)) if blocks else None
 
 
 def _gist(diagnosis: Diagnosis, moment: str) -> str:
@@ -113,7 +123,9 @@ def _at_length(diagnosis: Diagnosis, moment: str) -> tuple[Block, ...]:
     return (*blocks, *flame_blocks(diagnosis, moment))
 
 
-def _sites_table(sites: AllocationSites, moment: Text, most: int | None) -> Table:
+def _sites_table(
+    sites: AllocationSites, moment: Text, most: int | None, counted: str = ""
+) -> Table:
     """Who allocates, with the sampling intervals."""
     in_bytes = sites.unit == "bytes"
     cell = bytes_cell if in_bytes else count_cell
@@ -127,7 +139,7 @@ def _sites_table(sites: AllocationSites, moment: Text, most: int | None) -> Tabl
         interval("95 % interval", "cum", cell),
     )
     total = format_bytes(sites.total) if in_bytes else format_count(sites.total)
-    caption = text("{}, {}: {} total", sites.sample_type, moment, total)
+    caption = text("{}, {}: {} total", counted or sites.sample_type, moment, total)
     of_its_own = sites.top[sites.top["flat"] != 0]  # who only calls stands in the flame graph
     rows = (of_its_own if len(of_its_own) else sites.top).head(most or len(sites.top))
     return table(caption, columns, rows, brief_rows=SITE_ROWS, brief_columns=SITE_COLUMNS)

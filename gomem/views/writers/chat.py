@@ -14,7 +14,7 @@ from gomem.views.document import Bars
 from gomem.views.writers.text import readable
 
 if TYPE_CHECKING:
-    from gomem.views.document import Document
+    from gomem.views.document import Document, Verdict
 
 WIDTH, MAX_LINES = 80, 8
 HEADLINE_LINES = 2
@@ -22,6 +22,13 @@ LONGEST_WORD = 60  # a function's name can be longer than a line, and its end te
 _LONG_WORD = re.compile(r"\S{61,}")
 SHOWN_PARTS = 3
 FILES = "Files"
+CUT = " …"
+_IMPORT_PATH = re.compile(
+    r"(?<![\w./~-])[\w-]+(?:\.[\w-]+)+/(?:[\w.~+-]+/)*(?=[\w~-][\w.~-]*\.[\w(])"
+)
+_FUNCTION = re.compile(
+    r"[\w-]*[A-Za-z_][\w-]*\.(?:\([^)\s]*\)\.)?[A-Za-z_][\w.]*(?: \([^()]*\))?"
+)  # with its share
 
 
 def write_chat(document: Document) -> str:
@@ -29,20 +36,50 @@ def write_chat(document: Document) -> str:
     verdict = document.verdict
     if verdict is None:
         return f"{readable(document.title)}\n"
-    lines = _wrapped(f"{document.title}: {verdict.label.upper()}", 1)
-    lines += _wrapped(verdict.sentence, HEADLINE_LINES)
+    title = _wrapped(f"{document.title}: {verdict.label.upper()}", 1)
+    below = _below(document, verdict)
+    headline = _headline(verdict.sentence, MAX_LINES - len(title) - len(below))
+    return "\n".join((title + headline + below)[:MAX_LINES]) + "\n"
+
+
+def _headline(sentence: str, room: int) -> list[str]:
+    """The sentence on two lines; on more of those left where a function's name would be cut off.
+
+    What does not fit loses its import paths first: `…/handlers.(*Router).Serve`.
+    """
+    lines = _wrapped(sentence, HEADLINE_LINES)
+    if not lines or not lines[-1].endswith(CUT.strip()):
+        return lines
+    short = _without_paths(sentence)
+    names = _FUNCTION.findall(short)
+    for most in range(HEADLINE_LINES, max(room, HEADLINE_LINES) + 1):
+        lines = _wrapped(short, most)
+        if all(name in " ".join(lines) for name in names):
+            break
+    return lines
+
+
+def _without_paths(line: str) -> str:
+    """Functions by their package's last name, where a line is too long for their import path."""
+    return _IMPORT_PATH.sub("…/", readable(line))
+
+
+def _below(document: Document, verdict: Verdict) -> list[str]:
+    """What stands below the headline."""
+    lines: list[str] = []
     if verdict.size is not None:
         lines += _wrapped(f"{verdict.size.value} {verdict.size.name}", 1)
-    lines += _wrapped(", ".join(_parts(document)), 1)
+    lines += _wrapped(_without_paths(", ".join(_parts(document))), 1)
     step = next((step.text for step in verdict.steps if step.is_command), "")
     if step:
         lines.append(readable(f"Next: {step}"))
     elif verdict.steps:
-        lines += _wrapped(f"Next: {verdict.steps[0].text}", MAX_LINES - 1 - len(lines))
+        room = MAX_LINES - 2 - HEADLINE_LINES - len(lines)
+        lines += _wrapped(f"Next: {verdict.steps[0].text}", room)
     counted = dict(document.facts).get(FILES)
     if counted:
         lines.append(f"{readable(counted)} {'file' if counted == '1' else 'files'} read.")
-    return "\n".join(lines[:MAX_LINES]) + "\n"
+    return lines
 
 
 def _parts(document: Document) -> list[str]:
@@ -63,5 +100,5 @@ def _wrapped(line: str, at_most: int) -> list[str]:
     """A line on at most so many; what does not fit ends in an ellipsis."""
     short = _LONG_WORD.sub(lambda word: f"…{word[0][1 - LONGEST_WORD :]}", readable(line))
     return textwrap.wrap(
-        short, WIDTH, max_lines=max(1, at_most), placeholder=" …", break_on_hyphens=False
+        short, WIDTH, max_lines=max(1, at_most), placeholder=CUT, break_on_hyphens=False
     )

@@ -303,3 +303,11 @@ def test_a_rate_below_nothing_is_nothing():
     A heap that shrinks while nothing is allocated: rounding alone would make it negative.
     """
     assert 0 == summary_of(*live(10, 10, 10, end=10)).allocation_rate.low
+
+
+@pytest.mark.parametrize(("number", "is_known"), [(2, True), (9, False)])
+def test_a_log_that_is_mostly_gaps_has_no_share_of_the_cpu(number, is_known):
+    cost = summary_of({}, {"number": number, "at_seconds": 60.0})
+
+    assert is_known == (cost.gc_cpu_fraction is not None)
+    assert is_known == (cost.marking_cpu_fraction is not None)

@@ -109,3 +109,18 @@ def test_goals_that_allow_nothing_agree_on_nothing():
 
     assert (0, 3) == (found["agreeing"], found["telling"])
     assert np.isnan(found["percent"])
+
+
+def test_few_goals_that_nearly_agree_are_of_the_roundest_that_any_allows():
+    """
+    96 fits four of six, the others allow 99 to 101; with more goals the four would be a fifth.
+    """
+    few = agreed((1, 95, 96, 1), (1, 96, 98, 3), (1, 99, 101, 2))
+    apart = agreed((1, 85, 96, 1), (1, 96, 98, 3), (1, 99, 101, 2))
+
+    assert [100, 95, 101] == few[["percent", "least", "most"]].tolist()
+    assert 96 == apart["percent"]
+
+
+def test_many_goals_are_taken_at_their_word():
+    assert 97 == agreed((1, 96, 98, 30), (1, 99, 101, 2))["percent"]

@@ -330,3 +330,42 @@ def test_a_line_of_benchcmp_is_no_result(delta):
     assert ({1}, []) == (set(bench.measurements.line.tolist()), damage)
     with pytest.raises(FormatError):
         parse_gobench(f"{line}\n".encode(), source="bench.txt")
+
+
+PRINTED = b"goos: linux\npkg: example.com/api\n"
+MEASURED = b"BenchmarkParse-8  1000  125 ns/op  64 B/op\n"
+
+
+@pytest.mark.parametrize("headline", [b"After this change:", b"### With the patch", b"after:"])
+def test_two_runs_with_a_headline_between_are_two(headline):
+    text = PRINTED + MEASURED + b"PASS\n```\n" + headline + b"\n```\n" + PRINTED + MEASURED
+
+    parsed, _ = parse_gobench(text, source="x")
+
+    assert ["1", "2"] == [known["run"] for known in parsed.configurations]
+    assert [0, 0, 1, 1] == parsed.measurements.config.tolist()
+
+
+@pytest.mark.parametrize("between", [b"", b"it is up\n", b"PASS\nok  example.com/api 1s\n"])
+def test_runs_without_a_headline_are_one(between):
+    parsed, _ = parse_gobench(PRINTED + MEASURED + between + PRINTED + MEASURED, source="x")
+
+    assert [{"goos": "linux", "pkg": "example.com/api"}] == parsed.configurations
+
+
+@pytest.mark.parametrize(
+    ("cut", "kept"),
+    [(b"  125 n", ["sec/op", "B/op"]), (b"  125 ns/op  64 B/", ["sec/op", "B/op", "sec/op"])],
+)
+def test_a_unit_that_is_cut_is_damage_and_no_unit(cut, kept):
+    parsed, damage = parse_gobench(MEASURED + b"BenchmarkParse-8  1000" + cut, source="x")
+
+    assert kept == parsed.measurements.unit
+    assert ["line 2"] == [place.where for place in damage]
+
+
+def test_a_unit_of_ones_own_is_no_cut_one():
+    parsed, damage = parse_gobench(MEASURED + b"BenchmarkParse-8  1000  3 rows/s", source="x")
+
+    assert ["sec/op", "B/op", "rows/s"] == parsed.measurements.unit
+    assert [] == damage

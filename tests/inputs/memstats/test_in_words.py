@@ -209,3 +209,38 @@ def test_it_is_read_as_people_quote_it(name, wrap):
     bare, wrapped = (read_memstats(one.encode()).stats for one in (text, wrap(text)))
 
     assert bare.drop(columns="place").equals(wrapped.drop(columns="place"))
+
+
+@pytest.mark.parametrize(
+    ("row", "fields"),
+    [
+        (
+            "run {0}: Alloc: {0}000000, Idle: 516096, InUse: 2367488, Objects: 199",
+            {"Alloc", "HeapAlloc", "HeapIdle", "HeapInuse", "HeapObjects"},
+        ),
+        (
+            "sys: 99 MB alloc: {0} MB idel: 7 MB released: 3 MB inuse: 90 MB",
+            {"Alloc", "HeapAlloc", "HeapReleased", "HeapInuse", "Sys"},
+        ),
+    ],
+)
+def test_rows_of_short_names_are_dumps(row, fields):
+    data = "The output is:\n" + "\n".join(row.format(place) for place in (1, 2, 3)) + "\n"
+
+    dumps, damage = parse_in_words(data.encode(), source="x")
+
+    assert looks_like_in_words(data.encode())
+    assert [fields] * 3 == [set(dump.values) for dump in dumps]
+    assert [] == damage
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Alloc: 5000000, Idle: 516096, InUse: 2367488\n",
+        "Open: 3, InUse: 2367488, Idle: 516096, Objects: 5\n" * 3,
+        "alloc: 5 idle: 20% in use: 30% released: 3\n",
+    ],
+)
+def test_short_names_alone_or_of_others_are_none(text):
+    assert not looks_like_in_words(text.encode())

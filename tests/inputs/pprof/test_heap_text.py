@@ -6,11 +6,13 @@ import re
 import pandas as pd
 import pytest
 
+import gomem
 from gomem.capture.load import load
 from gomem.errors import FormatError
 from gomem.inputs.memstats.table import read_memstats
 from gomem.inputs.pprof.heap_text import parse_heap_text
 from gomem.inputs.pprof.read import read_pprof
+from gomem.text import Bytes
 from tests.builders import FIXTURES
 
 PROFILES = FIXTURES / "profiles"
@@ -238,3 +240,43 @@ def test_a_hostile_count_does_not_become_another_number():
 
     assert 2 == len(text.columns.value)
     assert ["stands for more than 64 bits hold"] == [one.what for one in damage]
+
+
+def test_a_header_alone_is_all_that_is_known_of_the_sizes(tmp_path):
+    """
+    4 objects of 1 MiB at a rate of 512 KiB: 1 / (1 - exp(-2)) = 1.1565 for each.
+    """
+    data = b"heap profile: 4: 4194304 [8: 8388608] @ heap/1048576\n\n" + TEXT[TEXT.index(b"# r") :]
+
+    text, _ = parsed(data)
+    (tmp_path / "heap.txt").write_bytes(data)
+    said = gomem.diagnose(load(tmp_path)).verdict.headline
+
+    assert [[9, 9701573, 4, 4850786]] == text.columns.value.tolist()
+    assert 0 == text.columns.stack.size
+    assert "no sample in use" not in said
+    assert 4850786 in [size.value for size in said.of(Bytes)]
+
+
+def test_a_header_says_what_the_records_left_do_not():
+    data = b"heap profile: 0: 0 [8: 8388608] @ heap/1048576\n0: 0 [0: 0] @ 0x10 0x20\n"
+
+    values = parsed(data)[0].columns.value.tolist()
+
+    assert [[0, 0, 0, 0], [9, 9701573, 0, 0]] == values
+
+
+@pytest.mark.parametrize("around", ["{}", "It grows:\n\n```\n{}```\n"])
+def test_a_record_without_the_header_is_read_at_the_default_rate(around, tmp_path):
+    """
+    It says what it is by its numbers and the line below; 1 / (1 - exp(-2)) = 1.1565 for each.
+    """
+    record = "4: 4194304 [4: 4194304] @ 0x201 0x301\n#\t0x200\tmain.inner+0x1\t/app/main.go:5\n"
+    (tmp_path / "heap.txt").write_text(around.format(record))
+
+    capture = load(tmp_path)
+    profile = capture.heap_profiles["capture"]
+
+    assert 4850786 == profile.total("inuse_space")
+    assert ["main.inner"] == profile.top("inuse_space")["function"].tolist()[:1]
+    assert any("without its header" in place.what for place in capture.damaged)

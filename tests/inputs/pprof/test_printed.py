@@ -232,6 +232,23 @@ def test_what_is_cut_or_of_another_profile_is_damage(text, what):
     assert any(what in damage.what for damage in read(text).damaged)
 
 
+TRACES = (
+    f"(pprof) traces main.fill\n-----------+{55 * '-'}\n"
+    "     bytes:  1kB\n       5MB   main.fill\n             main.main\n"
+)
+
+
+def test_traces_behind_a_table_are_of_its_profile():
+    """
+    Some stacks have less than all; in another session they are another profile's.
+    """
+    same = read(f"(pprof) top\n{HEAD}{LEGEND}{ROWS}{TRACES}")
+    other = read(f"(pprof) top\n{HEAD}{LEGEND}{ROWS}$ go tool pprof heap2.pb.gz\n{TRACES}")
+
+    assert (40 * MIB, ()) == (same.total(), same.damaged)
+    assert any("another profile" in damage.what for damage in other.damaged)
+
+
 def test_a_name_on_the_next_line_is_of_the_row_before():
     """
     A narrow terminal breaks long rows before the name.

@@ -71,7 +71,7 @@ class _Reader:
         self.tables = [Table(0)]
         self.known = 0  # lines that pprof prints
         self.kind = self.default_kind = self.file = self.build_id = self.saved = ""
-        self.time_nanos = 0
+        self.time_nanos = self.session = 0
         self.is_difference = False
         self.form = TABLE  # of the lines that come
         self.routine = ("", "")  # whose lines come, and its file
@@ -115,6 +115,8 @@ class _Reader:
             if first.is_of_one_profile_with(table):
                 first.take(table)
                 continue
+            if first.has_of_its_stacks(table):
+                continue  # its rows have them already
             what = "another profile's table is not read here; save it to a file of its own"
             self.damage.append(Damage(self.source, f"line {max(table.line, 1)}", what))
         found = list(by_type.values())
@@ -200,6 +202,8 @@ class _Reader:
             self.build_id = self.build_id or found[1]
         elif lines.COMMAND.fullmatch(text):
             self._command(number, text)
+            self.session += 1
+            self.tables[-1].session = self.session
         else:
             return False
         return True
@@ -219,7 +223,7 @@ class _Reader:
         self.form, self.above = TABLE, None
         last = self.tables[-1]
         if closes and (last.rows or last.stacks):
-            self.tables.append(Table(number))
+            self.tables.append(Table(number, session=self.session))
         elif not last.rows:
             last.line = number
 

@@ -61,6 +61,7 @@ class Table:
 
     line: int  # where it begins
     kind: str = ""  # the sample type; empty if nothing says it
+    session: int = 0  # of those that a profile was opened in, as far as the text has them
     total: Amount | None = None
     shown: Amount | None = None  # what its rows add up to
     rows: dict[str, Row] = field(default_factory=dict)
@@ -116,6 +117,11 @@ class Table:
         if self.total is None or other.total is None:
             slack = max(slack, round(ALIKE * max(ours.value, theirs.value)))
         return abs(ours.value - theirs.value) <= slack
+
+    def has_of_its_stacks(self, other: Table) -> bool:
+        """Whether another is some stacks of the same profile, as `traces` lists them behind it."""
+        most = self.whole.value + self.whole.rounding
+        return bool(other.stacks) and other.session == self.session and other.flat <= most
 
     def take(self, other: Table) -> None:
         """What another table of the same profile says besides."""
