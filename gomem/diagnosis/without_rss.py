@@ -12,10 +12,15 @@ from typing import TYPE_CHECKING
 from gomem.analysis.memory.groups import NAMES
 from gomem.analysis.profiles.own_code import Stacks, own_code
 from gomem.analysis.profiles.published import total_bounds
-from gomem.analysis.series.goroutine_growth import stacks_of, waiting_in
-from gomem.causes.commands import CAPTURE_ONCE, TAKE_GOROUTINES, TAKE_HEAP_PROFILE, TAKE_SMAPS
+from gomem.causes.commands import CAPTURE_ONCE, TAKE_HEAP_PROFILE, TAKE_SMAPS
 from gomem.causes.live_growth import grows
 from gomem.diagnosis.few_fields import by_few_fields, by_other_fields
+from gomem.diagnosis.goroutines import (
+    by_count_alone,
+    by_crash,
+    by_goroutines,
+    by_leaks,
+)
 from gomem.diagnosis.listed_memory import (
     SMAPS_TOO,
     Told,
@@ -32,8 +37,6 @@ from gomem.diagnosis.pasted_profiles import (
     table_words,
     with_the_profile,
 )
-from gomem.facts.goroutines import GOROUTINE, LEAKS
-from gomem.inputs.goroutines.crash import DEADLOCK
 from gomem.inputs.schema import rows_of
 from gomem.statistics.quantiles import carries
 from gomem.text import (
@@ -49,15 +52,12 @@ from gomem.text import (
     joined,
     text,
 )
-from gomem.units import MIB, is_unknown
+from gomem.units import MIB
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    import pandas as pd
-
     from gomem.diagnosis.diagnosis import Diagnosis
-    from gomem.facts.goroutines import GoroutineCount
     from gomem.facts.moment import MomentFacts
     from gomem.inputs.pprof.table import Profile
 
@@ -69,20 +69,12 @@ MOSTLY = 0.5  # of the total
 MIN_SHARE = 0.01  # of the CPU: a smaller one is said as less
 SMAPS_ALONE = text("{} It says what of this is in RSS.", TAKE_SMAPS)
 PMAP_TOO = text("{} It adds RSS; smaps says more still.", Command("pmap -x PID > pmap.txt"))
-NO_BYTES = text("{} It says who holds memory; a goroutine profile does not.", TAKE_HEAP_PROFILE)
-WHERE_THEY_WAIT = text("{} It says where they wait.", TAKE_GOROUTINES)
 WITH_A_PROFILE = "Add an allocs profile: then the report says why each site allocates."
 NOTHING = Text("Nothing here says how much memory is in use, or what uses it.")
 ANYTHING = text(
     "{} It collects smaps, MemStats and a heap profile at one time.",
     CAPTURE_ONCE,
 )
-CONNECTIONS = {
-    "net/http.(*connReader).": "A server waits there for the next request of a client.",
-    "net/http.(*conn).": "Each is a client's connection to this HTTP server.",
-    "net/http.(*persistConn).": "Each is of a connection of an HTTP client, in use or idle.",
-}
-AT_WORK = frozenset({"running", "runnable", "syscall"})  # states of no waiting
 KIND_NAMES = {"cpu": "CPU profile", "other": "profile"}
 TYPE_NAMES = {"cpu": "CPU time"}
 
@@ -90,8 +82,8 @@ TYPE_NAMES = {"cpu": "CPU time"}
 def without_rss(diagnosis: Diagnosis, facts: MomentFacts | None) -> tuple[str, bool, str]:
     """Sentences on the known sizes; whether they grew by a fifth; and the next step."""
     tellers = (
-        _by_memstats, _by_heap_profiles, _by_log, _by_some_memstats, _by_pasted, _by_goroutines,
-        _by_crash, _by_leaks, _by_count_alone, _by_profile, _by_others, by_cgroup, by_container,
+        _by_memstats, _by_heap_profiles, _by_log, _by_some_memstats, _by_pasted, by_goroutines,
+        by_crash, by_leaks, by_count_alone, _by_profile, _by_others, by_cgroup, by_container,
         by_logged_heap, by_other_fields, _by_plain_pmap,
     )  # fmt: skip
     for tell in tellers:
@@ -252,46 +244,6 @@ def _live_heap(diagnosis: Diagnosis) -> tuple[Text, bool]:
     return text("{} and {}.", live, "shrinks" if run.slope_high < 0 else "does not grow"), False
 
 
-def _by_goroutines(diagnosis: Diagnosis, _: MomentFacts | None) -> Told | None:
-    """How many goroutines there are, and where most of them wait, of those that are shown."""
-    shown = [count for count in diagnosis.facts.goroutine_counts if count.frame is not None]
-    if not shown:
-        return None
-    last, largest = shown[-1], diagnosis.facts.goroutine_groups.iloc[0]
-    there, where = Count(int(largest["goroutines"])), str(largest["function"])
-    state = _state_of(largest, last)
-    begun = "" if is_unknown(largest["created_by"]) else str(largest["created_by"])
-    if not where and not is_unknown(largest["state"]):
-        return _states_alone(diagnosis, last), False, NO_BYTES
-    sentence = text(
-        "{}{}; {} {} in {}{}{}.",
-        _crash_words(diagnosis) + " " * bool(_crash_words(diagnosis)),
-        Count(last.goroutines, "goroutine"),
-        there if last.shown == last.goroutines else _of_those_shown(there, last),
-        "are" if largest["state"] in AT_WORK else "wait",
-        Function(where) if where else "the runtime",
-        state,
-        text(", started by {}", Function(begun)) if begun else "",
-    )
-    whose = next((said for name, said in CONNECTIONS.items() if where.startswith(name)), "")
-    return joined(" ", filter(None, (sentence, whose))), False, NO_BYTES
-
-
-def _states_alone(diagnosis: Diagnosis, counted: GoroutineCount) -> Text:
-    """What goroutines wait for of which only the headers were pasted."""
-    assert counted.frame is not None
-    by_state = counted.frame.groupby("state", sort=False)["goroutines"].sum()
-    largest = by_state.sort_values(ascending=False, kind="stable").head(HOLDERS)
-    states = joined(
-        ", ", (text("{} in {}", Count(int(n)), str(name)) for name, n in largest.items())
-    )
-    longest, said = counted.frame["wait_seconds"].max(), _crash_words(diagnosis)
-    wait = Text() if is_unknown(longest) else text("; the longest wait is {}", Seconds(longest))
-    words = "{}{}: {}{}. No stack shows where."
-    count = Count(counted.goroutines, "goroutine")
-    return text(words, said + " " * bool(said), count, states, wait)
-
-
 def _by_plain_pmap(diagnosis: Diagnosis, _: MomentFacts | None) -> Told | None:
     """What pmap without -x says: address space alone."""
     moments = [*diagnosis.capture.by_moment.values()]
@@ -301,74 +253,6 @@ def _by_plain_pmap(diagnosis: Diagnosis, _: MomentFacts | None) -> Told | None:
     count, size = Count(len(rows), "mapping"), Bytes(int(rows["Size"].sum()))
     words = "{} of {} of address space. Plain pmap has no RSS, so how much is in memory is unknown."
     return text(words, count, size), False, PMAP_TOO
-
-
-def _by_crash(diagnosis: Diagnosis, _: MomentFacts | None) -> Told | None:
-    """Why the program crashed, where no goroutine of its own is shown."""
-    said = _crash_words(diagnosis)
-    return (said, False, ANYTHING) if said else None
-
-
-def _crash_words(diagnosis: Diagnosis) -> Text:
-    """Why the program of the last dump crashed, where the runtime said it; else empty."""
-    moments = [*diagnosis.capture.by_moment.values()]
-    files = moments[-1].artefacts if moments else ()
-    said = (file.parsed.crash for file in files if file.kind.name == "goroutines")
-    crash = next(filter(None, said), None)
-    if crash is None:
-        return Text()
-    if crash.why == DEADLOCK:
-        return Text("The runtime declared a deadlock: no goroutine could run any more.")
-    asked = Text()
-    if crash.asked_bytes is not None:
-        asked = text(", asking for {}", Bytes(crash.asked_bytes))
-    if crash.in_use_bytes is not None:
-        asked = text("{} with {} in use", asked, Bytes(crash.in_use_bytes))
-    return text("The program ran out of memory{}.", asked)
-
-
-def _state_of(group: pd.Series, counted: GoroutineCount) -> Text:
-    """What a group waits for, in brackets; empty where no file says."""
-    if is_unknown(group["state"]):
-        return Text()
-    assert counted.frame is not None
-    here = counted.frame[stacks_of(counted.frame).map(waiting_in) == group["function"]]
-    several, longest = len(set(here["state"])) > 1, group["wait_seconds"]
-    is_alone = counted.shown == 1 and not is_unknown(longest)
-    wait = text(", for {} or more", Seconds(longest)) if is_alone else ""
-    return text(" ({}{}{})", "mostly " * several, str(group["state"]), wait)
-
-
-def _of_those_shown(there: Count, counted: GoroutineCount) -> Text:
-    """How many wait in one place, of an excerpt."""
-    if there.value == counted.shown:
-        return text("the {} shown here", there)
-    return text("{} of the {} shown here", there, Count(counted.shown))
-
-
-def _by_count_alone(diagnosis: Diagnosis, _: MomentFacts | None) -> Told | None:
-    """How many goroutines there are, where only a profile's head line was pasted."""
-    alone = {
-        moment
-        for moment, profiles in diagnosis.capture.profiles.items()
-        if set(profiles) == {GOROUTINE} and not profiles[GOROUTINE].total()
-    }
-    counts = [count for count in diagnosis.facts.goroutine_counts if count.moment in alone]
-    if not counts or len(alone) != len(diagnosis.capture.profiles):
-        return None
-    sentence = "{}, by the first line of the profile. Without the rest, where they wait is unknown."
-    return text(sentence, Count(counts[-1].goroutines, "goroutine")), False, WHERE_THEY_WAIT
-
-
-def _by_leaks(diagnosis: Diagnosis, _: MomentFacts | None) -> Told | None:
-    """Whether the runtime found goroutines that can never run again."""
-    looked = [known for known in diagnosis.capture.profiles.values() if LEAKS in known]
-    if not looked:
-        return None
-    leaked = diagnosis.facts.leaked_goroutines
-    found = "none" if leaked is None else Count(leaked.goroutines)
-    sentence = "The runtime looked for goroutines that can never run again, and found {}."
-    return text(sentence, found), False, NO_BYTES
 
 
 def _by_profile(diagnosis: Diagnosis, _: MomentFacts | None) -> Told | None:

@@ -69,9 +69,7 @@ def parse_oom(data: bytes) -> ProcessTable:
         if b"invoked oom-killer" in line:
             names, in_stats, cgroup, where = (), False, {}, MACHINE
         if found := CHARGED.search(line):
-            limit = int(found[2])
-            cgroup["memory.current"] = int(found[1]) * KIB
-            cgroup["memory.max"] = None if limit >= NO_LIMIT_KIB else limit * KIB
+            cgroup |= _usage(int(found[1]), int(found[2]))
         where = GROUP if found or CGROUP_KILL.search(line) else where
         if table := TASKS.search(line):
             names, in_stats = table[1].split(), False
@@ -89,9 +87,18 @@ def parse_oom(data: bytes) -> ProcessTable:
             cgroup["oom_kill"] = kills
             rows.append(_killed(killed, line, number, cgroup, where))
             names = ()
-    if not kills and "memory.current" in cgroup:
-        cgroup["oom"] = 1  # as memory.events counts it: the limit was reached, and nothing freed
-    return ProcessTable(_in_one_page_size(rows), cgroup if where == GROUP else {})
+    return ProcessTable(_in_one_page_size(rows), _charged(cgroup) if where == GROUP else {})
+
+
+def _usage(used_kib: int, limit_kib: int) -> dict[str, int | None]:
+    limit = None if limit_kib >= NO_LIMIT_KIB else limit_kib * KIB
+    return {"memory.current": used_kib * KIB, "memory.max": limit}
+
+
+def _charged(cgroup: dict[str, int | None]) -> dict[str, int | None]:
+    """The cgroup's numbers; without a kill with `oom`, as memory.events counts a full cgroup."""
+    is_full_alone = "memory.current" in cgroup and "oom_kill" not in cgroup
+    return cgroup | {"oom": 1} if is_full_alone else cgroup
 
 
 def _inline(text: bytes) -> Iterator[tuple[str, int]]:

@@ -1,0 +1,139 @@
+"""What goroutines say where no file says RSS: how many, where they wait, why the program ended."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from gomem.analysis.series.goroutine_growth import stacks_of, waiting_in
+from gomem.causes.commands import CAPTURE, TAKE_GOROUTINES, TAKE_HEAP_PROFILE
+from gomem.facts.goroutines import GOROUTINE, LEAKS
+from gomem.inputs.goroutines.crash import DEADLOCK
+from gomem.text import Bytes, Count, Function, Seconds, Text, joined, text
+from gomem.units import is_unknown
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from gomem.diagnosis.diagnosis import Diagnosis
+    from gomem.diagnosis.listed_memory import Told
+    from gomem.facts.goroutines import GoroutineCount
+    from gomem.facts.moment import MomentFacts
+
+STATES = 3  # named
+NEXT_RUN = text("{} It shows what grows before the next crash.", CAPTURE)
+NO_BYTES = text("{} It says who holds memory; a goroutine profile does not.", TAKE_HEAP_PROFILE)
+WHERE_THEY_WAIT = text("{} It says where they wait.", TAKE_GOROUTINES)
+CONNECTIONS = {
+    "net/http.(*connReader).": "A server waits there for the next request of a client.",
+    "net/http.(*conn).": "Each is a client's connection to this HTTP server.",
+    "net/http.(*persistConn).": "Each is of a connection of an HTTP client, in use or idle.",
+}
+AT_WORK = frozenset({"running", "runnable", "syscall"})  # states of no waiting
+
+
+def by_goroutines(diagnosis: Diagnosis, _: MomentFacts | None) -> Told | None:
+    """How many goroutines there are, and where most of them wait, of those that are shown."""
+    shown = [count for count in diagnosis.facts.goroutine_counts if count.frame is not None]
+    if not shown:
+        return None
+    last, largest = shown[-1], diagnosis.facts.goroutine_groups.iloc[0]
+    there, where = Count(int(largest["goroutines"])), str(largest["function"])
+    state = _state_of(largest, last)
+    begun = "" if is_unknown(largest["created_by"]) else str(largest["created_by"])
+    if not where and not is_unknown(largest["state"]):
+        return _states_alone(diagnosis, last), False, NO_BYTES
+    sentence = text(
+        "{}{}; {} {} in {}{}{}.",
+        _crash_words(diagnosis) + " " * bool(_crash_words(diagnosis)),
+        Count(last.goroutines, "goroutine"),
+        there if last.shown == last.goroutines else _of_those_shown(there, last),
+        "are" if largest["state"] in AT_WORK else "wait",
+        Function(where) if where else "the runtime",
+        state,
+        text(", started by {}", Function(begun)) if begun else "",
+    )
+    whose = next((said for name, said in CONNECTIONS.items() if where.startswith(name)), "")
+    return joined(" ", filter(None, (sentence, whose))), False, NO_BYTES
+
+
+def _states_alone(diagnosis: Diagnosis, counted: GoroutineCount) -> Text:
+    """What goroutines wait for of which only the headers were pasted."""
+    assert counted.frame is not None
+    by_state = counted.frame.groupby("state", sort=False)["goroutines"].sum()
+    largest = by_state.sort_values(ascending=False, kind="stable").head(STATES)
+    states = joined(
+        ", ", (text("{} in {}", Count(int(n)), str(name)) for name, n in largest.items())
+    )
+    longest, said = counted.frame["wait_seconds"].max(), _crash_words(diagnosis)
+    wait = Text() if is_unknown(longest) else text("; the longest wait is {}", Seconds(longest))
+    words = "{}{}: {}{}. No stack shows where."
+    count = Count(counted.goroutines, "goroutine")
+    return text(words, said + " " * bool(said), count, states, wait)
+
+
+def by_crash(diagnosis: Diagnosis, _: MomentFacts | None) -> Told | None:
+    """Why the program crashed, where no goroutine of its own is shown."""
+    said = _crash_words(diagnosis)
+    return (said, False, NEXT_RUN) if said else None
+
+
+def _crash_words(diagnosis: Diagnosis) -> Text:
+    """Why the program of the last dump crashed, where the runtime said it; else empty."""
+    moments = [*diagnosis.capture.by_moment.values()]
+    files = moments[-1].artefacts if moments else ()
+    said = (file.parsed.crash for file in files if file.kind.name == "goroutines")
+    crash = next(filter(None, said), None)
+    if crash is None:
+        return Text()
+    if crash.why == DEADLOCK:
+        return Text("The runtime declared a deadlock: no goroutine could run any more.")
+    asked = Text()
+    if crash.asked_bytes is not None:
+        asked = text(", asking for {}", Bytes(crash.asked_bytes))
+    if crash.in_use_bytes is not None:
+        asked = text("{} with {} in use", asked, Bytes(crash.in_use_bytes))
+    return text("The program ran out of memory{}.", asked)
+
+
+def _state_of(group: pd.Series, counted: GoroutineCount) -> Text:
+    """What a group waits for, in brackets; empty where no file says."""
+    if is_unknown(group["state"]):
+        return Text()
+    assert counted.frame is not None
+    here = counted.frame[stacks_of(counted.frame).map(waiting_in) == group["function"]]
+    several, longest = len(set(here["state"])) > 1, group["wait_seconds"]
+    is_alone = counted.shown == 1 and not is_unknown(longest)
+    wait = text(", for {} or more", Seconds(longest)) if is_alone else ""
+    return text(" ({}{}{})", "mostly " * several, str(group["state"]), wait)
+
+
+def _of_those_shown(there: Count, counted: GoroutineCount) -> Text:
+    """How many wait in one place, of an excerpt."""
+    if there.value == counted.shown:
+        return text("the {} shown here", there)
+    return text("{} of the {} shown here", there, Count(counted.shown))
+
+
+def by_count_alone(diagnosis: Diagnosis, _: MomentFacts | None) -> Told | None:
+    """How many goroutines there are, where only a profile's head line was pasted."""
+    alone = {
+        moment
+        for moment, profiles in diagnosis.capture.profiles.items()
+        if set(profiles) == {GOROUTINE} and not profiles[GOROUTINE].total()
+    }
+    counts = [count for count in diagnosis.facts.goroutine_counts if count.moment in alone]
+    if not counts or len(alone) != len(diagnosis.capture.profiles):
+        return None
+    sentence = "{}, by the first line of the profile. Without the rest, where they wait is unknown."
+    return text(sentence, Count(counts[-1].goroutines, "goroutine")), False, WHERE_THEY_WAIT
+
+
+def by_leaks(diagnosis: Diagnosis, _: MomentFacts | None) -> Told | None:
+    """Whether the runtime found goroutines that can never run again."""
+    looked = [known for known in diagnosis.capture.profiles.values() if LEAKS in known]
+    if not looked:
+        return None
+    leaked = diagnosis.facts.leaked_goroutines
+    found = "none" if leaked is None else Count(leaked.goroutines)
+    sentence = "The runtime looked for goroutines that can never run again, and found {}."
+    return text(sentence, found), False, NO_BYTES
