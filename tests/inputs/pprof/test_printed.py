@@ -226,6 +226,7 @@ def test_stacks_of_traces_are_those_of_the_profile():
         (f"{HEAD}{LEGEND}{ROWS}      10MB 25.00% 99\n", "a row that is cut"),
         (f"{HEAD}{LEGEND}{ROWS.splitlines()[0]}\n", "some are missing"),
         (f"{HEAD}{LEGEND}{ROWS}{HEAD.replace('40MB', '50MB')}{LEGEND}{ROWS}", "another profile"),
+        (f"{HEAD}{LEGEND}{ROWS}Type: alloc_space\n{HEAD}{LEGEND}", "without its rows"),
     ],
 )
 def test_what_is_cut_or_of_another_profile_is_damage(text, what):

@@ -107,6 +107,7 @@ class _Reader:
         by_type: dict[str, Table] = {}
         for table in self.tables:
             if not (table.rows or table.stacks):
+                self._note_head(table)
                 continue
             self._check(table)
             first = by_type.setdefault(table.sample_type.type, table)
@@ -131,6 +132,12 @@ class _Reader:
         totals = tuple(abs(table.whole.value) for table in found)
         printed = printed_of(found, self.saved)
         return PrintedText(columns, printed, totals, is_difference)
+
+    def _note_head(self, table: Table) -> None:
+        """Note a table of which the head alone is there."""
+        if table.shown is not None and table.shown.value:
+            what = "the head of a table without its rows: they are missing"
+            self.damage.append(Damage(self.source, f"line {max(table.line, 1)}", what))
 
     def _check(self, table: Table) -> None:
         """Note rows that are missing."""
