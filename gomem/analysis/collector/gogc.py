@@ -33,7 +33,7 @@ MIN_GOGC = 0.01  # GOGC is a whole per cent; 0 would collect without a break
 MIN_GOALS = 3  # two agree by chance
 AGREEING_FRACTION = 0.5  # of the goals that tell, for a value to be the run's
 MAX_PERCENT = 100_000
-FEW_GOALS = 10  # of which most may agree by chance on what the others just miss
+MIN_SURE_GOALS = 10  # of which most may agree by chance on what the others just miss
 NEARLY = 0.1  # of a value: goals that differ by less, as a collection began late, may be of one
 # Of several values that fit the goals equally well the likeliest: people set round ones.
 ROUND_PERCENTS = (100, 50, 25, 10, 5)
@@ -172,7 +172,7 @@ def _widen_few(fits: pd.DataFrame, frame: pd.DataFrame) -> None:
     """Where few goals agree but nearly, take all that they allow, and what is roundest there."""
     ends = fits.groupby("run").agg(low=("low", "min"), high=("high", "max")).astype(float)
     low, high = (ends[name].reindex(frame.index) for name in ("low", "high"))
-    is_few = (frame["telling"] < FEW_GOALS) & (frame["agreeing"] < frame["telling"])
+    is_few = (frame["telling"] < MIN_SURE_GOALS) & (frame["agreeing"] < frame["telling"])
     wide = is_few & (high - low <= NEARLY * low)
     frame["percent"] = frame["percent"].mask(wide, roundest(low, high))
     frame["least"], frame["most"] = frame["least"].mask(wide, low), frame["most"].mask(wide, high)
