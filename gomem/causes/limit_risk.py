@@ -174,7 +174,7 @@ def _killed(moment: MomentFacts, listed: Listed) -> Finding:
 
 def _again(listed: Listed) -> Text:
     """How often the kernel killed the same program."""
-    if listed.kills < 2:
+    if listed.kills <= 1:
         return Text()
     within = text(" within {}", Seconds(listed.kill_seconds)) if listed.kill_seconds else Text()
     return text("; {} was killed {} times{}", Program(listed.name), Count(listed.kills), within)

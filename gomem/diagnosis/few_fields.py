@@ -45,7 +45,8 @@ def by_few_fields(diagnosis: Diagnosis) -> tuple[Text, bool, Text] | None:
     known = stats[stats[level].notna()]
     first, last = known.iloc[0], known.iloc[-1]
     grew = _grew(first, last, level, diagnosis.thresholds.rise_ratio)
-    sentences = (_of_level(first, last, level), _of_idle(last), _of_sys(last))
+    of_sys = Text() if level == "Sys" else _of_sys(last)
+    sentences = (_of_level(first, last, level), _of_idle(last), of_sys)
     return joined(" ", filter(None, sentences)), grew, WHAT_NEXT
 
 

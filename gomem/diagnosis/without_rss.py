@@ -186,7 +186,7 @@ def _by_others_code(stacks: Stacks, profile: Profile, share: float) -> Text:
     samples = np.setdiff1d(np.arange(len(stacks.values)), stacks.frames.loc[is_named, "sample"])
     leaves = profile.leaves(samples)
     sizes = pd.Series(stacks.values[samples]).groupby(leaves).sum()
-    where = "{} of the heap in use is by Go's own code or has no name: mostly {}."
+    where = "{} of live objects are from Go's own code, or from code without a name: mostly {}."
     return text(where, Share(share), Function(str(sizes.idxmax())))
 
 

@@ -48,7 +48,8 @@ def _headline(sentence: str, room: int) -> list[str]:
     What does not fit loses its import paths first: `…/handlers.(*Router).Serve`.
     """
     lines = _wrapped(sentence, HEADLINE_LINES)
-    if not lines or not lines[-1].endswith(CUT.strip()):
+    is_cut = bool(lines) and lines[-1].endswith(CUT.strip())
+    if not is_cut and _LONG_WORD.search(sentence) is None:
         return lines
     short = _without_paths(sentence)
     names = _FUNCTION.findall(short)
