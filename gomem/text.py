@@ -14,6 +14,7 @@ longer be hidden.
 
 from __future__ import annotations
 
+import re
 from string import Formatter
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
@@ -323,3 +324,14 @@ def _spoken(part: Part) -> Part:
     """A moment called `7` by what it is: in a sentence the number would be read as an amount."""
     is_a_number = type(part) is MomentName and part.isdecimal()
     return NumberedMoment(part.value) if is_a_number else part
+
+
+def first_and_rest(whole: str) -> tuple[Text, Text]:
+    """A text's first sentence, up to what ends one in our own words before a capital; the rest."""
+    parts = Text(whole).parts
+    for place, part in enumerate(parts):
+        end = re.search(r"[.?!](?= [A-Z])", part) if type(part) is Words else None
+        if end is not None:
+            before, after = part[: end.end()], part[end.end() + 1 :]
+            return Text(*parts[:place], before), Text(after, *parts[place + 1 :])
+    return Text(whole), Text()

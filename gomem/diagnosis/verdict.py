@@ -22,7 +22,7 @@ from gomem.diagnosis.observations import MIN_READINGS, whole_rise, whole_words
 from gomem.diagnosis.part_words import file_words, native_words
 from gomem.diagnosis.without_rss import who_holds, without_rss, worth_naming
 from gomem.inputs.answer import Answer
-from gomem.text import Bytes, Command, Count, File, Share, Text, joined, text
+from gomem.text import Bytes, Command, Count, File, Share, Text, first_and_rest, joined, text
 
 if TYPE_CHECKING:
     from gomem.analysis.memory.account import Snapshot
@@ -110,7 +110,9 @@ def verdict_of(diagnosis: Diagnosis) -> Verdict:
     said = {"where": where, "moved": moved, "found": "" if named is None else _title(named)}
     first = _first(diagnosis, named, severity, said)
     headline = said.pop(first)
-    if first == "where" and facts is not None and facts.rss_bytes is not None:
+    if first == "where" and (facts is None or facts.rss_bytes is None):
+        headline, said["where"] = first_and_rest(headline)
+    elif first == "where" and facts is not None:
         headline, said["where"] = _where_in_short(diagnosis, facts), where
     cached = cache_words(facts)
     if facts is not None and facts.is_mostly_page_cache and first == "where" and cached:

@@ -15,7 +15,7 @@ def diagnosed(folder, text):
 
 
 def values(diagnosis, kind=Bytes):
-    return [part.value for part in Text(diagnosis.verdict.headline).of(kind)]
+    return [part.value for part in Text(diagnosis.verdict.sentence).of(kind)]
 
 
 @pytest.mark.parametrize(
@@ -44,7 +44,7 @@ def values(diagnosis, kind=Bytes):
 def test_a_page_says_what_it_has(tmp_path, page, sizes, counts):
     found = diagnosed(tmp_path, page)
 
-    assert NOTHING != found.verdict.headline
+    assert NOTHING != found.verdict.sentence
     assert sizes == values(found)
     assert counts == values(found, Count)
     assert not any("EOF" in fault.what for fault in found.capture.damaged)

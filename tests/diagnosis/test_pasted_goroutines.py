@@ -28,7 +28,7 @@ def diagnosed(folder, text):
 
 
 def values(found, kind):
-    return [part.value for part in Text(found.verdict.headline).of(kind)]
+    return [part.value for part in Text(found.verdict.sentence).of(kind)]
 
 
 def test_headers_behind_a_name_are_counted_by_state(tmp_path):
@@ -74,4 +74,4 @@ def test_what_any_connection_waits_in_is_passed_over(stack, function):
 def test_whose_connection_it_is_is_said(tmp_path, function, said):
     dump = f"goroutine 7 [IO wait]:\nnet.(*conn).Read(0x1)\n\t/go/net.go:7 +0x1\n{function}(0x1)\n"
 
-    assert said in diagnosed(tmp_path, f"{dump}\t/go/http.go:7 +0x1\n").verdict.headline
+    assert said in diagnosed(tmp_path, f"{dump}\t/go/http.go:7 +0x1\n").verdict.sentence

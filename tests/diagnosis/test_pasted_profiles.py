@@ -30,7 +30,7 @@ def parts(text, kind):
 def test_a_table_says_who_has_what_in_use(tmp_path):
     diagnosis = of_file(tmp_path, "top")
 
-    said = diagnosis.verdict.headline
+    said = diagnosis.verdict.sentence
     assert [pytest.approx(209.93 * MIB, rel=1e-3)] == parts(said, Bytes)
     assert ["main.newNode"] == parts(said, Function)
     assert [pytest.approx(0.945, abs=0.001)] == parts(said, Share)
@@ -42,7 +42,7 @@ def test_a_table_says_who_has_what_in_use(tmp_path):
 def test_a_session_names_known_sites_the_own_function_and_the_profile_to_read(tmp_path):
     diagnosis = of_file(tmp_path, "session")
 
-    said = diagnosis.verdict.headline
+    said = diagnosis.verdict.sentence
     assert ["bufio.NewReaderSize", "runtime.mallocgc", "time.NewTicker", "main.start"] == parts(
         said, Function
     )[:4]
@@ -54,7 +54,7 @@ def test_a_session_names_known_sites_the_own_function_and_the_profile_to_read(tm
 def test_a_difference_is_never_a_level(tmp_path):
     diagnosis = of_file(tmp_path, "base")
 
-    said = diagnosis.verdict.headline
+    said = diagnosis.verdict.sentence
     assert "difference" in said
     assert [pytest.approx(-194.46 * MIB, rel=1e-3)] == parts(said, BytesChange)
     assert [] == parts(said, Bytes)
@@ -64,7 +64,7 @@ def test_a_difference_is_never_a_level(tmp_path):
 
 @pytest.mark.parametrize("name", ["rows", "list", "fenced"])
 def test_what_does_not_say_what_it_counts_is_not_told_as_in_use(name, tmp_path):
-    said = of_file(tmp_path, name).verdict.headline
+    said = of_file(tmp_path, name).verdict.sentence
 
     assert "does not say whether that is in use" in said
     assert "main.newNode" in parts(said, Function)
@@ -85,7 +85,7 @@ def test_what_does_not_say_what_it_counts_is_not_told_as_in_use(name, tmp_path):
     ],
 )
 def test_every_other_table_names_its_function(name, function, tmp_path):
-    said = of_file(tmp_path, name).verdict.headline
+    said = of_file(tmp_path, name).verdict.sentence
 
     assert function in parts(said, Function)
     if name == "top-objects":
@@ -95,7 +95,7 @@ def test_every_other_table_names_its_function(name, function, tmp_path):
 def test_a_total_by_a_share_says_how_rough_it_is(tmp_path):
     said = diagnosed(
         tmp_path, rows="    3MB 12% 12%  3MB 12%  main.f\n    1MB 4% 16%  1MB 4%  main.g\n"
-    ).verdict.headline
+    ).verdict.sentence
 
     total, off = parts(said, Bytes)
     assert (25 * MIB, True) == (total, 0.02 * total < off < 0.06 * total)
@@ -110,7 +110,7 @@ def test_two_tables_of_one_process_are_two_levels_and_what_one_lacks_is_no_growt
 
     diagnosis = gomem.diagnose(gomem.load(tmp_path))
 
-    assert [90 * MIB, 20 * MIB] == parts(diagnosis.verdict.headline, Bytes)
+    assert [90 * MIB, 20 * MIB] == parts(diagnosis.verdict.sentence, Bytes)
     assert diagnosis.facts.profiles.growth_holders is None
     assert not [finding for finding in diagnosis.findings if finding.sites]
 
@@ -157,7 +157,7 @@ def test_a_table_by_cum_names_who_calls_most(tmp_path):
     )
     head = "Type: alloc_space\nShowing nodes accounting for 4MB, 1.33% of 300MB total\n"
 
-    said = diagnosed(tmp_path, top=f"{head}{LEGEND}{rows}").verdict.headline
+    said = diagnosed(tmp_path, top=f"{head}{LEGEND}{rows}").verdict.sentence
 
     assert ["example.com/api/offsets.Fetch"] == parts(said, Function)
     assert [pytest.approx(4 / 300), pytest.approx(0.57)] == parts(said, Share)
@@ -169,7 +169,7 @@ def test_a_row_of_the_rate_is_one_sample_and_an_init_is_constant(tmp_path):
         "  513.12kB 17.00%   100%   513.12kB 17.00%  example.com/api/words.Build\n"
     )
 
-    said = diagnosed(tmp_path, top=f"{SHOWN.format('3MB')}{LEGEND}{rows}").verdict.headline
+    said = diagnosed(tmp_path, top=f"{SHOWN.format('3MB')}{LEGEND}{rows}").verdict.sentence
 
     assert "tables.init (83 %, a package's init: constant)" in said
     assert "words.Build (a single sample)" in said
@@ -181,7 +181,7 @@ def test_a_row_as_large_as_the_rate_is_no_sample_where_a_smaller_one_shows_anoth
         "  128.28kB 20.00%   100%   128.28kB 20.00%  example.com/api/words.Split\n"
     )
 
-    said = diagnosed(tmp_path, top=f"{SHOWN.format('641.40kB')}{LEGEND}{rows}").verdict.headline
+    said = diagnosed(tmp_path, top=f"{SHOWN.format('641.40kB')}{LEGEND}{rows}").verdict.sentence
 
     assert "sample" not in said.partition("The largest")[2]
     assert [pytest.approx(0.8, rel=1e-4), pytest.approx(0.2, rel=1e-4)] == parts(said, Share)

@@ -7,14 +7,23 @@ numbers and its saw-tooth; of goroutines alone, where they wait.
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING, Any
 
 from gomem.charts.look import BLUE, GROUP_LOOK, look_of_group
 from gomem.diagnosis.findings import DATA_PREFIX
 from gomem.diagnosis.part_words import brief_level
 from gomem.inputs.schema import rows_of
-from gomem.text import Bytes, BytesChange, MomentName, Rate, Seconds, Share, Text, Words, text
+from gomem.text import (
+    Bytes,
+    BytesChange,
+    MomentName,
+    Rate,
+    Seconds,
+    Share,
+    Text,
+    first_and_rest,
+    text,
+)
 from gomem.units import format_count, is_unknown
 from gomem.views.document import Bar, Bars, Block, Figure, Key, Lead, Piece, Step, Tile, Tiles
 from gomem.views.figures.flame_graph import known_name
@@ -216,7 +225,7 @@ def _lead(finding: Finding, diagnosis: Diagnosis) -> Lead:
     steps = steps_of(together(typed(finding.next_step, diagnosis)))
     first = next((step for step in steps if step.is_command), None)
     if first is None and steps:
-        first = Step(first_sentence(steps[0].text))
+        first = Step(first_and_rest(steps[0].text)[0])
     return Lead(
         together(typed(finding.title, diagnosis)),
         tone,
@@ -226,14 +235,3 @@ def _lead(finding: Finding, diagnosis: Diagnosis) -> Lead:
         first,
         "findings",
     )
-
-
-def first_sentence(whole: str) -> Text:
-    """A text's first sentence: up to what ends one in our own words, before a capital."""
-    parts: list[str] = []
-    for part in Text(whole).parts:
-        end = re.search(r"[.?!](?= [A-Z])", part) if type(part) is Words else None
-        parts.append(part if end is None else part[: end.end()])
-        if end is not None:
-            break
-    return Text(*parts)

@@ -64,7 +64,7 @@ def test_why_it_crashed(text, crash):
 def test_out_of_memory_is_said_first_with_the_size(tmp_path, head, goroutine):
     path = tmp_path / "crash.txt"
     path.write_text(f"{head}{STACK}{goroutine}")
-    headline = gomem.diagnose(path).verdict.headline
+    headline = gomem.diagnose(path).verdict.sentence
 
     assert headline.startswith("The program ran out of memory")
     assert [48 * MIB] == [size.value for size in Text(headline).of(Bytes)]
@@ -74,7 +74,7 @@ def test_a_declared_deadlock_is_said(tmp_path):
     path = tmp_path / "crash.txt"
     path.write_text(DEAD)
 
-    assert "deadlock" in gomem.diagnose(path).verdict.headline
+    assert "deadlock" in gomem.diagnose(path).verdict.sentence
 
 
 @pytest.mark.parametrize("before", ["`", "$ ", "> "])

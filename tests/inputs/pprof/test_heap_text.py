@@ -250,7 +250,7 @@ def test_a_header_alone_is_all_that_is_known_of_the_sizes(tmp_path):
 
     text, _ = parsed(data)
     (tmp_path / "heap.txt").write_bytes(data)
-    said = gomem.diagnose(load(tmp_path)).verdict.headline
+    said = gomem.diagnose(load(tmp_path)).verdict.sentence
 
     assert [[9, 9701573, 4, 4850786]] == text.columns.value.tolist()
     assert 0 == text.columns.stack.size

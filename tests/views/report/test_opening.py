@@ -8,11 +8,11 @@ from gomem.analysis.memory.bounds import Interval
 from gomem.causes import CAUSES
 from gomem.diagnosis.diagnosis import diagnose
 from gomem.diagnosis.owners import Owner, Owners
-from gomem.text import Bytes, Text
+from gomem.text import Bytes, Text, first_and_rest
 from gomem.units import MIB
 from gomem.views.document import Bars, Card, Figure, Lead, Tiles
 from gomem.views.report.ledger import SMALL
-from gomem.views.report.opening import LEADS, OTHERS, first_sentence, opening
+from gomem.views.report.opening import LEADS, OTHERS, opening
 from gomem.views.report.opening import bars_of as shown_bars
 from gomem.views.report.report import SECTIONS, report_document
 from gomem.views.report.verdict import together
@@ -217,7 +217,7 @@ def test_what_is_missing_is_no_finding_on_the_first_screen(tmp_path):
     ],
 )
 def test_a_first_sentence_ends_before_a_capital(text, first):
-    assert first == first_sentence(text)
+    assert first == first_and_rest(text)[0]
 
 
 def test_every_cause_of_memory_or_cpu_has_sections_that_bear_on_it():
