@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from gomem.analysis.memory.ledger_change import MIN_MAIN_SHARE
 from gomem.causes.cause import Cause
-from gomem.causes.commands import CAPTURE_ONCE, sentences
+from gomem.causes.commands import CAPTURE, CAPTURE_ONCE, sentences
 from gomem.causes.evidence import known
 from gomem.causes.finding import Evidence, Finding, Severity
 from gomem.causes.goroutines import goroutines_pile_up
@@ -86,8 +86,9 @@ CAUSE = Cause(
     rule=find,
 )
 AFTER_A_KILL = text(
-    "{} Run it while the process lives again: the kernel's lines do not say what held the memory.",
-    Command("gomem capture PID --every 30s --for 10m"),
+    "The kernel's lines do not say what held the memory. Capture while the process lives again: "
+    "{}.",
+    CAPTURE,
 )
 _MACHINE_IS_FULL = (
     "The machine, not a cgroup, had no memory left: the kernel kills the process that frees the "
@@ -103,7 +104,7 @@ def _at(moment: MomentFacts, case: Case) -> Finding | None:
     use = moment.cgroup_use
     if use is None or use.limit_bytes is None:
         return None
-    if moment.cgroup.get("oom") and not use.oom_kills and moment.path("processes"):
+    if moment.cgroup.get("oom") and not use.oom_kills and "processes" in moment.paths:
         return _at_its_limit(moment, use)
     is_last = moment is case.facts.moments[-1] and not growth_is_bounded(case)
     growth = case.facts.limit_growth if is_last else None

@@ -10,7 +10,7 @@ import pandas as pd
 
 from gomem.analysis.mappings.kinds import ClassifiedMappings, classify_mappings
 from gomem.analysis.mappings.native import LargeBlocks
-from gomem.analysis.memory.cgroup import LIMIT_FILES
+from gomem.analysis.memory.cgroup import HARD_LIMITS, HIGH_LIMITS
 from gomem.analysis.memory.ledger import Ledger, has_heap_fields, reconcile_rss
 from gomem.analysis.memory.listed import Listed, listed_process
 from gomem.analysis.memory.logged import Logged, logged_reading
@@ -88,22 +88,26 @@ def _with_limits(facts: Sequence[MomentFacts]) -> list[MomentFacts]:
     A limit is a setting: where one moment says it and none another, it holds at all of them.
     """
     said = {
-        name: {known.cgroup[name]: known for known in facts if name in known.cgroup}
-        for name in LIMIT_FILES
+        name: {known.cgroup[name] for known in facts if name in known.cgroup}
+        for name in (*HARD_LIMITS, *HIGH_LIMITS)
     }
-    limits = {name: next(iter(by_value)) for name, by_value in said.items() if len(by_value) == 1}
+    limits = {name: next(iter(values)) for name, values in said.items() if len(values) == 1}
+    stating = [known.path("cgroup") for known in facts if _states_limit(known)]
     return [
-        replace(known, cgroup={**limits, **known.cgroup}, limits_from=_first_saying(facts, limits))
-        if known.cgroup and not limits.keys() <= known.cgroup.keys()
+        replace(
+            known,
+            cgroup={**limits, **known.cgroup},
+            limits_from="" if _states_limit(known) else next(iter(stating), ""),
+        )
+        if known.cgroup
         else known
         for known in facts
     ]
 
 
-def _first_saying(facts: Sequence[MomentFacts], limits: Mapping[str, int | None]) -> str:
-    """The file of the first moment that says one of these limits."""
-    saying = (known for known in facts if limits.keys() & known.cgroup.keys())
-    return next(saying).path("cgroup")
+def _states_limit(known: MomentFacts) -> bool:
+    """Whether a file of the moment itself says the limit, or that there is none."""
+    return not known.cgroup.keys().isdisjoint(HARD_LIMITS)
 
 
 def _known_process(capture: Capture) -> _Known:

@@ -285,3 +285,40 @@ def test_a_limit_said_at_one_snapshot_holds_at_all(tmp_path):
     (limit,) = (one for one in found.evidence if one.field == "limit_bytes")
     assert ("critical", "2", 200 * MIB) == (str(found.severity), found.moment, limit.value)
     assert limit.artefact.startswith("1/")
+
+
+def test_a_cgroup_that_has_been_at_its_limit_has_ended_nobody_unless_it_says_so(tmp_path):
+    """
+    `oom` counts how often memory was at its limit: that is at times of a ps beside it, or nothing.
+    """
+    for file, said in {
+        "memory.max": 200 * MIB,
+        "memory.current": 100 * MIB,
+        "memory.stat": f"anon {90 * MIB}\nfile 0",
+        "memory.events": "low 0\nhigh 0\nmax 9\noom 3\noom_kill 0",
+    }.items():
+        (tmp_path / file).write_text(f"{said}\n")
+
+    assert "limit-risk" not in {one.code for one in gomem.diagnose(tmp_path).findings}
+
+
+def test_a_limit_is_told_by_the_file_of_its_own_snapshot(tmp_path):
+    """
+    The first snapshot has the soft limit besides; that does not make the hard one its own.
+    """
+    for name, files in {
+        "1": {"memory.max": 200 * MIB, "memory.high": 190 * MIB, "memory.current": 100 * MIB},
+        "2": {
+            "memory.max": 200 * MIB,
+            "memory.current": 198 * MIB,
+            "memory.stat": f"anon {198 * MIB}\nfile 0",
+        },
+    }.items():
+        (tmp_path / name).mkdir()
+        for file, said in files.items():
+            (tmp_path / name / file).write_text(f"{said}\n")
+
+    (found,) = (one for one in gomem.diagnose(tmp_path).findings if one.code == "limit-risk")
+    (limit,) = (one for one in found.evidence if one.field == "limit_bytes")
+
+    assert ("2", 200 * MIB, True) == (found.moment, limit.value, limit.artefact.startswith("2/"))

@@ -41,7 +41,8 @@ _COUNTERS = (
     (("sock",), False),
 )
 LAZY_FREE = "anon, given back"  # smaps LazyFree: no counter of memory.stat has it alone
-LIMIT_FILES = ("memory.max", "memory.limit_in_bytes", "memory.high", "memory.soft_limit_in_bytes")
+HARD_LIMITS = ("memory.max", "memory.limit_in_bytes")  # of cgroup v2 and v1
+HIGH_LIMITS = ("memory.high", "memory.soft_limit_in_bytes")
 _NO_LIMIT = 1 << 60  # v1 writes its largest number for no limit
 
 
@@ -94,13 +95,13 @@ def cgroup_use(values: Mapping[str, int | None], lazy_free_bytes: int = 0) -> Cg
     current = first_known(values, "memory.current", "memory.usage_in_bytes")
     if current is None:
         return None
-    limit = _limit(values, *LIMIT_FILES[:2])
+    limit = _limit(values, *HARD_LIMITS)
     counters = _counters(values, current, limit, lazy_free_bytes)
     held = counters[~counters["reclaimable"]]
     inactive = first_known(values, "inactive_file", "total_inactive_file") or 0
     return CgroupUse(
         limit_bytes=limit,
-        high_bytes=_limit(values, *LIMIT_FILES[2:]),
+        high_bytes=_limit(values, *HIGH_LIMITS),
         current_bytes=current,
         peak_bytes=first_known(values, "memory.peak", "memory.max_usage_in_bytes"),
         working_set_bytes=max(0, current - inactive),
