@@ -46,22 +46,25 @@ def by_goroutines(diagnosis: Diagnosis, _: MomentFacts | None) -> Told | None:
     state = _state_of(largest, last)
     begun = "" if is_unknown(largest["created_by"]) else str(largest["created_by"])
     if not where and not is_unknown(largest["state"]):
-        return _states_alone(diagnosis, last), False, NO_BYTES
+        said = joined(" ", filter(None, (_crash_words(diagnosis), _states_alone(last))))
+        return said, False, NO_BYTES
+    is_alone = there.value == 1
+    standing = ("is", "are") if largest["state"] in AT_WORK else ("waits", "wait")
     sentence = text(
-        "{}{}; {} {} in {}{}{}.",
-        _crash_words(diagnosis) + " " * bool(_crash_words(diagnosis)),
+        "{}; {} {} in {}{}{}.",
         Count(last.goroutines, "goroutine"),
         there if last.shown == last.goroutines else _of_those_shown(there, last),
-        "are" if largest["state"] in AT_WORK else "wait",
+        standing[0] if is_alone else standing[1],
         Function(where) if where else "the runtime",
         state,
         text(", started by {}", Function(begun)) if begun else "",
     )
     whose = next((said for name, said in CONNECTIONS.items() if where.startswith(name)), "")
-    return joined(" ", filter(None, (sentence, whose))), False, NO_BYTES
+    said = joined(" ", filter(None, (_crash_words(diagnosis), sentence, whose)))
+    return said, False, NO_BYTES
 
 
-def _states_alone(diagnosis: Diagnosis, counted: GoroutineCount) -> Text:
+def _states_alone(counted: GoroutineCount) -> Text:
     """What goroutines wait for of which only the headers were pasted."""
     assert counted.frame is not None
     by_state = counted.frame.groupby("state", sort=False)["goroutines"].sum()
@@ -69,11 +72,10 @@ def _states_alone(diagnosis: Diagnosis, counted: GoroutineCount) -> Text:
     states = joined(
         ", ", (text("{} in {}", Count(int(n)), str(name)) for name, n in largest.items())
     )
-    longest, said = counted.frame["wait_seconds"].max(), _crash_words(diagnosis)
+    longest = counted.frame["wait_seconds"].max()
     wait = Text() if is_unknown(longest) else text("; the longest wait is {}", Seconds(longest))
-    words = "{}{}: {}{}. No stack shows where."
     count = Count(counted.goroutines, "goroutine")
-    return text(words, said + " " * bool(said), count, states, wait)
+    return text("{}: {}{}. No stack shows where.", count, states, wait)
 
 
 def by_crash(diagnosis: Diagnosis, _: MomentFacts | None) -> Told | None:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from gomem.analysis.memory.groups import FILES, GO_HEAP_GROUPS, HEAP, NAMES, NATIVE, UNDIVIDED
 from gomem.analysis.memory.ledger_change import MIN_BYTES, MIN_SHARE
-from gomem.causes.commands import TAKE_SMAPS
+from gomem.causes.commands import CAPTURE, TAKE_SMAPS
 from gomem.causes.finding import Severity
 from gomem.diagnosis.findings import DATA_PREFIX
 from gomem.diagnosis.listed_memory import at_moment, cache_words, listed_words
@@ -22,7 +22,7 @@ from gomem.diagnosis.observations import MIN_READINGS, whole_rise, whole_words
 from gomem.diagnosis.part_words import file_words, native_words
 from gomem.diagnosis.without_rss import who_holds, without_rss, worth_naming
 from gomem.inputs.answer import Answer
-from gomem.text import Bytes, Command, Count, File, Share, Text, first_and_rest, joined, text
+from gomem.text import Bytes, Count, File, Share, Text, first_and_rest, joined, text
 
 if TYPE_CHECKING:
     from gomem.analysis.memory.account import Snapshot
@@ -38,10 +38,7 @@ NAMED_UNREAD = 2  # files
 MOSTLY = 0.75  # of RSS: a group that is named alone in a headline
 OBSERVED_BESIDE = frozenset({"in_use", "goroutines"})
 NATIVE_MEMORY = "native-memory"  # says itself what memory outside Go is
-TAKE_ANOTHER = text(
-    "If this growth is unexpected, capture again for ten minutes: {}.",
-    Command("gomem capture PID --every 30s --for 10m"),
-)
+TAKE_ANOTHER = text("If this growth is unexpected, capture again for ten minutes: {}.", CAPTURE)
 WHOLE_SMAPS = text("Take smaps again, whole, so that RSS is exact: {}.", TAKE_SMAPS)
 NOTHING_TO_DO = "Nothing to do."
 
@@ -115,9 +112,10 @@ def verdict_of(diagnosis: Diagnosis) -> Verdict:
     elif first == "where" and facts is not None:
         headline, said["where"] = _where_in_short(diagnosis, facts), where
     cached = cache_words(facts)
-    if facts is not None and facts.is_mostly_page_cache and first == "where" and cached:
-        both = (headline,) if cached == headline else (headline, cached)
-        headline, cached = joined(" ", both), Text()
+    if cached == where:
+        cached = Text()
+    elif cached and first == "where" and facts is not None and facts.is_mostly_page_cache:
+        headline, cached = joined(" ", (headline, cached)), Text()
     return Verdict(
         headline,
         **{"where": "", "moved": "", "found": ""} | said,

@@ -106,9 +106,9 @@ def test_pmap_beside_status_says_where_it_is(tmp_path):
 # Page cache of a cgroup
 
 
-CACHED = b"cache 2845415833\nrss 675840\nmapped_file 0\ninactive_file 2653802496\n"
-TOTALS = b"total_cache 2845415833\ntotal_rss 675840\ntotal_inactive_file 2653802496\n"
-V2 = b"anon 675840\nfile 2845415833\nshmem 0\ninactive_file 2653802496\n"
+CACHED = b"cache 2800000000\nrss 688128\nmapped_file 0\ninactive_file 2600000000\n"
+TOTALS = b"total_cache 2800000000\ntotal_rss 688128\ntotal_inactive_file 2600000000\n"
+V2 = b"anon 688128\nfile 2800000000\nshmem 0\ninactive_file 2600000000\n"
 
 
 @pytest.mark.parametrize(
@@ -120,19 +120,29 @@ V2 = b"anon 675840\nfile 2845415833\nshmem 0\ninactive_file 2653802496\n"
     ],
 )
 def test_page_cache_leads_where_it_is_most_of_what_is_used(tmp_path, usage, stat):
-    (tmp_path / usage).write_bytes(b"2869575680\n")
+    (tmp_path / usage).write_bytes(b"2850000000\n")
     found = diagnosed(tmp_path, memory__stat=stat)
 
     assert "page cache" in found.verdict.headline
-    assert [675840, 2869575680, 2845415833] == [
+    assert [688128, 2850000000, 2800000000] == [
         size for size in sizes(found.verdict.headline) if size != 0
     ][-3:]
+
+
+def test_page_cache_is_said_once_beside_a_kill(tmp_path):
+    for name in ("memory.max", "memory.current"):
+        (tmp_path / name).write_bytes(b"3000000000\n")
+    (tmp_path / "memory.events").write_bytes(b"oom 1\noom_kill 1\n")
+    found = diagnosed(tmp_path, memory__stat=CACHED.split(b"\n")[0] + b"\n")
+
+    assert "page cache" in found.verdict.where
+    assert () == found.verdict.whose
 
 
 def test_page_cache_is_said_where_anonymous_memory_is_not_known(tmp_path):
     found = diagnosed(tmp_path, memory__stat=CACHED.split(b"\n")[0] + b"\n")
 
-    assert [2845415833] * 2 == sizes(found.verdict.headline)
+    assert [2800000000] * 2 == sizes(found.verdict.headline)
     assert "at least" in found.verdict.headline
 
 
@@ -259,7 +269,7 @@ def test_runtime_lines_are_a_series_in_the_account(name):
 
 def test_what_c_holds_is_cs():
     line = (
-        b"I180405 04:41:58.426352 151 x  runtime stats: 12 GiB RSS, 114 goroutines, "
+        b"I260102 10:20:30.400000 100 x  runtime stats: 12 GiB RSS, 100 goroutines, "
         b"1.0 GiB/0.5 GiB/2.0 GiB GO alloc/idle/total, 6.8 GiB/7.8 GiB CGO alloc/total, 5cgo/sec\n"
     )
     found = gomem.diagnose(loaded(line))
