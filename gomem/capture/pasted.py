@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from gomem.inputs.json_text import is_json
 from gomem.inputs.kinds import kind_of
 from gomem.inputs.looks_like import looks_like
-from gomem.inputs.unwrap import FENCE, PROMPT, QUOTE, TAG, plain_characters
+from gomem.inputs.unwrap import FENCE, NAMED, PROMPT, QUOTE, TAG, plain_characters
 from gomem.sources.artefact import Source
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ LAST = b"```"  # a mark behind the last line
 IN_LINES = frozenset({LOG, "memstats"})  # of which lines stand among others
 MIN_KINDS = 2
 
-_NAMED = re.compile(rb"==> [^\n]{1,500} <==")
+_NAMED = re.compile(NAMED)
 _COMMAND = re.compile(
     rb"[$#%>] *(?:(?:sudo|time|watch)\b[^\n]{0,80}? )?(?:cat|curl|wget|go|kubectl|oc|docker|podman"
     rb"|ps|top|htop|pmap|free|head|tail|grep|less|journalctl|dmesg|gops)\b"
@@ -86,21 +86,24 @@ def pasted_parts(source: Source) -> list[PastedPart]:
     stretches = list(_stretches(lines))
     if len(stretches) > MAX_STRETCHES:
         return []
+    is_one = kind_of(data, source.name) is not None
+    is_put_together = _is_prose(next(filter(bytes.strip, lines))) or any(
+        stretch.is_marked for stretch in stretches
+    )
+    if is_one and not is_put_together:
+        return []
     named = (_named(lines, stretch) for stretch in stretches)
     parts = _joined_logs([part for part in named if part is not None])
-    is_one = kind_of(data, source.name) is not None
-    if (is_one and not _is_ticket(lines, parts)) or _is_alone(lines, parts):
+    if (is_one and not _is_ticket(parts)) or _is_alone(lines, parts):
         return []
-    return [_part(source, lines, part) for part in parts]
+    placed = [_part(source, lines, part) for part in parts]
+    return [*placed[:1], *(replace(part, damage=()) for part in placed[1:])]  # told once
 
 
-def _is_ticket(lines: Sequence[bytes], parts: Sequence[_Stretch]) -> bool:
+def _is_ticket(parts: Sequence[_Stretch]) -> bool:
     """Whether a text that can be read as one artefact is several all the same."""
-    kinds = {part.kind for part in parts}
     logs = [part for part in parts if part.kind == LOG and not part.is_marked]
-    begins = _is_prose(next(filter(bytes.strip, lines)))
-    is_put_together = begins or any(part.is_marked for part in parts)
-    return len(kinds) >= MIN_KINDS and len(logs) <= 1 and is_put_together
+    return len({part.kind for part in parts}) >= MIN_KINDS and len(logs) <= 1
 
 
 def _is_alone(lines: Sequence[bytes], parts: Sequence[_Stretch]) -> bool:

@@ -65,7 +65,8 @@ PROMPT = re.compile(
     rb"(?:\([\w.-]{1,50}\) )?(?:" + _WHERE + rb" ?[$#%]|\$|%|\xe2\x9d\xaf|PS [^>\n]{1,200}>)"
     rb"(?: [^\n]{0,1000})?|# ?(?:" + _COMMAND + rb")?"
 )  # fmt: skip
-COMMAND = re.compile(rb"\s*" + _COMMAND + rb"|==> [^\n]{1,500} <==")
+NAMED = rb"==> [^\n]{1,500} <=="  # as head and tail name each of several files
+COMMAND = re.compile(rb"\s*" + _COMMAND + rb"|" + NAMED)
 MARKS = re.compile(rb"[$#%>`~\xe2]")  # one of which is in every line that a shell or a fence adds
 
 _UNREAD = "what follows another command is not read here; save it to a file of its own"

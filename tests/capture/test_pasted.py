@@ -1,5 +1,7 @@
 """A text of several pastes: each is found, and nothing that is one artefact comes apart."""
 
+import gzip
+
 import pytest
 
 from gomem.capture.load import load
@@ -60,6 +62,16 @@ def test_a_part_is_called_by_the_line_that_it_begins_in():
     for part in pasted_parts(source):
         number = int(part.name.rpartition(":")[2])
         assert lines[number - 1] == part.data.decode().split("\n")[0]
+
+
+def test_damage_of_the_whole_text_is_told_once(tmp_path):
+    packed = gzip.compress((SEVERAL / "fenced.md").read_bytes() + b"\n" * 5000)
+    (tmp_path / "ticket.md.gz").write_bytes(packed[:-12])
+
+    capture = load(tmp_path / "ticket.md.gz")
+
+    assert len(capture.files) > 1
+    assert 1 == sum("gzip" in str(fault) for fault in capture.damaged)
 
 
 def test_damage_of_a_part_has_its_line_in_the_text(tmp_path):

@@ -203,13 +203,11 @@ class _Reader:
         if not self.rows:
             return
         *_, (_, _, _, _, unit, _, _, _, number) = self.rows
-        others = {row[4] for row in self.rows[:-1]} - {unit}
-        is_known = any(row[4] == unit for row in self.rows[:-1]) or unit in USUAL_UNITS
-        if number == self._last and not is_known:
-            whole = next((known for known in (*others, *USUAL_UNITS) if known.startswith(unit)), "")
-            if whole:
-                self.rows.pop()
-                self._note(number, text("the last line is cut: {} of {}", unit, whole), "")
+        known = dict.fromkeys((*(row[4] for row in self.rows[:-1]), *USUAL_UNITS))
+        whole = next((name for name in known if name.startswith(unit)), unit)
+        if number == self._last and unit not in known and whole != unit:
+            self.rows.pop()
+            self._note(number, text("the last line is cut: {} of {}", unit, whole), "")
 
     def abandon_torn(self) -> None:
         """No numbers came for the name that was waiting: say so."""

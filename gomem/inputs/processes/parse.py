@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from gomem.errors import Damage, FormatError, excerpt
 from gomem.inputs.processes.oom import looks_like_oom, parse_oom
-from gomem.inputs.processes.row import ProcessRow, ProcessTable, Rounded, rounded_size
+from gomem.inputs.processes.row import ProcessRow, ProcessTable, rounded_size
 from gomem.inputs.unwrap import FENCE
 from gomem.units import KIB
 
@@ -106,7 +106,7 @@ def _parse_tables(data: bytes, source: str) -> tuple[ProcessTable, list[Damage]]
         if not line or TOP_HEAD.fullmatch(line):
             continue
         if form is None and AUX.fullmatch(line):
-            form, reading = _by_columns(AUX_NAMES), 0
+            form, reading = _by_columns(AUX_NAMES), reading + 1
         if FENCE.fullmatch(line):
             form = None
         row = None if form is None else form.row(line)
@@ -185,9 +185,9 @@ def _of_process(line: bytes, names: Sequence[bytes], tool: str) -> ProcessRow | 
 
 def _of_container(line: bytes, *, named: bool) -> ProcessRow | None:
     found = USAGE.fullmatch(line)
-    before = [] if found is None else found["before"].split()
     if found is None:
         return None
+    before = found["before"].split()
     name = before[1] if named and len(before) > 1 else b"".join(before[:1]) or NAMELESS
     usage, limit = rounded_size(found["usage"]), rounded_size(found["limit"])
     if usage is None:
@@ -202,6 +202,6 @@ def _of_pod(line: bytes, *, above: bool) -> ProcessRow | None:
     found = POD.fullmatch(line)
     if found is None or (found[1] is not None) != above:
         return None
-    size: Rounded | None = rounded_size(found[3], bare=1)
+    size = rounded_size(found[3])
     name = b"/".join(filter(None, (found[1], found[2]))).decode("utf-8", "backslashreplace")
     return None if size is None else ProcessRow(KUBECTL_TOP, name, working_set=size)

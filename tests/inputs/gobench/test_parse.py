@@ -369,3 +369,10 @@ def test_a_unit_of_ones_own_is_no_cut_one():
 
     assert ["sec/op", "B/op", "rows/s"] == parsed.measurements.unit
     assert [] == damage
+
+
+def test_a_cut_unit_is_told_by_the_first_unit_above_that_begins_so():
+    text = b"BenchmarkA-8  10  5 bytes/op  6 byte/op\nBenchmarkA-8  10  5 by"
+    _, damage = parse_gobench(text, source="x")
+
+    assert ["the last line is cut: by of bytes/op"] == [str(place.what) for place in damage]

@@ -137,6 +137,14 @@ def test_rows_of_ps_aux_without_their_header():
     assert "/usr/bin/api --port 80" == frame["name"].iloc[0]
 
 
+def test_a_row_without_its_header_below_tables_is_a_reading_of_its_own():
+    row = b"app  4242 12.3 45.6 1234567 98765 ?  Ssl  Nov24  12:34 /usr/bin/api --port 80\n"
+    header = b"USER       PID %CPU %MEM    VSZ   RSS TTY      STAT START   TIME COMMAND\n"
+    readings = read_processes(b"\n".join([header + row, header + row, row])).processes["reading"]
+
+    assert [0, 1, 2] == readings.tolist()
+
+
 def test_columns_of_numbers_need_no_command():
     frame = read_processes(b"  RSS    VSZ   PID\n912345 1823456  4567\n").processes
 
