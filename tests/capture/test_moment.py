@@ -65,7 +65,7 @@ def test_of_stacks_in_text_the_whole_ones_count(profiles, cut, chosen):
     assert found is (None if chosen is None else dumps[chosen])
 
 
-def testgoroutines_of_a_profile_are_counted_by_stack_in_their_innermost_own_function():
+def test_goroutines_of_a_profile_are_counted_by_stack_in_their_innermost_own_function():
     """
     A stack without a function is counted, too.
     """

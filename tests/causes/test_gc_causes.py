@@ -64,7 +64,8 @@ def test_frequent_collections_that_cost_are_pressure():
     """
     (finding,) = gc_pressure.find(answers(*every(0.010, background=0.8)))
 
-    assert (Severity.WARNING, "possible") == (finding.severity, finding.confidence)
+    assert ("gc-pressure", Severity.WARNING) == (finding.code, finding.severity)
+    assert "possible" == finding.confidence
     assert "The GC takes 5 % of the CPU, a collection every 10 ms" == finding.title
     rates = [each.value for each in finding.evidence if each.unit == "B/s"]
     assert pytest.approx([900 * MIB], rel=0.01) == rates

@@ -10,6 +10,7 @@ import pytest
 from gomem.cli.main import run
 from tests.builders import FIXTURES
 
+pytestmark = pytest.mark.usefixtures("in_an_empty_folder")
 TICKET = FIXTURES / "pasted" / "several" / "fenced.md"
 HEAP = FIXTURES / "captures" / "healthy-go1.27.3" / "3-later" / "heap.pb.gz"
 
@@ -40,6 +41,7 @@ def test_the_page_of_a_packed_profile_is_called_after_standard_input():
 def test_inspect_reads_it_too():
     done = piped(["inspect", "-"], TICKET.read_bytes())
 
+    assert 0 == done.returncode
     assert b"stdin:38" in done.stdout
 
 

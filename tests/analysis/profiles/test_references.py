@@ -6,7 +6,7 @@ import gomem
 from gomem.analysis.profiles.references import roots
 from gomem.inputs.pprof.read import read_pprof
 from tests.builders import as_text
-from tests.pprof_messages import field, message, packed, sample, strings
+from tests.pprof_messages import field, message, packed, strings
 
 MIB = 1 << 20
 TEXTS = ("", "inuse_objects", "count", "inuse_space", "bytes")
@@ -25,7 +25,6 @@ def goref(*stacks, names=NAMES, file=0, extra=b""):
     """
     places = {name: place for place, name in enumerate((*TEXTS, *names))}
     parts = [TYPES]
-    parts += [sample(*(places[name] for name in stack), value=0)[:0] for stack, _ in stacks]
     for stack, size in stacks:
         values, ids = packed(2, 1, size), packed(1, *(places[name] for name in stack))
         parts.append(message(2, values, ids))

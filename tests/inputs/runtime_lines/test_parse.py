@@ -88,14 +88,14 @@ def test_the_newest_line_first_is_put_in_order():
 @pytest.mark.parametrize(
     "line",
     [
-        '2022-05-08T22:40:03+02:00\t{"level":"info","ts":16,"msg":"x","cur_mem_mib":159}',
-        '{"log":"2024-11-26T15:24:44.6Z\\tinfo\\t{\\"cur_mem_mib\\": 159}\\n","stream":"stderr"}',
-        '07:18:01Z memorylimiter "Memory usage is above soft limit." cur_mem_mib=159',
-        'Nov 26 09:24:44 host otelcol[12]: 2024-11-26T15:24:44.625Z  x  {"cur_mem_mib": 159}',
+        '2026-01-02T10:20:30+02:00\t{"level":"info","ts":16,"msg":"x","cur_mem_mib":200}',
+        '{"log":"2026-01-02T10:20:30.5Z\\tinfo\\t{\\"cur_mem_mib\\": 200}\\n","stream":"stderr"}',
+        '10:20:30Z memorylimiter "Memory usage is above soft limit." cur_mem_mib=200',
+        'Jan 02 10:20:30 host otelcol[12]: 2026-01-02T10:20:30.500Z  x  {"cur_mem_mib": 200}',
     ],
 )
 def test_other_wrappings_of_the_collectors_line(line):
-    assert [159 * MIB] == read_runtime_lines(line.encode()).readings["go_alloc_bytes"].tolist()
+    assert [200 * MIB] == read_runtime_lines(line.encode()).readings["go_alloc_bytes"].tolist()
 
 
 def test_a_log_with_gc_lines_is_a_gc_log():
