@@ -12,7 +12,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any
 
-from gomem.sources.file_dates import known_time
+from gomem.sources.times import parse_time
 
 if TYPE_CHECKING:
     from gomem.sources.artefact import Source
@@ -45,20 +45,8 @@ def time_in_name(name: str) -> datetime | None:
     if iso := ISO.search(name):
         year, _, month, day, hour, minute, second, fraction, zone = iso.groups()
         clock = f"{hour}:{minute}:{second}.{fraction or 0}{zone or 'Z'}".upper()
-        named = parse_time(f"{year}-{month}-{day}T{clock}")
-        return named and named.astimezone(UTC)
+        return parse_time(f"{year}-{month}-{day}T{clock}")
     if unix := _UNIX.search(name):
         since = timedelta(seconds=int(unix[1]), microseconds=int(unix[2].ljust(6, "0")[:6]))
         return datetime.fromtimestamp(0, UTC) + since
     return None
-
-
-def parse_time(value: object) -> datetime | None:
-    """A time as ISO 8601 has it, UTC where it names no zone; None for what is no time."""
-    if not isinstance(value, str):
-        return None
-    try:
-        time = datetime.fromisoformat(value)
-    except ValueError:
-        return None
-    return known_time(time if time.tzinfo else time.replace(tzinfo=UTC))

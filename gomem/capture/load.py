@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
-from itertools import chain
+from itertools import chain, islice
 from os import PathLike
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Any, TypeAlias, cast
@@ -106,7 +106,7 @@ def _load(
     damaged = {damage.source for damage in gathering.damage}
     by_name = {artefact.source.name: artefact.source for artefact in gathering.artefacts}
     cut = cut_mappings(gathering.artefacts, damaged)
-    gathering.damage += [_placed(by_name[fault.source], fault) for fault in cut]
+    gathering.damage += [by_name[fault.source].placed(fault) for fault in cut]
     return Capture(
         name=readable_name(str(named[0])),
         by_moment=_moments(gathering.artefacts, manifest),
@@ -194,16 +194,11 @@ def _read_all(sources: Iterable[Source], gathering: _Gathering, progress: Progre
             parsed = _read(source, kind, progress)
         except FormatError as error:
             gathering.passed_over.append(source)
-            gathering.damage.append(_placed(source, error.damage))
+            gathering.damage.append(source.placed(error.damage))
             continue
-        gathering.damage += [_placed(source, fault) for fault in parsed.damaged]
+        gathering.damage += map(source.placed, parsed.damaged)
         time, time_source = time_of(source, parsed)
         gathering.artefacts.append(Artefact(source, kind, "", time, time_source, parsed))
-
-
-def _placed(source: Source, fault: Damage) -> Damage:
-    """Damage by the line of the text that the user has."""
-    return source.placed(fault) if isinstance(source, PastedPart) else fault
 
 
 def _pass_over(source: Source, gathering: _Gathering) -> None:
@@ -295,7 +290,7 @@ def _series(artefacts: list[Artefact]) -> list[Artefact]:
 
 
 def _has_several(series: Artefact) -> bool:
-    return len(list(series.parsed.dumps)) > 1
+    return next(islice(series.parsed.dumps, 1, None), None) is not None
 
 
 def _is_undated_paste(artefact: Artefact) -> bool:
@@ -304,8 +299,7 @@ def _is_undated_paste(artefact: Artefact) -> bool:
 
 def _with_time(series: Artefact, dump: Any) -> Artefact:
     """With the time that a dump says; with none if it says none."""
-    time = getattr(dump, "time", None)
-    return replace(series, time=time, time_source=OWN_CLOCK if time else "")
+    return replace(series, time=dump.time, time_source=OWN_CLOCK if dump.time else "")
 
 
 def _says_release_by(artefact: Artefact) -> int:

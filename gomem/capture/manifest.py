@@ -29,8 +29,8 @@ from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any, TypeGuard
 
-from gomem.capture.clock import parse_time
 from gomem.sources.names import uncompressed_name
+from gomem.sources.times import parse_time
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping

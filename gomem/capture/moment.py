@@ -150,9 +150,7 @@ class Moment:
     def heap_profile(self) -> Profile | None:
         """Its heap profile, or its allocs profile, which holds the same."""
         found = [self.profiles[kind] for kind in ("heap", "allocs") if kind in self.profiles]
-        return next(
-            (profile for profile in found if profile.printed is None), next(iter(found), None)
-        )
+        return min(found, key=lambda profile: profile.printed is not None, default=None)
 
     @cached_property
     def goroutines(self) -> pd.DataFrame:

@@ -135,13 +135,15 @@ def _executable(head: bytes, name: str) -> Resemblance | None:
 
 @cache
 def _table() -> dict[str, Any]:
-    """What is known of files by their beginnings and by their names."""
-    return tomllib.loads(text_beside("gomem.inputs", "looks_like.toml"))
+    """What is known of files by their beginnings, compiled, and by their names."""
+    table = tomllib.loads(text_beside("gomem.inputs", "looks_like.toml"))
+    forms = [form | {"begins": re.compile(form["begins"].encode())} for form in table["form"]]
+    return table | {"form": forms}
 
 
 def _known_form(head: bytes, name: str) -> Resemblance | None:
     forms = _table()["form"]
-    form = next((form for form in forms if re.match(form["begins"].encode(), head)), None)
+    form = next((form for form in forms if form["begins"].match(head)), None)
     if form is None:
         return None
     what = form["what"]

@@ -16,10 +16,10 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
-from gomem.capture.clock import parse_time
 from gomem.capture.manifest import MANIFEST, MANIFEST_SCHEMA
 from gomem.errors import CaptureError
 from gomem.sources.names import readable_name
+from gomem.sources.times import parse_time
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

@@ -17,9 +17,9 @@ from typing import IO, TYPE_CHECKING, TypeVar, cast
 from gomem.errors import CaptureError, Damage
 from gomem.sources.artefact import chunks_of, open_source
 from gomem.sources.bounds import Bounds
-from gomem.sources.file_dates import time_of_seconds
 from gomem.sources.listing import Entry, Listing
 from gomem.sources.names import readable_name
+from gomem.sources.times import time_of_seconds
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence

@@ -12,9 +12,9 @@ from typing import IO, TYPE_CHECKING, TypeAlias, cast
 from gomem.errors import CaptureError, Damage
 from gomem.sources.bounds import Bounds
 from gomem.sources.decompress import CHUNK_BYTES, Tape, decompressed, is_compressed, without_mark
-from gomem.sources.file_dates import file_time
 from gomem.sources.names import readable_name
 from gomem.sources.paths import no_such_path
+from gomem.sources.times import file_time
 from gomem.units import MIB, format_bytes
 
 if TYPE_CHECKING:
@@ -45,6 +45,10 @@ class Source:
     def stored_bytes(self) -> int:
         """Size as stored."""
         return len(self.stored)
+
+    def placed(self, damage: Damage) -> Damage:
+        """Damage of the content by its place in what the user has."""
+        return damage
 
     @cached_property
     def sha256(self) -> str:

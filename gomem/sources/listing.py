@@ -17,9 +17,9 @@ from typing import TYPE_CHECKING
 from gomem.errors import Damage
 from gomem.sources.artefact import chunks_of, source_of
 from gomem.sources.bounds import Bounds
-from gomem.sources.file_dates import file_time
 from gomem.sources.names import natural_key, readable_name
 from gomem.sources.paths import matching, no_such_path
+from gomem.sources.times import file_time
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 import pytest
 
 import gomem
-from gomem.capture.clock import parse_time
+from gomem.sources.times import parse_time
 from tests.builders import FIXTURES
 
 CAPTURE = FIXTURES / "captures/cache-shrink-go1.12.17"

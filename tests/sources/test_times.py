@@ -4,7 +4,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from gomem.sources.file_dates import file_time, known_time, time_of_seconds
+from gomem.sources.times import file_time, known_time, time_of_seconds
 
 
 @pytest.mark.parametrize(

@@ -89,7 +89,10 @@ def looks_like_cgroup(data: bytes, name: str = "") -> bool:
 
 def _is_of_stat(data: bytes) -> bool:
     """Whether a text is a piece of memory.stat that begins behind its first field."""
-    lines = [line.strip() for line in data[: 1 << 12].split(b"\n")[:-1] if line.strip()]
+    head = data[: 1 << 12].lstrip()
+    if LINE.fullmatch(head.split(b"\n", 1)[0].strip()) is None:
+        return False
+    lines = [line.strip() for line in head.split(b"\n")[:-1] if line.strip()]
     fields = [found[1] for line in lines if (found := LINE.fullmatch(line))]
     return len(fields) == len(lines) and len(STAT_FIELDS.intersection(fields)) >= MIN_STAT_FIELDS
 

@@ -23,17 +23,17 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from gomem.errors import Damage, FormatError
 from gomem.inputs.json_text import first_value, is_json, whole_number
 from gomem.inputs.unwrap import plain_characters
-from gomem.sources.file_dates import known_time
+from gomem.sources.times import parse_time
 from gomem.units import GIB, KIB, MIB, TIB
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
+    from datetime import datetime
 
 SIZES = (
     "TotalAlloc", "HeapAlloc", "HeapSys", "HeapIdle", "HeapInuse", "HeapReleased", "StackInuse",
@@ -143,17 +143,22 @@ class WordsDump:
 
 def looks_like_in_words(data: bytes) -> bool:
     """Whether a text names so many fields with their numbers that it has a dump in it."""
-    head = data[:HEAD_BYTES]
-    lower = head.lower()
-    if b"\0" in head[:4096] or (b"alloc" not in lower and b"heap" not in lower):
+    fields = _fields(_plain(data[:HEAD_BYTES])) if _may_have_dumps(data) else ()
+    return any(map(_is_dump, _dumps(list(fields))))
+
+
+def _may_have_dumps(data: bytes) -> bool:
+    """Whether fields are worth looking for."""
+    lower = data[:HEAD_BYTES].lower()
+    if b"\0" in lower[:4096] or (b"alloc" not in lower and b"heap" not in lower):
         return False
-    return _may_be_json(data) and any(map(_is_dump, _dumps(list(_fields(_plain(head))))))
+    return _may_be_json(data)
 
 
 def has_rss_in_words(data: bytes) -> bool:
     """Whether the lines of a dump in words say RSS, too."""
     head = data[:HEAD_BYTES]
-    if _RSS.search(head) is None or not looks_like_in_words(head):
+    if _RSS.search(head) is None or not _may_have_dumps(head):
         return False
     try:
         dumps, _ = parse_in_words(head, source="")
@@ -346,10 +351,7 @@ def _time_before(text: bytes) -> datetime | None:
         return None
     year, month, day, clock, fraction, zone = found[-1].groups()
     stamp = f"{year}-{month}-{day}T{clock}.{(fraction or '0')[:6]}{(zone or 'Z').strip()}"
-    try:
-        return known_time(datetime.fromisoformat(stamp).astimezone(UTC))
-    except (OverflowError, ValueError):
-        return None
+    return parse_time(stamp)
 
 
 def _with_alloc(dump: WordsDump) -> WordsDump:

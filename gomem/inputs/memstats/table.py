@@ -97,8 +97,7 @@ class MemStats(Frames):
     def dumps(self) -> Iterator[MemStats]:
         """Each dump alone, in the file's order; what could not be read stays with the file."""
         for row in range(len(self.stats)):
-            own = (frame[frame["dump"] == row] for frame in (self.pauses, self.size_classes))
-            pauses, classes = (frame.reset_index(drop=True) for frame in own)
+            pauses, classes = (_of_dump(row, own) for own in (self.pauses, self.size_classes))
             stats, times = self.stats.iloc[[row]].reset_index(drop=True), self.times[row : row + 1]
             yield MemStats(stats, pauses, classes, times)
 
@@ -113,6 +112,11 @@ class MemStats(Frames):
         rows = (f"<tr><th>{name}</th><td>{format_bytes(last[name])}</td></tr>" for name in shown)
         cells = "".join(rows)
         return f"<p>{len(self.stats)} MemStats dumps; the last:</p><table>{cells}</table>"
+
+
+def _of_dump(row: int, frame: pd.DataFrame) -> pd.DataFrame:
+    """Rows of one dump; dumps in words have none, and each is not looked through for them."""
+    return frame if frame.empty else frame[frame["dump"] == row].reset_index(drop=True)
 
 
 def memstats_tables(dumps: MemStatsDumps, damaged: Iterable[Damage] = ()) -> MemStats:

@@ -24,6 +24,7 @@ import numpy as np
 
 from gomem.errors import Damage, FormatError, excerpt
 from gomem.inputs.json_text import DECODER, whole_number
+from gomem.inputs.memstats.parse import REQUIRED
 from gomem.inputs.pprof.columns import (
     NO_TYPE,
     Functions,
@@ -75,7 +76,6 @@ SAMPLE_TYPES = tuple(
     for what, unit in (("objects", "count"), ("space", "bytes"))
 )
 LAST_OF_ALL = "NumGC"  # of the MemStats that every release writes, near their end
-REQUIRED = ("HeapAlloc", "HeapSys", "Sys")  # by which MemStats are known, though they be cut off
 MAX_COUNT = 2**63  # what no count may reach
 
 Frame = tuple[bytes, bytes, int]  # function, file, line
@@ -385,4 +385,4 @@ def _stats_of(lines: list[bytes]) -> dict[str, Any]:
 
 def _memstats_json(stats: dict[str, Any]) -> bytes | None:
     known = {name: value for name, value in stats.items() if name != "MaxRSS"}
-    return json.dumps(dict.fromkeys(REQUIRED) | known).encode() if known else None
+    return json.dumps(dict.fromkeys(sorted(REQUIRED)) | known).encode() if known else None

@@ -17,8 +17,9 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
-from gomem.inputs.processes.row import ProcessRow, ProcessTable, Rounded, parsed_time
-from gomem.sources.file_dates import known_time
+from gomem.inputs.cgroup.parse import NO_LIMIT_V1
+from gomem.inputs.processes.row import ProcessRow, ProcessTable, Rounded
+from gomem.sources.times import known_time, parse_time
 from gomem.units import KIB
 
 if TYPE_CHECKING:
@@ -41,7 +42,6 @@ DATED = re.compile(rb"\[[A-Z][a-z]{2} ([A-Z][a-z]{2} +\d{1,2} \d\d:\d\d:\d\d \d{
 ISO = re.compile(rb"(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:[.,]\d{1,9})?(?:Z|[+-]\d\d:?\d\d))")
 KERNEL_KILL = re.compile(rb"invoked oom-killer|oom-kill:constraint=|" + KILLED.pattern)
 WORDS = (b"oom-kill", b"Killed process")  # one of which is in whatever `KERNEL_KILL` finds
-NO_LIMIT_KIB = 1 << 52
 USUAL_PAGE = 4 * KIB
 OOM = "OOM killer"
 
@@ -98,7 +98,7 @@ def _charged(line: bytes) -> dict[str, int | None]:
     if found is None:
         return {}
     limit = int(found[2])
-    most = None if limit >= NO_LIMIT_KIB else limit * KIB
+    most = None if limit * KIB >= NO_LIMIT_V1 else limit * KIB
     return {"memory.current": int(found[1]) * KIB, "memory.max": most}
 
 
@@ -163,7 +163,7 @@ def _time(line: bytes) -> datetime | None:
         except ValueError:
             return None
     iso = ISO.search(line)
-    return None if iso is None else parsed_time(iso[1].decode("ascii").replace(",", "."))
+    return None if iso is None else parse_time(iso[1].decode("ascii").replace(",", "."))
 
 
 def _in_one_page_size(rows: Sequence[ProcessRow]) -> tuple[ProcessRow, ...]:

@@ -4,26 +4,19 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
-from gomem.sources.file_dates import known_time
 from gomem.units import ADDRESS_SPACE_BYTES, GIB, KIB, MIB, TIB
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from datetime import datetime
 
 SIZE = re.compile(rb"(\d{1,15})(?:\.(\d{1,3}))? ?([A-Za-z]{0,3})")
-BINARY = {b"": 0, b"b": 1, b"k": KIB, b"m": MIB, b"g": GIB, b"t": TIB}
-DECIMAL = {b"kb": 10**3, b"mb": 10**6, b"gb": 10**9, b"tb": 10**12}
-
-
-def parsed_time(text: str) -> datetime | None:
-    """A time as ISO 8601 has it, with its zone; None for what is none, or no frame can hold."""
-    try:
-        return known_time(datetime.fromisoformat(text).astimezone(UTC))
-    except (ValueError, OverflowError):
-        return None
+BINARY = {b"k": KIB, b"m": MIB, b"g": GIB, b"t": TIB}
+UNITS = {b"b": 1, b"kb": 10**3, b"mb": 10**6, b"gb": 10**9, b"tb": 10**12} | {
+    letter + rest: factor for letter, factor in BINARY.items() for rest in (b"", b"i", b"ib")
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,12 +33,9 @@ def rounded_size(text: bytes, *, bare: int = 1) -> Rounded | None:
     if match is None:
         return None
     unit = match[3].lower()
-    each = DECIMAL.get(unit) or BINARY.get(unit.removesuffix(b"ib") if len(unit) == 3 else unit)
-    if unit in (b"ki", b"mi", b"gi", b"ti"):
-        each = BINARY[unit[:1]]
+    each = UNITS.get(unit) if unit else bare
     if each is None:
         return None
-    each = each or bare
     digits = len(match[2] or b"")
     value = int(match[1] + (match[2] or b"")) * each // 10**digits
     return Rounded(value, max(1, each // 10**digits)) if value <= ADDRESS_SPACE_BYTES else None

@@ -14,9 +14,9 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from gomem.errors import FormatError
-from gomem.inputs.processes.row import parsed_time, rounded_size
+from gomem.inputs.processes.row import rounded_size
 from gomem.inputs.runtime_lines.patterns import COUNTS, USER, patterns
-from gomem.sources.file_dates import time_of_seconds
+from gomem.sources.times import parse_time, time_of_seconds
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -52,7 +52,7 @@ def looks_like_runtime_lines(data: bytes) -> bool:
     head = data[:HEAD_BYTES]
     near = [pattern for pattern in patterns() if pattern.contains in head]
     return any(
-        _match(line, pattern) is not None
+        _read(line, pattern, 0) is not None
         for pattern in near
         for line in (
             head.split(b"\n") if pattern.name == USER else _lines_with(head, pattern.contains)
@@ -81,24 +81,20 @@ def parse_runtime_lines(data: bytes, *, source: str) -> tuple[list[LoggedReading
     known = [pattern for pattern in patterns() if pattern.contains in data]
     for number, line in enumerate(data.split(b"\n"), start=1):
         for pattern in known:
-            if pattern.contains in line and (found := _match(line, pattern)) is not None:
-                _add(readings, _reading(found, pattern, number))
+            if pattern.contains in line and (found := _read(line, pattern, number)) is not None:
+                _add(readings, found)
                 break
     if not readings:
         raise FormatError(source, "", "no line has memory figures; --pattern names a form")
     return _in_time(readings), []
 
 
-def _match(line: bytes, pattern: Pattern) -> re.Match[bytes] | None:
-    """Where a line is of a form, if it is and holds a number."""
+def _read(line: bytes, pattern: Pattern, number: int) -> LoggedReading | None:
+    """What a line says, if it is of a form and holds a number."""
     found = pattern.regex.search(line[:MAX_LINE])
     if found is None:
         return None
-    return found if _reading(found, pattern, 0).values else None
-
-
-def _reading(found: re.Match[bytes], pattern: Pattern, line: int) -> LoggedReading:
-    reading = LoggedReading(pattern.name, line, _time(found, pattern))
+    reading = LoggedReading(pattern.name, number, _time(found, pattern))
     for quantity, (group, unit) in pattern.units.items():
         text = found[group]
         if quantity == "time" or text is None:
@@ -108,7 +104,7 @@ def _reading(found: re.Match[bytes], pattern: Pattern, line: int) -> LoggedReadi
                 reading.values[quantity] = int(text)
         elif (size := rounded_size(text, bare=unit)) is not None:
             reading.values[quantity], reading.steps[quantity] = size.bytes, size.step_bytes
-    return reading
+    return reading if reading.values else None
 
 
 def _add(readings: list[LoggedReading], reading: LoggedReading) -> None:
@@ -142,14 +138,14 @@ def _time(found: re.Match[bytes], pattern: Pattern) -> datetime | None:
         return None
     if short := SHORT.fullmatch(text.strip()):
         year, month, day, clock = (part.decode("ascii") for part in short.groups())
-        return parsed_time(f"20{year}-{month}-{day}T{clock}Z")
+        return parse_time(f"20{year}-{month}-{day}T{clock}Z")
     if iso := ISO.search(text):
         year, month, day, clock, fraction, zone = (
             (part or b"").decode("ascii") for part in iso.groups()
         )
         after = f".{fraction}" if fraction else ""
         named = "Z" if zone in {"", "UTC"} else zone
-        return parsed_time(f"{year}-{month}-{day}T{clock}{after}{named}")
+        return parse_time(f"{year}-{month}-{day}T{clock}{after}{named}")
     if unix := UNIX.search(text):
         return time_of_seconds(float((unix[1] + (unix[2] or b"")).decode("ascii")))
     return None

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from gomem.errors import FormatError
 from gomem.inputs.memstats.in_words import has_rss_in_words
 from gomem.inputs.memstats.parse import parse_memstats_in_words
 from gomem.inputs.memstats.table import STATS, memstats_tables
@@ -17,7 +18,7 @@ from gomem.inputs.runtime_lines.parse import (
 )
 from gomem.inputs.runtime_lines.patterns import COUNTS, SIZES
 from gomem.inputs.schema import Column, Frames, build, build_rows
-from gomem.inputs.unwrap import plain_texts, read_plain
+from gomem.inputs.unwrap import read_plain
 from gomem.inputs.wrong_file import reads
 
 if TYPE_CHECKING:
@@ -125,19 +126,15 @@ def read_runtime_lines(source: Source) -> RuntimeLines:
     So are MemStats in a program's own words where the same lines say RSS. FormatError where no line
     has one of the known forms.
     """
-    if not any(map(looks_like_runtime_lines, _texts(source.data))) and has_rss_in_words(
-        source.data
-    ):
+    try:
+        readings, damaged, text = read_plain(source, looks_like_runtime_lines, parse_runtime_lines)
+    except FormatError:
+        if not has_rss_in_words(source.data):
+            raise
         return _in_words(source)
-    readings, damaged, text = read_plain(source, looks_like_runtime_lines, parse_runtime_lines)
     frame = build_rows(map(_row, readings), READINGS)
     frame["line"] = text.lines(frame["line"].to_numpy())
     return RuntimeLines(frame, _stats(readings), damaged=damaged)
-
-
-def _texts(data: bytes) -> Iterator[bytes]:
-    yield data
-    yield from (plain.data for plain in plain_texts(data))
 
 
 def _in_words(source: Source) -> RuntimeLines:

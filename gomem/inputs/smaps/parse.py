@@ -245,7 +245,7 @@ def _entries_one_by_one(lines: list[bytes], source: str) -> tuple[Mappings, list
     addresses = np.array(pairs, dtype=np.uint64).reshape(-1, 2)
     behind = [entry.header[0].partition(b" ")[2] for entry in entries]
     places = np.array([entry.line for entry in entries], dtype=np.int64)
-    fields = _fields([entry.fields for entry in entries])
+    fields = masked_fields([entry.fields for entry in entries])
     mappings = _mappings(
         addresses, behind, fields, [entry.flags or "" for entry in entries], places
     )
@@ -275,7 +275,8 @@ def _size(line: bytes) -> tuple[bytes, int] | None:
     return (match[1], value) if value <= ADDRESS_SPACE_BYTES else None
 
 
-def _fields(entries: Sequence[dict[bytes, int]]) -> dict[str, np.ma.MaskedArray]:
+def masked_fields(entries: Sequence[dict[bytes, int]]) -> dict[str, np.ma.MaskedArray]:
+    """A column for each field that any entry has, masked where an entry lacks it."""
     names = list(dict.fromkeys(name for entry in entries for name in entry))
     return {
         name.decode("ascii", "replace"): np.ma.MaskedArray(

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from gomem.errors import Damage, excerpt
-from gomem.inputs.smaps.parse import Mappings
+from gomem.inputs.smaps.parse import PLAIN_FIELDS, Mappings, masked_fields
 from gomem.units import ADDRESS_SPACE_BYTES, KIB
 
 if TYPE_CHECKING:
@@ -61,12 +61,12 @@ class PmapEntry:
     offset: int = 0
     device: str = ""
     inode: int = 0
-    fields: dict[str, int] = field(default_factory=dict)  # bytes, by the kernel's name
+    fields: dict[bytes, int] = field(default_factory=dict)  # bytes, by the kernel's name
 
     @property
     def size(self) -> int:
         """Address space in bytes; 0 where it is not said."""
-        return self.fields.get("Size", 0)
+        return self.fields.get(b"Size", 0)
 
 
 def looks_like_pmap(data: bytes) -> bool:
@@ -104,14 +104,6 @@ def parse_pmap(data: bytes, *, source: str) -> tuple[Mappings, list[Damage]]:
 
 def _mappings(entries: Sequence[PmapEntry]) -> Mappings:
     """As smaps has them; a field that pmap does not print is masked."""
-    names = dict.fromkeys(name for entry in entries for name in entry.fields)
-    fields = {
-        name: np.ma.MaskedArray(
-            np.array([entry.fields.get(name, 0) for entry in entries], np.int64),
-            mask=[name not in entry.fields for entry in entries],
-        )
-        for name in names
-    }
     return Mappings(
         np.array([entry.start for entry in entries], np.uint64),
         np.array([entry.start + entry.size for entry in entries], np.uint64),
@@ -120,7 +112,7 @@ def _mappings(entries: Sequence[PmapEntry]) -> Mappings:
         [entry.device for entry in entries],
         np.array([entry.inode for entry in entries], np.uint64),
         [entry.path for entry in entries],
-        fields,
+        masked_fields([entry.fields for entry in entries]),
         [""] * len(entries),
         np.array([entry.line for entry in entries], np.int64),
     )
@@ -142,7 +134,7 @@ def _entry(line: bytes, names: Sequence[bytes], number: int) -> PmapEntry | None
     cells = dict(zip(names, words, strict=False))
     mode = MODE.fullmatch(cells.get(b"Mode", cells.get(b"Perm", b"")))
     sizes = _sizes(cells)
-    if mode is None or sizes is None or int(row[1], 16) + sizes.get("Size", 0) > 1 << 64:
+    if mode is None or sizes is None or int(row[1], 16) + sizes.get(b"Size", 0) > 1 << 64:
         return None
     entry = PmapEntry(int(row[1], 16), number, fields=sizes)
     entry.perms = (mode[1] + (b"s" if mode[2] == b"s" else b"p")).decode("ascii")
@@ -156,7 +148,7 @@ def _entry(line: bytes, names: Sequence[bytes], number: int) -> PmapEntry | None
     return entry
 
 
-def _sizes(cells: Mapping[bytes, bytes]) -> dict[str, int] | None:
+def _sizes(cells: Mapping[bytes, bytes]) -> dict[bytes, int] | None:
     """Bytes by the kernel's name; None where one is no number. A dash is not known."""
     sizes = {}
     for name, cell in cells.items():
@@ -165,8 +157,8 @@ def _sizes(cells: Mapping[bytes, bytes]) -> dict[str, int] | None:
         number = SIZE.fullmatch(cell)
         if number is None or int(number[1]) * KIB > ADDRESS_SPACE_BYTES:
             return None
-        word = KERNEL_NAMES.get(name, name).decode("ascii", "replace")
-        sizes[word] = int(number[1]) * (1 if word in ("THPeligible", "ProtectionKey") else KIB)
+        factor = 1 if name in PLAIN_FIELDS else KIB
+        sizes[KERNEL_NAMES.get(name, name)] = int(number[1]) * factor
     return sizes
 
 
