@@ -35,7 +35,7 @@ from gomem.causes.goroutines import (
     probability,
     where_evidence,
 )  # fmt: skip
-from gomem.causes.one_dump import stack_bytes, suspicion_of
+from gomem.causes.one_dump import goroutine_stack_bytes, suspicion_of
 from gomem.causes.sites import called_by, caller_sites, growing_sites, part_words
 from gomem.inputs.pprof.calls.names import package_of
 from gomem.text import Bytes, Count, Function, MomentName, Text, joined, text
@@ -194,7 +194,7 @@ def _stacks_of_part(goroutines: int, facts: MomentFacts | None) -> float:
     """What the stacks of some take: their part of all, or as many of the smallest."""
     if facts is None or not facts.goroutine_count:
         return float(goroutines * SMALLEST_STACK)
-    return stack_bytes(facts) * min(1.0, goroutines / facts.goroutine_count)
+    return goroutine_stack_bytes(facts) * min(1.0, goroutines / facts.goroutine_count)
 
 
 def _held(size: float, heap: float) -> Text:
@@ -261,18 +261,13 @@ def _sites(case: Case, size: float) -> tuple[Site, ...]:
 
 
 def _of_stacks(case: Case) -> list[Evidence]:
-    stacks = case.facts.goroutines.stacks
-    saying = [moment for moment in case.facts.moments if moment.memstats is not None]
-    if stacks is None or not saying:
-        return []
-    return [*rise_evidence(saying[-1].path("memstats"), "StackInuse", stacks)]
+    stacks, path = case.facts.goroutines.stacks, case.facts.memstats_path
+    return [*rise_evidence(path, "StackInuse", stacks)] if stacks is not None and path else []
 
 
 def _of_heap(heap: float, case: Case) -> list[Evidence]:
-    saying = [moment for moment in case.facts.moments if moment.memstats is not None]
-    if not heap or not saying:
-        return []
-    return [Evidence(saying[-1].path("memstats"), "live heap, growth", round(heap), "B")]
+    path = case.facts.memstats_path
+    return [Evidence(path, "live heap, growth", round(heap), "B")] if heap and path else []
 
 
 def _uncounted(case: Case) -> Finding:
@@ -346,7 +341,7 @@ def _of_one_dump(case: Case) -> list[Finding]:
 def _stacks_of(moment: str, there: int, case: Case) -> int:
     """What the stacks of so many take: all that there are, or as many of the smallest."""
     facts = case.facts.by_moment.get(moment)
-    return there * SMALLEST_STACK if facts is None else max(0, stack_bytes(facts))
+    return there * SMALLEST_STACK if facts is None else max(0, goroutine_stack_bytes(facts))
 
 
 def _are_many(moment: MomentFacts, case: Case) -> bool:
@@ -354,11 +349,11 @@ def _are_many(moment: MomentFacts, case: Case) -> bool:
     if (moment.goroutine_count or 0) < case.thresholds.goroutine_count:
         return False
     least = case.thresholds.notable(case.thresholds.goroutine_bytes, moment.rss_bytes)
-    return stack_bytes(moment) >= least
+    return goroutine_stack_bytes(moment) >= least
 
 
 def _many(moment: MomentFacts) -> Finding:
-    count, size = moment.goroutine_count or 0, stack_bytes(moment)
+    count, size = moment.goroutine_count or 0, goroutine_stack_bytes(moment)
     return CAUSE.finding(
         Severity.INFO,
         text(

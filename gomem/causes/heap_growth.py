@@ -146,11 +146,10 @@ def _evidence(live: LiveHeap, rise: Rise, case: Case) -> list[Evidence]:
 def _path(live: LiveHeap, case: Case) -> str:
     """The artefact that the level is read from; of several, the last."""
     if live.level.source == "profiles":
-        return case.facts.profiles.path(_last_profile(case) or "")
+        return case.facts.profiles.last_path
     if live.level.source == "log" and case.facts.collector is not None:
         return case.facts.collector.path
-    with_stats = [moment for moment in case.facts.moments if moment.memstats is not None]
-    return with_stats[-1].path("memstats") if with_stats else ""
+    return case.facts.memstats_path
 
 
 def _last_profile(case: Case) -> str | None:

@@ -63,8 +63,7 @@ def growth_is_bounded(case: Case) -> bool:
 
 def may_grow_on(case: Case, grown_bytes: float) -> bool:
     """Whether what grew by so much can do so without end: not garbage, which a goal bounds."""
-    says = any(moment.memstats is not None for moment in case.facts.moments)
-    if not says or grows(case) or goroutines_pile_up(case):
+    if not case.facts.with_memstats or grows(case) or goroutines_pile_up(case):
         return True
     claimed = [
         sum(moment.groups.claimed.values()) for moment in case.facts.moments if moment.groups

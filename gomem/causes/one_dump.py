@@ -19,7 +19,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from gomem.analysis.series.goroutine_growth import SMALLEST_STACK, stacks_of, waiting_in
+from gomem.analysis.series.goroutine_growth import SMALLEST_STACK, places_of, stacks_of
 from gomem.causes.goroutines import goroutines_heap_bytes
 from gomem.causes.sites import growing_sites
 from gomem.inputs.goroutines.parse import SECONDS
@@ -92,7 +92,7 @@ def _waiting(_: GoroutineCount, frame: pd.DataFrame, case: Case) -> Suspicion | 
         return None
     is_long = (frame["wait_seconds"] >= limits.goroutine_wait_seconds).fillna(False)
     long = frame[is_long & ~frame["state"].isin(PATIENT)]
-    here = long[(stacks_of(long).map(waiting_in) == waiting.function).astype(bool)]
+    here = long[(places_of(long) == waiting.function).astype(bool)]
     there = int(here["goroutines"].sum())
     if there < limits.goroutine_growth or here["wait_seconds"].nunique() < limits.goroutine_waits:
         return None
@@ -140,13 +140,13 @@ def _held_share(moment: str, case: Case) -> float:
     facts = case.facts.by_moment.get(moment)
     held = None if facts is None else facts.held_bytes
     if facts is not None and held:
-        return stack_bytes(facts) / held
+        return goroutine_stack_bytes(facts) / held
     in_use = case.facts.profiles.in_use_holders
     whole = 0.0 if in_use is None else float(in_use["after"].sum())
     return goroutines_heap_bytes(case, growing_sites(case)) / whole if whole else 0.0
 
 
-def stack_bytes(moment: MomentFacts) -> int:
+def goroutine_stack_bytes(moment: MomentFacts) -> int:
     """What stacks take; where no ledger says, what so many goroutines' take at least."""
     if moment.ledger is not None and moment.ledger.has("stacks"):
         return moment.ledger.part("stacks")

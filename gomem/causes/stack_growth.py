@@ -115,8 +115,8 @@ def _at(moment: MomentFacts, case: Case) -> Finding | None:
     are_few = (count or 0) < limits.goroutine_count and not goroutines_pile_up(case)
     if not are_large and not (moment.rss_bytes and are_few and size >= large_part):
         return None
-    counted = [known for known in case.facts.moments if known.memstats is not None]
-    is_lasting = not _come_and_go(np.array([stack_bytes(known, case) for known in counted], float))
+    counted = case.facts.with_memstats
+    is_lasting = not _come_and_go(np.array([stack_bytes(each, case) for each in counted], float))
     is_watched = len(counted) >= limits.growth_readings  # fewer show no direction
     is_grave = is_lasting and are_large and count is not None and size >= large_part
     deep = deep_recursion(case)

@@ -288,6 +288,15 @@ class Thresholds:
         """
         return max(1, least_bytes, self.notable_rss_fraction * (rss_bytes or 0))
 
+    def has_grown(self, before_bytes: int, after_bytes: int) -> bool:
+        """Whether a size rose by more than rounding, and by the least ratio that is worth telling.
+
+        Args:
+            before_bytes: The size at first.
+            after_bytes: The size at last.
+        """
+        return after_bytes - before_bytes >= MIB and after_bytes >= self.rise_ratio * before_bytes
+
     def are_frequent(self, interval_seconds: float | None) -> bool:
         """Whether collections so far apart are frequent; not where that is unknown."""
         return interval_seconds is not None and interval_seconds <= self.frequent_interval_seconds

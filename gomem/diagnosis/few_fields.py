@@ -8,7 +8,6 @@ import pandas as pd
 
 from gomem.causes.commands import TAKE_HEAP_PROFILE, TAKE_SMAPS
 from gomem.text import Bytes, Count, MomentName, Seconds, Text, joined, text
-from gomem.units import MIB
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -35,7 +34,7 @@ WHAT_NEXT = text(
 )
 
 
-def by_few_fields(diagnosis: Diagnosis) -> tuple[Text, bool, Text] | None:
+def by_few_fields(diagnosis: Diagnosis, _: MomentFacts | None) -> Told | None:
     """The heap and its bound on RSS; whether it grew by a fifth; and the next step."""
     stats = diagnosis.capture.memstats
     stats = stats.assign(HeapAlloc=stats["HeapAlloc"].fillna(stats["Alloc"]))  # by Go the same
@@ -44,7 +43,7 @@ def by_few_fields(diagnosis: Diagnosis) -> tuple[Text, bool, Text] | None:
         return None
     known = stats[stats[level].notna()]
     first, last = known.iloc[0], known.iloc[-1]
-    grew = _grew(first, last, level, diagnosis.thresholds.rise_ratio)
+    grew = diagnosis.thresholds.has_grown(int(first[level]), int(last[level]))
     of_sys = Text() if level == "Sys" else _of_sys(last)
     sentences = (_of_level(first, last, level), _of_idle(last), of_sys)
     return joined(" ", filter(None, sentences)), grew, WHAT_NEXT
@@ -74,11 +73,6 @@ def _first_of(meanings: Mapping[str, str], sizes: Mapping[str, float]) -> Text:
     if name is None:
         return Text()
     return text("{} is {}: {}.", name, Bytes(sizes[name]), meanings[name])
-
-
-def _grew(first: pd.Series, last: pd.Series, level: str, ratio: float) -> bool:
-    before, after = int(first[level]), int(last[level])
-    return after - before >= MIB and after >= ratio * before
 
 
 def _of_level(first: pd.Series, last: pd.Series, level: str) -> Text:

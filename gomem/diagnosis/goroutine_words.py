@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from gomem.analysis.series.goroutine_growth import stacks_of, waiting_in
+from gomem.analysis.series.goroutine_growth import places_of
 from gomem.causes.commands import CAPTURE_ONCE, TAKE_GOROUTINES, TAKE_HEAP_PROFILE
 from gomem.facts.goroutines import GOROUTINE, LEAKS
 from gomem.inputs.goroutines.crash import DEADLOCK
@@ -107,7 +107,7 @@ def _state_of(group: pd.Series, counted: GoroutineCount) -> Text:
     if is_unknown(group["state"]):
         return Text()
     assert counted.frame is not None
-    here = counted.frame[stacks_of(counted.frame).map(waiting_in) == group["function"]]
+    here = counted.frame[places_of(counted.frame) == group["function"]]
     several, longest = len(set(here["state"])) > 1, group["wait_seconds"]
     is_alone = counted.shown == 1 and not is_unknown(longest)
     wait = text(", for {} or more", Seconds(longest)) if is_alone else ""

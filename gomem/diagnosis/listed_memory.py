@@ -86,8 +86,7 @@ def by_logged_heap(diagnosis: Diagnosis, _of: MomentFacts | None) -> Told | None
     peak = text(", peak {}", Bytes(most)) if most > max(before, size) else Text()
     words = "HeapAlloc went from {} to {}{}{}{}."
     said = text(words, Bytes(before), Bytes(size), within, peak, source)
-    grew = size - before >= MIB and size >= diagnosis.thresholds.rise_ratio * before
-    return said, grew, SMAPS_TOO
+    return said, diagnosis.thresholds.has_grown(before, size), SMAPS_TOO
 
 
 def cache_words(facts: MomentFacts | None) -> Text:

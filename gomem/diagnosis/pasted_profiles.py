@@ -71,10 +71,10 @@ def size_words(profile: Profile, kind: str) -> Text:
     """The total, and by how much its rounding leaves it open, where that shows."""
     assert profile.printed is not None
     total, off = profile.total(kind), profile.printed.total_rounding.get(kind, 0)
-    size = _amount(profile, kind, total)
+    size = _of_kind(profile, kind, total)
     if off <= SAID_ROUNDING * total:
         return size
-    return text("{} (rounded, ±{})", size, _amount(profile, kind, off))
+    return text("{} (rounded, ±{})", size, _of_kind(profile, kind, off))
 
 
 def table_words(profile: Profile, kind: str) -> Text:
@@ -169,7 +169,7 @@ def _changed(profile: Profile) -> Text:
 
 def _change(profile: Profile, kind: str, flat: int, name: str) -> Text:
     is_bytes = profile.sample_type(kind).unit == "bytes"
-    size = BytesChange(flat) if is_bytes else _amount(profile, kind, flat)
+    size = BytesChange(flat) if is_bytes else _of_kind(profile, kind, flat)
     return text("{} ({})", Function(name), size)
 
 
@@ -206,8 +206,12 @@ def _has(what: Text) -> Text:
     return text("The table of go tool pprof has {}.", what)
 
 
-def _amount(profile: Profile, kind: str, value: int) -> Text:
-    unit = profile.sample_type(kind).unit
+def _of_kind(profile: Profile, kind: str, value: int) -> Text:
+    return amount(value, profile.sample_type(kind).unit)
+
+
+def amount(value: int, unit: str) -> Text:
+    """A value of a profile in the unit of its sample type."""
     if unit == "nanoseconds":
         return Seconds(value * 1e-9)
     return Bytes(value) if unit == "bytes" else Count(value)

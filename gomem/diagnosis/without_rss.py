@@ -34,7 +34,11 @@ from gomem.diagnosis.listed_memory import (
     by_logged_heap,
 )
 from gomem.diagnosis.pasted_profiles import (
+    IN_USE,
+    MOSTLY,
     WHO_ALLOCATED,
+    WORTH_NAMING,
+    amount,
     held_words,
     part_words,
     pasted_words,
@@ -67,11 +71,9 @@ if TYPE_CHECKING:
     from gomem.facts.moment import MomentFacts
     from gomem.inputs.pprof.table import Profile
 
-IN_USE, ALLOCATED, REFERENCES = "inuse_space", "alloc_space", "references"
+ALLOCATED, REFERENCES = "alloc_space", "references"
 MEMORY_KINDS = frozenset({"heap", "allocs", "bytes", "difference"})  # kinds of profiles
 HOLDERS = 3  # named
-WORTH_NAMING = 0.05  # of the total
-MOSTLY = 0.5  # of the total
 MIN_SHARE = 0.01  # of the CPU: a smaller one is said as less
 SMAPS_ALONE = text("See how much of this is in RSS: {}.", TAKE_SMAPS)
 PMAP_TOO = text("Take RSS too, which plain pmap lacks: {}.", Command("pmap -x PID > pmap.txt"))
@@ -84,7 +86,7 @@ TYPE_NAMES = {"cpu": "CPU time"}
 def without_rss(diagnosis: Diagnosis, facts: MomentFacts | None) -> tuple[str, bool, str]:
     """Sentences on the known sizes; whether they grew by a fifth; and the next step."""
     tellers = (
-        _by_memstats, _by_heap_profiles, _by_log, _by_some_memstats, _by_pasted, by_goroutines,
+        _by_memstats, _by_heap_profiles, _by_log, by_few_fields, _by_pasted, by_goroutines,
         by_crash, by_leaks, by_count_alone, _by_profile, _by_others, by_cgroup, by_container,
         by_logged_heap, by_other_fields, _by_plain_pmap,
     )  # fmt: skip
@@ -92,7 +94,7 @@ def without_rss(diagnosis: Diagnosis, facts: MomentFacts | None) -> tuple[str, b
         told = tell(diagnosis, facts)
         if told is not None:
             said, grew, step = told
-            beside = (_by_pasted, by_container) if tell in (_by_log, _by_some_memstats) else ()
+            beside = (_by_pasted, by_container) if tell in (_by_log, by_few_fields) else ()
             more = (other(diagnosis, facts) for other in beside)
             return joined(" ", (said, *(words for words, *_ in filter(None, more)))), grew, step
     return NOTHING, False, ANYTHING
@@ -115,8 +117,7 @@ def _by_heap_profiles(diagnosis: Diagnosis, _: MomentFacts | None) -> Told | Non
     at = text(" at {}", MomentName(last)) if has_several else ""
     since = text(", and {} at {}", Bytes(earlier), MomentName(first)) if has_several else ""
     sentence = text("{}{}{}.", _in_use(profile, total), at, since)
-    has_risen = total >= diagnosis.thresholds.rise_ratio * earlier
-    grew = total - earlier >= MIB and has_risen and has_several
+    grew = diagnosis.thresholds.has_grown(earlier, total)
     said = joined(" ", filter(None, (sentence, who_holds(diagnosis, last))))
     return said, grew, SMAPS_TOO if profile.printed is None else with_the_profile(profile)
 
@@ -242,11 +243,6 @@ def _by_log(diagnosis: Diagnosis, _: MomentFacts | None) -> Told | None:
     return joined(" ", filter(None, (sentence, live))), grew, SMAPS_TOO
 
 
-def _by_some_memstats(diagnosis: Diagnosis, _: MomentFacts | None) -> Told | None:
-    """What is known of the heap where MemStats have only some of their fields."""
-    return by_few_fields(diagnosis)
-
-
 def _live_heap(diagnosis: Diagnosis) -> tuple[Text, bool]:
     """The live heap at the log's end and its trend, as surely as the collections tell it."""
     assert diagnosis.collector is not None
@@ -302,21 +298,15 @@ def _by_profile(diagnosis: Diagnosis, _: MomentFacts | None) -> Told | None:
             text(
                 "{} {} ({})",
                 Function(row["function"]) if row["function"] else "the standard library alone",
-                _amount(row["value"], unit),
+                amount(row["value"], unit),
                 Share(row["value"] / total),
             )
             for row in worth
         ),
     )
-    sentence = text("The {} has {} of {}", what, _amount(total, unit), counted)
+    sentence = text("The {} has {} of {}", what, amount(total, unit), counted)
     whose = text(": {}", named) if named else ""
     return text("{}{}.", sentence, whose), False, NO_BYTES_HERE
-
-
-def _amount(value: int, unit: str) -> Text:
-    if unit == "nanoseconds":
-        return Seconds(value * 1e-9)
-    return Bytes(value) if unit == "bytes" else Count(value)
 
 
 COMPARE = text("See whether a change helped: {}.", Command("gomem compare BEFORE AFTER"))

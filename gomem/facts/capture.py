@@ -205,7 +205,7 @@ class CaptureFacts:
 
         A setting seldom changes: where a later moment does not say it, it is what it was.
         """
-        saying = [moment for moment in self._with_memstats if LIVE in moment.metrics]
+        saying = [moment for moment in self.with_memstats if LIVE in moment.metrics]
         return saying[-1] if saying and saying[-1].limited_goal is not None else None
 
     @cached_property
@@ -252,8 +252,14 @@ class CaptureFacts:
     finalizer_queue = cached_property(rise_of_finalizers)
 
     @property
-    def _with_memstats(self) -> list[MomentFacts]:
+    def with_memstats(self) -> list[MomentFacts]:
+        """The moments that have MemStats."""
         return [moment for moment in self.moments if moment.memstats is not None]
+
+    @property
+    def memstats_path(self) -> str:
+        """The last file of MemStats; empty without any."""
+        return next((known.path("memstats") for known in reversed(self.with_memstats)), "")
 
     @cached_property
     def total_allocs(self) -> dict[str, int]:
@@ -269,7 +275,7 @@ class CaptureFacts:
     @cached_property
     def arenas_level(self) -> Level | None:
         """The arenas' resident memory over time, where nothing says what is in use."""
-        if self._with_memstats or self.collector is not None or self.profiles.by_moment:
+        if self.with_memstats or self.collector is not None or self.profiles.by_moment:
             return None
         mapped = [moment for moment in self.moments if moment.arenas_rss_bytes is not None]
         seconds = seconds_of(mapped)

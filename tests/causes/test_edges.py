@@ -152,6 +152,21 @@ def test_nothing_is_not_notable_whatever_the_thresholds():
     assert 1 == Thresholds(notable_rss_fraction=0).notable(0, 1000)
 
 
+@pytest.mark.parametrize(
+    ("before", "after", "grew"),
+    [
+        (10 * MIB, 12 * MIB, True),
+        (10 * MIB, 12 * MIB - 1, False),
+        (2 * MIB, 3 * MIB, True),
+        (2 * MIB, 3 * MIB - 1, False),
+        (0, MIB, True),
+        (12 * MIB, 10 * MIB, False),
+    ],
+)
+def test_a_size_has_grown_by_a_fifth_and_by_a_mebibyte(before, after, grew):
+    assert grew == Thresholds().has_grown(before, after)
+
+
 # ---- sizes and shares of RSS
 
 BRK = smaps_entry(0x1000000, 0x1000000 + 20 * MIB, "rw-p", "[heap]", rss_kib=20 * 1024)

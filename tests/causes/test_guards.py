@@ -632,9 +632,9 @@ def test_where_nothing_counts_stacks_each_is_taken_for_the_smallest():
     parts = told.ledger.parts
     of_rss = replace(told.ledger, parts=parts[parts["part"] != "stacks"])
 
-    assert 7 * 2048 == one_dump.stack_bytes(counted(7))
-    assert 7 * 2048 == one_dump.stack_bytes(replace(told, ledger=of_rss))
-    assert 3 * MIB == one_dump.stack_bytes(told)
+    assert 7 * 2048 == one_dump.goroutine_stack_bytes(counted(7))
+    assert 7 * 2048 == one_dump.goroutine_stack_bytes(replace(told, ledger=of_rss))
+    assert 3 * MIB == one_dump.goroutine_stack_bytes(told)
 
 
 @pytest.mark.parametrize(

@@ -132,7 +132,7 @@ def _started_by(profile: pd.DataFrame, function: str) -> str:
     """Who began most of those that wait in a function, where a dump of their stacks says."""
     if "created_by" not in profile:
         return ""
-    here = profile[profile["stack"].map(waiting_in) == function]
+    here = profile[places_of(profile) == function]
     return _commonest(here, "created_by") or ""
 
 
@@ -189,13 +189,17 @@ def stacks_of(profile: pd.DataFrame) -> pd.Series:
     return profile["stack" if "stack" in profile else "function"].astype("str")
 
 
+def places_of(profile: pd.DataFrame) -> pd.Series:
+    """In which function the goroutines of each row wait."""
+    return stacks_of(profile).map(waiting_in)
+
+
 def _by_function(profile: pd.DataFrame) -> pd.Series:
     """Goroutines by own function and by the function that they began with."""
-    stacks = stacks_of(profile)
     rows = pd.DataFrame(
         {
-            "function": stacks.map(waiting_in),
-            "begin": stacks.str.rpartition(";")[2],
+            "function": places_of(profile),
+            "begin": stacks_of(profile).str.rpartition(";")[2],
             "goroutines": profile["goroutines"].to_numpy(),
         }
     )  # fmt: skip
