@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import argparse
 from concurrent.futures import ProcessPoolExecutor
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -21,11 +22,12 @@ from scipy.optimize import minimize
 
 import gomem
 from gomem.causes import allocation_spike, goroutines, live_growth, outside_go
+from gomem.causes.scores import Feature, Score, scores
 from gomem.errors import CaptureError
 from tools.laboratory.captures import half_of, names_of, path_of, truth
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -203,6 +205,49 @@ def left_out(cases: Sequence[Case]) -> NDArray[np.float64]:
     return probability
 
 
+def cases_of_all(names: Sequence[str]) -> list[tuple[str, Case]]:
+    """The cases of every capture, each with the code of its score."""
+    with ProcessPoolExecutor(2) as pool:
+        return [pair for pairs in pool.map(cases_of, names, chunksize=4) for pair in pairs]
+
+
+def scores_without(program: str, every: Sequence[tuple[str, Case]]) -> dict[str, Score]:
+    """Every score as the laboratory gives it when a program's captures are left out."""
+    return {
+        scored.code: _score(scored, fit(_seen_by(scored, every, but=program))) for scored in SCORED
+    }
+
+
+def _seen_by(scored: Scored, every: Sequence[tuple[str, Case]], but: str = "") -> list[Case]:
+    """The cases of a score, but those of one program."""
+    return [case for code, case in every if code == scored.code and case.program != but]
+
+
+def _score(scored: Scored, found: Fit) -> Score:
+    columns = zip(
+        scored.sentences.items(), found.weights[:-1], found.centers, found.scales, strict=True
+    )
+    return Score(
+        scored.code,
+        float(found.weights[-1]),
+        tuple(
+            Feature(name, float(weight), float(center), float(scale), sentence)
+            for (name, sentence), weight, center, scale in columns
+        ),
+    )
+
+
+@contextmanager
+def using(others: Mapping[str, Score]) -> Iterator[None]:
+    """Judge by other scores than the package's, in this process, for as long as this is open."""
+    own = dict(scores())
+    scores().update(others)
+    try:
+        yield
+    finally:
+        scores().update(own)
+
+
 def main() -> None:
     """Fit every score, print how it does, and write the weights if asked to."""
     parser = argparse.ArgumentParser(
@@ -210,13 +255,12 @@ def main() -> None:
     )
     parser.add_argument("--write", action="store_true", help="write the weights")
     options = parser.parse_args()
-    with ProcessPoolExecutor(2) as pool:
-        every = [pair for pairs in pool.map(cases_of, names_of(), chunksize=4) for pair in pairs]
+    every = cases_of_all(names_of())
     texts = [HEADER]
     for scored in SCORED:
-        cases = [case for code, case in every if code == scored.code]
+        cases = _seen_by(scored, every)
         _print_judgement(scored.code, cases, left_out(cases))
-        texts.append(_toml(scored, fit(cases)))
+        texts.append(_toml(_score(scored, fit(cases))))
     if options.write:
         WEIGHTS.write_text("\n".join(texts))
 
@@ -241,20 +285,17 @@ def _print_judgement(code: str, cases: Sequence[Case], probability: NDArray[np.f
                 print(f"  {low:.1f} to {min(high, 1):.1f}: {right:.0%} of {inside.sum()}")
 
 
-def _toml(scored: Scored, found: Fit) -> str:
-    lines = [f"[{scored.code}]", f"bias = {found.weights[-1]:.4f}"]
-    columns = zip(
-        scored.sentences.items(), found.weights[:-1], found.centers, found.scales, strict=True
-    )
-    for (name, sentence), weight, center, scale in columns:
+def _toml(score: Score) -> str:
+    lines = [f"[{score.code}]", f"bias = {score.bias:.4f}"]
+    for feature in score.features:
         lines += [
             "",
-            f"[[{scored.code}.feature]]",
-            f'name = "{name}"',
-            f'sentence = "{sentence}"',
-            f"weight = {weight:.4f}",
-            f"center = {center:.6g}",
-            f"scale = {scale:.6g}",
+            f"[[{score.code}.feature]]",
+            f'name = "{feature.name}"',
+            f'sentence = "{feature.sentence}"',
+            f"weight = {feature.weight:.4f}",
+            f"center = {feature.center:.6g}",
+            f"scale = {feature.scale:.6g}",
         ]
     return "\n".join(lines) + "\n"
 

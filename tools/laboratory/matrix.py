@@ -2,6 +2,7 @@
 
 python -m tools.laboratory.matrix               every capture
 python -m tools.laboratory.matrix --half        with half of each capture's files taken away
+python -m tools.laboratory.matrix --left-out    by scores fitted without a capture's program
 python -m tools.laboratory.matrix --only hubd   those whose name begins with this
 python -m tools.laboratory.matrix --set 4       those of the fourth set
 python -m tools.laboratory.matrix --verdicts    the verdict on each, under what was done
@@ -15,16 +16,20 @@ import argparse
 import json
 from collections import Counter
 from concurrent.futures import ProcessPoolExecutor
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from tools.laboratory import fit
 from tools.laboratory.captures import WITHIN, Answer, Size, ask, ask_half, names_of, sets, truth
 from tools.laboratory.holders import holders
 from tools.laboratory.measured import MEASURED, measured_json
 from tools.laboratory.reliability import reliability
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Mapping, Sequence
+
+    from gomem.causes.scores import Score
 
 
 def main() -> None:
@@ -33,6 +38,9 @@ def main() -> None:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--half", action="store_true", help="take half of each capture away")
+    parser.add_argument(
+        "--left-out", action="store_true", help="fit the scores without each capture's program"
+    )
     parser.add_argument("--only", default="", help="captures whose name begins with this")
     parser.add_argument("--set", type=int, choices=sets(), help="the captures of this set alone")
     parser.add_argument("--verdicts", action="store_true", help="print what is said of each")
@@ -42,8 +50,7 @@ def main() -> None:
     if options.write and (options.half or options.only or options.set):
         parser.error("--write counts every capture, whole: leave out --half, --only and --set")
     names = [name for name in names_of(options.set) if name.startswith(options.only)]
-    with ProcessPoolExecutor(2) as pool:
-        answers = list(pool.map(ask_half if options.half else ask, names))
+    answers = _answers(names, half=options.half, is_left_out=options.left_out)
     if options.json:
         options.json.write_text(answers_json(answers))
     if options.write:
@@ -56,6 +63,25 @@ def main() -> None:
     _print_sizes([size for answer in answers if not answer.healthy for size in answer.sizes])
     _print_reliability(answers)
     _print_wrong(answers)
+
+
+def _answers(names: Sequence[str], *, half: bool, is_left_out: bool) -> list[Answer]:
+    asked = ask_half if half else ask
+    with ProcessPoolExecutor(2) as pool:
+        if not is_left_out:
+            return list(pool.map(asked, names))
+        every = fit.cases_of_all(names_of())
+        programs = sorted({truth()[name]["program"] for name in names})
+        without = dict(
+            zip(programs, pool.map(partial(fit.scores_without, every=every), programs), strict=True)
+        )
+        scores = [without[truth()[name]["program"]] for name in names]
+        return list(pool.map(partial(_asked_by, asked), names, scores))
+
+
+def _asked_by(asked: Callable[[str], Answer], name: str, scores: Mapping[str, Score]) -> Answer:
+    with fit.using(scores):
+        return asked(name)
 
 
 def answers_json(answers: Sequence[Answer]) -> str:
