@@ -62,7 +62,7 @@ def test_a_later_set_has_its_own_programs_and_at_least_24_captures_8_of_them_hea
 
 
 def test_each_capture_is_of_one_set():
-    assert sets() == list(range(1, 18))
+    assert sets() == list(range(1, 19))
     assert len(names_of()) == sum(len(names_of(one)) for one in sets())
 
 
