@@ -211,7 +211,7 @@ def test_stacks_of_traces_are_those_of_the_profile():
     for granularity in ("functions", "packages"):
         cums = dict(
             zip(
-                *own.top("inuse_space", granularity=granularity).iloc[:, [0, 4]].to_numpy().T,
+                *own.top("inuse_space", granularity=granularity).iloc[:, [0, 5]].to_numpy().T,
                 strict=True,
             )
         )
