@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     FloatArray = NDArray[np.float64]
 
 WIDTH, HEIGHT = 7.6, 3.5  # inches, as all lengths here
-SCALE, LEGEND = 0.78, 2.35  # beside the columns: the scale to their left, the legend to their right
+SCALE, LEGEND = 0.78, 2.62  # beside the columns: the scale to their left, the legend to their right
 COLUMNS = WIDTH - SCALE - LEGEND
 FOOT, SLANTED_FOOT, TOP = 0.42, 0.85, 0.28
 CHARACTER = 0.085  # about as wide as one is in a name below
@@ -179,8 +179,9 @@ def _draw_columns(panel: Panel, columns: Sequence[_Column], edges: FloatArray) -
     low = np.zeros(len(columns))
     for layer in _layers(columns):
         top = low + layer.sizes
-        edge, opacity = (INK, MUTED) if layer.colour == NONE else (EDGE, 1.0)
-        width = 0.6 if len(columns) <= MAX_LABELS else 0
+        is_hollow = layer.colour == NONE
+        edge, opacity = (INK, MUTED) if is_hollow else (EDGE, 1.0)
+        width = 0.6 if is_hollow or len(columns) <= MAX_LABELS else 0  # or nothing shows it
         look = Look(layer.colour, layer.hatch, edge, width=width, opacity=opacity)
         foot, head = (np.stack([end, end, apart], axis=1).ravel() for end in (low, top))
         panel.area(x, foot, head, look, layer.label)

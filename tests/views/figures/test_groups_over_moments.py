@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from gomem.analysis.memory.groups import memory_groups
+from gomem.charts.matplotlib_axes import draw_on
 from gomem.views.figures.groups_over_moments import on_a_clock, plot_groups_over_moments
 from tests.charts import marks
 from tests.views.ledgers import ledger
@@ -139,3 +140,24 @@ def test_many_columns_stand_on_a_clock():
 )
 def test_few_columns_or_those_without_a_clock_stand_in_order(seconds):
     assert not on_a_clock(seconds)
+
+
+def test_what_is_hollow_has_an_outline_in_any_number_of_columns():
+    moments = {f"moment {n}": MOMENTS["2-loaded"] for n in range(30)}
+    drawn = plot_groups_over_moments(moments)
+
+    (hollow,) = [one for one in marks.areas(drawn.chart.panels[0]) if one.look.fill == "none"]
+    assert hollow.look.width > 0
+
+
+def test_the_longest_name_fits_beside_the_columns():
+    """
+    On Axes of matplotlib's, whose type is wider than a page's.
+    """
+    one = known(10, mapped_files=6, heap_objects=4)
+    drawing = plot_groups_over_moments({"a": one, "b": one})
+
+    figure = draw_on(drawing.chart)[0].figure
+    figure.canvas.draw()
+    words = [text.get_window_extent() for text in figure.legends[0].get_texts()]
+    assert max(box.x1 for box in words) <= figure.bbox.x1
