@@ -1,6 +1,7 @@
 """Figures for people's own notebooks: what is drawn, and where, and what is said instead."""
 
 import matplotlib as mpl
+import numpy as np
 import pandas as pd
 import pytest
 
@@ -269,7 +270,7 @@ def test_a_legend_on_axes_of_the_users_own_has_few_rows():
     ax = plot.ledger_over_time(diagnosed("spiky-go1.27.3"), ax=axes)
 
     legend = ax.get_legend()
-    assert 10 == len(legend.get_texts())
+    assert 7 == len(legend.get_texts())
     tops = {round(text.get_window_extent().y0) for text in legend.get_texts()}
     assert len(tops) <= 4
 
@@ -292,6 +293,27 @@ def test_multiples_far_apart_stand_on_an_axis_of_decades():
     assert "log" == ax.get_xscale()
     assert "0" == ax.get_xticklabels()[0].get_text()  # what allocates nothing now
     assert not any("bytes" in label.get_text() for label in ax.get_yticklabels())
+
+
+def test_type_is_as_large_as_the_users_settings_have_it():
+    """
+    Twice matplotlib's own size: ticks, the title and the legend; and no setting is changed.
+    """
+    diagnosis = diagnosed("cache-shrink-go1.27.3")
+
+    def sizes():
+        ax = plot.levels(diagnosis)
+        legend = ax.figure.legends[0].get_texts()[0].get_fontsize()
+        tick = ax.get_xticklabels()[0].get_fontsize()
+        return np.array([tick, ax.figure._suptitle.get_size(), legend])
+
+    usual = sizes()
+    with plt.rc_context({"font.size": 20.0}):
+        before = dict(plt.rcParams)
+        large = sizes()
+        assert before == dict(plt.rcParams)
+
+    assert 2 * usual == pytest.approx(large)
 
 
 def test_ink_is_the_styles_colour_of_text():

@@ -238,7 +238,8 @@ class Capture(WithDamage, Mapping[str, Moment]):
         ]
         if not frames:
             return in_order(empty((MOMENT, *SITES)), self.times)
-        frame = pd.concat(frames, ignore_index=True)[["moment", *(column.name for column in SITES)]]
+        frame = pd.concat(frames, ignore_index=True)
+        frame = frame[["moment", *frame.columns.drop("moment")]]
         frame.attrs["columns"] = with_place(frames[0].attrs["columns"])
         return in_order(frame, self.times)
 

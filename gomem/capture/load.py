@@ -17,6 +17,7 @@ from gomem.capture.manifest import MANIFEST, MANIFEST_SCHEMA, Manifest, is_manif
 from gomem.capture.moment import Artefact, Moment
 from gomem.capture.pasted import PastedPart, pasted_parts
 from gomem.capture.place import place
+from gomem.capture.watched import watched_in_a_notebook
 from gomem.errors import CaptureError, Damage, FormatError
 from gomem.inputs.json_text import first_value, json_values
 from gomem.inputs.kinds import BY_NAME, MOMENT_SCOPE, is_named_as_one, kind_of
@@ -77,12 +78,13 @@ def load(
         paths: One folder or archive, or any number of files; also patterns such as `heap-*`, and
             lists of all these.
         go_version: The release, such as `go1.24.2`, where the capture does not name it.
-        progress: Called with each file's name, its number and how many there are.
+        progress: Called with each file's name, its number and how many there are; in a notebook
+            it is shown below the cell if None.
         patterns: Further forms of lines in which a program logs its memory: regular expressions
             with groups such as `(?P<rss>…)`; see `gomem.inputs.runtime_lines.patterns`.
     """
-    with patterns_added(patterns):
-        return _load(paths, go_version, progress)
+    with patterns_added(patterns), watched_in_a_notebook() as watched:
+        return _load(paths, go_version, progress or watched)
 
 
 def _load(

@@ -213,11 +213,12 @@ def _evidence(seen: Sighting, case: Case) -> tuple[Evidence, ...]:
     else:
         path = moment.path("memstats")
     sizes = {f"{name}, base": excursion.base, f"{name}, highest": excursion.highest}
+    away = {"share of the time above its base, at most": excursion.away_fraction}
     return (
         *known(path, "B", sizes),
         *known(path, "s", {"time watched": excursion.seconds}),
         *known(path, "count", {"times above its base": excursion.times}),
-        *known(path, "", {"share of the time above its base, at most": excursion.away_fraction}),
+        *known(path, "fraction", away),
         *(() if seen.source in (MARKS, RSS) else rss),
     )
 

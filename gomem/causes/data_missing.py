@@ -32,10 +32,13 @@ class _Missing:
     what: str  # what it breaks down
     command: Command
     takes: str
+    is_only: bool  # whether there is one moment, which then needs no name
 
     @property
     def title(self) -> Text:
         """Where it is missing, and what follows."""
+        if self.is_only:
+            return text("no {}, so {} cannot be broken down", self.name, self.what)
         where, whose = text("at {}", MomentName(self.without[0])), "its"
         if self.without[1:]:
             where, whose = text("in {}", Count(len(self.without), "snapshot")), "their"
@@ -61,7 +64,7 @@ def find(case: Case) -> list[Finding]:
         capture = case.facts.capture
         return [] if capture.bench else [_without_moments(has_some=not capture.memstats.empty)]
     lacking = [
-        _Missing(name, without, what, Command(wanted.command()), takes)
+        _Missing(name, without, what, Command(wanted.command()), takes, len(moments) == 1)
         for name, fact, what, wanted, takes in _WANTED
         if (without := [moment.name for moment in moments if getattr(moment, fact) is None])
     ]

@@ -98,7 +98,7 @@ def _finding(live: LiveHeap, rise: Rise, case: Case, *, confidence: str) -> Find
     is_explained = theirs or finalizers_hold_up(case)
     return CAUSE.finding(
         Severity.INFO if is_explained else Severity.WARNING,
-        _title(rise, sites, case),
+        _title(live, rise, sites, case),
         moment=case.facts.moments[-1].name if case.facts.moments else _last_profile(case),
         size=round(live.grown_to_the_end),
         evidence=(*_evidence(live, rise, case), *_site_evidence(sites, case)),
@@ -115,9 +115,13 @@ _GOROUTINE_MECHANISM = (
 )
 
 
-def _title(rise: Rise, sites: tuple[Site, ...], case: Case) -> Text:
+BETWEEN_BURSTS = "live heap between bursts"
+
+
+def _title(live: LiveHeap, rise: Rise, sites: tuple[Site, ...], case: Case) -> Text:
     grows = text(
-        "Leak or cache still filling: the live heap grows by {} and has reached {}",
+        "Leak or cache still filling: the {} grows by {} and has reached {}",
+        BETWEEN_BURSTS if live.rises_between_bursts else "live heap",
         Rate(rise.slope),
         Bytes(round(rise.last)),
     )
@@ -133,7 +137,7 @@ def _evidence(live: LiveHeap, rise: Rise, case: Case) -> list[Evidence]:
     path = _path(live, case)
     slopes = {"slope": rise.slope, "slope, low": rise.low, "slope, high": rise.high}
     return [
-        *rise_evidence(path, "live heap", rise),
+        *rise_evidence(path, BETWEEN_BURSTS if live.rises_between_bursts else "live heap", rise),
         *known(path, "B/s", slopes),
         *known(path, "s", {"time watched": rise.seconds}),
         *known(path, "count", {"readings": rise.readings}),

@@ -139,12 +139,6 @@ def kept_bytes(moment: MomentFacts, version: GoVersion) -> int:
 def _finding(moment: MomentFacts, kept: int, lasts: bool, version: GoVersion) -> Finding:
     assert moment.heap is not None
     heap, is_old = moment.heap, not version.possibly(Fact.BACKGROUND_SCAVENGER)
-    at_most = ", at most" if heap.get("paced_by") == "steady" else ""
-    goals: dict[str, float | None] = {
-        f"{field}{at_most}": int(heap[name])
-        for name, field in _GOALS.items()
-        if pd.notna(heap[name])
-    }
     is_least = _is_unseen(moment, version) and kept < moment.idle_heap_bytes
     bound = "At least " if is_least else _up_to(moment)
     title = text("{}{} of idle heap has not been returned to the OS", bound, Bytes(kept))
@@ -161,7 +155,7 @@ def _finding(moment: MomentFacts, kept: int, lasts: bool, version: GoVersion) ->
         evidence=(
             *heap_evidence(moment, "HeapIdle", "HeapReleased", "HeapInuse", "NextGC"),
             *rss_evidence(moment),
-            *known("scavenger", "B", goals),
+            *known("scavenger", "B", _goals(heap)),
         ),
         mechanism=_WITHOUT_SCAVENGER.format(version) if is_old else "",
         next_step=_MOVE_ON if is_old else "",
@@ -169,10 +163,13 @@ def _finding(moment: MomentFacts, kept: int, lasts: bool, version: GoVersion) ->
     )
 
 
-_GOALS = {
-    "goal_bytes": "scavenger's goal",
-    "limit_goal_bytes": "scavenger's goal under GOMEMLIMIT",
-}
+def _goals(heap: pd.Series) -> dict[str, float | None]:
+    """The scavenger's goal, and what a limit leaves; of a heap taken for steady the most it is."""
+    goal, by_limit = heap["goal_bytes"], heap["limit_goal_bytes"]
+    is_most = heap["paced_by"] == "steady" and not (pd.notna(by_limit) and by_limit == goal)
+    named = {f"scavenger's goal{', at most' if is_most else ''}": goal}
+    named["scavenger's goal under GOMEMLIMIT"] = by_limit
+    return {field: int(size) for field, size in named.items() if pd.notna(size)}
 
 
 def _up_to(moment: MomentFacts) -> str:

@@ -1,7 +1,8 @@
 """A chart on matplotlib's Axes, as people's own notebooks want it: to be changed, joined and saved.
 
 What `svg` writes as text for a page is drawn here with the same marks. Ink is matplotlib's own
-colour of text, so that a style sheet for dark paper turns it as well.
+colour of text, so that a style sheet for dark paper turns it as well; type is as much larger than
+on a page as `font.size` is above matplotlib's own. No setting is changed.
 """
 
 from __future__ import annotations
@@ -25,11 +26,12 @@ if TYPE_CHECKING:
 
     from gomem.charts.chart import Axis, Chart, Look, Mark, Panel
 
-DOWN = 3.5 + 0.8 * SIZE  # points from an axis to the line on which its names stand
+DOWN = 3.5  # points from an axis to the top of its names
 SLANT = 30  # degrees of names that have no room side by side
 TITLE_INCHES, MARGIN_INCHES = 0.26, 0.06  # above a figure of its own
 ROOM_FOR_WORDS = 22.0  # points above a panel that words may take
 SMALL, MAX_ROWS = 7.0, 4  # of a legend above Axes of somebody's own: points of type, rows
+USUAL_FONT_SIZE = 10.0  # matplotlib's own, in points: type is then as large as on a page
 _UPRIGHT = {"top": "top", "middle": "center", "bottom": "baseline"}
 _ANCHOR = {"start": "left", "middle": "center", "end": "right"}
 _EDGES = {"left": 0.0, "right": 1.0, "bottom": 0.0, "top": 1.0}
@@ -55,7 +57,7 @@ def draw_on(chart: Chart, axes: Axes | Sequence[Axes] | None = None, title: str 
     if chart.legend is not None:  # Axes of somebody's own have no room set aside for it
         above += _explain_above(given[0], chart.legend, above)
     if title:
-        given[0].set_title(printable(title), loc="left", fontsize=SIZE, pad=above + 4)
+        given[0].set_title(printable(title), loc="left", fontsize=_points(SIZE), pad=above + 4)
     return given
 
 
@@ -70,7 +72,9 @@ def _draw_alone(chart: Chart, title: str) -> list[Axes]:
         _draw_panel(ax, panel)
     if title:
         corner = {"x": MARGIN_INCHES / wide, "y": 1 - MARGIN_INCHES / high, "ha": "left"}
-        figure.suptitle(printable(title), fontsize=SIZE + 0.5, va="top", parse_math=False, **corner)
+        figure.suptitle(
+            printable(title), fontsize=_points(SIZE + 0.5), va="top", parse_math=False, **corner
+        )
     if chart.legend is not None:
         top = chart.legend.top + high - chart.height
         corner_of_legend = chart.legend.left / wide, 1 - top / high
@@ -82,12 +86,12 @@ def _draw_alone(chart: Chart, title: str) -> list[Axes]:
 def _explain_above(ax: Axes, legend: Legend, above: float) -> float:
     """A compact legend above Axes, so many points up; how many it takes."""
     columns = max(legend.columns, -(-len(legend.entries) // MAX_ROWS))
-    small = {"fontsize": SMALL, "columnspacing": 1.0, "labelspacing": 0.25}
+    small = {"fontsize": _points(SMALL), "columnspacing": 1.0, "labelspacing": 0.25}
     words = _words_of(replace(legend, columns=columns)) | small
     high = ax.get_window_extent().height * 72 / ax.figure.dpi
     corner = 0.0, 1 + (above + 2) / max(1.0, high)
     ax.legend(loc="lower left", bbox_to_anchor=corner, **words)
-    return -(-len(legend.entries) // columns) * SMALL * 1.5 + 2
+    return -(-len(legend.entries) // columns) * _points(SMALL) * 1.5 + 2
 
 
 def _draw_panel(ax: Axes, panel: Panel) -> None:
@@ -111,9 +115,9 @@ def _name(ax: Axes, which: str, axis: Axis) -> None:
     side.set_minor_formatter(NullFormatter())
     labels = [printable(tick.label) for tick in axis.ticks]
     named = side.set_ticks([tick.value for tick in axis.ticks], labels)
-    side.set_tick_params(length=0, labelsize=SIZE)
+    side.set_tick_params(length=0, labelsize=_points(SIZE))
     if which == "x" and not axis.slanted:  # on one line, whatever letters they have
-        side.set_tick_params(pad=DOWN)
+        side.set_tick_params(pad=DOWN + 0.8 * _points(SIZE))
     for drawn, tick in zip(named, axis.ticks, strict=True):
         drawn.label1.set(alpha=MUTED if axis.muted else 1.0, parse_math=False)
         if which == "x" and not axis.slanted:
@@ -153,7 +157,7 @@ def _write(ax: Axes, words: Words) -> None:
         textcoords="offset points",
         ha=_ANCHOR[words.anchor],
         va=_UPRIGHT[words.upright],
-        fontsize=words.size,
+        fontsize=_points(words.size),
         fontweight="bold" if words.bold else "normal",
         color=_colour(INK),
         alpha=words.opacity,
@@ -171,9 +175,9 @@ def _words_of(legend: Legend) -> dict[str, Any]:
         for entry in entries
     ]
     return {
-        "handles": samples, "ncols": columns, "frameon": False,
-        "fontsize": SIZE, "handlelength": legend.handle, "borderpad": 0, "borderaxespad": 0,
-        "columnspacing": 1.4, "labelspacing": 0.4,
+        "handles": samples, "ncols": columns, "frameon": False, "fontsize": _points(SIZE),
+        "handlelength": legend.handle, "borderpad": 0, "borderaxespad": 0, "columnspacing": 1.4,
+        "labelspacing": 0.4,
     }  # fmt: skip
 
 
@@ -201,6 +205,11 @@ def _stroke(look: Look) -> dict[str, Any]:
         "color": _colour(look.edge), "linewidth": look.width, "linestyle": look.dash or "-",
         "alpha": look.opacity,
     }  # fmt: skip
+
+
+def _points(size: float) -> float:
+    """A size of type on a page, as large as the settings have all type."""
+    return size * float(plt.rcParams["font.size"]) / USUAL_FONT_SIZE
 
 
 def _colour(colour: str) -> str:

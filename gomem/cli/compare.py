@@ -145,11 +145,9 @@ def _sides(named: Sequence[str], before: Sequence[str], after: Sequence[str]) ->
         globs += [[]] * (2 - len(named))
         globs = [[*globs[0], *before], [*globs[1], *after]]
     sides = [[Path(path) for name in side for path in matching(name)] for side in globs]
-    for word, side in zip(("before", "after"), sides, strict=False):
-        if not side:
-            raise CaptureError(
-                f"nothing given for {word}; compare needs BEFORE AFTER, or --before and --after"
-            )
+    if not all(sides):
+        given = "one capture given" if any(sides) else "no capture given"
+        raise CaptureError(f"{given}; compare needs two: BEFORE AFTER, or --before and --after")
     return sides
 
 

@@ -18,7 +18,7 @@ from gomem.analysis.collector.counters import CollectorCounters, collector_count
 from gomem.analysis.collector.pauses import RememberedPauses, remembered_pauses
 from gomem.analysis.mappings.kinds import address_regions
 from gomem.analysis.memory.groups import side_by_side
-from gomem.analysis.scavenger.scavenger import HEAP_RETURN, heap_steps, with_goals
+from gomem.analysis.scavenger.scavenger import HEAP_RETURN, heap_steps
 from gomem.analysis.series.goroutine_growth import GOROUTINE_GROUPS, goroutine_groups
 from gomem.analysis.series.level import Level
 from gomem.analysis.series.shapes import MOVES
@@ -119,8 +119,7 @@ class CaptureFacts:
         rows = [
             [*map(moment.heap.get, names)] for moment in self.moments if moment.heap is not None
         ]
-        heap = build_rows(rows, HEAP_RETURN)
-        return heap if self.scavenger is None else with_goals(heap, self.scavenger.retention)
+        return build_rows(rows, HEAP_RETURN)
 
     @cached_property
     def heap_steps(self) -> pd.DataFrame:

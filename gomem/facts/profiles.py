@@ -13,10 +13,10 @@ from gomem.analysis.profiles.allocation_spikes import Spike, find_spike
 from gomem.analysis.profiles.call_tree import CallTree, call_tree
 from gomem.analysis.profiles.growth import (
     GROWTH,
-    HORIZON_SECONDS,
     MIN_MOMENTS,
     Series,
     growth,
+    horizon_seconds_of,
     series_of,
 )
 from gomem.analysis.profiles.own_code import holders
@@ -172,13 +172,13 @@ class ProfileFacts:
 
     @cached_property
     def growth(self) -> pd.DataFrame:
-        """How each of those stacks grows, with its projection for an hour; see `growth.GROWTH`."""
+        """How each of those stacks grows, with its projection; see `growth.GROWTH`."""
         return empty(GROWTH) if self.heap_series is None else growth(self.heap_series)
 
     @property
-    def growth_horizon_seconds(self) -> float:
-        """How far ahead that looks."""
-        return HORIZON_SECONDS
+    def growth_horizon_seconds(self) -> float | None:
+        """How far ahead that looks; None without a series."""
+        return None if self.heap_series is None else horizon_seconds_of(self.heap_series)
 
     @cached_property
     def grown_moment(self) -> str | None:

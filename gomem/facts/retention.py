@@ -27,7 +27,7 @@ HUGE = "AnonHugePages"
 def scavenger_of(facts: CaptureFacts) -> Scavenger | None:
     """What goes back to the kernel, and why not more; None where nothing says."""
     capture, moments, log = facts.capture, facts.moments, facts.capture.gc
-    cycles = None if log is None or not isinstance(log.cycles, pd.DataFrame) else log.cycles
+    cycles = cycles_of(capture)
     lines = None if log is None or cycles is None else log.scavenges
     times = pd.Series([moment.time for moment in moments], dtype="datetime64[ns, UTC]")
     seconds = (times - times.min()).dt.total_seconds()
@@ -47,6 +47,12 @@ def scavenger_of(facts: CaptureFacts) -> Scavenger | None:
     limit = facts.settings_stated.memory_limit
     has_none = limit is not None and limit.known_by != ASSUMED and limit.value == math.inf
     return scavenger(readings, capture.go_version, cycles, placed, cpu, has_no_limit=has_none)
+
+
+def cycles_of(capture: Capture) -> pd.DataFrame | None:
+    """The log's collections; None without a log, and of one too long for memory."""
+    found = None if capture.gc is None else capture.gc.cycles
+    return found if isinstance(found, pd.DataFrame) else None
 
 
 def _placed(

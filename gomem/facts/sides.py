@@ -24,6 +24,7 @@ from gomem.analysis.memory.skew import (
 from gomem.analysis.memory.totals import SCRAPED as SCRAPED_RSS
 from gomem.analysis.scavenger.scavenger import heap_return
 from gomem.facts.moment import ON_PAGE, THREADS, THREADS_ON_PAGE, MomentFacts
+from gomem.facts.retention import cycles_of
 from gomem.facts.settings import environment_of
 from gomem.inputs.kinds import METRICS_PAGE
 from gomem.inputs.metrics.table import memstats_of_metrics
@@ -64,7 +65,8 @@ def facts_of_moments(capture: Capture) -> tuple[MomentFacts, ...]:
     moments = moments or [moment for moment in every if len(moment.goroutines)]
     if not moments:
         return ()
-    ends = _collection_ends(capture)
+    cycles = cycles_of(capture)
+    ends = None if cycles is None else collection_ends(cycles, capture.memstats)
     damaged = {damage.source for damage in capture.damaged}
     known = _known_process(capture)
     sides = [_Sides.of(moment, damaged, known) for moment in moments]
@@ -75,9 +77,8 @@ def facts_of_moments(capture: Capture) -> tuple[MomentFacts, ...]:
     started = environment_of(capture)
     facts = [replace(_facts(side, ends, marked, page_bytes), started=started) for side in sides]
     facts = _with_limits(facts)
-    heaps = _heaps(
-        sides, capture.go_version, {known.name: known.gomemlimit_bytes for known in facts}
-    )
+    limits = {known.name: known.gomemlimit_bytes for known in facts}
+    heaps = _heaps(sides, capture.go_version, limits, cycles)
     blocks = LargeBlocks([known.mappings for known in facts if known.mappings is not None])
     return tuple(replace(known, large_blocks=blocks, heap=heaps.get(known.name)) for known in facts)
 
@@ -136,13 +137,6 @@ def _page_bytes_of(capture: Capture) -> int | None:
         return noted
     built_for = {build.build["goarch"].iloc[0] for build in capture.builds.values()}
     return SMALLEST_PAGE_BYTES if built_for and built_for <= GOARCH_WITH_ONE_PAGE_SIZE else None
-
-
-def _collection_ends(capture: Capture) -> pd.Series | None:
-    """When each collection ended, by the wall clock; of a log too long for memory nobody asks."""
-    if capture.gc is None or not isinstance(capture.gc.cycles, pd.DataFrame):
-        return None
-    return collection_ends(capture.gc.cycles, capture.memstats)
 
 
 @dataclass(frozen=True)
@@ -379,7 +373,10 @@ def _collections_counted_twice(sides: _Sides, stats: pd.Series | None) -> tuple[
 
 
 def _heaps(
-    sides: Sequence[_Sides], version: GoVersion, limits: Mapping[str, int | None]
+    sides: Sequence[_Sides],
+    version: GoVersion,
+    limits: Mapping[str, int | None],
+    cycles: pd.DataFrame | None,
 ) -> dict[str, pd.Series]:
     """Heap kept, given back and still resident, by moment; see `heap_return`."""
     known = [(side.moment.name, side.memstats) for side in sides if side.memstats is not None]
@@ -391,7 +388,7 @@ def _heaps(
         for side in sides
         if side.classified is not None
     ]
-    table = heap_return(rows, pd.concat(mapped) if mapped else None, version, limits)
+    table = heap_return(rows, pd.concat(mapped) if mapped else None, version, limits, cycles)
     return {row["moment"]: row for _, row in table.iterrows()}
 
 

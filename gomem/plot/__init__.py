@@ -47,7 +47,7 @@ __all__ = [
 
 INK, GROUND = "#e8e8e8", "#17191c"  # of dark paper
 HOUSE: dict[str, Any] = {
-    "font.size": 8.5, "axes.linewidth": 0.6, "hatch.linewidth": 0.6, "figure.dpi": 110,
+    "font.size": 10, "axes.linewidth": 0.6, "hatch.linewidth": 0.6, "figure.dpi": 110,
     "savefig.dpi": 200, "svg.fonttype": "none", "pdf.fonttype": 42,
 }  # fmt: skip
 STYLES: dict[str, dict[str, Any]] = {

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, cast
 import pandas as pd
 
 from gomem.errors import CaptureError, did_you_mean
+from gomem.facts.moment import seconds_of
 from gomem.plot.data import (
     all_axes,
     diagnosis_of,
@@ -66,7 +67,7 @@ def ledger_over_time(data: Data | Mapping[str, Data], *, ax: Axes | None = None)
 
     Of a capture; or of several by name, each at its largest RSS.
     """
-    several = several_of(data)
+    several, seconds = several_of(data), None
     if several is not None:
         each = {name: _known(capture) for name, capture in several.items()}
         moments = {
@@ -75,10 +76,13 @@ def ledger_over_time(data: Data | Mapping[str, Data], *, ax: Axes | None = None)
             if found
         }
     else:
-        moments = _known(cast("Data", data))
+        diagnosis = diagnosis_of(cast("Data", data))
+        moments = _known(diagnosis)
+        seconds = seconds_of([diagnosis.by_moment[name] for name in moments])
     if not moments:
         raise CaptureError("no moment says where memory is; wanted smaps, status or MemStats")
-    return one_axes(plot_groups_over_moments(moments), ax, name_of(data))
+    clock = None if seconds is None else seconds.tolist()
+    return one_axes(plot_groups_over_moments(moments, clock), ax, name_of(data))
 
 
 def _known(data: Data) -> dict[str, tuple[MemoryGroups, int | None]]:

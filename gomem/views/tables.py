@@ -83,8 +83,20 @@ def table(
     caption: str, columns: Sequence[Column], rows: pd.DataFrame | Sequence[Any],
     total: tuple[tuple[Cell, ...], ...] = (), **brief: int,
 ) -> Table:  # fmt: skip
-    """A row for each row of the frame, or of what else its columns know; the first names it."""
+    """A row for each row of the frame, or of what else its columns know; the first names it.
+
+    A column in which no row has a value is left out.
+    """
     each = rows if isinstance(rows, Sequence) else rows_of(rows)
-    cells = tuple(tuple(column.cell(row) for column in columns) for row in each)
-    headings, sides = [column.heading for column in columns], [column.side for column in columns]
-    return Table(caption, tuple(headings), "<" + "".join(sides[1:]), cells, total, **brief)
+    cells = [[column.cell(row) for column in columns] for row in each]
+    kept = [
+        place for place in range(len(columns))
+        if not cells or place == 0
+        or any(row[place] not in (values.NOTHING, BLANK) for row in (*cells, *total))
+    ]  # fmt: skip
+    told, whole = (
+        tuple(tuple(row[place] for place in kept) for row in part) for part in (cells, total)
+    )
+    headings = tuple(columns[place].heading for place in kept)
+    sides = "<" + "".join(columns[place].side for place in kept[1:])
+    return Table(caption, headings, sides, told, whole, **brief)

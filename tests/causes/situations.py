@@ -60,7 +60,8 @@ def _sides(
 ) -> tuple[pd.Series, pd.Series, pd.DataFrame, Ledger]:
     """MemStats, what goes back, mappings and the ledger: made once, and copied."""
     heap_mib, huge_mib, lazy_mib = resident
-    row = memstats_row(**{"HeapSys": ARENA, **{key: size * MIB for key, size in fields}})
+    sizes = {key: size * MIB for key, size in fields}
+    row = memstats_row(**{"HeapSys": ARENA, "NumGC": 2, **sizes})
     heap = smaps_entry(HEAP, HEAP + ARENA, rss_kib=heap_mib * 1024, lazy_free_kib=lazy_mib * 1024)
     heap = heap.replace("LazyFree:", f"AnonHugePages: {huge_mib * 1024} kB\nLazyFree:")
     classified = classify_mappings(mappings(PROGRAM, heap, *entries, STACK), row)

@@ -51,7 +51,7 @@ from tests.gc_logs import log_of, packed_cycles
 
 ZEROING = known_version("go1.24.2", "test")
 RETURNED = {"HeapAlloc": 10, "HeapInuse": 10, "HeapIdle": 54, "HeapReleased": 54}
-IDLE = {"HeapAlloc": 9, "HeapInuse": 10, "HeapIdle": 54, "NextGC": 20}
+IDLE = {"HeapAlloc": 10, "HeapInuse": 10, "HeapIdle": 54, "NextGC": 20}
 NO_CLASSES = pd.DataFrame({"Size": [8], "Mallocs": [0], "Frees": [0]})
 
 
@@ -151,7 +151,7 @@ def test_what_idle_heap_shows():
         ("1/memstats.json", "HeapInuse", 10 * MIB, "B"),
         ("1/memstats.json", "NextGC", 20 * MIB, "B"),
         ("1/smaps", "Rss", kept().rss_bytes, "B"),
-        ("scavenger", "scavenger's goal", 22 * MIB, "B"),
+        ("scavenger", "scavenger's goal, at most", 22 * MIB, "B"),
     ] == shown(finding)
 
 

@@ -54,6 +54,7 @@ def test_a_line_to_the_end_is_growth_with_its_rate():
     assert pytest.approx(2 * MIB) == rate.value
     assert (Severity.WARNING, "likely") == (finding.severity, finding.confidence)
     assert round(60 * MIB) == finding.bytes
+    assert "the live heap grows by" in finding.title
 
 
 def test_of_a_single_profile_who_has_most_in_use_is_named_and_not_said_to_grow():
@@ -150,5 +151,8 @@ def test_growth_is_of_the_level_and_not_of_a_burst_at_the_end():
 
     (growth,) = (one for one in diagnosis.findings if one.code == "heap-growth")
     assert "main.newAuditRecord" == growth.sites[0].own_function
+    # Of 180 MiB that are live at the end; this level leaves the spike out, and says so.
+    assert "the live heap between bursts grows by" in growth.title
+    assert "live heap between bursts, last" in {one.field for one in growth.evidence}
     (in_use,) = (one for one in diagnosis.observations if one.group == "in_use")
     assert ["main.unpack"] == [one.value for one in in_use.sentence.of(Function)][:1]

@@ -150,7 +150,7 @@ def test_runs_are_given_by_options_alone_or_by_a_glob(run):
     assert (2, True) == (nothing[0], nothing[2].endswith("none-*: no file or folder matches\n"))
     assert (2, True) == (
         one_side[0],
-        "nothing given for after; compare needs BEFORE AFTER" in one_side[2],
+        "one capture given; compare needs two: BEFORE AFTER" in one_side[2],
     )
 
 

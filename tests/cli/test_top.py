@@ -103,7 +103,7 @@ def test_text_says_why_there_are_no_intervals(capsys):
 def test_a_row_stands_for_what_the_granularity_says(capsys, granularity):
     rows = json.loads(printed(capsys, "--format", "json", "--granularity", granularity))["top"]
 
-    names = read_pprof(HEAP).top(granularity=granularity)["function"].tolist()
+    names = read_pprof(HEAP).top(granularity=granularity).iloc[:, 0].tolist()
     assert names == [row["function"] for row in rows]
 
 

@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 
 from gomem.analysis.collector.triggers import METRICS
+from gomem.analysis.memory.skew import collection_ends
 from gomem.analysis.what_if.what_if import Asked
 from gomem.capture.capture import Capture
 from gomem.causes.finding import Evidence, Finding, Severity
@@ -26,10 +27,10 @@ from gomem.errors import CaptureError
 from gomem.facts.capture import CaptureFacts
 from gomem.facts.moment import MomentFacts
 from gomem.facts.retention import HUGE, _huge_excess
+from gomem.facts.retention import cycles_of as logged_cycles
 from gomem.facts.settings import _by_log
 from gomem.facts.sides import (
     KERNEL_SIDE,
-    _collection_ends,
     _collections_counted_twice,
     _dumps,
     _last_reading,
@@ -575,11 +576,11 @@ def test_of_a_log_too_long_for_memory_nobody_asks_when_collections_ended():
     stats = pd.DataFrame({"NumGC": [1], "LastGC": [NOON]})
     cycles = cycles_of({}, {})
 
-    def ends(gc):
-        return _collection_ends(SimpleNamespace(gc=gc, memstats=stats))
+    def logged(gc):
+        return logged_cycles(SimpleNamespace(gc=gc))
 
-    assert ends(None) is ends(SimpleNamespace(cycles=packed_cycles(cycles, 1))) is None
-    assert [1, 2] == ends(SimpleNamespace(cycles=cycles)).index.tolist()
+    assert logged(None) is logged(SimpleNamespace(cycles=packed_cycles(cycles, 1))) is None
+    assert [1, 2] == collection_ends(logged(SimpleNamespace(cycles=cycles)), stats).index.tolist()
 
 
 def test_findings_have_a_row_each():

@@ -4,6 +4,7 @@ import pytest
 
 import gomem
 from gomem.units import KIB, MIB
+from tests.builders import FIXTURES, diagnosed
 from tests.retention_captures import log, pages, thinned
 
 
@@ -116,3 +117,17 @@ def test_a_damaged_dump_is_passed_over(tmp_path):
     rows = diagnosis.scavenger.intervals
     assert names[5] not in {*rows["before"], *rows["after"]}
     assert "waiting" in set(rows["code"])
+
+
+@pytest.mark.parametrize(
+    "name", ["cache-shrink-go1.16.15", "alloc-pressure-after-go1.27.3", "spiky-go1.27.3"]
+)
+def test_a_moment_has_one_goal(name):
+    facts = diagnosed(FIXTURES / "captures" / name).facts
+    goals = facts.scavenger.retention.set_index("moment")["goal_bytes"]
+
+    own = {moment.name: moment.heap["goal_bytes"] for moment in facts.moments}
+    framed = facts.heap.set_index("moment")["goal_bytes"].to_dict()
+
+    assert len(own) == goals.notna().sum()
+    assert goals.to_dict() == own == framed

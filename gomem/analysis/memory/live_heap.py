@@ -80,6 +80,11 @@ class LiveHeap:
         return min(whole, base, key=lambda rise: rise.linear_share * rise.grown)
 
     @property
+    def rises_between_bursts(self) -> bool:
+        """Whether that is how its base moved, from which bursts were left out."""
+        return self.rise is not None and self.rise is not self.level.rise
+
+    @property
     def grown_to_the_end(self) -> float:
         """By how much it grew while the capture looked, as far as readings and HeapAlloc tell.
 

@@ -54,7 +54,8 @@ GROWTH = (
     Column("representative", "boolean", "", "The largest stack of its leak."),
 )
 
-HORIZON_SECONDS = 3600.0  # how far ahead to look, if nobody says
+MAX_HORIZON_SECONDS = 3600.0  # how far ahead to look at most, if nobody says
+HORIZON_PER_WATCH = 3  # times the time watched: a line through it leads no further
 MIN_MOMENTS = 4  # below, no interval of ranks excludes anything
 MAX_MOMENTS = 120  # taken evenly from more: the pairs of these are 7140
 MAX_NAMED = 2000  # stacks with most in any profile; all others are one row
@@ -118,14 +119,24 @@ def series_of(profiles: Mapping[str, Profile], sample_type: str = "inuse_space")
     return Series(chosen.type, chosen.unit, *kept, since, until, others)
 
 
-def growth(series: Series, horizon_seconds: float = HORIZON_SECONDS) -> pd.DataFrame:
+def horizon_seconds_of(series: Series) -> float:
+    """How far ahead a series can be projected, in seconds: a few times as long as it was watched.
+
+    At most an hour.
+    """
+    watched = float(series.moments["seconds"].iloc[-1])
+    return min(HORIZON_PER_WATCH * watched, MAX_HORIZON_SECONDS)
+
+
+def growth(series: Series, horizon_seconds: float | None = None) -> pd.DataFrame:
     """How each stack of levels grows, and which are one leak; see `GROWTH`, the largest first.
 
-    No rows of less than four moments. It is projected to a horizon beyond the last profile.
-    ValueError of additions, which are no levels.
+    No rows of less than four moments. It is projected to a horizon beyond the last profile,
+    by default that of `horizon_seconds_of`. ValueError of additions, which are no levels.
     """
     if series.sample_type.startswith("alloc_"):
         raise ValueError(f"{series.sample_type} only adds up and has no level; use inuse_*")
+    horizon = horizon_seconds_of(series) if horizon_seconds is None else horizon_seconds
     seconds, since, levels, noise = _chosen(series)
     if len(np.unique(seconds)) < MIN_MOMENTS or levels.empty:
         return build({}, GROWTH)
@@ -146,9 +157,9 @@ def growth(series: Series, horizon_seconds: float = HORIZON_SECONDS) -> pd.DataF
         "slope_low": low,
         "slope_high": high,
         "shape": shapes,
-        "projected": np.where(ramps, now + slope * horizon_seconds, ahead),
-        "projected_low": np.where(ramps, np.maximum(now + low * horizon_seconds, 0), np.nan),
-        "projected_high": np.where(ramps, now + high * horizon_seconds, np.nan),
+        "projected": np.where(ramps, now + slope * horizon, ahead),
+        "projected_low": np.where(ramps, np.maximum(now + low * horizon, 0), np.nan),
+        "projected_high": np.where(ramps, now + high * horizon, np.nan),
     }
     table = build(frame, GROWTH[:-2]).sort_values("slope", ascending=False, kind="stable")
     levels = levels.iloc[table.index]

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gomem.analysis.profiles.changes import profile_changes
+from gomem.inputs.pprof.calls.nodes import ROW_NAMES
 from gomem.inputs.schema import Column, build, rows_of
 
 if TYPE_CHECKING:
@@ -40,6 +41,7 @@ class TopDifference:
     total: int  # what fractions are of
     top: pd.DataFrame  # rows as in `DIFFERENCES`, in pprof's order
     note: str = ""  # why there are no intervals; empty where there are
+    row_name: str = "function"  # what a row is, one of `ROW_NAMES`
 
     @property
     def column_names(self) -> tuple[str, ...]:
@@ -70,7 +72,10 @@ def top_difference(
     type or granularity.
     """
     chosen = difference.sample_type(sample_type)
-    top = difference.top(chosen.type, n, granularity, cum=cum)
+    row_name = ROW_NAMES[granularity]
+    top = difference.top(chosen.type, n, granularity, cum=cum).rename(
+        columns={row_name: "function"}
+    )
     columns: dict[str, Any] = {name: top[name] for name in top.columns}
     note = NORMALIZED if normalized else ""
     for word in ("flat", "cum"):
@@ -80,7 +85,9 @@ def top_difference(
         note = note or changes.note
         columns |= _known(word, top["function"], changes.sites, is_known=not note)
     total = difference.total(chosen.type)
-    return TopDifference(chosen.type, chosen.unit, total, build(columns, DIFFERENCES), note)
+    return TopDifference(
+        chosen.type, chosen.unit, total, build(columns, DIFFERENCES), note, row_name
+    )
 
 
 def _known(

@@ -87,6 +87,17 @@ class LogCycle:
     goal_bytes: int | None
 
 
+def log_cycles(cycles: pd.DataFrame | None) -> dict[int, LogCycle]:
+    """Collections by number; none where a number is of two processes."""
+    if cycles is None or cycles["number"].duplicated().any():
+        return {}
+    columns = cycles[["number", "heap_at_mark_end_bytes", "heap_goal_bytes"]]
+    return {
+        int(number): LogCycle(*(None if pd.isna(size) else int(size) for size in sizes))
+        for number, *sizes in columns.itertuples(index=False)
+    }
+
+
 def retention(
     readings: pd.DataFrame, version: GoVersion, log: Mapping[int, LogCycle] | None = None
 ) -> pd.DataFrame:

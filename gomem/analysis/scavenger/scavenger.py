@@ -26,12 +26,12 @@ import numpy as np
 import pandas as pd
 
 from gomem.analysis.collector.steps import CPU_PARTS, stopped_seconds
-from gomem.analysis.scavenger.goals import MAPPED_PER_LIMIT, RETAINED_PER_GOAL, Goal, goals_of
-from gomem.analysis.scavenger.retention import LogCycle, retention
+from gomem.analysis.scavenger.goals import Goal, goals_of
+from gomem.analysis.scavenger.retention import READINGS, RETENTION, log_cycles, retention
 from gomem.analysis.scavenger.verdicts import episodes, verdicts
 from gomem.inputs.answer import Answer
 from gomem.inputs.schema import Column, build, build_rows, rows_of
-from gomem.releases import Fact, GoVersion
+from gomem.releases import GoVersion
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -56,6 +56,7 @@ HEAP_RETURN = (
     ),
     Column("lazy_free_bytes", "Int64", "B", "LazyFree of the arenas; missing without mappings."),
     Column("arena_rss_bytes", "Int64", "B", "Resident in the arenas; missing without mappings."),
+    next(column for column in RETENTION if column.name == "paced_by"),
 )
 
 
@@ -64,55 +65,40 @@ def heap_return(
     mappings: pd.DataFrame | None = None,
     version: GoVersion | None = None,
     memory_limits: Mapping[str, int | None] | None = None,
+    cycles: pd.DataFrame | None = None,
 ) -> pd.DataFrame:
     """What each moment keeps, has given back, and still has resident; see `HEAP_RETURN`.
 
     Of the MemStats of a moment the last row counts. A release that is not known to be older is
-    taken to have the scavenger; GOMEMLIMIT is in bytes by moment, as far as known.
+    taken to have the scavenger; GOMEMLIMIT is in bytes by moment, as far as known; `cycles` are
+    those of the log. The goals are those of `retention`.
     """
-    version = version or GoVersion()
     rows = memstats.drop_duplicates("moment", keep="last").set_index("moment")
     table = rows[FIELDS].astype("Int64")
     table["idle_kept_bytes"] = table["HeapIdle"] - table["HeapReleased"]
     table["retained_bytes"] = table["HeapInuse"] + table["idle_kept_bytes"]
-    table["limit_goal_bytes"] = _limit_goals(rows, version, memory_limits or {})
-    table["goal_bytes"] = _goals(table, version)
+    readings = _readings(rows, memory_limits or {})
+    goals = retention(readings, version or GoVersion(), log_cycles(cycles)).set_index("moment")
+    table["limit_goal_bytes"] = goals[["limit_goal_bytes", "limit_bytes"]].min(axis=1)
+    table["goal_bytes"] = goals["goal_bytes"]
     table["excess_bytes"] = _excess(table)
     table["lazy_free_bytes"] = _of_arenas(mappings, "LazyFree", table.index)
     table["arena_rss_bytes"] = _of_arenas(mappings, "Rss", table.index)
-    return table.astype("Int64").reset_index()
+    return table.astype("Int64").assign(paced_by=goals["paced_by"]).reset_index()
 
 
-def with_goals(heap: pd.DataFrame, retention: pd.DataFrame) -> pd.DataFrame:
-    """The same heap with the goals that `retention` found, moment by moment: one a moment."""
-    goals = retention.set_index("moment")["goal_bytes"].astype("Int64")
-    found = heap.assign(goal_bytes=goals.reindex(heap["moment"]).array)
-    return found.assign(excess_bytes=_excess(found))
+def _readings(rows: pd.DataFrame, memory_limits: Mapping[str, int | None]) -> pd.DataFrame:
+    """MemStats by moment as `retention` takes them, with the limits that are known."""
+    names = [column.name for column in READINGS]
+    limits = [memory_limits.get(name) for name in rows.index]
+    known = rows.assign(memory_limit_bytes=pd.Series(limits, rows.index, dtype="Int64"))
+    return build(dict(known.reset_index().reindex(columns=names)), READINGS)
 
 
 def _excess(table: pd.DataFrame) -> pd.Series:
     used_again = table["goal_bytes"].fillna(table["NextGC"])
     wanted = pd.concat([used_again, table["HeapInuse"]], axis=1).max(axis=1, skipna=False)
     return (table["retained_bytes"] - wanted).clip(lower=0)
-
-
-def _goals(table: pd.DataFrame, version: GoVersion) -> pd.Series:
-    if not version.possibly(Fact.BACKGROUND_SCAVENGER):
-        return pd.Series(pd.NA, index=table.index, dtype="Int64")
-    paced = (table["NextGC"].astype("Float64") * RETAINED_PER_GOAL).round()
-    return pd.concat([paced, table["limit_goal_bytes"]], axis=1).min(axis=1).astype("Int64")
-
-
-def _limit_goals(
-    rows: pd.DataFrame, version: GoVersion, memory_limits: Mapping[str, int | None]
-) -> pd.Series:
-    """What 0.95 × GOMEMLIMIT leaves for the heap: the limit counts all that the runtime maps."""
-    if not version.possibly(Fact.MEMORY_LIMIT):
-        memory_limits = {}
-    limits = pd.Series([memory_limits.get(name) for name in rows.index], rows.index, dtype="Int64")
-    beside = rows["Sys"].astype("Int64") - rows["HeapSys"].astype("Int64")
-    goals = (limits.astype("Float64") * MAPPED_PER_LIMIT).round() - beside
-    return goals.clip(lower=0).astype("Int64")
 
 
 def _of_arenas(mappings: pd.DataFrame | None, field: str, moments: pd.Index) -> pd.Series:
@@ -219,7 +205,7 @@ def scavenger(
     `CPU_CLASSES` by moment, as far as known. `has_no_limit` where it is known that no GOMEMLIMIT is
     set.
     """
-    rows = retention(readings, version, _log_cycles(cycles))
+    rows = retention(readings, version, log_cycles(cycles))
     intervals = verdicts(rows, version)
     known = rows.dropna(subset=["retained_bytes"])
     last = known.iloc[-1] if len(known) else None
@@ -238,17 +224,6 @@ def scavenger(
         int(lazy.iloc[-1]) if len(lazy) else None,
         _cpu(cpu),
     )
-
-
-def _log_cycles(cycles: pd.DataFrame | None) -> dict[int, LogCycle]:
-    """Collections by number; none where a number is of two processes."""
-    if cycles is None or cycles["number"].duplicated().any():
-        return {}
-    columns = cycles[["number", "heap_at_mark_end_bytes", "heap_goal_bytes"]]
-    return {
-        int(number): LogCycle(*(None if pd.isna(size) else int(size) for size in sizes))
-        for number, *sizes in columns.itertuples(index=False)
-    }
 
 
 def _freed(cycles: pd.DataFrame | None, scavenges: pd.DataFrame | None) -> pd.DataFrame:

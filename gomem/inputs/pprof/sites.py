@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gomem.inputs.answer import Answer
-from gomem.inputs.pprof.calls.nodes import top_of
+from gomem.inputs.pprof.calls.nodes import ROW_NAMES, top_of
 from gomem.inputs.pprof.columns import BASE_UNITS
 from gomem.inputs.pprof.sampling import sampling_of
 from gomem.inputs.schema import Column, build
@@ -65,6 +65,7 @@ class AllocationSites(Answer):
         cum: Allocated there or in what it called.
         cum_bounds: The same of cum.
         note: Why there are no intervals; empty where there are.
+        row_name: What a row is, one of `ROW_NAMES`; the frame's first column is called so.
     """
 
     sample_type: str
@@ -76,19 +77,24 @@ class AllocationSites(Answer):
     cum: IntArray
     cum_bounds: Bounds
     note: str = ""
+    row_name: str = "function"
 
     def __repr__(self) -> str:
         return f"<{len(self.function)} sites of {self.sample_type}>"
 
     @cached_property
     def top(self) -> pd.DataFrame:
-        """A row a site; see `SITES`, with the unit of the sample type."""
+        """A row a site; see `SITES`, with the unit of the sample type.
+
+        The first column is named for what a row is: `function`, `file`, `line`, `package`, …
+        """
         values = dict(zip(_NAMES, self._columns(), strict=True))
         for name in _BOUNDS:
             unknown = np.isnan(values[name])
             known = np.where(unknown, 0, values[name]).astype(np.int64)
             values[name] = np.ma.masked_array(known, unknown)
-        return build(values, _sites_in(BASE_UNITS.get(self.unit, "")))
+        values[self.row_name] = values.pop("function")
+        return build(values, _sites_in(BASE_UNITS.get(self.unit, ""), self.row_name))
 
     @property
     def column_names(self) -> tuple[str, ...]:
@@ -113,10 +119,14 @@ class AllocationSites(Answer):
 
 
 @cache
-def _sites_in(unit: str) -> tuple[Column, ...]:
-    """`SITES` with the unit of a sample type's values."""
+def _sites_in(unit: str, row_name: str) -> tuple[Column, ...]:
+    """`SITES` with the unit of a sample type's values, and with the name of what a row is."""
     in_unit = {"int64": unit, "Int64": unit}
-    return tuple(replace(column, unit=in_unit.get(column.dtype, column.unit)) for column in SITES)
+    first, *others = SITES
+    return (
+        replace(first, name=row_name),
+        *(replace(column, unit=in_unit.get(column.dtype, column.unit)) for column in others),
+    )
 
 
 _NAMES = tuple(column.name for column in SITES)
@@ -159,6 +169,7 @@ def top_sites(
         cum=top.cum,
         cum_bounds=_bounds(top.cum, [part[top.node] for part in behind_cum]),
         note="" if isinstance(sampling, Sampling) else sampling,
+        row_name=ROW_NAMES[granularity],
     )
 
 

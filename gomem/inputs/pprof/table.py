@@ -188,6 +188,7 @@ class Profile(WithDamage):
     ) -> pd.DataFrame:
         """Who has the most, as `go tool pprof -top` counts: rows as in `sites.SITES`.
 
+        The first column is named for what a row is: `function`, `file`, `line`, `package`, ….
         They are in pprof's order, without those that are 0 in both. A heap profile is sampled, so
         its numbers have their 95 % intervals beside them; elsewhere, and in a difference, the
         bounds are missing. ValueError where there is no such sample type or granularity, TypeError

@@ -1,28 +1,43 @@
 """RSS by owner over the moments: groups stacked in columns, RSS as the line on their tops.
 
-Hollow above RSS is what Go reserved and has not used. So no column begins below zero.
+Hollow above RSS is what Go reserved and has not used. So no column begins below zero. All columns
+are divided into the same groups: where one snapshot has the Go heap as one, every column does.
+Few columns stand side by side under their names; many stand on a clock, if each has a time.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from gomem.analysis.memory.groups import (
+    GARBAGE,
+    GO_HEAP_GROUPS,
+    HEAP,
+    LIVE,
+    NAMES,
+    OBJECTS,
+)
 from gomem.charts.chart import INK, MUTED, Area, Chart, Line, Look, Panel, Scale
 from gomem.charts.figure import Drawing, beginning, name_bytes
 from gomem.charts.look import EDGE, GREY, GROUP_LOOK, NONE
+from gomem.charts.time_axis import name_times
 from gomem.units import format_bytes
 from gomem.views.words import CLAIMED, GROUPS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from numpy.typing import NDArray
+
     from gomem.analysis.memory.groups import MemoryGroups
 
+    FloatArray = NDArray[np.float64]
+
 WIDTH, HEIGHT = 7.6, 3.5  # inches, as all lengths here
-SCALE, LEGEND = 0.78, 2.35  # beside the columns: the scale to their left, the legend to their right
+SCALE, LEGEND = 0.78, 2.62  # beside the columns: the scale to their left, the legend to their right
 COLUMNS = WIDTH - SCALE - LEGEND
 FOOT, SLANTED_FOOT, TOP = 0.42, 0.85, 0.28
 CHARACTER = 0.085  # about as wide as one is in a name below
@@ -32,24 +47,42 @@ LABEL_CHARACTERS = 16
 COLUMN, CAP = 0.62, 0.37  # width of a column, and half of the stroke on top of it; a moment is 1
 CAP_LINE = 2.0
 SMALL = 0.005  # of the largest column: groups that stay below it are drawn as one
+COARSER = {HEAP: GO_HEAP_GROUPS, OBJECTS: (LIVE, GARBAGE)}  # groups that hold others
 REST = "other groups"
 RSS = "RSS"
 
 Known = tuple["MemoryGroups", int | None]  # the groups, and RSS if known
 
 
-def plot_groups_over_moments(moments: Mapping[str, Known], *, name: str = "timeline") -> Drawing:
-    """Draw several moments side by side, in order, not to scale in time, by groups and RSS.
+def on_a_clock(seconds: Sequence[float] | None) -> bool:
+    """Whether moments of these times are drawn to scale: they are many, and no two are of one."""
+    return seconds is not None and len(seconds) > MAX_LABELS and bool((np.diff(seconds) > 0).all())
+
+
+def plot_groups_over_moments(
+    moments: Mapping[str, Known],
+    seconds: Sequence[float] | None = None,
+    *,
+    name: str = "timeline",
+) -> Drawing:
+    """Draw several moments side by side by groups and RSS, in order, or on a clock if it is given.
 
     Without RSS, the memory that Go reserved is drawn.
     """
-    columns = [_Column.of(*known) for known in moments.values()]
-    foot = SLANTED_FOOT if _slanted(list(moments)) else FOOT
+    columns = _alike([_Column.of(*known) for known in moments.values()])
+    clock = seconds if on_a_clock(seconds) else None
+    edges = _edges(len(columns), clock)
+    foot = SLANTED_FOOT if clock is None and _slanted(list(moments)) else FOOT
     chart = Chart(WIDTH, HEIGHT)
     panel = chart.panel(left=SCALE, right=LEGEND, top=TOP, bottom=foot)
-    _draw_columns(panel, columns)
-    _draw_rss(panel, columns)
-    _frame(panel, list(moments), columns)
+    _draw_columns(panel, columns, edges)
+    _draw_rss(panel, columns, edges)
+    _frame(panel, columns)
+    if clock is None:
+        panel.x.scale = Scale(-0.6, len(columns) - 0.4)
+        panel.x.name(*_names(list(moments)), muted=False, slanted=_slanted(list(moments)))
+    else:
+        name_times(panel.x, float(edges[0, 0]), float(edges[-1, 1]))
     # In the columns' own order: the top of the stack first.
     lines = [mark for mark in panel.labelled() if isinstance(mark, Line)]
     layers = [mark for mark in panel.labelled() if isinstance(mark, Area)]
@@ -110,47 +143,72 @@ def _layers(columns: Sequence[_Column]) -> list[_Layer]:
     return layers
 
 
-def _draw_columns(panel: Panel, columns: Sequence[_Column]) -> None:
+def _alike(columns: Sequence[_Column]) -> list[_Column]:
+    """The same columns, all divided as the coarsest of them is."""
+    there = {group for column in columns for group, size in column.sizes.items() if size}
+    for whole, parts in COARSER.items():
+        if whole in there:
+            columns = [_together(column, whole, parts) for column in columns]
+    return list(columns)
+
+
+def _together(column: _Column, whole: str, parts: Sequence[str]) -> _Column:
+    inside = {group for group in (whole, *parts) if group in column.sizes}
+    sizes = {group: size for group, size in column.sizes.items() if group not in inside}
+    sizes[whole] = sum(column.sizes[group] for group in inside)
+    return replace(column, names=column.names | {whole: NAMES[whole]}, sizes=sizes)
+
+
+def _edges(count: int, clock: Sequence[float] | None) -> FloatArray:
+    """Left and right edge of each column: of its place, or halfway to its neighbours in time."""
+    if clock is None:
+        half = COLUMN / 2 if count <= MAX_LABELS else 0.5
+        places = np.arange(count)
+        return np.stack([places - half, places + half], axis=1)
+    times = np.asarray(clock, np.float64)
+    halves = np.diff(times) / 2
+    return np.stack(
+        [times - np.append(halves[:1], halves), times + np.append(halves, halves[-1:])], axis=1
+    )
+
+
+def _draw_columns(panel: Panel, columns: Sequence[_Column], edges: FloatArray) -> None:
     """Stack the layers; one layer's piece of each column is drawn as one shape."""
-    wide = COLUMN if len(columns) <= MAX_LABELS else 1.0
-    places = np.arange(len(columns))
     apart = np.full(len(columns), np.nan)  # between two columns
-    x = np.stack([places - wide / 2, places + wide / 2, apart], axis=1).ravel()
+    x = np.column_stack([edges, apart]).ravel()
     low = np.zeros(len(columns))
     for layer in _layers(columns):
         top = low + layer.sizes
-        edge, opacity = (INK, MUTED) if layer.colour == NONE else (EDGE, 1.0)
-        width = 0.6 if wide < 1 else 0
+        is_hollow = layer.colour == NONE
+        edge, opacity = (INK, MUTED) if is_hollow else (EDGE, 1.0)
+        width = 0.6 if is_hollow or len(columns) <= MAX_LABELS else 0  # or nothing shows it
         look = Look(layer.colour, layer.hatch, edge, width=width, opacity=opacity)
         foot, head = (np.stack([end, end, apart], axis=1).ravel() for end in (low, top))
         panel.area(x, foot, head, look, layer.label)
         low = top
 
 
-def _draw_rss(panel: Panel, columns: Sequence[_Column]) -> None:
+def _draw_rss(panel: Panel, columns: Sequence[_Column], edges: FloatArray) -> None:
     known = [
-        (place, column.rss_bytes)
-        for place, column in enumerate(columns)
+        (edge, column.rss_bytes)
+        for edge, column in zip(edges.tolist(), columns, strict=True)
         if column.rss_bytes is not None
     ]
     if not known:
         return
-    half = CAP if len(columns) <= MAX_LABELS else 0.5
-    apart = float("nan") if len(columns) <= MAX_LABELS else None  # a stroke a column, or one line
-    x = [end for place, _ in known for end in (place - half, place + half, apart)]
-    y = [end for _, size in known for end in (size, size, apart)]
-    known_x, known_y = ([at for at in ends if at is not None] for ends in (x, y))
-    panel.line(known_x, known_y, Look(edge=INK, width=CAP_LINE), RSS)
+    is_apart = len(columns) <= MAX_LABELS  # a stroke a column, or one line
+    beyond, gap = (CAP - COLUMN / 2, [float("nan")]) if is_apart else (0.0, [])
+    x = [end for (left, right), _ in known for end in (left - beyond, right + beyond, *gap)]
+    y = [end for _, size in known for end in (size, size, *([size] if gap else []))]
+    panel.line(x, y, Look(edge=INK, width=CAP_LINE), RSS)
     above: dict[str, Any] = {"up": 4, "anchor": "middle", "upright": "bottom", "bold": True}
-    for place, size in known if len(columns) <= MAX_VALUES else ():
-        panel.words(format_bytes(size), place, size, **above)
+    for (left, right), size in known if len(columns) <= MAX_VALUES else ():
+        panel.words(format_bytes(size), (left + right) / 2, size, **above)
 
 
-def _frame(panel: Panel, names: list[str], columns: Sequence[_Column]) -> None:
+def _frame(panel: Panel, columns: Sequence[_Column]) -> None:
     high = max([1, *(column.top for column in columns)])
-    panel.x.scale = Scale(-0.6, len(names) - 0.4)
     panel.y.scale = Scale(0, high * 1.02)
-    panel.x.name(*_names(names), muted=False, slanted=_slanted(names))
     name_bytes(panel.y, 0, high)
     panel.has_foot = False
     panel.rule(Look(edge=INK, width=0.8), y=0)

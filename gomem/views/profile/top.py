@@ -49,7 +49,7 @@ def render_top_text(sites: AllocationSites | TopDifference) -> str:
     lines = [f"{printable(sites.sample_type)}: {shown(sites.total)} total"]
     if sites.note:
         lines.append(f"no intervals: {sites.note}")
-    return "\n".join([*lines, "", *aligned([(*headings, "function"), *rows])]) + "\n"
+    return "\n".join([*lines, "", *aligned([(*headings, sites.row_name), *rows])]) + "\n"
 
 
 def render_top_json(sites: AllocationSites | TopDifference) -> str:
@@ -62,7 +62,7 @@ def render_top_json(sites: AllocationSites | TopDifference) -> str:
 
 
 def render_top_csv(sites: AllocationSites | TopDifference) -> str:
-    """A line a site, with the columns that its frame has; what is unknown is empty."""
+    """A line a site, with the columns of `SITES`; what is unknown is empty."""
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(sites.column_names)

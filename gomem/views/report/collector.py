@@ -41,6 +41,17 @@ ACTIVITY = (
 SCAVENGES = "Memory returned to the OS. A line's time is that of the GC before it."
 
 
+def opens_with_log(diagnosis: Diagnosis) -> bool:
+    """Whether the page opens with the log's heap over time: nothing else says where memory is."""
+    is_alone = diagnosis.owners is None and diagnosis.sites_first is None
+    return is_alone and diagnosis.collector is not None and not diagnosis.collector.cycles.empty
+
+
+def over_time_caption(facts: CollectorFacts) -> str:
+    """What the heap over time shows."""
+    return OVER_TIME + SHARED * (len(facts.cycles) > len(facts.timeline))
+
+
 def collector_section(diagnosis: Diagnosis) -> Section | None:
     """Everything that a log tells; None without one."""
     facts = diagnosis.collector
@@ -51,7 +62,8 @@ def collector_section(diagnosis: Diagnosis) -> Section | None:
     if facts.cycles.empty:
         blocks = (Paragraph("The log has no GC."), *notes)
         return Section("collector", "GC", blocks, gist="the log has no GC")
-    blocks = (*notes, *_over_time(facts), *_figures(facts))
+    is_opened = opens_with_log(diagnosis)
+    blocks = (*notes, *_over_time(facts, is_opened=is_opened), *_figures(facts))
     return Section("collector", "GC", blocks, gist=_gist(facts))
 
 
@@ -70,14 +82,18 @@ def _notes(lines: tuple[str, ...]) -> tuple[Block, ...]:
     return (Notes(lines),) if lines else ()
 
 
-def _over_time(facts: CollectorFacts) -> tuple[Block, ...]:
-    """The heap, what collecting cost, and why collections ran."""
-    caption = OVER_TIME + SHARED * (len(facts.cycles) > len(facts.timeline))
+def _over_time(facts: CollectorFacts, *, is_opened: bool) -> tuple[Block, ...]:
+    """The heap, if the page does not open with it, what collecting cost, and why GCs ran."""
     below = tables.timeline_table(facts.timeline_table)
+    drawn: tuple[Block, ...] = with_numbers(
+        over_time_caption(facts), plot_gc_timeline, lambda: {"timeline": facts.timeline}, below
+    )
+    if is_opened:
+        drawn = (Folded("Heap over time, in numbers", (below,)),)
     growth = tables.growth_words(facts.longest_run)
     pacing = table("GC pacing", tables.PACED, facts.pacing.summary)
     return (
-        *with_numbers(caption, plot_gc_timeline, lambda: {"timeline": facts.timeline}, below),
+        *drawn,
         tables.times_table(facts.pauses),
         tables.costs_table(facts.cost),
         table("Why GCs ran", tables.WHY, facts.triggers.counts),

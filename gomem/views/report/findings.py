@@ -9,7 +9,7 @@ from gomem.causes import CAUSES
 from gomem.causes.finding import Severity
 from gomem.text import MomentName, text
 from gomem.units import format_value, minus
-from gomem.views.document import Block, Card, Cell, Codes, Folded, Paragraph, Section, Table
+from gomem.views.document import Block, Card, Cell, Codes, Folded, Paragraph, Section, Step, Table
 from gomem.views.names import typed, typed_paths, typed_value
 from gomem.views.report.verdict import TONES, label_of, steps_of, together
 from gomem.views.tables import Column, code, table
@@ -47,14 +47,17 @@ def _card(finding: Finding, diagnosis: Diagnosis) -> Card:
     is_headline = finding.code == diagnosis.verdict.code
     title = text("Main finding: {}", finding.code) if is_headline else finding.title
     tone = TONES[finding.severity]
-    steps = steps_of(together(typed(finding.next_step, diagnosis)))
+    explained: tuple[tuple[str, tuple[Step, ...]], ...] = (("Why", steps_of(finding.mechanism)),)
+    if finding.next_step != diagnosis.verdict.next_step:  # which stands at the head of the page
+        steps = steps_of(together(typed(finding.next_step, diagnosis)))
+        explained += (("What to do", steps),)
     return Card(
         title=together(typed(title, diagnosis)),
         tone=tone,
         label=label_of(tone, finding.confidence),
         code=finding.code,
         about=_when(finding),
-        explained=(("Why", steps_of(finding.mechanism)), ("What to do", steps)),
+        explained=explained,
         proof=_evidence_table(finding, diagnosis),
         references=tuple(finding.references),
     )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
+from gomem.text import Seconds
 from gomem.units import format_bytes, format_seconds, is_unknown, minus
 from gomem.views.document import Cell, Figure, Paragraph, Section
 from gomem.views.figures.flame_graph import known_name
@@ -33,7 +34,9 @@ def growth_section(diagnosis: Diagnosis) -> Section | None:
     figure = Figure(caption, plot_growth, lambda: {"series": series, "growth": growth})
     shown = moving[moving["leak"].isna() | moving["representative"].fillna(value=False)]
     more = f", {SHOWN} of {len(shown)}" if len(shown) > SHOWN else ""
-    columns = (Column("stack", partial(_row, moving), "<"), *SLOPES)
+    horizon = Seconds(diagnosis.facts.profiles.growth_horizon_seconds)
+    projected = Column(f"projected, in {horizon}", _projected)
+    columns = (Column("stack", partial(_row, moving), "<"), *SLOPES, projected)
     slopes = table(f"Stacks by slope of inuse_space{more}", columns, shown.head(SHOWN))
     shapes = moving["shape"].value_counts()
     gist = ", ".join(f"{how_many(count, 'stack')}: {shape}" for shape, count in shapes.items())
@@ -53,8 +56,8 @@ def _words(series: Series, growth: pd.DataFrame) -> str:
         text += f". {how_many(flat, 'stack')} {'is' if flat == 1 else 'are'} flat"
     return (
         f"{text}. The slope is the median of all pairwise slopes; its interval includes sampling "
-        "error. The last column extrapolates ramps only: a saw-tooth is projected at its peak, any "
-        "other shape at its last value."
+        "error. The last column extrapolates ramps only, over three times the time watched and at "
+        "most an hour: a saw-tooth is projected at its peak, any other shape at its last value."
     )
 
 
@@ -89,5 +92,4 @@ SLOPES = (
         "95 % interval",
         lambda row: f"{_per_second(row['slope_low'])} to {_per_second(row['slope_high'])}",
     ),
-    Column("projected, in 1 h", _projected),
 )

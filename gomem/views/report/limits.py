@@ -56,7 +56,10 @@ def limits_section(diagnosis: Diagnosis) -> Section | None:
     if limits.worst:
         largest = sorted(limits.worst, key=lambda name: -limits.worst[name].worst_bytes)[:MOMENTS]
         rows = [pair for pair in limits.worst.items() if pair[0] in largest]
-        blocks.append(table(WORST_CASES, WORST, rows))
+        caption = WORST_CASES
+        if len(rows) < len(limits.worst):
+            caption += f": the {len(rows)} highest of {len(limits.worst)} snapshots"
+        blocks.append(table(caption, WORST, rows))
     if limits.cgroup is None:
         known = limits.gomemlimit_bytes
         set_by = "" if known is None else f"GOMEMLIMIT is {format_bytes(known)}; "

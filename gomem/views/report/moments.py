@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from gomem.facts.moment import seconds_of
 from gomem.inputs.schema import rows_of
 from gomem.text import Bytes, MomentName, text
 from gomem.units import is_unknown
 from gomem.views.document import Block, Cell, Figure, Folded, Notes, Section, Table
-from gomem.views.figures.groups_over_moments import plot_groups_over_moments
+from gomem.views.figures.groups_over_moments import on_a_clock, plot_groups_over_moments
 from gomem.views.values import NOTHING, bytes_cell, narrow_time_cell, seconds_cell
 from gomem.views.words import PARTS, first_few, how_many, part_name
 
@@ -24,10 +25,8 @@ if TYPE_CHECKING:
 SIDE_BY_SIDE = 6  # moments, on a page or in a terminal
 MAX_NAMED = 6  # moments in a sentence
 CAPTION = "RSS by owner over time"
-COLUMNS = (
-    "Snapshots in order, not to scale in time. The line on each column is RSS; hollow above it is "
-    "reserved by Go, not in RSS."
-)
+IN_ORDER = "Snapshots in order, not to scale in time. "
+COLUMNS = "The line on each column is RSS; hollow above it is reserved by Go, not in RSS."
 PARTS_CAPTION = "RSS by part over time"
 NO_RSS = "RSS over time is unknown: no snapshot has smaps"
 
@@ -44,7 +43,11 @@ def moments_section(diagnosis: Diagnosis) -> Section | None:
         for facts in known
         if facts.groups is not None
     }
-    figure = Figure(COLUMNS, plot_groups_over_moments, lambda: {"moments": moments})
+    seconds = seconds_of([facts for facts in known if facts.groups is not None])
+    clock = None if seconds is None else seconds.tolist()
+    caption = COLUMNS if on_a_clock(clock) else f"{IN_ORDER}{COLUMNS}"
+    drawn = {"moments": moments, "seconds": clock}
+    figure = Figure(caption, plot_groups_over_moments, lambda: drawn)
     groups = diagnosis.facts.groups_side_by_side
     blocks = (figure, *_tables(known, groups))
     return Section("moments", "Over time", blocks, gist=_gist(known))
@@ -69,18 +72,24 @@ def _gist(known: Sequence[MomentFacts]) -> str:
 def _tables(known: Sequence[MomentFacts], groups: pd.DataFrame) -> list[Block]:
     """As many moments as fit beside one another, and the way to the others."""
     few = few_moments([facts.rss_bytes for facts in known])
-    lines = [(label, [cells[place] for place in few]) for label, cells in _lines(known, groups)]
+    every = _lines(known, groups)
+    lines = _saying([(label, [cells[place] for place in few]) for label, cells in every])
     columns = ("", *(MomentName(known[place].name) for place in few))
     rows = tuple((Cell(label), *cells) for label, cells in lines)
     blocks: list[Block] = [Table(CAPTION, columns, "<" + ">" * len(few), rows)]
-    if all(cell == NOTHING for _, cells in lines for cell in cells):
+    if not lines:
         blocks = [Notes((NO_RSS,))]
     others = [MomentName(facts.name) for place, facts in enumerate(known) if place not in few]
     if others:
         blocks.append(Notes(("left out for width: " + first_few(others, MAX_NAMED),)))
-        blocks.append(Folded(f"all {len(known)} snapshots", (_down(known, _lines(known, groups)),)))
+        blocks.append(Folded(f"all {len(known)} snapshots", (_down(known, every),)))
     parts = parts_lines([facts.ledger for facts in known if facts.ledger is not None])
     return [*blocks, Folded("Part by part, to the byte", (_down(known, parts, PARTS_CAPTION),))]
+
+
+def _saying(lines: _Lines) -> _Lines:
+    """Those that say something of some moment."""
+    return [(label, cells) for label, cells in lines if any(cell != NOTHING for cell in cells)]
 
 
 def few_moments(rss_bytes: Sequence[int | None]) -> list[int]:
@@ -97,7 +106,7 @@ def few_moments(rss_bytes: Sequence[int | None]) -> list[int]:
 
 def _down(known: Sequence[MomentFacts], lines: _Lines, caption: str = CAPTION) -> Table:
     """The same of any number of moments: a row each."""
-    labels, cells = zip(*lines, strict=True)
+    labels, cells = zip(*_saying(lines), strict=True)
     rows = zip(known, *cells, strict=True)
     down = tuple((Cell(MomentName(facts.name)), *row) for facts, *row in rows)
     return Table(caption, ("snapshot", *labels), "<" + ">" * len(labels), down)

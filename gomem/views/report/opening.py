@@ -30,6 +30,7 @@ from gomem.views.figures.flame_graph import known_name
 from gomem.views.figures.gc_timeline import plot_gc_timeline
 from gomem.views.names import typed
 from gomem.views.report.allocations import SAMPLE_TYPES
+from gomem.views.report.collector import opens_with_log, over_time_caption
 from gomem.views.report.goroutines import goroutine_bars
 from gomem.views.report.ledger import OTHERS, SMALL
 from gomem.views.report.verdict import TONES, label_of, proof_of, steps_of, together
@@ -59,7 +60,7 @@ def opening(diagnosis: Diagnosis) -> tuple[Block, ...]:
         shown = (bars_of(diagnosis.owners),)
     elif diagnosis.sites_first is not None:
         shown = _sites(diagnosis, diagnosis.sites_first)
-    elif diagnosis.collector is not None and not diagnosis.collector.cycles.empty:
+    elif diagnosis.collector is not None and opens_with_log(diagnosis):
         shown = _log(diagnosis.collector)
     elif (bars := goroutine_bars(diagnosis, BLUE)) is not None:
         shown = (bars,)
@@ -202,9 +203,8 @@ def _log(facts: CollectorFacts) -> tuple[Block, ...]:
         for name, (words, key) in shown.items()
         if not is_unknown(cost[key])
     )
-    caption = "Lower band: live heap. Upper band: allocated since. Dashed: the heap goal."
     drawn = {"timeline": facts.timeline, "name": "opening"}
-    return (Tiles(tiles), Figure(caption, plot_gc_timeline, lambda: drawn))
+    return (Tiles(tiles), Figure(over_time_caption(facts), plot_gc_timeline, lambda: drawn))
 
 
 # What was found besides
@@ -222,7 +222,10 @@ def _leads(diagnosis: Diagnosis) -> tuple[Lead, ...]:
 
 def _lead(finding: Finding, diagnosis: Diagnosis) -> Lead:
     tone = TONES[finding.severity]
-    steps = steps_of(together(typed(finding.next_step, diagnosis)))
+    said = steps_of(together(typed(diagnosis.verdict.next_step, diagnosis)))
+    steps = [
+        step for step in steps_of(together(typed(finding.next_step, diagnosis))) if step not in said
+    ]
     first = next((step for step in steps if step.is_command), None)
     if first is None and steps:
         first = Step(first_and_rest(steps[0].text)[0])

@@ -6,6 +6,7 @@ from dataclasses import replace
 from importlib.metadata import version
 from typing import TYPE_CHECKING
 
+from gomem.capture.manifest import ONLY_MOMENT
 from gomem.capture.wanted import GC_LOG, GOROUTINES, HEAP_PROFILE, SMAPS, missing_from
 from gomem.causes import CAUSES
 from gomem.causes.finding import Severity
@@ -33,7 +34,7 @@ from gomem.views.report.opening import opening
 from gomem.views.report.scavenger import scavenger_section
 from gomem.views.report.verdict import verdict
 from gomem.views.settings import settings_words
-from gomem.views.share import share
+from gomem.views.share import UNNAMED, share
 from gomem.views.tables import code, table
 from gomem.views.values import time_cell
 from gomem.views.what_if.blocks import what_if_blocks
@@ -42,6 +43,7 @@ from gomem.views.words import first_few, how_many
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from gomem.capture.capture import Capture
     from gomem.diagnosis.diagnosis import Diagnosis
 
 _NO_LOG = f"No gctrace log here; run {GC_LOG.command()}"
@@ -103,7 +105,8 @@ SECTIONS: tuple[Part[Diagnosis], ...] = (
     Part("inputs", _inputs_section, "There is no file"),
 )  # fmt: skip
 NAMED = 6  # moments above the report
-MAY_LACK = ("Settings", "Taken")  # which the report says nothing of where no file does
+ANY_PROGRAM = "Go program"  # of a page that may not name it, or cannot
+MAY_LACK = ("Capture", "Settings", "Taken")  # which the report says nothing of where no file does
 # Shown unfolded where nothing was found, the first of these that there is.
 GROUND = ("ledger", "allocations", "collector", "goroutines", "benchmarks")
 
@@ -112,8 +115,8 @@ def report_document(diagnosis: Diagnosis, *, redact: bool = False) -> Document:
     """Say everything once; redacted, without folder and moment names: see `share`."""
     document = Document(
         kind="Go memory report",
-        title=_title(diagnosis),
-        facts=_facts(diagnosis),
+        title=_title(diagnosis, redact=redact),
+        facts=_facts(diagnosis, redact=redact),
         verdict=verdict(diagnosis),
         sections=_unfolded(sections_of(SECTIONS, diagnosis), diagnosis),
         made_by=f"gomem {version('gomem')}",
@@ -136,23 +139,31 @@ def _unfolded(sections: Sequence[Section], diagnosis: Diagnosis) -> tuple[Sectio
     )
 
 
-def _title(diagnosis: Diagnosis) -> Text:
+def _title(diagnosis: Diagnosis, *, redact: bool) -> Text:
     """The program and its release; the capture's name where nothing says the program's."""
     capture = diagnosis.capture
     release = f", {capture.go_version}" if capture.go_version.exact is not None else ""
     program = Program(known_name(program_of(diagnosis)))
-    return text("{}{}", program or CaptureName(capture.name), release)
+    return text("{}{}", program or _name(capture, redact=redact) or ANY_PROGRAM, release)
 
 
-def _facts(diagnosis: Diagnosis) -> tuple[tuple[str, str], ...]:
+def _name(capture: Capture, *, redact: bool) -> str:
+    """A capture's name; empty where it is hidden, or says only that it is a capture."""
+    is_named = not redact and capture.file_name not in {"", "..", UNNAMED}
+    return CaptureName(capture.name) if is_named else ""
+
+
+def _facts(diagnosis: Diagnosis, *, redact: bool) -> tuple[tuple[str, str], ...]:
     capture, release = diagnosis.capture, diagnosis.capture.go_version
     names = [MomentName(name) for name in capture.moments["moment"]]
+    named = "" if names == [ONLY_MOMENT] else first_few(names, NAMED)
+    snapshots = text("{}{}", str(len(names)), text(" ({})", named) if named else "")
     times = capture.moments["time"].dropna()
     facts = {
-        "Capture": CaptureName(capture.name),
+        "Capture": _name(capture, redact=redact),
         "Go release": text("{} ({})", str(release), release.evidence),
         "Settings": settings_words(diagnosis.facts.settings),
-        "Snapshots": text("{} ({})", str(len(names)), first_few(names, NAMED)) if names else "none",
+        "Snapshots": snapshots if names else "none",
         # When the first moment was, as far as a clock says it.
         "Taken": "" if times.empty else time_cell(times.min()).text,
         "Files": format_count(len(capture.artefacts)),

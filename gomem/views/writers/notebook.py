@@ -22,6 +22,7 @@ from importlib import import_module
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
+from gomem.capture.watched import UNWATCHED
 from gomem.errors import CaptureError, printable
 from gomem.views.writers.html import environment
 from gomem.views.writers.scripts import flame_script, source_of
@@ -215,7 +216,8 @@ def _environment(sockets: Path) -> dict[str, str]:
     Nor does the notebook's folder belong on the path of imports: what a capture is called, or
     holds, must not become a module.
     """
-    return {**os.environ, "IPYTHONDIR": str(sockets / "ipython"), "PYTHONSAFEPATH": "1"}
+    own = {"IPYTHONDIR": str(sockets / "ipython"), "PYTHONSAFEPATH": "1", UNWATCHED: "1"}
+    return {**os.environ, **own}
 
 
 def _tags(cell: dict[str, Any]) -> set[str]:

@@ -51,7 +51,7 @@ def test_the_numbers_are_those_of_the_lines(profile, told):
     """
     reasons = site_reasons(profile, told, "alloc_space")
 
-    top = profile.top("alloc_space", granularity="lines").set_index("function")["flat"]
+    top = profile.top("alloc_space", granularity="lines").set_index("line")["flat"]
     names = reasons["function"] + " " + reasons["file"] + ":" + reasons["line"].astype(str)
     assert top[top != 0].to_dict() == dict(zip(names, reasons["flat"], strict=True))
 

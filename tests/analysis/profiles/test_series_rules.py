@@ -9,7 +9,6 @@ import pytest
 from gomem.analysis.profiles import growth as growth_module
 from gomem.analysis.profiles.allocation_spikes import find_spike, intervals_of
 from gomem.analysis.profiles.growth import (
-    HORIZON_SECONDS,
     Series,
     _shared_callers,
     growth,
@@ -257,17 +256,30 @@ def test_of_many_moments_some_are_taken_evenly_the_first_and_the_last_among_them
     assert (0.0, 1000.0, 10.0) == (row["first"], row["last"], row["slope"])
 
 
-def test_a_ramp_is_projected_from_its_line_and_an_hour_ahead():
+def test_a_ramp_is_projected_from_its_line():
     """
     10 a second from 5 on; the last reading is 30 below the line.
     """
     levels = 5 + np.arange(24) * 10.0
     levels[-1] -= 30
-    row = growth(series({"a": levels})).iloc[0]
+    row = growth(series({"a": levels}), horizon_seconds=3600).iloc[0]
 
-    assert 3600.0 == HORIZON_SECONDS
     assert 235.0 + 36_000 == pytest.approx(row["projected"])
     assert row["projected_low"] <= row["projected"] <= row["projected_high"]
+
+
+@pytest.mark.parametrize(
+    ("step", "projected"),
+    [
+        pytest.param(1, 230 + 10 * 3 * 23, id="three times the 23 s that were watched"),
+        pytest.param(60, 230 * 60 + 10 * 3600, id="an hour of three times 23 min"),
+    ],
+)
+def test_a_ramp_is_projected_a_few_times_as_far_as_it_was_watched(step, projected):
+    seconds = np.arange(24) * step
+    row = growth(series({"a": 10.0 * seconds}, seconds=seconds)).iloc[0]
+
+    assert projected == pytest.approx(row["projected"])
 
 
 def test_what_goes_up_and_down_is_projected_at_its_height():
@@ -286,7 +298,7 @@ def test_the_lower_end_of_a_projection_is_not_below_nothing():
     """
     The lower end of the slope is 5 a second down.
     """
-    row = growth(series({"a": [40, 10, 30, 50, 70, 90]})).iloc[0]
+    row = growth(series({"a": [40, 10, 30, 50, 70, 90]}), horizon_seconds=3600).iloc[0]
 
     assert ("ramp", -5.0, 0.0) == (row["shape"], row["slope_low"], row["projected_low"])
 

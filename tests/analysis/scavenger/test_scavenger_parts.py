@@ -4,14 +4,13 @@ import pandas as pd
 import pytest
 
 from gomem.analysis.memory.ledger_change import change_ledger
-from gomem.analysis.scavenger.retention import LogCycle
+from gomem.analysis.scavenger.retention import LogCycle, log_cycles
 from gomem.analysis.scavenger.scavenger import (
     CPU_CLASSES,
     ScavengerCpu,
     _cpu,
     _forced_by,
     _freed,
-    _log_cycles,
     heap_return,
     scavenger,
 )
@@ -134,8 +133,8 @@ def test_what_a_log_says_of_each_collection():
     cycles["heap_goal_bytes"] = cycles["heap_goal_bytes"].astype("Int64")
     cycles.loc[0, "heap_goal_bytes"] = pd.NA
 
-    assert {1: LogCycle(19 * MIB, None), 2: LogCycle(19 * MIB, 30 * MIB)} == _log_cycles(cycles)
-    assert {} == _log_cycles(None) == _log_cycles(cycles.assign(number=1))
+    assert {1: LogCycle(19 * MIB, None), 2: LogCycle(19 * MIB, 30 * MIB)} == log_cycles(cycles)
+    assert {} == log_cycles(None) == log_cycles(cycles.assign(number=1))
 
 
 def test_what_a_call_would_free_is_what_is_idle_at_the_last_moment():
@@ -189,7 +188,9 @@ def test_the_last_row_of_a_moment_counts_and_nothing_is_in_excess_below_nothing(
 
 
 def test_what_is_in_use_beyond_the_goal_is_not_in_excess():
-    rows = memstats_row(HeapInuse=300, HeapIdle=40, HeapReleased=10, NextGC=100)
+    rows = memstats_row(
+        HeapAlloc=300, HeapInuse=300, HeapIdle=40, HeapReleased=10, NextGC=100, NumGC=2
+    )
     mappings = pd.DataFrame({
         "kind": ["go-heap", "go-heap", "binary"], "moment": ["1", "1", "1"],
         "LazyFree": pd.array([3, 4, 9], "Int64"), "Rss": pd.array([30, 40, 90], "Int64"),

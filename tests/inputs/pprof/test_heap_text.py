@@ -52,6 +52,7 @@ def names(path):
 def own_sites(profile, sample_type, granularity):
     """The sites of the program's own, type arguments as text has them: `[...]`."""
     top = profile.top(sample_type, granularity=granularity)
+    top = top.set_axis(["function", *top.columns[1:]], axis="columns")
     top["function"] = [re.sub(r"\[go\..*\]", "[...]", name) for name in top["function"]]
     own = top[top["function"].str.startswith("main.")]
     return sorted(own[["function", "flat", "cum"]].itertuples(index=False, name=None))

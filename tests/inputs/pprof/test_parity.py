@@ -55,7 +55,8 @@ def answer(path, case):
     """Our total and rows for one question."""
     profile = part(path, *case["options"].items())
     top = profile.top(case["sample_type"], granularity=case["granularity"])
-    rows = sorted(zip(*(top[name].tolist() for name in ("function", "flat", "cum")), strict=True))
+    columns = (top[name].tolist() for name in (top.columns[0], "flat", "cum"))
+    rows = sorted(zip(*columns, strict=True))
     return profile.total(case["sample_type"]), rows
 
 

@@ -12,6 +12,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+import gomem
 from gomem.capture.capture import Capture
 from gomem.errors import FormatError
 from gomem.inputs.pprof.calls.names import NO_PACKAGE, clean_path, module_of, package_of, shown_name
@@ -53,7 +54,7 @@ def made(*samples, **parts):
 
 def top(read, **options):
     frame = read.top(**options)
-    return list(frame[["function", "flat", "cum"]].itertuples(index=False, name=None))
+    return list(frame[[frame.columns[0], "flat", "cum"]].itertuples(index=False, name=None))
 
 
 def printed(text):
@@ -445,6 +446,21 @@ def test_top_of_a_profile_and_of_a_capture_take_the_same_arguments():
 
     assert [one.name for one in of_profile] == [one.name for one in of_capture]
     assert [one.kind for one in of_profile] == [one.kind for one in of_capture]
+
+
+@pytest.mark.parametrize(
+    ("granularity", "name"),
+    [
+        ("functions", "function"), ("filefunctions", "function"), ("files", "file"),
+        ("lines", "line"), ("addresses", "address"), ("packages", "package"),
+        ("modules", "module"),
+    ],
+)  # fmt: skip
+def test_the_first_column_is_named_for_what_a_row_is(granularity, name):
+    top = made(sample(1, value=1)).top(granularity=granularity)
+
+    assert [name, "flat"] == list(top.columns[:2])
+    assert gomem.columns(top)["means"].iloc[0]
 
 
 @pytest.mark.parametrize("n", ["packages", 1.5, True])

@@ -43,5 +43,5 @@ def test_every_row_of_a_table_has_as_many_cells_as_its_head():
 
     tables = re.findall(r"(?:^\|.*\n?)+", text, flags=re.MULTILINE)
     cells = [{len(re.findall(r"(?<!\\)\|", row)) for row in table.splitlines()} for table in tables]
-    assert [{8}, {8}] == cells
+    assert [{7}, {7}] == cells  # of one run a side there is no p
     assert text.startswith("# a\\|b → c: Go memory comparison\n")

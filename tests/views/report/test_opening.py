@@ -10,8 +10,10 @@ from gomem.diagnosis.diagnosis import diagnose
 from gomem.diagnosis.owners import Owner, Owners
 from gomem.text import Bytes, Text, first_and_rest
 from gomem.units import MIB
-from gomem.views.document import Bars, Card, Figure, Lead, Tiles
+from gomem.views.document import Bars, Card, Figure, Folded, Lead, Tiles
+from gomem.views.report.collector import collector_section
 from gomem.views.report.ledger import SMALL
+from gomem.views.report.limits import limits_section
 from gomem.views.report.opening import LEADS, OTHERS, opening
 from gomem.views.report.opening import bars_of as shown_bars
 from gomem.views.report.report import SECTIONS, report_document
@@ -183,6 +185,74 @@ def test_a_log_alone_has_tiles_and_its_saw_tooth(tmp_path):
     assert {"GCs": "491", "longest pause": "3.3 ms"}.items() <= {
         tile.name: tile.value for tile in tiles.tiles
     }.items()
+
+
+def figures(blocks):
+    return [block.plot.__name__ for block in blocks if isinstance(block, Figure)]
+
+
+def test_the_heap_of_a_log_alone_is_drawn_once():
+    """
+    At the head of the page; with a profile beside it, in the log's own section.
+    """
+    alone, beside = diagnosed(LOG), diagnosed(LOG.parent)
+
+    assert ["plot_gc_timeline"] == figures(opened(alone))
+    assert "plot_gc_timeline" not in figures(collector_section(alone).blocks)
+    assert "plot_gc_timeline" not in figures(opened(beside))
+    assert "plot_gc_timeline" in figures(collector_section(beside).blocks)
+    tables = [b.blocks[0] for b in collector_section(alone).blocks if isinstance(b, Folded)]
+    assert any(table.columns[:3] == ("from", "GCs", "live") for table in tables)
+
+
+@pytest.mark.parametrize("path", CAPTURES, ids=lambda path: path.name)
+def test_what_to_do_next_stands_once(path):
+    """
+    The finding that the verdict names does not say it again, nor does another's lead.
+    """
+    document = report_document(diagnosed(path))
+    cards = [
+        block
+        for section in document.sections
+        for block in section.blocks
+        if isinstance(block, Card)
+    ]
+    leads = [block.step for block in document.opening if isinstance(block, Lead)]
+
+    assert document.verdict.steps
+    said = [steps for card in cards for _, steps in card.explained]
+    assert document.verdict.steps not in said
+    assert not set(leads) & set(document.verdict.steps)
+
+
+def test_a_name_that_says_nothing_is_left_out(tmp_path):
+    """
+    What is hidden, and a folder that is called `capture`, as the collector's own is.
+    """
+    folder = tmp_path / "capture"
+    folder.mkdir()
+    for name in ("memstats.json", "smaps"):
+        folder.joinpath(name).write_bytes((ZEROING / "1-start" / name).read_bytes())
+    named = {
+        case: (document.title, dict(document.facts))
+        for case, document in {
+            "unnamed": report_document(diagnose(folder)),
+            "hidden": report_document(diagnose(folder / "memstats.json"), redact=True),
+            "named": report_document(diagnose(folder / "memstats.json")),
+        }.items()
+    }
+
+    assert "Go program" == named["hidden"][0]
+    assert "memstats.json" == named["named"][0] == named["named"][1]["Capture"]
+    for case in ("unnamed", "hidden"):
+        assert "Capture" not in named[case][1]
+        assert "1" == named[case][1]["Snapshots"]
+
+
+def test_of_many_moments_the_worst_are_said_to_be_some():
+    (table, *_) = limits_section(diagnosed(SPIKY)).blocks
+
+    assert table.caption.endswith(f": the {len(table.rows)} highest of 25 snapshots")
 
 
 def test_the_findings_that_the_verdict_does_not_name_follow_it():

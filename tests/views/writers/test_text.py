@@ -21,7 +21,7 @@ Next: See how much of this is in RSS:
 
 Capture: api
 Go release: unknown (nothing in the capture names it)
-Snapshots: 1 (capture)
+Snapshots: 1
 Files: 1
 """
 

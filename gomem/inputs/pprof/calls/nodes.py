@@ -34,6 +34,11 @@ if TYPE_CHECKING:
 IntArray = NDArray[np.int64]
 
 GRANULARITIES = ("functions", "filefunctions", "files", "lines", "addresses", "packages", "modules")
+# What a row is at each: the name of its column.
+ROW_NAMES = {
+    "functions": "function", "filefunctions": "function", "files": "file", "lines": "line",
+    "addresses": "address", "packages": "package", "modules": "module",
+}  # fmt: skip
 OWN = ("packages", "modules")  # which pprof does not have
 EXACT_FLOAT = 1 << 53  # whole numbers up to here are exact as float64, and so are their sums
 CHUNK_FRAMES = 1 << 18  # sorted at a time: they stay in the CPU's cache

@@ -48,7 +48,8 @@ def pprof(*arguments):
 
 
 def top(read, sample_type=None, granularity="functions"):
-    return sorted(rows(read.top(sample_type, granularity=granularity), "function", "flat", "cum"))
+    found = read.top(sample_type, granularity=granularity)
+    return sorted(rows(found, found.columns[0], "flat", "cum"))
 
 
 def test_a_tree_has_each_function_between_its_callers_and_its_callees():
