@@ -109,7 +109,7 @@ def test_the_series_names_who_had_most_at_the_spike():
 def test_the_difference_is_by_package():
     changed = what_changed_by_package(CAPTURES / "zeroing-go1.24.2")
 
-    assert "main" == changed["function"].iloc[0]
+    assert "main" == changed["package"].iloc[0]
     assert 160 << 20 <= changed["flat"].iloc[0]
 
 
