@@ -34,9 +34,9 @@ MODULES = sorted(path for path in PACKAGE.rglob("*.py") if path != PACKAGE / "__
 SUBJECTS = [
     {"series"},
     {"mappings"},
-    {"retention"},
     {"collector"},
     {"memory", "profiles"},
+    {"retention"},
     {"scavenger"},
     {"what_if"},
 ]

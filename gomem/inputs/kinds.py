@@ -102,14 +102,6 @@ KINDS = (
         slot=lambda name, _: f"cgroup {file_of(name)}",
     ),
     Kind(
-        "heapdump", "a heap dump", _content(looks_like_heapdump), "heapdump.table.read_heapdump",
-        frames=(
-            "objects", "pointers", "roots", "frames", "goroutines", "finalizers", "segments",
-            "stats", "buckets", "calls", "samples", "types", "damage",
-        ),
-        is_pasted=False, words=("dump", "heapdump"),
-    ),
-    Kind(
         "smaps", "smaps", _mappings("smaps"), "smaps.table.read_smaps",
         frames=("mappings", "damage"), fills={"smaps": "mappings"}, words=("smaps", "proc"),
     ),
@@ -131,6 +123,14 @@ KINDS = (
         frames=("stats", "pauses", "size_classes", "damage"),
         fills={"memstats": "stats", "pauses": "pauses", "size_classes": "size_classes"},
         words=("memstats", "expvar", "vars", "json", "jsonl", "ndjson"),
+    ),
+    Kind(
+        "heapdump", "a heap dump", _content(looks_like_heapdump), "heapdump.table.read_heapdump",
+        frames=(
+            "objects", "pointers", "roots", "frames", "goroutines", "finalizers", "segments",
+            "stats", "buckets", "calls", "samples", "types", "damage",
+        ),
+        fills={"memstats": "stats"}, is_pasted=False, words=("dump", "heapdump"),
     ),
     Kind(
         "status", "status", _content(looks_like_status), "status.table.read_status",

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 GLOBAL, GOROUTINE, FINALIZER, OTHER = "global", "goroutine", "finalizer", "other"
 RUNTIME = "the Go runtime"
-OF_RUNTIME = "runtime."
+RUNTIME_PACKAGE = "runtime."
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,7 +122,7 @@ def _link_variables(graph: Graph, dump: HeapDump, symbols: pd.DataFrame | None, 
     for piece, (name, address) in enumerate(zip(places.name, places.address.tolist(), strict=True)):
         if not name and is_pointed_at[piece]:
             nodes[piece] = graph.node(GLOBAL, f"{address:#x}", is_keeper=False)
-        elif name.startswith(OF_RUNTIME):
+        elif name.startswith(RUNTIME_PACKAGE):
             nodes[piece] = graph.node(OTHER, RUNTIME)
         else:
             nodes[piece] = graph.node(GLOBAL, name or f"{address:#x}")
@@ -226,7 +226,9 @@ def _set_apart_called_later(graph: Graph, dump: HeapDump) -> None:
     code = dump.columns.objects.first_word
     called = np.flatnonzero((code > 0) & of_runtime[: graph.objects])
     names = {row: graph.functions.get(int(code[row]), "") for row in called.tolist()}
-    own = {row: name for row, name in names.items() if name and not name.startswith(OF_RUNTIME)}
+    own = {
+        row: name for row, name in names.items() if name and not name.startswith(RUNTIME_PACKAGE)
+    }
     if not own:
         return
     is_own = np.zeros(graph.root + 1, np.bool_)

@@ -23,7 +23,7 @@ def path_of(tree: Dominated, tops: NDArray[np.int64]) -> tuple[str, ...]:
     """The steps below a keeper, or below the largest of what several share."""
     graph = tree.graph
     node = int(tops[np.argmax(tree.retained_bytes[tops])])
-    steps, repeats = [_named(tree, node)], [1]
+    steps, repeats = [step_of(tree, node)], [1]
     while len(steps) <= MAX_STEPS and repeats[-1] < MAX_CHAIN:
         below = tree.below(node)
         if not len(below):
@@ -34,7 +34,7 @@ def path_of(tree: Dominated, tops: NDArray[np.int64]) -> tuple[str, ...]:
             steps.append(_fan(tree, below))
             repeats.append(1)
             break
-        step = _named(tree, largest)
+        step = step_of(tree, largest)
         if step == steps[-1]:
             repeats[-1] += 1
         else:
@@ -53,7 +53,8 @@ def _repeated(step: str, times: int) -> str:
     return f"chain of {many}, each an {step}"
 
 
-def _named(tree: Dominated, node: int) -> str:
+def step_of(tree: Dominated, node: int) -> str:
+    """A node in words: a keeper by its name, a frame by its function, an object by its size."""
     graph = tree.graph
     if node >= graph.objects:
         said = graph.nodes[node - graph.objects]

@@ -51,7 +51,10 @@ HEADER = b"go1.7 heap dump\n"
 END = 0
 MAX_BYTES = 1024 * GIB  # of one object or text: what claims more is corrupt
 POINTER_BYTES = (4, 8)
-FEW, MANY = 16, 1 << 16  # records of plain numbers that are read at once: at first, and at most
+MIN_AT_ONCE, MAX_AT_ONCE = (
+    16,
+    1 << 16,
+)  # records of plain numbers that are read at once: at first, and at most
 SLOTTED = ("frames", "segments")  # tables of what has a content, beside objects
 MAX_DAMAGED = 100  # objects whose pointers cannot be read are named one by one up to here
 
@@ -98,7 +101,7 @@ class _Reader:
         # Contents of the window whose pointers are still to be read, by the table they belong to.
         self.waiting: dict[str, list[tuple[int, ...]]] = {name: [] for name in SLOTTED}
         self.segments = 0
-        self.most = FEW  # records of plain numbers that are read at once
+        self.most = MIN_AT_ONCE  # records of plain numbers that are read at once
 
     def read(self) -> None:
         """Read record after record, to the end or to what cannot be read."""
@@ -124,7 +127,7 @@ class _Reader:
             window.at, self.is_whole = after, True
         elif tag in PLAIN:
             rows, end = plain_records(window, tag, self.most)
-            self.most = min(2 * self.most, MANY) if len(rows) >= self.most else FEW
+            self.most = min(2 * self.most, MAX_AT_ONCE) if len(rows) >= self.most else MIN_AT_ONCE
             if len(rows):
                 self._take_plain(RECORDS[tag], rows)
                 window.at = end

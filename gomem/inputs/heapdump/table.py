@@ -5,13 +5,15 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
+import pandas as pd
 
 from gomem.errors import FormatError, printable
 from gomem.inputs.heapdump.columns import MEMSTATS
 from gomem.inputs.heapdump.parse import parse_heapdump
+from gomem.inputs.memstats.table import STATS
 from gomem.inputs.schema import Column, WithDamage, build
 from gomem.inputs.wrong_file import name_another
 from gomem.sources.artefact import open_source
@@ -19,8 +21,6 @@ from gomem.sources.long import open_stream
 from gomem.units import format_bytes
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from gomem.errors import Damage
     from gomem.inputs.heapdump.columns import AddressArray, HeapDumpColumns, IntArray
     from gomem.sources.artefact import Readable
@@ -82,20 +82,6 @@ SEGMENTS = (
     Column("address", "uint64", "address", "First address."),
     Column("size", "int64", "B", "Size."),
 )
-_COUNTS = frozenset({"Lookups", "Mallocs", "Frees", "HeapObjects"})
-_TIMES = frozenset({"LastGC", "PauseTotalNs"})
-STATS = (
-    *(
-        Column(
-            name,
-            "UInt64",
-            "count" if name in _COUNTS else "ns" if name in _TIMES else "B",
-            f"MemStats.{name} when the dump was taken.",
-        )
-        for name in MEMSTATS
-    ),
-    Column("NumGC", "UInt64", "count", "MemStats.NumGC when the dump was taken."),
-)
 BUCKETS = (
     Column("bucket", "uint64", "address", "Its address, by which samples name it."),
     Column("size", "int64", "B", "Size of its objects."),
@@ -120,6 +106,7 @@ TYPES = (
     Column("size", "uint64", "B", "Size of a value."),
     Column("name", "str", "", "Its name; only types that an interface's table names."),
 )
+NO_GOAL = (1 << 63) - 1  # from here on NextGC is none: GOGC is off
 STATUS = {1: "runnable", 2: "running", 3: "syscall", 4: "waiting"}
 BEGIN = frozenset({"runtime.goexit", "runtime.main"})  # calls of the runtime's below a function
 WRAPPER = re.compile(r"\.gowrap\d+$|·dwrap·\d+$")  # the compiler's, of `go` with arguments
@@ -143,6 +130,7 @@ class HeapDump(WithDamage):
     source: str
     columns: HeapDumpColumns
     damaged: tuple[Damage, ...] = ()
+    release_evidence: ClassVar[str] = "heap dump"  # what says the release
 
     @property
     def go_version(self) -> str:
@@ -254,7 +242,15 @@ class HeapDump(WithDamage):
     def stats(self) -> pd.DataFrame:
         """MemStats when the dump was taken, one row; see `STATS`."""
         listed = self.columns.lists["memstats"]
-        return build({column.name: _array(listed[column.name]) for column in STATS}, STATS)
+        columns: dict[str, Any] = {
+            name: np.minimum(_array(listed[name]), np.uint64(NO_GOAL)).view(np.int64)
+            for name in (*MEMSTATS, "NumGC")
+        }
+        columns["NextGC"] = np.ma.masked_equal(columns["NextGC"], NO_GOAL)
+        last = columns["LastGC"].astype("datetime64[ns]")
+        last[columns["LastGC"] == 0] = np.datetime64("NaT")
+        columns["LastGC"] = pd.Series(last).dt.tz_localize("UTC")
+        return build(columns | {"place": [""] * len(last)}, STATS)
 
     @cached_property
     def buckets(self) -> pd.DataFrame:

@@ -22,7 +22,7 @@ from gomem.inputs.elf import ELF, Elf
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-LINE = re.compile(rb" *([0-9a-f]{1,16}) +(?:(\d+) +)?([A-Za-z?]) (\S[^\n]*)")
+LINE = re.compile(rb" *([0-9a-f]{1,16}) +(?:(\d+) +)?([A-Za-z?_]) (\S[^\n]*)")
 UNDEFINED = re.compile(rb" +(?:\d+ +)?U \S[^\n]*")
 FIRST_LINES = 5  # of which each must be a symbol's, for a text to be one of symbols
 MAX_DAMAGED = 20  # lines that are named one by one
