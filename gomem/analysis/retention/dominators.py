@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
     IntArray = NDArray[np.int64]
 
+MIN_LEAVES = 0.02  # of the edges: with fewer leaves, it is not worth to look for them once more
+
 
 @dataclass(frozen=True, repr=False)
 class Dominated:
@@ -70,9 +72,10 @@ def dominated(graph: Graph, code: NDArray[np.uint64]) -> Dominated:
         parent = parents[node]
         sizes[parent] += sizes[node]
         numbers[parent] += numbers[node]
+    root = graph.root
     for node in backwards[-2::-1]:
         parent = parents[node]
-        top[node] = node if parent == graph.root else top[parent]
+        top[node] = node if parent == root else top[parent]
     sums = np.array(sizes), np.array(numbers)
     return Dominated(graph, source, target, order, by, *sums, code, np.array(top))
 
@@ -81,18 +84,25 @@ def _dominators(count: int, root: int, source: IntArray, target: IntArray) -> In
     import rustworkx
 
     # Most objects are leaves that one other points at, which therefore dominates them: these need
-    # not be asked about.
-    is_reached = reachable(count, [root], source, target)
-    kept = is_reached[source]
+    # not be asked about, nor what is a leaf once they are gone.
+    is_inner = reachable(count, [root], source, target)
+    kept = is_inner[source]
     source, target = source[kept], target[kept]
     by = np.full(count, -1)
-    is_leaf = (np.bincount(target, minlength=count) == 1) & ~np.isin(np.arange(count), source)
-    to_leaf = is_leaf[target]
-    by[target[to_leaf]] = source[to_leaf]
-    inner = np.flatnonzero(is_reached & ~is_leaf)
+    while True:
+        has_pointers = np.zeros(count, np.bool_)
+        has_pointers[source] = True
+        is_leaf = (np.bincount(target, minlength=count) == 1) & ~has_pointers
+        to_leaf = is_leaf[target]
+        if np.count_nonzero(to_leaf) <= MIN_LEAVES * len(target):
+            break
+        by[target[to_leaf]] = source[to_leaf]
+        is_inner[target[to_leaf]] = False
+        source, target = source[~to_leaf], target[~to_leaf]
+    inner = np.flatnonzero(is_inner)
     place = np.zeros(count, np.int64)
     place[inner] = np.arange(len(inner))
-    source, target = place[source[~to_leaf]], place[target[~to_leaf]]
+    source, target = place[source], place[target]
     tree: rustworkx.PyDiGraph[None, None] = rustworkx.PyDiGraph()
     tree.add_nodes_from([None] * len(inner))
     tree.extend_from_edge_list(list(zip(source.tolist(), target.tolist(), strict=True)))

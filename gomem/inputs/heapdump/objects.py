@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gomem.inputs.heapdump.window import numbers_at
+from gomem.inputs.heapdump.window import WORD_BYTES, numbers_at, zeros_at
 from gomem.units import KIB
 
 if TYPE_CHECKING:
@@ -28,7 +28,6 @@ if TYPE_CHECKING:
 OBJECT = 1  # the tag of its record
 MAX_CHAINS = 4096  # in a window
 MIN_CHAIN_BYTES = 2 * KIB
-NEAR_BYTES = 16  # in which the end of a list of fields is looked for first
 BEGINNING = re.compile(rb"\x01[\x80-\xff]{2,9}[\x01-\x7f]")
 
 
@@ -86,7 +85,9 @@ def read_run(window: Window, arena: tuple[int, int]) -> tuple[Run, int]:
         if end == place:
             break
         place = end
-    found = Run.joined([run.take(is_true[chain]), *more])
+    if not is_true.all():
+        run = run.take(is_true[chain])
+    found = Run.joined([run, *more]) if any(map(len, more)) else run
     return found.take(np.argsort(found.at, kind="stable")), place
 
 
@@ -148,10 +149,15 @@ def _ends_of_fields(window: Window, fields: IntArray) -> IntArray:
     filled = np.flatnonzero(data[fields] != 0)
     if not len(filled):
         return stop
-    _, second = numbers_at(data, window.words, fields[filled] + 1)
+    words = window.words
+    _, second = numbers_at(data, words, fields[filled] + 1)
     second = np.maximum(second, 0)
-    near = data[np.minimum(second[:, None] + np.arange(NEAR_BYTES), len(data) - 1)] == 0
-    stop[filled] = second + near.argmax(axis=1)
-    for row in np.flatnonzero(~near.any(axis=1)).tolist():
-        stop[filled[row]] = window.buffer.find(0, int(second[row]) + NEAR_BYTES, window.size)
+    end, is_found = zeros_at(words, second)
+    further = np.flatnonzero(~is_found)
+    if len(further):
+        end[further], is_found[further] = zeros_at(words, second[further] + WORD_BYTES)
+        for row in np.flatnonzero(~is_found).tolist():
+            after = int(second[row]) + 2 * WORD_BYTES
+            end[row] = window.buffer.find(0, after, window.size)
+    stop[filled] = end
     return stop

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from gomem.inputs.heapdump.window import numbers_at
+from gomem.inputs.pprof.protobuf.varints import MARK
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -86,9 +87,12 @@ def _numbers(window: Window, contents: Contents) -> tuple[IntArray, NDArray[np.u
     row = np.repeat(np.arange(len(lengths)), lengths)
     moved = contents.fields - (np.cumsum(lengths) - lengths)
     place = np.arange(len(row)) + moved[row]
-    ends = window.data[place] < 0x80
+    ends = window.data[place] < MARK
     # A number begins where its list does, and behind another's end.
     begins = np.ones(len(place), np.bool_)
     begins[1:] = ends[:-1] | (row[1:] != row[:-1])
-    number, _ = numbers_at(window.data, window.words, place[begins])
+    begin = place[begins]
+    number = window.data[begin].astype(np.uint64)  # most are of one byte
+    longer = np.flatnonzero(~ends[begins])
+    number[longer], _ = numbers_at(window.data, window.words, begin[longer])
     return row[begins], number

@@ -17,8 +17,10 @@ if TYPE_CHECKING:
     from gomem.inputs.heapdump.columns import IntArray
 
 PADDING = 64  # zeros behind a window: what reads a few bytes at once need not ask where it ends
-WINDOW_BYTES = 8 * MIB  # tens of thousands of objects, and little beside what is kept of them
+WINDOW_BYTES = 4 * MIB  # tens of thousands of objects, and little beside what is kept of them
 
+WORD_BYTES = 8
+_ONES = np.uint64(0x0101010101010101)
 _MARKS = np.uint64(0x8080808080808080)
 _LAST_OF_EACH = tuple(
     (np.uint64(low), np.uint64(high), np.uint64(shift))
@@ -92,8 +94,7 @@ def numbers_at(
     value = word & (last - np.uint64(1)) & ~_MARKS
     for low, high, shift in _LAST_OF_EACH:
         value = value & low | (value & high) >> shift
-    # The exponent of a power of two: bit 7 is one byte, bit 15 two.
-    after = at + (np.frexp(last.astype(np.float64))[1] >> 3).astype(np.int64)
+    after = at + _bytes_up_to(last)
     for place in np.flatnonzero(ends == 0).tolist():
         try:
             long, stop = read_each(data, at[place : place + 1])
@@ -101,3 +102,18 @@ def numbers_at(
         except VarintError:
             after[place] = at[place] - 1
     return value, after
+
+
+def zeros_at(words: NDArray[np.uint64], at: IntArray) -> tuple[IntArray, NDArray[np.bool_]]:
+    """The first zero of the eight bytes from each of some places on, and whether there is one."""
+    word = words[np.minimum(at, len(words) - 1)]
+    # Of the bits that this sets, the lowest is that of the first zero byte; higher ones can err.
+    found = (word - _ONES) & ~word & _MARKS
+    first = found & (~found + np.uint64(1))
+    return at + _bytes_up_to(first) - 1, found != 0
+
+
+def _bytes_up_to(mark: NDArray[np.uint64]) -> IntArray:
+    """How many bytes there are up to that with the mark, a bit that is its byte's highest."""
+    # The exponent of a power of two: bit 7 is one byte, bit 15 two.
+    return (np.frexp(mark.astype(np.float64))[1] >> 3).astype(np.int64)
