@@ -76,6 +76,14 @@ class Kept(Answer):
         most, keeper = max(shares, key=itemgetter(0), default=(0.0, None))
         return keeper if most > 0 else None
 
+    def of_goroutines_in(self, function: str) -> Keeper | None:
+        """The keeper of goroutines with a function on their stacks, of several the largest."""
+        parts = self.retention.tree.graph.nodes
+        stacks = {tuple(node.name.split("\n")) for node in parts if not node.is_keeper}
+        began = {stack[0] for stack in stacks if stack[1:] == (function,)}
+        found = (k for k in self.keepers if k.kind == "goroutine" and k.name in began)
+        return next(found, None)
+
     @cached_property
     def icicle(self) -> CallTree:
         """What each keeper retains, and what lies below it, as frames of a figure."""

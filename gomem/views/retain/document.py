@@ -51,7 +51,7 @@ def retain_document(
 def kept_blocks(kept: Kept) -> list[Block]:
     """The keepers, their paths, the largest arrays, growth, and what nothing keeps."""
     tables = [table for table in (growth_table(kept), arrays_table(kept)) if table is not None]
-    figure = Figure(HOW, draw_flame, lambda: {"tree": kept.icicle, "name": "kept"}, scripted=True)
+    figure = Figure(HOW, draw_flame, lambda: {"tree": kept.icicle, "name": "kept"})
     blocks: list[Block] = [figure, keepers_table(kept), *tables]
     blocks += [paths_table(kept), unreachable_words(kept)]
     return [*blocks, Notes(kept.notes)] if kept.notes else blocks
