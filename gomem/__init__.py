@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from gomem.inputs.gctrace.table import read_gctrace as read_gctrace
     from gomem.inputs.gobench.table import read_bench as read_bench
     from gomem.inputs.goroutines.table import read_goroutines as read_goroutines
+    from gomem.inputs.heapdump.table import read_heapdump as read_heapdump
     from gomem.inputs.limits.table import read_limits as read_limits
     from gomem.inputs.memstats.table import read_memstats as read_memstats
     from gomem.inputs.metrics.table import read_metrics as read_metrics
@@ -40,6 +41,7 @@ if TYPE_CHECKING:
     from gomem.inputs.smaps.table import read_smaps as read_smaps
     from gomem.inputs.status.table import read_statm as read_statm
     from gomem.inputs.status.table import read_status as read_status
+    from gomem.inputs.symbols.table import read_symbols as read_symbols
     from gomem.plot import flame as flame
 
 # Beside these, the reader of every kind in `gomem.inputs.kinds`.

@@ -36,6 +36,7 @@ SUBJECTS = [
     {"mappings"},
     {"collector"},
     {"memory", "profiles"},
+    {"retention"},
     {"scavenger"},
     {"what_if"},
 ]
@@ -278,7 +279,7 @@ def test_importing_gomem_loads_nothing_heavy():
     The public names are lazy: pandas and its like load when one of them is used.
     """
     heavy = ["numpy", "pandas", "pyarrow", "scipy", "matplotlib", "google.protobuf", "typer"]
-    heavy += ["rich", "jinja2", "IPython", "nbconvert", "httpx", "psutil"]
+    heavy += ["rich", "jinja2", "IPython", "nbconvert", "httpx", "psutil", "rustworkx"]
     code = f"import gomem, sys; print([name for name in {heavy} if name in sys.modules])"
 
     loaded = subprocess.run(

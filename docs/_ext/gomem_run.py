@@ -28,6 +28,8 @@ PLACES = {
     "before.txt": CAPTURES / "alloc-pressure-before-go1.27.3" / "bench.txt",
     "after.txt": CAPTURES / "alloc-pressure-after-go1.27.3" / "bench.txt",
     "heap.pb.gz": CAPTURES / "healthy-go1.27.3" / "2-steady" / "heap.pb.gz",
+    "heap.dump": FIXTURES / "heapdumps" / "keepers-go1.24.13.dump.gz",
+    "nm.txt": FIXTURES / "heapdumps" / "keepers-go1.24.13.nm.txt.gz",
     "fixtures": FIXTURES,
 }
 

@@ -46,8 +46,10 @@ if TYPE_CHECKING:
     from gomem.inputs.escapes.table import EscapeAnalysis
     from gomem.inputs.gctrace.table import GcLog
     from gomem.inputs.gobench.table import Bench
+    from gomem.inputs.heapdump.table import HeapDump
     from gomem.inputs.loadtest.table import LoadTest
     from gomem.inputs.pprof.table import Profile
+    from gomem.inputs.symbols.table import Symbols
     from gomem.releases import GoVersion
     from gomem.sources.artefact import Source
 
@@ -278,6 +280,16 @@ class Capture(WithDamage, Mapping[str, Moment]):
         """Pauses that MemStats remember, each once, though dumps share most of them."""
         frame = self.__getattr__("pauses")
         return frame.drop_duplicates(["number", "end"]).reset_index(drop=True)
+
+    @property
+    def heap_dumps(self) -> Mapping[str, HeapDump]:
+        """What `runtime/debug.WriteHeapDump` wrote, by path."""
+        return self.of_kind("heapdump")
+
+    @property
+    def symbols(self) -> Mapping[str, Symbols]:
+        """Symbols of executables, as `go tool nm` prints them, by path."""
+        return self.of_kind("symbols")
 
     @property
     def builds(self) -> Mapping[str, Build]:

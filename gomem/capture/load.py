@@ -46,10 +46,12 @@ if TYPE_CHECKING:
     Progress: TypeAlias = Callable[[str, int, int], None]
 
 LOG = BY_NAME["gctrace"]
+# Kinds of which a file too long for memory is read piece by piece, with its reader's options.
+IN_PIECES = {"gctrace": {"packed": True}, "heapdump": {}}
 # Kinds of which a file can hold several readings.
 SERIES = frozenset({"memstats", "processes", "runtime_lines"})
 PATH = "a path"
-RELEASE_IS_SAID_BY = ("build information", "go_info", PATH)  # the first choice first
+RELEASE_IS_SAID_BY = ("heap dump", "build information", "go_info", PATH)  # the first choice first
 
 
 @dataclass
@@ -145,10 +147,12 @@ def _open_all(
 
 
 def _open(entry: Entry) -> Source:
-    """The file, read whole; of a long GC log its beginning: the rest is read piece by piece."""
+    """The file, read whole; of a long log or heap dump its beginning: the rest comes in pieces."""
     long = long_source(entry)
-    if long is not None and kind_of(long.data, entry.name) is LOG:
-        return long
+    if long is not None:
+        kind = kind_of(long.data, entry.name)
+        if kind is not None and kind.name in IN_PIECES:
+            return long
     return entry.open()
 
 
@@ -223,7 +227,7 @@ def _pass_over(source: Source, gathering: _Gathering) -> None:
 
 
 def _read(source: Source, kind: Kind, progress: Progress | None) -> WithDamage:
-    """What one artefact holds; a log too long for memory is read piece by piece."""
+    """What one artefact holds; what is too long for memory is read piece by piece."""
     if not isinstance(source, LongSource):
         return read_artefact(kind, replace(source, damage=()))
 
@@ -231,7 +235,7 @@ def _read(source: Source, kind: Kind, progress: Progress | None) -> WithDamage:
         if progress is not None and total is not None:
             progress(f"{source.name} (MiB)", done // MIB, total // MIB)
 
-    return read_artefact(kind, source, progress=advance, packed=True)
+    return read_artefact(kind, source, progress=advance, **IN_PIECES[kind.name])
 
 
 def _version(given: str | None, manifest: Manifest, gathering: _Gathering) -> GoVersion:

@@ -131,6 +131,7 @@ def _growing(case: Case) -> Finding:
             *where_evidence(last.frame, last.path),
             *_of_stacks(case),
             *_of_heap(heap, case),
+            *_of_dump(growth.waiting, case),
         ),
         next_step=_next_step(case, last.path),
         confidence="likely" if likely else "possible",
@@ -268,6 +269,16 @@ def _of_stacks(case: Case) -> list[Evidence]:
 def _of_heap(heap: float, case: Case) -> list[Evidence]:
     path = case.facts.memstats_path
     return [Evidence(path, "live heap, growth", round(heap), "B")] if heap and path else []
+
+
+def _of_dump(waiting: Waiting | None, case: Case) -> list[Evidence]:
+    """What a heap dump says that they keep alone."""
+    kept = case.facts.kept
+    keeper = None if kept is None or waiting is None else kept.of_goroutines_in(waiting.function)
+    if kept is None or keeper is None:
+        return []
+    field = text("retained by the goroutines of {}", Function(keeper.name))
+    return [Evidence(kept.dump, field, keeper.bytes, "B")]
 
 
 def _uncounted(case: Case) -> Finding:

@@ -24,10 +24,11 @@ from gomem.causes.goroutines import goroutines_hold, goroutines_pile_up
 from gomem.causes.live_growth import CODE, grows, matters, probability
 from gomem.causes.piling_up import finalizers_hold_up
 from gomem.causes.sites import growing_sites, holding_sites, share_words, site_evidence
-from gomem.text import Bytes, Command, Count, Rate, Text, text
+from gomem.text import Bytes, Command, Count, Function, Rate, Text, text
 
 if TYPE_CHECKING:
     from gomem.analysis.memory.live_heap import LiveHeap
+    from gomem.analysis.retention.described import Keeper
     from gomem.analysis.series.level import Rise
     from gomem.causes.case import Case
 
@@ -101,7 +102,11 @@ def _finding(live: LiveHeap, rise: Rise, case: Case, *, confidence: str) -> Find
         _title(live, rise, sites, case),
         moment=case.facts.moments[-1].name if case.facts.moments else _last_profile(case),
         size=round(live.grown_to_the_end),
-        evidence=(*_evidence(live, rise, case), *_site_evidence(sites, case)),
+        evidence=(
+            *_evidence(live, rise, case),
+            *_site_evidence(sites, case),
+            *_keeper_evidence(sites, case),
+        ),
         mechanism=_GOROUTINE_MECHANISM if theirs else CAUSE.mechanism,
         next_step=_next_step(rise, case),
         confidence=confidence,
@@ -125,6 +130,9 @@ def _title(live: LiveHeap, rise: Rise, sites: tuple[Site, ...], case: Case) -> T
         Rate(rise.slope),
         Bytes(round(rise.last)),
     )
+    keeper = _keeper(sites, case)
+    if keeper is not None:
+        grows = text("{}; kept by {}", grows, Function(keeper.name))
     if not sites:
         return grows
     share = share_words(sites[0].share, case.thresholds)
@@ -164,6 +172,20 @@ def _site_evidence(sites: tuple[Site, ...], case: Case) -> tuple[Evidence, ...]:
     profiles = case.facts.profiles
     of = "inuse_space of {}" if profiles.growth_holders is None else "inuse_space growth in {}"
     return site_evidence(profiles.path(profiles.grown_moment or ""), of, sites)
+
+
+def _keeper(sites: tuple[Site, ...], case: Case) -> Keeper | None:
+    """What keeps what grows, where a heap dump says it."""
+    kept = case.facts.kept
+    named = {name for site in sites for name in (site.function, site.own_function)}
+    return None if kept is None else kept.growing(named)
+
+
+def _keeper_evidence(sites: tuple[Site, ...], case: Case) -> list[Evidence]:
+    kept, keeper = case.facts.kept, _keeper(sites, case)
+    if kept is None or keeper is None:
+        return []
+    return [Evidence(kept.dump, text("retained by {}", Function(keeper.name)), keeper.bytes, "B")]
 
 
 def _next_step(rise: Rise, case: Case) -> Text:

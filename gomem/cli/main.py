@@ -28,6 +28,7 @@ COMMANDS = {
     "table": "Print an artefact as a table.",
     "capture": "Collect a capture from a running process.",
     "inspect": "List what is in a capture: kinds, moments, damage.",
+    "retain": "Say who keeps the heap, by a heap dump.",
     "what-if": "Say what another GOGC or GOMEMLIMIT would do.",
     "notebook": "Run a packaged notebook on a capture and write it as one file.",
     "explain": "Say what a field, a finding or a word means.",

@@ -18,6 +18,7 @@ from gomem.analysis.collector.counters import CollectorCounters, collector_count
 from gomem.analysis.collector.pauses import RememberedPauses, remembered_pauses
 from gomem.analysis.mappings.kinds import address_regions
 from gomem.analysis.memory.groups import side_by_side
+from gomem.analysis.retention.keepers import NotWhole
 from gomem.analysis.scavenger.scavenger import HEAP_RETURN, heap_steps
 from gomem.analysis.series.goroutine_growth import GOROUTINE_GROUPS, goroutine_groups
 from gomem.analysis.series.level import Level
@@ -42,6 +43,7 @@ from gomem.facts.goroutines import (
     rise_of_threads,
     running_finalizer,
 )
+from gomem.facts.keepers import Kept, kept_of
 from gomem.facts.live_heap import live_heap_of
 from gomem.facts.moment import LIVE, MomentFacts, growth_to_limit, seconds_of
 from gomem.facts.profiles import ProfileFacts
@@ -91,6 +93,14 @@ class CaptureFacts:
     levels = cached_property(levels_frame)
     level_quantiles = cached_property(quantiles_frame)
     scavenger = cached_property(scavenger_of)
+
+    @cached_property
+    def kept(self) -> Kept | None:
+        """Who keeps the heap, by its last heap dump; None without one that is whole."""
+        try:
+            return kept_of(self.capture)
+        except NotWhole:
+            return None
 
     @cached_property
     def moments(self) -> tuple[MomentFacts, ...]:

@@ -19,6 +19,7 @@ from gomem.inputs.escapes.parse import looks_like_escapes
 from gomem.inputs.gctrace.mixed_lines import has_own_line
 from gomem.inputs.gobench.parse import looks_like_gobench
 from gomem.inputs.goroutines.parse import looks_like_goroutines
+from gomem.inputs.heapdump.parse import looks_like_heapdump
 from gomem.inputs.limits.parse import looks_like_limits
 from gomem.inputs.loadtest.parse import looks_like_loadtest
 from gomem.inputs.memstats.in_words import has_rss_in_words, looks_like_in_words
@@ -33,6 +34,7 @@ from gomem.inputs.runtime_lines.parse import looks_like_runtime_lines
 from gomem.inputs.smaps.parse import kind_of_mappings
 from gomem.inputs.smaps.pmap import looks_like_pmap
 from gomem.inputs.status.parse import looks_like_statm, looks_like_status
+from gomem.inputs.symbols.parse import looks_like_symbols
 from gomem.inputs.unwrap import HEAD_BYTES, plain_texts
 
 if TYPE_CHECKING:
@@ -123,6 +125,14 @@ KINDS = (
         words=("memstats", "expvar", "vars", "json", "jsonl", "ndjson"),
     ),
     Kind(
+        "heapdump", "a heap dump", _content(looks_like_heapdump), "heapdump.table.read_heapdump",
+        frames=(
+            "objects", "pointers", "roots", "frames", "goroutines", "finalizers", "segments",
+            "stats", "buckets", "calls", "samples", "types", "damage",
+        ),
+        fills={"memstats": "stats"}, is_pasted=False, words=("dump", "heapdump"),
+    ),
+    Kind(
         "status", "status", _content(looks_like_status), "status.table.read_status",
         frames=("status", "damage"), fills={"status": "status"}, words=("status",),
     ),
@@ -158,6 +168,11 @@ KINDS = (
         "buildinfo", "an executable's build information", _content(looks_like_build_info),
         "buildinfo.table.read_buildinfo", frames=("build", "settings", "modules", "damage"),
         scope=CAPTURE_SCOPE, words=("buildinfo", "exe"),
+    ),
+    Kind(
+        "symbols", "an executable's symbols (go tool nm)", _content(looks_like_symbols),
+        "symbols.table.read_symbols", frames=("symbols", "damage"), scope=CAPTURE_SCOPE,
+        words=("nm", "symbols"),
     ),
     Kind(
         "metrics", "runtime/metrics JSON or a page of Prometheus metrics", looks_like_metrics,

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 Read = TypeVar("Read")
 ON_JSON = frozenset({"memstats", "metrics"})  # whose own words on other JSON say what is in it
-ON_ELF = frozenset({"buildinfo"})  # which an executable may lack
+ON_ELF = frozenset({"buildinfo", "symbols"})  # which an executable may lack
 
 
 def reads(

@@ -6,6 +6,7 @@ import pytest
 
 import gomem
 from gomem.analysis.memory.live_heap import LiveHeap
+from gomem.analysis.retention.keepers import retention_of
 from gomem.analysis.series.goroutine_growth import SMALLEST_STACK, goroutine_growth, waiting_of
 from gomem.analysis.series.level import Level
 from gomem.capture.capture import levels_of
@@ -13,14 +14,18 @@ from gomem.causes import goroutine_leak
 from gomem.causes.case import Case
 from gomem.causes.finding import Severity
 from gomem.facts.goroutines import GoroutineCount, Leaked
+from gomem.facts.keepers import Kept
+from gomem.inputs.heapdump.table import read_heapdump
 from gomem.text import Count, Function
 from gomem.units import KIB, MIB
+from tests import heap_dumps as made
 from tests.builders import FIXTURES, but, case_of
 from tests.causes.situations import facts
 from tests.causes.test_heap_growth import holders
 
 PASTED = FIXTURES / "pasted" / "goroutines"
 WAITING = "runtime.gopark;sync.(*WaitGroup).Wait;main.(*report).wait;main.serve.func1"
+STACK = made.ARENA + 0x90000
 IDLE = "runtime.gopark;main.accept;main.main"
 
 
@@ -401,3 +406,22 @@ def test_the_number_of_the_header_leads_and_the_excerpt_is_called_one(tmp_path):
     assert (1001, 700) == (count.goroutines, count.shown)
     levels = levels_of(diagnosis.capture.by_moment.values())
     assert [1001] == levels["goroutines"].to_list()
+
+
+def test_a_heap_dump_says_what_they_alone_keep():
+    read = read_heapdump(
+        made.dump(
+            made.an_object(made.ARENA, [0], size=4096),
+            made.goroutine(1),
+            made.frame(STACK, [made.ARENA], "main.(*report).wait", at=[0]),
+            made.frame(STACK + 8, [0], "main.serve.func1", depth=1),
+            made.segment(12, made.DATA, [0]),
+        )
+    )
+    kept = Kept("1/heap.dump", "1", retention_of(read))
+
+    (finding,) = goroutine_leak.find(case([1, 3001, 6001], kept=kept))
+
+    assert ("1/heap.dump", "retained by the goroutines of main.serve.func1", 4096) in {
+        (one.artefact, one.field, one.value) for one in finding.evidence
+    }

@@ -6,13 +6,16 @@ import pytest
 
 from gomem.analysis.memory.live_heap import LiveHeap
 from gomem.analysis.profiles.own_code import HOLDERS
+from gomem.analysis.retention.growth import grown
 from gomem.analysis.series.level import Level
 from gomem.causes import heap_growth
 from gomem.causes.case import Case
 from gomem.causes.finding import Severity
+from gomem.facts.keepers import Kept
 from gomem.inputs.schema import build
 from gomem.text import Bytes, Function, Rate
 from gomem.units import KIB, MIB
+from tests.analysis.retention.test_keepers import recorded
 from tests.builders import FIXTURES, but, case_of, diagnosed
 from tests.causes.situations import facts
 
@@ -156,3 +159,34 @@ def test_growth_is_of_the_level_and_not_of_a_burst_at_the_end():
     assert "live heap between bursts, last" in {one.field for one in growth.evidence}
     (in_use,) = (one for one in diagnosis.observations if one.group == "in_use")
     assert ["main.unpack"] == [one.value for one in in_use.sentence.of(Function)][:1]
+
+
+def kept(name="dump", *others):
+    """What a recorded heap dump says, alone or after another."""
+    last = recorded("1.24.13", (name, *others)[-1])
+    first = recorded("1.24.13", name)
+    growth = grown(first, last) if others else None
+    return Kept("2/heap.dump", "2", last, growth, "1" if others else "")
+
+
+def test_the_keeper_that_grew_between_two_heap_dumps_is_named():
+    (finding,) = heap_growth.find(but(case(10 + 2 * T), kept=kept("dump", "second.dump")))
+
+    assert "; kept by main.cache" in finding.title
+    assert ("2/heap.dump", "retained by main.cache", "B") in {
+        (one.artefact, one.field, one.unit) for one in finding.evidence
+    }
+
+
+def test_of_one_heap_dump_it_is_what_keeps_most_of_what_the_site_allocated():
+    held = holders(("main.enqueue", "main.enqueue", 50))
+
+    (finding,) = heap_growth.find(but(case(10 + 2 * T), growth_holders=held, kept=kept()))
+
+    assert "; kept by main.queue" in finding.title
+
+
+def test_of_one_heap_dump_no_keeper_is_named_where_no_site_is_known():
+    (finding,) = heap_growth.find(but(case(10 + 2 * T), kept=kept()))
+
+    assert "kept by" not in finding.title

@@ -18,7 +18,7 @@ def test_bash_offers_commands_then_options_then_their_values(capsys):
     """
     One shell for all four: what it is asked stands below the script.
     """
-    asked = [("gomem", "re"), ("gomem", "report", "--b"), ("gomem", "report", "--format", ""),
+    asked = [("gomem", "rep"), ("gomem", "report", "--b"), ("gomem", "report", "--format", ""),
              ("gomem", "schema", "wh")]  # fmt: skip
     lines = [
         f"COMP_WORDS=({shlex.join(words)}); COMP_CWORD={len(words) - 1}; _gomem; "

@@ -84,7 +84,7 @@ CASES = [
     (b"\xfd7zXZ\0" + bytes(9), "a file compressed by xz", "xz -d heap"),
     (b"BZh91AY&SY" + bytes(9), "a file compressed by bzip2", "bzip2 -d heap"),
     (b"go 1.22 trace\0\0\0" + bytes(9), "a Go execution trace", "go tool trace heap"),
-    (b"go1.7 heap dump\nxyz", "a heap dump of debug.WriteHeapDump", "a heap profile"),
+    (b"go1.4 heap dump\nxyz", "a heap dump of Go 1.6 or older", "a heap profile"),
     (b"PERFILE2" + bytes(9), "a recording of Linux perf", "perf_to_profile"),
     (b"File: api\nType: inuse_space\nShowing nodes accounting for 5MB", "printed", "itself"),
     (b"PeriodType: space bytes\nPeriod: 524288\n", "go tool pprof -raw", "itself"),

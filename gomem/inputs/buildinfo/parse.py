@@ -17,23 +17,16 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from gomem.errors import Damage, FormatError
+from gomem.inputs.elf import ELF, EXECUTABLES, MAX_STRING_BYTES, Elf
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from gomem.inputs.elf import ReadAt
 
-    # Reads so many bytes at an offset of the file, or fewer at its end.
-    ReadAt = Callable[[int, int], bytes]
-
-ELF = b"\x7fELF"
-EXECUTABLES = (2, 3)  # ELF's types of a program, at a fixed address or anywhere
 MAGIC = b"\xff Go buildinf:"
 SECTION = b".go.buildinfo"
 INLINE, BIG_ENDIAN = 2, 1  # flags of the header
 INLINE_AT = 32
-MAX_STRING_BYTES = 1 << 22
 MARK_BYTES = 16
-MAX_HEADERS = 4096
-LOADED = 1  # ELF's type of a segment that is in memory
 _RELEASE = rb"(?:go1\.\d[\w.+-]*|devel (?:go1\.\d|\+)[^\n]*)(?: X:[^\n]*)?"
 _FIRST_LINE = re.compile(rb"(?P<file>[^\n]{1,4096}): (?P<release>" + _RELEASE + rb")[ \t]*\r?")
 _LINE = re.compile(r"\t(path|mod|dep|=>|build)\t(.*)")
@@ -60,71 +53,19 @@ class BuildInfo:
         return "\n".join(lines) + "\n"
 
 
-@dataclass(frozen=True, slots=True)
-class _Elf:
-    """The parts of an ELF file that are needed, of 32 or 64 bits, in either byte order."""
-
-    read: ReadAt
-    order: str
-    wide: bool
-
-    @classmethod
-    def of(cls, read: ReadAt) -> _Elf | None:
-        head = read(0, 20)
-        if len(head) < 20 or head[:4] != ELF or head[4] not in {1, 2} or head[5] not in {1, 2}:
-            return None
-        order = "<" if head[5] == 1 else ">"
-        (kind,) = struct.unpack_from(f"{order}H", head, 16)
-        return cls(read, order, head[4] == 2) if kind in EXECUTABLES else None
-
-    def numbers(self, form: str, offset: int) -> tuple[int, ...]:
-        """Numbers of a form at an offset; P is one of the width of an address."""
-        form = self.order + form.replace("P", "Q" if self.wide else "I")
-        return struct.unpack(form, self.read(offset, struct.calcsize(form)))
-
-    def section(self, wanted: bytes) -> tuple[int, int] | None:
-        """Where a section lies in the file, and its size."""
-        (table,) = self.numbers("P", 40 if self.wide else 32)
-        size, count, names = self.numbers("HHH", 58 if self.wide else 46)
-        if count > MAX_HEADERS:
-            return None
-        sections = [self.numbers("IIPPPP", table + size * number) for number in range(count)]
-        _, _, _, _, texts_at, length = sections[names]
-        texts = self.read(texts_at, min(length, MAX_STRING_BYTES))
-        for name, _, _, _, offset, length in sections:
-            if texts[name:].startswith(wanted + b"\0"):
-                return offset, min(length, MAX_STRING_BYTES)
-        return None
-
-    def segments(self) -> list[tuple[int, int, int]]:
-        """What is loaded: address, offset in the file, and bytes there."""
-        (table,) = self.numbers("P", 32 if self.wide else 28)
-        size, count = self.numbers("HH", 54 if self.wide else 42)
-        found = []
-        for number in range(min(count, MAX_HEADERS)):
-            at = table + size * number
-            if self.wide:
-                kind, _, offset, address, _, stored = self.numbers("IIPPPP", at)
-            else:
-                kind, offset, address, _, stored = self.numbers("IPPPP", at)
-            if kind == LOADED:
-                found.append((address, offset, stored))
-        return found
-
-
 def build_info_of_elf(read: ReadAt) -> BuildInfo | None:
     """The build information of an executable, of which a few parts are read."""
     # None if it is no ELF executable, or has none that is known.
     try:
-        elf = _Elf.of(read)
+        elf = Elf.of(read)
         return None if elf is None else _of_elf(elf)
     except (OSError, struct.error, IndexError, ValueError):
         return None
 
 
-def _of_elf(elf: _Elf) -> BuildInfo | None:
+def _of_elf(elf: Elf) -> BuildInfo | None:
     place = elf.section(SECTION)
-    blob = b"" if place is None else elf.read(*place)
+    blob = b"" if place is None else elf.read(place.offset, min(place.size, MAX_STRING_BYTES))
     if not blob.startswith(MAGIC):
         return None
     if blob[15] & INLINE:
@@ -152,7 +93,7 @@ def _inline(blob: bytes, at: int) -> tuple[bytes, int]:
     return blob[at : at + length], at + length
 
 
-def _by_pointers(elf: _Elf, blob: bytes) -> tuple[bytes, bytes]:
+def _by_pointers(elf: Elf, blob: bytes) -> tuple[bytes, bytes]:
     """Both strings as Go before 1.18 keeps them: a pointer to a pointer and a length each."""
     order = ">" if blob[15] & BIG_ENDIAN else "<"
     width = blob[14]

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
 from gomem.inputs.buildinfo import parse
+from gomem.inputs.elf import ELF
 from gomem.inputs.schema import Column, Frames, build_rows
 from gomem.inputs.unwrap import read_plain
 from gomem.inputs.wrong_file import reads
@@ -73,7 +74,7 @@ def read_buildinfo(source: Source) -> Build:
 
     FormatError where there is none in it; Go 1.12 and older wrote none.
     """
-    if source.data.startswith(parse.ELF):
+    if source.data.startswith(ELF):
         build, found = parse.parse_build_info(source.data, source=source.name)
         return build_tables(build, (*source.damage, *found))
     build, damaged, _ = read_plain(source, parse.looks_like_build_info, parse.parse_build_info)

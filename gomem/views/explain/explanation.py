@@ -199,7 +199,9 @@ def properties(schema: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[
 def _columns() -> Iterator[Term]:
     """Every column of every frame, from the data dictionaries."""
     wanted = {kind.reader.partition(".")[0]: kind.wanted for kind in reversed(KINDS)}
-    for module, name, columns in dictionaries():
+    # A dump of the heap has the columns of MemStats, whose own they are.
+    own_last = sorted(dictionaries(), key=lambda found: ".heapdump." in found[0])
+    for module, name, columns in own_last:
         inside = module.split(".")[1:]
         source = wanted.get(inside[1], inside[-1].replace("_", " "))
         for column in columns:

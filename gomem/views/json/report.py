@@ -25,6 +25,7 @@ from gomem.views.json.account import ACCOUNT
 from gomem.views.json.allocations import ALLOCATIONS, GROWTH, OBJECT_SIZES, REASONS, TURNOVER
 from gomem.views.json.collector import COLLECTOR, GC, SCAVENGER
 from gomem.views.json.memory import CHANGES, LEDGER, LIMITS, MAPPINGS
+from gomem.views.json.retain import KEPT
 from gomem.views.json.table import (
     SIZE,
     TEXT_OR_NULL,
@@ -275,6 +276,8 @@ REPORT = shape(
           "Goroutines by where they wait, at the last moment with stacks; empty without.",
           "facts.goroutine_groups", cells={"function": Function}, state=TEXT_OR_NULL,
           created_by=TEXT_OR_NULL),
+    inner("retention", "Who keeps the heap, by the last heap dump; null without one.",
+          moment("moment", "The moment of the dump."), *KEPT, get="facts.kept", nullable=True),
     ALLOCATIONS, REASONS, TURNOVER, OBJECT_SIZES, GROWTH, FINDINGS,
     Key("checked",
         Shape(listed(words(CODES), "Codes of all causes that were checked."), lambda _: CODES),

@@ -25,6 +25,7 @@ from gomem.views.report.collector import collector_section
 from gomem.views.report.findings import findings_section
 from gomem.views.report.goroutines import goroutines_section
 from gomem.views.report.growth import growth_section
+from gomem.views.report.keepers import keepers_section
 from gomem.views.report.ledger import ledger_section
 from gomem.views.report.levels import levels_section
 from gomem.views.report.limits import limits_section
@@ -94,6 +95,8 @@ SECTIONS: tuple[Part[Diagnosis], ...] = (
     Part("limits", limits_section,
          "No limit is known here; add the files of the process's cgroup, such as memory.max"),
     Part("allocations", allocations_section, f"No heap profile here; add {HEAP_PROFILE.command()}"),
+    Part("keepers", keepers_section,
+         "No heap dump here; runtime/debug.WriteHeapDump writes one, with the heap's contents"),
     Part("goroutines", goroutines_section,
          f"No goroutines here; add {GOROUTINES.command()}"),
     Part("benchmarks", benchmarks_section, "No benchmark here; run go test -bench=. -count=10"),

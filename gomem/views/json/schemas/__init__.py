@@ -13,6 +13,7 @@ SCHEMAS = {
     "compare-builds": "compare.COMPARE_BUILDS",
     "top": "schemas.top.TOP",
     "what-if": "what_if.WHAT_IF",
+    "retain": "retain.RETAIN",
 }
 
 

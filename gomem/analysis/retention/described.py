@@ -1,0 +1,61 @@
+"""Each keeper with all that is known of it: what it keeps, by which path, and who allocated it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from gomem.analysis.retention.keepers import Retention
+
+
+@dataclass(frozen=True, slots=True)
+class Site:
+    """Who allocated part of what a keeper keeps.
+
+    Attributes:
+        function: The function that allocated, below the runtime's own.
+        low: Lower end of the 95 % interval of its bytes.
+        high: Upper end.
+    """
+
+    function: str
+    low: float
+    high: float
+
+
+@dataclass(frozen=True, slots=True)
+class Keeper:
+    """What keeps part of the heap.
+
+    Attributes:
+        kind: global, goroutine, finalizer or other.
+        name: A variable, the function of goroutines, or who shares the bytes.
+        count: Goroutines of the function, finalizers; else 1.
+        bytes: What would become garbage without it.
+        objects: Objects of these bytes.
+        path: From the keeper down to where what it keeps fans out, in words.
+        allocated_by: Who allocated it, by the profile's samples; the largest part first.
+    """
+
+    kind: str
+    name: str
+    count: int
+    bytes: int
+    objects: int
+    path: tuple[str, ...]
+    allocated_by: tuple[Site, ...]
+
+
+def described(retention: Retention) -> tuple[Keeper, ...]:
+    """All keepers, the largest first."""
+    sites: dict[int, list[Site]] = {}
+    for row in retention.allocated.itertuples():
+        sites.setdefault(row.keeper, []).append(Site(row.function, row.low, row.high))
+    return tuple(
+        Keeper(
+            row.kind, row.name, row.count, row.bytes, row.objects,
+            retention.path(number), tuple(sites.get(number, ())),
+        )
+        for number, row in enumerate(retention.keepers.itertuples(index=False))
+    )  # fmt: skip

@@ -1,0 +1,125 @@
+"""What would become unreachable if a node were gone: dominators, and the bytes below each."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from gomem.analysis.retention.graph import reachable
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from gomem.analysis.retention.graph import Graph
+
+    IntArray = NDArray[np.int64]
+
+MIN_LEAVES = 0.02  # of the edges: with fewer leaves, it is not worth to look for them once more
+
+
+@dataclass(frozen=True, repr=False)
+class Dominated:
+    """The tree of dominators: each node that can be reached under the one that alone keeps it."""
+
+    graph: Graph
+    source: IntArray  # the edges of the graph
+    target: IntArray
+    order: IntArray  # nodes that can be reached, each behind the one that dominates it
+    by: IntArray  # of each node the one that dominates it; -1 where it cannot be reached
+    retained_bytes: IntArray  # of each node, its own bytes and those of all below it
+    retained_objects: IntArray
+    code: NDArray[np.uint64]  # of each object its first word, where it can be a function's code
+    top: IntArray  # of each node the one right below the root that it is under; -1 as above
+
+    @property
+    def is_live(self) -> NDArray[np.bool_]:
+        """Of each object, whether it can be reached."""
+        return self.by[: self.graph.objects] >= 0
+
+    def below(self, node: int) -> IntArray:
+        """The nodes right below one, those that retain most first."""
+        by_parent, parents = self._by_parent
+        first, last = np.searchsorted(parents, [node, node + 1])
+        found = by_parent[first:last]
+        return found[np.argsort(-self.retained_bytes[found], kind="stable")]
+
+    @cached_property
+    def _by_parent(self) -> tuple[IntArray, IntArray]:
+        """Nodes that can be reached by the node above each, and those nodes above."""
+        child = np.flatnonzero(self.by >= 0)
+        child = child[child != self.graph.root]
+        child = child[np.argsort(self.by[child], kind="stable")]
+        return child, self.by[child]
+
+
+def dominated(graph: Graph, code: NDArray[np.uint64]) -> Dominated:
+    """Find the dominators of a graph's nodes from its root."""
+    source, target = graph.links()
+    count = graph.root + 1
+    by = _dominators(count, graph.root, source, target)
+    order = _parents_first(by, graph.root)
+    size = np.zeros(count, np.int64)
+    size[: graph.objects] = graph.size
+    number = np.zeros(count, np.int64)
+    number[: graph.objects] = 1
+    sizes, numbers, parents = size.tolist(), number.tolist(), by.tolist()
+    top = [-1] * count
+    backwards = order.tolist()[::-1]
+    for node in backwards[:-1]:  # without the root
+        parent = parents[node]
+        sizes[parent] += sizes[node]
+        numbers[parent] += numbers[node]
+    root = graph.root
+    for node in backwards[-2::-1]:
+        parent = parents[node]
+        top[node] = node if parent == root else top[parent]
+    sums = np.array(sizes), np.array(numbers)
+    return Dominated(graph, source, target, order, by, *sums, code, np.array(top))
+
+
+def _dominators(count: int, root: int, source: IntArray, target: IntArray) -> IntArray:
+    import rustworkx
+
+    # Most objects are leaves that one other points at, which therefore dominates them: these need
+    # not be asked about, nor what is a leaf once they are gone.
+    is_inner = reachable(count, [root], source, target)
+    kept = is_inner[source]
+    source, target = source[kept], target[kept]
+    by = np.full(count, -1)
+    while True:
+        has_pointers = np.zeros(count, np.bool_)
+        has_pointers[source] = True
+        is_leaf = (np.bincount(target, minlength=count) == 1) & ~has_pointers
+        to_leaf = is_leaf[target]
+        if np.count_nonzero(to_leaf) <= MIN_LEAVES * len(target):
+            break
+        by[target[to_leaf]] = source[to_leaf]
+        is_inner[target[to_leaf]] = False
+        source, target = source[~to_leaf], target[~to_leaf]
+    inner = np.flatnonzero(is_inner)
+    place = np.zeros(count, np.int64)
+    place[inner] = np.arange(len(inner))
+    source, target = place[source], place[target]
+    tree: rustworkx.PyDiGraph[None, None] = rustworkx.PyDiGraph()
+    tree.add_nodes_from([None] * len(inner))
+    tree.extend_from_edge_list(list(zip(source.tolist(), target.tolist(), strict=True)))
+    found = rustworkx.immediate_dominators(tree, int(place[root]))
+    nodes = np.fromiter(found.keys(), np.int64, len(found))
+    above = np.fromiter(found.values(), np.int64, len(found))
+    by[inner[nodes]] = inner[above]
+    return by
+
+
+def _parents_first(by: IntArray, root: int) -> IntArray:
+    """The nodes of a tree, each behind its parent."""
+    from scipy.sparse import csr_array
+    from scipy.sparse.csgraph import breadth_first_order
+
+    child = np.flatnonzero(by >= 0)
+    child = child[child != root]
+    ones = np.ones(len(child), np.int8)
+    tree = csr_array((ones, (by[child], child)), shape=(len(by), len(by)))
+    return breadth_first_order(tree, root, return_predecessors=False).astype(np.int64)

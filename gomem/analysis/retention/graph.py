@@ -1,0 +1,261 @@
+"""What points at what: the objects of a heap dump, and above them all that keeps them, by name.
+
+All roots of one name are one node: a variable, the goroutines that began with one function, the
+finalizers of one function, the runtime's own variables. A goroutine keeps the runtime's structure
+of it, which others merely point at. A function that the runtime will call later, as a timer's, is
+a keeper of its own.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from gomem.analysis.retention.stacks import stack_words
+from gomem.analysis.retention.variables import code_names, load_bias, places_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    import pandas as pd
+    from numpy.typing import NDArray
+
+    from gomem.inputs.heapdump.table import HeapDump
+
+    IntArray = NDArray[np.int64]
+
+GLOBAL, GOROUTINE, FINALIZER, OTHER = "global", "goroutine", "finalizer", "other"
+RUNTIME = "the Go runtime"
+RUNTIME_PACKAGE = "runtime."
+
+
+@dataclass(frozen=True, slots=True)
+class Node:
+    """What is above the objects: a keeper, or a part of one."""
+
+    kind: str
+    name: str
+    count: int = 1  # goroutines, finalizers; else 1
+    is_keeper: bool = True
+
+
+@dataclass(repr=False)
+class Graph:
+    """Objects are nodes 0 to n - 1, in the dump's order; then come `nodes`, and last the root."""
+
+    objects: int
+    size: IntArray
+    nodes: list[Node] = field(default_factory=list)
+    by_name: dict[tuple[str, str], int] = field(default_factory=dict)
+    edges: list[tuple[IntArray, IntArray]] = field(default_factory=list)
+    functions: dict[int, str] = field(default_factory=dict)  # by the address of their code
+
+    @property
+    def root(self) -> int:
+        """The node above all keepers."""
+        return self.objects + len(self.nodes)
+
+    def node(self, kind: str, name: str, *, count: int = 1, is_keeper: bool = True) -> int:
+        """The node of a name, which is made if there is none."""
+        key = (kind if is_keeper else f"part of {kind}", name)
+        if key not in self.by_name:
+            self.by_name[key] = self.objects + len(self.nodes)
+            self.nodes.append(Node(kind, name, count, is_keeper))
+        return self.by_name[key]
+
+    def link(self, source: IntArray, target: IntArray) -> None:
+        """Add edges between nodes; those to what is none are left out."""
+        is_there = target >= 0
+        self.edges.append((source[is_there], target[is_there]))
+
+    def links(self) -> tuple[IntArray, IntArray]:
+        """All edges, with those from the root to the keepers."""
+        keepers = [n + self.objects for n, node in enumerate(self.nodes) if node.is_keeper]
+        self.edges.append((np.full(len(keepers), self.root), np.array(keepers, np.int64)))
+        source, target = (np.concatenate(side) for side in zip(*self.edges, strict=True))
+        self.edges.pop()
+        return source, target
+
+
+def graph_of(dump: HeapDump, symbols: pd.DataFrame | None = None) -> Graph:
+    """The graph of a dump; without the executable's symbols, variables are named by address."""
+    bias = 0 if symbols is None else load_bias(dump, symbols)
+    objects = dump.columns.objects
+    graph = Graph(len(objects.address), objects.size, functions=code_names(symbols, bias))
+    _link_objects(graph, dump)
+    _link_variables(graph, dump, symbols, bias)
+    _link_goroutines(graph, dump)
+    _link_finalizers(graph, dump)
+    _link_others(graph, dump)
+    _set_apart_called_later(graph, dump)
+    return graph
+
+
+def _targets(frame: pd.DataFrame) -> IntArray:
+    return frame["target"].fillna(-1).to_numpy(np.int64)
+
+
+def _link_objects(graph: Graph, dump: HeapDump) -> None:
+    """Pointers between objects, but not those at goroutines, and from there at threads."""
+    found = dump.columns.objects
+    target, _ = dump.find(found.target)
+    goroutines, _ = dump.find(dump.goroutines["address"].to_numpy())
+    threads, _ = dump.find(np.array(dump.columns.lists["threads"]["address"], np.uint64))
+    is_goroutine = np.zeros(graph.objects + 1, np.bool_)
+    is_goroutine[goroutines] = True
+    is_thread = np.zeros(graph.objects + 1, np.bool_)
+    is_thread[threads] = True
+    is_goroutine[-1] = is_thread[-1] = False  # of what lies outside the objects
+    kept = (target >= 0) & ~is_goroutine[target]
+    kept &= ~(is_goroutine[found.source] & is_thread[target])
+    graph.link(found.source[kept], target[kept])
+
+
+def _link_variables(graph: Graph, dump: HeapDump, symbols: pd.DataFrame | None, bias: int) -> None:
+    places = places_of(dump, symbols, bias)
+    source, into = places.inner
+    is_pointed_at = _reached(len(places.name), [n for n, name in enumerate(places.name) if name],
+                             source, into)  # fmt: skip
+    nodes = np.zeros(len(places.name), np.int64)
+    for piece, (name, address) in enumerate(zip(places.name, places.address.tolist(), strict=True)):
+        if not name and is_pointed_at[piece]:
+            nodes[piece] = graph.node(GLOBAL, f"{address:#x}", is_keeper=False)
+        elif name.startswith(RUNTIME_PACKAGE):
+            nodes[piece] = graph.node(OTHER, RUNTIME)
+        else:
+            nodes[piece] = graph.node(GLOBAL, name or f"{address:#x}")
+    graph.link(nodes[source], nodes[into])
+    roots = dump.roots[dump.roots["kind"].isin(["data", "bss"])]
+    graph.link(nodes[places.piece], _targets(roots))
+
+
+def _reached(count: int, begin: Iterable[int], source: IntArray, into: IntArray) -> list[bool]:
+    """Which pieces others lead to, from some of them on."""
+    following: dict[int, list[int]] = {}
+    for first, second in zip(source.tolist(), into.tolist(), strict=True):
+        following.setdefault(first, []).append(second)
+    reached, left = [False] * count, list(begin)
+    while left:
+        for piece in following.get(left.pop(), ()):
+            if not reached[piece]:
+                reached[piece] = True
+                left.append(piece)
+    return reached
+
+
+def _link_goroutines(graph: Graph, dump: HeapDump) -> None:
+    """Each goroutine's structure, and what its frames hold: a node a function, a part of it."""
+    goroutines, frames = dump.goroutines, dump.frames
+    counts = goroutines["function"].value_counts()
+    keepers = []
+    for function, is_system in zip(goroutines["function"], goroutines["is_system"], strict=True):
+        if is_system:
+            keepers.append(graph.node(OTHER, RUNTIME))
+        else:
+            keepers.append(graph.node(GOROUTINE, function, count=int(counts[function])))
+    keeper = np.array(keepers, np.int64)
+    structure, _ = dump.find(goroutines["address"].to_numpy())
+    graph.link(keeper, structure)
+    parts = [
+        graph.node(GOROUTINE, f"{graph.nodes[of - graph.objects].name}\n{name}", is_keeper=False)
+        for of, name in zip(keeper[frames["goroutine"]].tolist(), frames["function"], strict=True)
+    ]
+    part = np.array(parts, np.int64)
+    graph.link(keeper[frames["goroutine"]], part)
+    words = stack_words(dump)
+    graph.link(part[words["owner"].to_numpy()], _targets(words))
+    of = {address: number for number, address in enumerate(goroutines["address"].tolist())}
+    defers = dump.columns.lists["defers"]
+    begun = [of.get(address, -1) for address in defers["goroutine"]]
+    for name in ("address", "closure"):
+        target, _ = dump.find(np.array(defers[name], np.uint64))
+        owner = np.array(begun, np.int64)
+        graph.link(keeper[owner[owner >= 0]], target[owner >= 0])
+
+
+def _link_finalizers(graph: Graph, dump: HeapDump) -> None:
+    """A finalizer keeps its function and what its object refers to; a queued one the object too."""
+    finalizers = dump.finalizers
+    if not len(finalizers):
+        return
+    codes = finalizers["code"].tolist()
+    names = [graph.functions.get(code, f"{code:#x}") for code in codes]
+    nodes = np.array(
+        [graph.node(FINALIZER, name, count=names.count(name)) for name in names], np.int64
+    )
+    closure, _ = dump.find(finalizers["closure"].to_numpy())
+    graph.link(nodes, closure)
+    target, queued = _targets(finalizers), finalizers["queued"].to_numpy()
+    graph.link(nodes[queued], target[queued])
+    source, into = graph.edges[0]
+    order = np.argsort(target, kind="stable")
+    first = np.searchsorted(target[order], source, side="left")
+    last = np.searchsorted(target[order], source, side="right")
+    of_object = np.flatnonzero(last > first)
+    for row in of_object.tolist():
+        of = nodes[order[first[row] : last[row]]]
+        graph.link(of, np.full(len(of), into[row]))
+
+
+def _link_others(graph: Graph, dump: HeapDump) -> None:
+    """Values of panics, and roots that the dump describes."""
+    rows = dump.roots[dump.roots["kind"].isin(["panic", "other"])]
+    if not len(rows):
+        return
+    descriptions = dump.columns.lists["other_roots"]["description"]
+    named = [
+        "a panic" if kind == "panic" else descriptions[owner] or "a root without a name"
+        for kind, owner in zip(rows["kind"], rows["owner"], strict=True)
+    ]
+    nodes = np.array([graph.node(OTHER, name) for name in named], np.int64)
+    graph.link(nodes, _targets(rows))
+
+
+def _set_apart_called_later(graph: Graph, dump: HeapDump) -> None:
+    """Functions that only the runtime points at, such as those of timers, by their names."""
+    runtime = graph.by_name.get((OTHER, RUNTIME))
+    if runtime is None:
+        return
+    source, target = graph.links()
+    others = [n + graph.objects for n, node in enumerate(graph.nodes) if node.is_keeper]
+    others.remove(runtime)
+    of_others = reachable(graph.root + 1, others, source, target)
+    of_runtime = reachable(graph.root + 1, [runtime], source, target) & ~of_others
+    code = dump.columns.objects.first_word
+    called = np.flatnonzero((code > 0) & of_runtime[: graph.objects])
+    names = {row: graph.functions.get(int(code[row]), "") for row in called.tolist()}
+    own = {
+        row: name for row, name in names.items() if name and not name.startswith(RUNTIME_PACKAGE)
+    }
+    if not own:
+        return
+    is_own = np.zeros(graph.root + 1, np.bool_)
+    is_own[list(own)] = True
+    graph.edges = [
+        (start[kept], into[kept])
+        for start, into in graph.edges
+        for kept in (~(is_own[into] & of_runtime[start]),)
+    ]
+    counts = {name: list(own.values()).count(name) for name in own.values()}
+    nodes = [graph.node(OTHER, f"timer {name}", count=counts[name]) for name in own.values()]
+    graph.link(np.array(nodes, np.int64), np.array(list(own), np.int64))
+
+
+def reachable(
+    count: int, begin: list[int], source: IntArray, target: IntArray
+) -> NDArray[np.bool_]:
+    """Which nodes can be reached from some of them, these included."""
+    from scipy.sparse import csr_array
+    from scipy.sparse.csgraph import breadth_first_order
+
+    # One more node leads to all that it begins from.
+    source = np.concatenate([source, np.full(len(begin), count)])
+    target = np.concatenate([target, np.array(begin, np.int64)])
+    ones = np.ones(len(source), np.int8)
+    matrix = csr_array((ones, (source, target)), shape=(count + 1, count + 1))
+    order = breadth_first_order(matrix, count, return_predecessors=False)
+    found = np.zeros(count + 1, np.bool_)
+    found[order] = True
+    return found[:count]

@@ -1,0 +1,53 @@
+"""Which words of a goroutine's stack keep something?
+
+A dump names the pointers of a frame, but of a structure on the stack that is passed by address it
+names only the pointer to it. So pointers into the stack are followed: what begins there reaches up
+to the next variable that is known, and its words are taken for pointers. Other words of a frame are
+what is left of earlier calls.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from numpy.typing import NDArray
+
+    from gomem.inputs.heapdump.table import HeapDump
+
+
+def stack_words(dump: HeapDump) -> pd.DataFrame:
+    """The roots of kind `frame` that hold: those the dump names, and those behind an address."""
+    roots, frames = dump.roots, dump.frames
+    words = roots[roots["kind"] == "frame"]
+    start = frames["sp"].to_numpy()[words["owner"].to_numpy()]
+    address = start + words["offset"].to_numpy().astype(np.uint64)
+    target, holds = words["address"].to_numpy(), words["declared"].to_numpy().copy()
+    is_known = np.zeros(len(words), np.bool_)  # whether what it points at has been followed
+    sp = np.sort(frames["sp"].to_numpy())
+    end = sp + frames["size"].to_numpy()[np.argsort(frames["sp"].to_numpy())].astype(np.uint64)
+    bounds = np.unique(np.concatenate([address[holds], end]))
+    while True:
+        fresh = np.flatnonzero(holds & ~is_known)
+        is_known[fresh] = True
+        begins = np.unique(target[fresh])
+        begins = begins[_in_frame(sp, end, begins)]
+        if not len(begins):
+            return words[holds]
+        bounds = np.unique(np.concatenate([bounds, begins]))
+        stop = bounds[np.minimum(np.searchsorted(bounds, begins, side="right"), len(bounds) - 1)]
+        place = np.searchsorted(begins, address, side="right") - 1
+        inside = (place >= 0) & (address < stop[np.maximum(place, 0)])
+        holds |= inside
+
+
+def _in_frame(
+    sp: NDArray[np.uint64], end: NDArray[np.uint64], address: NDArray[np.uint64]
+) -> NDArray[np.bool_]:
+    place = np.searchsorted(sp, address, side="right") - 1
+    if not len(sp):
+        return np.zeros(len(address), np.bool_)
+    return (place >= 0) & (address < end[np.maximum(place, 0)])

@@ -1,0 +1,131 @@
+"""Which of the program's variables does a word of data or bss belong to?
+
+A symbol covers the words from its address up to its size. What no symbol covers, or only one that
+the linker made up, is a structure that was laid out when the program was built, such as what
+`var visitors = &tracker{…}` points at: it belongs to whichever variable points at it.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from numpy.typing import NDArray
+
+    from gomem.inputs.heapdump.table import HeapDump
+
+    IntArray = NDArray[np.int64]
+    AddressArray = NDArray[np.uint64]
+
+# Names that the compiler and the linker give to what the program did not name.
+MADE_UP = re.compile(r"\.\.stmp_|\.statictmp_|\.\.autotmp|\.\.inittask$|^(?:go|type)[:.]")
+DATA_LETTERS = frozenset("DdBb")
+CODE_LETTERS = frozenset("Tt")
+MIN_SHARED = 0.9  # of functions that are in both: with fewer, the symbols are another build's
+
+
+@dataclass(frozen=True)
+class Places:
+    """The pieces into which data and bss fall: variables, and structures without a name."""
+
+    piece: IntArray  # of each word of the dump's segment roots, in their order
+    name: list[str]  # of each piece; empty for a structure that no symbol names
+    address: AddressArray  # of each piece's first byte
+    inner: tuple[IntArray, IntArray]  # which piece points into which nameless one
+
+
+class WrongSymbols(ValueError):  # noqa: N818 - the message is for whoever chose the file
+    """The symbols are not those of the program that wrote the dump."""
+
+
+def load_bias(dump: HeapDump, symbols: pd.DataFrame) -> int:
+    """By how much the program lies higher in memory than its symbols say.
+
+    Zero, unless it is position-independent. WrongSymbols where its functions are not the dump's.
+    """
+    code = symbols[symbols["letter"].isin(CODE_LETTERS)].drop_duplicates("name")
+    frames = dump.frames.drop_duplicates("function")
+    both = frames.merge(code, left_on="function", right_on="name")
+    if not len(frames):
+        return 0
+    moved = (both["entry"] - both["address"]).to_numpy().view(np.int64)
+    values, counts = np.unique(moved, return_counts=True)
+    found = int(counts.max(initial=0))
+    # Assembly has names of its own, so a few functions of the stacks are not among the symbols.
+    if found < MIN_SHARED * len(both) or 2 * len(both) < len(frames):
+        what = f"{found} of {len(frames)} functions of the dump's stacks are where the symbols say"
+        raise WrongSymbols(f"{what}; wanted the symbols of the executable that wrote the dump")
+    return int(values[counts.argmax()])
+
+
+def places_of(dump: HeapDump, symbols: pd.DataFrame | None, bias: int = 0) -> Places:
+    """The variable of each word of data and bss that points somewhere.
+
+    Without symbols each word is a variable of its own, named by address and segment.
+    """
+    roots = dump.roots[dump.roots["kind"].isin(["data", "bss"])]
+    segments = dump.segments
+    owner = roots["owner"].to_numpy()
+    word = segments["address"].to_numpy()[owner] + roots["offset"].to_numpy().astype(np.uint64)
+    if symbols is None:
+        said = zip(word.tolist(), roots["kind"], strict=True)
+        names = [f"{address:#x} in {segment}" for address, segment in said]
+        none = np.zeros(0, np.int64)
+        return Places(np.arange(len(word)), names, word, (none, none))
+    start, size, name = _named(symbols, bias)
+    target = roots["address"].to_numpy()
+    covering = _covering(start, size, target)
+    edges = [start, start + size.astype(np.uint64), segments["address"].to_numpy()]
+    pointed = target[_within(segments, target) & (covering < 0)]
+    bounds = np.unique(np.concatenate([*edges, pointed]))
+    at = np.searchsorted(bounds, word, side="right") - 1
+    used, piece = np.unique(at, return_inverse=True)
+    by = _covering(start, size, bounds[used])
+    names = [name[row] if row >= 0 else "" for row in by.tolist()]
+    # Pointers between pieces count only into what has no name: a variable is a root of its own.
+    into = np.searchsorted(bounds, target, side="right") - 1
+    place = np.minimum(np.searchsorted(used, into), len(used) - 1) if len(used) else into
+    is_inner = _within(segments, target) & (covering < 0)
+    is_inner &= used[place] == into if len(used) else False
+    chosen = np.flatnonzero(is_inner)
+    return Places(piece, names, bounds[used], (piece[chosen], place[chosen]))
+
+
+def code_names(symbols: pd.DataFrame | None, bias: int) -> dict[int, str]:
+    """The functions by the addresses at which they begin."""
+    if symbols is None:
+        return {}
+    code = symbols[symbols["letter"].isin(CODE_LETTERS)]
+    pairs = zip(code["address"].tolist(), code["name"], strict=True)
+    return {address + bias: name for address, name in pairs}
+
+
+def _named(symbols: pd.DataFrame, bias: int) -> tuple[AddressArray, IntArray, list[str]]:
+    """The variables that the program named, by address."""
+    made_up = symbols["name"].str.contains(MADE_UP)
+    rows = symbols[symbols["letter"].isin(DATA_LETTERS) & (symbols["size"] > 0) & ~made_up]
+    rows = rows.sort_values("address").drop_duplicates("address")
+    address = rows["address"].to_numpy() + np.int64(bias).astype(np.uint64)
+    return address, rows["size"].to_numpy(), rows["name"].tolist()
+
+
+def _covering(start: AddressArray, size: IntArray, address: AddressArray) -> IntArray:
+    """Rows of the symbols that cover addresses; -1 where none does."""
+    if not len(start):
+        return np.full(len(address), -1)
+    row = np.searchsorted(start, address, side="right") - 1
+    inside = address - start[np.maximum(row, 0)] < size[np.maximum(row, 0)].astype(np.uint64)
+    return np.where((row >= 0) & inside, row, -1)
+
+
+def _within(segments: pd.DataFrame, address: AddressArray) -> NDArray[np.bool_]:
+    """Whether addresses lie in data or bss."""
+    inside = np.zeros(len(address), np.bool_)
+    for start, size in zip(segments["address"].tolist(), segments["size"].tolist(), strict=True):
+        inside |= (address >= np.uint64(start)) & (address < np.uint64(start + size))
+    return inside

@@ -1,0 +1,152 @@
+"""Who keeps the heap of a capture: its last heap dump, with the symbols that name its variables."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from operator import itemgetter
+from typing import TYPE_CHECKING
+
+from gomem.analysis.retention.described import described
+from gomem.analysis.retention.growth import grown
+from gomem.analysis.retention.icicle import icicle_of
+from gomem.analysis.retention.keepers import retention_of
+from gomem.analysis.retention.variables import WrongSymbols, load_bias
+from gomem.errors import FormatError
+from gomem.inputs.answer import Answer
+from gomem.inputs.elf import ELF
+from gomem.inputs.symbols.table import read_symbols
+from gomem.text import File, Quoted, text
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+
+    import pandas as pd
+
+    from gomem.analysis.profiles.call_tree import CallTree
+    from gomem.analysis.retention.described import Keeper
+    from gomem.analysis.retention.keepers import Retention
+    from gomem.capture.capture import Capture
+    from gomem.inputs.heapdump.table import HeapDump
+
+UNNAMED = (
+    "Without the executable's symbols, variables are named by their address: add the output of "
+    "`go tool nm -size PROGRAM`"
+)
+SURPLUS = "From Go 1.22 on, free slots at the end of a span count as unreachable objects"
+
+OLD = tuple(f"go1.{minor}" for minor in range(7, 22))  # whose dumps have no surplus
+
+
+@dataclass(frozen=True, repr=False)
+class Kept(Answer):
+    """Who keeps the heap, by a capture's heap dumps.
+
+    Attributes:
+        dump: The dump's path.
+        moment: The moment that it is of.
+        retention: What the dump says.
+        growth: How the keepers changed since the capture's first dump; none where it has only one.
+        since: The moment of that first dump; empty where there is none.
+        notes: What to know before believing it.
+    """
+
+    dump: str
+    moment: str
+    retention: Retention
+    growth: pd.DataFrame | None = None
+    since: str = ""
+    notes: tuple[str, ...] = ()
+
+    @cached_property
+    def keepers(self) -> tuple[Keeper, ...]:
+        """All keepers, the largest first."""
+        return described(self.retention)
+
+    def growing(self, functions: Collection[str] = ()) -> Keeper | None:
+        """The keeper that grew most since the first dump; of one dump, that of these sites."""
+        if self.growth is not None:
+            first = self.growth.iloc[0]
+            named = (first["kind"], first["name"]) if first["change_bytes"] > 0 else None
+            return next((k for k in self.keepers if (k.kind, k.name) == named), None)
+        shares = [
+            (sum(site.low for site in keeper.allocated_by if site.function in functions), keeper)
+            for keeper in self.keepers
+        ]
+        most, keeper = max(shares, key=itemgetter(0), default=(0.0, None))
+        return keeper if most > 0 else None
+
+    def of_goroutines_in(self, function: str) -> Keeper | None:
+        """The keeper of goroutines with a function on their stacks, of several the largest."""
+        parts = self.retention.tree.graph.nodes
+        stacks = {tuple(node.name.split("\n")) for node in parts if not node.is_keeper}
+        began = {stack[0] for stack in stacks if stack[1:] == (function,)}
+        found = (k for k in self.keepers if k.kind == "goroutine" and k.name in began)
+        return next(found, None)
+
+    @cached_property
+    def icicle(self) -> CallTree:
+        """What each keeper retains, and what lies below it, as frames of a figure."""
+        return icicle_of(self.retention)
+
+    @property
+    def live_bytes(self) -> int:
+        """Bytes of objects that something keeps."""
+        return self.retention.live_bytes
+
+    @property
+    def unreachable_bytes(self) -> int:
+        """Bytes of objects that nothing keeps."""
+        return self.retention.unreachable_bytes
+
+
+def kept_of(capture: Capture, symbols: pd.DataFrame | None = None) -> Kept | None:
+    """What the capture's last whole dump says; None where it has none.
+
+    By the symbols that are given, else by those of the capture. NotWhole where no dump is whole,
+    WrongSymbols where the symbols given are another program's.
+    """
+    dumps = _dumps(capture)
+    if not dumps:
+        return None
+    whole = [dump for dump in dumps if dump[2].is_whole]
+    path, moment, last = (whole or dumps)[-1]
+    named, notes = (symbols, []) if symbols is not None else _symbols_of(capture, last)
+    retention = retention_of(last, named)
+    if named is None:
+        notes.append(UNNAMED)
+    if retention.unreachable_bytes and not last.go_version.startswith(OLD):
+        notes.append(SURPLUS)
+    earlier = whole[0]
+    if earlier[2] is last:
+        return Kept(path, moment, retention, notes=tuple(notes))
+    growth = grown(retention_of(earlier[2], named), retention)
+    return Kept(path, moment, retention, growth, earlier[1], tuple(notes))
+
+
+def _dumps(capture: Capture) -> list[tuple[str, str, HeapDump]]:
+    """Path, moment and content of each dump, in the moments' order."""
+    order = {name: place for place, name in enumerate(capture.by_moment)}
+    files = [file for file in capture.files if file.kind.name == "heapdump"]
+    files.sort(key=lambda file: (order.get(file.moment, -1), file.source.name))
+    return [(file.source.name, file.moment, file.parsed) for file in files]
+
+
+def _symbols_of(capture: Capture, dump: HeapDump) -> tuple[pd.DataFrame | None, list[str]]:
+    """The symbols in the capture that are the dump's, and what is wrong with the others."""
+    found = [(path, read.symbols) for path, read in capture.symbols.items()]
+    notes: list[str] = []
+    for file in capture.files:
+        if file.kind.name == "buildinfo" and file.source.data.startswith(ELF):
+            try:
+                found.append((file.source.name, read_symbols(file.source).symbols))
+            except FormatError as error:
+                notes.append(text("{}: {}", File(file.source.name), error.damage.what))
+    for path, symbols in found:
+        try:
+            load_bias(dump, symbols)
+        except WrongSymbols as error:
+            notes.append(text("{}: {}", File(path), Quoted(error)))
+        else:
+            return symbols, notes
+    return None, notes

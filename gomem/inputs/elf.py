@@ -1,0 +1,81 @@
+"""The executable format of Linux and its like: where sections and segments lie in the file."""
+
+from __future__ import annotations
+
+import struct
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    # Reads so many bytes at an offset of the file, or fewer at its end.
+    ReadAt = Callable[[int, int], bytes]
+
+ELF = b"\x7fELF"
+EXECUTABLES = (2, 3)  # ELF's types of a program, at a fixed address or anywhere
+MAX_STRING_BYTES = 1 << 22
+MAX_HEADERS = 4096
+LOADED = 1  # ELF's type of a segment that is in memory
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """Where a section lies."""
+
+    address: int  # in memory
+    offset: int  # in the file
+    size: int  # as the file says, which need not be true
+
+
+@dataclass(frozen=True, slots=True)
+class Elf:
+    """The parts of an ELF file that are needed, of 32 or 64 bits, in either byte order."""
+
+    read: ReadAt
+    order: str  # `<` or `>`
+    wide: bool
+
+    @classmethod
+    def of(cls, read: ReadAt) -> Elf | None:
+        """None if it is no executable of that form."""
+        head = read(0, 20)
+        if len(head) < 20 or head[:4] != ELF or head[4] not in {1, 2} or head[5] not in {1, 2}:
+            return None
+        order = "<" if head[5] == 1 else ">"
+        (kind,) = struct.unpack_from(f"{order}H", head, 16)
+        return cls(read, order, head[4] == 2) if kind in EXECUTABLES else None
+
+    def numbers(self, form: str, offset: int) -> tuple[int, ...]:
+        """Numbers of a form at an offset; P is one of the width of an address."""
+        form = self.order + form.replace("P", "Q" if self.wide else "I")
+        return struct.unpack(form, self.read(offset, struct.calcsize(form)))
+
+    def section(self, wanted: bytes) -> Section | None:
+        """The section of a name, if there is one."""
+        (table,) = self.numbers("P", 40 if self.wide else 32)
+        size, count, names = self.numbers("HHH", 58 if self.wide else 46)
+        if count > MAX_HEADERS:
+            return None
+        sections = [self.numbers("IIPPPP", table + size * number) for number in range(count)]
+        _, _, _, _, texts_at, length = sections[names]
+        texts = self.read(texts_at, min(length, MAX_STRING_BYTES))
+        for name, _, _, address, offset, length in sections:
+            if texts[name:].startswith(wanted + b"\0"):
+                return Section(address, offset, length)
+        return None
+
+    def segments(self) -> list[tuple[int, int, int]]:
+        """What is loaded: address, offset in the file, and bytes there."""
+        (table,) = self.numbers("P", 32 if self.wide else 28)
+        size, count = self.numbers("HH", 54 if self.wide else 42)
+        found = []
+        for number in range(min(count, MAX_HEADERS)):
+            at = table + size * number
+            if self.wide:
+                kind, _, offset, address, _, stored = self.numbers("IIPPPP", at)
+            else:
+                kind, offset, address, _, stored = self.numbers("IPPPP", at)
+            if kind == LOADED:
+                found.append((address, offset, stored))
+        return found

@@ -1,0 +1,93 @@
+"""Heap dumps that tests write record by record, and those that were recorded."""
+
+from functools import cache
+
+from gomem.inputs.heapdump.table import read_heapdump
+from tests.builders import FIXTURES
+
+FOLDER = FIXTURES / "heapdumps"
+RELEASES = ("1.18.10", "1.22.12", "1.24.13", "1.27.3")
+HEADER = b"go1.7 heap dump\n"
+ARENA = 0xC000000000
+GOROUTINES = ARENA + (32 << 20)  # where the runtime's structures of them lie
+TEXT, DATA = 0x401000, 0x600000
+
+
+def path_of(release, name="dump"):
+    return FOLDER / f"keepers-go{release}.{name}.gz"
+
+
+@cache
+def recorded(release, name="dump"):
+    return read_heapdump(path_of(release, name))
+
+
+def varint(number):
+    written = bytearray()
+    while number >= 0x80:
+        written.append(number & 0x7F | 0x80)
+        number >>= 7
+    return bytes([*written, number])
+
+
+def numbers(*values):
+    return b"".join(map(varint, values))
+
+
+def text(value):
+    return varint(len(value)) + value.encode()
+
+
+def memory(words, size=None):
+    content = b"".join(word.to_bytes(8, "little") for word in words)
+    content = content.ljust(len(content) if size is None else size, b"\0")
+    return varint(len(content)) + content
+
+
+def fields(*offsets):
+    return b"".join(numbers(1, offset) for offset in offsets) + b"\0"
+
+
+def params(arena=ARENA, end=ARENA + (64 << 20)):
+    return numbers(6, 0, 8, arena, end) + text("amd64") + text("go1.24.13") + numbers(2)
+
+
+def an_object(address, words=(), *, at=(), size=None):
+    return numbers(1, address) + memory(words, size) + fields(*at)
+
+
+def goroutine(number, *, reason="chan receive"):
+    head = numbers(4, GOROUTINES + 512 * number, 0, number, TEXT, 4, 0, 0, 0)
+    return head + text(reason) + numbers(0, 0, 0, 0)
+
+
+def frame(sp, words, function, *, at=(), depth=0, entry=TEXT):
+    head = numbers(5, sp, depth, 0) + memory(words)
+    return head + numbers(entry, entry + 1, entry + 1) + text(function) + fields(*at)
+
+
+def segment(tag, address, words, *, at=()):
+    return numbers(tag, address) + memory(words) + fields(*at)
+
+
+def finalizer(address, closure, *, queued=False):
+    return numbers(11 if queued else 7, address, closure, TEXT, 0, 0)
+
+
+def memstats(heap_alloc=0, objects=0):
+    values = [0] * 24
+    values[6], values[11] = heap_alloc, objects
+    return numbers(10, *values, *[0] * 256, 0)
+
+
+def bucket(address, size, *functions, allocations=1, frees=0):
+    calls = b"".join(text(name) + text("main.go") + varint(7) for name in functions)
+    return numbers(16, address, size, len(functions)) + calls + numbers(allocations, frees)
+
+
+def sample(address, of):
+    return numbers(17, address, of)
+
+
+def dump(*records, end=True):
+    return b"".join([HEADER, params(), *records, b"\0" if end else b""])

@@ -1,0 +1,51 @@
+"""Symbols of an executable, as `go tool nm` prints them."""
+
+import pytest
+
+from gomem.errors import FormatError
+from gomem.inputs.kinds import BY_NAME, kind_of
+from gomem.inputs.symbols.table import read_symbols
+from tests.heap_dumps import RELEASES, path_of
+
+TEXT = b"""\
+  60b8c0          8 D main.cache
+                  U _cgo_init
+  401000        128 t runtime.text
+  60b8c8         16 b main.a name, of two words
+"""
+
+
+def test_each_line_is_a_symbol_and_what_is_undefined_has_no_address():
+    symbols = read_symbols(TEXT).symbols
+
+    assert [
+        [0x60B8C0, 8, "D", "main.cache"],
+        [0x401000, 128, "t", "runtime.text"],
+        [0x60B8C8, 16, "b", "main.a name, of two words"],
+    ] == symbols.to_numpy().tolist()
+    assert kind_of(TEXT) is BY_NAME["symbols"]
+
+
+def test_without_sizes_none_is_known():
+    assert [0] == read_symbols(b"  60b8c0 D main.cache\n").symbols["size"].tolist()
+
+
+def test_a_line_that_is_none_is_damage_with_its_place():
+    read = read_symbols(TEXT + b"what is this\n" + b"  40 8 D main.x\n")
+
+    assert ["line 5"] == [fault.where for fault in read.damaged]
+    assert 4 == len(read.symbols)
+
+
+def test_an_executable_without_a_symbol_table_is_refused():
+    with pytest.raises(FormatError, match="without a symbol table; build it without -ldflags=-s"):
+        read_symbols(b"\x7fELF" + bytes(200))
+
+
+@pytest.mark.parametrize("release", RELEASES)
+def test_the_programs_variables_are_among_the_recorded_symbols(release):
+    symbols = read_symbols(path_of(release, "nm.txt")).symbols.set_index("name")
+
+    assert 8 == symbols.loc["main.cache", "size"]
+    assert 24 == symbols.loc["main.magic", "size"]
+    assert symbols.loc["runtime.data", "address"] <= symbols.loc["main.cache", "address"]
