@@ -214,11 +214,8 @@ def test_every_figure_has_its_numbers_below(count):
 
 def test_every_row_has_as_many_cells_as_its_table_has_columns():
     facts = facts_of(*[{"after": SCAV}] * 3)
-    tables = [
-        block
-        for block in collector_section(SimpleNamespace(collector=facts, owners="RSS by owner")).blocks
-        if isinstance(block, Table)
-    ]
+    section = collector_section(SimpleNamespace(collector=facts, owners="RSS by owner"))
+    tables = [block for block in section.blocks if isinstance(block, Table)]
     tables += [timeline_table(facts.timeline_table), activity_table(facts.timeline_table)]
     tables += [times_table(facts.pauses), histogram_table(facts.pauses)]
     tables += [mmu_table(facts.utilization), scavenges_table(facts.scavenges)]
