@@ -1,6 +1,6 @@
-"""RSS by owner over the moments: groups stacked in columns, RSS as the line on their tops.
+"""RSS by owner at each moment: groups stacked in columns, with RSS as a line on top.
 
-Hollow above RSS is what Go reserved and has not used. So no column begins below zero.
+The hollow part above RSS is reserved by Go and not in RSS. So no column begins below zero.
 """
 
 from __future__ import annotations
