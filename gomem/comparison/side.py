@@ -40,8 +40,8 @@ MIN_CYCLES = 10  # whose clock stands in for the moments': it is off by one inte
 MIN_RUNS = 2  # a side: one after one has no order to choose
 IN_TURNS = "the runs of both sides were taken in turns"
 APART = (
-    "all runs of {first} were taken before those of {second}: what drifted in between, such as the "
-    "machine or the load, counts as a change here; take them in turns"
+    "all runs of {first} were taken before those of {second}: a drift in between, such as of the "
+    "machine or the load, counts as a change here; alternate the runs of the two sides"
 )
 
 

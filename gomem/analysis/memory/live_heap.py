@@ -80,6 +80,11 @@ class LiveHeap:
         return min(whole, base, key=lambda rise: rise.linear_share * rise.grown)
 
     @property
+    def rise_is_of_base(self) -> bool:
+        """Whether the rise is of the readings between bursts, and not of all."""
+        return self.rise is not None and self.rise.readings < len(self.level)
+
+    @property
     def grown_to_the_end(self) -> float:
         """By how much it grew while the capture looked, as far as readings and HeapAlloc tell.
 

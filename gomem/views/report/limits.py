@@ -27,7 +27,9 @@ LACKING = (
     "the container's limit is not in the capture; add memory.max, memory.current, memory.stat and "
     "memory.events of the process's cgroup"
 )
-WORST_CASES = "Everything reserved becomes resident; with reuse, so does everything released"
+WORST_CASES = (
+    "Worst case: all reserved memory becomes resident. With reuse: all released memory does too"
+)
 WORST = (
     moment("snapshot", lambda worst: worst[0]),
     size("RSS", lambda worst: worst[1].rss_bytes),

@@ -22,6 +22,9 @@ if TYPE_CHECKING:
     from gomem.facts.moment import MomentFacts
 
 SIDE_BY_SIDE = 6  # moments, on a page or in a terminal
+WIDTH = 100  # characters of a terminal: the owners' names and the moments' fit in it
+MIN_CELL = 8  # characters of a size
+BETWEEN = 2  # spaces between two columns
 MAX_NAMED = 6  # moments in a sentence
 CAPTION = "RSS by owner over time"
 COLUMNS = (
@@ -68,8 +71,11 @@ def _gist(known: Sequence[MomentFacts]) -> str:
 
 def _tables(known: Sequence[MomentFacts], groups: pd.DataFrame) -> list[Block]:
     """As many moments as fit beside one another, and the way to the others."""
-    few = few_moments([facts.rss_bytes for facts in known])
-    lines = [(label, [cells[place] for place in few]) for label, cells in _lines(known, groups)]
+    every = _lines(known, groups)
+    few = few_moments(
+        [facts.rss_bytes for facts in known], _most([facts.name for facts in known], every)
+    )
+    lines = [(label, [cells[place] for place in few]) for label, cells in every]
     columns = ("", *(MomentName(known[place].name) for place in few))
     rows = tuple((Cell(label), *cells) for label, cells in lines)
     blocks: list[Block] = [Table(CAPTION, columns, "<" + ">" * len(few), rows)]
@@ -78,21 +84,29 @@ def _tables(known: Sequence[MomentFacts], groups: pd.DataFrame) -> list[Block]:
     others = [MomentName(facts.name) for place, facts in enumerate(known) if place not in few]
     if others:
         blocks.append(Notes(("left out for width: " + first_few(others, MAX_NAMED),)))
-        blocks.append(Folded(f"all {len(known)} snapshots", (_down(known, _lines(known, groups)),)))
+        blocks.append(Folded(f"all {len(known)} snapshots", (_down(known, every),)))
     parts = parts_lines([facts.ledger for facts in known if facts.ledger is not None])
     return [*blocks, Folded("Part by part, to the byte", (_down(known, parts, PARTS_CAPTION),))]
 
 
-def few_moments(rss_bytes: Sequence[int | None]) -> list[int]:
+def _most(names: Sequence[str], lines: _Lines) -> int:
+    """How many moments fit side by side; the first and the last always stand there."""
+    room = WIDTH - max(len(label) for label, _ in lines)
+    each = max(MIN_CELL, *map(len, names)) + BETWEEN
+    return min(SIDE_BY_SIDE, max(2, room // each))
+
+
+def few_moments(rss_bytes: Sequence[int | None], most: int = SIDE_BY_SIDE) -> list[int]:
     """As many places as fit side by side: first, last, the largest RSS, and some in between."""
-    if len(rss_bytes) <= SIDE_BY_SIDE:
+    if len(rss_bytes) <= most:
         return list(range(len(rss_bytes)))
     largest = max(range(len(rss_bytes)), key=lambda place: rss_bytes[place] or 0)
     last = len(rss_bytes) - 1
-    chosen = {place * last // (SIDE_BY_SIDE - 1) for place in range(SIDE_BY_SIDE)}
-    if largest not in chosen:
+    chosen = {place * last // (most - 1) for place in range(most)}
+    if largest not in chosen and chosen - {0, last}:
         chosen.remove(min(chosen - {0, last}, key=lambda place: abs(place - largest)))
-    return sorted(chosen | {largest})
+        chosen.add(largest)
+    return sorted(chosen)
 
 
 def _down(known: Sequence[MomentFacts], lines: _Lines, caption: str = CAPTION) -> Table:
