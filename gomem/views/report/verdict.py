@@ -79,7 +79,7 @@ def _label(tone: Tone, confidence: str | None, diagnosis: Diagnosis) -> Text:
     if tone != "good":
         return Text(label_of(tone, confidence))
     files = Count(len(diagnosis.capture.artefacts), "file")
-    return text("healthy, as far as {} {}", files, "tells" if files.value == 1 else "tell")
+    return text("healthy, judging by {}", files)
 
 
 def _size(diagnosis: Diagnosis) -> Tile | None:
