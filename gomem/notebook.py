@@ -1,4 +1,4 @@
-"""What a notebook shows beside figures and frames of its own: the report, piece by piece.
+"""What a notebook shows in addition to figures and DataFrames: the report, piece by piece.
 
     from gomem.notebook import section, show, verdict
 
@@ -6,8 +6,8 @@
     section(diagnosis, "ledger")
     show(plot.waterfall, diagnosis)
 
-A page that is made for one capture is run on another. Where that one lacks what a cell asks for, a
-line says so, and what to collect; the page goes on.
+A notebook made for one capture can run on another. If that capture lacks the data of a cell, a line
+says so and names what to collect, and the notebook continues.
 """
 
 from __future__ import annotations

@@ -40,7 +40,7 @@ class Fact(Enum):
 
     # fmt: off
     IDLE_SPANS_AGE = (
-        "", "1.13", "heap is released that has been idle for five minutes; there is no goal")
+        "", "1.13", "heap is released after five minutes idle; there is no goal")
     BACKGROUND_SCAVENGER = (
         "1.13", "", "a background scavenger keeps a tenth more heap than the next cycle will need")
     GOAL_BY_NEXT_GC = "1.13", "1.13.2", "the scavenger's goal is 1.1 × NextGC"
@@ -48,12 +48,12 @@ class Fact(Enum):
         "1.13.2", "", "its goal is 1.1 × HeapInuse when marking ended × new NextGC / old NextGC")
     ONE_PASS_A_CYCLE = "1.14", "1.19", "the scavenger passes over the heap once a GC cycle"
     LIMIT_GOAL_MISSED = (
-        "1.19", "1.22", "the scavenger aims at 95 × GOMEMLIMIT by a fault (golang/go#62449)")
+        "1.19", "1.22", "a bug makes the scavenger aim at 95 × GOMEMLIMIT (golang/go#62449)")
     LIMIT_GOAL = "1.22", "", "the scavenger also aims at 0.95 × GOMEMLIMIT"
     DENSE_CHUNKS_STAY = (
-        "1.21", "", "it leaves chunks of 4 MiB alone that were nearly full in this GC or the last")
+        "1.21", "", "it skips 4 MiB chunks that were nearly full in this GC cycle or the last")
     MADV_FREE = (
-        "1.12", "1.16", "memory is released with MADV_FREE, and in RSS until the kernel needs it")
+        "1.12", "1.16", "memory released with MADV_FREE stays in RSS until the kernel needs it")
     MADV_DONTNEED = (
         "1.16", "", "memory is released with MADV_DONTNEED, as before 1.12, and RSS falls at once")
     FRESH_IS_RELEASED = (
@@ -71,13 +71,14 @@ class Fact(Enum):
         "the heap asks for huge pages, in 1.21.0 as MADV_HUGEPAGE, then MADV_COLLAPSE")
     ZEROES_LARGE = (
         "1.24", "1.24.6",
-        "a large object with pointers is zeroed even in fresh memory, and so resident")
+        "large objects with pointers are zeroed even in fresh memory, and so become resident")
     TRIGGER_HAS_A_FLOOR = "1.14", "", "collections start no sooner than 0.6 of the way to the goal"
     STACKS_COUNT = (
         "1.18", "", "stacks and globals are added to what GOGC multiplies, and gctrace prints them")
-    ALL_STACKS_COUNT = "1.18", "1.19", "all of the stacks counts for the goal, not what is scanned"
-    MEMORY_LIMIT = "1.19", "", "there is GOMEMLIMIT, which may lower the heap goal"
-    RUNWAY_OF_FIVE = "1.20", "", "the trigger goes by the largest need of the last five cycles"
+    ALL_STACKS_COUNT = (
+        "1.18", "1.19", "all stack memory counts for the goal, not just the scanned part")
+    MEMORY_LIMIT = "1.19", "", "GOMEMLIMIT can lower the heap goal"
+    RUNWAY_OF_FIVE = "1.20", "", "the trigger uses the largest runway of the last five cycles"
     LIMIT_HEADROOM = "1.21", "", "3 % of what GOMEMLIMIT leaves to the heap stay free"
     # fmt: on
 
@@ -131,6 +132,11 @@ class GoVersion:
         """Whether some release that it can be does so."""
         not_ended = fact.before is None or self.low is None or self.low < fact.before
         return not_ended and (self.high is None or self.high >= fact.since)
+
+    @property
+    def words(self) -> str:
+        """The release in a sentence: `Go 1.24.2`."""
+        return str(self).replace("go1", "Go 1")
 
     def __str__(self) -> str:
         if self.text is not None:

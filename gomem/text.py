@@ -1,15 +1,15 @@
 """Sentences of typed parts: words, a moment, a file, a function, bytes, a share, and so on.
 
-A text is a string, so it prints, compares, sorts and goes into JSON as one; and it remembers what
-it was put together from. So a writer knows a function's name from a word, an output is redacted by
-what a part is and never by how it reads, and a test looks at the number in a title, not at the
-wording around it.
+A text is a string, so it prints, compares, sorts and serialises to JSON as one. It also keeps its
+parts. So a writer can separate a function's name from ordinary words, redaction depends on the type
+of a part and never on its spelling, and a test checks the number in a title, not the wording around
+it.
 
     text("{} grows by {}", Function("main.fill"), Rate(1.2e6))
 
-`text`, `+`, `joined`, `capitalised` and `sentence` keep the parts. What else a string can do, an
-f-string and a slice among it, gives a plain string: the parts are lost, and a name in it can no
-longer be hidden.
+`text`, `+`, `joined`, `capitalised` and `sentence` keep the parts. Every other string operation,
+such as an f-string or a slice, returns a plain string without parts, and a name in it can no longer
+be hidden.
 """
 
 from __future__ import annotations

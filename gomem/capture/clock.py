@@ -1,8 +1,8 @@
-"""When was an artefact taken? By its name, by its own clock, or else by its file.
+"""When was a file recorded? The time comes from its name, else from its content, else its mtime.
 
-A time in a name says which files belong together and which came first. It is a script's: to the
-second, cut off, and of the script's own zone where it names none. So no time between two readings
-is taken from it: that needs a clock of which the unit and the zone are known.
+A time in a name says which files belong together and which came first. A script wrote it: truncated
+to the second, and in the script's local time zone unless the name gives one. So never compute a
+duration from it. That needs a clock with a known unit and time zone.
 """
 
 from __future__ import annotations

@@ -1,11 +1,12 @@
-"""Which smaps end early, between two mappings? Such a file looks whole; only other files tell.
+"""Which smaps files are truncated between two mappings? Such a file looks complete by itself.
 
-The kernel writes smaps in pieces that end behind a mapping, so that a copy which broke off often
-does, too. That is said where it is certain:
+The kernel writes smaps in pieces that end after a mapping, so an interrupted copy often ends there,
+too. A file is reported as truncated only if another file proves it:
 
-- The kernel's own mappings lie above all others, and stay for a process's life. If another file of
-  the capture has one and this one has not, its end is missing.
-- Without [stack], which every process has, the kernel's own sum of the same moment is larger.
+- The kernel's own mappings are the last in the file and exist for a process's whole life. If
+  another file of the capture has one and this file does not, the end is missing.
+- If [stack], which every process has, is missing, the kernel's own sum for the same moment is
+  larger than the sum of the file.
 """
 
 from __future__ import annotations

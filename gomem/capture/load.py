@@ -265,7 +265,8 @@ def _said_version(manifest: Manifest, gathering: _Gathering) -> GoVersion:
         release = getattr(artefact.parsed, "go_version", None)
         if isinstance(release, str):
             said_by = RELEASE_IS_SAID_BY[_says_release_by(artefact)]
-            evidence = text("{} in {}", said_by, File(artefact.source.name))
+            how = "inferred from " if said_by == PATH else ""
+            evidence = text("{}{} in {}", how, said_by, File(artefact.source.name))
             version = known_version(release, evidence)
             if version is not None:
                 return version

@@ -1,8 +1,8 @@
-"""What `gomem capture` and its sh collector note down: `gomem.json`.
+"""`gomem.json`: what `gomem capture` and its sh collector record about a capture.
 
 A capture has one at its top, about the process, and one in the folder of each moment, so that a
-moment appears with its manifest at once, whole; they are read as one. A manifest may as well stand
-alone and list all moments. What it names lies in the folder that it lies in.
+moment and its manifest appear at the same instant. They are read as one. A single manifest can also
+list all moments. Paths are relative to the manifest's folder.
 
     {"schema": "gomem.capture/1",
      "go_version": "go1.24.2",               release of the executable; absent where not known
@@ -17,10 +17,10 @@ alone and list all moments. What it names lies in the folder that it lies in.
         "num_gc": {"before": 12, "after": 12},
         "missing": [{"artefact": "heap", "why": "…"}]}]}
 
-`time` is when the reading began. `num_gc` is the number of collections when the kernel's files were
-begun and when they were done, by readings of the runtime before and behind them, and by LastGC of
-the latter: where they are the same, none ended in between. `missing` says
-what was tried and could not be had. Of several readings of one kind `artefacts` may be a list.
+`time` is when the reading began. `num_gc` is the number of collections before and after the
+kernel's files were read, from readings of the runtime before and after, and from the LastGC of the
+latter. If both are equal, no collection ended in between. `missing` lists what was tried without
+success. With several readings of one kind, its value in `artefacts` is a list.
 """
 
 from __future__ import annotations

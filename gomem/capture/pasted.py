@@ -1,9 +1,9 @@
-"""A text of several pastes, as a ticket is: prose, and between it a log, a dump, a table, smaps.
+"""A text with several pastes, such as a ticket: prose around a log, a dump, a table, smaps.
 
-Its parts are told by what stands around them: fences, `==> name <==` of head and tail, a prompt
-with a command, and prose or a heading. A text that is one artefact stays one: it is only divided
-where its parts are of two kinds or more, and a log that would come apart is left whole.
-Lines keep their number in the text, and a part is called by the line that it begins in.
+The parts are separated by what surrounds them: fences, `==> name <==` of head and tail, a prompt
+with a command, prose, or a heading. A text that is a single artefact stays whole: it is split only
+if its parts are of at least two kinds, and never in the middle of a log. Lines keep their number in
+the text, and a part is named after its first line.
 """
 
 from __future__ import annotations

@@ -1,9 +1,8 @@
 """Which moment of a capture does an artefact belong to?
 
-Found, in this order, from a manifest (see `gomem.capture.manifest`), from sub-folders, unless they
-are called like kinds of files, from a stem or a time stamp that file names share, else from the
-artefacts' own clocks; files that give no clue are one moment.
-A log and a benchmark file belong to the whole capture.
+These decide, in this order: a manifest (see `gomem.capture.manifest`); sub-folders, unless they are
+named after kinds of files; a stem or a time stamp shared by file names; the artefacts' own clocks.
+Files without any of these form one moment. A log and a benchmark file belong to the whole capture.
 """
 
 from __future__ import annotations

@@ -1,17 +1,17 @@
 """Memory rises suddenly far above its base and falls back: a spike, or recurring bursts.
 
-The levels are memory in use in heap profiles, the marked heap, HeapAlloc beyond its goal, and RSS
-(`facts.excursions`). A level that at least doubled, rose suddenly and fell back is a fact. It can
-be the program's purpose, so it is a note. It is a warning if it is rare and a score says that such
-a case was more often a problem than not. The score uses the size of the rise, its shape, its
+The levels are inuse_space in heap profiles, the marked heap, HeapAlloc beyond its goal, and RSS
+(`facts.excursions`). A level that at least doubled, rose suddenly and fell back is reported. That
+can be what the program is for, so it is a note. It is a warning if it is rare and a score says that
+such a case was more often a problem than not. The score uses the size of the rise, its shape, its
 frequency, and the number of kinds of evidence.
 
-A level that jumped and stayed is growth, or loaded data, and not a spike.
+A level that jumped and stayed is growth, or loaded data, but not a spike.
 
 A spike between two profiles shows in no level. But the runtime counts allocations from the
-program's start. The spike lies in an interval with far more allocation than the others, more than
-the heap itself, and with little of it retained. That interval also has the sites. A profile lags by
-up to two collections. So the interval must stand out even from the usual allocation over the
+program's start. So the spike is in an interval with far more allocation than the others, more than
+the heap itself, of which little was retained. The same interval shows the sites. A profile lags by
+up to two collections, so the interval must stand out even from the usual allocation over the
 longest time it can cover.
 """
 
@@ -113,31 +113,31 @@ def _stands_out(spike: Spike, limits: Thresholds) -> bool:
 
 
 _REMEDY = (
-    "See who allocates it: {}. Bound the input that {} reads (io.LimitReader, "
-    "http.MaxBytesReader), stream it, or limit how many run at once. If the job needs its peak, "
-    "leave room for it in the memory limit."
+    "See who allocates: {}. Limit what {} reads (io.LimitReader, http.MaxBytesReader), stream the "
+    "input, or limit concurrent calls. If the program needs the peak, leave room for it in the "
+    "memory limit."
 )
 _TAKE_PROFILES = text(
-    "Take heap profiles, which name the allocator: {}. The difference of two by alloc_space shows "
-    "it even after the memory is freed.",
+    "Take heap profiles to see which functions allocate: {}. Diff two of them by alloc_space: that "
+    "shows the functions even after the memory is freed.",
     CAPTURE,
 )
 _LEVEL = (
-    "This much was in use at the same time; between two readings there can have been more. The "
-    "heap goal follows the spike up, and the runtime returns memory to the OS slowly, so the "
-    "process needs its peak, not its average."
+    "The highest reading is a lower bound: between two readings the heap can have been larger. The "
+    "heap goal rises with the spike, and the runtime releases memory slowly, so size the limit for "
+    "the peak, not the average."
 )
 _WITH_GARBAGE = (
-    "RSS and HeapAlloc include garbage that the GC has not found yet; under GOGC=100 that at most "
-    "doubles them. The runtime returns memory to the OS slowly, so the process needs its peak, not "
-    "its average."
+    "RSS and HeapAlloc include garbage that no GC has found yet; under GOGC=100 that at most "
+    "doubles them. The runtime releases memory slowly, so size the limit for the peak, not the "
+    "average."
 )
 CAUSE = Cause(
     code=CODE,
-    mechanism="Profiles count allocations from the program's start, freed ones too, so the "
-    "difference of two profiles has every byte of a spike. Until the GC frees it, a spike needs "
-    "memory of its own, and it raises the next heap goal. This is an upper bound: profiles do not "
-    "say how much was in use at the same time.",
+    mechanism="Profiles count all allocations since the program started, including memory freed "
+    "since, so the difference of two profiles has every byte of a spike. Until the GC frees it, a "
+    "spike needs additional memory, and it raises the next heap goal. The size is an upper bound: "
+    "profiles do not say how much was in use at the same time.",
     remedy=text(_REMEDY, CAPTURE, "the largest site"),
     references=("io.LimitReader", "net/http.MaxBytesReader", "runtime.MemProfile"),
     bears_on=("moments", "allocations"),
@@ -184,19 +184,19 @@ def _what(seen: Sighting) -> Text:
     low, high = Bytes(round(excursion.base)), Bytes(round(excursion.highest))
     if excursion.times > 1:
         times = Count(excursion.times, "time")
-        return text("Bursts: {} rises to {} and falls back, {}", name, high, times)
+        return text("Bursts: {} rose {}, to as much as {}, and fell back", name, times, high)
     at = text(" at {}", MomentName(seen.peak_moment)) if seen.peak_moment else Text()
     return text("Spike: {} rose from {} to {}{} and fell back", name, low, high, at)
 
 
 def _where(seen: Sighting, sites: tuple[Site, ...], limits: Thresholds) -> Text:
-    """Who has it: of what is in use, or of all that was allocated in that time."""
+    """Who allocated the rise, or most of all memory allocated in that time."""
     if not sites:
         return Text()
     words, share = sites[0].words, share_words(sites[0].share, limits)
     if seen.source == PROFILES:
-        return text(", {} from {}", share, words)
-    return text("; {} allocated {} of what came in that time", words, share)
+        return text("; {} of the rise is from {}", share, words)
+    return text("; {} of the allocation in that time is from {}", share, words)
 
 
 def _evidence(seen: Sighting, case: Case) -> tuple[Evidence, ...]:
@@ -213,12 +213,11 @@ def _evidence(seen: Sighting, case: Case) -> tuple[Evidence, ...]:
     else:
         path = moment.path("memstats")
     sizes = {f"{name}, base": excursion.base, f"{name}, highest": excursion.highest}
-    away = {"share of the time above its base, at most": excursion.away_fraction}
     return (
         *known(path, "B", sizes),
         *known(path, "s", {"time watched": excursion.seconds}),
-        *known(path, "count", {"times above its base": excursion.times}),
-        *known(path, "fraction", away),
+        *known(path, "count", {"bursts above the base": excursion.times}),
+        *known(path, "fraction", {"time above the base, upper bound": excursion.away_fraction}),
         *(() if seen.source in (MARKS, RSS) else rss),
     )
 
@@ -239,7 +238,7 @@ def _of_interval(spike: Spike, case: Case) -> Finding:
     return CAUSE.finding(
         Severity.INFO if few else Severity.WARNING,
         text(
-            "Spike: {} allocated in {}, {} is usual; {} from {}",
+            "Spike: {} allocated in {}, where {} is usual; {} from {}",
             Bytes(round(spike.allocated_bytes)),
             Seconds(spike.seconds),
             Bytes(round(spike.usual_bytes)),

@@ -37,7 +37,7 @@ def cpu_profile_evidence(taken: CollectorCpu) -> tuple[Evidence, ...]:
 
 
 def every(interval_seconds: float | None) -> Text:
-    """How often collections come, as the end of "a collection …"."""
+    """How often collections come, as the end of "with a cycle …"."""
     if interval_seconds is not None and interval_seconds < CLOCK_SECONDS:
         return text("every {} or less", Seconds(CLOCK_SECONDS))
     return text("every {}", Seconds(interval_seconds))
@@ -59,7 +59,7 @@ def counted_pace(counters: CollectorCounters) -> Text:
     interval = counters.interval_seconds
     if interval is None or counters.none_since is not None:
         return Text()
-    return text(", a collection {} on average", every(interval))
+    return text(", with a cycle {} on average", every(interval))
 
 
 def counted_evidence(counters: CollectorCounters) -> tuple[Evidence, ...]:
@@ -99,7 +99,7 @@ def too_few_collections(
     limits = case.thresholds
     needed = text("{}", Count(least or limits.enough_cycles))
     step = text(
-        "Record a longer log, under load, until it has {} such collections, or {} of marking: {}.",
+        "Record a longer log under load, with at least {} such GCs or {} of marking: {}.",
         needed,
         Seconds(limits.enough_cpu_seconds),
         TAKE_GC_LOG,

@@ -38,12 +38,12 @@ class _Missing:
     def title(self) -> Text:
         """Where it is missing, and what follows."""
         if self.is_only:
-            return text("no {}, so {} cannot be broken down", self.name, self.what)
-        where, whose = text("at {}", MomentName(self.without[0])), "its"
+            return text("no {}, so {} cannot be fully broken down", self.name, self.what)
+        where, has, whose = Text(MomentName(self.without[0])), "has", "its"
         if self.without[1:]:
-            where, whose = text("in {}", Count(len(self.without), "snapshot")), "their"
-        words = "no {} {}, so {} {} cannot be broken down"
-        return text(words, self.name, where, whose, self.what)
+            where, has, whose = Text(Count(len(self.without), "snapshot")), "have", "their"
+        words = "{} {} no {}, so {} {} cannot be fully broken down"
+        return text(words, where, has, self.name, whose, self.what)
 
     @property
     def step(self) -> Text:
@@ -73,10 +73,10 @@ def find(case: Case) -> list[Finding]:
 
 CAUSE = Cause(
     code="data-missing",
-    mechanism="smaps says where RSS is, MemStats what the Go heap holds. Breaking RSS down takes "
-    "both, read at the same time.",
+    mechanism="smaps shows which mappings RSS is in, MemStats how Go uses its heap. A full "
+    "breakdown of RSS takes both, read at the same time.",
     remedy=text(
-        "Collect both at once: {}. By hand: {}, then at once: {}.",
+        "Collect both at once: {}. By hand: {}, then immediately: {}.",
         CAPTURE_ONCE,
         TAKE_SMAPS,
         Command(MEMSTATS.command()),

@@ -34,9 +34,9 @@ def find(case: Case) -> list[Finding]:
 CAUSE = Cause(
     code="data-skew",
     mechanism="MemStats (or the metrics) and smaps show different states of the process. A "
-    "collection between them turns objects into idle heap and releases idle heap, so differences "
-    "between the two files are not memory. RSS is right, and so are the parts that smaps alone "
-    "gives.",
+    "collection between the two readings turns objects into idle heap and releases idle heap, so "
+    "some differences between the files are not real. RSS is right, and so are the parts that come "
+    "from smaps alone.",
     remedy=text(
         "Read both at once: {}. By hand: {}.",
         CAPTURE_ONCE,

@@ -21,7 +21,7 @@ def find(case: Case) -> list[Finding]:
         CAUSE.finding(
             Severity.INFO,
             text(
-                "Insufficient evidence for {}: {}; {} available, {} required",
+                "Insufficient evidence for {}: {}, but this rests on {}, and {} are required",
                 lack.code,
                 lack.seen,
                 lack.had,
@@ -37,7 +37,7 @@ def find(case: Case) -> list[Finding]:
 
 CAUSE = Cause(
     code="data-thin",
-    mechanism="A start-up, a test or a short load can look like anything for a while. A cause is "
+    mechanism="A short run (start-up, a test, a brief load) is not representative. A cause is "
     "reported only when there is enough evidence to decide.",
     remedy="Watch the process for longer, under its usual load.",
     references=(),

@@ -40,8 +40,8 @@ _MAP_LESS = (
 CAUSE = Cause(
     code="file-mapping",
     mechanism="The program, or a library such as an embedded database, has mapped files. Their "
-    "clean pages count in RSS, but the kernel reclaims them when memory is short. Shared memory "
-    "(memfd, /dev/shm) and written private pages stay, and a container's limit counts them.",
+    "clean pages count toward RSS, but the kernel reclaims them when memory is short. Shared "
+    "memory (memfd, /dev/shm) and written private pages stay, and a container's limit counts them.",
     remedy=text(
         "Compare RssAnon, not RSS, with the heap: {}. {}",
         Command("grep ^Rss /proc/PID/status"),

@@ -49,13 +49,13 @@ def find(case: Case) -> list[Finding]:
 
 CAUSE = Cause(
     code=CODE,
-    mechanism="An object with a finalizer stays, with all that it refers to, until the finalizer "
-    "has run and a later collection frees it. A single goroutine runs all finalizers in turn, so "
-    "a finalizer that blocks or is slow holds up all others.",
+    mechanism="An object with a finalizer is retained, with everything that it refers to, until "
+    "the finalizer has run and a later collection frees it. A single goroutine runs all finalizers "
+    "in turn, so a finalizer that blocks or is slow holds up all others.",
     remedy=text(
-        "See where the finalizer waits: {}. Let it only hand its work to another goroutine, "
-        "without waiting. Close explicitly (defer x.Close()) and keep the finalizer as a safety "
-        "net. From Go 1.26 on, watch /gc/finalizers/queued:finalizers less executed.",
+        "See where the finalizer waits: {}. Make it hand its work to another goroutine without "
+        "waiting. Close explicitly (defer x.Close()) and keep the finalizer as a safety net. From "
+        "Go 1.26 on, watch /gc/finalizers/queued:finalizers minus executed.",
         TAKE_STACKS,
     ),
     references=("runtime.SetFinalizer", "runtime.AddCleanup", "runtime/metrics"),

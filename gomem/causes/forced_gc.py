@@ -81,14 +81,14 @@ def lack(case: Case) -> Lack | None:
 
 
 _INSTEAD = (
-    "Remove the call; to keep memory low, set GOMEMLIMIT or GOGC instead: they collect when it "
-    "helps."
+    "Remove the call. To keep memory low, set GOMEMLIMIT or GOGC instead, which collect only when "
+    "it helps."
 )
 CAUSE = Cause(
     code="forced-gc",
     mechanism="runtime.GC, debug.FreeOSMemory, /debug/pprof/heap?gc=1 and goroutine-leak profiles "
-    "collect at once, whether or not there is garbage, and the caller waits until the heap is "
-    "swept. Up to Go 1.8 the world stays stopped until the end.",
+    "start a collection at once, whether or not there is garbage, and the caller waits until the "
+    "heap is swept. Up to Go 1.8 the world stays stopped for the whole collection.",
     remedy=text(
         "See who calls runtime.GC or debug.FreeOSMemory: {}. Also look for scrapers that fetch "
         "profiles with gc=1. {}",

@@ -61,7 +61,7 @@ def lack(case: Case) -> Lack | None:
         case,
         CAUSE.code,
         text("the GC takes {} of the CPU", Share(log.marking_share_of(PACER))),
-        text("{} after start-up", Count(steady, "collection")),
+        text("{} that heap growth does not explain", Count(steady, "GC")),
         (
             *known(log.path, "count", {"cycles": cost.cycles, "steady_cycles": steady}),
             *known(log.path, "s", {"steady_marking_cpu_seconds": cpu}),
@@ -77,7 +77,7 @@ _LESS = "Allocate less there"
 
 def _more_room(room_bytes: float = 0.0) -> Text:
     """A larger GOGC; as many more bytes of heap halve the collections."""
-    halves = text(" ({} more heap halves the collections)", Bytes(room_bytes))
+    halves = text(" ({} more heap halves the number of GCs)", Bytes(room_bytes))
     more = halves if room_bytes > 0 else Text()
     return text("Or give the GC more room, bounded by GOMEMLIMIT{}: {}.", more, Command("GOGC=200"))
 
@@ -85,9 +85,9 @@ def _more_room(room_bytes: float = 0.0) -> Text:
 CAUSE = Cause(
     code="gc-pressure",
     mechanism="A collection starts when the heap has grown by GOGC percent over the live heap. "
-    "How often that happens depends on the allocation rate and on that room, not on the size of "
-    "the heap. Each collection marks the whole live heap with a quarter of the Ps; where that is "
-    "too slow, allocating goroutines must help (assists), and requests take longer.",
+    "How often that happens depends on the allocation rate and on that headroom. Each collection "
+    "marks the whole live heap with a quarter of the Ps; if that is too slow, allocating "
+    "goroutines must help (assists), and requests take longer.",
     remedy=text(_REMEDY, _TAKE_ALLOCS, _LESS, _more_room()),
     references=("golang.org/doc/gc-guide", "runtime/debug.SetGCPercent", "sync.Pool"),
     bears_on=("collector",),
@@ -117,7 +117,7 @@ def _is_enough(log: CollectorFacts, limits: Thresholds) -> bool:
 def _by_log(case: Case, log: CollectorFacts) -> Finding:
     cost, sites, marking = log.cost, allocating_sites(case), log.marking_share_of(PACER)
     often = every(cost.interval.p50)
-    title = text("The GC takes {}, a collection {}", marking_words(log, PACER), often)
+    title = text("The GC takes {}, with a cycle {}", marking_words(log, PACER), often)
     title += _mostly(sites, case)
     has_enough = cost.steady_cycles >= case.thresholds.enough_cycles
     is_unsure = limit_may_decide(case) or not _is_dear(marking, case)
@@ -220,7 +220,7 @@ def _mostly(sites: tuple[Site, ...], case: Case) -> Text:
     if not sites:
         return Text()
     part = part_words(sites[0].share, case.thresholds)
-    return text("; {} allocated by {}", part, sites[0].words)
+    return text("; {} of the allocation is from {}", part, sites[0].words)
 
 
 def _next_step(sites: tuple[Site, ...], room: Text, case: Case) -> Text:
@@ -241,7 +241,7 @@ def _room(log: CollectorFacts, limits: Thresholds) -> Text:
 
 def _small_room(share: float | None) -> Text:
     return text(
-        "The heap goal leaves only {} above the live heap: check whether GOGC is set that low, or "
-        "GOMEMLIMIT holds it down.",
+        "The heap goal is only {} above the live heap: check whether GOGC is set that low, or "
+        "GOMEMLIMIT lowers the goal.",
         Share(share),
     )

@@ -72,8 +72,8 @@ CAUSE = Cause(
     "stack refers to. Since Go 1.18 stacks also raise the heap goal, so collections come later.",
     remedy=text(
         "See where they wait: {}. Look at the stack with the most goroutines: which side should "
-        "have closed the channel, cancelled the context, or read the answer? From Go 1.27 on, the "
-        "goroutineleak profile names those that can never run again.",
+        "have closed the channel, cancelled the context, or read the response? From Go 1.27 on, "
+        "the goroutineleak profile shows goroutines that can never run again.",
         TAKE_GOROUTINES,
     ),
     references=("runtime/pprof: goroutine", "golang/go#44167", "golang/go#74609"),
@@ -84,13 +84,14 @@ CAUSE = Cause(
     needed_moments=3,
 )
 _DECIDE = text(
-    "See whether they grow: {}. A number that stays is a design, a number that only grows is a "
-    "leak.",
+    "See whether their number grows: {}. A constant number is by design, a number that only grows "
+    "is a leak.",
     CAPTURE,
 )
 _NOT_COUNTED = (
-    "No file counts the goroutines, but what comes with each of them grows steadily: its "
-    "descriptor (runtime.malg in heap profiles, reused and never freed) and its stack."
+    "No file counts the goroutines, but two kinds of memory that each goroutine needs grow "
+    "steadily: its descriptor (runtime.malg in heap profiles, reused and never freed) and its "
+    "stack."
 )
 
 
@@ -368,7 +369,7 @@ def _many(moment: MomentFacts) -> Finding:
     return CAUSE.finding(
         Severity.INFO,
         text(
-            "{} goroutines hold {} of stacks; one snapshot cannot show whether they grow",
+            "{} goroutines have {} of stacks; one snapshot cannot show whether their number grows",
             Count(count),
             Bytes(size),
         ),

@@ -19,6 +19,7 @@ from gomem.causes.finding import Evidence, Finding, Severity
 from gomem.causes.memory_limit import limit_decides, limit_may_decide
 from gomem.facts.moment import LIVE
 from gomem.text import Bytes, Text, text
+from gomem.units import format_count
 
 if TYPE_CHECKING:
     from gomem.causes.case import Case
@@ -36,13 +37,15 @@ def find(case: Case) -> list[Finding]:
 
 _REMEDY = (
     "See which objects survive: {}. Allocate the long-lived ones together, copy them after the "
-    "peak, or keep them in one large slice. New objects of the same size class reuse the slots."
+    "peak, or keep them in one large slice. Nothing to do if the program will allocate as many "
+    "objects of the same size class again: they reuse the free slots."
 )
 CAUSE = Cause(
     code="heap-fragmentation",
-    mechanism="Go does not move objects: a span stays in use while a single object in it lives, "
-    "and its free slots serve only objects of that size class. Scattered survivors of a peak hold "
-    "their spans. Neither the scavenger nor debug.FreeOSMemory can release those.",
+    mechanism="Go does not move objects: a span stays in use while a single object in it is "
+    "live, and its free slots serve only objects of that size class. Scattered survivors of a peak "
+    "keep their spans in use. Neither the scavenger nor debug.FreeOSMemory can release those "
+    "spans.",
     remedy=text(_REMEDY, TAKE_HEAP_PROFILE),
     references=("runtime.MemStats: HeapInuse, HeapAlloc, NextGC",),
     bears_on=("scavenger", "allocations"),
@@ -60,13 +63,12 @@ def free_slots(moment: MomentFacts) -> int:
 
 
 def excess_slots(moment: MomentFacts, case: Case) -> int:
-    """Bytes of free slots in spans beyond what the pacer lets the heap fill.
+    """Bytes of free slots that cannot be refilled before the next collection; 0 where unknown.
 
-    Free slots alone are no fragmentation: right after a sweep half of the heap may be free slots,
-    and allocation fills them up to NextGC. What HeapInuse holds beyond that goal is not needed
-    even just before the next collection. But a goal that GOMEMLIMIT makes has the free slots taken
-    off already, for the limit counts them: there it is the goal that GOGC alone would make. 0 where
-    unknown.
+    Free slots alone are not fragmentation: right after a sweep, half of the heap can be free slots,
+    and allocation fills them up to NextGC. HeapInuse beyond that goal is not needed even just
+    before the next collection. GOMEMLIMIT counts free slots, so a goal set by it is already lower
+    by as much; the rule then uses the goal that GOGC alone would set.
     """
     if moment.memstats is None or moment.skew.crosses_a_collection:
         return 0
@@ -117,7 +119,8 @@ def _title(moment: MomentFacts, slots: int, *, is_fragmented: bool) -> Text:
     if arenas is not None and arenas < slots:
         resident = text(", at most {} resident", Bytes(arenas))
     what = "The heap is fragmented" if is_fragmented else "The heap has free slots below its goal"
-    return text("{}: {} of {} in use are free slots{}", what, Bytes(slots), Bytes(in_use), resident)
+    words = "{}: {} of HeapInuse ({}) is free slots{}"
+    return text(words, what, Bytes(slots), Bytes(in_use), resident)
 
 
 def _sparsest_class(moment: MomentFacts) -> tuple[Evidence, ...]:
@@ -129,6 +132,7 @@ def _sparsest_class(moment: MomentFacts) -> tuple[Evidence, ...]:
     if not freed.max():
         return ()
     row = classes.loc[freed.idxmax()]
-    field = f"BySize {int(row['Size'])}: live of {int(row['Mallocs'])} objects"
+    allocated = format_count(int(row["Mallocs"]))
+    field = f"BySize {int(row['Size'])} B: objects live, of {allocated} allocated"
     live = {field: int(row["Mallocs"] - row["Frees"])}
     return known(moment.path("memstats"), "count", live)

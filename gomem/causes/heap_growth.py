@@ -2,13 +2,13 @@
 
 GOGC makes the heap swing between collections, but the live heap does not swing. It is a level over
 time (`analysis.memory.live_heap`), from the marks in a log, from heap goals, or from profiles. If
-it has grown enough to matter, a score estimates how likely such a level turns out to be growth. The
-score uses how linear the rise is, whether it fits under HeapAlloc, the share of the series it
-covers, its duration, and the number of kinds of evidence. The sites are the program's own functions
-with more in the last profile than in the first.
+it has grown enough to matter, a score estimates the probability that the growth is real. The score
+uses the linearity of the rise, whether it stays below HeapAlloc, the share of the capture it
+covers, its duration, and the number of kinds of evidence. The finding names the program's own
+functions with more in-use memory in the last profile than in the first.
 
 A short series is not enough, because a cache that is still filling looks the same. Then the finding
-is `possible`, with the time to keep capturing.
+is only `possible`, and says how long to keep capturing.
 """
 
 from __future__ import annotations
@@ -72,15 +72,18 @@ def lack(case: Case) -> Lack | None:
 
 
 SEEN_IN = {"log": "GC log", "marks": "live heap after each GC", "profiles": "heap profiles"}
-WATCH = text("Watch longer, as a filling cache looks like a leak until it is full: {}.", CAPTURE)
+WATCH = text(
+    "Capture for longer, because a filling cache looks like a leak until it is full: {}.", CAPTURE
+)
 NAME_IT = text(
-    "Take heap profiles, which name the allocator: {}. Then compare the last with the first: {}.",
+    "Take heap profiles to see which functions allocate: {}. Then compare the last with the first: "
+    "{}.",
     CAPTURE,
     Command("gomem top LAST --base FIRST --cum"),
 )
 CAUSE = Cause(
     code=CODE,
-    mechanism="A collection marks what is reachable; GOGC only decides how much garbage may "
+    mechanism="A collection marks what is reachable; GOGC only decides how much garbage can "
     "accumulate on top. So the marked heap is what the program retains. It grew linearly until the "
     "capture ended: either something is never released, or a cache is still filling.",
     remedy=NAME_IT,
@@ -115,7 +118,7 @@ def _finding(live: LiveHeap, rise: Rise, case: Case, *, confidence: str) -> Find
 
 
 _GOROUTINE_MECHANISM = (
-    "Goroutines pile up, and what they refer to stays as long as they wait: goroutine-leak "
+    "Goroutines pile up, and everything they refer to is retained while they wait. goroutine-leak "
     "reports the same bytes."
 )
 
@@ -137,8 +140,8 @@ def _title(live: LiveHeap, rise: Rise, sites: tuple[Site, ...], case: Case) -> T
         return grows
     share = share_words(sites[0].share, case.thresholds)
     if case.facts.profiles.growth_holders is None:
-        return text("{}; {} of live objects are from {}", grows, share, sites[0].words)
-    return text("{}, {} from {}", grows, share, sites[0].words)
+        return text("{}; {} of inuse_space is from {}", grows, share, sites[0].words)
+    return text("{}; {} of the growth is from {}", grows, share, sites[0].words)
 
 
 def _evidence(live: LiveHeap, rise: Rise, case: Case) -> list[Evidence]:
@@ -192,7 +195,7 @@ def _next_step(rise: Rise, case: Case) -> Text:
     paths = list(case.facts.profiles.paths.values())
     if not paths[1:]:
         return NAME_IT
-    see = text("See which callers allocate the growth: {}.", top(paths[-1], paths[0]))
+    see = text("See which callers cause the growth: {}.", top(paths[-1], paths[0]))
     is_short = rise.seconds < case.thresholds.growth_sure_seconds
     return sentences(see, WATCH if is_short else "")
 
@@ -225,7 +228,7 @@ def _of_arenas(case: Case) -> list[Finding]:
 
 
 _TAKE_MEMSTATS = text(
-    "Add MemStats and heap profiles, which separate live heap from idle heap and name the "
-    "allocator: {}.",
+    "Add MemStats and heap profiles, which separate live heap from idle heap and show which "
+    "functions allocate: {}.",
     CAPTURE,
 )

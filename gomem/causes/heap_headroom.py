@@ -1,11 +1,11 @@
 """Much of the heap is headroom for garbage, as GOGC asks for.
 
-With GOGC=100 the heap grows to twice the live heap before it is collected. So half of it is garbage
-or empty most of the time. This is not a leak, but memory that can be traded for CPU. It is why RSS
-is twice a heap profile, which shows only the live heap at the last collections. A log has the
-headroom of each goal, unless it ends long before the snapshots. A snapshot has the resident memory
-beyond /gc/heap/live:bytes (Go 1.21), or else beyond the largest heap in use in heap profiles.
-Headroom that stays idle because the program does not need it belongs to idle-heap-kept.
+With GOGC=100 the heap grows to twice the live heap before it is collected. So up to half of it is
+garbage or free. This is not a leak, but memory that can be traded for CPU. It is why RSS is twice
+what a heap profile shows: only the live heap at the last collections. A log shows the headroom of
+each goal, unless it ends long before the snapshots. A snapshot shows the resident memory beyond
+/gc/heap/live:bytes (Go 1.21), or else beyond the largest inuse_space of the heap profiles. Headroom
+that stays idle because the program does not need it belongs to idle-heap-kept.
 """
 
 from __future__ import annotations
@@ -44,15 +44,15 @@ def find(case: Case) -> list[Finding]:
 
 
 _REMEDY = (
-    "Halve this headroom at twice as many collections (the default is GOGC=100): {}. If a limit "
-    "must hold, set GOMEMLIMIT and leave GOGC alone."
+    "Halve this headroom, at the cost of about twice as many GCs (the default is GOGC=100): {}. If "
+    "a limit must hold, set GOMEMLIMIT and leave GOGC alone."
 )
 _WHAT_IF = "See what a lower GOGC would cost in CPU: {}. " + _REMEDY
 CAUSE = Cause(
     code="heap-headroom",
-    mechanism="GOGC sets how far the heap can grow over the live heap before the next collection: "
-    "100, the default, doubles it. The headroom in between is free, or holds what was allocated "
-    "since the last GC, mostly garbage.",
+    mechanism="GOGC sets how far the heap can grow beyond the live heap before the next "
+    "collection: 100, the default, doubles it. The headroom above the live heap is free memory, or "
+    "objects allocated since the last GC, mostly garbage.",
     remedy=text(_REMEDY, Command("GOGC=50")),
     references=("golang.org/doc/gc-guide#GOGC", "runtime/debug.SetGCPercent"),
     bears_on=("what-if",),
@@ -80,7 +80,7 @@ def _by_log(case: Case) -> Finding | None:
     sizes = {"headroom_p50_bytes": room, "heap_live_p50_bytes": live}
     return CAUSE.finding(
         Severity.INFO,
-        text("GC headroom: {} over a median live heap of {}", size, Bytes(live)),
+        text("GC headroom: {} on top of a median live heap of {}", size, Bytes(live)),
         size=room,
         evidence=(
             *known(log.path, "B", sizes),
@@ -141,7 +141,7 @@ def _above(moment: MomentFacts, live: float, case: Case, *, by_profiles: bool) -
     cited = known(moment.path("metrics"), "B", {LIVE: live})
     if by_profiles:
         title = text(
-            "GC headroom: at least {} on top of the {} of live objects in heap profiles",
+            "GC headroom: at least {} on top of the {} that heap profiles have in use",
             of_rss(room, rss),
             Bytes(round(live)),
         )
@@ -165,7 +165,7 @@ def _of_idle(moment: MomentFacts, case: Case) -> Finding | None:
         return None
     assert moment.goal is not None  # or nothing would be kept for it
     title = text(
-        "GC headroom: {} {} of idle heap, kept for a heap goal of {}",
+        "GC headroom: {} {} of idle heap is kept for a heap goal of {}",
         "up to" if moment.hides_untouched else "at least",
         of_rss(idle, rss),
         Bytes(moment.goal.size_bytes),

@@ -2,10 +2,10 @@
 
 A transparent huge page is 2 MiB, all or nothing. If Go touches 8 KiB of it, or releases half of it,
 the kernel still counts all of it. Go 1.21.0 asked for huge pages (MADV_HUGEPAGE; MADV_COLLAPSE in
-1.21.1 to 1.21.3), and 1.21.4 stopped. With the kernel setting `always` they come unasked, and
-khugepaged can fill released pages again. Mappings of the program and of C can also use huge pages,
-with the setting `always` or if a library asks for them (MADV_HUGEPAGE, `hg` in VmFlags). No file
-says how much of those was written, so they are a note.
+1.21.1 to 1.21.3), and 1.21.4 stopped. With the kernel setting `always` the kernel uses them
+unasked, and khugepaged can make released pages resident again. Mappings of the program and of C can
+also be in huge pages, with `always` or if a library asks for them (MADV_HUGEPAGE, `hg` in VmFlags).
+No file says how much of those was written, so they are only a note.
 """
 
 from __future__ import annotations
@@ -34,8 +34,8 @@ _SETTING = Command("cat /sys/kernel/mm/transparent_hugepage/enabled")
 CAUSE = Cause(
     code="huge-pages",
     mechanism="A huge page is 2 MiB and resident as a whole, even where Go has written or kept "
-    "only a part. With the kernel's setting `always`, khugepaged fills such pages up "
-    "again (max_ptes_none). Up to Go 1.20 the runtime asked for huge pages where it reused "
+    "only a part. With the kernel's setting `always`, khugepaged can make released pages resident "
+    "again (max_ptes_none). Up to Go 1.20 the runtime asked for huge pages when it reused "
     "released memory.",
     remedy=text(
         "See the kernel's setting: {}. With `always`, set khugepaged/max_ptes_none to 0, choose "
@@ -48,14 +48,14 @@ CAUSE = Cause(
     past="memory in huge pages",
 )
 _FOREIGN = (
-    "A huge page is 2 MiB and resident as a whole, even where little is written. These lie "
-    "in memory that the program or a library has mapped, not in the Go heap. The kernel's setting "
-    "is `always`, or a library asks for them: madvise(MADV_HUGEPAGE), `hg` in VmFlags. No file "
-    "says how much of them was written."
+    "A huge page is 2 MiB and resident as a whole, even where little is written. These are in "
+    "memory that the program or a library has mapped, not in the Go heap. Either the kernel's "
+    "setting is `always`, or a library asks for them: madvise(MADV_HUGEPAGE), `hg` in VmFlags. No "
+    "file says how much of them was written."
 )
 _ASK_NO_MORE = text(
-    "See the kernel's setting: {}. If the program keeps far less in these mappings than is "
-    "resident, call madvise(MADV_NOHUGEPAGE) there, or choose `madvise` instead of `always`.",
+    "See the kernel's setting: {}. If the program stores far less in these mappings than is "
+    "resident, call madvise(MADV_NOHUGEPAGE) on them, or choose `madvise` instead of `always`.",
     _SETTING,
 )
 
@@ -122,13 +122,13 @@ def _of_heap(
     by_release = move_on = ""
     if version.certainly(Fact.HUGE_PAGES_ASKED):
         by_release = (
-            f"{version} asks the kernel for huge pages in its heap (MADV_HUGEPAGE or "
+            f"{version.words} asks the kernel for huge pages in its heap (MADV_HUGEPAGE or "
             "MADV_COLLAPSE); Go 1.21.4 stopped that. "
         )
         move_on = "Move to Go 1.21.4 or later."
     sizes = {
         "AnonHugePages of go-heap": huge_bytes(moment, "go-heap"),
-        "Rss of go-heap beyond what MemStats count": excess_bytes(moment),
+        "Rss of go-heap beyond what MemStats counts": excess_bytes(moment),
     }
     smaps = known(moment.path("smaps"), "B", sizes)
     return CAUSE.finding(

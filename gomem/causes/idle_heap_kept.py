@@ -1,21 +1,21 @@
-"""Idle heap that the runtime does not return to the OS, beyond what its pacing asks for.
+"""Idle heap that the runtime does not return to the OS, beyond what its pacing requires.
 
-Two conditions hold for a finding. First, the idle heap lasts to the end of the capture. After every
-drop the runtime releases idle heap for seconds, and idle heap that was released or reused since was
-not kept. Second, it is resident. If no file has its residency, the finding is only possible,
-because idle heap can be in swap or untouched.
+A finding takes two conditions. First, the idle heap lasts to the end of the capture. After the heap
+shrinks, the runtime needs seconds to release idle heap, and idle heap that was released or reused
+since then was not kept. Second, it is resident. If no file shows that, the finding is only
+possible, because idle heap can be swapped out or untouched.
 
 Since Go 1.13 the runtime keeps free heap for reuse, up to the scavenger's goal: about 1.1 × the
-heap goal, or less under a GOMEMLIMIT. That much is not a finding. It is a note if most of RSS is
-idle and the goal is far away. That happens when GOMEMLIMIT sets the goal, or when the allocation
-between the first and the last snapshot does not come near the goal. Idle heap above the goal is
-released within seconds of the second collection.
+heap goal, or less under GOMEMLIMIT. That much is normal. It is a note if most of RSS is idle and
+the heap stays far below the goal: either GOMEMLIMIT sets the goal, or the program allocates too
+little between the first and the last snapshot to reach it. Idle heap over the goal is released
+within seconds, from the second collection on.
 
-Before Go 1.13 there is no goal. The heap is refilled up to NextGC, and idle heap above it waits for
-its five idle minutes. Those releases count a fresh arena (64 MiB since Go 1.11) as idle and not
-released, although it was never touched. Go 1.13 and later count it as released. So before 1.13 only
-resident memory counts: the resident heap, in use and idle, beyond NextGC. Only mappings show that
-amount. With a single number for RSS, C memory might fill it, and a fresh arena might be untouched.
+Before Go 1.13 there is no goal. The heap can grow to NextGC, and idle heap beyond that is released
+after five minutes idle. Those releases count a fresh arena (64 MiB since Go 1.11) as idle and not
+released, although it was never touched. Go 1.13 and later count it as released. So before 1.13 the
+rule counts resident memory only: the resident heap, in use and idle, beyond NextGC. That takes
+mappings. RSS alone cannot show it, because RSS includes C memory, and a fresh arena is untouched.
 """
 
 from __future__ import annotations
@@ -45,11 +45,10 @@ if TYPE_CHECKING:
 def find(case: Case) -> list[Finding]:
     """One finding for each moment whose idle heap is kept beyond the goal and resident.
 
-    A note where a later moment no longer has it: it was being released, or is in use again; and
-    where most of it was in use a moment before, for then it might not stay. Not where the program
-    has collected in between, as debug.FreeOSMemory does. And a note where the live heap grows, and
-    will need it: what each copy of a growing slice leaves, for example. And a note where less than
-    half of what there is is idle.
+    It is only a note in four cases: a later moment no longer has the excess, because it was
+    released or reused (unless the program forced a collection in between, as debug.FreeOSMemory
+    does); most of it was in use at the moment before, so it might not stay; the live heap grows and
+    will need it; or less than half of the memory is idle.
     """
     limits, version, findings = case.thresholds, case.facts.go_version, []
     divided = [
@@ -92,19 +91,19 @@ def _collected_itself(before: MomentFacts, after: MomentFacts) -> bool:
     return bool(pd.notna(forced).all() and forced[1] > forced[0])
 
 
-_KEPT = "Freed spans stay mapped for reuse (HeapIdle - HeapReleased). "
+_KEPT = "Go keeps free spans for reuse before it releases them (HeapIdle - HeapReleased). "
 _WATCH = Command("gomem capture PID -o DIR --every 30s --for 2m")
 _LOWER = (
     "If so, call debug.FreeOSMemory after the drop, or lower GOGC or GOMEMLIMIT (Go 1.19), "
-    "so that the goal shrinks."
+    "to reduce the goal."
 )
 CAUSE = Cause(
     code="idle-heap-kept",
     mechanism=_KEPT
     + "The runtime retains a heap of about 1.1 × NextGC, or 0.95 × GOMEMLIMIT if that is lower; "
-    "this finding is the excess. Since Go 1.13 a background scavenger releases the excess from the "
-    "second GC on, with about 1 % of a CPU. For seconds after a drop this is normal. If it lasts "
-    "minutes, the program hardly collects, or its free pages are scattered.",
+    "this finding counts only the excess. Since Go 1.13 a background scavenger releases the excess "
+    "from the second GC on, with about 1 % of a CPU. This is normal for a few seconds after the "
+    "heap shrinks. If it lasts for minutes, GCs are rare, or the free pages are scattered.",
     remedy=text("See whether it stays: {}. {}", _WATCH, _LOWER),
     references=("golang/go#30333", "golang/go#16930", "runtime/debug.FreeOSMemory"),
     bears_on=("scavenger",),
@@ -141,10 +140,11 @@ def _finding(moment: MomentFacts, kept: int, lasts: bool, version: GoVersion) ->
     heap, is_old = moment.heap, not version.possibly(Fact.BACKGROUND_SCAVENGER)
     is_least = _is_unseen(moment, version) and kept < moment.idle_heap_bytes
     bound = "At least " if is_least else _up_to(moment)
-    title = text("{}{} of idle heap has not been returned to the OS", bound, Bytes(kept))
+    title = text("{}{} of excess idle heap has not been returned to the OS", bound, Bytes(kept))
     if moment.rss_bytes is None:
         title = text(
-            "{} of idle heap has not been returned to the OS; no file says how much is resident",
+            "{} of excess idle heap has not been returned to the OS; no file says how much is "
+            "resident",
             Bytes(kept),
         )
     return CAUSE.finding(
@@ -157,7 +157,7 @@ def _finding(moment: MomentFacts, kept: int, lasts: bool, version: GoVersion) ->
             *rss_evidence(moment),
             *known("scavenger", "B", _goals(heap)),
         ),
-        mechanism=_WITHOUT_SCAVENGER.format(version) if is_old else "",
+        mechanism=_WITHOUT_SCAVENGER.format(version.words) if is_old else "",
         next_step=_MOVE_ON if is_old else "",
         confidence=_confidence(moment),
     )
@@ -217,9 +217,9 @@ def _for_a_limit(moment: MomentFacts, case: Case) -> Finding | None:
             *live,
             *rss_evidence(moment),
         ),
-        mechanism=f"{_KEPT}The scavenger keeps what lies below the heap goal, and with GOGC off or "
-        "large GOMEMLIMIT makes that goal. So a peak stays resident, and no collection changes "
-        "that before the limit is near.",
+        mechanism=f"{_KEPT}The scavenger leaves memory up to the heap goal alone. With GOGC off or "
+        "very large, GOMEMLIMIT sets that goal. So memory from a peak stays resident, and no "
+        "collection changes that until the heap is near the limit.",
         next_step=text(
             "Nothing to do unless other processes need the memory. Then set {} beside GOMEMLIMIT, "
             "or call debug.FreeOSMemory after the peak.",
@@ -270,9 +270,9 @@ def _unused(moment: MomentFacts, case: Case) -> Finding | None:
             *allocated,
             *rss_evidence(moment),
         ),
-        mechanism=f"{_KEPT}What lies below the heap goal stays for the next cycle, and this "
-        "program hardly allocates, so that can take long. The goal is GOGC percent above the live "
-        "heap of the last collection; an idle program collects every two minutes.",
+        mechanism=f"{_KEPT}Memory up to the heap goal is kept until the next cycle. The goal is "
+        "GOGC percent above the live heap of the last collection. This program hardly allocates, "
+        "so its next collection can be far off; an idle program collects every two minutes.",
         next_step=text(
             "Halve the goal: {}. Or call debug.FreeOSMemory after the peak and compare.",
             Command("GOGC=50"),
@@ -288,9 +288,9 @@ def _for_a_goal(moment: MomentFacts) -> Text:
 
 
 _WITHOUT_SCAVENGER = (
-    f"{_KEPT}The heap refills up to NextGC before the next collection; this is what lies above. "
-    "{} has no background scavenger: it releases spans that were idle for five minutes, or when "
-    "the program calls debug.FreeOSMemory."
+    f"{_KEPT}The heap can grow to NextGC before the next GC; this finding counts only the idle "
+    "heap beyond that. {} has no background scavenger: the runtime releases a span after five "
+    "minutes idle, or when the program calls debug.FreeOSMemory."
 )
 _MOVE_ON = (
     "Move to Go 1.16 or later, which releases idle heap in the background. Or call "

@@ -74,9 +74,9 @@ def may_grow_on(case: Case, grown_bytes: float) -> bool:
 CAUSE = Cause(
     code="limit-risk",
     mechanism="The kernel kills when the cgroup's memory reaches memory.max and nothing can be "
-    "reclaimed. Page cache goes first; anonymous memory, shared memory and sockets stay. Go does "
-    "not read the cgroup: without GOMEMLIMIT the heap grows to twice the live heap, wherever the "
-    "limit is.",
+    "reclaimed. It reclaims page cache first, but not anonymous memory, shared memory or sockets. "
+    "Go does not read the cgroup: without GOMEMLIMIT the heap grows to twice the live heap, "
+    "whatever the limit is.",
     remedy=text(
         "Add MemStats and smaps, so that gomem can work out a GOMEMLIMIT: {}.", CAPTURE_ONCE
     ),
@@ -85,14 +85,14 @@ CAUSE = Cause(
     rule=find,
 )
 AFTER_A_KILL = text(
-    "The kernel's lines do not say what held the memory. Capture while the process lives again: "
+    "The kernel's lines do not say what used the memory. Capture after the process has restarted: "
     "{}.",
     CAPTURE,
 )
 _MACHINE_IS_FULL = (
-    "The machine, not a cgroup, had no memory left: the kernel kills the process that frees the "
-    "most, as its RSS, its swap and oom_score_adj say. A limit of the process's own cgroup "
-    "(MemoryMax=, docker run -m) or GOMEMLIMIT keeps it from taking the rest of the machine."
+    "The machine, not a cgroup, had no memory left. The kernel then kills the process with the "
+    "highest score, from its RSS, swap and oom_score_adj. A limit on the process's own cgroup "
+    "(MemoryMax=, docker run -m) or GOMEMLIMIT keeps it from using up the machine's memory."
 )
 _CAN_BE_CACHE = "without memory.stat, some can be page cache"
 
@@ -280,8 +280,8 @@ def _next_step(moment: MomentFacts) -> str:
         return CAUSE.remedy
     if advice.gomemlimit_bytes is None:
         return (
-            "Raise the container's limit, or reduce the memory outside Go: it fills the limit by "
-            "itself, so no GOMEMLIMIT helps."
+            "Raise the container's limit, or reduce the memory outside Go, which alone fills the "
+            "limit, so no GOMEMLIMIT helps."
         )
     steps = zip(advice.steps["step"], advice.steps["bytes"], strict=True)
     arithmetic = joined(", ", (text("{} {}", step, Bytes(size)) for step, size in steps if size))

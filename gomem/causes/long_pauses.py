@@ -117,28 +117,31 @@ class _Stops:
 
 
 _AT_FIRST = (
-    " The longest stop here was sweep termination, which lasts until the last P has stopped. "
+    " The longest STW phase here was sweep termination, which lasts until the last P has stopped. "
     "Before Go 1.14 a loop without a call could not be preempted; since then the usual reason is a "
     "P that the kernel does not schedule."
 )
 _AT_LAST = (
-    " The longest stop here was mark termination, which has little to do. The usual reason is a "
-    "missing CPU: throttling, or more Ps than CPUs."
+    " The longest STW phase here was mark termination, which has little to do. The usual reason is "
+    "that no CPU was free: throttling, or more Ps than CPUs."
 )
-_IN_STOPS = "share of the time in long stops"
+_IN_STOPS = "share of the time in long pauses"
 _SOME = (
-    " Most stops are short, so preemption works: most likely the long ones waited for a CPU, as "
-    "did everything else."
+    " Most pauses are short, so preemption works. Most likely the long ones waited for a CPU, like "
+    "every other thread on the machine."
 )
-_FORCED = " This collection was forced, and up to Go 1.8 a forced collection marks in a stop."
+_FORCED = (
+    " This collection was forced, and up to Go 1.8 a forced collection marks while the world is "
+    "stopped."
+)
 CAUSE = Cause(
     code="long-pauses",
-    mechanism="Each GC stops the world twice, briefly: well under a millisecond since Go 1.8. A "
-    "longer stop waits for a goroutine that cannot be preempted, or for a CPU.",
+    mechanism="Each GC stops the world twice, for well under a millisecond since Go 1.8. During a "
+    "longer pause, the runtime waits for a goroutine that cannot be preempted, or for a CPU.",
     remedy=text(
         "See whether the container is throttled: {}. Check also whether it has fewer CPUs than "
         "GOMAXPROCS, and what else runs on the machine. If none of these explains it, record an "
-        "execution trace of such a stop and see which P it waits for.",
+        "execution trace of such a pause and see which P it waits for.",
         Command("grep throttled /sys/fs/cgroup/cpu.stat"),
     ),
     references=("golang.org/doc/gc-guide#Latency", "golang/go#10958", "runtime/trace"),

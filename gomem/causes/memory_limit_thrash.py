@@ -50,7 +50,7 @@ def lack(case: Case) -> Lack | None:
     return too_few_collections(
         case,
         CAUSE.code,
-        Text("a memory limit leaves the heap next to no room"),
+        Text("a memory limit leaves the heap hardly any headroom"),
         Text(Count(cycles, "collection")),
         (
             *known(log.path, "count", {"limit-driven cycles": cycles}),
@@ -60,15 +60,15 @@ def lack(case: Case) -> Lack | None:
 
 
 _REMEDY = (
-    "See what is live: {}. Shrink it, or raise GOMEMLIMIT and keep the container's limit above it. "
-    "A limit well above the live heap costs nothing."
+    "See what is live: {}. Reduce the live heap, or raise GOMEMLIMIT, with the container's limit "
+    "still above. A GOMEMLIMIT well above the live heap costs nothing."
 )
 CAUSE = Cause(
     code="memory-limit-thrash",
     mechanism="Under GOMEMLIMIT the heap goal is the limit minus all other memory that Go has "
-    "mapped, but never below the live heap. Near the limit there is no room to allocate: when a "
-    "collection ends, the next begins. The runtime caps the GC at about half of the CPU; beyond "
-    "that, memory grows past GOMEMLIMIT.",
+    "mapped, but never below the live heap. Near the limit there is no headroom: when a collection "
+    "ends, the next begins. The runtime caps the GC at about half of the CPU; beyond that, memory "
+    "grows past GOMEMLIMIT.",
     remedy=text(_REMEDY, TAKE_HEAP_PROFILE),
     references=("golang.org/doc/gc-guide#Memory_limit", "golang/go#48409", "golang/go#58106"),
     bears_on=("collector", "limits"),
@@ -187,7 +187,7 @@ def _by_room(case: Case) -> list[Finding]:
     is_limited, last = counters.limiter_cycle is not None, counters.last
     cost = Text() if cpu is None else text("; {}", counted_cost(counters))
     title = text(
-        "The heap has next to no room, as under a memory limit: {} above {} live{}",
+        "The heap has hardly any headroom, as under a memory limit: {} above {} live{}",
         Bytes(max(0, round(goal - live))),
         Bytes(round(live)),
         cost,

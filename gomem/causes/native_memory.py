@@ -113,8 +113,8 @@ def _beyond_profiles(case: Case, account: Account, least: float) -> list[Finding
         CAUSE.finding(
             Severity.WARNING,
             text(
-                "Memory outside Go (C or mmap) grows: at least {} of {} that RSS grew by are not "
-                "Go objects",
+                "Memory outside Go (C or mmap) grows: at least {} of the {} rise in RSS is not Go "
+                "objects",
                 Bytes(round(beyond)),
                 Bytes(account.change_bytes),
             ),
@@ -123,7 +123,7 @@ def _beyond_profiles(case: Case, account: Account, least: float) -> list[Finding
             evidence=(
                 *rss_evidence(case.facts.by_moment[account.first.moment]),
                 *rss_evidence(last),
-                *known(path, "B", {"heap, at most, by alloc_space": round(heap)}),
+                *known(path, "B", {"heap, upper bound from alloc_space": round(heap)}),
             ),
             next_step=_TAKE_SMAPS,
             confidence="possible",
@@ -230,7 +230,7 @@ def _finding(
         title = grows.title("C memory (malloc)")
     sites = caller_sites(callers, thresholds, native.bytes)
     for site in sites[:1]:
-        title += text(", C called by {}", Function(site.own_function))
+        title += text(", most calls into C from {}", Function(site.own_function))
     return CAUSE.finding(
         Severity.INFO if grows is None else Severity.WARNING,
         title,

@@ -59,13 +59,14 @@ def find(case: Case) -> list[Finding]:
 CAUSE = Cause(
     code="profiling-memory",
     mechanism="Heap, block and mutex profiles keep a bucket for each stack they have seen, and "
-    "never free it. Deep stacks that are each a little different, as in recursion over data, fill "
-    "the table for as long as the program runs. Since Go 1.23 a stack has up to 128 frames, before "
-    "32.",
+    "never free it. Deep stacks that all differ a little, as in recursion over data, fill the "
+    "table for as long as the program runs. A stack has up to 128 frames since Go 1.23, and up to "
+    "32 before.",
     remedy=text(
-        "Keep stacks short, so that more of them are equal (Go 1.23 and later): {}. Turn off those "
-        "that are not read: runtime.SetBlockProfileRate(0), runtime.SetMutexProfileFraction(0), or "
-        "runtime.MemProfileRate = 0 as the first thing in main. Only a restart frees the table.",
+        "Keep stacks short, so that more of them are equal (Go 1.23 and later): {}. Turn off "
+        "profiles that nothing reads: runtime.SetBlockProfileRate(0), "
+        "runtime.SetMutexProfileFraction(0), or runtime.MemProfileRate = 0 as the first statement "
+        "of main. Only a restart frees the table.",
         Command("GODEBUG=profstackdepth=32 ./PROGRAM"),
     ),
     references=("runtime.MemProfileRate", "golang/go#69590"),

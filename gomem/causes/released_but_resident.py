@@ -29,23 +29,26 @@ def find(case: Case) -> list[Finding]:
     return case.at_moments(_at)
 
 
-_NO_LEAK = "Or alert on RSS less LazyFree, or on the working set. It is not a leak."
+_NO_LEAK = "Or alert on RSS minus LazyFree, or on the working set. It is not a leak."
 _SETTING = Command("GODEBUG=madvdontneed=1")
 _REMEDY = text("Make RSS drop at once with the default since Go 1.16: {}. {}", _SETTING, _NO_LEAK)
 CAUSE = Cause(
     code="released-but-resident",
-    mechanism="The runtime released the memory with MADV_FREE: the default of Go 1.12 to 1.15, and "
-    "GODEBUG=madvdontneed=0 since Go 1.16. The kernel reclaims such pages only when it is short of "
-    "memory; until then they stay in RSS, Pss and the cgroup's usage. A container's working set "
-    "leaves them out, as inactive file pages.",
+    mechanism="The runtime released the memory with MADV_FREE, which is the default in Go 1.12 to "
+    "1.15. Since Go 1.16 only GODEBUG=madvdontneed=0 selects it. The kernel reclaims such pages "
+    "only when it is short of memory; until then they stay in RSS, Pss and the cgroup's usage. A "
+    "container's working set excludes them: the kernel keeps them on its inactive_file list, "
+    "although they are anonymous.",
     remedy=_REMEDY,
     references=("golang/go#42330", "golang/go#33376", "madvise(2)"),
     bears_on=("scavenger",),
     rule=find,
     claims=frozenset({FREE}),
-    past="released memory that still counted in RSS",
+    past="released memory that still counted toward RSS",
 )
-_MOVE_ON = text("Make RSS drop at once, as by default from Go 1.16 on: {}. {}", _SETTING, _NO_LEAK)
+_MOVE_ON = text(
+    "Make RSS drop at once, which is the default since Go 1.16: {}. {}", _SETTING, _NO_LEAK
+)
 _DROP_THE_SETTING = (
     "Remove madvdontneed=0 from GODEBUG: the default since Go 1.16 makes RSS drop at once. "
     f"{_NO_LEAK}"
@@ -68,7 +71,7 @@ def _at(moment: MomentFacts, case: Case) -> Finding | None:
     return CAUSE.finding(
         Severity.WARNING if is_most else Severity.INFO,
         text(
-            "MADV_FREE: {} was released and still counts in RSS; the process needs only {}",
+            "MADV_FREE: {} was released but still counts toward RSS; the process needs only {}",
             Bytes(size),
             Bytes(rss - size),
         ),

@@ -43,9 +43,9 @@ def find(case: Case) -> list[Finding]:
 
 CAUSE = Cause(
     code="stack-growth",
-    mechanism="Deep recursion, or large values on the stack, make a stack double until it fits. A "
-    "collection halves it when less than a quarter is in use. No heap profile shows stacks; since "
-    "Go 1.18 they raise the heap goal.",
+    mechanism="Deep recursion and large values on the stack make the stack double until they fit. "
+    "A collection halves a stack if less than a quarter is in use. No heap profile shows stacks; "
+    "since Go 1.18 they raise the heap goal.",
     remedy=text(
         "Find the deep stacks: {}. Bound the recursion, or keep large arrays off the stack.",
         TAKE_STACKS,
@@ -57,8 +57,8 @@ CAUSE = Cause(
     past="stacks",
 )
 _UNCOUNTED = (
-    "There are many stacks, or they are large: without a count of goroutines both are possible. No "
-    "heap profile shows stacks; since Go 1.18 they raise the heap goal."
+    "Either there are many stacks, or they are large; only the number of goroutines could show "
+    "which. No heap profile shows stacks; since Go 1.18 they raise the heap goal."
 )
 _BOUND_IT = (
     "Look at the stack: {}. Bound the recursion, or iterate over a list instead; keep large arrays "
@@ -102,7 +102,7 @@ def _beyond_profiles(moment: MomentFacts, case: Case) -> tuple[Evidence, ...]:
     profile = case.facts.profiles.path(moment.name)
     return (
         *known(moment.path("smaps"), "B", {"Rss of the Go heap": moment.arenas_rss_bytes}),
-        *known(profile, "B", {"heap, at most, by alloc_space": round(heap)}),
+        *known(profile, "B", {"heap, upper bound from alloc_space": round(heap)}),
     )
 
 

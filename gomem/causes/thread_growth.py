@@ -39,9 +39,9 @@ def find(case: Case) -> list[Finding]:
     callers, size = case.facts.callers.calling_c, _stack_bytes(last)
     watched = rise.seconds if _are_timed(counted) else None
     during = Text() if watched is None else text(" in {}", Seconds(watched))
-    held = text("; their C stacks hold {}", Bytes(size)) if size else during
+    held = text("; their C stacks take {}", Bytes(size)) if size else during
     sites = caller_sites(callers, thresholds, size or 0)
-    who = text(", C called by {}", Function(sites[0].own_function)) if sites else Text()
+    who = text(", most calls into C from {}", Function(sites[0].own_function)) if sites else Text()
     is_likely = rise.readings >= thresholds.growth_readings
     return [
         CAUSE.finding(
@@ -70,10 +70,10 @@ def find(case: Case) -> list[Finding]:
 
 CAUSE = Cause(
     code=CODE,
-    mechanism="Go starts a thread when all others are in a system call or in C and a goroutine "
-    "could run, and keeps it. C functions that never return, and goroutines that stay locked to "
-    "their thread, leave a thread each, with its C stack and kernel memory. Go crashes at 10 000 "
-    "threads (debug.SetMaxThreads).",
+    mechanism="Go starts a thread when a goroutine could run and all other threads are in a "
+    "system call or in C, and keeps it. Each C function that never returns, and each goroutine "
+    "that stays locked to its thread, occupies a thread with its C stack and kernel memory. Go "
+    "crashes at 10 000 threads (debug.SetMaxThreads).",
     remedy=text(
         "Find the goroutines in a system call or locked to a thread: {}. Limit how many calls into "
         "C run at once, give each a timeout, and pair runtime.LockOSThread with UnlockOSThread.",

@@ -24,7 +24,6 @@ from gomem.text import Bytes, Command, Share, text
 if TYPE_CHECKING:
     from gomem.causes.case import Case
     from gomem.facts.moment import MomentFacts
-    from gomem.releases import GoVersion
 
 _RESERVED = "reserved and never touched"
 SCANNABLE = "/gc/scan/heap:bytes"  # pointer-bearing part of the heap; since Go 1.21
@@ -111,7 +110,7 @@ def _by_release(moment: MomentFacts, case: Case) -> Finding | None:
         Severity.INFO,
         text(
             words if is_known else words.replace("zeroes", "would zero"),
-            _release_words(version) if is_known else "Go 1.24.0 to 1.24.5",
+            version.words if is_known else "Go 1.24.0 to 1.24.5",
             "" if large.is_exact else "up to ",
             Bytes(size),
             Share(size / moment.rss_bytes),
@@ -128,11 +127,6 @@ def _by_release(moment: MomentFacts, case: Case) -> Finding | None:
         next_step=_COMPARE if is_known else sentences(_COMPARE, _NAME_THE_RELEASE),
         confidence="possible",
     )
-
-
-def _release_words(version: GoVersion) -> str:
-    """A release in a sentence: `Go 1.24.2`."""
-    return str(version).replace("go1", "Go 1", 1)
 
 
 # By the baseline: the moved bytes are the proof
@@ -167,11 +161,11 @@ def _against_baseline(moment: MomentFacts, before: MomentFacts, case: Case) -> F
     if not (with_smaps or blamed):
         return None  # the rise can be outside Go
     assert moment.heap is not None
-    why = text("{} zeroes large allocations: ", _release_words(version)) if blamed else ""
+    why = text("{} zeroes large allocations: ", version.words) if blamed else ""
     old = None if case.baseline is None else case.baseline.go_version
     under = "in the baseline"
     if old is not None and old.exact is not None:
-        under = f"under {_release_words(old)}"
+        under = f"under {old.words}"
     return CAUSE.finding(
         Severity.WARNING,
         text(

@@ -1,7 +1,7 @@
-"""A chart as data: panels with scales, and on them bars, areas, lines and words.
+"""A chart as data: panels with scales, and the bars, areas, lines and words on them.
 
-What is drawn stands in the panels' own numbers, so that a test can ask what was drawn; `svg` turns
-it into a picture. Lengths are inches, sizes of type and widths of lines are points.
+Marks use the units of their panel, so a test can check what was drawn. `svg` turns the chart into a
+picture. Lengths are in inches, type sizes and line widths in points.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
-"""How each part of the ledger looks wherever it is drawn: a colour and a hatching of its own.
+"""The look of each part of the ledger in every figure: its own colour and hatching.
 
-The colours are Okabe and Ito's, which people with any kind of colour vision can tell apart. There
-are fewer of them than parts, and prints are grey: so no two parts share both colour and hatching.
+The colours are those of Okabe and Ito, which people with any kind of colour vision can separate.
+There are fewer colours than parts, and prints are grey, so no two parts share both colour and
+hatching.
 """
 
 from __future__ import annotations

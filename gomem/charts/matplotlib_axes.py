@@ -1,8 +1,7 @@
-"""A chart on matplotlib's Axes, as people's own notebooks want it: to be changed, joined and saved.
+"""A chart on matplotlib Axes, for a user's own notebook: to be changed, combined and saved.
 
-What `svg` writes as text for a page is drawn here with the same marks. Ink is matplotlib's own
-colour of text, so that a style sheet for dark paper turns it as well; type is as much larger than
-on a page as `font.size` is above matplotlib's own. No setting is changed.
+It has the same marks as the SVG. Text and lines use matplotlib's text colour, so a style sheet for
+dark backgrounds applies to them, too; type follows `font.size`. No setting is changed.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""A chart as SVG text: the same bytes for the same numbers, to stand inside a page.
+"""A chart as SVG text for a page: the same numbers always give the same bytes.
 
-It has no background, and what is drawn in ink takes the colour of the text around it. Text stays
-text: it can be searched, selected and read aloud. Ids begin with the figure's name, so that several
-figures can stand on one page.
+The background is transparent, and text and lines take the colour of the surrounding text. Text
+stays text: it can be searched, selected and read aloud. Ids begin with the figure's name, so a page
+can have several figures.
 """
 
 from __future__ import annotations

@@ -45,7 +45,8 @@ def capture(
     profiles: str = "heap,allocs,goroutine",
     header: list[str] | None = None,
     user: Annotated[
-        str | None, typer.Option(help=f"For basic auth; the password is asked, or in {PASSWORD}.")
+        str | None,
+        typer.Option(help=f"For basic auth; password from {PASSWORD} or a prompt."),
     ] = None,
     ca: Path | None = None,
     insecure: Annotated[bool, typer.Option("--insecure")] = False,
@@ -53,11 +54,12 @@ def capture(
     redact: Annotated[bool, typer.Option("--redact")] = False,
     script: Annotated[bool, typer.Option("--script")] = False,
 ) -> None:
-    """Collect what a running Go process and the kernel say of its memory, snapshot by snapshot.
+    """Collect the memory data of a running Go process and of the kernel, snapshot by snapshot.
 
-    From a PID it finds where the process listens on this machine, and what it serves there; from a
-    URL on this machine it finds the PID. With neither, each gives its own side alone. The folder is
-    a readable capture at every instant. Nothing of the command line or the environment is kept.
+    From a PID, gomem finds the addresses where the process listens on this machine and what they
+    serve. From a URL on this machine, it finds the PID. If that fails, the capture has only one
+    side: the kernel's for a PID, the runtime's for a URL. The folder is a readable capture at every
+    instant. The command line and the environment are not recorded.
 
     Examples:
         gomem capture 4711 -o captures/api --every 10s --for 5m
@@ -65,22 +67,22 @@ def capture(
         gomem capture --script | kubectl exec -i POD -- sh -s -- 1 > capture.tar
 
     Args:
-        targets: A process by its number, its URLs, or both.
+        targets: The PID of a process, its URLs, or both.
         output: The folder to capture to.
         url: Where it serves /debug/pprof/, /debug/vars, /metrics; can be repeated.
-        every: A snapshot so often, as 10s or 100ms.
-        for_: For so long; else until Ctrl-C.
-        when: Only then: 'rss>2GiB', 'rss>1.2*median', 'goroutines>10000'.
-        cool_down: With --when: no snapshot for so long after one.
-        pair: One more snapshot, once a collection has ended.
-        gctrace: Its GODEBUG=gctrace=1 log, to take along.
-        profiles: Which profiles; an empty text for none.
+        every: Interval between snapshots, such as 10s or 100ms.
+        for_: Stop after this time. Default: on Ctrl-C.
+        when: Only if this holds: 'rss>2GiB', 'rss>1.2*median', 'goroutines>10000'.
+        cool_down: With --when, the minimum time between two snapshots.
+        pair: Take one more snapshot after a collection has ended.
+        gctrace: The process's GODEBUG=gctrace=1 log, to include.
+        profiles: Profiles to take; an empty text for none.
         header: 'Name: value' for each request, or @FILE with a header a line.
         ca: Trust the certificates in this PEM file.
         insecure: Trust any certificate.
-        timeout: For one answer, whole.
-        redact: Hide folders, hosts and linker flags in what is kept.
-        script: Print a sh collector for where there is no Python.
+        timeout: Maximum time for one complete response.
+        redact: Hide folders, hosts and linker flags in the capture.
+        script: Print a sh collector for hosts without Python.
     """
     if script:
         write(text_beside("gomem.live", "collect.sh"), None)  # it ships with gomem

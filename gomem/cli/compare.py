@@ -65,28 +65,28 @@ def compare(
 ) -> None:
     """Compare captures or benchmark files: two sides, or several builds with the first.
 
-    Each metric is better, worse, changed, ~ where the difference may be noise, or ? where too few
-    values can tell. One capture on each side shows what changed; how much two runs differ anyway,
-    only several of each side can say: a quoted glob, or --before and --after, each repeated. More
-    than two sides are builds, releases, settings or pods, each compared with the first. HTML goes
-    to a file named after the sides, all else to standard output, unless -o names a file.
-    A broken budget, of --fail-on or of gomem.toml, ends it with 1.
+    Each metric is better, worse or changed, ~ if the difference could be noise, or ? if there are
+    too few values to decide. One capture per side shows what changed, but not how much two runs of
+    the same build differ. For that, give several per side: a quoted glob, or repeated --before and
+    --after. More than two sides are builds, releases, settings or pods, each compared with the
+    first. HTML goes to a file named after the sides, every other format to standard output, unless
+    -o names a file. A broken budget, from --fail-on or gomem.toml, makes the exit code 1.
 
     Examples:
         gomem compare before.txt after.txt
         gomem compare 'old/*' 'new/*' --fail-on rss=+10%,allocs/op=+0
 
     Args:
-        sides: Each a capture, a benchmark file, or a quoted glob of runs. Of more than two, the
-            first is the baseline of all others.
+        sides: Each is a capture, a benchmark file, or a quoted glob of runs. With more than two,
+            the first is the baseline of the others.
         also_before: A run from before; can be repeated.
         also_after: A run from after; can be repeated.
-        requests: Requests of each run between its moments, where no load test says so.
-        rename: A function, type or package path as it was called before and is after; literal, with
-            all that is in it; can be repeated.
+        requests: Requests of each run between its snapshots, if the captures have no load test.
+        rename: A function, type or package path before and after. It is literal and includes
+            everything inside; can be repeated.
         min_change: A smaller change is neither better nor worse. Default: 0.5%.
-        margin: Ask where it is shown to be no worse than this, such as 2%.
-        output_format: Default: as -o names it, else text.
+        margin: Test which metrics are no worse than by this much, such as 2%.
+        output_format: Default: by the ending of -o, else text.
         fail_on: Exit with 1 if the verdict is worse or mixed (regression), or a budget is broken
             (rss=+10%,gc_cpu=+2pp,allocs/op=+0).
         config: Budgets; default: gomem.toml in the working directory or above.

@@ -5,7 +5,7 @@
     gc_cpu = "+2pp"
     "allocs/op" = "+0"
 
-It is looked for in the working directory and in those above it. `--config` names another.
+It is searched for in the working directory and its parents. `--config` names another file.
 """
 
 from __future__ import annotations

@@ -14,10 +14,10 @@ from gomem.errors import CaptureError, printable
 def explain(
     words: Annotated[list[str], typer.Argument(metavar="TERM")],
 ) -> None:
-    """Say what a term means: what it is, its unit, who counts it, what it is not, by release.
+    """Explain a term: its meaning, unit and source, common mix-ups, and differences by release.
 
-    Fields of MemStats, smaps and the GC log, columns of gomem's tables, findings, parts of the
-    ledger, and the words that people use for memory. Case does not matter.
+    Terms are fields of MemStats, smaps and the GC log, columns of gomem's tables, findings, ledger
+    rows, and common words about memory. Case does not matter.
 
     Examples:
         gomem explain HeapIdle

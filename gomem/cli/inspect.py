@@ -19,7 +19,7 @@ def inspect(
     *,
     pattern: Patterns = None,
 ) -> None:
-    """List what is in a capture: files with kind and moment, skew, and damage.
+    """List the contents of a capture: files with kind and snapshot, skew, and damage.
 
     Examples:
         gomem inspect captures/api

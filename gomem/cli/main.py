@@ -1,9 +1,8 @@
 """The `gomem` command: the parser, and the only place that turns errors into exit codes.
 
-Exit 0: done, even if nobody reads all that is printed.
-1: done, and `--fail-on` was met.
-2: wrong usage, nothing readable, or an output that cannot be written.
-70: a fault of gomem's own. 71: out of memory. 130: stopped by Ctrl-C.
+0: done, even if the reader of a pipe stops early. 1: done, and `--fail-on` was met.
+2: wrong usage, no readable input, or an output that cannot be written.
+70: a bug in gomem. 71: out of memory. 130: stopped by Ctrl-C.
 """
 
 from __future__ import annotations

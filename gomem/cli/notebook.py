@@ -39,9 +39,9 @@ def notebook(
 ) -> None:
     """Run a packaged notebook on a capture and write it as one file, for a postmortem.
 
-    Without -o it is one HTML file named after the capture; the last line printed is its path. The
-    HTML loads nothing from the network and names no folder of this machine; an .ipynb can be run
-    again where it lies. Without a capture, the notebook tells the story of the recorded one.
+    Without -o, the file is HTML and named after the capture; the last line printed is its path. The
+    HTML loads nothing from the network and names no folder of this machine. An .ipynb can be run
+    again in its folder. Without a capture, the notebook explains the recorded one.
 
     Examples:
         gomem notebook --list
@@ -49,12 +49,12 @@ def notebook(
         gomem notebook --copy notebooks
 
     Args:
-        name: Which; --list says what there is.
+        name: The notebook; --list shows all names.
         captures: Folder, archive or file; before-after takes two, many-builds any number.
-        listed: Say which notebooks there are.
-        copy: Copy NAME, or all, there to be edited.
-        parameters: Set a parameter; repeat.
-        title: Instead of the notebook's own.
+        listed: List the notebooks.
+        copy: Copy NAME, or all notebooks, to this folder for editing.
+        parameters: Set a parameter; can be repeated.
+        title: A title to replace the notebook's own.
         note: A sentence below the title: what happened, and when.
         hide_code: Leave the code out.
         output: Write to this file, .html or .ipynb.

@@ -1,7 +1,7 @@
-"""The one way out: what a command writes, to standard output, to a file, or as a message.
+"""All output of a command: to standard output, to a file, or as a message.
 
-A file is written beside its target and replaces it once it is complete, so that an error, a full
-disk or Ctrl-C leaves whatever was there before. No output ever replaces an input.
+A file is written beside its target and replaces it only when it is complete. An error, a full disk
+or Ctrl-C leaves the old file intact. An output never replaces an input.
 """
 
 from __future__ import annotations

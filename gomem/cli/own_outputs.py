@@ -1,8 +1,8 @@
-"""Which files gomem wrote itself: those it overwrites without being asked.
+"""Which files did gomem write itself? Those are overwritten without asking.
 
-Only the head of a file is read. A page names its maker there, JSON its schema, a picture its
-software, and a notebook that gomem wrote begins with its metadata: JupyterLab, once somebody has
-saved it there, begins with the cells, and then it is theirs.
+Only the beginning of a file is read. There a page names its generator, JSON its schema, a picture
+its software, and a notebook written by gomem has its metadata. A notebook saved by JupyterLab
+begins with its cells instead, and counts as the user's own.
 """
 
 from __future__ import annotations

@@ -71,14 +71,14 @@ def report(
     pattern: Patterns = None,
     force: Force = False,
 ) -> None:
-    """Say where the memory of a Go process went.
+    """Show where the memory of a Go process went.
 
-    Without --format: a screen of it on a terminal, or all of it where standard output is none, and
-    the whole report as one HTML file named after the capture; the last line printed is its path.
-    With --format text, json or md: only that, on standard output or in the file that -o names.
-    With --format ipynb: a notebook that shows the report, and can be run again. With --format
-    summary: eight lines for a chat; with png: the first picture.
-    Of a PID or a URL: one snapshot is captured to a folder named after the process, and reported.
+    Without --format, the report is written as one HTML file named after the capture. A terminal
+    also shows its first screen; a pipe gets the whole report as text. The last line printed is the
+    path. --format text, json or md writes only that format, to standard output or to the file of
+    -o. ipynb writes a notebook that can be run again, summary eight lines for a chat, and png the
+    first picture. For a PID or a URL, gomem first captures one snapshot to a folder named after the
+    process.
 
     Examples:
         gomem report --demo
@@ -88,16 +88,16 @@ def report(
         xclip -o | gomem report -
 
     Args:
-        captures: A folder, an archive, or files of one moment; or a running process; - is standard
+        captures: A folder, an archive, files of one snapshot, or a running process; - is standard
             input. A text with several pastes, such as a ticket, is read part by part.
-        demo: Use the capture, and its baseline, gomem ships with.
+        demo: Use the demo capture and its baseline, which come with gomem.
         baseline: A capture to compare this one with.
         output_format: Write only this format.
         fail_on: Exit with 1 on a finding at least this severe.
-        threshold: Where a finding begins, such as pause_seconds=0.001; can be repeated. A
-            name that is like none lists them all.
+        threshold: Override a threshold, such as pause_seconds=0.001; can be repeated. An unknown
+            name lists them all.
         redact: Hide folder names.
-        full: On a terminal, print all and not a screen of it.
+        full: On a terminal, print the whole report, not just the first screen.
         opened: Show the page in a browser.
     """
     output_format = out.chosen_format(output, output_format, ENDINGS)

@@ -1,7 +1,7 @@
-"""`gomem report PID|URL…`: one snapshot of a running process, captured to be reported.
+"""`gomem report PID|URL…`: capture one snapshot of a running process, and report it.
 
-It is kept: what a report says to look at next is in its files, and a second report of the same
-process finds the first snapshot there and says what moved since.
+The snapshot is kept: the next steps of the report refer to its files, and a second report of the
+same process finds it and shows what changed since.
 """
 
 from __future__ import annotations

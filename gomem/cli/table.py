@@ -32,7 +32,7 @@ def table(
 ) -> None:
     """Print an artefact as a table: CSV or JSON on standard output, Parquet to a file.
 
-    A GC log can also be written for other tools: trace (for Perfetto) and openmetrics (its costs).
+    A GC log can also be exported: trace for Perfetto, openmetrics for its costs.
 
     Examples:
         gomem table gctrace.log --format csv
@@ -40,8 +40,8 @@ def table(
 
     Args:
         artefact: One file: a profile, a log, a dump, smaps.
-        frame: Which of its tables.
-        output_format: What to write.
+        frame: The table to print, if the artefact has several.
+        output_format: The format to write.
     """
     if output_format is Format.parquet and output is None:
         raise CaptureError("Parquet is not text; name a file with -o FILE.parquet")

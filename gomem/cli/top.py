@@ -43,7 +43,7 @@ def top(
     cum: Annotated[bool, typer.Option("--cum")] = False,
     n: Annotated[
         int | None,
-        typer.Option("-n", min=1, help=f"Rows to show; text has {SHOWN} unless told, else all."),
+        typer.Option("-n", min=1, help=f"Rows to show. Default: {SHOWN} for text, else all."),
     ] = None,
     base: Path | None = None,
     diff_base: Path | None = None,
@@ -74,7 +74,7 @@ def top(
 
     Args:
         profiles: Profiles; several are added up.
-        sample_type: Which of the profile's values, such as alloc_space.
+        sample_type: One of the profile's sample types, such as alloc_space.
         granularity: What a row stands for.
         cum: Order by cum rather than by flat.
         base: Subtract this earlier profile of the same process.

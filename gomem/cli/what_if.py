@@ -51,22 +51,22 @@ def what_if(
     output_format: Annotated[Format | None, typer.Option("--format")] = None,
     force: Force = False,
 ) -> None:
-    """Say what another GOGC or GOMEMLIMIT would do.
+    """Predict the effect of another GOGC or GOMEMLIMIT.
 
-    The load of a GODEBUG=gctrace=1 log is replayed under each setting, by the pacer's rules of its
-    Go release. MemStats, smaps and the cgroup of a capture make the answer finer. With a container,
-    it recommends a GOMEMLIMIT and a GOGC. HTML goes to a file named after the capture, everything
-    else to standard output, unless -o names a file.
+    The load in a GODEBUG=gctrace=1 log is replayed under each setting, with the pacer of its Go
+    release. MemStats, smaps and the cgroup of a capture make the answer more precise. With a
+    container's size, it recommends a GOMEMLIMIT and a GOGC. HTML goes to a file named after the
+    capture, every other format to standard output, unless -o names a file.
 
     Examples:
         gomem what-if gctrace.log --gogc 50,100,200 --memory-limit none,512MiB
 
     Args:
         capture: A capture, or a gctrace log.
-        gogc: GOGC to look at, as 50,100,200,400,off.
-        memory_limit: GOMEMLIMIT to look at, as 512MiB,none.
-        container: What the container may use, as 1GiB. Default: the capture's cgroup.
-        output_format: Default: as -o names it, else text.
+        gogc: GOGC values to try, such as 50,100,200,400,off.
+        memory_limit: GOMEMLIMIT values to try, such as 512MiB,none.
+        container: Memory limit of the container, such as 1GiB. Default: the capture's cgroup.
+        output_format: Default: by the ending of -o, else text.
     """
     from gomem.capture.load import load
     from gomem.diagnosis.diagnosis import diagnose

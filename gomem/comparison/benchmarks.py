@@ -26,7 +26,9 @@ if TYPE_CHECKING:
     from gomem.comparison.samples import Comparison
     from gomem.inputs.gobench.table import Bench
 
-DRIFT = "timings also vary with the machine's load, unless runs before and after alternated"
+DRIFT = (
+    "timings also depend on the machine's load; alternate the runs of the two sides to cancel this"
+)
 
 
 def compare_bench(

@@ -1,9 +1,9 @@
 """The result of a comparison in a sentence: what improved, what it cost, and is it noise?
 
 Settings that differ come first, because they explain more than any line of code. One sentence then
-gives the improvement and its cost. It always mentions a rise in RSS of more than 10 %. If an
-improvement comes with a cost of 20 % or more, the verdict is "mixed". This holds even with one run
-per side, where normal variation of the heap could also explain such a rise.
+gives the improvement and its cost. It always mentions a rise in RSS of more than 10 %. An
+improvement with a cost of 20 % or more makes the verdict "mixed", even with one run per side, where
+normal variation of the heap could also explain the cost.
 
 With one capture per side there is no p-value. `gomem.comparison.direction` covers that case.
 """
@@ -211,7 +211,7 @@ def _findings(comparison: Comparison) -> _Part | None:
 def _not_comparable(comparison: Comparison) -> list[str]:
     """Warnings of one side that the other side's files could not have shown."""
     codes = ", ".join(_warnings(comparison, NOT_COMPARABLE))
-    said = f"Not comparable, as only one side has the files that would show it: {codes}."
+    said = f"Not comparable, because only one side has the files that would show it: {codes}."
     return [said] if codes else []
 
 

@@ -40,8 +40,8 @@ MIN_CYCLES = 10  # whose clock stands in for the moments': it is off by one inte
 MIN_RUNS = 2  # a side: one after one has no order to choose
 IN_TURNS = "the runs of both sides were taken in turns"
 APART = (
-    "all runs of {first} were taken before those of {second}: what drifted in between, such as the "
-    "machine or the load, counts as a change here; take them in turns"
+    "all runs of {first} were taken before those of {second}: a drift in between, such as of the "
+    "machine or the load, counts as a change here; alternate the runs of the two sides"
 )
 
 
@@ -165,14 +165,14 @@ class Span:
             return ""
         if not self._is_covered_by(log.last_number):
             name = "" if self.last is None else self.last.name
-            return f"ends at collection {log.last_number}, of the {self.ended} until {name}"
+            return f"ends at GC {log.last_number} of the {self.ended} until {name}"
         lasting = None if log.log_seconds is None else log.log_seconds[1] - log.log_seconds[0]
         if self._is_one_process and None not in self._counts and not self.collections:
-            return "has none of the time between the moments, in which no collection ran"
+            return "does not cover the time between the snapshots, in which no GC ran"
         if lasting is None or self.seconds is None or lasting >= MIN_LOG_SHARE * self.seconds:
             return ""
         between = format_seconds(self.seconds)
-        return f"covers {format_seconds(lasting)}, of the {between} between the moments"
+        return f"covers {format_seconds(lasting)} of the {between} between the snapshots"
 
     def _is_covered_by(self, last_number: int) -> bool:
         """Whether a log that ends with this collection tells nearly all of them."""

@@ -60,7 +60,10 @@ RUNS_NOTE = (
     "a site's values are means over the runs of a side; new, gone, grew and shrank mean a change "
     "beyond sampling noise, and beyond the difference between runs where there are enough of them"
 )
-GC_NOTE = "in-use sizes date from the last GC before each profile: GC {} before, GC {} after"
+GC_NOTE = (
+    "in-use sizes are as of the last GC preceding each profile: GC {} on the before side, GC {} on "
+    "the after side"
+)
 SECONDS_NOTE = (
     "allocation per second rises when the same work finishes faster; compare per request "
     "(--requests)"
@@ -90,7 +93,8 @@ SITE_RATES = (
 IN_USE, ALLOCATED = "inuse_", "alloc_"
 NO_CHANGE = "~"
 SWINGS = (
-    "the site has freed as much before, so one snapshot per side is not enough to show a change"
+    "within a run, this site has freed as much as it differs by here, so one snapshot per side "
+    "cannot show a change"
 )
 STALE = "stale: no GC ran on one side between this profile and the one before it"
 

@@ -89,8 +89,8 @@ def incomparable(before: Sequence[Window], after: Sequence[Window]) -> dict[str,
         return {}
     lengths = f"{format_seconds(old)} before, {format_seconds(new)} after"
     reason = (
-        f"not compared, as time covered differs ({lengths}); compare runs of about the same "
-        "length, or with the same number of requests (--requests)"
+        f"not compared, because the runs differ in length ({lengths}); compare runs of about the "
+        "same length, or with the same number of requests (--requests)"
     )
     return dict.fromkeys(GROWING, reason)
 

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 NAMED_SHARE = 0.1  # of the change of the whole: what a part must make to be named in it
 SHIFTED_SHARE = 0.2  # of the level: what moved within a whole that did not
 MIN_MAIN_SHARE = 0.5
-UNKNOWN = Text("RSS is not known on both sides, so its change is unknown.")
+UNKNOWN = Text("RSS is missing on one side, so its change is unknown.")
 UNDIVIDED = Text("; these files do not break it down")
 IN_BASELINE = Text("in the baseline")
 QUANTITY_NAMES = {
@@ -162,12 +162,14 @@ def change_words(
     change = last.total_bytes - first.total_bytes
     level = max(first.total_bytes, last.total_bytes)
     if abs(change) < max(MIN_BYTES, MIN_SHARE * level):
-        at = Bytes(first.total_bytes)
         within = _within(first, last, parts, moments)
-        same = "{} was unchanged at {}{}{}"
+        name, now = QUANTITY_NAMES[quantity], Bytes(last.total_bytes)
         if before == IN_BASELINE:
-            same = "{} is unchanged from {} in the baseline{}{}"
-        return text(same, QUANTITY_NAMES[quantity], at, peak, within).sentence()
+            same = "{} is about the same as in the baseline: {} then, {} now{}{}"
+            then = Bytes(first.total_bytes)
+            return text(same, name, then, now, peak, within).sentence()
+        by = text(" ({})", BytesChange(change)) if change else Text()
+        return text("{} was stable at {}{}{}{}", name, now, by, peak, within).sentence()
     sizes = Bytes(first.total_bytes), Bytes(last.total_bytes)
     verb = "grew" if change > 0 else "fell"
     from_to = text(
@@ -218,17 +220,15 @@ def _of_residency(first: Snapshot, last: Snapshot, parts: Sequence[Part], change
         return Text()
     counted = _released(last) - _released(first)
     if counted * change > 0 and abs(counted) > MIN_MAIN_SHARE * abs(change):
-        end = "and the kernel still counts" if change > 0 else "and the kernel still counted"
-        return text(": {} of heap that Go had released {}", BytesChange(counted), end)
+        words = ": it includes {} {} of heap that Go has released and the kernel still counts"
+        return text(words, Bytes(abs(counted)), "more" if change > 0 else "less")
     is_same = abs(after - before) <= NAMED_SHARE * abs(heap) <= NAMED_SHARE * max(before, after)
     if not is_same or abs(heap) <= MIN_MAIN_SHARE * abs(change):
         return Text()
-    then, now = ("only reserved", "resident") if change > 0 else ("resident", "only reserved")
     return text(
-        ": Go heap {}, {} before and {} now; reserved Go heap is unchanged at {}",
-        BytesChange(heap),
-        then,
-        now,
+        ": {} {} of the Go heap is resident, although reserved Go heap is unchanged at {}",
+        Bytes(abs(heap)),
+        "more" if change > 0 else "less",
         Bytes(after),
     )
 
@@ -243,16 +243,18 @@ def _released(snapshot: Snapshot) -> int:
 def _within(
     first: Snapshot, last: Snapshot, parts: Sequence[Part], moments: Sequence[MomentFacts]
 ) -> Text:
-    """What moved within a whole that did not."""
+    """Which parts changed while the whole was stable."""
     least = SHIFTED_SHARE * max(first.total_bytes, last.total_bytes)
-    found = _listed("; within it ", parts, least, moments, about=False)
+    found = _listed(", but its parts changed: ", parts, least, moments, about=False)
     if found or first.reserved_heap_bytes is None or last.reserved_heap_bytes is None:
         return found
     counted = _released(last) - _released(first)
     if abs(counted) < max(least, MIN_BYTES):
         return Text()
     return text(
-        "; within it {} of heap that Go released and the kernel still counts", BytesChange(counted)
+        ", but {} {} of it is heap that Go has released and the kernel still counts",
+        Bytes(abs(counted)),
+        "more" if counted > 0 else "less",
     )
 
 

@@ -30,7 +30,7 @@ OTHER_METRICS = {
     "/gc/heap/goal:bytes": "the heap goal of the next GC",
 }
 WHAT_NEXT = text(
-    "See what holds the heap: {}. See what is in RSS: {}.", TAKE_HEAP_PROFILE, TAKE_SMAPS
+    "See what retains the heap: {}. See what is in RSS: {}.", TAKE_HEAP_PROFILE, TAKE_SMAPS
 )
 
 
@@ -106,5 +106,5 @@ def _of_sys(last: pd.Series) -> Text:
         return Text()
     released = last["HeapReleased"]
     most = last["Sys"] if pd.isna(released) else last["Sys"] - released
-    source = "Sys" if pd.isna(released) else "Sys less HeapReleased"
+    source = "Sys" if pd.isna(released) else "Sys minus HeapReleased"
     return text("At most {} of RSS is Go's heap and runtime ({}).", Bytes(int(most)), source)

@@ -219,8 +219,9 @@ def _beside(finding: Finding, earlier: Sequence[Finding], account: Account) -> F
     if claimed <= snapshot.likely.together(every).high:
         return finding
     rival = max(rivals, key=lambda rival: rival.bytes or 0)
-    shared = text("{}; same bytes as {}", finding.title, rival.code)
-    return replace(finding, title=shared)
+    has_room = len(Text(finding.title).of(Number)) < MAX_NUMBERS
+    size = text("the {} of ", Bytes(rival.bytes)) if has_room else Text()
+    return replace(finding, title=text("{}; overlaps {}{}", finding.title, size, rival.code))
 
 
 CLAIMS = {cause.code: cause.claims for cause in CAUSES if cause.claims}
@@ -317,6 +318,6 @@ _RELEASED = "; released before {}"
 _PASSED = "; no longer significant at {}"  # it can be as much, of more
 _NOT_SIGNIFICANT = "is no longer significant at"
 _NOTHING_NOW = (
-    "Nothing to do, as it {} {}. If the peak matters for a memory limit or a bill, look at what "
-    "ran just before it."
+    "Nothing to do, because it {} {}. If the peak matters for a memory limit or a bill, look at "
+    "what ran just before it."
 )

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 NAMED_STATES = 3
 NO_BYTES = text(
-    "See what holds memory, which a goroutine profile does not show: {}.", TAKE_HEAP_PROFILE
+    "See what retains memory, which a goroutine profile does not show: {}.", TAKE_HEAP_PROFILE
 )
 WHERE_THEY_WAIT = text("See where they wait: {}.", TAKE_GOROUTINES)
 ANYTHING = text(

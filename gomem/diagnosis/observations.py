@@ -1,8 +1,8 @@
 """What the memory consists of and what changed: arithmetic on the account.
 
-An observation is not a judgement. It is true whether or not anything is wrong. Every change by a
-fifth of its level and by 8 MiB is reported, with its size, its shape and its holder. A finding is a
-judgement about an observation, and is kept separate.
+An observation is true whether or not anything is wrong. Every change of at least 8 MiB and a fifth
+of its level is reported, with its size, its shape and its holder. Findings judge observations, and
+are kept separate.
 """
 
 from __future__ import annotations
@@ -177,11 +177,9 @@ def _of_in_use(case: Case) -> list[Observation]:
     sites = changed_sites(case) if change > 0 else ()
     whose = Text()
     if sites:
-        whose = text(
-            ", {} allocated by {}", share_words(sites[0].share, case.thresholds), sites[0].words
-        )
+        whose = text(", {} from {}", share_words(sites[0].share, case.thresholds), sites[0].words)
     sentence = text(
-        "Live objects {} from {} to {}{}{} (heap profiles, up to two GCs old)",
+        "In the heap profiles (up to two GCs old), inuse_space {} from {} to {}{}{}",
         "rose" if change > 0 else "fell",
         Bytes(before),
         Bytes(after),

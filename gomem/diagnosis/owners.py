@@ -131,7 +131,7 @@ def _baseline_and_now(diagnosis: Diagnosis) -> _Shown:
     before, after = old_account.of(against or ""), account.of(name)
     if before is None or after is None or old_account.quantity != account.quantity:
         return []
-    label = text("baseline, {}", MomentName(before.moment))
+    label = text("{} of the baseline", MomentName(before.moment))
     return [
         (label, before, baseline.by_moment[before.moment]),
         (MomentName(name), after, diagnosis.by_moment[name]),

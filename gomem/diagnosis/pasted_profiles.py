@@ -94,8 +94,8 @@ def table_words(profile: Profile, kind: str) -> Text:
     if named and not (is_small and above):
         rate = _rate_shown(profile, kind, flat.values())
         parts = (part_words(name, flat[name], total, rate) for name in named)
-        first = "Most is by" if flat[named[0]] > MOSTLY * total else "The largest shares are by"
-        first = "The largest of its rows is" if is_small else first
+        first = "Most is from" if flat[named[0]] > MOSTLY * total else "The largest shares are from"
+        first = "The largest row is" if is_small else first
         said.append(text("{} {}.", first, joined(", ", parts)))
     said += above
     if kind.startswith("inuse") or profile.kind == "bytes":
@@ -124,7 +124,7 @@ def _rest_words(shown: int, total: int) -> list[Text]:
     """How little of the total the rows are, as `-focus` leaves them."""
     if shown >= WORTH_NAMING * total:
         return []
-    return [text("Its rows are {} of that.", Share(shown / total))]
+    return [text("Its rows add up to {} of the total.", Share(shown / total))]
 
 
 def _above(top: Top, total: int, is_by_cum: bool) -> list[Text]:
@@ -139,7 +139,7 @@ def _above(top: Top, total: int, is_by_cum: bool) -> list[Text]:
     cum, name = most if is_by_cum else min(worth, default=most)
     if cum < WORTH_NAMING * total:
         return []
-    return [text("{} has {} with its callees.", Function(name), Share(cum / total))]
+    return [text("{} and its callees have {}.", Function(name), Share(cum / total))]
 
 
 def _changed(profile: Profile) -> Text:
@@ -185,7 +185,7 @@ def held_words(profile: Profile) -> Text:
     through = Text()
     if worth and worth[0].through:
         path = joined(" → ", (Quoted(name) for name in worth[0].through[:NAMED]))
-        through = text("Most of it hangs below {}.", path)
+        through = text("Most of that is reached through {}.", path)
     whole = text("References reach {} of the heap (followed, not sampled).", Bytes(total))
     return joined(" ", filter(None, (whole, held, through)))
 
@@ -195,11 +195,11 @@ def with_the_profile(profile: Profile) -> Text:
     saved = "" if profile.printed is None else profile.printed.saved
     command = with_files("gomem report {}", saved) if saved else TAKE_HEAP_PROFILE
     return text(
-        "Read the profile itself, which has stacks and says how sure each number is: {}.", command
+        "Read the profile itself, which has stacks and the precision of each number: {}.", command
     )
 
 
-WHO_ALLOCATED = text("See who allocated what is held: {}.", TAKE_HEAP_PROFILE)
+WHO_ALLOCATED = text("See which functions allocated the retained memory: {}.", TAKE_HEAP_PROFILE)
 
 
 def _has(what: Text) -> Text:

@@ -1,9 +1,9 @@
 """The verdict on a capture in a sentence or two, whether or not a cause is known.
 
-The account is right without any cause: where the memory is now, what moved it there, what to do
-next. Causes annotate it, and a warning becomes the headline. The verdict describes the last
-snapshot in the present tense, and earlier ones in the past tense. If no file has RSS, it says what
-the available files show.
+The verdict says where the memory is, what changed, and what to do next. That takes no finding. If
+there is a warning, its title is the headline. The verdict describes the last snapshot in the
+present tense, and earlier ones in the past tense. If no file has RSS, it says what the available
+files show.
 """
 
 from __future__ import annotations
@@ -254,7 +254,7 @@ def _reserved(facts: MomentFacts) -> Text:
     whole = sum(reserved.values())
     largest = max(reserved, key=lambda group: reserved[group])
     return text(
-        " of {} reserved, {} of that {}", Bytes(whole), Bytes(reserved[largest]), NAMES[largest]
+        "; Go reserved {}, {} of that {}", Bytes(whole), Bytes(reserved[largest]), NAMES[largest]
     )
 
 

@@ -1,7 +1,8 @@
-"""What gomem can read: the only list of kinds. Content tells a kind, never a name alone.
+"""The only list of the kinds of input. A file's content decides its kind, never its name alone.
 
-An input is a folder beside this module: `parse.py` takes bytes to columns, `table.py` columns to
-frames, with the public `read_<input>`. To add one, add its folder and its line in `KINDS`.
+An input is a folder beside this module: `parse.py` turns bytes into columns, `table.py` turns
+columns into DataFrames and has the public `read_<input>`. To add an input, add its folder and a
+line in `KINDS`.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""What a file that gomem does not read looks like, in a person's words, and the way out.
+"""What an unsupported file looks like, in plain words, and what to do about it.
 
-Captures hold files that somebody fetched from the wrong path, copied without their content, or
-saved in another form. Each has a beginning of its own, and something that can be done about it.
+Captures contain files fetched from the wrong path, copied without their content, or saved in
+another format. Each kind is recognised by its beginning, and has its own advice.
 """
 
 from __future__ import annotations

@@ -1,18 +1,18 @@
-r"""What people paste: an artefact in a fence, quoted, indented, behind a prompt, out of a CI log.
+r"""Removes what surrounds a pasted artefact: a fence, quotes, indentation, a prompt, a CI log.
 
-A file that can be read whole as it lies there is read so, and nothing here is asked. Else one
-wrapper after the other is taken off, and what is left is looked at again:
+A file that can be read as it is never gets here. Otherwise one wrapper after the other is removed,
+and the rest is examined again:
 
-Characters   a byte order mark, CRLF, non-breaking spaces, `&gt;`, the colours of a terminal
+Characters   a byte order mark, CRLF, non-breaking spaces, `&gt;`, terminal colours
 Records      Docker's, journald's, and those of `go test -json`, whose Output is joined
 Prefixes     the stamps and names that log collectors put before each line, see `wrappers`
 Fences       lines of ``` or ~~~ around it, with prose outside
 Quotes       `> ` before each line
-Indentation  that all lines share
-A shell      the prompt with its command before it, and the next prompt behind it
+Indentation  shared by all lines
+A shell      the prompt and command before it, and the next prompt after it
 
-Lines keep their number in the file, so that damage says where to look. What lies before or behind
-an artefact is not its damage. But where a second command's output follows, that is said.
+Lines keep their number in the file, so that damage is reported with its position. Text before or
+after an artefact is not damage. If it is the output of a second command, this is reported.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""What a reader was given in place of a file of its own, and the way out: one answer for them all.
+"""What a reader was given instead of the expected file, and what to do: one answer for all readers.
 
-Captures hold pages that a proxy sent, pointers to files, one /proc file under another's name. What
-a parser says of such a file, that it lacks what the parser wants, helps nobody.
+Captures contain error pages from a proxy, pointer files, or one /proc file under another's name. A
+parser's own message about such a file, that some field is missing, helps nobody.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""Where a process's control group has its memory files, of version 2 or of version 1.
+"""Where the memory files of a process's cgroup are, in version 2 or version 1.
 
-/proc/PID/cgroup names the group below the root that the reader's namespace shows; mountinfo says
-which root is mounted where. A group that lies outside of it, as a container's looks from another,
-has no path here.
+/proc/PID/cgroup has the group relative to the root of the reader's cgroup namespace; mountinfo has
+the mount point of each root. A group outside that root, as seen from inside another container, has
+no path here.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Which of a process's addresses serve what: pprof, expvar, metrics; and MemStats from any of them.
+"""Which of a process's addresses serve pprof, expvar or metrics, and which gives MemStats?
 
-MemStats come from expvar, else from the metrics page, else from the tail of `heap?debug=1`: in
-this order, as the cheapest answer disturbs the process least. Each counts collections (NumGC).
+MemStats come from expvar, else from the metrics page, else from the end of `heap?debug=1`. This is
+the order of cost: the cheapest answer disturbs the process least. All of them have NumGC.
 """
 
 from __future__ import annotations

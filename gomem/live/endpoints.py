@@ -1,7 +1,7 @@
-"""What a Go process serves over HTTP: fetched within bounds, told in sentences without secrets.
+"""Fetches what a Go process serves over HTTP, within limits, and describes it without secrets.
 
-No answer is larger, and none takes longer, than is allowed; no redirect leads to another host; and
-no name, password, header or query of a URL is ever part of what is said.
+Size and time of an answer are limited, and a redirect to another host is not followed. No message
+contains a name, password, header or query of a URL.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
-"""The folder that a capture is written to: a readable capture at every instant.
+"""The folder of a capture in progress: a readable capture at every instant.
 
-A moment is written into a hidden folder, with a manifest of its own, and gets its name when it is
-whole: so an end at any time (Ctrl-C, a full disk, a killed collector) leaves whole moments, and at
-most a hidden folder that no reader looks at. The capture's own manifest, about the process, is
-written once, before the first moment, and once more at the end.
+A snapshot is written to a hidden folder, with its own manifest, and renamed when it is complete. So
+an interruption at any time (Ctrl-C, a full disk, a killed collector) leaves only complete snapshots
+and at most one hidden folder, which readers ignore. The capture's own manifest, about the process,
+is written before the first snapshot and again at the end.
 """
 
 from __future__ import annotations

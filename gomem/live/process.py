@@ -1,7 +1,7 @@
-"""A running process, pinned: who it is, what the kernel says of it, where it listens.
+"""A running process, pinned: its identity, the kernel's files about it, its listening addresses.
 
-psutil answers what it can. The kernel's files are read below one open folder, /proc/PID: when the
-process ends, reading there fails, also if its number has been given to another by then.
+psutil answers what it can. The kernel's files are read through one open folder, /proc/PID. When the
+process ends, reading there fails, even if its PID has been reused.
 """
 
 from __future__ import annotations

@@ -1,15 +1,14 @@
-"""One moment of a running process, read in the order that disturbs it least.
+"""Reads one snapshot of a running process, in the order that disturbs it least.
 
-1. MemStats, with NumGC. The first request of all has been made when the addresses were tried, so
-   connection and buffers are there already.
-2. The kernel's files at once behind it, smaps first: the two sides are then as close as they can
-   be. Reading them costs the process nothing but a lock on its mappings.
-3. MemStats again. If a collection ended in between, and LastGC says that this was before the
-   kernel's files were begun, this second reading is the one that belongs to them. Else 2 and 3 are
-   done once more, up to three times: so a pair is kept that belongs together, wherever the process
-   leaves time for one.
-4. What changes slowly or costs most: the control group's files, limits, the metrics page, profiles
-   last. A profile makes garbage of its own in the process, so nothing is measured behind it.
+1. MemStats, with NumGC. Trying the addresses has already made the first request, so connections and
+   buffers exist.
+2. The kernel's files immediately afterwards, smaps first, so that both sides are as close as
+   possible. Reading them costs the process only a lock on its mappings.
+3. MemStats again. If a collection ended in between, and LastGC is before the start of step 2, this
+   second reading belongs to the kernel's files. Otherwise steps 2 and 3 are repeated, up to three
+   times, so that a matching pair is found if the process leaves time for one.
+4. What changes slowly or costs most: cgroup files, limits, the metrics page, and profiles last. A
+   profile creates garbage in the process, so nothing is measured after it.
 """
 
 from __future__ import annotations

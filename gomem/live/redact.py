@@ -1,9 +1,9 @@
-"""What a file of a capture says of the machine, hidden as it is written: `gomem capture --redact`.
+"""What `gomem capture --redact` hides in a capture's files while writing them.
 
-Home directories become `~`, also in a profile's source paths; mapped files keep their name and
-lose their folders, unless these are the system's; the linker's flags, which may hold anything,
-are left out, and so are the program's own lines in its log. Functions, sizes and addresses stay:
-without them nothing could be explained.
+Home directories become `~`, also in a profile's source paths. Mapped files keep their names but
+lose their folders, except the system's folders. Linker flags, which can contain anything, and the
+program's own log lines are left out. Functions, sizes and addresses stay, because a diagnosis needs
+them.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Figures for your own notebook: data first, `ax=` where you want them, matplotlib Axes back.
+"""Figures for your own notebook: data first, optional `ax=`, and matplotlib Axes as the result.
 
     from gomem import plot
 
@@ -7,11 +7,10 @@
     with plot.style("paper"):
         plot.mmu("gctrace.log").figure.savefig("mmu.pdf")
 
-Data is what you hold: a diagnosis, a capture, what a reader returned, or a path. Of a capture the
-moment is the one asked for, or else the one that the verdict speaks of; a KeyError says that there
-is no such moment. A figure is drawn on Axes of its own unless `ax` gives some, and returns them:
-one, or a list where it has several panels. Where the data has not what a figure needs, a
-CaptureError says what is missing. The flame graph alone is SVG, to be clicked.
+Data is a diagnosis, a capture, the result of a reader, or a path. A figure of a single moment shows
+the one given, else the one that the verdict describes. An unknown moment raises a KeyError. Without
+`ax` the figure gets new Axes. The result is one Axes, or a list if the figure has several panels. A
+CaptureError names data that is missing. Only the flame graph is an SVG, for clicking.
 """
 
 from __future__ import annotations

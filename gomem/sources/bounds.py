@@ -1,7 +1,7 @@
-"""How much of a capture is read at most: bytes of a file and of all files, files, folders deep.
+"""Limits on what is read of a capture: bytes per file and in total, files, and depth of folders.
 
-Captures come from strangers, and a few megabytes can claim to be gigabytes. A `Bounds` is handed
-along with the capture that it bounds and counts what was read of it.
+Captures come from strangers, and a few megabytes can expand to gigabytes. A `Bounds` is passed
+along with its capture and counts what has been read.
 """
 
 from __future__ import annotations

@@ -1,11 +1,10 @@
-"""gzip and zstd, undone a chunk at a time; a stream that is cut or corrupt is damage.
+"""Decompresses gzip and zstd in chunks; a stream that is cut or corrupt is damage.
 
-Whoever wants the whole joins the chunks. gzip is undone by ISA-L's igzip, three times as fast as
-zlib, and zstd by Arrow. Text that an editor or a shell of Windows wrote begins with a byte order
-mark, or is UTF-16: `curl … > memstats.json` in Windows PowerShell 5 writes that, and editors put
-U+FEFF before UTF-8. No artefact that is binary begins with these bytes: gzip, zstd, ELF and
-archives have beginnings of their own, and as the first bytes of a profile they would be of a wire
-type that protobuf lacks.
+gzip uses ISA-L's igzip, three times as fast as zlib, and zstd uses Arrow. Text from a Windows
+editor or shell begins with a byte order mark, or is UTF-16: `curl … > memstats.json` in Windows
+PowerShell 5 writes UTF-16, and editors put U+FEFF before UTF-8. No binary artefact begins with
+these bytes: gzip, zstd, ELF and archives have their own first bytes, and a profile would begin with
+a wire type that protobuf does not have.
 """
 
 from __future__ import annotations

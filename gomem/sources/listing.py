@@ -1,8 +1,8 @@
-"""The files of a capture, whether a folder, an archive or one file holds them.
+"""The files of a capture, which is a folder, an archive or a single file.
 
-Nothing is ever written: no archive is unpacked to disk, no link is followed out of a capture, no
-name in an archive is used as a path. What a bound cuts off is `Damage`, and what came before the
-cut is still read.
+Nothing is written: no archive is unpacked to disk, no link is followed out of a capture, and no
+name in an archive is used as a path. A file beyond a limit is `Damage`; the part before the limit
+is still read.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""A sample as its values and how often each occurs: quantiles of what comes piece by piece.
+"""A sample as distinct values with their counts: quantiles of data that arrives in pieces.
 
-What a log prints has few digits, so that of ten million times some thousand are different: counted,
-they take little room and give the very numbers that the sample itself would. A sample with more
-different values than are kept is rounded to four digits, which moves a quantile by 0.05 % at most.
+A log prints few digits, so ten million durations have some thousand distinct values. Their counts
+take little memory and give exactly the quantiles of the full sample. A sample with too many
+distinct values is rounded to four digits, which moves a quantile by at most 0.05 %.
 """
 
 from __future__ import annotations

@@ -1,10 +1,11 @@
-"""Do two samples differ by more than chance, and how far is that known?
+"""Do two samples differ by more than chance, and how precise is the answer?
 
-Nothing is assumed about the shape of a sample: it is summed up by its median with a 95 % interval
-from order statistics, and two samples are compared by ranks (Mann and Whitney 1947; with ties,
-Klotz 1966). Medians, intervals and p are those of benchstat, but stay exact where it approximates:
-intervals of more than 30 values, p of more than 25 a side with ties, or with ties in samples of
-different size. Of many comparisons, p is corrected as Holm does (1979).
+No distribution is assumed. A sample is summarised by its median with a 95 % interval from order
+statistics, and two samples are compared by the Mann-Whitney test (Mann and Whitney 1947; with ties,
+Klotz 1966). Medians, intervals and p agree with benchstat, but remain exact where benchstat
+approximates: intervals of more than 30 values, p of more than 25 values per side with ties, and p
+of samples of different size with ties. For many comparisons, p is corrected by Holm's method
+(1979).
 """
 
 from __future__ import annotations

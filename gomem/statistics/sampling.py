@@ -1,25 +1,25 @@
-"""How sure is a number that was sampled, as those of Go's heap profiles are?
+"""How precise is a sampled number, such as those in Go's heap profiles?
 
-Go looks at one byte in `MemProfileRate`, on average, and writes down the object that it lies in.
-An object of size s is seen with probability p = 1 - exp(-s / rate), whatever else is allocated.
-The profile already holds estimates: where c objects were seen, it says c / p of them. So the count
-behind each bucket can be had back, and with it the error: c is binomial, and c (1 - p) / p² is the
-variance of its estimate. Sums of buckets have the sum of their variances.
+Go samples one byte per `MemProfileRate` bytes allocated, on average, and records the object that
+contains it. An object of size s is sampled with probability p = 1 - exp(-s / rate), independently
+of other allocations. The profile already holds estimates: for c sampled objects it reports c / p.
+So the sample count c of each bucket can be recovered, and with it the error: c is binomial, so the
+variance of c / p is estimated by c (1 - p) / p². The variance of a sum of buckets is the sum of
+their variances.
 
-A sum with estimate T and variance V is taken for n = T² / V sightings of equal weight (which it is
-for one size of small objects), and n for a Poisson number. Of the means that could have given n,
-the interval has those under which neither so many nor so few would be seen in less than 2.5 of 100
-cases, the case of exactly n counted half (mid-P). Cases are those in which something was seen at
-all: a site that was not has no row, and a site in a row may stand there by luck alone. Therefore
-one sighting has no lower limit but what was seen, and a small site's interval still holds the
-truth. Objects are whole: the upper end lies half an object further, unless it is certain (to 2.5
-in 100) that none was missed.
+A sum with estimate T and variance V is treated as n = T² / V samples of equal weight, with n
+Poisson. This is exact for small objects of one size. The interval is the mid-P 95 % interval of a
+Poisson mean: all means for which P(≤ n) and P(≥ n), with P(n) counted half, are each at least
+2.5 %. The probabilities are conditional on n ≥ 1 (zero-truncated): a site without a sample has no
+row in the profile, and a site with a row may be there by chance. So with n = 1 the lower limit is
+just the object sampled, and the interval of a small site still covers the true value. Object counts
+are integers: as a continuity correction the upper end is raised by half an object, unless the
+probability that one was missed is below 2.5 %.
 
-How often the truth is inside, for a site of small objects, by how many of it are expected to be
-seen: given that it is seen, 93 to 99 of 100 (mean 97) up to 10, 94 to 97 above. With the cases
-where nothing is seen and the bound is `UNSEEN_SIGHTINGS`, 92 to 100: below one expected sighting,
-no rule can be wrong as often as 5 in 100. An interval speaks of the sizes that were seen: a site
-may in addition have small objects of which none was.
+Coverage for a site of small objects, given at least one sample: 93 to 99 % (mean 97 %) for up to 10
+expected samples, 94 to 97 % above. Including sites without a sample, bounded by `UNSEEN_SIGHTINGS`,
+it is 92 to 100 %: below one expected sample, every rule covers more than 95 %. An interval covers
+only the sampled object sizes: the site may also have small objects that were never sampled.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""How fast does something change over time, and how sure is that?
+"""How fast does something change over time, and how precise is that slope?
 
-The slope is Theil and Sen's: the median of the slopes of all pairs of moments, which a few odd
-moments do not move. Its interval is that of the ranks (Sen, 1968, JASA 63: 1379-1389), with equal
-values allowed for.
+The slope is the Theil–Sen estimate: the median of the slopes between all pairs of points, which a
+few outliers cannot move. Its interval is Sen's rank interval (Sen, 1968, JASA 63: 1379-1389),
+corrected for ties.
 """
 
 from __future__ import annotations

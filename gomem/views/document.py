@@ -207,7 +207,7 @@ class Choice:
             for place, option in enumerate(self.options)
             if place != self.first
         ]
-        together = in_one_fold(others, f"the other {len(others)} moments")
+        together = in_one_fold(others, f"the other {len(others)} snapshots")
         return (*self.options[self.first].blocks, *together)
 
 

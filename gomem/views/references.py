@@ -1,6 +1,6 @@
-"""Where a reference can be read: the address of a Go issue, a page of Go's, the kernel's or man's.
+"""The addresses of references: Go issues, pages of Go's or the kernel's documentation, man pages.
 
-A report fetches nothing; these are links for whoever reads it.
+A report fetches nothing; these are links for its reader.
 """
 
 from __future__ import annotations

@@ -37,7 +37,9 @@ def _told(setting: Setting, value: str) -> Text:
         return text("{}, assumed", value)
     if setting.is_stated or setting.name != GOGC:
         source = SAID_BY.get(setting.known_by) or File(setting.source)
-        return text("{} ({}{})", value, source, "" if setting.is_set else ", not set")
+        if not setting.is_set:
+            return text("{} (default; not set in {})", value, source)
+        return text("{} ({})", value, source)
     low, high = (text_of(GOGC, end) for end in (setting.low, setting.high))
     if setting.high > OPEN_RATIO * setting.low:
         return text("at least {} ({})", low, BY[setting.known_by])

@@ -1,13 +1,13 @@
-"""What an output may show of the machine it was made on: reports get shared.
+"""What an output shows of the machine it was made on, because reports get shared.
 
-Always hidden are home directories (`~` stands for them) and where the capture lies. A redacted
-output hides in addition the names of captures, of their folders and of their moments (these are
-numbered instead), and text out of files. It keeps the names of files, functions and programs, kinds
-and digests: without those nobody could act on it.
+Home directories (shown as `~`) and the capture's location are always hidden. A redacted output also
+hides the names of captures, their folders and their moments (which are numbered instead), and text
+from files. It keeps the names of files, functions and programs, kinds and digests, because a reader
+needs them to act.
 
-`share` is the last pass over a finished document, or over finished JSON, figures' words included.
-A name may be any word, or a number, so nothing is looked for: what a part of a text is, says
-whether it is shown (see `gomem.text`). After it, all texts are plain strings.
+`share` is the last pass over a finished document or finished JSON, including the words in figures.
+It never searches for names, because a name can be any word or number. The type of each part of a
+text decides whether it is shown (see `gomem.text`). Afterwards all texts are plain strings.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""A table as data: its columns, each a heading and what of a row stands below it.
+"""Tables as data: each column has a heading and a function from a row to its cell.
 
-FREED = (count("collection", "number"), size("gave back", "released_bytes"))
+FREED = (count("collection", "number"), size("returned", "released_bytes"))
 
-table("Calls of debug.FreeOSMemory in the log", FREED, answer.freed)
+table("Calls to debug.FreeOSMemory in the log", FREED, answer.freed)
 """
 
 from __future__ import annotations

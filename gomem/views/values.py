@@ -1,4 +1,4 @@
-"""Numbers as people read them, by unit: each a cell with all its digits behind.
+"""Numbers for people, by unit: each is a cell with the exact value behind it.
 
 Unknown values are a dash, never 0.
 """

@@ -20,7 +20,7 @@ PARTS = {
     "stacks": "goroutine stacks and GC work buffers in the arenas",
     "heap_released_resident": "released with MADV_FREE, still in RSS",
     "heap_untouched": "reserved by Go, never touched, not in RSS",
-    "heap_unexplained": "in RSS beyond what MemStats count",
+    "heap_unexplained": "in RSS beyond what MemStats counts",
     "runtime_metadata": "span structures, GC bitmaps, page tables of the runtime",
     "binary": "the program's code, constants and globals",
     "libraries": "shared objects",
@@ -33,8 +33,8 @@ PARTS = {
 }
 GROUPS = {
     "go_live": "what the last GC marked",
-    "go_garbage": "the next GC tells how much of it is garbage",
-    "go_objects": "nothing says what the last GC marked",
+    "go_garbage": "the next GC shows how much of it is garbage",
+    "go_objects": "no file says how much of it is live",
     "go_free": "idle spans, free slots, and released memory still in RSS",
     "go_stacks": "with GC work buffers",
     "go_heap": "objects, free heap and stacks together",
@@ -42,11 +42,11 @@ GROUPS = {
     "native": "malloc's heaps and large blocks, thread stacks, the program's own mappings",
     "files": "mapped files, shared memory, memfd",
     "program": "the executable, shared objects, vdso",
-    "undivided": "smaps would break it down",
+    "undivided": "collect smaps to break it down",
 }
 CLAIMED = "reserved by Go, not in RSS"
 PHASES = {
-    "start-up": "until the live heap is first half of what it usually is",
+    "start-up": "until the live heap first reaches half of its usual size",
     "steady": "allocation at about the usual rate",
     "burst": "allocation at least four times as fast as usual",
     "quiet": "allocation at most a quarter as fast as usual",
@@ -60,21 +60,21 @@ TRIGGERS = {
 PACING = {
     "survival_fraction": (
         "survives",
-        "live heap over the heap at the start; above 1 where it grows while it is marked",
+        "live heap / heap at the start of the GC; above 1 if the live heap grows during marking",
     ),
     "overshoot_bytes": ("above the goal", "heap at the end of marking, above the goal"),
-    "overshoot_fraction": ("above the goal, share", "the same, of the goal"),
+    "overshoot_fraction": ("above the goal, share", "the same, as a share of the goal"),
     "headroom_bytes": (
         "headroom",
-        "next goal less the live heap: what the pacer leaves to allocate",
+        "next goal minus the live heap: room to allocate before the next GC",
     ),
     "headroom_fraction": (
         "headroom / live heap",
-        "the same, of the live heap: GOGC over 100, where nothing else acts",
+        "headroom as a share of the live heap: GOGC / 100 if only GOGC sets the goal",
     ),
 }
 TIMES = {
-    "stopped": ("pause", "both stops of a GC together"),
+    "stopped": ("pause", "both STW phases of a GC together"),
     "first_stop": ("STW 1: sweep termination", "with the time it takes to stop every P"),
     "last_stop": ("STW 2: mark termination", ""),
     "marking": ("marking", "concurrent, beside the program"),

@@ -153,7 +153,7 @@ def test_the_release_is_found_in_a_profile_without_a_manifest(tmp_path):
     version = gomem.load(lay_out(tmp_path, {"goroutine.pb.gz": "goroutine.pb.gz"})).go_version
 
     assert "go1.24.2" == str(version)
-    assert "a path in goroutine.pb.gz" == version.evidence
+    assert "inferred from a path in goroutine.pb.gz" == version.evidence
 
 
 def test_a_given_release_wins_and_must_be_one():

@@ -132,8 +132,8 @@ def test_the_first_manifest_counts_and_one_behind_what_is_none(tmp_path):
             "--go-version; gomem.json go_version says go1.23.4",
         ),
         (None, "go1.23.4", "go1.23.4", "gomem.json go_version"),
-        (None, "devel", "go1.24.2", "a path in goroutine.pb.gz"),
-        (None, None, "go1.24.2", "a path in goroutine.pb.gz"),
+        (None, "devel", "go1.24.2", "inferred from a path in goroutine.pb.gz"),
+        (None, None, "go1.24.2", "inferred from a path in goroutine.pb.gz"),
     ],
 )
 def test_whose_word_on_the_release_counts(given, manifest, release, evidence, tmp_path):

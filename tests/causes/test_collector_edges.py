@@ -307,7 +307,7 @@ def test_enough_cpu_in_few_collections(cause, case, spent):
     lack = cause.lack(replace(case, thresholds=too_high))
     assert cause.CAUSE.code == lack.code
     assert "1\u202f000" == lack.needed
-    assert "until it has 1\u202f000 such collections, or 1 h of marking" in lack.next_step
+    assert "at least 1\u202f000 such GCs or 1 h of marking" in lack.next_step
     assert cause.lack(case) is None
 
 
@@ -374,7 +374,7 @@ def test_forced_collections_that_cost_much_in_too_short_a_log_are_said():
 
     assert "forced-gc" == lack(share).code
     assert "10" == lack(share).needed
-    assert "10 such collections, or 1 h of marking" in lack(share).next_step
+    assert "10 such GCs or 1 h of marking" in lack(share).next_step
     assert lack(nextafter(share, 1)) is None
     assert forced_gc.lack(dear()) is None
 
@@ -386,7 +386,7 @@ def test_little_room_is_asked_about(share, asks):
     """
     (finding,) = found(gc_pressure, pressed(), small_room_fraction=share)
 
-    assert asks == ("GOMEMLIMIT holds it down" in finding.next_step)
+    assert asks == ("GOMEMLIMIT lowers the goal" in finding.next_step)
 
 
 @pytest.mark.parametrize(("gogc", "sure"), [(0.4, "certain"), (None, "possible")])

@@ -188,10 +188,7 @@ def test_where_goals_leave_little_room_a_limit_may_make_them():
     assert "likely" == confidence(gc_pressure, allocated=50 * 40)
     assert "possible" == confidence(gc_pressure, allocated=49 * 40)
     (cramped,) = gc_pressure.find(answers(allocated=30 * 40))
-    assert (
-        "The heap goal leaves only 25 % above the live heap: check whether GOGC"
-        in cramped.next_step
-    )
+    assert "The heap goal is only 25 % above the live heap: check whether GOGC" in cramped.next_step
 
 
 SINCE_FIVE = {LIMITER: 6.0}  # the limiter was on after the first moment's fifth collection
@@ -238,8 +235,8 @@ def test_no_room_says_what_is_live_and_what_is_allocated():
     )
 
     assert said.title == (
-        "The heap has next to no room, as under a memory limit: 7 MiB above 140 MiB live; the GC "
-        "has taken 25 % of the CPU since the start"
+        "The heap has hardly any headroom, as under a memory limit: 7 MiB above 140 MiB live; the "
+        "GC has taken 25 % of the CPU since the start"
     )
     assert ("critical", 140 * MIB, 0.25) == (str(said.severity), said.bytes, said.cpu_fraction)
     evidence = {one.field: one.value for one in said.evidence}
@@ -294,7 +291,7 @@ def test_stops_that_memstats_remember_are_judged_one_by_one():
 
     assert some.title == "Long GC pauses: up to 12 ms, in 3 of 40 collections"
     assert ("info", "possible") == (str(some.severity), some.confidence)
-    assert "Most stops are short" in some.mechanism
+    assert "Most pauses are short" in some.mechanism
     evidence = {one.field: one.value for one in some.evidence}
     assert (8, 0.0125) == (
         evidence["PauseNs, the longest: cycle"], evidence["PauseNs, the longest"],
@@ -334,7 +331,7 @@ def test_what_stops_took_is_no_cost_of_marking():
         return gc_pressure.find(case_of((first, last), GoVersion()))
 
     (finding,) = told(499)
-    assert "The GC takes 15 % of the CPU, a collection every 250 ms" in finding.title
+    assert "The GC takes 15 % of the CPU, with a cycle every 250 ms" in finding.title
     assert pytest.approx(0.15) == finding.cpu_fraction
     assert [] == told(501)
 
@@ -342,7 +339,7 @@ def test_what_stops_took_is_no_cost_of_marking():
 def test_titles_say_since_when():
     (since_start,) = gc_pressure.find(answers())
     assert (
-        "has taken 20 % of the CPU since the start, a collection every 500 ms on av"
+        "has taken 20 % of the CPU since the start, with a cycle every 500 ms on av"
         in since_start.title
     )
     assert "likely" == since_start.confidence

@@ -66,10 +66,10 @@ def test_frequent_collections_that_cost_are_pressure():
 
     assert ("gc-pressure", Severity.WARNING) == (finding.code, finding.severity)
     assert "possible" == finding.confidence
-    assert "The GC takes 5 % of the CPU, a collection every 10 ms" == finding.title
+    assert "The GC takes 5 % of the CPU, with a cycle every 10 ms" == finding.title
     rates = [each.value for each in finding.evidence if each.unit == "B/s"]
     assert pytest.approx([900 * MIB], rel=0.01) == rates
-    assert "(10 MiB more heap halves the collections)" in finding.next_step
+    assert "(10 MiB more heap halves the number of GCs)" in finding.next_step
 
 
 def every_cpu(seconds, milliseconds):
@@ -106,7 +106,7 @@ def test_a_start_up_is_no_pressure():
     case = answers(*doubling(15))
 
     assert [] == gc_pressure.find(case)
-    assert thin(case).endswith("0 collections after start-up available, 20 required")
+    assert "rests on 0 GCs that heap growth does not explain, and 20 are required" in thin(case)
 
 
 def test_few_collections_that_cost_much_are_pressure():
@@ -135,8 +135,8 @@ def test_what_was_seen_too_little_of_is_said():
 
     assert [] == found(case)
     assert (
-        "Insufficient evidence for gc-pressure: the GC takes 6 % of the CPU; 7 collections after "
-        "start-up available, 20 required"
+        "Insufficient evidence for gc-pressure: the GC takes 6 % of the CPU, but this rests on 7 "
+        "GCs that heap growth does not explain, and 20 are required"
     ) == thin(case)
 
 
@@ -149,7 +149,7 @@ def test_a_heap_that_only_filled_says_so():
     told = gc_pressure.lack(about)
 
     assert told is not None
-    assert "0 collections after start-up" == told.had
+    assert "0 GCs that heap growth does not explain" == told.had
 
 
 def test_nothing_is_thin_where_nothing_is_seen():
@@ -300,7 +300,7 @@ def test_a_stop_of_a_tenth_of_a_second_is_long_once():
     (finding,) = long_pauses.find(answers(*every(1.0), {"first": 0.05, "last": 120, "at": 50.0}))
 
     assert "Long GC pauses: up to 120 ms, in 1 of 41 collections" == finding.title
-    assert "The longest stop here was mark termination" in finding.mechanism
+    assert "The longest STW phase here was mark termination" in finding.mechanism
     assert ("longest: mark_termination_seconds", 0.12) in [
         (one.field, one.value) for one in finding.evidence
     ]
@@ -370,7 +370,7 @@ def test_an_interval_that_the_clock_does_not_tell_is_not_nothing():
 
     (finding,) = gc_pressure.find(answers(*lines))
 
-    assert "a collection every 1 ms or less" in finding.title
+    assert "with a cycle every 1 ms or less" in finding.title
 
 
 @pytest.mark.parametrize(("count", "told"), [(99, False), (100, True)])

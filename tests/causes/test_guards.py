@@ -90,7 +90,7 @@ def test_what_huge_pages_show():
     assert ("likely", True) == (finding.confidence, "Go 1.21.4 stopped that" in finding.mechanism)
     assert [
         ("1/smaps", "AnonHugePages of go-heap", 60 * MIB, "B"),
-        ("1/smaps", "Rss of go-heap beyond what MemStats count", 54 * MIB, "B"),
+        ("1/smaps", "Rss of go-heap beyond what MemStats counts", 54 * MIB, "B"),
         ("1/smaps", "Rss", moment.rss_bytes, "B"),
         ("Go release", "test", "go1.21.3", ""),
     ] == shown(finding)
@@ -144,7 +144,7 @@ def test_collections_that_nobody_counted_were_not_the_programs(side):
 def test_what_idle_heap_shows():
     (finding,) = idle_heap_kept.find(answers(kept()))
 
-    assert finding.title == "42 MiB of idle heap has not been returned to the OS"
+    assert finding.title == "42 MiB of excess idle heap has not been returned to the OS"
     assert [
         ("1/memstats.json", "HeapIdle", 54 * MIB, "B"),
         ("1/memstats.json", "HeapReleased", 0, "B"),
@@ -191,7 +191,7 @@ def test_what_lazily_freed_memory_shows():
     (finding,) = released_but_resident.find(answers(moment))
 
     assert finding.title == (
-        "MADV_FREE: 40 MiB was released and still counts in RSS; the process needs only 11 MiB"
+        "MADV_FREE: 40 MiB was released but still counts toward RSS; the process needs only 11 MiB"
     )
     assert [
         ("1/smaps", "LazyFree", 40 * MIB, "B"),
@@ -293,7 +293,7 @@ def test_the_largest_three_are_named():
     assert ["b", "c", "a"] == [site.own_function for site in finding.sites]
     assert ("2/heap.pb.gz",) == finding.next_step.of(Command)[0].value.of(File)
     assert "Allocate less in b (reuse" in finding.next_step
-    assert finding.title.endswith("; the largest part allocated by b")
+    assert finding.title.endswith("; the largest part of the allocation is from b")
 
 
 def test_without_a_profile_one_is_asked_for():
@@ -353,7 +353,7 @@ def test_what_free_slots_show():
 
     (finding,) = heap_fragmentation.find(answers(moment))
 
-    assert finding.title == "The heap is fragmented: 52 MiB of 60 MiB in use are free slots"
+    assert finding.title == "The heap is fragmented: 52 MiB of HeapInuse (60 MiB) is free slots"
     assert ("likely", 44 * MIB) == (finding.confidence, finding.bytes)
     assert [
         ("1/memstats.json", "HeapInuse", 60 * MIB, "B"),
@@ -616,7 +616,8 @@ def test_what_many_goroutines_show():
     (finding,) = goroutine_leak.find(answers(moment))
 
     assert finding.title == (
-        "50\u202f000 goroutines hold 50 MiB of stacks; one snapshot cannot show whether they grow"
+        "50\u202f000 goroutines have 50 MiB of stacks; one snapshot cannot show whether "
+        "their number grows"
     )
     assert [
         ("goroutine", "goroutines", 50_000, "count"),

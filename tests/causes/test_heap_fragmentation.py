@@ -27,7 +27,7 @@ def test_spans_in_use_beyond_the_goal_hold_nothing():
 
 @pytest.mark.parametrize(
     ("resident_mib", "ending"),
-    [(52, "are free slots"), (51, "are free slots, at most 51 MiB resident")],
+    [(52, "is free slots"), (51, "is free slots, at most 51 MiB resident")],
 )
 def test_no_more_free_slots_are_resident_than_the_arenas(resident_mib, ending):
     """
@@ -37,7 +37,7 @@ def test_no_more_free_slots_are_resident_than_the_arenas(resident_mib, ending):
 
     (found,) = find(answers(case))
 
-    assert found.title.startswith("The heap is fragmented: 52 MiB of 60 MiB in use ")
+    assert found.title.startswith("The heap is fragmented: 52 MiB of HeapInuse (60 MiB) is ")
     assert found.title.endswith(ending)
 
 
@@ -66,7 +66,7 @@ def test_the_size_class_most_freed_is_evidence():
 
     evidence = find(answers(moment))[0].evidence
 
-    assert ("BySize 1024: live of 60000 objects", 2000) in {
+    assert ("BySize 1024 B: objects live, of 60\u202f000 allocated", 2000) in {
         (one.field, one.value) for one in evidence
     }
 

@@ -69,7 +69,7 @@ def test_of_a_single_profile_who_has_most_in_use_is_named_and_not_said_to_grow()
     (finding,) = heap_growth.find(but(case(10 + 2 * T), in_use_holders=held))
 
     assert ["main.fill", "main.index"] == [site.own_function for site in finding.sites]
-    assert "of live objects are from main.fill" in finding.title
+    assert "of inuse_space is from main.fill" in finding.title
     assert ("inuse_space of main.fill", 50 * MIB) in {
         (one.field, one.value) for one in finding.evidence
     }
@@ -116,7 +116,9 @@ def test_the_own_function_is_named_and_the_librarys_behind_it():
     (finding,) = heap_growth.find(case(10 + 2 * T, more=more))
 
     assert ["main.(*job).read", "io.ReadAll"] == [one.value for one in finding.title.of(Function)]
-    assert finding.title.endswith("nearly all from main.(*job).read (via io.ReadAll)")
+    assert finding.title.endswith(
+        "nearly all of the growth is from main.(*job).read (via io.ReadAll)"
+    )
     assert [("main.(*job).read", "main.go", 7)] == [
         (site.own_function, site.file, site.line) for site in finding.sites
     ]
@@ -124,7 +126,7 @@ def test_the_own_function_is_named_and_the_librarys_behind_it():
 
 @pytest.mark.parametrize(
     ("largest", "words"),
-    [(95, ", nearly all from main.fill"), (60, ", 60 % from main.fill"), (40, ", 40 % from main")],
+    [(95, "nearly all of the growth is from main.fill"), (60, "60 % of the"), (40, "40 % of the")],
 )
 def test_how_much_a_site_has_is_said_in_words_that_hold(largest, words):
     others = [(f"main.other{n}", "", (100 - largest) / 4) for n in range(4)]

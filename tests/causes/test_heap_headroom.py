@@ -150,7 +150,7 @@ def test_idle_heap_below_the_goal_is_room_at_least():
         finding.bytes, finding.severity, finding.confidence,
     )  # fmt: skip
     assert finding.title == (
-        "GC headroom: at least 48 MiB (79 % of RSS) of idle heap, kept for a heap goal of 100 MiB"
+        "GC headroom: at least 48 MiB (79 % of RSS) of idle heap is kept for a heap goal of 100 MiB"
     )
 
 
@@ -233,8 +233,8 @@ def test_what_no_heap_profile_has_in_use_is_room_too():
         finding.bytes, finding.severity, finding.confidence,
     )  # fmt: skip
     assert finding.title == (
-        "GC headroom: at least 30 MiB (49 % of RSS) on top of the 30 MiB of live objects in heap "
-        "profiles"
+        "GC headroom: at least 30 MiB (49 % of RSS) on top of the 30 MiB that heap profiles "
+        "have in use"
     )
     assert [30 * MIB, 50 * MIB] == [one.value for one in finding.evidence[:2]]
 

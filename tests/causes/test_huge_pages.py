@@ -49,7 +49,7 @@ def test_the_release_that_asked_for_them_makes_it_a_warning():
     (found,) = find(answers(moment, version=version))
 
     assert Severity.WARNING == found.severity
-    assert "go1.21.1 asks the kernel for huge pages" in found.mechanism
+    assert "Go 1.21.1 asks the kernel for huge pages" in found.mechanism
     assert "Move to Go 1.21.4" in found.next_step
 
 

@@ -49,8 +49,16 @@ def test_only_the_releases_with_madv_free_have_it(path):
     ("release", "told", "not_told"),
     [
         ("go1.11.13", "madvdontneed=1", "Remove madvdontneed"),
-        ("go1.12", "by default from Go 1.16 on: GODEBUG=madvdontneed=1", "Remove madvdontneed"),
-        ("go1.15.15", "by default from Go 1.16 on: GODEBUG=madvdontneed=1", "Remove madvdontneed"),
+        (
+            "go1.12",
+            "which is the default since Go 1.16: GODEBUG=madvdontneed=1",
+            "Remove madvdontneed",
+        ),
+        (
+            "go1.15.15",
+            "which is the default since Go 1.16: GODEBUG=madvdontneed=1",
+            "Remove madvdontneed",
+        ),
         ("go1.16", "Remove madvdontneed=0 from GODEBUG", "from Go 1.16 on"),
         ("go1.27.3", "Remove madvdontneed=0 from GODEBUG", "from Go 1.16 on"),
         (None, "the default since Go 1.16: GODEBUG=madvdontneed=1", "Remove madvdontneed"),

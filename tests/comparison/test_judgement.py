@@ -32,12 +32,12 @@ def test_memory_that_only_became_resident_is_said_to_be_that():
 
     assert ("worse", "better") == (worse.verdict, better.verdict)
     assert worse.sentence.startswith(
-        "go1.23.4 → go1.24.2: RSS rose from 9.2 MiB to 170 MiB (×19): Go heap +161 MiB, "
-        "only reserved before and resident now; "
+        "go1.23.4 → go1.24.2: RSS rose from 9.2 MiB to 170 MiB (×19): 161 MiB more of the Go heap "
+        "is resident, "
     )
     assert better.sentence.startswith(
-        "go1.24.2 → go1.24.6: RSS fell from 170 MiB to 9.4 MiB (-94 %): Go heap \u2212161 MiB, "
-        "resident before and only reserved now; "
+        "go1.24.2 → go1.24.6: RSS fell from 170 MiB to 9.4 MiB (-94 %): 161 MiB less of the Go "
+        "heap is resident, "
     )
     assert "New warning: untouched-now-resident." in worse.details
 

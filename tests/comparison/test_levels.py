@@ -71,12 +71,12 @@ def test_where_one_side_has_no_counters_both_are_told_by_their_logs():
 @pytest.mark.parametrize(
     ("collector", "note"),
     [
-        (log(27), "the GC log ends at collection 27, of the 30 until 2; it is not compared"),
+        (log(27), "the GC log ends at GC 27 of the 30 until 2; it is not compared"),
         (log(28), ""),
         (log(28, log_seconds=(0.0, 5.0)), ""),
         (
             log(28, log_seconds=(0.0, 4.9)),
-            "the GC log covers 4.90 s, of the 10.0 s between the moments; it is not compared",
+            "the GC log covers 4.90 s of the 10.0 s between the snapshots; it is not compared",
         ),
     ],
 )

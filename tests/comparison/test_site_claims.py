@@ -3,7 +3,7 @@
 import pytest
 
 from gomem.comparison.comparison import compare
-from gomem.comparison.sites import STALE, SWINGS
+from gomem.comparison.sites import GC_NOTE, STALE, SWINGS
 from gomem.views.comparison.document import comparison_document
 from gomem.views.document import Table
 from tests.builders import FIXTURES, diagnosed
@@ -40,9 +40,7 @@ def test_of_what_was_allocated_every_claim_stands():
 def test_at_which_collection_each_profile_was_taken_is_said():
     notes = compare(SPIKY / "scrape-15", SPIKY / "scrape-17").notes
 
-    assert (
-        "in-use sizes date from the last GC before each profile: GC 36 before, GC 38 after" in notes
-    )
+    assert GC_NOTE.format(36, 38) in notes
 
 
 def test_a_profile_that_repeats_the_one_before_it_is_of_an_older_time(tmp_path):

@@ -35,31 +35,33 @@ def change(before, after, **about):
 def test_memory_that_was_reserved_and_is_now_touched_is_residency():
     found = change(reading("1", 200, heap=40), reading("1", 200), of_baseline=True)
 
-    assert [160 * MIB] == [part.value for part in found.reason.of(BytesChange)]
-    assert "only reserved before and resident now" in found.sentence
+    assert 160 * MIB == found.reason.of(Bytes)[0].value
+    assert "more of the Go heap is resident" in found.reason
     assert "in the baseline" in found.sentence
 
 
 def test_memory_that_is_no_longer_touched_is_residency_too():
     found = change(reading("1", 200), reading("1", 200, heap=40))
 
-    assert [-160 * MIB] == [part.value for part in found.reason.of(BytesChange)]
-    assert "resident before and only reserved now" in found.reason
+    assert 160 * MIB == found.reason.of(Bytes)[0].value
+    assert "less of the Go heap is resident" in found.reason
 
 
 @pytest.mark.parametrize(("before", "after"), [(0, 160), (160, 0)])
 def test_what_is_released_and_still_counted_is_not_called_kept(before, after):
     found = change(reading("1", 9, lazy=before), reading("1", 9, lazy=after))
 
-    assert [(after - before) * MIB] == [part.value for part in found.reason.of(BytesChange)]
-    assert "of heap that Go had released" in found.reason
+    assert [160 * MIB] == [part.value for part in found.reason.of(Bytes)]
+    word = "more" if after > before else "less"
+    assert f"{word} of heap that Go has released" in found.reason
 
 
 def test_what_was_kept_and_is_released_but_still_counted_is_said_within_a_whole_that_stands():
     found = change(reading("1", 9, free=160), reading("2", 9, lazy=160))
 
-    assert "RSS was unchanged" in found.sentence
-    assert "within it +160 MiB of heap that Go released" in found.sentence
+    assert "RSS was stable" in found.sentence
+    assert 160 * MIB in [part.value for part in found.sentence.of(Bytes)]
+    assert "more of it is heap that Go has released" in found.sentence
 
 
 def test_parts_are_named_that_make_a_tenth_of_it_the_largest_first():

@@ -59,9 +59,9 @@ def test_an_upgrade_that_changed_residency_alone_is_told_so():
 
     assert "residency" == change.ledger.verdict
     assert ("go-heap", "grew") == tuple(change.mappings.loc[0, ["kind", "state"]])
-    text = str(plain(changes_section(diagnosis)).blocks[0])
-    assert "From the baseline's 2-loaded to 2-loaded" in text
-    assert "only reserved before and resident now" in text
+    said, *tables = plain(changes_section(diagnosis)).blocks
+    assert "more of the Go heap is resident" in str(said)
+    assert "the baseline's 2-loaded to 2-loaded" in str(tables)
 
 
 def test_one_moment_has_no_section_of_changes(tmp_path):
@@ -136,7 +136,7 @@ def test_of_garbage_no_time_is_told():
 
     assert found.limits.bounded
     assert found.facts.limit_growth is not None
-    assert "it is not reached: what grew is garbage, which collections free" in words
+    assert "it is not reached: only garbage grew, which the next GCs free" in words
     assert "it is reached in" not in words
 
 

@@ -93,7 +93,7 @@ def test_what_is_over_is_told_in_the_past_and_advises_nothing_that_the_capture_a
 
     assert not one.now
     assert f"150 MiB of excess idle heap at moment 2{end} moment 3" == one.title
-    assert one.next_step.startswith(f"Nothing to do, as {now} moment 3. If the peak")
+    assert one.next_step.startswith(f"Nothing to do, because {now} moment 3. If the peak")
 
 
 def test_the_largest_of_what_is_over_comes_first_and_then_the_last():

@@ -125,7 +125,7 @@ def test_a_baseline_stands_above_its_counterpart_and_nothing_else_is_shown():
     made = owners(*of_rss(10, 500, 120), baseline=moment("old", heap_objects=100))
 
     assert ["old", "3"] == labels_of(made)
-    assert made.labels[0].startswith("baseline")
+    assert made.labels[0].endswith(" of the baseline")
     assert (100 * MIB, 120 * MIB) == made.totals
     assert [20 * MIB] == [part.change_bytes for part in made.parts]
 

@@ -24,7 +24,7 @@ def gogc(value, known_by, low=math.nan, high=math.nan, **about):
     ("setting", "words"),
     [
         (gogc(0.4, "environment"), "GOGC 40 (f)"),
-        (gogc(1.0, "environment", is_set=False), "GOGC 100 (f, not set)"),
+        (gogc(1.0, "environment", is_set=False), "GOGC 100 (default; not set in f)"),
         (gogc(math.inf, "metrics"), "GOGC off (runtime/metrics)"),
         (gogc(0.5, "metrics", others=(("100", "metrics"), ("40", "e"))),
          "GOGC 50 (runtime/metrics) (before: 100) (e says 40)"),

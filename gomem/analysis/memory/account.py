@@ -6,14 +6,14 @@ few files. With smaps and MemStats, a group is known to the byte. With fewer fil
 from simple limits. Go cannot hold more than it has reserved. Non-Go memory is at most RSS minus
 Go's minimum. No group can exceed RSS. These bounds are certain, and often wide.
 
-So each group also has an estimated interval, which holds for 95 % of the recorded snapshots. It
-assumes that the untouched share of Go's reserved memory equals that of the nearest snapshots where
-it is known. In a back-test on 1 260 recorded snapshots with smaps withheld, the estimated Go part
-was within 5 % of RSS in 95 % of them. If no snapshot shows the share, the estimate uses the range
-that covers 95 % of the recorded snapshots.
+So each group also has an estimated interval, which contains the true value in 95 % of the recorded
+snapshots. It assumes that the untouched share of Go's reserved memory equals that of the nearest
+snapshots where it is known. In a back-test on 1 260 recorded snapshots with smaps withheld, the
+estimate of the Go part was off by less than 5 % of RSS in 95 % of them. If no snapshot shows the
+share, the estimate uses the range that covers 95 % of the recorded snapshots.
 
 The change between two snapshots is a difference of intervals, and the changes add up to the change
-in RSS. If either snapshot does not break a group down, its change is bounded. It is never reported
+in RSS. If either snapshot does not break a group down, the group's change is given as bounds, never
 as zero.
 """
 

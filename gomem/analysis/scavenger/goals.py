@@ -8,7 +8,7 @@ a collection ends, and they stay constant until the next one ends. It compares a
 |---|---|
 | to 1.12 | none: every 2.5 minutes, spans that were idle for five minutes are released |
 | 1.13.0, 1.13.1 | 1.1 × NextGC |
-| 1.13.2 on | 1.1 × HeapInuse when marking ended × new NextGC / old NextGC |
+| 1.13.2 on | 1.1 × HeapInuse (at mark termination) × new NextGC / old NextGC |
 | 1.19 to 1.21 | and 95 × GOMEMLIMIT, never reached because of a bug (golang/go#62449) |
 | 1.22 on | and 0.95 × GOMEMLIMIT |
 
@@ -90,20 +90,21 @@ def goals_of(version: GoVersion, memory_limit_bytes: float | None) -> tuple[Goal
     return (
         Goal(
             "five-minutes", "spans idle for 300 s are released, checked every 150 s", old,
-            "There is no goal; reuse restarts the 300 s.",
+            "There is no goal. Reuse restarts the 300 s.",
         ),
-        Goal("paced-by-goal", "retained = 1.1 × NextGC", by_next_gc),
+        Goal("paced-by-goal", "release down to 1.1 × NextGC", by_next_gc),
         Goal(
-            "paced", "retained = 1.1 × HeapInuse when marking ended × new NextGC / old NextGC",
-            by_peak, "About 1.1 × NextGC while nothing changes. Off before the second collection.",
+            "paced",
+            "release down to 1.1 × HeapInuse (at mark termination) × new NextGC / old NextGC",
+            by_peak, "About 1.1 × NextGC in a steady state. Off before the second collection.",
         ),
         Goal(
-            "limit-background", "Sys - HeapReleased = 0.95 × GOMEMLIMIT", in_time,
+            "limit-background", "release until Sys - HeapReleased is 0.95 × GOMEMLIMIT", in_time,
             missed.sentence if version.possibly(missed) else "",
         ),
         Goal(
-            "limit-allocation", "Sys - HeapReleased ≤ GOMEMLIMIT", at_once,
-            "Enforced at once, by allocating goroutines.",
+            "limit-allocation", "keep Sys - HeapReleased at or below GOMEMLIMIT", at_once,
+            "Allocating goroutines release memory first.",
         ),
     )  # fmt: skip
 

@@ -6,66 +6,69 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from gomem.text import Bytes, Seconds, Text, text
+from gomem.units import MIB
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
 Row = dict[str, Any]
+MIN_BYTES = 4 * MIB  # one chunk: what the runtime maps and looks at as one
 LITTLE = ("as-intended", "little")
-ABOVE = "{size} is above the scavenger's goal of {goal}"
-NOTHING_WENT = ABOVE + " and nothing was released {lasting}"
+ABOVE = "{excess} is in excess of {goal}"
+NOTHING_WENT = ABOVE + ", and nothing was released {lasting}"
 SAID = {
     (
         "as-intended",
         "going-back",
-    ): "{gone} {lasting}. {size} is still above the scavenger's goal of {goal}{to_go}.",
-    LITTLE: "There is {idle} idle heap to release.",
-    ("kept-for-goal", "goal"): "{size} is idle but kept for reuse: the retained heap, "
-    "{retained_bytes}, is {near} the scavenger's goal of {goal} ({by}).",
-    ("kept-for-goal", "next-gc"): "{size} is idle but kept: the heap may grow to NextGC, {NextGC}, "
-    "before the next GC.",
-    ("kept-for-goal", "gogc-off"): "{size} is idle but kept: with GOGC=off there is no goal.",
+    ): "{gone} {lasting}. {excess} is still in excess of {goal}{to_go}.",
+    LITTLE: "{idle}.",
+    ("kept-for-goal", "goal"): "{size} is idle{kept}: retained heap is {retained_bytes}, and the "
+    "scavenger's goal is {goal_bytes} ({by}).",
+    ("kept-for-goal", "next-gc"): "{size} is idle but kept for reuse: the heap can grow to NextGC "
+    "({NextGC}) before the next GC.",
+    ("kept-for-goal", "gogc-off"): "{size} is idle but kept for reuse: with GOGC=off the scavenger "
+    "has no goal.",
     (
         "waiting",
         "five-minutes",
-    ): "{size} is idle and waits: before Go 1.13 it is released after five "
-    "minutes idle, in a round every 2.5 minutes.",
-    ("waiting", "second-collection"): "{size} is idle and waits: the scavenger has no goal before "
-    "the second GC.",
-    ("waiting", "next-collection"): ABOVE + " and waits for the next GC: in each cycle "
-    "the scavenger passes over the heap once, and this was freed behind it.",
+    ): "{size} is idle but not due yet: before Go 1.13 the runtime checks every 2.5 minutes and "
+    "releases spans that have been idle for five minutes.",
+    ("waiting", "second-collection"): "{size} is idle but not due yet: the scavenger has no goal "
+    "before the second GC.",
+    ("waiting", "next-collection"): ABOVE + ", and waits for the next GC: the scavenger passes "
+    "over the heap once per GC cycle, and this heap became idle behind it.",
     (
         "fragmented",
         "",
-    ): "{slots} of {HeapInuse} in use are free slots{beyond}. A span with an object "
-    "in it cannot be released.",
-    ("limit-driven", ""): "What the runtime holds, {mapped_bytes}, is bounded by GOMEMLIMIT, "
-    "{memory_limit_bytes}: {limit_rule}.",
+    ): "{slots} of HeapInuse ({HeapInuse}) is free slots{beyond}. A span cannot be released while "
+    "an object in it is live.",
+    ("limit-driven", ""): "The goal comes from GOMEMLIMIT ({memory_limit_bytes}): {mapped_bytes} "
+    "is mapped and not released, and {limit_rule}.",
     ("madv-free", ""): "{size} was released with MADV_FREE and stays in RSS until the kernel "
     "is short of memory.",
-    ("huge-pages", ""): "{size} is resident beyond what Go counts, in huge pages.",
-    ("dense-chunks", ""): ABOVE + " and stays: no GC has run "
-    "since it became idle, and since Go 1.21 chunks of 4 MiB that were full in this cycle or the "
-    "last are left alone until the next.",
-    ("starved", "stopped"): "The process was stopped; " + ABOVE + " and could not be released.",
+    ("huge-pages", ""): "Huge pages keep {size} resident that Go does not count.",
+    ("dense-chunks", ""): ABOVE + ", and stays until the next GC: since Go 1.21 the scavenger "
+    "skips 4 MiB chunks that were nearly full in the current or the previous GC cycle, and no GC "
+    "has run since this heap became idle.",
+    ("starved", "stopped"): "The process was stopped, so nothing could be released: " + ABOVE + ".",
     ("starved", "asleep"): NOTHING_WENT
-    + ": no rule keeps it, so most likely the scavenger gets no CPU, or sleeps off a step that "
-    "took long by the wall clock; nr_throttled in the cgroup's cpu.stat would tell.",
+    + ". No rule keeps it, so most likely the scavenger gets no CPU, or sleeps after a step that "
+    "took long by the wall clock. nr_throttled in the cgroup's cpu.stat shows which.",
     (
         "not-go-memory",
         "",
     ): "At least {size} of RSS is not Go's: the scavenger cannot release it.",
-    ("unknown", "no-memstats"): "What the heap keeps is unknown: no moment has MemStats, "
+    ("unknown", "no-memstats"): "How much heap Go retains is unknown: no snapshot has MemStats, "
     "runtime/metrics or a page of metrics.",
-    ("unknown", "no-goal"): "Whether {retained_bytes} of retained heap is much is unknown: NextGC "
-    "would tell.",
-    ("unknown", "no-count"): NOTHING_WENT + "; NumGC would tell why.",
+    ("unknown", "no-goal"): "{retained_bytes} of heap is retained. Without NextGC, the scavenger's "
+    "goal is unknown.",
+    ("unknown", "no-count"): NOTHING_WENT + ". Without NumGC, the reason is unknown.",
     ("unknown", "no-release"): NOTHING_WENT
-    + "; why depends on the Go release: add --go-version, or the executable's build info.",
+    + ". The reason depends on the Go release: add --go-version, or the executable's build info.",
 }
 BY = {
     "collection": "1.1 × HeapInuse at the last GC × new NextGC / old NextGC",
-    "steady": "at most 1.1 × NextGC and the free slots",
+    "steady": "at most 1.1 × (NextGC + free slots)",
     "heap-goal": "1.1 × NextGC",
 }
 
@@ -88,8 +91,9 @@ def seconds_between(before: Row, after: Row) -> float | None:
 def given_back(before: Row, after: Row) -> int | None:
     """Released less reused bytes; None if unknown on either side.
 
-    It is by how much the retained heap fell and HeapReleased rose: from Go 1.13 on a fresh arena
-    counts as given back, and what becomes a stack is no heap, and neither went back.
+    The smaller of the rise in HeapReleased and the fall in retained heap. Two changes return
+    nothing to the OS: since Go 1.13 a fresh arena counts as released, and heap that becomes a stack
+    no longer counts as heap.
     """
     released, retained = (
         change(before, after, name) for name in ("HeapReleased", "retained_bytes")
@@ -145,14 +149,38 @@ def _to_go(interval: _Interval) -> Text:
 
 
 def _goal(interval: _Interval) -> Text:
-    """Before Go 1.13 it is what the heap is filled to again."""
+    """The scavenger's goal; before Go 1.13 there is none, and the heap refills up to NextGC."""
     goal = interval.after["goal_bytes"]
-    return Bytes(interval.after["NextGC"] if goal is None else goal)
+    if goal is None:
+        return text("NextGC ({})", Bytes(interval.after["NextGC"]))
+    return text("the scavenger's goal ({} retained)", Bytes(goal))
 
 
-def _near(interval: _Interval) -> Text:
-    is_above = interval.after["retained_bytes"] > interval.after["goal_bytes"]
-    return Text("hardly above" if is_above else "within")
+def _excess(interval: _Interval) -> Text:
+    """Idle heap in excess, and how much of it can be resident, where that is less."""
+    size, resident = interval.size or 0, interval.after["idle_resident_bytes"]
+    in_rss = Text()
+    if resident is not None and resident < size:
+        in_rss = text(" (at most {} of it in RSS)", Bytes(resident))
+    return text("{} of idle heap{}", Bytes(size), in_rss)
+
+
+def _kept(interval: _Interval) -> Text:
+    """That the goal keeps it, or how little is due for release."""
+    above = interval.after["above_goal_bytes"] or 0
+    due = min(above, interval.size or 0)
+    return text(", {} of it due for release", Bytes(due)) if due else Text(" but kept for reuse")
+
+
+def _idle(interval: _Interval) -> Text:
+    """How little is idle, and below which bound that is not worth a reason."""
+    if not interval.size:
+        return Text("There is no resident idle heap to release")
+    least = text("under {}", Bytes(MIN_BYTES))
+    if interval.size >= MIN_BYTES:
+        is_known = interval.after["rss_bytes"] is not None
+        least = Text("under a tenth of RSS" if is_known else "under a tenth of what Go has mapped")
+    return text("Little is left to release: {} of heap is idle, {}", Bytes(interval.size), least)
 
 
 def _by(interval: _Interval) -> Text:
@@ -166,33 +194,34 @@ def _free_slots(interval: _Interval) -> int:
 
 
 def _beyond(interval: _Interval) -> Text:
-    """How many of the free slots no pacing explains, where those are not all."""
+    """How many of the free slots no allocation before the next GC can fill, where not all."""
     if interval.size == _free_slots(interval):
         return Text()
-    return text(", {} of them beyond NextGC", Bytes(interval.size))
+    return text("; the next GC starts before {} of them can be refilled", Bytes(interval.size))
 
 
 def _limit_rule(interval: _Interval) -> Text:
     if interval.after["limit_goal_bytes"] is None:
         return Text(
-            "allocation releases memory at the limit itself, as Go 1.19 to 1.21 never reach "
-            "their background goal, by a fault (golang/go#62449)"
+            "allocating goroutines release memory at the limit itself, because a bug in Go 1.19 "
+            "to 1.21 disables the background goal (golang/go#62449)"
         )
-    return Text("the background scavenger works to 0.95 of it")
+    return Text("the background scavenger releases down to 0.95 × GOMEMLIMIT")
 
 
 # What the sentences name: fields of the later reading as they are, and what is made of both.
-FIELDS = ("retained_bytes", "NextGC", "HeapInuse", "mapped_bytes", "memory_limit_bytes")
+FIELDS = (
+    "retained_bytes", "goal_bytes", "NextGC", "HeapInuse", "mapped_bytes", "memory_limit_bytes",
+)  # fmt: skip
 VALUES: dict[str, Callable[[_Interval], Text]] = {
     "size": lambda interval: Bytes(interval.size),
     "lasting": _lasting,
     "gone": _gone,
     "to_go": _to_go,
-    "idle": lambda interval: (
-        text("only {} of", Bytes(interval.size)) if interval.size else Text("no resident")
-    ),
+    "excess": _excess,
+    "idle": _idle,
     "goal": _goal,
-    "near": _near,
+    "kept": _kept,
     "by": _by,
     "slots": lambda interval: Bytes(_free_slots(interval)),
     "beyond": _beyond,

@@ -1,20 +1,20 @@
-"""Why was no more memory returned to the OS, between each two snapshots?
+"""Why was no more memory returned to the OS, from each snapshot to the next?
 
 The checks run in this order:
 
-- Retained heap is above the scavenger's goal. Then either the scavenger is releasing it
+- Retained heap is over the scavenger's goal. Then either the scavenger is releasing it
   (`as-intended`), or something delays the release: the process is stopped or the scavenger sleeps
   (`starved`), a rule makes it wait (`waiting`), or the chunks were dense in the last collection
-  (`dense-chunks`). The release and the collections since the heap became idle decide which.
-- Retained heap is not above the goal. Then the largest of these explains RSS: heap kept for reuse
+  (`dense-chunks`). The Go release and the collections since the heap became idle decide which.
+- Retained heap is within the goal. Then the largest of these explains RSS: heap kept for reuse
   by pacing (`kept-for-goal`), a memory limit (`limit-driven`), free slots between objects
   (`fragmented`), memory released with MADV_FREE (`madv-free`), huge pages (`huge-pages`), or non-Go
   memory (`not-go-memory`). If none of them is large enough to mention, the verdict is
   `as-intended`.
 
 The scavenger works in steps. Since Go 1.18 it sleeps after each step for a multiple of the step's
-wall-clock time. The multiple is 1 700 at first: 1.7 s after 1 ms. So a pause of a few seconds is
-not a delay. On a machine that preempts it during a step, it can sleep for minutes.
+wall-clock time, at first 1 700 times as long: 1.7 s after a step of 1 ms. So a pause of a few
+seconds is not a delay. If the scavenger is preempted during a step, it can sleep for minutes.
 """
 
 from __future__ import annotations
@@ -26,6 +26,7 @@ from typing import TYPE_CHECKING, Any
 from gomem.analysis.scavenger.retention import NO_GOAL
 from gomem.analysis.scavenger.sentences import (
     LITTLE,
+    MIN_BYTES,
     change,
     given_back,
     seconds_between,
@@ -33,7 +34,7 @@ from gomem.analysis.scavenger.sentences import (
 )
 from gomem.inputs.schema import Column, build_rows, rows_of
 from gomem.releases import Fact
-from gomem.units import KIB, MIB, is_unknown
+from gomem.units import KIB, is_unknown
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -43,7 +44,6 @@ if TYPE_CHECKING:
     from gomem.analysis.scavenger.sentences import Row
     from gomem.releases import GoVersion
 
-MIN_BYTES = 4 * MIB  # one chunk: what the runtime maps and looks at as one
 MIN_FRACTION = 0.1  # of the goal, or of RSS: the runtime itself keeps a tenth more than it needs
 STEP_BYTES = 64 * KIB  # its quantum: less than that is not seen to go back
 PAUSE_SECONDS = 3.0  # 1.7 s, its sleep after the shortest step, and a reading on either side

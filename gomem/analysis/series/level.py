@@ -6,16 +6,16 @@ sampling, bounds of an account) and their timestamp, so one engine handles all o
 
 A level that rises and then plateaus is not growing. The engine fits a straight line and a
 saturating curve together. The line's share of the rise separates growth from a plateau better than
-any rank test does, and works from three readings on. Some readings are only upper bounds: HeapAlloc
-includes garbage on top of the live heap. If continued growth would have exceeded such a bound, the
-growth has stopped.
+any rank test, and works from three readings on. Some readings are only upper bounds: HeapAlloc
+includes garbage on top of the live heap. If the level would have exceeded such a bound by growing
+on, the growth has stopped.
 
 How large are RSS and the heap typically, and at worst?
 
-The q-quantile is the smallest level that at least a share q of the snapshots do not exceed: "99 %
-of the snapshots below 200 MB". It is reported only with enough snapshots. With fewer than a
-hundred, p99 is just the maximum. A share of snapshots equals a share of time only when they were
-taken at even intervals, as `gomem capture --every` takes them.
+The q-quantile is the smallest level with at least a fraction q of the snapshots at or below it. A
+p99 of 200 MB means that 99 % of the snapshots are at or below 200 MB. It is reported only with
+enough snapshots: with fewer than a hundred, p99 is just the maximum. A share of the snapshots
+equals a share of the time only if they were taken at even intervals, as by `gomem capture --every`.
 """
 
 from __future__ import annotations

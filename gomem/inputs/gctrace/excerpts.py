@@ -1,15 +1,15 @@
-"""Lines of a log that a person quoted: what is whole in a line that was cut or shortened.
+"""Quoted lines of a log: the complete groups of numbers in a line that was cut or shortened.
 
-People paste a log with the columns cut where their terminal ended, and leave numbers out:
+People paste logs cut at the width of their terminal, and leave numbers out:
 
     gc 12 @0.107s 7%: 0.032+2.3+0.001 ms clock, 0.064+0/0.018/4.5+0.002 ms cpu, 64->64->64 MB, 12
     gc 13 @0.110s 7%: ... ms clock, ... ms cpu, 64->64->64 MB, 128 MB goal, 2 P
     ...
     gc 40 @0.410s 7%: …
 
-Nothing was lost in the incident, so it is no damage. Each group of numbers is read where it is
-whole, with the words that end it; the others are unknown. A line that is only cut is a quotation's
-when others end at the same column, and nothing of it stands elsewhere, as of a torn one.
+The original log was intact, so this is not damage. A group of numbers is read if it is complete,
+up to the words that end it; other groups are unknown. A line that is merely cut counts as quoted,
+not torn, if other lines end at the same column and its rest does not appear elsewhere.
 """
 
 from __future__ import annotations

@@ -1,15 +1,15 @@
-"""What the collector, the scavenger and the pacer print, release by release, as one table.
+"""The lines of the collector, the scavenger and the pacer in every release, as one table.
 
 Printed by    gcMarkTermination and dumpScanStats (mgc.go), printScavTrace (mgcscavenge.go),
               the old scavenger (mheap.go), the pacer (mgcpacer.go, mgc.go before 1.17), the sweeper
               (mgcsweep.go) and the forced-collection helper (proc.go) of Go's runtime.
-Notation      A grammar is the line itself with a field where a number stands: `{name:kind}`. The
-              names are the columns that fields become; `_` is read and not kept. A `¦` marks a
-              place, other than beside a number, where the runtime begins a write of its own: only
-              there can another writer's text stand inside a line.
-Kinds         n count; i signed count; B, MB and KiB sizes, the latter two floored by the runtime;
-              s seconds with three decimals; ms milliseconds; % whole per cent; x a float as the
-              runtime prints it.
+Notation      A grammar is the line itself, with a field in place of each number: `{name:kind}`.
+              Fields become columns of that name; `_` is parsed and dropped. The runtime writes a
+              line in pieces, and another writer's text can appear only between two of them. A piece
+              begins or ends beside each number, and where the grammar has a `¦`.
+Kinds         n count; i signed count; B, MB and KiB sizes, the latter two rounded down by the
+              runtime; s seconds with three decimals; ms milliseconds; % whole per cent; x a float
+              as the runtime prints it.
 """
 
 from __future__ import annotations

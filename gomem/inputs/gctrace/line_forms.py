@@ -1,9 +1,9 @@
-"""A text whose numbers are each one mark, so that lines of one form become equal.
+"""Replaces every number in a text with the same marker, so that lines of one format become equal.
 
     gc 12 @0.345s 6%: 0.18+0.87+0.004 ms clock   ->   gc 0 @0.0s 0%: 0+0+0 ms clock
 
-A number is digits with single points between them; only one of three decimals in front of an `s`
-keeps its point. Each step goes over a window of the text that stays in the cache.
+A number is digits with single points between them. Only a number with three decimals before an `s`
+keeps its point. Each step works on a window of the text that fits in the CPU's cache.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""Lines of a gctrace log that do not stand alone: glued, prefixed, torn, broken, or not ours.
+"""Lines of a gctrace log mixed with other text: joined, prefixed, torn, broken, or foreign.
 
-Own text is looked for anywhere in a line, because whatever the program printed last without a
-newline stands in front. A line that begins as one of ours and cannot be read is broken: it is
-handed on as that, with the loose pieces that follow it. Anything else is the program's.
+The runtime's text can begin anywhere in a line, because the program may have printed something
+before it without a newline. A line that begins like the runtime's but cannot be parsed is broken,
+and is passed on together with the loose pieces after it. All other text is the program's.
 """
 
 from __future__ import annotations

@@ -11,9 +11,9 @@ Quirks        Sizes are whole MiB, rounded down, though the log says MB.
               forced collection follows and does not say that it was forced.
 
 Intact lines are parsed in bulk. Replacing the numbers of a line with a marker gives its format, and
-the numbers of all lines of one format are parsed as one CSV. If a field is not a number, a regular
-expression selects the lines that do match the format. The rest, a few per cent of a badly
-interleaved log, is searched line by line.
+the numbers of all lines of one format are parsed as one CSV. If that fails because a field is not a
+number, a regular expression first selects the lines that match the format. The rest, a few per cent
+of a badly interleaved log, is searched line by line.
 """
 
 from __future__ import annotations

@@ -1,15 +1,14 @@
-"""Lines in which other writers' text stands, put together again.
+"""Repairs lines that other writers' text has interrupted.
 
-The runtime writes a line piece by piece, some forty write(2) calls for one gctrace line, and its
-print lock keeps out only the runtime itself. A program that logs to the same stream so puts whole
-lines of its own between two pieces:
+The runtime writes a gctrace line in some forty write(2) calls. Its print lock excludes only the
+runtime itself. So a program that logs to the same stream puts whole lines between two pieces:
 
     gc 12026/11/20 03:53:49 request 470 handled
      @0.003s 5%: 0.18+0.87+0.004 ms clock, …
 
-Where a number was written last, its end is not visible: is this collection 1, 12 or 12026? The
-program's other lines tell, as long as what is left of this one begins as they do. Where they do
-not, the line stays torn.
+If the last piece ends in a number, its end is ambiguous: is this collection 1, 12 or 12026? The
+program's other lines decide: the remainder must begin as they do. If it does not, the line stays
+torn.
 """
 
 from __future__ import annotations

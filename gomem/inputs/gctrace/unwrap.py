@@ -1,11 +1,11 @@
-"""What container runtimes and log collectors put around the lines of a program's stderr.
+"""Removes what container runtimes and log collectors put around the lines of a program's stderr.
 
-`gomem.inputs.wrappers` has their forms. Their clock gives a line its wall time, where they write
-the zone: a stamp without one (klog, old syslog) is taken off and no time is made of it. Docker
-splits a line above 16 KiB and CRI marks the pieces `P`: they are joined.
+`gomem.inputs.wrappers` has the formats. If a stamp has a time zone, it gives the line its wall
+time. A stamp without one (klog, old syslog) is removed and not used. Docker splits lines above
+16 KiB, and CRI marks the pieces with `P`; they are joined again.
 
-Some of these a program also writes itself, in front of its own lines and never of the runtime's.
-So the collector's lines decide, where there are any.
+Some prefixes can also come from the program itself, which puts them before its own lines but never
+before the runtime's. So the GC lines, if there are any, decide what is a wrapper.
 """
 
 from __future__ import annotations

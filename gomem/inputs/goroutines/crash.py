@@ -1,12 +1,12 @@
-"""Why a Go program crashed, by what the runtime prints before the goroutines.
+"""Why a Go program crashed, according to what the runtime prints before the goroutines.
 
-Printed by    the runtime's throw and fatal: `fatal error: runtime: out of memory`, behind it
-              `runtime stack:` with the frames that asked for memory.
+Printed by    the runtime's throw and fatal: `fatal error: runtime: out of memory`, followed by
+              `runtime stack:` with the frames that requested memory.
 Quirks        Up to Go 1.15 large objects come from runtime.largeAlloc(size, …), later from
-              runtime.(*mcache).allocLarge(mcache, size, …); of both the size is in hexadecimal.
-              `cannot allocate N-byte block (M in use)` says it in words.
-Pasted        behind a prompt or within a backtick; and often without the first line, of which
-              runtime.throw called by runtime.sysMap is left.
+              runtime.(*mcache).allocLarge(mcache, size, …). Both print the size in hexadecimal.
+              `cannot allocate N-byte block (M in use)` has both sizes in words.
+Pasted        after a prompt or inside backticks, often without the first line. Then only
+              runtime.throw called by runtime.sysMap shows the cause.
 """
 
 from __future__ import annotations

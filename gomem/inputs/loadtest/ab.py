@@ -1,10 +1,10 @@
-"""ab, of Apache: text for people.
+"""ab (ApacheBench): its text output.
 
 Printed by    output_results, in httpd's support/ab.c.
 Quirks        Percentiles and times are whole milliseconds; only the means have more digits.
-              A response whose length differs from the first one's counts as failed (`Length`), as
-              every page with a counter in it does: this is no error here. An answer of another
-              status than 2xx is not failed, but stands in a line of its own.
+              ab counts a response as failed (`Length`) if its length differs from the first one's.
+              That happens to every page with a counter in it, so it is not an error here. A
+              response with a status other than 2xx does not count as failed, but has its own line.
               Kbytes are 1024 bytes.
 """
 

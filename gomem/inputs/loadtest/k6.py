@@ -1,9 +1,9 @@
 """k6's summary: as text at the end of a run, or as JSON from --summary-export.
 
 Printed by    lib/summary.js and output in k6's internal/cmd; v1.0 groups the same lines by subject.
-Quirks        Which statistics of a trend are printed is an option. kB are 1000 bytes. JSON's times
-              are milliseconds. `http_req_failed` is a rate of a thing that is bad: what it calls
-              passes are requests that failed.
+Quirks        Options select the printed statistics of a trend. A kB is 1000 bytes. JSON's times are
+              milliseconds. `http_req_failed` is the rate of failures, so its "passes" are requests
+              that failed.
 """
 
 from __future__ import annotations

@@ -2,8 +2,8 @@
 
 Printed by    NewTextReporter and NewJSONReporter, in vegeta's lib/reporters.go.
 Quirks        Each line of the text names its own fields in brackets, which differ by version.
-              `rate` is what the attack asked, `throughput` the successes a second. A request
-              without an answer has status 0. JSON's times are nanoseconds.
+              `rate` is the requested rate, `throughput` the rate of successful requests. A request
+              without a response has status 0. JSON's times are nanoseconds.
 """
 
 from __future__ import annotations

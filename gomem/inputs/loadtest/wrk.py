@@ -1,8 +1,8 @@
-"""wrk: text for people.
+"""wrk: its text output.
 
-Printed by    main, in wrk.c; quantiles with --latency alone.
-Quirks        KB are 1024 bytes. Socket errors are printed where there are any, and the requests
-              that they hit are not among `requests in`.
+Printed by    main, in wrk.c; quantiles only with --latency.
+Quirks        A KB is 1024 bytes. Socket errors are printed only if there are any. The requests that
+              failed with one are not included in `requests in`.
 """
 
 from __future__ import annotations

@@ -1,22 +1,22 @@
-r"""runtime.MemStats in a program's own words: a known field's name, a sign, a number, a unit.
+r"""runtime.MemStats in a program's own words: a field's name, a sign, a number, a unit.
 
-Printed by    whatever people write into their logs, one line or a line a field:
+Printed by    programs, into their logs, on one line or one field per line:
                   Alloc = 5 MiB   TotalAlloc = 12 MiB   Sys = 20 MiB   NumGC = 3
                   2026-11-20T03:53:49Z HeapAlloc: 5,242,880, HeapSys: 12,582,912, …
                   heap_alloc=5242880 heap_sys=12582912 num_gc=3
                   # HeapAlloc = 5242880       the end of heap?debug=1, alone
-                  "HeapAlloc": 5242880,       JSON without braces, cut, or with a comma too many
+                  "HeapAlloc": 5242880,       JSON without braces, cut, or with a trailing comma
                   Alloc: 5242880, BySize: [{ …   an object as a JavaScript console prints it
-                  Allocated bytes  5,242,880  the memory page of gopls and of its kin
+                  Allocated bytes  5,242,880  the memory page of gopls and similar tools
                   after 3: Alloc: 5242880, Idle: 1048576, InUse: 6291456, Objects: 99
-Recognised    by three fields that differ, one a size, and one of a name that nothing else has.
-              Short names count in lines that all have the same ones, Alloc and two more at least.
-Several       A field that comes again begins another dump; which field begins them is told by what
-              stands before it: a line of its own, or other words, such as a time.
-Units         KB, MB and GB are 1024-fold, as most helpers that print them compute them. Those that
-              count in thousands print the same letters; then sizes are up to 7 % too large.
-              What a unit rounds away is unknown: the dictionary of the frame says it.
-              Sizes without a unit that are too small for bytes are not read.
+Recognised    by three different fields, one a size, and one with a name that nothing else has.
+              Short names count in lines that all have the same ones, Alloc and at least two more.
+Several       A repeated field begins another dump. Which field comes first in a dump is known by
+              what precedes it: the start of a line, or other words, such as a time.
+Units         KB, MB and GB are multiples of 1024, as most helper functions compute them. Helpers
+              that use 1000 print the same letters; then sizes are up to 7 % too large.
+              Digits lost to rounding are unknown: the frame's dictionary has the resolution.
+              Sizes without a unit that are too small to be bytes are not read.
 """
 
 from __future__ import annotations

@@ -1,14 +1,14 @@
-"""runtime.MemStats as JSON: one object, one a line, an array, or expvar's /debug/vars; or printed.
+"""runtime.MemStats as JSON: an object, one per line, an array, or expvar's /debug/vars; or printed.
 
 `in_words` reads MemStats that programs print in their own words.
 
 Printed by    json.Marshal of the struct, and expvar's handler.
 Described in  the runtime's mstats.go; the set of fields has not changed since Go 1.8.
-Quirks        NextGC is 2^64-1 or close to it when GOGC=off: no goal, not a size.
+Quirks        NextGC is 2^64-1 or close to it with GOGC=off: this means no goal.
               Before 1.8 there is no NumForcedGC; Lookups is 0 since 1.11.
               PauseNs and PauseEnd are rings of 256: the newest is at (NumGC+255)%256.
               GCCPUFraction can be the integer 0.
-              BySize has 61 classes; none of them has the larger objects.
+              BySize has 61 classes; larger objects are in none of them.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
-"""runtime.MemStats as people print it: `fmt.Printf("%+v", stats)`, and `%#v`, in a log or alone.
+"""runtime.MemStats as printed by `fmt.Printf("%+v", stats)` or `%#v`, in a log or alone.
 
-Printed by    fmt; a struct with %+v is `{Alloc:1 … BySize:[{Size:0 …} …]}`, with %#v Go's own
-              notation, `runtime.MemStats{Alloc:0x1, …}`. Through a pointer `&` stands before it.
-Quirks        It is one line, however long. %#v writes unsigned numbers in hexadecimal.
-              %v alone writes no names, and is not read.
+Printed by    fmt: with %+v a struct is `{Alloc:1 … BySize:[{Size:0 …} …]}`, with %#v it is Go
+              syntax, `runtime.MemStats{Alloc:0x1, …}`. A pointer has `&` before it.
+Quirks        The struct is one line, however long. %#v writes unsigned numbers in hexadecimal.
+              %v writes no field names, and is not read.
 """
 
 from __future__ import annotations

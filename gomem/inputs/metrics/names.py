@@ -1,13 +1,13 @@
-"""What Go's numbers are called on a page of Prometheus metrics: the one table of these names.
+"""The names of Go's numbers on a page of Prometheus metrics: the only table of these names.
 
-client_golang   `go_memstats_alloc_bytes` is a field of MemStats. On request it has all of
-                runtime/metrics: `go_` and the runtime's name, with `_` for what Prometheus does
-                not allow, and `_total` behind what only grows.
-go-metrics      Consul, Vault and Nomad write `<service>_runtime_alloc_bytes`, with a host's name in
-                the middle if so configured, in the 24 binary digits of a float32.
-Processes       `process_…` is what the kernel says, read by the client from /proc/self.
+client_golang   `go_memstats_alloc_bytes` is a field of MemStats. If enabled, all of runtime/metrics
+                follow: `go_` and the runtime's name, with `_` for characters that Prometheus does
+                not allow, and `_total` after counters.
+go-metrics      Consul, Vault and Nomad write `<service>_runtime_alloc_bytes`, optionally with a
+                host name in the middle, as a float32 with 24 significant bits.
+Processes       `process_…` comes from the kernel; the client reads it from /proc/self.
 
-The names are in `names.toml`. What it lacks is no number of Go's.
+The names are in `names.toml`. A name that is not there is not one of Go's.
 """
 
 from __future__ import annotations

@@ -2,19 +2,19 @@
 
 Printed by    client_golang on /metrics, go-metrics' Prometheus sink, federation, gateways.
 Described in  Prometheus' exposition_formats.md; OpenMetrics' specification.
-Quirks        Numbers are floats in the shortest form that gives the same float again: exact for
-              whole numbers below 2^53 (8 PiB), and so are times to a quarter of a microsecond.
-              go-metrics' come from a float32: exact to one part in 16 million.
-              NextGC, GOMEMLIMIT and GOGC are above 1e18 where there is none: no number.
-              client_golang reads GC's pauses before the rest: a collection in between shows in
+Quirks        Numbers are the shortest text that gives the same float64 again: whole numbers below
+              2^53 (8 PiB) are exact, and times are exact to a quarter of a microsecond.
+              go-metrics' numbers come from a float32: exact to one part in 16 million.
+              NextGC, GOMEMLIMIT and GOGC above 1e18 mean that there is none.
+              client_golang reads GC pauses before the rest, so a collection in between appears in
               NumGC one scrape later than in HeapAlloc.
-              client_golang takes MemStats from runtime/metrics since Go 1.17; up to Go 1.18 these
-              count a span that a P has taken as full, so objects are above MemStats' own, by less
-              than is free in such spans.
-              OpenMetrics' stamps are seconds, Prometheus' milliseconds. OpenMetrics ends with
-              `# EOF`; Prometheus' text has no end, but each line of it has one.
-              A page can hold several processes, told apart by labels (job, instance, pid), and
-              several scrapes behind one another.
+              client_golang takes MemStats from runtime/metrics since Go 1.17. Up to Go 1.18 those
+              count a span in a P's cache as full, so objects exceed MemStats' own number, by less
+              than the free space of such spans.
+              OpenMetrics' time stamps are seconds, Prometheus' milliseconds. OpenMetrics ends with
+              `# EOF`. Prometheus' text has no end mark, but every line ends with a newline.
+              A page can have several processes, separated by labels (job, instance, pid), and
+              several scrapes in sequence.
 """
 
 from __future__ import annotations

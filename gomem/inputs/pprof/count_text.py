@@ -1,14 +1,15 @@
-"""The text form of a profile that counts: `/debug/pprof/goroutine?debug=1`, threadcreate, leaks.
+"""The text form of a count profile: `/debug/pprof/goroutine?debug=1`, threadcreate, leaks.
 
 Written by    Go's runtime/pprof, in printCountProfile.
-Quirks        A record is `count @ 0x…`, then its labels (since Go 1.10), then its frames; the most
-              first. The header has the sum of all counts, so a cut text is seen to be cut.
-              The runtime's own innermost frames, where goroutines wait, have an address and no
-              line: of these a profile in protobuf has the names, and this text has not.
-              Addresses of inlined calls, since Go 1.21, are their caller's and those behind it.
-Pasted        People leave out the head line, or all but the largest records: the rest is an
-              excerpt, of which the header still has the number. Markdown makes a heading of each
-              line's `#`, which is gone where it is copied.
+Quirks        A record is `count @ 0x…`, then its labels (since Go 1.10), then its frames. The
+              largest count comes first. The header has the sum of all counts, which shows whether a
+              text was cut.
+              The runtime's own innermost frames, where goroutines wait, have an address but no
+              line. A profile in protobuf has their names; this text does not.
+              Since Go 1.21, the addresses of inlined calls are those of their callers.
+Pasted        People leave out the header, or all but the largest records. If the header is there,
+              it still has the total. Markdown turns each line's `#` into a heading, and copying
+              then drops it.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""Folded stacks: `main.main;main.work 120`, a line a stack, outermost frame first.
+"""Folded stacks: `main.main;main.work 120`, one stack per line, outermost frame first.
 
 Written by    flame graph tools and many profilers; there is no standard.
-Quirks        The number is after the last space: a frame's name may hold spaces, no semicolon.
-              What the numbers count is not said.
+Quirks        The number follows the last space: a frame's name can contain spaces, but no
+              semicolon. The format does not say what the numbers count.
 """
 
 from __future__ import annotations

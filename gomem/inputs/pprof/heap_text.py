@@ -4,12 +4,14 @@ Written by    Go's runtime/pprof; until Go 1.7 also without `debug=1`. tcmalloc 
 Described in  the runtime's runtime/pprof/pprof.go, in writeHeap and printStackRecord.
 Quirks        The values are raw samples: each stands for 1 / (1 - exp(-size / rate)) objects.
               The header prints twice the rate.
-              Addresses are those to which a call returns; the lines below, that name them, have
-              one less (but in Go 1.5 the same). Inlined calls repeat the address of their caller.
-              The runtime's own innermost frames have an address and no line.
-              The order of the records has changed, and the header's sums are not theirs. Where a
-              paste has the header alone, its sums are a sample without a stack.
-              MemStats follow, read before the profile; since Go 1.15 the peak RSS, too.
+              Addresses are return addresses. The lines below, which name them, have the address
+              minus one (in Go 1.5 the same). Inlined calls repeat the address of their caller.
+              The runtime's own innermost frames have an address but no line.
+              The order of the records has changed between releases, and the header's sums differ
+              from the sums of the records. If a paste has only the header, its sums become a sample
+              without a stack.
+              MemStats follow; they were read before the profile. Since Go 1.15 the peak RSS
+              follows, too.
 """
 
 from __future__ import annotations

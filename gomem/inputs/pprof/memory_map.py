@@ -1,9 +1,10 @@
-"""The memory map behind a legacy profile in text: which file each address lies in.
+"""The memory map at the end of a legacy text profile: which file each address belongs to.
 
 Written by    tcmalloc, after `MAPPED_LIBRARIES:`, as /proc/self/maps; other C++ servers, after
-              `--- Memory map: ---`, as `00400000-00fcb000: $source/server`, `source=/home` above.
+              `--- Memory map: ---`, as `00400000-00fcb000: $source/server`, preceded by a line
+              `source=/home`.
 Described in  google/pprof, profile/legacy_profile.go.
-Quirks        Of a file, the parts that are executed count; neighbours of one file are one mapping.
+Quirks        Only executable parts of a file count. Adjacent parts of one file are one mapping.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""What lies behind the numbers of a heap profile: what was seen is had back from the estimates.
+"""Recovers the sampled objects behind the estimates in a heap profile.
 
-How sure they are then is a question of `gomem.statistics.sampling`.
+`gomem.statistics.sampling` covers the error of the estimates.
 """
 
 from __future__ import annotations

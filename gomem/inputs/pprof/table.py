@@ -1,7 +1,7 @@
-"""A pprof profile: its frames, its views as `go tool pprof` has them, its parts and differences.
+"""A pprof profile: its frames, its views as in `go tool pprof`, its parts and differences.
 
-A sample's values stay what the profile says they are, in the unit that it declares: bytes, counts
-and, in CPU, block and mutex profiles, nanoseconds. They are whole numbers and add up exactly.
+Values keep the unit that the profile declares: bytes, counts, or nanoseconds in CPU, block and
+mutex profiles. They are whole numbers and add up exactly.
 """
 
 from __future__ import annotations

@@ -1,13 +1,14 @@
-"""What the kernel logs when it ends a process for want of memory.
+"""What the kernel logs when it kills a process because memory ran out.
 
 Printed by    mm/oom_kill.c and mem_cgroup_print_oom_meminfo, in the kernel's log (dmesg, journald).
-Quirks        The task table counts in pages; its columns differ by kernel, so its header is needed.
-              `Killed process` counts in kB, and has RSS in two or, from 4.8 on, three parts.
-              Before 4.20 the cgroup is named by `Task in A killed as a result of limit of B`, later
-              by `oom-kill:constraint=…,oom_memcg=B,…`. Without either the machine was full.
-              `memory: usage 65536kB, limit 65536kB, failcnt 7` is of a cgroup, never of a machine.
-              The cgroup's counters are a number a line, and before 5.3 on one line, as `rss:12KB`.
-              dmesg -T writes a time of the machine's zone, which it does not name; UTC is assumed.
+Quirks        The task table counts pages; its columns differ by kernel, so its header is needed.
+              `Killed process` counts in kB, and splits RSS into two parts, from 4.8 on into three.
+              Before 4.20 `Task in A killed as a result of limit of B` names the cgroup, later
+              `oom-kill:constraint=…,oom_memcg=B,…`. Without either, the machine was full.
+              `memory: usage 65536kB, limit 65536kB, failcnt 7` is always about a cgroup, never
+              about the machine.
+              The cgroup's counters are one per line, and before 5.3 all on one line, as `rss:12KB`.
+              dmesg -T prints times in the machine's zone without naming it; UTC is assumed.
 """
 
 from __future__ import annotations

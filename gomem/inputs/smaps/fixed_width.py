@@ -1,9 +1,9 @@
-"""An smaps whose entries all have the same fields, as one kernel prints it: read as a table.
+"""A fast reader for smaps whose entries all have the same fields, as a single kernel prints them.
 
-The kernel pads its numbers to eight characters, so that from one entry to the next each field
-stands at the same distance behind the header's line. The eight characters of a number are one
-word of 64 bits, so a field of all mappings is an array of words, read at once. Whatever has
-another shape (a cut file, a number of nine digits, a line from elsewhere) is left to others.
+The kernel pads its numbers to eight characters, so each field is at the same distance from its
+entry's header line. Eight characters are one 64-bit word, so one field of all mappings is an array
+of words, read at once. Files of any other shape (cut, with a nine-digit number, or with a foreign
+line) are left to the general parser.
 """
 
 from __future__ import annotations

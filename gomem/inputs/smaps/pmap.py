@@ -1,14 +1,14 @@
-"""What pmap prints: a line for each mapping, of fewer columns than smaps has.
+"""The output of pmap: one line per mapping, with fewer columns than smaps.
 
-Printed by    procps (pmap.c), and busybox: pmap PID, pmap -x PID, pmap -X PID, pmap -d PID.
-Quirks        Sizes are in KiB, and Dirty is the sum of what smaps calls Shared_Dirty and
-              Private_Dirty. -X has the kernel's own names over its columns, and the offset.
-              Files stand without their folders, and so do memfd and System V memory. [ anon ] is
-              also what the kernel names otherwise, such as [vdso]; only [ stack ] is kept apart.
+Printed by    procps (pmap.c) and busybox: pmap PID, pmap -x PID, pmap -X PID, pmap -d PID.
+Quirks        Sizes are in KiB. Dirty is the sum of smaps' Shared_Dirty and Private_Dirty. -X has
+              the kernel's own names as column headers, and the offset.
+              Files, memfd and System V memory are printed without folders. [ anon ] also stands for
+              mappings that the kernel names, such as [vdso]; only [ stack ] is separate.
               A mode is `rwxs-`: the fourth letter is s for shared memory, and - for private.
-              procps 3.3 prints each line of -x twice on newer kernels, then with zeros: a mapping
-              of no size is none.
-              The last line has the sums; where it is missing or says more, the text is cut.
+              On newer kernels, procps 3.3 prints each line of -x twice, the second time with zeros.
+              A mapping with size 0 is skipped.
+              The last line has the sums. If it is missing or larger, the text was cut.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""A comparison as a comment on a pull request: the verdict, what changed, and one fold.
+"""A comparison as a comment on a pull request: the verdict, the changes, and one fold.
 
-It begins with a mark that no reader sees, by which a bot finds the comment that it wrote before.
-Nobody reads a comment of two hundred lines, so it has at most 40; the page has the rest.
+It begins with an invisible marker, by which a bot finds its earlier comment. A comment has at most
+40 lines, because longer ones are not read; the HTML page has the rest.
 """
 
 from __future__ import annotations

@@ -53,11 +53,12 @@ if TYPE_CHECKING:
 
 SIDES = ("before", "after")
 LEGEND = (
-    "± is half the 95 % interval (its wider side), as a percentage of the median; p is from a "
-    "Mann-Whitney test, not corrected for multiple comparisons"
+    "± is the distance from the median to the farther end of its 95 % interval, in % of the "
+    "median; p is from a Mann-Whitney test, not corrected for multiple comparisons"
 )
 SITES_LEGEND = (
-    "± is half the 95 % sampling interval (its wider side), as a percentage of the difference"
+    "± is the distance from the difference to the farther end of its 95 % sampling interval, in % "
+    "of the difference"
 )
 WHOLE = 100  # counts a second, or a request, from which on decimals say nothing
 MAX_BUDGET_NOTES = 20

@@ -34,15 +34,15 @@ SEEN = 0.02  # of what it was: a smaller change cannot be seen in a figure
 # The collector's levels by their names; those of memory are MemStats' own, which people search for.
 _LEVELS = {
     "seconds": "time covered by the log",
-    "cycles": "collections in the log",
+    "cycles": "GCs in the log",
     "interval_p50_seconds": "GC interval p50",
     "stw_p50_seconds": "pause p50",
     "stw_p99_seconds": "pause p99",
-    "longest_stop_seconds": "longest pause",
+    "longest_stop_seconds": "longest STW phase",
     "gc_cpu_fraction": "GC CPU",
     "assist_fraction": "assist share of GC CPU",
     "allocation_rate_bytes_per_second": "allocation rate",
-    "collections_per_second": "collections per second",
+    "collections_per_second": "GCs per second",
     "heap_live_last_bytes": "live heap, last",
     "heap_peak_bytes": "largest heap",
     "heap_goal_bytes": "heap goal, last",

@@ -1,7 +1,7 @@
-"""Explain a term: a word of the field, a column, a JSON field, a finding, a threshold, a part.
+"""Explains a term: a common word, a column, a JSON field, a finding, a threshold, a ledger row.
 
-Columns, fields, findings and thresholds are described where they are defined; only words of the
-field have a file, `glossary.toml`. So nothing here has to be kept in step.
+Columns, fields, findings and thresholds are described where they are defined. Only other words have
+a file, `glossary.toml`, so there is no second description to keep in step.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
-"""A comparison as JUnit XML: a test case for each budget, and for each metric, as CI servers show.
+"""A comparison as JUnit XML: a test case per budget and per metric, for CI servers.
 
-No standard describes the format; this is what Jenkins and its kin read: test suites with counts,
-test cases in them, and in a case at most one `failure` or `skipped`. A budget fails where it is
-broken and is skipped where it cannot be told. A metric fails nowhere, since nobody said how much
-worse it may get; one that too few values can tell is skipped.
+No standard describes the format; this is the subset that Jenkins and similar servers read: test
+suites with counts, their test cases, and at most one `failure` or `skipped` per case. A budget
+fails if it is broken and is skipped if it is undecided. A metric never fails, because no limit was
+set for it; a metric with too few values is skipped.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""What the collector cost, as OpenMetrics text: for a push gateway, or a textfile collector.
+"""The cost of GC as OpenMetrics text, for a push gateway or a textfile collector.
 
-The format is OpenMetrics 1.0: a family's name ends in its unit, a counter's sample in `_total`,
-and the text in `# EOF`. What the log leaves open is left out.
+The format is OpenMetrics 1.0: a family's name ends in its unit, a counter's sample in `_total`, and
+the text in `# EOF`. Values that the log does not have are left out.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""The collector's log as a trace, for Perfetto (ui.perfetto.dev) and chrome://tracing.
+"""A GC log as a trace for Perfetto (ui.perfetto.dev) and chrome://tracing.
 
 The format is the Trace Event Format: JSON with complete events (`X`), counters (`C`), instants
-(`i`) and metadata (`M`), times in microseconds. Every process of the log is one of the trace, on
-one clock: the runs laid end to end, because the time between them is not in the log.
+(`i`) and metadata (`M`), with times in microseconds. Each process in the log is a process of the
+trace. The runs follow each other without gaps, because the log does not have the time between them.
 """
 
 from __future__ import annotations

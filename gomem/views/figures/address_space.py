@@ -1,8 +1,8 @@
-"""The address space as a strip: regions in order of address, as wide as they are mapped.
+"""The address space as a strip: regions in order of address, with their mapped size as width.
 
-The filled part of a box is resident, so filled area is memory. Colour and hatching say the kind,
-as in the ledger. Gaps between regions have no width: the distance from a program at 4 MiB to a
-heap at 768 GiB is not memory.
+The filled part of a box is resident, so filled area is memory. Colour and hatching show the kind,
+as in the ledger. Gaps between regions have no width: the distance from a program at 4 MiB to a heap
+at 768 GiB is not memory.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Small multiples: for each metric a panel, in it each build's median with its interval.
+"""Small multiples: a panel per metric, with each build's median and its interval.
 
-A dotted line goes up from the baseline's median, so that a build's distance from it can be seen.
-Each panel begins at zero and has a scale of its own.
+A dotted vertical line at the baseline's median shows the distance of each build. Each panel has its
+own scale, which begins at zero.
 """
 
 from __future__ import annotations

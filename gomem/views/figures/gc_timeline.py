@@ -1,9 +1,9 @@
-"""Heap and pauses over time: what a gctrace log looks like.
+"""Heap and pauses over time: a gctrace log as a picture.
 
-Filled up to the live heap; lighter on top, the memory allocated since the last GC, which grows from
-one GC to the next. The dashed line is the goal. Below, on the same clock, the pause of each GC.
-Where several GCs share a column, it shows their highest heap and their longest pause, so that no
-peak is lost, and their median live heap, goal and pause, so that the usual is seen beside it.
+The filled area is the live heap. The lighter area on top is memory allocated since the last GC,
+which grows from one GC to the next. The dashed line is the goal. Below, on the same time axis, is
+the pause of each GC. If several GCs share a column, it shows their highest heap and longest pause,
+so that no peak is lost, and their median live heap, goal and pause, to show the typical values.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""RSS by owner over the moments: groups stacked in columns, RSS as the line on their tops.
+"""RSS by owner at each moment: groups stacked in columns, with RSS as a line on top.
 
-Hollow above RSS is what Go reserved and has not used. So no column begins below zero. All columns
-are divided into the same groups: where one snapshot has the Go heap as one, every column does.
-Few columns stand side by side under their names; many stand on a clock, if each has a time.
+The hollow part above RSS is reserved by Go and not in RSS. So no column begins below zero. All
+columns are divided into the same groups: where one snapshot has the Go heap as one, every column
+does. Few columns stand side by side under their names; many stand on a clock, if each has a time.
 """
 
 from __future__ import annotations

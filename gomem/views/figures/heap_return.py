@@ -1,7 +1,8 @@
 """Heap in use, idle heap and released heap, moment by moment, one panel for each capture.
 
-A column is the heap's address space (HeapSys): in use, idle, and released to the OS. Released with
-MADV_FREE and still resident is hatched. The line is RSS: it follows the heap, or it does not.
+A column is the heap's address space (HeapSys): in use, idle, and released to the OS. Memory that
+was released with MADV_FREE and is still resident is hatched. The line is RSS, which shows whether
+it follows the heap.
 """
 
 from __future__ import annotations

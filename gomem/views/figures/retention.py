@@ -1,9 +1,9 @@
 """Retained and released heap over time, with the scavenger's goals and its rate.
 
-Upper figure: filled is the heap in use, lighter on top the idle heap; together they are the
-retained heap. Dashed lines are the goals, the heavy line is RSS, the dotted line the released
-memory; a mark at the foot is a scavenger line of the log. Lower figure: bytes released a second,
-and the time to the goal at that rate.
+Upper figure: the filled area is the heap in use, the lighter area on top the idle heap; together
+they are the retained heap. Dashed lines are the goals, the heavy line is RSS, and the dotted line
+is released memory. A mark at the bottom is a scavenger line of the log. Lower figure: bytes
+released per second, and the time to the goal at that rate.
 """
 
 from __future__ import annotations

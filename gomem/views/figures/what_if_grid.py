@@ -1,8 +1,8 @@
-"""GOGC by GOMEMLIMIT as a heat map: the darker the field, the more CPU the GC takes.
+"""GOGC by GOMEMLIMIT as a heat map: the darker the cell, the more CPU the GC takes.
 
-One hue from light to dark, so that it reads with any colour vision and in print; each field shows
-its GCs a second and its highest heap. Today's setting is framed, and a field where the limit leaves
-no room is hatched.
+It uses one hue from light to dark, which works with any colour vision and in print. Each cell shows
+its GCs per second and its highest heap. The current setting is framed. A cell in which the limit
+leaves no headroom is hatched.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""What GOGC trades: the highest heap against the CPU that collecting takes, a point a setting.
+"""What GOGC trades: the highest heap against the CPU that GC takes, one point per setting.
 
-A line for each GOMEMLIMIT goes through its points from the smallest GOGC to the largest; bars are
-the intervals. A setting whose heap lies far beyond the others', as GOGC=off without a limit, has
-no point: it would press all others into a corner.
+For each GOMEMLIMIT, a line connects its points from the smallest GOGC to the largest; bars are the
+intervals. A setting with a far larger heap than the others, such as GOGC=off without a limit, has
+no point, because it would compress the scale for all others.
 """
 
 from __future__ import annotations

@@ -66,7 +66,7 @@ SCAVENGER = inner(
           code=words(VERDICTS)),
     frame("episodes", EPISODES, "Consecutive intervals with the same verdict.", cells=BOTH,
           code=words(VERDICTS)),
-    frame("freed", FREED, "Calls of debug.FreeOSMemory in the log."),
+    frame("freed", FREED, "Calls to debug.FreeOSMemory in the log."),
     plain("would_free_bytes", "Int64", "B",
           "Idle heap: debug.FreeOSMemory would release at least this.", **SIZE),
     plain("may_free_bytes", "Int64", "B",

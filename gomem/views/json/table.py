@@ -1,4 +1,4 @@
-"""What JSON holds, as one table: of each key where it comes from, and what it means.
+"""The contents of JSON answers as one table: the source and the meaning of each key.
 
     CGROUP = shape(
         "How full the cgroup is.",
@@ -6,9 +6,9 @@
         frame("counters", CGROUP_COUNTERS, "Counters, which add up to current_bytes."),
     )
 
-Of it are made both the JSON of an answer, `CGROUP.json(use)`, and its schema, `CGROUP.schema`. What
-has a name says itself what it is: a frame's columns in its data dictionary, an answer's fields in
-the docstring of its class. Only what JSON alone has stands in the table.
+Both the JSON of an answer, `CGROUP.json(use)`, and its schema, `CGROUP.schema`, come from it.
+Descriptions are taken from where a name is defined: columns from a frame's data dictionary, fields
+from the docstring of their class. Only keys that exist in JSON alone are described in the table.
 """
 
 from __future__ import annotations

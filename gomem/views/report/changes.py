@@ -95,8 +95,8 @@ def _moved(step: Change) -> int:
 
 def _change_blocks(step: Change, name: str, caption: str, *, words: str = "") -> tuple[Block, ...]:
     """The verdict, the figure if it has a caption, and the tables of one change."""
-    place = text("From {}{}", words, _from_to(step))
-    blocks: list[Block] = [Paragraph(minus_signs(text("{}: {}", place, step.sentence)))]
+    place = text("{}{}", words, _from_to(step))
+    blocks: list[Block] = [Paragraph(minus_signs(step.sentence))]
     if caption:
         drawn = {"change": step.ledger, "name": name, "before": MomentName(step.before),
                  "after": MomentName(step.after)}  # fmt: skip
@@ -107,7 +107,7 @@ def _change_blocks(step: Change, name: str, caption: str, *, words: str = "") ->
     sums = [None if rss is None else int(parts[f"{side}_bytes"].sum())
             for side in ("before", "after")]  # fmt: skip
     total = (Cell("RSS"), *map(bytes_cell, sums), change_cell(rss), BLANK)
-    exact = table(place + ", by part", PARTS, moved, (total,))
+    exact = table(text("Changes by part, {}", place), PARTS, moved, (total,))
     blocks.append(Folded("Part by part, to the byte", (exact,)))
     if step.mappings is not None:
         blocks += _mappings(step.mappings, place)
@@ -119,7 +119,9 @@ def _mappings(mappings: pd.DataFrame, place: Text) -> list[Block]:
     moved = mappings[mappings["change_bytes"].abs() >= MIN_BYTES]
     if moved.empty:
         return []
-    shown: list[Block] = [table(place + ", by mapping", MAPPINGS, moved.head(LARGEST))]
+    shown: list[Block] = [
+        table(text("Changes by mapping, {}", place), MAPPINGS, moved.head(LARGEST))
+    ]
     if len(moved) > LARGEST:
         rest = int(moved["change_bytes"].iloc[LARGEST:].sum())
         more = f"{len(moved) - LARGEST} further mappings moved by {format_change(rest)} net"

@@ -74,7 +74,7 @@ def _gist(facts: CollectorFacts) -> str:
     if not is_unknown(cost["gc_cpu_fraction"]):
         said.append(f"{format_fraction(cost['gc_cpu_fraction'])} of the CPU")
     if not is_unknown(cost["longest_stop_seconds"]):
-        said.append(f"longest pause {format_seconds(cost['longest_stop_seconds'])}")
+        said.append(f"longest STW phase {format_seconds(cost['longest_stop_seconds'])}")
     return ", ".join(said)
 
 

@@ -48,14 +48,14 @@ if TYPE_CHECKING:
 
 MAX_ROWS = 24  # phases, runs, lines
 TIMELINE = (
-    clock("from", "begin_seconds"),
+    clock("start", "begin_seconds"),
     count("GCs", "cycles"),
-    size("live", "heap_live_p50_bytes"),
+    size("live heap", "heap_live_p50_bytes"),
     size("heap up to", "heap_at_mark_end_high_bytes"),
     size("goal", "heap_goal_p50_bytes"),
     seconds("pause", "stopped_p50_seconds"),
     seconds("longest pause", "stopped_max_seconds"),
-    seconds("paused", "stopped_seconds"),
+    seconds("total pause", "stopped_seconds"),
 )
 HISTOGRAM = (
     words("what", lambda row: TIMES[row["what"]][0]),
@@ -70,11 +70,11 @@ HISTOGRAM = (
 MMU = (
     seconds("window", "window_seconds"),
     share("program keeps at least", "minimum_fraction"),
-    clock("worst from", "at_seconds"),
+    clock("worst window starts", "at_seconds"),
     count("run", "run"),
 )
 ACTIVITY = (
-    clock("from", "begin_seconds"),
+    clock("start", "begin_seconds"),
     count("GCs", "cycles"),
     *(shown_by(cores_cell)(label, f"{kind}_cores") for kind, (label, _, _) in KINDS.items()),
     share("all but idle", "gc_cpu_fraction"),
@@ -126,12 +126,12 @@ WHY = (
     count("GCs", "cycles"),
     share("of all", "fraction"),
     seconds("GC CPU", "gc_cpu_seconds"),
-    seconds("paused", "stopped_seconds"),
+    seconds("total pause", "stopped_seconds"),
 )
 LIVE_HEAP = (
     words("", lambda live: f"run {live.run}"),
-    clock("from", attrgetter("begin_seconds")),
-    seconds("for", attrgetter("seconds")),
+    clock("start", attrgetter("begin_seconds")),
+    seconds("duration", attrgetter("seconds")),
     size("first", attrgetter("first_bytes")),
     size("last", attrgetter("last_bytes")),
     shown_by(slope_cell)("slope", attrgetter("slope_bytes_per_second")),
@@ -140,13 +140,13 @@ LIVE_HEAP = (
 )
 PHASE = (
     noted("phase", lambda row: (row["phase"], PHASES[row["phase"]])),
-    clock("from", "begin_seconds"),
-    seconds("for", "length"),
+    clock("start", "begin_seconds"),
+    seconds("duration", "length"),
     count("GCs", "cycles"),
-    seconds("interval", "interval_p50_seconds"),
-    rate("allocation", "allocation_rate_bytes_per_second"),
+    seconds("GC interval", "interval_p50_seconds"),
+    rate("alloc rate", "allocation_rate_bytes_per_second"),
     share("GC CPU", "gc_cpu_fraction"),
-    size("live", "heap_live_p50_bytes"),
+    size("live heap (median)", "heap_live_p50_bytes"),
 )
 
 
@@ -197,12 +197,13 @@ def costs_table(gc: GcCost) -> Table:
         ("GCs", count_cell(gc.cycles), f"{gc.forced} forced, {gc.periodic} periodic{runs}"),
         ("log covers", seconds_cell(gc.seconds), "from the first GC to the last"),
         ("GC CPU", fraction_cell(gc.gc_cpu_fraction),
-         "share of GOMAXPROCS; idle marking left out, time to stop included"),
+         "share of GOMAXPROCS; excludes idle marking, includes the time to stop the world"),
         ("marking", fraction_cell(gc.marking_cpu_fraction),
          "by assists and background workers"),
         ("assists", fraction_cell(gc.assist_fraction), "of marking, done by allocating goroutines"),
         ("allocation rate", Cell(per_second) if per_second else NOTHING, rounding),
-        ("longest stop", seconds_cell(gc.longest_stop_seconds), "a GC stops the world twice"),
+        ("longest STW phase", seconds_cell(gc.longest_stop_seconds),
+         "a GC has two; its pause is both together"),
         ("live heap, first", bytes_cell(gc.heap_live_first_bytes), mib),
         ("live heap, last", bytes_cell(gc.heap_live_last_bytes), mib),
         ("largest heap", bytes_cell(gc.heap_peak_bytes), mib),

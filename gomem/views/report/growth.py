@@ -46,14 +46,18 @@ def growth_section(diagnosis: Diagnosis) -> Section | None:
 
 def _words(series: Series, growth: pd.DataFrame) -> str:
     seconds = float(series.moments["seconds"].iloc[-1])
-    text = f"inuse_space by stack in {len(series.moments)} heap profiles over "
-    text += f"{format_seconds(seconds)}"
-    if series.repeated:
+    has_repeats = bool(series.repeated)
+    text = (
+        f"inuse_space by stack in {len(series.moments)}{' distinct' * has_repeats} heap profiles "
+    )
+    text += f"profiles over {format_seconds(seconds)}"
+    if has_repeats:
         count = len(series.repeated)
-        text += f" ({count} more {'repeats' if count == 1 else 'repeat'} the one before)"
+        text += f" ({count} more {'is' if count == 1 else 'are'} identical to the previous one)"
     flat = int((growth["shape"] == "flat").sum())
     if flat:
-        text += f". {how_many(flat, 'stack')} {'is' if flat == 1 else 'are'} flat"
+        are = "stack is" if flat == 1 else "stacks are"
+        text += f". {flat} more {are} flat and not shown"
     return (
         f"{text}. The slope is the median of all pairwise slopes; its interval includes sampling "
         "error. The last column extrapolates ramps only, over three times the time watched and at "

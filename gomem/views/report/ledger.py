@@ -27,9 +27,10 @@ SHORT_SECONDS = 1.0  # the ledger itself warns about a longer skew
 SMALL = 0.01  # of RSS, or of the longest bar: several smaller groups are one
 OTHERS = "others, each under 1 %"
 WHOSE = "Filled: in RSS. Hollow: reserved by Go, not in RSS."
+RESERVED = "reserved, not released"  # by Go
 SIDES = (
     words("where", "where"),
-    size("reserved by Go", "claimed_bytes"),
+    size(RESERVED, "claimed_bytes"),
     size("in RSS", "resident_bytes"),
     size("difference", "difference_bytes"),
 )
@@ -109,7 +110,7 @@ def _sizes(caption: Text, named: tuple[str, str], rows: list[Row], total: Row,
         Column(named[1], _told("bytes")),
         *((Column("baseline", _told("old")),) if "old" in total else ()),
         Column("share", share),
-        Column("reserved by Go", _told("claimed")),
+        Column(RESERVED, _told("claimed")),
         *more,
     )
     whole = (tuple(column.cell(total) for column in columns),)

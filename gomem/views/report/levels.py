@@ -1,4 +1,4 @@
-"""The distribution of RSS and of the heap over many snapshots, as a section of the report."""
+"""Typical and highest RSS and heap over many snapshots, as a section of the report."""
 
 from __future__ import annotations
 
@@ -43,4 +43,4 @@ def _words(row: dict[str, Any]) -> str:
         if not is_unknown(row[name])
     ]
     peak = f"peak {format_bytes(row['max_bytes'])}"
-    return f"{NAMES[row['level']]}: {', '.join([*known, peak])}."
+    return f"{NAMES[row['level']]} over {row['moments']} snapshots: {', '.join([*known, peak])}."

@@ -21,13 +21,15 @@ if TYPE_CHECKING:
     from gomem.diagnosis.diagnosis import Diagnosis
     from gomem.diagnosis.limits import Limits
 
-BOUNDED = "what grew is garbage, which collections free"
+BOUNDED = "only garbage grew, which the next GCs free"
 MOMENTS = 12  # rows of the table of worst cases; of more moments, the largest
 LACKING = (
     "the container's limit is not in the capture; add memory.max, memory.current, memory.stat and "
     "memory.events of the process's cgroup"
 )
-WORST_CASES = "Everything reserved becomes resident; with reuse, so does everything released"
+WORST_CASES = (
+    "Worst case: all reserved memory becomes resident. With reuse: all released memory does too"
+)
 WORST = (
     moment("snapshot", lambda worst: worst[0]),
     size("RSS", lambda worst: worst[1].rss_bytes),
@@ -91,11 +93,11 @@ def advice_table(caption: str, steps: pd.DataFrame, gomemlimit_bytes: int | None
 def _address_space_words(space: AddressSpace) -> str:
     limit = f"The process may map up to {format_bytes(space.limit_bytes)} of address space"
     if space.mapped_bytes is None:
-        return f"{limit}; only smaps can tell how much is mapped."
+        return f"{limit}; smaps would show how much is mapped."
     share = format_fraction(space.mapped_bytes / space.limit_bytes)
     return (
-        f"{limit}, of which {format_bytes(space.mapped_bytes)} are mapped ({share}): Go reserves "
-        "far more than it uses, and the limit counts all of it."
+        f"{limit}, of which {format_bytes(space.mapped_bytes)} is mapped ({share}). The limit "
+        "counts reserved addresses, too, and Go reserves far more than it uses."
     )
 
 
@@ -125,7 +127,7 @@ def _cgroup_words(limits: Limits, use: CgroupUse) -> str:
         )
         words.append(_growth_words(limits.growth, bounded=limits.bounded))
     if use.oom_kills:
-        words.append(f"The OOM killer has struck {use.oom_kills} times.")
+        words.append(f"The OOM killer has killed {use.oom_kills} times.")
     if limits.gomemlimit_bytes is not None:
         words.append(f"GOMEMLIMIT is {format_bytes(limits.gomemlimit_bytes)}.")
     return " ".join(words)
@@ -133,7 +135,7 @@ def _cgroup_words(limits: Limits, use: CgroupUse) -> str:
 
 def _growth_words(growth: TimeToLimit | None, *, bounded: bool) -> str:
     if growth is None:
-        return "When it is reached is unknown: that takes three snapshots with a time."
+        return "When it will be reached is unknown: that takes three snapshots with a time."
     slope = (
         f"{format_change(growth.slope_bytes_per_second)}/s "
         f"(95 %: {format_change(growth.slope_low)}/s to {format_change(growth.slope_high)}/s, "
@@ -142,13 +144,15 @@ def _growth_words(growth: TimeToLimit | None, *, bounded: bool) -> str:
     ends = (growth.soonest_seconds, growth.latest_seconds)
     soonest, latest = ("never" if math.isinf(end) else format_seconds(end) for end in ends)
     if math.isinf(growth.seconds) and soonest == "never":
-        return f"At the slope seen, {slope}, it is never reached."
+        return f"At the observed slope, {slope}, it is never reached."
     if growth.slope_low <= 0 <= growth.slope_high:
         return (
-            f"The slope seen, {slope}, might be zero, so when the limit is reached is "
-            f"uncertain: soonest {soonest}, latest {latest}."
+            f"The observed slope, {slope}, might be zero, so the time to the limit is uncertain: "
+            f"soonest {soonest}, latest {latest}."
         )
     if bounded:
-        return f"At the slope seen, {slope}, it is not reached: {BOUNDED}."
+        return f"At the observed slope, {slope}, it is not reached: {BOUNDED}."
     when = "never" if math.isinf(growth.seconds) else f"in {format_seconds(growth.seconds)}"
-    return f"At the slope seen, {slope}, it is reached {when}; soonest {soonest}, latest {latest}."
+    return (
+        f"At the observed slope, {slope}, it is reached {when}; soonest {soonest}, latest {latest}."
+    )

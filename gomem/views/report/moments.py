@@ -23,6 +23,9 @@ if TYPE_CHECKING:
     from gomem.facts.moment import MomentFacts
 
 SIDE_BY_SIDE = 6  # moments, on a page or in a terminal
+WIDTH = 100  # characters of a terminal: the owners' names and the moments' fit in it
+MIN_CELL = 8  # characters of a size
+BETWEEN = 2  # spaces between two columns
 MAX_NAMED = 6  # moments in a sentence
 CAPTION = "RSS by owner over time"
 IN_ORDER = "Snapshots in order, not to scale in time. "
@@ -71,8 +74,10 @@ def _gist(known: Sequence[MomentFacts]) -> str:
 
 def _tables(known: Sequence[MomentFacts], groups: pd.DataFrame) -> list[Block]:
     """As many moments as fit beside one another, and the way to the others."""
-    few = few_moments([facts.rss_bytes for facts in known])
     every = _lines(known, groups)
+    few = few_moments(
+        [facts.rss_bytes for facts in known], _most([facts.name for facts in known], every)
+    )
     lines = _saying([(label, [cells[place] for place in few]) for label, cells in every])
     columns = ("", *(MomentName(known[place].name) for place in few))
     rows = tuple((Cell(label), *cells) for label, cells in lines)
@@ -92,16 +97,24 @@ def _saying(lines: _Lines) -> _Lines:
     return [(label, cells) for label, cells in lines if any(cell != NOTHING for cell in cells)]
 
 
-def few_moments(rss_bytes: Sequence[int | None]) -> list[int]:
+def _most(names: Sequence[str], lines: _Lines) -> int:
+    """How many moments fit side by side; the first and the last always stand there."""
+    room = WIDTH - max(len(label) for label, _ in lines)
+    each = max(MIN_CELL, *map(len, names)) + BETWEEN
+    return min(SIDE_BY_SIDE, max(2, room // each))
+
+
+def few_moments(rss_bytes: Sequence[int | None], most: int = SIDE_BY_SIDE) -> list[int]:
     """As many places as fit side by side: first, last, the largest RSS, and some in between."""
-    if len(rss_bytes) <= SIDE_BY_SIDE:
+    if len(rss_bytes) <= most:
         return list(range(len(rss_bytes)))
     largest = max(range(len(rss_bytes)), key=lambda place: rss_bytes[place] or 0)
     last = len(rss_bytes) - 1
-    chosen = {place * last // (SIDE_BY_SIDE - 1) for place in range(SIDE_BY_SIDE)}
-    if largest not in chosen:
+    chosen = {place * last // (most - 1) for place in range(most)}
+    if largest not in chosen and chosen - {0, last}:
         chosen.remove(min(chosen - {0, last}, key=lambda place: abs(place - largest)))
-    return sorted(chosen | {largest})
+        chosen.add(largest)
+    return sorted(chosen)
 
 
 def _down(known: Sequence[MomentFacts], lines: _Lines, caption: str = CAPTION) -> Table:

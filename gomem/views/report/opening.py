@@ -1,8 +1,8 @@
 """The first screen of a report, beside the verdict: what uses the memory, and further findings.
 
-What it shows depends on what there is: RSS at the first snapshot and at the last, or of the
-baseline and now; of a heap profile alone, who holds what is in use; of a log alone, the GC's
-numbers and its saw-tooth; of goroutines alone, where they wait.
+It depends on the data. With RSS, it shows the first and the last snapshot, or the baseline and now.
+A heap profile alone shows the functions with most inuse_space; a log alone, the GC's numbers and
+its saw-tooth; goroutines alone, where they wait.
 """
 
 from __future__ import annotations
@@ -193,7 +193,7 @@ def _log(facts: CollectorFacts) -> tuple[Block, ...]:
         "GCs": (format_count, "cycles"),
         "GC interval p50": (Seconds, "interval_p50_seconds"),
         "GC CPU": (Share, "gc_cpu_fraction"),
-        "longest pause": (Seconds, "longest_stop_seconds"),
+        "longest STW phase": (Seconds, "longest_stop_seconds"),
         "allocation rate": (Rate, "allocation_rate_bytes_per_second"),
         "largest heap": (Bytes, "heap_peak_bytes"),
     }  # fmt: skip

@@ -72,7 +72,7 @@ RETENTION = (
     size("retained", "retained_bytes"),
     size("scavenger's goal", "goal_bytes"),
     size("released", "HeapReleased"),
-    size("released, in RSS", "lazy_free_bytes"),
+    size("released but resident", "lazy_free_bytes"),
     size("RSS", "rss_bytes"),
     share("in use / retained", "utilisation_fraction"),
 )
@@ -87,7 +87,7 @@ RATE = (
     moment("snapshot", "moment"),
     seconds("at", "seconds"),
     rate("returned", "release_bytes_per_second"),
-    size("above the goal", "above_goal_bytes"),
+    size("over the goal", "above_goal_bytes"),
     seconds("time to goal", "seconds_to_goal"),
 )
 
@@ -120,7 +120,7 @@ def _verdict(answer: Scavenger) -> tuple[Block, ...]:
     if len(chosen) < len(episodes):
         caption += f": the {len(chosen)} longest of {format_count(len(episodes))} times"
     said = episodes["sentence"].iloc[-1]
-    last = Paragraph(f"At the end, {said[:1].lower()}{said[1:]}")
+    last = Paragraph(f"At the last snapshot, {said[:1].lower()}{said[1:]}")
     return last, table(caption, EPISODE, chosen, brief_rows=BRIEF_ROWS)
 
 
@@ -198,7 +198,7 @@ def _freeing(answer: Scavenger) -> tuple[Block, ...]:
     notes = (Notes(tuple(lines)),) if lines else ()
     if answer.freed.empty:
         return notes
-    caption = "Calls of debug.FreeOSMemory in the log"
+    caption = "Calls to debug.FreeOSMemory in the log"
     return *notes, table(caption, FREED, answer.freed.head(TABLE_ROWS))
 
 

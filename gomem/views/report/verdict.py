@@ -79,7 +79,7 @@ def _label(tone: Tone, confidence: str | None, diagnosis: Diagnosis) -> Text:
     if tone != "good":
         return Text(label_of(tone, confidence))
     files = Count(len(diagnosis.capture.artefacts), "file")
-    return text("healthy, as far as {} {}", files, "tells" if files.value == 1 else "tell")
+    return text("healthy, judging by {}", files)
 
 
 def _size(diagnosis: Diagnosis) -> Tile | None:
@@ -91,7 +91,9 @@ def _size(diagnosis: Diagnosis) -> Tile | None:
     whole, name = owners.totals[-1], Text(what)
     if owners.totals[1:]:
         change = BytesChange(whole - owners.totals[0])
-        name = text("{} at {}, {} since {}", what, owners.labels[-1], change, owners.labels[0])
+        first = owners.labels[0]
+        since = "since" if first in diagnosis.by_moment else "over"  # of the baseline
+        name = text("{} at {}, {} {} {}", what, owners.labels[-1], change, since, first)
     return Tile(together(Bytes(whole)), together(name))
 
 

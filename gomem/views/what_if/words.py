@@ -116,8 +116,8 @@ def advice_words(advice: PodAdvice) -> Text:
         return text("A container of {} leaves nothing for Go's memory.", pod)
     if advice.gogc is None:
         return text(
-            "A container of {} is too small for this load: even GOGC=25 would hold more than the "
-            "{} left for Go.",
+            "A container of {} is too small for this load: even with GOGC=25, Go would use more "
+            "than the {} left for it.",
             pod,
             Bytes(left),
         )
@@ -131,16 +131,16 @@ def advice_reasons(advice: PodAdvice) -> tuple[Text, ...]:
         return ()
     if row is None:
         often = text("Under a limit of {}, GCs would come far more often.", Bytes(left))
-        return often, Text("Give the container more memory, or let the program hold less.")
+        return often, Text("Give the container more memory, or reduce the memory of the program.")
     return (
         text(
-            "Go would hold at most {} of the {} left for it, with {} taking {}.",
+            "Go would use at most {} of the {} left for it, with {} taking {}.",
             Bytes(advice.held_bytes),
             Bytes(left),
             rate_words(float(row["cycles_per_second"])),
             cores_words(float(row["gc_cpu_cores"])),
         ),
-        Text("A larger GOGC could hold more than that, at the upper end of its interval."),
+        Text("With a larger GOGC, Go could use more than that, at the upper end of its interval."),
     )
 
 
@@ -157,16 +157,16 @@ def risk_words(advice: PodAdvice) -> tuple[Text, ...]:
     if advice.met_bytes is None or advice.limit_decides_bytes is None:
         return ()
     if advice.gomemlimit_bytes is None:
-        return (Text("this release has no GOMEMLIMIT: nothing holds a growing heap back"),)
+        return (Text("this release has no GOMEMLIMIT, so nothing bounds a growing heap"),)
     risk = text(
-        "the live heap is {}; above {} the limit decides instead of GOGC, and GCs come more and "
-        "more often",
+        "the live heap is {}; if it exceeds {}, the limit sets the heap goal instead of GOGC, and "
+        "GCs become more frequent",
         Bytes(advice.live_bytes),
         Bytes(advice.limit_decides_bytes),
     )
     worst = text(
-        "at {} live heap and limit meet: GC then takes up to half of the CPU, the heap exceeds the "
-        "limit, and the kernel might kill the process",
+        "at {} the live heap itself reaches the limit: then GC takes up to half of the CPU, the "
+        "heap exceeds the limit, and the kernel might kill the process",
         Bytes(advice.met_bytes),
     )
     return risk, worst
@@ -181,7 +181,7 @@ def backtest_words(answer: WhatIf) -> Text:
     if test.goal_error_p95 is not None:
         said.append(
             text(
-                "Back-test on the log itself: {} of {}, predicted from the GC before, are right "
+                "Back-test on the log itself: predicted from the previous GC, {} of {} are right "
                 "within the log's rounding.",
                 Share(test.goals_agree_fraction),
                 Count(test.cycles, "heap goal"),
@@ -198,5 +198,5 @@ def backtest_words(answer: WhatIf) -> Text:
         )
     )
     if max(test.cycles_per_second_error, test.peak_heap_bytes_error or 0.0) > UNEVEN:
-        said.append(Text("The load is too uneven for a log of this length: log for longer."))
+        said.append(Text("The load is too uneven for a log of this length: record a longer one."))
     return joined(" ", said)

@@ -1,7 +1,7 @@
-"""A document's first screen in eight lines, for a chat: plain text that no phone cuts.
+"""A document's first screen in eight lines for a chat: plain text that fits on a phone.
 
-The lines: what it is of and how it stands, what was found, the size and its change, the largest
-parts, what to do, and how many files say so. What a document does not have is left out.
+The lines: subject and severity, finding, size and its change, largest parts, next step, and number
+of files. Lines without data are left out.
 """
 
 from __future__ import annotations

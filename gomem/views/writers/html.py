@@ -1,8 +1,8 @@
-"""A document as one HTML file: nothing loaded, everything foreign escaped.
+"""A document as one HTML file that loads nothing and escapes all foreign text.
 
-It is whole without scripts. A script of our own adds sorting, and where there is a flame graph
-another one zoom, search and keys; the page's policy names both by their digests, so that no other
-can run.
+It is complete without scripts. One script of gomem's adds sorting; pages with a flame graph have
+another for zoom, search and keys. The page's policy lists both by digest, so no other script can
+run.
 """
 
 from __future__ import annotations

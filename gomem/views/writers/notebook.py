@@ -1,13 +1,13 @@
-"""A packaged notebook: made ready for a capture, executed, and written as one file.
+"""A packaged notebook: prepared for a capture, executed, and written as one file.
 
-Notebook text goes in and comes out; the caller reads and writes files. Three tags steer it:
+Notebook text goes in and comes out; the caller reads and writes files. Three tags control it:
 
 * `parameters`: the cell that names the captures. For another capture its source is replaced.
-* `fixture-only`: a story of the recorded captures; left out for another capture.
-* `check`: assertions on the recorded captures; left out for another capture.
+* `fixture-only`: text about the recorded captures; left out for another capture.
+* `check`: assertions about the recorded captures; left out for another capture.
 
-The kernel is this interpreter's own, whatever kernels are installed, and talks over sockets in a
-folder instead of the network.
+The kernel is always this interpreter, whatever kernels are installed, and communicates over sockets
+in a folder instead of the network.
 """
 
 from __future__ import annotations

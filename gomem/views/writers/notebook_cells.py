@@ -1,9 +1,8 @@
-"""What a notebook's cell shows: blocks of a document, as HTML and as a few lines of text.
+"""What a notebook cell shows: blocks of a document, as HTML and as a few lines of text.
 
-Frames hold base units, so that a cell can go on computing with them. What a cell shows is for
-reading, and looks as it does in the report: bytes with a prefix, the exact number behind them when
-the pointer rests on it. Everything from a capture is escaped, because a rendered notebook is passed
-on.
+DataFrames keep base units, so that cells can compute with them. What a cell shows looks as in the
+report: bytes with a prefix, and the exact number in a tooltip. Everything from a capture is
+escaped, because rendered notebooks are passed on.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""A figure as a PNG, for a chat or a ticket that shows no SVG; the same bytes for the same figure.
+"""A figure as a PNG, for a chat or a ticket without SVG; one figure always gives the same bytes.
 
-Nothing of the machine's goes in: no settings of the user's matplotlib, no time, and the font is the
-one that comes with it.
+Nothing of the machine affects it: not the user's matplotlib settings, not the time, and the font is
+the one that comes with matplotlib.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""A report as a notebook: each section shown, and the line of code that shows it again.
+"""A report as a notebook: each section, with the line of code that shows it.
 
-Its outputs are the report's own, so that it needs no kernel to be written or read; whoever opens it
-in JupyterLab can run it, change it and go on.
+The outputs come from the report, so writing or reading the notebook needs no kernel. In JupyterLab
+it can be run, changed and extended.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""Our own scripts, which stand as files beside the templates, and the policy that allows them.
+"""gomem's own scripts, stored beside the templates, and the policy that allows them.
 
-A page is whole without them.
+A page is complete without them.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""A document's first screen as text: what a terminal shows of it, at most `LINES` lines.
+"""A document's first screen as text for a terminal, at most `LINES` lines.
 
-What matters least is left out first, so that the verdict and what to do next always stand there.
+The least important lines are left out first, so the verdict and the next step are always there.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The distribution of memory over many snapshots: in a sentence and a table, or not at all."""
+"""Typical and highest memory over many moments: in a sentence and a table, or not at all."""
 
 import gomem
 from gomem.views.report.levels import levels_section
@@ -19,7 +19,7 @@ def test_a_hundred_moments_carry_the_99th_percentile(tmp_path):
     section = levels_section(pages(tmp_path, 100))
 
     text, table = section.blocks
-    assert "RSS: median 150 MiB, p99 199 MiB, peak 200 MiB." == text.text
+    assert "RSS over 100 snapshots: median 150 MiB, p99 199 MiB, peak 200 MiB." == text.text
     assert [["RSS", "100", "150 MiB", "199 MiB", "200 MiB"]] == [
         [cell.text for cell in row] for row in table.rows
     ]
@@ -33,6 +33,6 @@ def test_a_recorded_series_tells_the_half_and_the_highest():
     section = levels_section(gomem.diagnose(FIXTURES / "captures/spiky-go1.27.3"))
 
     text, table = section.blocks
-    assert "RSS: median 314 MiB, peak 412 MiB." == text.text
+    assert "RSS over 25 snapshots: median 314 MiB, peak 412 MiB." == text.text
     assert ["RSS", "HeapAlloc", "HeapInuse"] == [row[0].text for row in table.rows]
     assert ("level", "snapshots", "median", "peak") == table.columns

@@ -155,7 +155,7 @@ def test_a_baseline_stands_above_its_counterpart():
     diagnosis = replace(diagnosed(ZEROING), baseline=diagnosed(BASELINE))
 
     before, after = bars_of(diagnosis).bars
-    assert (("baseline, 2-loaded", "9.2 MiB"), ("2-loaded", "170 MiB")) == (
+    assert (("2-loaded of the baseline", "9.2 MiB"), ("2-loaded", "170 MiB")) == (
         (before.name, before.value), (after.name, after.value),
     )  # fmt: skip
 
@@ -182,7 +182,7 @@ def test_a_log_alone_has_tiles_and_its_saw_tooth(tmp_path):
     tiles, figure, *_ = opened(diagnose(tmp_path))
     assert isinstance(tiles, Tiles)
     assert isinstance(figure, Figure)
-    assert {"GCs": "491", "longest pause": "3.3 ms"}.items() <= {
+    assert {"GCs": "491", "longest STW phase": "3.3 ms"}.items() <= {
         tile.name: tile.value for tile in tiles.tiles
     }.items()
 

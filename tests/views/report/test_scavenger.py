@@ -25,7 +25,7 @@ def test_the_last_verdict_stands_first(quiet):
 
     first = section.blocks[0]
     assert isinstance(first, Paragraph)
-    assert "At the end, there is no resident idle heap to release." == first.text
+    assert "At the last snapshot, there is no resident idle heap to release." == first.text
     assert section.brief
 
 
@@ -35,7 +35,7 @@ def test_each_time_has_its_reason(quiet):
     codes = [row[2].text for row in table.rows]
     assert "dense-chunks" in codes
     reason = table.rows[codes.index("dense-chunks")][4].text
-    assert "chunks of 4 MiB that were full" in reason
+    assert "4 MiB chunks that were nearly full" in reason
     assert len(table.rows) <= EPISODES
 
 
@@ -69,12 +69,12 @@ def test_the_goals_are_told_with_their_formulas(quiet):
     tables = {one.caption: one for one in blocks(scavenger_section(quiet), Table)}
     goals = tables["When Go returns heap to the OS"]
 
-    paced = "retained = 1.1 × HeapInuse when marking ended × new NextGC / old NextGC"
+    paced = "release down to 1.1 × HeapInuse (at mark termination) × new NextGC / old NextGC"
     assert [[paced, "yes", "9.71 MiB"]] == [[cell.text for cell in row] for row in goals.rows]
     folded = blocks(scavenger_section(quiet), Folded)
     (others,) = [one for one in folded if one.summary.startswith("Rules of other releases")]
     assert 4 == len(others.blocks[0].rows)
-    calls = tables["Calls of debug.FreeOSMemory in the log"]
+    calls = tables["Calls to debug.FreeOSMemory in the log"]
     assert ["8", "912 KiB"] == [cell.text for cell in calls.rows[0][:2]]
 
 
@@ -90,7 +90,7 @@ def test_a_log_alone_has_its_calls(tmp_path):
     section = scavenger_section(gomem.diagnose(log("quiet-go1.27.3", tmp_path)))
 
     captions = [one.caption for one in blocks(section, Table)]
-    assert "Calls of debug.FreeOSMemory in the log" in captions
+    assert "Calls to debug.FreeOSMemory in the log" in captions
     assert [] == blocks(section, Figure)
 
 

@@ -12,7 +12,7 @@ from tests.views.ledgers import HEALTHY, SHRUNK, diagnosis_of, lazy_free_bytes
 ALONE = """\
 api
 
-✓ healthy, as far as 1 file tells: Go reserves 9.8 KiB: 4.9 KiB Go objects incl. garbage (50 %), 2.9
+✓ healthy, judging by 1 file: Go reserves 9.8 KiB: 4.9 KiB Go objects incl. garbage (50 %), 2.9
   KiB goroutine stacks (30 %), 2 KiB free Go heap (20 %).
 9.8 KiB reserved by Go
 Also: 1 note.
@@ -50,7 +50,7 @@ def test_a_finding_comes_with_evidence_reason_and_next_step():
 def test_a_healthy_capture_has_no_warning():
     text = as_text(diagnosed(HEALTHY))
 
-    assert "✓ healthy, as far as " in text
+    assert "✓ healthy, judging by " in text
     assert ": RSS is 60 MiB at 3-later: 26 MiB live heap, 21 MiB allocated" in text
     assert "Next: Nothing to do." in text
     assert "▲" not in text

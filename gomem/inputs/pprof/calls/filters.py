@@ -1,8 +1,8 @@
-"""Parts of a profile by the names of its frames, with the rules of `go tool pprof`.
+"""Selects parts of a profile by the names of its frames, with the rules of `go tool pprof`.
 
-A pattern is found anywhere in a function's name, in its file's path or in the path of the mapped
-file (`prune_from` and `drop_frames` look at functions' names alone). Patterns are RE2's, as Go's
-are: one that came with a profile cannot take longer than its length allows.
+A pattern is searched in a function's name, in its file's path and in the path of the mapped file
+(`prune_from` and `drop_frames` search only function names). Patterns use RE2, as in Go, so a
+pattern from an untrusted profile takes only linear time.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""Several profiles as one: merged, subtracted and scaled, with the rules of `go tool pprof`.
+"""Merges, subtracts and scales profiles, with the rules of `go tool pprof`.
 
-Samples with the same stack and the same labels become one, and those that are 0 in all go. Stacks
-are the same if their functions, lines and places in the binary are; where it was loaded and how
-ids are numbered does not matter.
+Samples with the same stack and the same labels become one, and samples that are 0 in every profile
+are dropped. Two stacks are the same if they have the same functions, lines and addresses relative
+to the binary. The load address and the numbering of ids do not matter.
 """
 
 from __future__ import annotations

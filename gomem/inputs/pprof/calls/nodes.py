@@ -1,9 +1,9 @@
-"""What one row of `top` stands for, and what each row adds up to: as `go tool pprof` counts.
+"""The rows of `top` and their flat and cum values, as `go tool pprof` counts.
 
-A *frame* is one call in a stack; a location has several where calls were inlined. Frames that a
-granularity does not tell apart are one *node*. A node's flat value is that of the samples whose
-innermost frame it is; its cum value that of the samples in whose stack it is, once each, however
-often it recurs there.
+A *frame* is one call in a stack; a location has several if calls were inlined. Frames that the
+granularity does not separate are one *node*. A node's flat value is the sum of the samples whose
+innermost frame it is. Its cum value is the sum of the samples with the node anywhere in their
+stack, each counted once, even in recursion.
 """
 
 from __future__ import annotations

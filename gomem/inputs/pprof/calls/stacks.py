@@ -1,9 +1,9 @@
-"""Stacks identified across profiles without writing each of them out.
+"""Identifies stacks across profiles without writing each of them out.
 
-Two profiles of one process number their functions and places in different ways; what they share
-are names. Written out, the stacks of a large profile take hundreds of megabytes, and a series has
-many profiles. So each stack gets a number made of its functions' names, 64 bits of it, and only
-those that are to be shown get a text.
+Two profiles of one process number their functions and locations differently; only names are shared.
+Written out, the stacks of a large profile take hundreds of megabytes, and a series has many
+profiles. So each stack gets a 64-bit hash of its functions' names, and only stacks that are shown
+are written out.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""Labels of samples: which samples have one, and what the samples of each add up to.
+"""Labels of samples: which samples have a label, and what the samples of each label add up to.
 
-A numeric label has one unit for its key, as `go tool pprof` sees it: the first that the profile
-gives, else `bytes` for `alignment` and `request`, else the key itself. A label
-that says nothing, being 0 and without a unit, does not count.
+A numeric label has one unit per key, as in `go tool pprof`: the first that the profile gives, else
+`bytes` for `alignment` and `request`, else the key itself. A label with value 0 and no unit carries
+no information and does not count.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""The lines that `go tool pprof` prints: rows of `top`, `tree` and `list`, stacks, what is around.
+"""The lines that `go tool pprof` prints: rows of `top`, `tree` and `list`, stacks, and headers.
 
 Written by    google/pprof, internal/report/report.go and source.go; Perl's pprof before Go 1.4.
-Quirks        A number has two decimals and loses them where they are `.00`; `0` has no unit.
+Quirks        A number has two decimals, but `.00` is not printed; `0` has no unit.
               `(inline)` and `(partial-inline)` follow a name in `top` and in stacks.
 """
 

@@ -1,7 +1,7 @@
-"""Many protobuf messages of one type in one buffer, and the fields that were found in them.
+"""Many protobuf messages of one type in one buffer, and the fields found in them.
 
-Quirks        A repeated number may come packed, unpacked, or both in one message.
-              A field that should come once may come again; the last one counts.
+Quirks        A repeated number can be packed, unpacked, or both in one message.
+              If a singular field occurs several times, the last one counts.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Samples of a profile: their stacks, values and labels, read a window of the file at a time.
+"""The samples of a profile: stacks, values and labels, read in windows of the file.
 
-What is made of a window to read it stays in the CPU's cache. Only what is kept of it grows with
-the profile: four bytes a frame, eight a value.
+The temporary data of a window stays in the CPU's cache. Only the result grows with the profile:
+four bytes per frame, eight per value.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""The fields of many protobuf messages of one type at once, with NumPy.
+"""Reads the fields of many protobuf messages of one type at once, with NumPy.
 
-A message is a chain: where a field begins is known only when the one before it has been read. So
-all messages advance together, one field a round, and a round is a few array operations however
-many messages there are. The few that have far more fields than the others are read one by one.
+A message is a chain: the start of a field is known only after the field before it has been read. So
+all messages advance together, one field per round, and a round is a few array operations however
+many messages there are. The few messages with far more fields than the others are read one by one.
 """
 
 from __future__ import annotations

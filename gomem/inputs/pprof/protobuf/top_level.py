@@ -1,7 +1,7 @@
 """The top level of a profile: its messages as bytes, and the numbers beside them.
 
-protobuf's decoder, which is compiled, splits it. That says only that bytes are no profile, so
-what is wrong with them, and where a message begins, is found by walking over the fields.
+protobuf's compiled decoder splits it. If the bytes are not a profile, the decoder only reports that
+it failed. Then a walk over the fields finds what is wrong, and where a message begins.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""Protobuf's numbers: seven bits a byte, the lowest first, and every byte but the last marked.
+"""Protobuf's varints: seven bits per byte, lowest first, with a mark on every byte but the last.
 
-Many are read at once, with NumPy and without a loop over them. This module knows no messages.
+NumPy reads many of them at once, without a loop. This module knows nothing about messages.
 """
 
 from __future__ import annotations

@@ -2,9 +2,9 @@
 
 Described in  protobuf.dev, "Encoding".
 Quirks        Negative numbers are varints of ten bytes.
-              Fields may come in any order, and unknown ones are passed over.
+              Fields can come in any order, and unknown ones are skipped.
 
-`scan` reads many messages at once. These modules know nothing of profiles.
+`scan` reads many messages at once. These modules know nothing about profiles.
 """
 
 from __future__ import annotations

@@ -1,0 +1,36 @@
+"""The ledger over the moments, side by side as far as their names leave room."""
+
+import gomem
+from gomem.views.document import Table
+from gomem.views.report.moments import WIDTH, moments_section
+
+MIB = 1 << 20
+COUNT = 8
+
+
+def table_of(folder, name):
+    """The table of eight moments whose RSS is 101, 102, … MiB, in folders that are called so."""
+    for number in range(1, COUNT + 1):
+        moment = folder / name.format(number)
+        moment.mkdir()
+        text = f"go_goroutines 4\nprocess_resident_memory_bytes {(100 + number) * MIB}\n"
+        (moment / "metrics.prom").write_text(text)
+    blocks = moments_section(gomem.diagnose(folder)).blocks
+    return next(block for block in blocks if isinstance(block, Table))
+
+
+def test_short_names_stand_side_by_side_six_at_most(tmp_path):
+    assert 1 + 6 == len(table_of(tmp_path, "{}-step").columns)
+
+
+def test_long_names_leave_room_for_the_owners_first_and_last_among_them(tmp_path):
+    """
+    26 characters and two between: two or three beside the owners' names, in 100.
+    """
+    table = table_of(tmp_path, "{}-20261124T190342Z-api-7d9")
+
+    _, *moments = table.columns
+    labels = max(len(row[0].text) for row in table.rows)
+    assert 2 <= len(moments) < 6
+    assert labels + sum(len(moment) + 2 for moment in moments) <= WIDTH
+    assert ("1", "8") == (moments[0][0], moments[-1][0])
