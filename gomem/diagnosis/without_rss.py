@@ -310,6 +310,9 @@ def _by_profile(diagnosis: Diagnosis, _: MomentFacts | None) -> Told | None:
 
 
 COMPARE = text("See whether a change helped: {}.", Command("gomem compare BEFORE AFTER"))
+COMPARE_RUNS = text(
+    "Save each run to a file of its own and compare them: {}.", Command("gomem compare FIRST LAST")
+)
 NO_BYTES_HERE = text(
     "This profile says nothing about memory; take a heap profile: {}.", TAKE_HEAP_PROFILE
 )
@@ -325,7 +328,7 @@ def _by_others(diagnosis: Diagnosis, _: MomentFacts | None) -> Told | None:
         apart = " of several runs in one text, each by itself" * has_runs
         counted = Count(len(names), "benchmark"), Count(runs, "result")
         sentence = text("{}, {}{}.", *counted, apart)
-        return sentence, False, COMPARE
+        return sentence, False, COMPARE_RUNS if has_runs else COMPARE
     if capture.escapes:
         places = sum(len(analysis.on_the_heap) for analysis in capture.escapes.values())
         sentence = text("Values escape to the heap at {}.", Count(places, "place"))
