@@ -240,7 +240,9 @@ def _by_log(diagnosis: Diagnosis, _: MomentFacts | None) -> Told | None:
         counted = text("The log shows {} of {}", Count(cost.cycles), whole)
     sentence = text("{}{}: {}.", counted, within, costs)
     live, grew = _live_heap(diagnosis)
-    return joined(" ", filter(None, (sentence, live))), grew, SMAPS_TOO
+    earlier, grew_before = _earlier_runs(diagnosis)
+    said = joined(" ", filter(None, (sentence, live, earlier)))
+    return said, grew or grew_before, SMAPS_TOO
 
 
 def _live_heap(diagnosis: Diagnosis) -> tuple[Text, bool]:
@@ -249,9 +251,8 @@ def _live_heap(diagnosis: Diagnosis) -> tuple[Text, bool]:
     last = diagnosis.collector.cost.heap_live_last_bytes
     if last is None:
         return Text(), False
-    size = Bytes(last) if last else text("under {}", Bytes(MIB))  # the log's unit
-    live = text("The live heap is {} after the last", size)
-    run = diagnosis.collector.longest_run
+    live = text("The live heap is {} after the last", _to_a_mebibyte(last))
+    run = diagnosis.collector.last_run
     has_risen = (
         run is not None and run.last_bytes >= diagnosis.thresholds.rise_ratio * run.first_bytes
     )
@@ -265,6 +266,34 @@ def _live_heap(diagnosis: Diagnosis) -> tuple[Text, bool]:
     if run.slope_low > 0:
         return text("{} and grows by {}.", live, Rate(run.slope_bytes_per_second)), has_risen
     return text("{} and {}.", live, "shrinks" if run.slope_high < 0 else "does not grow"), False
+
+
+def _to_a_mebibyte(size: int) -> Text:
+    """A size in the unit that logs have; less than one is not nothing."""
+    return text("{}" if size else "under {}", Bytes(size or MIB))
+
+
+def _earlier_runs(diagnosis: Diagnosis) -> tuple[Text, bool]:
+    """What the live heap did in earlier processes of the log, and whether it rose in one."""
+    assert diagnosis.collector is not None
+    *earlier, last = diagnosis.collector.runs
+    known = [run for run in earlier if run.first_bytes is not None and run.last_bytes is not None]
+    if not known:
+        return Text(), False
+    run = max(known, key=lambda run: run.cycles)
+    which = "The run before it" if not earlier[1:] else "The longest run before it"
+    words = "{} had {} and went from {} to {}: the log is of {}, each by itself."
+    said = text(
+        words,
+        which,
+        Count(run.cycles, "GC"),
+        _to_a_mebibyte(run.first_bytes or 0),
+        _to_a_mebibyte(run.last_bytes or 0),
+        Count(len(earlier) + 1, "run"),
+    )
+    is_longer = run.cycles > last.cycles
+    ratio = diagnosis.thresholds.rise_ratio
+    return said, is_longer and (run.last_bytes or 0) >= ratio * (run.first_bytes or 0)
 
 
 def _by_plain_pmap(diagnosis: Diagnosis, _: MomentFacts | None) -> Told | None:
