@@ -17,6 +17,7 @@ from gomem.capture.manifest import MANIFEST, MANIFEST_SCHEMA, Manifest, is_manif
 from gomem.capture.moment import Artefact, Moment
 from gomem.capture.pasted import PastedPart, pasted_parts
 from gomem.capture.place import place
+from gomem.capture.runs import OtherRun, of_last_run
 from gomem.errors import CaptureError, Damage, FormatError
 from gomem.inputs.json_text import first_value, json_values
 from gomem.inputs.kinds import BY_NAME, MOMENT_SCOPE, is_named_as_one, kind_of
@@ -98,7 +99,7 @@ def _load(
     _read_all(sources, gathering, progress)
     if not gathering.artefacts:
         raise CaptureError(_nothing_readable(readable_name(str(named[0])), gathering))
-    gathering.artefacts = _series(gathering.artefacts)
+    gathering.artefacts, other_runs = _of_one_process(_series(gathering.artefacts))
     present = {artefact.source.name for artefact in gathering.artefacts}
     present |= {source.name for source in gathering.passed_over}
     gathering.artefacts, wrong = place(gathering.artefacts, manifest, present)
@@ -117,6 +118,7 @@ def _load(
         unread_evidence=tuple(gathering.evidence),
         go_version=_version(go_version, manifest, gathering),
         manifest=manifest,
+        other_runs=other_runs,
     )
 
 
@@ -275,18 +277,36 @@ def _series(artefacts: list[Artefact]) -> list[Artefact]:
     """
     of_moments = [artefact for artefact in artefacts if artefact.kind.scope == MOMENT_SCOPE]
     many = [file for file in of_moments if file.kind.name in SERIES and _has_several(file)]
-    beside = [file for file in of_moments if file not in many]
-    if len(many) != 1 or not all(_is_undated_paste(file) for file in beside):
+    if not many or len({file.kind.name for file in many}) > 1:
         return artefacts
-    (series,) = many
-    dumps = [_with_time(replace(series, parsed=dump), dump) for dump in series.parsed.dumps]
+    if all(map(_is_pasted, many)):
+        many = [file for file in of_moments if file.kind is many[0].kind]
+    beside = [file for file in of_moments if not any(file is series for series in many)]
+    is_one_series = len(many) == 1 or all(map(_is_pasted, many))
+    if not is_one_series or not all(_is_undated_paste(file) for file in beside):
+        return artefacts
+    dumps = [
+        _with_time(replace(series, parsed=dump), dump)
+        for series in many
+        for dump in series.parsed.dumps
+    ]
     end = dumps[-1].time
     if beside and end is None:
         return artefacts
     after = None if end is None else end + timedelta(microseconds=1)
     undated = [replace(file, time=after) for file in beside]
-    others = [file for file in artefacts if file is not series and file not in beside]
+    others = [file for file in artefacts if file.kind.scope != MOMENT_SCOPE]
     return [*others, *dumps, *undated]
+
+
+def _of_one_process(artefacts: list[Artefact]) -> tuple[list[Artefact], tuple[OtherRun, ...]]:
+    """Of a text with the readings of several processes those of the last, and what others had."""
+    is_one_text = all(map(_is_pasted, artefacts)) or len({id(a.source) for a in artefacts}) == 1
+    return of_last_run(artefacts) if is_one_text else (artefacts, ())
+
+
+def _is_pasted(artefact: Artefact) -> bool:
+    return isinstance(artefact.source, PastedPart)
 
 
 def _has_several(series: Artefact) -> bool:
@@ -294,7 +314,7 @@ def _has_several(series: Artefact) -> bool:
 
 
 def _is_undated_paste(artefact: Artefact) -> bool:
-    return isinstance(artefact.source, PastedPart) and artefact.time_source != OWN_CLOCK
+    return _is_pasted(artefact) and artefact.time_source != OWN_CLOCK
 
 
 def _with_time(series: Artefact, dump: Any) -> Artefact:

@@ -14,12 +14,13 @@ from gomem.text import Command, Count, MomentName, Text, joined, text
 if TYPE_CHECKING:
     from gomem.causes.case import Case
 
+MEMSTATS_WORD = "MemStats"
 SHOWN = 10  # moments named as evidence
 # What can be missing: what it is called, the fact that it gives, what it breaks down, how to get
 # it, and what that takes.
 _WANTED = (
     ("smaps", "mappings", "RSS", SMAPS, ""),
-    ("MemStats", "memstats", "Go heap", MEMSTATS, " (the program must import expvar)"),
+    (MEMSTATS_WORD, "memstats", "Go heap", MEMSTATS, " (the program must import expvar)"),
 )
 
 
@@ -32,6 +33,7 @@ class _Missing:
     what: str  # what it breaks down
     command: Command
     takes: str
+    has_some: bool  # whether a moment has a part of it
 
     @property
     def title(self) -> Text:
@@ -39,7 +41,8 @@ class _Missing:
         where, whose = text("at {}", MomentName(self.without[0])), "its"
         if self.without[1:]:
             where, whose = text("in {}", Count(len(self.without), "snapshot")), "their"
-        words = "no {} {}, so {} {} cannot be broken down"
+        of = "only some fields of" if self.has_some and self.name == MEMSTATS_WORD else "no"
+        words = f"{of} {{}} {{}}, so {{}} {{}} cannot be broken down"
         return text(words, self.name, where, whose, self.what)
 
     @property
@@ -51,7 +54,8 @@ class _Missing:
     def evidence(self) -> Evidence:
         """The moments, the first few by name."""
         named = joined(", ", map(MomentName, self.without[:SHOWN]))
-        return Evidence("capture", f"snapshots without {self.name}", named, "")
+        whole = "whole " if self.has_some and self.name == MEMSTATS_WORD else ""
+        return Evidence("capture", f"snapshots without {whole}{self.name}", named, "")
 
 
 def find(case: Case) -> list[Finding]:
@@ -60,8 +64,9 @@ def find(case: Case) -> list[Finding]:
     if all(moment.ledger is None and moment.memstats is None for moment in moments):
         capture = case.facts.capture
         return [] if capture.bench else [_without_moments(has_some=not capture.memstats.empty)]
+    some = set(case.facts.capture.memstats["moment"])
     lacking = [
-        _Missing(name, without, what, Command(wanted.command()), takes)
+        _Missing(name, without, what, Command(wanted.command()), takes, bool(some & set(without)))
         for name, fact, what, wanted, takes in _WANTED
         if (without := [moment.name for moment in moments if getattr(moment, fact) is None])
     ]
@@ -97,7 +102,7 @@ def _finding(lacking: list[_Missing]) -> Finding:
 
 
 def _without_moments(*, has_some: bool) -> Finding:
-    of_go = "only some fields of MemStats" if has_some else "no MemStats"
+    of_go = f"only some fields of {MEMSTATS_WORD}" if has_some else f"no {MEMSTATS_WORD}"
     return CAUSE.finding(
         Severity.INFO,
         f"No smaps and {of_go}: RSS cannot be compared with the heap",

@@ -33,6 +33,7 @@ from gomem.diagnosis.listed_memory import (
     by_container,
     by_logged_heap,
 )
+from gomem.diagnosis.other_runs import COMPARE_RUNS
 from gomem.diagnosis.pasted_profiles import (
     IN_USE,
     MOSTLY,
@@ -241,8 +242,8 @@ def _by_log(diagnosis: Diagnosis, _: MomentFacts | None) -> Told | None:
     sentence = text("{}{}: {}.", counted, within, costs)
     live, grew = _live_heap(diagnosis)
     earlier, grew_before = _earlier_runs(diagnosis)
-    said = joined(" ", filter(None, (sentence, live, earlier)))
-    return said, grew or grew_before, SMAPS_TOO
+    told = joined(" ", filter(None, (sentence, live, earlier)))
+    return told, grew or grew_before, SMAPS_TOO
 
 
 def _live_heap(diagnosis: Diagnosis) -> tuple[Text, bool]:
@@ -339,9 +340,6 @@ def _by_profile(diagnosis: Diagnosis, _: MomentFacts | None) -> Told | None:
 
 
 COMPARE = text("See whether a change helped: {}.", Command("gomem compare BEFORE AFTER"))
-COMPARE_RUNS = text(
-    "Save each run to a file of its own and compare them: {}.", Command("gomem compare FIRST LAST")
-)
 NO_BYTES_HERE = text(
     "This profile says nothing about memory; take a heap profile: {}.", TAKE_HEAP_PROFILE
 )
