@@ -84,7 +84,9 @@ def _last_gc(file: Artefact) -> datetime | None:
 
 
 def _fell(before: Artefact, after: Artefact) -> bool:
-    """Whether what a process counts fell, so that another has begun."""
+    """Whether what a process counts fell, so that another has begun, or the text says so."""
+    if any(getattr(after.parsed, "begins", ())):
+        return True
     old, new = _stats(before), _stats(after)
     assert old is not None
     assert new is not None

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
-from gomem.causes.commands import TAKE_HEAP_PROFILE, TAKE_SMAPS
+from gomem.causes.commands import TAKE_GOROUTINES, TAKE_HEAP_PROFILE, TAKE_SMAPS
 from gomem.text import Bytes, Count, MomentName, Seconds, Text, joined, text
 
 if TYPE_CHECKING:
@@ -30,6 +30,7 @@ OTHER_METRICS = {
     "/gc/heap/live:bytes": "the live heap as the last GC marked it",
     "/gc/heap/goal:bytes": "the heap goal of the next GC",
 }
+WHERE_THEY_WAIT = text("See where they wait: {}.", TAKE_GOROUTINES)
 WHAT_NEXT = text(
     "See what holds the heap: {}. See what is in RSS: {}.", TAKE_HEAP_PROFILE, TAKE_SMAPS
 )
@@ -89,9 +90,15 @@ def by_other_fields(diagnosis: Diagnosis, _: MomentFacts | None) -> Told | None:
         )
         said.append(text(words, Bytes(allocated)))
     counts = diagnosis.facts.goroutine_counts
+    step, grew = WHAT_NEXT, False
     if counts:
-        said.append(text("It has {}.", Count(counts[-1].goroutines, "goroutine")))
-    return (joined(" ", filter(None, said)), False, WHAT_NEXT) if any(said) else None
+        first, last = counts[0], counts[-1]
+        grew = last.goroutines >= diagnosis.thresholds.rise_ratio * first.goroutines
+        step = step if any(said) else WHERE_THEY_WAIT
+        words = text("It has {}", Count(last.goroutines, "goroutine"))
+        before = text("{} at {}", Count(first.goroutines), MomentName(first.moment))
+        said.append(text("{}, up from {}.", words, before) if grew and counts[1:] else words + ".")
+    return (joined(" ", filter(None, said)), grew and bool(counts[1:]), step) if any(said) else None
 
 
 def _first_of(meanings: Mapping[str, str], sizes: Mapping[str, float]) -> Text:
