@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from gomem.causes.commands import CAPTURE_ONCE, TAKE_SMAPS
 from gomem.facts.moment import seconds_of
 from gomem.inputs.processes.oom import OOM
+from gomem.inputs.processes.parse import OLD_DOCKER
 from gomem.text import Bytes, Count, MomentName, Program, Quoted, Seconds, Share, Text, text
 from gomem.units import MIB
 
@@ -49,6 +50,17 @@ def listed_words(listed: Listed) -> Text:
     return text("{}{}, by {}{}{}", name, pid, tool, rounded, others)
 
 
+def shared_words(facts: MomentFacts) -> Text:
+    """How much of a process's RSS is files and shared memory, where top's SHR says it."""
+    listed = facts.listed
+    if listed is None or not facts.rss_is_listed or listed.shared_bytes is None:
+        return Text()
+    rss = listed.rss_bytes or 0
+    shared = min(listed.shared_bytes, rss)
+    words = "{} of it is files and shared memory (SHR), the other {} is anonymous"
+    return text(words, Bytes(shared), Bytes(rss - shared))
+
+
 def by_container(diagnosis: Diagnosis, facts: MomentFacts | None) -> Told | None:
     """What docker stats or kubectl top say: the working set, which is no RSS."""
     listed = None if facts is None else facts.listed
@@ -62,6 +74,8 @@ def by_container(diagnosis: Diagnosis, facts: MomentFacts | None) -> Told | None
     words = (
         "The working set is {}{} ({}){}. It is RSS, active page cache and kernel memory together."
     )
+    if listed.tool == OLD_DOCKER:
+        words = "The container uses {}{} ({}){}. That is RSS, all its page cache and kernel memory."
     return text(words, size, at, listed_words(listed), of), False, CONTAINER_NEXT
 
 

@@ -18,7 +18,7 @@ from gomem.causes.commands import CAPTURE, TAKE_SMAPS
 from gomem.causes.finding import Severity
 from gomem.diagnosis.few_fields import level_beside_rss, most_of_go
 from gomem.diagnosis.findings import DATA_PREFIX
-from gomem.diagnosis.listed_memory import at_moment, cache_words, listed_words
+from gomem.diagnosis.listed_memory import at_moment, cache_words, listed_words, shared_words
 from gomem.diagnosis.observations import MIN_READINGS, whole_rise, whole_words
 from gomem.diagnosis.other_runs import COMPARE_RUNS, other_runs_words
 from gomem.diagnosis.part_words import file_words, native_words
@@ -37,6 +37,7 @@ if TYPE_CHECKING:
 MISSING, DAMAGED = "data-missing", "data-damaged"
 LARGEST_GROUPS = 3  # named
 NAMED_UNREAD = 2  # files
+PEAK_RATIO = 1.1  # of RSS: a peak that is worth saying
 MOSTLY = 0.75  # of RSS: a group that is named alone in a headline
 OBSERVED_BESIDE = frozenset({"in_use", "goroutines"})
 NATIVE_MEMORY = "native-memory"  # says itself what memory outside Go is
@@ -217,7 +218,7 @@ def _where_in_short(diagnosis: Diagnosis, facts: MomentFacts) -> Text:
     """RSS and what is largest in it, as a headline."""
     assert facts.groups is not None
     sizes = facts.groups.sizes
-    if facts.rss_is_listed:
+    if facts.rss_is_listed or set(sizes) <= {UNDIVIDED}:
         return _where(diagnosis, facts, None)
     largest = sorted(sizes, key=lambda group: -sizes[group])
     is_alone = any(size > MOSTLY * (facts.rss_bytes or 0) for size in sizes.values())
@@ -233,7 +234,8 @@ def _groups_words(capture: Capture, facts: MomentFacts, named: Finding | None) -
     worth = worth_naming(sizes, rss)[:LARGEST_GROUPS]
     if worth == [UNDIVIDED]:
         what = text("{} of anonymous memory", Bytes(sizes[UNDIVIDED])) if FILES in sizes else "it"
-        return most_of_go(capture, facts) or text("no file here breaks {} down", what)
+        said = filter(None, (shared_words(facts), most_of_go(capture, facts)))
+        return joined("; ", said) or text("no file here breaks {} down", what)
     return joined(
         ", ",
         (_group_words(facts, group, sizes[group] / rss if rss else 0, named) for group in worth),
@@ -304,7 +306,19 @@ def _whose(
 ) -> tuple[str, ...]:
     """The page cache, the heap and what moved beside RSS, and who holds the heap."""
     level = level_beside_rss(diagnosis, facts)
-    return (cached, level, *_beside(diagnosis), _holder(diagnosis, facts, named))
+    return (cached, _peak_words(diagnosis, facts), level, *_beside(diagnosis), _holder(diagnosis, facts, named))
+
+
+def _peak_words(diagnosis: Diagnosis, facts: MomentFacts | None) -> Text:
+    """The kernel's own peak of RSS, where it is well above all that was read."""
+    peaks = diagnosis.capture.status["VmHWM"].dropna()
+    seen = [moment.rss_bytes for moment in diagnosis.moments if moment.rss_bytes is not None]
+    if facts is None or peaks.empty or not seen:
+        return Text()
+    peak = int(peaks.iloc[-1])
+    if peak < PEAK_RATIO * max(seen):
+        return Text()
+    return text("It peaked at {} (VmHWM).", Bytes(peak))
 
 
 def _beside(diagnosis: Diagnosis) -> tuple[str, ...]:

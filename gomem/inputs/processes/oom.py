@@ -17,6 +17,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
+from gomem.errors import Damage, excerpt
 from gomem.inputs.cgroup.parse import NO_LIMIT_V1
 from gomem.inputs.processes.row import ProcessRow, ProcessTable, Rounded
 from gomem.sources.times import known_time, parse_time
@@ -30,6 +31,7 @@ KILLED = re.compile(
     rb" (?:total-vm|vsz):(?P<vm>\d{1,15})kB, anon-rss:(?P<anon>\d{1,15})kB,"
     rb" file-rss:(?P<file>\d{1,15})kB(?:, shmem-rss:(?P<shmem>\d{1,15})kB)?"
 )
+TORN = re.compile(rb"Killed process (?P<pid>\d{1,10}),? \((?P<name>[^)\n]{1,64})\)")
 TASKS = re.compile(rb"\[ *pid *\] +(uid +tgid +total_vm +rss +.*name)\s*")
 TASK = re.compile(rb"\[ *(\d{1,10})\] +(\d+ +\d+ +\d+ +\d+ +.*\S)\s*")
 CHARGED = re.compile(rb"memory: usage (\d{1,19})kB, limit (\d{1,19})kB")
@@ -59,9 +61,13 @@ def _has_tasks(head: bytes) -> bool:
     return table is not None and bool(TASK.search(head, table.end()))
 
 
-def parse_oom(data: bytes) -> ProcessTable:
-    """The tasks and the killed process of each kill, and the last cgroup's numbers."""
+def parse_oom(data: bytes, *, source: str) -> tuple[ProcessTable, list[Damage]]:
+    """The tasks and the killed process of each kill, and the last cgroup's numbers.
+
+    A line that is cut behind the name of the killed process is damage, and counts as a kill.
+    """
     rows: list[ProcessRow] = []
+    damage: list[Damage] = []
     cgroup: dict[str, int | None] = {}
     names: Sequence[bytes] = ()
     where, in_stats, kills = MACHINE, False, 0
@@ -87,9 +93,20 @@ def parse_oom(data: bytes) -> ProcessTable:
             cgroup["oom_kill"] = kills
             rows.append(_killed(killed, line, number, cgroup, where))
             names = ()
+        elif torn := TORN.search(line):
+            kills += 1
+            cgroup["oom_kill"] = kills
+            name = torn["name"].decode("utf-8", "backslashreplace")
+            rows.append(
+                ProcessRow(
+                    OOM, name, pid=int(torn["pid"]), killed_in=where, time=_time(line), line=number
+                )
+            )
+            what = "the line of a killed process is cut: its RSS is missing"
+            damage.append(Damage(source, f"line {number}", what, excerpt(line)))
     if not kills and "memory.current" in cgroup:
         cgroup["oom"] = 1  # as memory.events counts it: the limit was reached, and nothing freed
-    return ProcessTable(_in_one_page_size(rows), cgroup if where == GROUP else {})
+    return ProcessTable(_in_one_page_size(rows), cgroup if where == GROUP else {}), damage
 
 
 def _charged(line: bytes) -> dict[str, int | None]:
