@@ -22,7 +22,7 @@ from gomem.diagnosis.listed_memory import at_moment, cache_words, listed_words, 
 from gomem.diagnosis.observations import MIN_READINGS, whole_rise, whole_words
 from gomem.diagnosis.other_runs import COMPARE_RUNS, other_runs_words
 from gomem.diagnosis.part_words import file_words, native_words
-from gomem.diagnosis.without_rss import who_holds, without_rss, worth_naming
+from gomem.diagnosis.without_rss import by_pasted, who_holds, without_rss, worth_naming
 from gomem.inputs.answer import Answer
 from gomem.text import Bytes, Count, File, Share, Text, first_and_rest, joined, text
 
@@ -306,7 +306,13 @@ def _whose(
 ) -> tuple[str, ...]:
     """The page cache, the heap and what moved beside RSS, and who holds the heap."""
     level = level_beside_rss(diagnosis, facts)
-    return (cached, _peak_words(diagnosis, facts), level, *_beside(diagnosis), _holder(diagnosis, facts, named))
+    return (
+        cached,
+        _peak_words(diagnosis, facts),
+        level,
+        *_beside(diagnosis),
+        _holder(diagnosis, facts, named),
+    )
 
 
 def _peak_words(diagnosis: Diagnosis, facts: MomentFacts | None) -> Text:
@@ -334,8 +340,11 @@ def _beside(diagnosis: Diagnosis) -> tuple[str, ...]:
 def _holder(diagnosis: Diagnosis, facts: MomentFacts | None, named: Finding | None) -> str:
     """Who holds the live heap by the last heap profile, where no finding and no change says it."""
     profiles = diagnosis.capture.heap_profiles
-    if facts is None or facts.rss_bytes is None or not profiles:
+    if facts is None or facts.rss_bytes is None:
         return ""
+    if not profiles:
+        pasted = by_pasted(diagnosis, facts)
+        return "" if pasted is None else pasted[0]
     if (named is not None and named.sites) or any(
         observation.group == "in_use" for observation in diagnosis.observations
     ):

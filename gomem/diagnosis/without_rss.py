@@ -66,7 +66,7 @@ from gomem.text import (
 from gomem.units import MIB
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from gomem.diagnosis.diagnosis import Diagnosis
     from gomem.facts.moment import MomentFacts
@@ -87,7 +87,7 @@ TYPE_NAMES = {"cpu": "CPU time"}
 def without_rss(diagnosis: Diagnosis, facts: MomentFacts | None) -> tuple[str, bool, str]:
     """Sentences on the known sizes; whether they grew by a fifth; and the next step."""
     tellers = (
-        _by_memstats, _by_heap_profiles, _by_log, by_few_fields, _by_pasted, by_goroutines,
+        _by_memstats, _by_heap_profiles, _by_log, by_few_fields, by_pasted, by_goroutines,
         by_crash, by_leaks, by_count_alone, _by_profile, _by_others, by_cgroup, by_container,
         by_logged_heap, by_other_fields, _by_plain_pmap,
     )  # fmt: skip
@@ -95,8 +95,7 @@ def without_rss(diagnosis: Diagnosis, facts: MomentFacts | None) -> tuple[str, b
         told = tell(diagnosis, facts)
         if told is not None:
             said, grew, step = told
-            beside = (_by_pasted, by_container) if tell in (_by_log, by_few_fields) else ()
-            more = (other(diagnosis, facts) for other in beside)
+            more = (other(diagnosis, facts) for other in BESIDE.get(tell, ()))
             return joined(" ", (said, *(words for words, *_ in filter(None, more)))), grew, step
     return NOTHING, False, ANYTHING
 
@@ -123,7 +122,7 @@ def _by_heap_profiles(diagnosis: Diagnosis, _: MomentFacts | None) -> Told | Non
     return said, grew, SMAPS_TOO if profile.printed is None else with_the_profile(profile)
 
 
-def _by_pasted(diagnosis: Diagnosis, _: MomentFacts | None) -> Told | None:
+def by_pasted(diagnosis: Diagnosis, _: MomentFacts | None) -> Told | None:
     """Who holds what, by references; or what was printed of a profile that is no level."""
     for profiles in reversed(diagnosis.capture.profiles.values()):
         if (references := profiles.get(REFERENCES)) is not None:
@@ -140,6 +139,8 @@ def _in_use(profile: Profile, total: int) -> Text:
     """The size in use, and how precise it is."""
     if not total:
         allocated = profile.total(ALLOCATED) if ALLOCATED in profile.sample_type_names else 0
+        if profile.printed is not None:
+            return Text("What is shown of the profile has nothing in use")
         since = text("; {} were allocated since the start", Bytes(allocated)) * bool(allocated)
         none = "The heap profile has no sample in use: there is too little for its sampling{}"
         return text(none, since)
@@ -174,7 +175,7 @@ def who_holds(diagnosis: Diagnosis, moment: str) -> Text:
         if worth[0]["value"] > MOSTLY * total
         else "The largest shares of live objects are from"
     )
-    named = (part_words(row["function"], row["value"], total, 0) for row in worth)
+    named = (part_words(row["function"], row["value"], row["value"] / total, 0) for row in worth)
     said = text("{} {}.", first, joined(", ", named))
     others = sum(row["value"] for row in rows if not row["function"])
     if others <= worth[0]["value"]:
@@ -254,15 +255,14 @@ def _live_heap(diagnosis: Diagnosis) -> tuple[Text, bool]:
         return Text(), False
     live = text("The live heap is {} after the last", _to_a_mebibyte(last))
     run = diagnosis.collector.last_run
-    has_risen = (
-        run is not None and run.last_bytes >= diagnosis.thresholds.rise_ratio * run.first_bytes
-    )
+    ratio = diagnosis.thresholds.rise_ratio
+    has_risen = run is not None and run.last_bytes >= max(1, ratio * run.first_bytes)
     if grows(diagnosis.case):
         return live + ".", has_risen  # the finding says how fast
     if run is None or run.slope_low is None or run.slope_high is None:
         risen = Text()
         if run is not None and has_risen:
-            risen = text(", up from {}", Bytes(run.first_bytes))
+            risen = text(", up from {}", _to_a_mebibyte(run.first_bytes))
         return text("{}{}; too few GCs to tell a trend.", live, risen), False
     if run.slope_low > 0:
         return text("{} and grows by {}.", live, Rate(run.slope_bytes_per_second)), has_risen
@@ -283,15 +283,11 @@ def _earlier_runs(diagnosis: Diagnosis) -> tuple[Text, bool]:
         return Text(), False
     run = max(known, key=lambda run: run.cycles)
     which = "The run before it" if not earlier[1:] else "The longest run before it"
-    words = "{} had {} and went from {} to {}: the log is of {}, each by itself."
-    said = text(
-        words,
-        which,
-        Count(run.cycles, "GC"),
-        _to_a_mebibyte(run.first_bytes or 0),
-        _to_a_mebibyte(run.last_bytes or 0),
-        Count(len(earlier) + 1, "run"),
-    )
+    first, last_live = (_to_a_mebibyte(size or 0) for size in (run.first_bytes, run.last_bytes))
+    moved = text("went from {} to {}", first, last_live) if run.cycles > 1 else last_live
+    words = "{} had {} and {}: the log is of {}, each by itself."
+    runs = Count(len(earlier) + 1, "run")
+    said = text(words, which, Count(run.cycles, "GC"), moved, runs)
     is_longer = run.cycles > last.cycles
     ratio = diagnosis.thresholds.rise_ratio
     return said, is_longer and (run.last_bytes or 0) >= ratio * (run.first_bytes or 0)
@@ -361,3 +357,11 @@ def _by_others(diagnosis: Diagnosis, _: MomentFacts | None) -> Told | None:
         sentence = text("Values escape to the heap at {}.", Count(places, "place"))
         return sentence, False, WITH_A_PROFILE
     return None
+
+
+# What else is told where the first of these says where the memory is.
+BESIDE: Mapping[Callable[..., Told | None], tuple[Callable[..., Told | None], ...]] = {
+    _by_memstats: (by_container,),
+    _by_log: (by_few_fields, by_pasted, by_container),
+    by_few_fields: (by_pasted, by_container),
+}

@@ -28,7 +28,7 @@ from typing import TYPE_CHECKING
 
 from gomem.errors import Damage, FormatError
 from gomem.inputs.json_text import first_value, is_json, whole_number
-from gomem.inputs.memstats.plain_words import plain_words, rows_apart
+from gomem.inputs.memstats.plain_words import heads_of_tables, plain_words, rows_apart
 from gomem.inputs.unwrap import plain_characters
 from gomem.sources.times import parse_time
 from gomem.units import GIB, KIB, MIB, TIB
@@ -105,7 +105,8 @@ _RSS = re.compile(
     re.IGNORECASE,
 )  # fmt: skip
 _GOROUTINES = re.compile(
-    rb"(?<![A-Za-z0-9])(?:num(?:ber)?[ _-]?(?:of[ _-])?goroutines?|goroutines?(?:[ _-]?(?:num|number|count))?)"
+    rb"(?<![A-Za-z0-9])(?:num(?:ber)?[ _-]?(?:of[ _-])?goroutines?"
+    rb"|goroutines?(?:[ _-]?(?:num|number|count))?)"
     rb"[\"'`*]*[ \t]*(?:=>|->|[=:]{1,2})[ \t]*[\"'`*]*(\d{1,9})(?![\w.%])",
     re.IGNORECASE,
 )  # fmt: skip
@@ -147,6 +148,17 @@ def looks_like_in_words(data: bytes) -> bool:
     """Whether a text names so many fields with their numbers that it has a dump in it."""
     fields = _fields(plain_words(data[:HEAD_BYTES])) if _may_have_dumps(data) else ()
     return any(map(_is_dump, _dumps(list(fields))))
+
+
+def lines_in_words(data: bytes) -> set[int]:
+    """The lines, from 1, in which dumps in words stand, with the head of a table of them."""
+    if not _may_have_dumps(data):
+        return set()
+    text = plain_words(data)
+    found: set[int] = set()
+    for fields in filter(_is_dump, _dumps(list(_fields(text)))):
+        found.update(text.count(NEWLINE, 0, size.start) + 1 for size in fields)
+    return found | heads_of_tables(data)
 
 
 def _may_have_dumps(data: bytes) -> bool:

@@ -1,6 +1,6 @@
 r"""MemStats in words as a plain text of `Name: number`, whatever form they were printed in.
 
-Rewritten    A table in Markdown, whose head names fields: each row becomes `HeapInuse: 917 MiB | …`.
+Rewritten    A table in Markdown, whose head names fields: a row becomes `HeapInuse: 91 MiB | …`.
              A line of InfluxDB's protocol, whose whole numbers end in `i`: `heap_sys_bytes=237i`.
              `alloc=6.7GB sys=14.2GB` of geth's and Erigon's logger: HeapAlloc and Sys.
              `MemStats.Sys: 8.0MB`, which names the struct, too.
@@ -59,6 +59,16 @@ def _with_tables_in_words(text: bytes) -> bytes:
         pairs = zip(names, cells, strict=True)
         lines[place] = b" | ".join(name + b": " + cell for name, cell in pairs)
     return b"\n".join(lines)
+
+
+def heads_of_tables(data: bytes) -> set[int]:
+    """Lines, from 1, of the two that such a table begins with."""
+    if b"|" not in data:
+        return set()
+    lines = plain_characters(data).split(b"\n")
+    rows = {place for place, *_ in _rows_of_tables(list(lines))}
+    rules = {place for place in rows if _RULE.fullmatch(lines[place - 1].strip())}
+    return {place + above for place in rules for above in (-1, 0)}
 
 
 def rows_apart(data: bytes) -> frozenset[int]:

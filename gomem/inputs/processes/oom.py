@@ -46,6 +46,7 @@ KERNEL_KILL = re.compile(rb"invoked oom-killer|oom-kill:constraint=|" + KILLED.p
 WORDS = (b"oom-kill", b"Killed process")  # one of which is in whatever `KERNEL_KILL` finds
 USUAL_PAGE = 4 * KIB
 OOM = "OOM killer"
+CUT = "the line of a killed process is cut: its RSS is missing"
 
 
 def looks_like_oom(data: bytes) -> bool:
@@ -96,14 +97,8 @@ def parse_oom(data: bytes, *, source: str) -> tuple[ProcessTable, list[Damage]]:
         elif torn := TORN.search(line):
             kills += 1
             cgroup["oom_kill"] = kills
-            name = torn["name"].decode("utf-8", "backslashreplace")
-            rows.append(
-                ProcessRow(
-                    OOM, name, pid=int(torn["pid"]), killed_in=where, time=_time(line), line=number
-                )
-            )
-            what = "the line of a killed process is cut: its RSS is missing"
-            damage.append(Damage(source, f"line {number}", what, excerpt(line)))
+            rows.append(_killed_by_a_cut_line(torn, line, number, where))
+            damage.append(Damage(source, f"line {number}", CUT, excerpt(line)))
     if not kills and "memory.current" in cgroup:
         cgroup["oom"] = 1  # as memory.events counts it: the limit was reached, and nothing freed
     return ProcessTable(_in_one_page_size(rows), cgroup if where == GROUP else {}), damage
@@ -169,6 +164,13 @@ def _killed(
         time=_time(line),
         line=number,
     )
+
+
+def _killed_by_a_cut_line(
+    torn: re.Match[bytes], line: bytes, number: int, where: str
+) -> ProcessRow:
+    name, pid = torn["name"].decode("utf-8", "backslashreplace"), int(torn["pid"])
+    return ProcessRow(OOM, name, pid=pid, killed_in=where, time=_time(line), line=number)
 
 
 def _time(line: bytes) -> datetime | None:

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from gomem.errors import Damage, FormatError, excerpt
 from gomem.inputs.processes.oom import looks_like_oom, parse_oom
 from gomem.inputs.processes.row import ProcessRow, ProcessTable, rounded_size
-from gomem.inputs.unwrap import FENCE
+from gomem.inputs.unwrap import FENCE, PROMPT
 from gomem.units import KIB
 
 if TYPE_CHECKING:
@@ -65,8 +65,7 @@ COMMANDS = (b"COMMAND", b"CMD", b"ARGS", b"COMM", b"UCMD", b"Command")
 POD_ROW = re.compile(rb"(?:\S+ +)?[a-z0-9][\w.-]+ +\d+m +\d+[KMGT]i *")
 # What ps -o prints of numbers and short words: a header without a command has nothing else.
 PS_COLUMNS = frozenset(
-    b"PID PPID TID USER UID RSS RSZ VSZ SZ SIZE %CPU %MEM CPU NI PRI STAT S TTY TT ELAPSED TIME"
-    .split()
+    b"PID PPID TID USER UID RSS RSZ VSZ SZ SIZE %CPU %MEM CPU NI PRI STAT S TTY TT ELAPSED TIME".split()
 )
 TOP, PS, DOCKER_STATS, KUBECTL_TOP = "top", "ps", "docker stats", "kubectl top"
 OLD_DOCKER = "docker stats before 1.13"  # whose usage is the whole charge, in units of 1000
@@ -100,6 +99,21 @@ def parse_processes(data: bytes, *, source: str) -> tuple[ProcessTable, list[Dam
     return table, damage
 
 
+def lines_of_processes(data: bytes) -> set[int]:
+    """The lines, from 1, of a table of processes in a text of another kind, its header among them.
+
+    A header without a row below it is none.
+    """
+    try:
+        table, _ = _parse_tables(data, "")
+    except FormatError:
+        return set()
+    rows = {row.line for row in table.rows}
+    lines = data.split(b"\n")
+    heads = {number - 1 for number in rows if number > 1 and _form_of(_bare(lines[number - 2]))}
+    return rows | heads
+
+
 def _bare(line: bytes) -> bytes:
     """A line without the mark of a comment or of a shell that people put before output."""
     line = line.strip()
@@ -122,7 +136,7 @@ def _parse_tables(data: bytes, source: str) -> tuple[ProcessTable, list[Damage]]
             continue
         if form is None and (headless := _form_of_row(line)) is not None:
             form, reading, seen = headless, reading + 1, set()
-        if FENCE.fullmatch(line):
+        if FENCE.fullmatch(line) or (form is not None and _is_command(line)):
             form = None
         row = None if form is None else form.row(line)
         if row is not None:
@@ -135,6 +149,11 @@ def _parse_tables(data: bytes, source: str) -> tuple[ProcessTable, list[Damage]]
             what = f"not a line of {form.tool}; wanted the columns of its header"
             damage.append(Damage(source, f"line {number}", what, excerpt(line)))
     return ProcessTable(tuple(rows)), damage
+
+
+def _is_command(line: bytes) -> bool:
+    """Whether a shell's prompt with the next command ends a table."""
+    return PROMPT.fullmatch(line) is not None and not line.startswith(b"#")
 
 
 def _is_prose(line: bytes) -> bool:
