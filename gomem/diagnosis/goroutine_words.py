@@ -18,8 +18,10 @@ if TYPE_CHECKING:
     from gomem.diagnosis.listed_memory import Told
     from gomem.facts.goroutines import GoroutineCount
     from gomem.facts.moment import MomentFacts
+    from gomem.inputs.goroutines.table import Goroutines
 
 NAMED_STATES = 3
+MANY_STARTED, STARTED_RATIO = 1_000_000, 100  # goroutines, that are worth saying
 NO_BYTES = text(
     "See what holds memory, which a goroutine profile does not show: {}.", TAKE_HEAP_PROFILE
 )
@@ -60,7 +62,8 @@ def by_goroutines(diagnosis: Diagnosis, _: MomentFacts | None) -> Told | None:
         text(", started by {}", Function(begun)) if begun else "",
     )
     whose = next((said for name, said in CONNECTIONS.items() if where.startswith(name)), "")
-    said = joined(" ", filter(None, (_crash_words(diagnosis), sentence, whose)))
+    beside = (whose, _goleak_words(diagnosis), _started_words(diagnosis, last))
+    said = joined(" ", filter(None, (_crash_words(diagnosis), sentence, *beside)))
     return said, False, NO_BYTES
 
 
@@ -84,12 +87,33 @@ def by_crash(diagnosis: Diagnosis, _: MomentFacts | None) -> Told | None:
     return (said, False, ANYTHING) if said else None
 
 
-def _crash_words(diagnosis: Diagnosis) -> Text:
-    """Why the program of the last dump crashed, where the runtime said it; else empty."""
+def _dumps(diagnosis: Diagnosis) -> list[Goroutines]:
+    """What was read of the last moment's dumps."""
     moments = [*diagnosis.capture.by_moment.values()]
     files = moments[-1].artefacts if moments else ()
-    said = (file.parsed.crash for file in files if file.kind.name == "goroutines")
-    crash = next(filter(None, said), None)
+    return [file.parsed for file in files if file.kind.name == "goroutines"]
+
+
+def _goleak_words(diagnosis: Diagnosis) -> Text:
+    """What a test says of the goroutines that it lists; empty where no test lists them."""
+    is_goleak = any(dump.is_goleak for dump in _dumps(diagnosis))
+    return Text(
+        "goleak found them still there as the test ended: it calls them leaked." * is_goleak
+    )
+
+
+def _started_words(diagnosis: Diagnosis, counted: GoroutineCount) -> Text:
+    """How many were started, by the highest number, where that is very many more than there are."""
+    highest = max((dump.highest or 0 for dump in _dumps(diagnosis)), default=0)
+    if highest < max(MANY_STARTED, STARTED_RATIO * counted.goroutines):
+        return Text()
+    words = "The highest number of a goroutine is {}: about so many have been started so far."
+    return text(words, Count(highest))
+
+
+def _crash_words(diagnosis: Diagnosis) -> Text:
+    """Why the program of the last dump crashed, where the runtime said it; else empty."""
+    crash = next(filter(None, (dump.crash for dump in _dumps(diagnosis))), None)
     if crash is None:
         return Text()
     if crash.why == DEADLOCK:

@@ -277,7 +277,8 @@ def _to_a_mebibyte(size: int) -> Text:
 def _earlier_runs(diagnosis: Diagnosis) -> tuple[Text, bool]:
     """What the live heap did in earlier processes of the log, and whether it rose in one."""
     assert diagnosis.collector is not None
-    *earlier, last = diagnosis.collector.runs
+    runs = diagnosis.collector.runs
+    earlier = runs[:-1]
     known = [run for run in earlier if run.first_bytes is not None and run.last_bytes is not None]
     if not known:
         return Text(), False
@@ -286,9 +287,8 @@ def _earlier_runs(diagnosis: Diagnosis) -> tuple[Text, bool]:
     first, last_live = (_to_a_mebibyte(size or 0) for size in (run.first_bytes, run.last_bytes))
     moved = text("went from {} to {}", first, last_live) if run.cycles > 1 else last_live
     words = "{} had {} and {}: the log is of {}, each by itself."
-    runs = Count(len(earlier) + 1, "run")
-    said = text(words, which, Count(run.cycles, "GC"), moved, runs)
-    is_longer = run.cycles > last.cycles
+    said = text(words, which, Count(run.cycles, "GC"), moved, Count(len(runs), "run"))
+    is_longer = run.cycles > runs[-1].cycles
     ratio = diagnosis.thresholds.rise_ratio
     return said, is_longer and (run.last_bytes or 0) >= ratio * (run.first_bytes or 0)
 

@@ -58,12 +58,23 @@ class Resemblance:
 _ASK_PROCESS = "what gomem reads comes from the running process: profiles, logs, /proc files"
 _FETCH = "curl -f -o FILE URL fails where the server has no file to give"
 
+_KILLED = re.compile(rb"^\s*Reason: +OOMKilled\s*$", re.MULTILINE)
+_LIMIT = re.compile(
+    rb"^\s*Limits:\s*\n(?:\s+[\w.-]+: +\S+\n){0,4}?\s+memory: +(\d+\w*)", re.MULTILINE
+)
+_NO_SIZES = (
+    "it does not say what the container used; kubectl top pod NAME --containers has that now, "
+    "gomem capture PID -o DIR what is in it"
+)
 _GROWS_AGAIN = (
     "it does not say who held it; capture the next run while it grows: "
     "gomem capture PID --every 10s -o DIR"
 )
 _REDIRECT = "save what one command prints: COMMAND > FILE; gomem report FILE"
-_BEGINS_A_CRASH = re.compile(rb"[\s`$#>]{0,8}(?:fatal error: |runtime: )")
+_CRASHED = re.compile(
+    rb"\A[\s`$#>]{0,8}(?:fatal error: |runtime: )|^runtime: out of memory: cannot allocate",
+    re.MULTILINE,
+)
 _SHELL = re.compile(rb"\s*(?:\[[\w.-]+@[^\]\n]{1,200}\]|[\w.-]+@[\w.-]+:[^$#\n]{0,200}) ?[$#%] ")
 
 # Lines of an environment, which nobody quotes: any of them may be a secret.
@@ -156,7 +167,7 @@ def _known_form(head: bytes, name: str) -> Resemblance | None:
 
 def _out_of_memory(head: bytes, _: str) -> Resemblance | None:
     """What the runtime printed as no memory was left; with stacks below it is a dump."""
-    crash = crash_of(head) if _BEGINS_A_CRASH.match(head) else None
+    crash = crash_of(head) if _CRASHED.search(head) else None
     if crash is None or crash.why != OUT_OF_MEMORY:
         return None
     what: str = "what a Go program printed as it ran out of memory"
@@ -175,6 +186,18 @@ def _pasted_form(head: bytes, name: str) -> Resemblance | None:
     if seen is not None or _SHELL.match(head) is None:
         return seen
     return Resemblance("what a shell printed", _REDIRECT, text=_first_line(head))
+
+
+def _described(head: bytes, _: str) -> Resemblance | None:
+    """What kubectl describe says of a container that was killed at its limit."""
+    if _KILLED.search(head) is None:
+        return None
+    limit = _LIMIT.search(head)
+    of = text(", with a limit of {}", Quoted(limit[1].decode())) if limit else Text()
+    what = (
+        "what kubectl describe says of a container that was killed for want of memory (OOMKilled)"
+    )
+    return Resemblance(text("{}{}", what, of), _NO_SIZES, is_evidence=True)
 
 
 def _variables(head: bytes, _: str) -> Resemblance | None:
@@ -228,8 +251,8 @@ def _json_error(head: bytes) -> str | None:
 
 
 _LOOKS: tuple[Callable[[bytes, str], Resemblance | None], ...] = (
-    _nothing, _executable, _out_of_memory, _known_form, _pasted_form, _variables, _metrics_page,
-    _refusal, _json,
+    _nothing, _executable, _out_of_memory, _described, _known_form, _pasted_form, _variables,
+    _metrics_page, _refusal, _json,
 )  # fmt: skip
 
 

@@ -8,8 +8,7 @@ Quirks        ps counts in KiB. So does top, up to a certain width; then it writ
               minus inactive page cache (before Docker 17.06: the whole charge). That is not RSS.
               docker's MiB are 2^20; podman's MB, and those of Docker before 1.13, are 10^6.
               A repeated header begins another reading, and so does a process that comes again.
-              People leave the header out. Rows of ps aux, of top (also FreeBSD's) and of kubectl top
-              are known without it.
+              Rows of ps aux, of top (also FreeBSD's) and of kubectl top are known without a header.
 """
 
 from __future__ import annotations

@@ -74,7 +74,8 @@ PROMPT = re.compile(
 )  # a command, or what one printed that was not typed
 COMMAND = re.compile(
     r"\s*(?:Fetching profile|Saved profile in).*|.*\bgo tool pprof\b.*"
-    r"|(?:[^\n]{0,60}[$#>%] +)?pprof +[-/\w].*|.*\bpprof +-{1,2}(?:inuse|alloc)_(?:space|objects)\b.*"
+    r"|(?:[^\n]{0,60}[$#>%] +)?pprof +[-/\w].*"
+    r"|.*\bpprof +-{1,2}(?:inuse|alloc)_(?:space|objects)\b.*"
 )
 AROUND = re.compile(
     r"\s*(?:Fetching (?:profile|\d+ )|Saved profile in|Entering interactive|File: |Build ID: |Doc: "
