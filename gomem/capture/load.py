@@ -302,7 +302,13 @@ def _series(artefacts: list[Artefact]) -> list[Artefact]:
 def _of_one_process(artefacts: list[Artefact]) -> tuple[list[Artefact], tuple[OtherRun, ...]]:
     """Of a text with the readings of several processes those of the last, and what others had."""
     is_one_text = all(map(_is_pasted, artefacts)) or len({id(a.source) for a in artefacts}) == 1
-    return of_last_run(artefacts) if is_one_text else (artefacts, ())
+    if not is_one_text:
+        return artefacts, ()
+    several = [file for file in artefacts if file.kind.name in SERIES and _has_several(file)]
+    if len(several) == 1:  # of which the last counts, beside what else there is
+        (file,) = several
+        return artefacts, of_last_run([replace(file, parsed=dump) for dump in file.parsed.dumps])[1]
+    return of_last_run(artefacts)
 
 
 def _is_pasted(artefact: Artefact) -> bool:

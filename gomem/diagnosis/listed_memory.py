@@ -8,11 +8,23 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from gomem.analysis.memory.cgroup import ANON, FILE, first_known, kernel_bytes
 from gomem.causes.commands import CAPTURE_ONCE, TAKE_SMAPS
 from gomem.facts.moment import seconds_of
 from gomem.inputs.processes.oom import OOM
 from gomem.inputs.processes.parse import OLD_DOCKER
-from gomem.text import Bytes, Count, MomentName, Program, Quoted, Seconds, Share, Text, text
+from gomem.text import (
+    Bytes,
+    Count,
+    MomentName,
+    Program,
+    Quoted,
+    Seconds,
+    Share,
+    Text,
+    joined,
+    text,
+)
 from gomem.units import MIB
 
 if TYPE_CHECKING:
@@ -115,9 +127,26 @@ def cache_words(facts: MomentFacts | None) -> Text:
     return text(words, least, Bytes(cache.of_bytes), Bytes(cache.bytes))
 
 
+def kernel_words(facts: MomentFacts | None) -> Text:
+    """How much of a cgroup is the kernel's own memory, where that is much of it; else empty."""
+    if facts is None or not facts.cgroup:
+        return Text()
+    kernel = kernel_bytes(facts.cgroup)
+    current = first_known(facts.cgroup, "memory.current", "memory.usage_in_bytes")
+    named = sum(first_known(facts.cgroup, *names) or 0 for names in (ANON, FILE)) + kernel
+    used = named if current is None else current
+    if kernel < max(MIN_CACHE_BYTES, MIN_CACHE_SHARE * used):
+        return Text()
+    slab = first_known(facts.cgroup, "slab_reclaimable") or 0
+    least = "" if current is not None else "at least "
+    words = "Of {}{} in the cgroup {} is the kernel's own memory (slab, stacks, page tables)"
+    back = text(", {} of it slab that it takes back when it needs memory", Bytes(slab))
+    return text(f"{words}{{}}.", least, Bytes(used), Bytes(kernel), back * bool(slab))
+
+
 def by_cgroup(_: Diagnosis, facts: MomentFacts | None) -> Told | None:
     """What a cgroup's files say, where they lack anonymous memory."""
-    said = cache_words(facts)
+    said = joined(" ", filter(None, (cache_words(facts), kernel_words(facts))))
     pages = () if facts is None else tuple(map(facts.cgroup.get, ("active_anon", "inactive_anon")))
     if not said and all(size is not None for size in pages) and pages:
         size = Bytes(sum(size or 0 for size in pages))

@@ -29,9 +29,9 @@ def other_runs_words(capture: Capture) -> Text:
 def _run_words(run: OtherRun) -> Text:
     first, last = run.places
     if first == last:
-        words = "{} is a reading of an earlier run of the program, with a {} of {}."
+        words = "{} is a reading of another process, with a {} of {}."
         return text(words, first.capitalize() or "Another", run.level, Bytes(run.first_bytes))
-    words = "Lines {} to {} are of an earlier run of the program: its {} went from {} to {} in {}."
+    words = "Lines {} to {} are of another process: its {} went from {} to {} in {}."
     sizes = Bytes(run.first_bytes), Bytes(run.last_bytes)
     lines = (place.removeprefix("line ") for place in run.places)
     return text(words, *lines, run.level, *sizes, Count(run.readings, "reading"))

@@ -16,13 +16,14 @@ from gomem.analysis.memory.groups import FILES, GO_HEAP_GROUPS, HEAP, NAMES, NAT
 from gomem.analysis.memory.ledger_change import MIN_BYTES, MIN_SHARE
 from gomem.causes.commands import CAPTURE, TAKE_SMAPS
 from gomem.causes.finding import Severity
-from gomem.diagnosis.few_fields import level_beside_rss, most_of_go
+from gomem.diagnosis.beside import whose_words
+from gomem.diagnosis.few_fields import most_of_go
 from gomem.diagnosis.findings import DATA_PREFIX
 from gomem.diagnosis.listed_memory import at_moment, cache_words, listed_words, shared_words
 from gomem.diagnosis.observations import MIN_READINGS, whole_rise, whole_words
 from gomem.diagnosis.other_runs import COMPARE_RUNS, other_runs_words
 from gomem.diagnosis.part_words import file_words, native_words
-from gomem.diagnosis.without_rss import by_pasted, who_holds, without_rss, worth_naming
+from gomem.diagnosis.without_rss import without_rss, worth_naming
 from gomem.inputs.answer import Answer
 from gomem.text import Bytes, Count, File, Share, Text, first_and_rest, joined, text
 
@@ -37,9 +38,7 @@ if TYPE_CHECKING:
 MISSING, DAMAGED = "data-missing", "data-damaged"
 LARGEST_GROUPS = 3  # named
 NAMED_UNREAD = 2  # files
-PEAK_RATIO = 1.1  # of RSS: a peak that is worth saying
 MOSTLY = 0.75  # of RSS: a group that is named alone in a headline
-OBSERVED_BESIDE = frozenset({"in_use", "goroutines"})
 NATIVE_MEMORY = "native-memory"  # says itself what memory outside Go is
 TAKE_ANOTHER = text("If this growth is unexpected, capture again for ten minutes: {}.", CAPTURE)
 WHOLE_SMAPS = text("Take smaps again, whole, so that RSS is exact: {}.", TAKE_SMAPS)
@@ -129,7 +128,7 @@ def verdict_of(diagnosis: Diagnosis) -> Verdict:
         confidence=None if named is None else named.confidence,
         moment=None if facts is None else facts.name,
         rss_bytes=None if facts is None else facts.rss_bytes,
-        whose=tuple(filter(None, (*_whose(diagnosis, facts, named, cached), runs))),
+        whose=tuple(filter(None, (*whose_words(diagnosis, facts, named, cached), runs))),
         next_step=joined(" ", (step, COMPARE_RUNS)) if runs else step,
         further=_further(diagnosis, named),
     )
@@ -299,57 +298,6 @@ def _rose(before: Snapshot, after: Snapshot, thresholds: Thresholds) -> bool:
 
 
 # Who holds it, and what to do
-
-
-def _whose(
-    diagnosis: Diagnosis, facts: MomentFacts | None, named: Finding | None, cached: str
-) -> tuple[str, ...]:
-    """The page cache, the heap and what moved beside RSS, and who holds the heap."""
-    level = level_beside_rss(diagnosis, facts)
-    return (
-        cached,
-        _peak_words(diagnosis, facts),
-        level,
-        *_beside(diagnosis),
-        _holder(diagnosis, facts, named),
-    )
-
-
-def _peak_words(diagnosis: Diagnosis, facts: MomentFacts | None) -> Text:
-    """The kernel's own peak of RSS, where it is well above all that was read."""
-    peaks = diagnosis.capture.status["VmHWM"].dropna()
-    seen = [moment.rss_bytes for moment in diagnosis.moments if moment.rss_bytes is not None]
-    if facts is None or peaks.empty or not seen:
-        return Text()
-    peak = int(peaks.iloc[-1])
-    if peak < PEAK_RATIO * max(seen):
-        return Text()
-    return text("It peaked at {} (VmHWM).", Bytes(peak))
-
-
-def _beside(diagnosis: Diagnosis) -> tuple[str, ...]:
-    """What moved beside RSS: what is in use, goroutines."""
-    beside = (
-        observation
-        for observation in diagnosis.observations
-        if observation.group in OBSERVED_BESIDE
-    )
-    return tuple(observation.sentence for observation in beside)
-
-
-def _holder(diagnosis: Diagnosis, facts: MomentFacts | None, named: Finding | None) -> str:
-    """Who holds the live heap by the last heap profile, where no finding and no change says it."""
-    profiles = diagnosis.capture.heap_profiles
-    if facts is None or facts.rss_bytes is None:
-        return ""
-    if not profiles:
-        pasted = by_pasted(diagnosis, facts)
-        return "" if pasted is None else pasted[0]
-    if (named is not None and named.sites) or any(
-        observation.group == "in_use" for observation in diagnosis.observations
-    ):
-        return ""
-    return who_holds(diagnosis, facts.name if facts.name in profiles else list(profiles)[-1])
 
 
 def _next_step(

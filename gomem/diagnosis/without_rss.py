@@ -300,8 +300,11 @@ def _by_plain_pmap(diagnosis: Diagnosis, _: MomentFacts | None) -> Told | None:
     if rows is None or rows.empty or rows["Rss"].notna().any():
         return None
     count, size = Count(len(rows), "mapping"), Bytes(int(rows["Size"].sum()))
-    words = "{} of {} of address space. Plain pmap has no RSS, so how much is in memory is unknown."
-    return text(words, count, size), False, PMAP_TOO
+    is_barred = ~rows["perms"].astype("str").str.contains("[rwx]")
+    barred = int(rows.loc[is_barred, "Size"].sum())
+    reserved = text(", {} of it only reserved (no access)", Bytes(barred))
+    words = "{} of {} of address space{}. Plain pmap has no RSS: how much is in memory is unknown."
+    return text(words, count, size, reserved * bool(barred)), False, PMAP_TOO
 
 
 def _by_profile(diagnosis: Diagnosis, _: MomentFacts | None) -> Told | None:

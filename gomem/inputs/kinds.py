@@ -21,11 +21,8 @@ from gomem.inputs.gobench.parse import looks_like_gobench
 from gomem.inputs.goroutines.parse import looks_like_goroutines
 from gomem.inputs.limits.parse import looks_like_limits
 from gomem.inputs.loadtest.parse import looks_like_loadtest
-from gomem.inputs.memstats.in_words import (
-    has_goroutine_counts,
-    has_more_in_words,
-    looks_like_in_words,
-)
+from gomem.inputs.memstats.goroutine_counts import has_goroutine_counts
+from gomem.inputs.memstats.in_words import has_more_in_words, looks_like_in_words
 from gomem.inputs.memstats.parse import looks_like_memstats
 from gomem.inputs.metrics.page import looks_like_metrics
 from gomem.inputs.pprof.count_text import looks_like_count_text

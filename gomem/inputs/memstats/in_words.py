@@ -28,8 +28,8 @@ from typing import TYPE_CHECKING
 
 from gomem.errors import Damage, FormatError
 from gomem.inputs.json_text import first_value, is_json, whole_number
+from gomem.inputs.memstats.goroutine_counts import GOROUTINES
 from gomem.inputs.memstats.plain_words import heads_of_tables, plain_words, rows_apart
-from gomem.inputs.unwrap import plain_characters
 from gomem.sources.times import parse_time
 from gomem.units import GIB, KIB, MIB, TIB
 
@@ -104,12 +104,6 @@ _RSS = re.compile(
     + _BEHIND,
     re.IGNORECASE,
 )  # fmt: skip
-_GOROUTINES = re.compile(
-    rb"(?<![A-Za-z0-9])(?:num(?:ber)?[ _-]?(?:of[ _-])?goroutines?"
-    rb"|goroutines?(?:[ _-]?(?:num|number|count))?)"
-    rb"[\"'`*]*[ \t]*(?:=>|->|[=:]{1,2})[ \t]*[\"'`*]*(\d{1,9})(?![\w.%])",
-    re.IGNORECASE,
-)  # fmt: skip
 _STAMP = re.compile(
     r"(\d{4})[-/](\d\d)[-/](\d\d)[T ](\d\d:\d\d:\d\d)(?:[.,](\d{1,9}))?(Z| ?[+-]\d\d:?\d\d)?"
 )
@@ -172,7 +166,7 @@ def _may_have_dumps(data: bytes) -> bool:
 def has_more_in_words(data: bytes) -> bool:
     """Whether the lines of a dump in words say RSS or the number of goroutines, too."""
     head = plain_words(data[:HEAD_BYTES]) if _may_have_dumps(data) else b""
-    is_near = _RSS.search(head) is not None or _GOROUTINES.search(head) is not None
+    is_near = _RSS.search(head) is not None or GOROUTINES.search(head) is not None
     if not is_near:
         return False
     try:
@@ -180,18 +174,6 @@ def has_more_in_words(data: bytes) -> bool:
     except FormatError:
         return False
     return any(dump.rss is not None or dump.goroutines is not None for dump in dumps)
-
-
-def goroutine_counts(data: bytes) -> list[tuple[int, int]]:
-    """Line and number, where a program's lines say how many goroutines there are."""
-    lines = enumerate(plain_characters(data).split(b"\n"), start=1) if b"oroutine" in data else ()
-    found = ((number, _GOROUTINES.search(line)) for number, line in lines)
-    return [(number, int(count[1])) for number, count in found if count is not None]
-
-
-def has_goroutine_counts(data: bytes) -> bool:
-    """Whether so many lines say how many goroutines there are that they are a program's."""
-    return len(goroutine_counts(data[:HEAD_BYTES])) >= MIN_FIELDS
 
 
 def _may_be_json(data: bytes) -> bool:
@@ -218,7 +200,7 @@ def parse_in_words(data: bytes, *, source: str) -> tuple[list[WordsDump], list[D
         dump.steps = {size.name: size.step for size in fields if size.step > 1}
         beside = _lines_of(plain, start, end)
         dump.rss = _rss_beside(beside, fields)
-        dump.goroutines = _only(_GOROUTINES, beside)
+        dump.goroutines = _only(GOROUTINES, beside)
         dump.begins = line + 1 in apart
         dump.time = _time_before(plain[max(ended, start - 2000) : start])
         ended = end

@@ -31,7 +31,7 @@ KILLED = re.compile(
     rb" (?:total-vm|vsz):(?P<vm>\d{1,15})kB, anon-rss:(?P<anon>\d{1,15})kB,"
     rb" file-rss:(?P<file>\d{1,15})kB(?:, shmem-rss:(?P<shmem>\d{1,15})kB)?"
 )
-TORN = re.compile(rb"Killed process (?P<pid>\d{1,10}),? \((?P<name>[^)\n]{1,64})\)")
+NAMED = re.compile(rb"Killed process (?P<pid>\d{1,10}),? \((?P<name>[^)\n]{0,64})\)")
 TASKS = re.compile(rb"\[ *pid *\] +(uid +tgid +total_vm +rss +.*name)\s*")
 TASK = re.compile(rb"\[ *(\d{1,10})\] +(\d+ +\d+ +\d+ +\d+ +.*\S)\s*")
 CHARGED = re.compile(rb"memory: usage (\d{1,19})kB, limit (\d{1,19})kB")
@@ -89,16 +89,12 @@ def parse_oom(data: bytes, *, source: str) -> tuple[ProcessTable, list[Damage]]:
             in_stats = True
         elif in_stats and (counter := COUNTER.search(line)):
             cgroup[counter[1].decode("ascii")] = int(counter[2])
-        if killed := KILLED.search(line):
-            kills += 1
+        if killed := NAMED.search(line):
+            kills, names = kills + 1, ()
             cgroup["oom_kill"] = kills
-            rows.append(_killed(killed, line, number, cgroup, where))
-            names = ()
-        elif torn := TORN.search(line):
-            kills += 1
-            cgroup["oom_kill"] = kills
-            rows.append(_killed_by_a_cut_line(torn, line, number, where))
-            damage.append(Damage(source, f"line {number}", CUT, excerpt(line)))
+            row = _killed(killed, line, number, cgroup, where)
+            rows.append(row)
+            damage += [Damage(source, f"line {number}", CUT, excerpt(line))] * (row.rss is None)
     if not kills and "memory.current" in cgroup:
         cgroup["oom"] = 1  # as memory.events counts it: the limit was reached, and nothing freed
     return ProcessTable(_in_one_page_size(rows), cgroup if where == GROUP else {}), damage
@@ -147,30 +143,24 @@ def _task(task: re.Match[bytes], names: Sequence[bytes], number: int) -> Process
 
 
 def _killed(
-    killed: re.Match[bytes], line: bytes, number: int, cgroup: dict[str, int | None], where: str
+    named: re.Match[bytes], line: bytes, number: int, cgroup: dict[str, int | None], where: str
 ) -> ProcessRow:
+    """The killed process; without sizes where its line is cut behind the name."""
+    name, pid = named["name"].decode("utf-8", "backslashreplace"), int(named["pid"])
+    row = ProcessRow(OOM, name, pid=pid, killed_in=where, time=_time(line), line=number)
+    killed = KILLED.search(line)
+    if killed is None:
+        return row
     anon, file, shmem = (int(killed[word] or 0) * KIB for word in ("anon", "file", "shmem"))
-    return ProcessRow(
-        OOM,
-        killed["name"].decode("utf-8", "backslashreplace"),
-        pid=int(killed["pid"]),
+    return replace(
+        row,
         rss=Rounded(anon + file + shmem, KIB),
         mapped_bytes=int(killed["vm"]) * KIB,
         anon_bytes=anon,
         file_bytes=file,
         shmem_bytes=shmem if killed["shmem"] is not None else None,
         limit_bytes=cgroup.get("memory.max"),
-        killed_in=where,
-        time=_time(line),
-        line=number,
     )
-
-
-def _killed_by_a_cut_line(
-    torn: re.Match[bytes], line: bytes, number: int, where: str
-) -> ProcessRow:
-    name, pid = torn["name"].decode("utf-8", "backslashreplace"), int(torn["pid"])
-    return ProcessRow(OOM, name, pid=pid, killed_in=where, time=_time(line), line=number)
 
 
 def _time(line: bytes) -> datetime | None:

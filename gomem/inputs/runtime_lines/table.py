@@ -8,11 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from gomem.errors import FormatError
-from gomem.inputs.memstats.in_words import (
-    goroutine_counts,
-    has_goroutine_counts,
-    has_more_in_words,
-)
+from gomem.inputs.memstats.goroutine_counts import goroutine_counts, has_goroutine_counts
+from gomem.inputs.memstats.in_words import has_more_in_words
 from gomem.inputs.memstats.parse import parse_memstats_in_words
 from gomem.inputs.memstats.table import STATS, memstats_tables
 from gomem.inputs.runtime_lines.parse import (
