@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from itertools import chain, islice
@@ -46,6 +47,7 @@ if TYPE_CHECKING:
     Progress: TypeAlias = Callable[[str, int, int], None]
 
 LOG = BY_NAME["gctrace"]
+GO_LINE = re.compile(rb"\b[Gg]o [Vv]ersion:? (go1\.\d{1,2}(?:\.\d{1,3})?)\b")  # of a program's own
 # Kinds of which a file can hold several readings.
 SERIES = frozenset({"memstats", "processes", "runtime_lines"})
 PATH = "a path"
@@ -263,6 +265,11 @@ def _said_version(manifest: Manifest, gathering: _Gathering) -> GoVersion:
             said_by = RELEASE_IS_SAID_BY[_says_release_by(artefact)]
             evidence = text("{} in {}", said_by, File(artefact.source.name))
             version = known_version(release, evidence)
+            if version is not None:
+                return version
+        if artefact.kind is LOG and (line := GO_LINE.search(artefact.source.data)):
+            evidence = text("a line of {}", File(artefact.source.name))
+            version = known_version(line[1].decode(), evidence)
             if version is not None:
                 return version
     ranges = [a.parsed.go_version_range for a in gathering.artefacts if a.kind is LOG]

@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, cast
 
 import pandas as pd
 
+from gomem.errors import Damage
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from datetime import datetime
@@ -39,7 +41,7 @@ class OtherRun:
     """
 
     path: str
-    places: tuple[str, str]
+    places: tuple[str, ...]
     readings: int
     level: str
     first_bytes: int
@@ -106,7 +108,9 @@ def _other_run(run: Sequence[Artefact]) -> OtherRun | None:
     level = next((name for name in LEVELS if pd.notna(first[name]) and pd.notna(last[name])), None)
     if level is None:
         return None
-    places = (str(first["place"]), str(last["place"]))
-    return OtherRun(
-        run[0].source.name, places, len(run), level, int(first[level]), int(last[level])
+    places = tuple(
+        file.source.placed(Damage(file.source.name, str(stats["place"]), "")).where
+        for file, stats in ((run[0], first), (run[-1], last))
     )
+    sizes = int(first[level]), int(last[level])
+    return OtherRun(run[0].source.name, places, len(run), level, *sizes)

@@ -356,8 +356,11 @@ def _by_others(diagnosis: Diagnosis, _: MomentFacts | None) -> Told | None:
         sentence = text("{}, {}{}.", *counted, apart)
         return sentence, False, COMPARE_RUNS if has_runs else COMPARE
     if capture.escapes:
-        places = sum(len(analysis.on_the_heap) for analysis in capture.escapes.values())
-        sentence = text("Values escape to the heap at {}.", Count(places, "place"))
+        found = pd.concat([analysis.on_the_heap for analysis in capture.escapes.values()])
+        places = len(found[["package", "file", "line", "column"]].drop_duplicates())
+        values = Count(len(found), "value")
+        verb = "escapes" if len(found) == 1 else "escape"
+        sentence = text("{} {} to the heap at {}.", values, verb, Count(places, "place"))
         return sentence, False, WITH_A_PROFILE
     return None
 

@@ -17,6 +17,7 @@ from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any
 
 from gomem.errors import excerpt
+from gomem.inputs.gobench.compared import said_changes
 from gomem.inputs.goroutines.crash import OUT_OF_MEMORY, crash_of
 from gomem.inputs.json_text import is_json, what_json_holds
 from gomem.inputs.metrics.page import families_of, is_page
@@ -55,6 +56,7 @@ class Resemblance:
         return text("{}; {}", self.what, self.way_out) if self.way_out else self.what
 
 
+COMPARISONS = frozenset({"a table of benchstat", "a table of benchcmp"})
 _ASK_PROCESS = "what gomem reads comes from the running process: profiles, logs, /proc files"
 _FETCH = "curl -f -o FILE URL fails where the server has no file to give"
 
@@ -158,6 +160,8 @@ def _known_form(head: bytes, name: str) -> Resemblance | None:
     if form is None:
         return None
     what = form["what"]
+    if what in COMPARISONS and (said := said_changes(head)):
+        what = text("{}, which says: {}", what, said)
     if what == "an HTML page" and (title := _TITLE.search(head)):
         what = text("{}, titled {}", what, _quoted(excerpt(b" ".join(title[1].split()))))
     way_out = text(form.get("way_out", ""), file=_file(name))

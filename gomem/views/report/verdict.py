@@ -37,7 +37,7 @@ TONES: dict[Severity, Tone] = {
 }  # fmt: skip
 NO_BREAK = "\u00a0"  # space
 SHOWN_PROOF = 3  # lines below the headline
-MIN_READINGS = 3  # of RSS alone, that say more than where it is
+MIN_READINGS = 3  # of RSS alone, or GCs, that say more than where it is
 
 
 def verdict(diagnosis: Diagnosis) -> Verdict:
@@ -64,7 +64,9 @@ def _tone(diagnosis: Diagnosis) -> Tone:
     severity = diagnosis.verdict.severity
     if severity is not None:
         return TONES[severity]
-    return "good" if diagnosis.collector or _is_judged(diagnosis) else "neutral"
+    log = diagnosis.collector
+    is_watched = log is not None and log.cost.cycles >= MIN_READINGS
+    return "good" if is_watched or _is_judged(diagnosis) else "neutral"
 
 
 def _is_judged(diagnosis: Diagnosis) -> bool:
