@@ -43,7 +43,7 @@ def by_goroutines(diagnosis: Diagnosis, _: MomentFacts | None) -> Told | None:
     shown = [count for count in diagnosis.facts.goroutine_counts if count.frame is not None]
     if not shown:
         return None
-    last, largest = shown[-1], diagnosis.facts.goroutine_groups.iloc[0]
+    last, largest = shown[-1], _largest(diagnosis.facts.goroutine_groups)
     there, where = Count(int(largest["goroutines"])), str(largest["function"])
     state = _state_of(largest, last)
     begun = "" if is_unknown(largest["created_by"]) else str(largest["created_by"])
@@ -65,6 +65,13 @@ def by_goroutines(diagnosis: Diagnosis, _: MomentFacts | None) -> Told | None:
     beside = (whose, _goleak_words(diagnosis), _started_words(diagnosis, last))
     said = joined(" ", filter(None, (_crash_words(diagnosis), sentence, *beside)))
     return said, False, NO_BYTES
+
+
+def _largest(groups: pd.DataFrame) -> pd.Series:
+    """The largest group; of several as large rather one that waits than one at work."""
+    alike = groups[groups["goroutines"] == groups["goroutines"].iloc[0]]
+    waiting = alike[~alike["state"].isin(AT_WORK)]
+    return (waiting if len(waiting) else alike).iloc[0]
 
 
 def _states_alone(counted: GoroutineCount) -> Text:

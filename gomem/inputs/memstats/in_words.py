@@ -213,7 +213,8 @@ def parse_in_words(data: bytes, *, source: str) -> tuple[list[WordsDump], list[D
         for fault in damage:
             raise FormatError(source, fault.where, fault.what)
         raise FormatError(source, "", "no MemStats in it: too few of their fields with a number")
-    if is_json(data) and data.count(b"{") > data.count(b"}"):
+    is_quoted = b'{"Alloc"' in plain.replace(b" ", b"")  # as expvar has it, behind HTTP's head
+    if (is_json(data) or is_quoted) and data.count(b"{") > data.count(b"}"):
         what = "ends within MemStats: it is cut, and fields are missing"
         damage.append(Damage(source, dumps[-1].place, what))
     return [_with_alloc(dump) for dump in dumps], damage

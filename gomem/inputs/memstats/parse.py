@@ -137,10 +137,15 @@ def parse_memstats_in_words(data: bytes, *, source: str) -> tuple[MemStatsDumps,
         steps |= {name: max(step, steps.get(name, 1)) for name, step in dump.steps.items()}
     dumps = [dict(dump.values) for dump in found]
     columns = _columns(dumps, [dump.place for dump in found], source, damage, steps)
-    beside = {
-        name: [getattr(dump, name) for dump in found] for name in ("rss", "goroutines", "begins")
-    }
-    return replace(columns, times=[dump.time for dump in found], steps=steps, **beside), damage
+    told = replace(
+        columns,
+        times=[dump.time for dump in found],
+        steps=steps,
+        rss=[dump.rss for dump in found],
+        goroutines=[dump.goroutines for dump in found],
+        begins=[dump.begins for dump in found],
+    )
+    return told, damage
 
 
 def _columns(

@@ -80,10 +80,10 @@ class RuntimeLines(Frames):
     def dumps(self) -> Iterator[RuntimeLines]:
         """Readings each alone, in order; of very many the first, the last and the peaks between."""
         for row in _chosen(self.readings):
-            rows = (
+            readings, stats = (
                 frame.iloc[[row]].reset_index(drop=True) for frame in (self.readings, self.stats)
             )
-            yield RuntimeLines(*rows, self.begins[row : row + 1])
+            yield RuntimeLines(readings, stats, self.begins[row : row + 1])
 
 
 def _chosen(readings: pd.DataFrame) -> list[int]:
