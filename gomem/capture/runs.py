@@ -52,7 +52,8 @@ def of_last_run(artefacts: list[Artefact]) -> tuple[list[Artefact], tuple[OtherR
     """Artefacts of one text without the readings of earlier runs, and what those were."""
     readings = _in_order([file for file in artefacts if _stats(file) is not None])
     begins = [at for at, pair in enumerate(pairwise(readings), start=1) if _fell(*pair)]
-    is_newest_first = len(begins) > 1 and len(begins) == len(readings) - 1
+    is_said = any(any(getattr(file.parsed, "begins", ())) for file in readings)
+    is_newest_first = len(begins) > 1 and len(begins) == len(readings) - 1 and not is_said
     if not begins or is_newest_first:
         return artefacts, ()
     runs = [readings[start:stop] for start, stop in pairwise([0, *begins])]

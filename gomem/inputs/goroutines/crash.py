@@ -5,8 +5,7 @@ Printed by    the runtime's throw and fatal: `fatal error: runtime: out of memor
 Quirks        Up to Go 1.15 large objects come from runtime.largeAlloc(size, …), later from
               runtime.(*mcache).allocLarge(mcache, size, …); of both the size is in hexadecimal.
               `cannot allocate N-byte block (M in use)` says it in words.
-              Without 32-bit addresses left it is `cannot map pages in arena address space`, and
-              runtime.SysMap(address, size, …) has the size.
+              Without 32-bit addresses left it is `cannot map pages in arena address space`.
 Pasted        behind a prompt or within a backtick; and often without the first line, of which
               runtime.throw called by runtime.sysMap is left.
 """
@@ -31,7 +30,6 @@ _ASKED = re.compile(
     rb"cannot allocate (\d{1,18})-byte block \((\d{1,18}) in use\)"
     rb"|VirtualAlloc of (\d{1,18}) bytes failed"
     rb"|runtime\.(?:largeAlloc|mallocgc)\(0x([0-9a-f]{1,12})[,)]"
-    rb"|runtime\.[sS]ysMap\(0x[0-9a-f]{1,16}, 0x([0-9a-f]{1,12})[,)]"
     rb"|runtime\.\(\*mcache\)\.allocLarge\([^\n,]*, 0x([0-9a-f]{1,12})[,)]"
 )
 

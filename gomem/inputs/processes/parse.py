@@ -169,11 +169,13 @@ def _has_table(data: bytes) -> bool:
     if any(word in head for word in WORDS) and any(map(_form_of, lines)):
         return True
     first = next(filter(None, lines), b"")
-    return any(_form_of_row(line) is not None for line in (first, *lines) if line[:1].isalnum())
+    return any(_form_of_row(line) is not None for line in (first, *lines))
 
 
 def _form_of_row(line: bytes) -> _Form | None:
     """The table that a line is a row of, whose header nobody pasted; None if it is of none."""
+    if not line[:1].isalnum():
+        return None
     rows = ((AUX, AUX_NAMES), (TOP_ROW, TOP_NAMES), (BSD_ROW, BSD_NAMES))
     names = next((names for row, names in rows if row.fullmatch(line)), None)
     if names is not None:
