@@ -284,13 +284,13 @@ def _series(artefacts: list[Artefact]) -> list[Artefact]:
     """
     of_moments = [artefact for artefact in artefacts if artefact.kind.scope == MOMENT_SCOPE]
     many = [file for file in of_moments if file.kind.name in SERIES and _has_several(file)]
-    if not many or len({file.kind.name for file in many}) > 1:
+    are_pasted = all(map(_is_pasted, many))
+    if len({file.kind.name for file in many}) != 1 or not (len(many) == 1 or are_pasted):
         return artefacts
-    if all(map(_is_pasted, many)):
+    if are_pasted:
         many = [file for file in of_moments if file.kind is many[0].kind]
     beside = [file for file in of_moments if not any(file is series for series in many)]
-    is_one_series = len(many) == 1 or all(map(_is_pasted, many))
-    if not is_one_series or not all(_is_undated_paste(file) for file in beside):
+    if not all(_is_undated_paste(file) for file in beside):
         return artefacts
     dumps = [
         _with_time(replace(series, parsed=dump), dump)

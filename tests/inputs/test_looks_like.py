@@ -427,7 +427,8 @@ def test_trees_of_files_and_lists_of_files_are_no_profile(text):
 def test_what_kubectl_describe_says_of_a_kill_is_named_with_its_limit():
     text = (
         "$ kubectl describe pod api-5d9c\n    Last State:     Terminated\n"
-        "      Reason:       OOMKilled\n      Exit Code:    137\n    Limits:\n      cpu:     100m\n      memory:  90Mi\n"
+        "      Reason:       OOMKilled\n      Exit Code:    137\n"
+        "    Limits:\n      cpu:     100m\n      memory:  90Mi\n"
     )
 
     seen = looks_like(text.encode(), "")
