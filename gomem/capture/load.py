@@ -292,11 +292,7 @@ def _series(artefacts: list[Artefact]) -> list[Artefact]:
     beside = [file for file in of_moments if not any(file is series for series in many)]
     if not all(_is_undated_paste(file) for file in beside):
         return artefacts
-    dumps = [
-        _with_time(replace(series, parsed=dump), dump)
-        for series in many
-        for dump in series.parsed.dumps
-    ]
+    dumps = [_with_time(file, dump) for file in many for dump in file.parsed.dumps]
     end = dumps[-1].time
     if beside and end is None:
         return artefacts
@@ -308,8 +304,7 @@ def _series(artefacts: list[Artefact]) -> list[Artefact]:
 
 def _of_one_process(artefacts: list[Artefact]) -> tuple[list[Artefact], tuple[OtherRun, ...]]:
     """Of a text with the readings of several processes those of the last, and what others had."""
-    is_one_text = all(map(_is_pasted, artefacts)) or len({id(a.source) for a in artefacts}) == 1
-    if not is_one_text:
+    if len({artefact.source.text_name for artefact in artefacts}) != 1:
         return artefacts, ()
     several = [file for file in artefacts if file.kind.name in SERIES and _has_several(file)]
     if len(several) == 1:  # of which the last counts, beside what else there is
@@ -331,8 +326,9 @@ def _is_undated_paste(artefact: Artefact) -> bool:
 
 
 def _with_time(series: Artefact, dump: Any) -> Artefact:
-    """With the time that a dump says; with none if it says none."""
-    return replace(series, time=dump.time, time_source=OWN_CLOCK if dump.time else "")
+    """One dump of a series, with the time that it says; with none if it says none."""
+    source = OWN_CLOCK if dump.time else ""
+    return replace(series, parsed=dump, time=dump.time, time_source=source)
 
 
 def _says_release_by(artefact: Artefact) -> int:

@@ -66,6 +66,11 @@ class PastedPart(Source):
 
     first_line: int = 1  # the line of the text that it begins in
 
+    @property
+    def text_name(self) -> str:
+        """The name of the text that it is a part of."""
+        return self.name.removesuffix(f":{self.first_line}")
+
     def placed(self, damage: Damage) -> Damage:
         """Damage of the part with its place in the text."""
         word, _, number = damage.where.partition(" ")
