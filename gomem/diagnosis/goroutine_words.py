@@ -54,7 +54,7 @@ def by_goroutines(diagnosis: Diagnosis, _: MomentFacts | None) -> Told | None:
     standing = ("is", "are") if largest["state"] in AT_WORK else ("waits", "wait")
     sentence = text(
         "{}; {} {} in {}{}{}.",
-        Count(last.goroutines, "goroutine"),
+        _how_many(diagnosis, last),
         there if last.shown == last.goroutines else _of_those_shown(there, last),
         standing[0] if is_alone else standing[1],
         Function(where) if where else "the runtime",
@@ -65,6 +65,14 @@ def by_goroutines(diagnosis: Diagnosis, _: MomentFacts | None) -> Told | None:
     beside = (whose, _goleak_words(diagnosis), _started_words(diagnosis, last))
     said = joined(" ", filter(None, (_crash_words(diagnosis), sentence, *beside)))
     return said, False, NO_BYTES
+
+
+def _how_many(diagnosis: Diagnosis, counted: GoroutineCount) -> Text:
+    """How many there are; of a dump that is cut, at least."""
+    is_cut = any(fault.source == counted.path for fault in diagnosis.capture.damaged)
+    is_dump = any(dump.highest for dump in _dumps(diagnosis))
+    count = Count(counted.goroutines, "goroutine")
+    return text("At least {}", count) if is_cut and is_dump else text("{}", count)
 
 
 def _largest(groups: pd.DataFrame) -> pd.Series:
