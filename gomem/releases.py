@@ -39,6 +39,7 @@ class Fact(Enum):
     """
 
     # fmt: off
+    STACKS_RESCANNED = "", "1.8", "mark termination scans all stacks again, with the world stopped"
     IDLE_SPANS_AGE = (
         "", "1.13", "heap is released after five minutes idle; there is no goal")
     BACKGROUND_SCAVENGER = (

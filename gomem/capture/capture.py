@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
     from datetime import datetime
 
+    from gomem.capture.runs import OtherRun
     from gomem.errors import Damage
     from gomem.inputs.buildinfo.table import Build
     from gomem.inputs.environ.table import Environ
@@ -107,6 +108,7 @@ class Capture(WithDamage, Mapping[str, Moment]):
         manifest: What its collector noted of the process, and what it could not get.
         unread_evidence: Paths of those files of no known kind that say something of memory, such
             as a core dump.
+        other_runs: Readings in the same text that are of earlier processes, and are in no frame.
     """
 
     name: str
@@ -118,6 +120,7 @@ class Capture(WithDamage, Mapping[str, Moment]):
     go_version: GoVersion
     manifest: Manifest = field(default_factory=Manifest)
     unread_evidence: tuple[str, ...] = ()
+    other_runs: tuple[OtherRun, ...] = ()
 
     def __getitem__(self, moment: str) -> Moment:
         """The moment of a name; KeyError, with the moments there are, where there is none."""

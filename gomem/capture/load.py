@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from itertools import chain, islice
@@ -18,6 +19,7 @@ from gomem.capture.moment import Artefact, Moment
 from gomem.capture.pasted import PastedPart, pasted_parts
 from gomem.capture.place import place
 from gomem.capture.watched import watched_in_a_notebook
+from gomem.capture.runs import OtherRun, of_last_run
 from gomem.errors import CaptureError, Damage, FormatError
 from gomem.inputs.json_text import first_value, json_values
 from gomem.inputs.kinds import BY_NAME, MOMENT_SCOPE, is_named_as_one, kind_of
@@ -48,6 +50,7 @@ if TYPE_CHECKING:
 LOG = BY_NAME["gctrace"]
 # Kinds of which a file too long for memory is read piece by piece, with its reader's options.
 IN_PIECES = {"gctrace": {"packed": True}, "heapdump": {}}
+GO_LINE = re.compile(rb"\b[Gg]o [Vv]ersion:? (go1\.\d{1,2}(?:\.\d{1,3})?)\b")  # of a program's own
 # Kinds of which a file can hold several readings.
 SERIES = frozenset({"memstats", "processes", "runtime_lines"})
 PATH = "a path"
@@ -102,7 +105,7 @@ def _load(
     _read_all(sources, gathering, progress)
     if not gathering.artefacts:
         raise CaptureError(_nothing_readable(readable_name(str(named[0])), gathering))
-    gathering.artefacts = _series(gathering.artefacts)
+    gathering.artefacts, other_runs = _of_one_process(_series(gathering.artefacts))
     present = {artefact.source.name for artefact in gathering.artefacts}
     present |= {source.name for source in gathering.passed_over}
     gathering.artefacts, wrong = place(gathering.artefacts, manifest, present)
@@ -121,6 +124,7 @@ def _load(
         unread_evidence=tuple(gathering.evidence),
         go_version=_version(go_version, manifest, gathering),
         manifest=manifest,
+        other_runs=other_runs,
     )
 
 
@@ -270,6 +274,11 @@ def _said_version(manifest: Manifest, gathering: _Gathering) -> GoVersion:
             version = known_version(release, evidence)
             if version is not None:
                 return version
+        if artefact.kind is LOG and (line := GO_LINE.search(artefact.source.data)):
+            evidence = text("a line of {}", File(artefact.source.name))
+            version = known_version(line[1].decode(), evidence)
+            if version is not None:
+                return version
     ranges = [a.parsed.go_version_range for a in gathering.artefacts if a.kind is LOG]
     return ranges[0] if ranges else GoVersion()
 
@@ -282,18 +291,37 @@ def _series(artefacts: list[Artefact]) -> list[Artefact]:
     """
     of_moments = [artefact for artefact in artefacts if artefact.kind.scope == MOMENT_SCOPE]
     many = [file for file in of_moments if file.kind.name in SERIES and _has_several(file)]
-    beside = [file for file in of_moments if file not in many]
-    if len(many) != 1 or not all(_is_undated_paste(file) for file in beside):
+    are_pasted = all(map(_is_pasted, many))
+    if len({file.kind.name for file in many}) != 1 or not (len(many) == 1 or are_pasted):
         return artefacts
-    (series,) = many
-    dumps = [_with_time(replace(series, parsed=dump), dump) for dump in series.parsed.dumps]
+    if are_pasted:
+        many = [file for file in of_moments if file.kind is many[0].kind]
+    beside = [file for file in of_moments if not any(file is series for series in many)]
+    if not all(_is_undated_paste(file) for file in beside):
+        return artefacts
+    dumps = [_with_time(file, dump) for file in many for dump in file.parsed.dumps]
     end = dumps[-1].time
     if beside and end is None:
         return artefacts
     after = None if end is None else end + timedelta(microseconds=1)
     undated = [replace(file, time=after) for file in beside]
-    others = [file for file in artefacts if file is not series and file not in beside]
+    others = [file for file in artefacts if file.kind.scope != MOMENT_SCOPE]
     return [*others, *dumps, *undated]
+
+
+def _of_one_process(artefacts: list[Artefact]) -> tuple[list[Artefact], tuple[OtherRun, ...]]:
+    """Of a text with the readings of several processes those of the last, and what others had."""
+    if len({artefact.source.text_name for artefact in artefacts}) != 1:
+        return artefacts, ()
+    several = [file for file in artefacts if file.kind.name in SERIES and _has_several(file)]
+    if len(several) == 1:  # of which the last counts, beside what else there is
+        (file,) = several
+        return artefacts, of_last_run([replace(file, parsed=dump) for dump in file.parsed.dumps])[1]
+    return of_last_run(artefacts)
+
+
+def _is_pasted(artefact: Artefact) -> bool:
+    return isinstance(artefact.source, PastedPart)
 
 
 def _has_several(series: Artefact) -> bool:
@@ -301,12 +329,13 @@ def _has_several(series: Artefact) -> bool:
 
 
 def _is_undated_paste(artefact: Artefact) -> bool:
-    return isinstance(artefact.source, PastedPart) and artefact.time_source != OWN_CLOCK
+    return _is_pasted(artefact) and artefact.time_source != OWN_CLOCK
 
 
 def _with_time(series: Artefact, dump: Any) -> Artefact:
-    """With the time that a dump says; with none if it says none."""
-    return replace(series, time=dump.time, time_source=OWN_CLOCK if dump.time else "")
+    """One dump of a series, with the time that it says; with none if it says none."""
+    source = OWN_CLOCK if dump.time else ""
+    return replace(series, parsed=dump, time=dump.time, time_source=source)
 
 
 def _says_release_by(artefact: Artefact) -> int:

@@ -16,6 +16,8 @@ from typing import TYPE_CHECKING
 from gomem.inputs.json_text import is_json
 from gomem.inputs.kinds import kind_of
 from gomem.inputs.looks_like import looks_like
+from gomem.inputs.memstats.in_words import lines_in_words
+from gomem.inputs.processes.parse import lines_of_processes
 from gomem.inputs.unwrap import FENCE, NAMED, PROMPT, QUOTE, TAG, plain_characters
 from gomem.sources.artefact import Source
 
@@ -31,6 +33,11 @@ LOG = "gctrace"
 LAST = b"```"  # a mark behind the last line
 IN_LINES = frozenset({LOG, "memstats"})  # of which lines stand among others
 MIN_KINDS = 2
+IN_WORDS = frozenset({"memstats", "runtime_lines"})
+# Kinds whose readers pass over MemStats in words that stand among their lines.
+WITHOUT_WORDS = frozenset(
+    {LOG, "pprof_text", "processes", "goroutines", "gobench", "cgroup", "pmap"}
+)
 
 _NAMED = re.compile(NAMED)
 _COMMAND = re.compile(
@@ -59,6 +66,11 @@ class PastedPart(Source):
 
     first_line: int = 1  # the line of the text that it begins in
 
+    @property
+    def text_name(self) -> str:
+        """The name of the text that it is a part of."""
+        return self.name.removesuffix(f":{self.first_line}")
+
     def placed(self, damage: Damage) -> Damage:
         """Damage of the part with its place in the text."""
         word, _, number = damage.where.partition(" ")
@@ -75,9 +87,10 @@ class _Stretch:
     stop: int
     is_marked: bool = False  # whether it stands in a fence, or behind a command
     kind: str = UNREAD
+    lines: frozenset[int] = frozenset()  # those that count, where it is not all of them
 
 
-def pasted_parts(source: Source) -> list[PastedPart]:
+def pasted_parts(source: Source) -> list[Source]:
     """The artefacts in a text that somebody put together; empty if it is one artefact, or none."""
     data = source.data
     if len(data) > MAX_BYTES or b"\0" in data or is_json(data) or not data.strip():
@@ -86,18 +99,51 @@ def pasted_parts(source: Source) -> list[PastedPart]:
     stretches = list(_stretches(lines))
     if len(stretches) > MAX_STRETCHES:
         return []
-    is_one = kind_of(data, source.name) is not None
+    kind = kind_of(data, source.name)
+    is_one = kind is not None
     is_put_together = _is_prose(next(filter(bytes.strip, lines))) or any(
         stretch.is_marked for stretch in stretches
     )
+    whole = _Stretch(0, len(lines), kind=UNREAD if kind is None else kind.name)
     if is_one and not is_put_together:
-        return []
+        return _with_beside(source, lines, whole)
     named = (_named(lines, stretch) for stretch in stretches)
     parts = _joined_logs([part for part in named if part is not None])
     if (is_one and not _is_ticket(parts)) or _is_alone(lines, parts):
-        return []
-    placed = [_part(source, lines, part) for part in parts]
+        return _with_beside(source, lines, whole)
+    placed = [_part(source, lines, part) for part in (*parts, *_beside_all(lines, parts))]
     return [*placed[:1], *(replace(part, damage=()) for part in placed[1:])]  # told once
+
+
+def _with_beside(source: Source, lines: Sequence[bytes], whole: _Stretch) -> list[Source]:
+    """A text that is one artefact, and what its lines hold besides; empty if that is nothing."""
+    beside = [_part(source, lines, part) for part in _beside_all(lines, [whole])]
+    return [source, *(replace(part, damage=()) for part in beside)] if beside else []
+
+
+def _beside_all(lines: Sequence[bytes], parts: Sequence[_Stretch]) -> list[_Stretch]:
+    """Lines of another kind than the part's that they stand in."""
+    return [beside for part in parts for beside in _beside(lines, part)]
+
+
+def _beside(lines: Sequence[bytes], part: _Stretch) -> Iterator[_Stretch]:
+    """MemStats in words between a log's lines or below a table; a process's row below MemStats."""
+    text = b"\n".join(lines[part.start : part.stop]) + b"\n"
+    if part.kind in WITHOUT_WORDS:
+        found = lines_in_words(text)
+        kinds = IN_WORDS
+    elif part.kind in IN_WORDS:
+        found, kinds = lines_of_processes(text), frozenset({"processes"})
+    else:
+        return
+    kept = frozenset(part.start + number - 1 for number in found)
+    if not kept:
+        return
+    start, stop = min(kept), max(kept) + 1
+    beside = _Stretch(start, stop, part.is_marked, lines=kept)
+    kind = kind_of(_text(lines, beside))
+    if kind is not None and kind.name in kinds:
+        yield replace(beside, kind=kind.name)
 
 
 def _is_ticket(parts: Sequence[_Stretch]) -> bool:
@@ -124,16 +170,29 @@ def _unquoted(lines: list[bytes]) -> list[bytes]:
 def _stretches(lines: Sequence[bytes]) -> Iterator[_Stretch]:
     """What lies between marks, and outside of fences between prose."""
     start, is_fenced, is_marked = 0, False, False
-    prose = _prose(lines)
+    prose, sessions = _prose(lines), _sessions(lines)
     for place, line in enumerate([*lines, LAST]):
         is_fence = FENCE.fullmatch(line) is not None
-        is_mark = is_fence or (not is_fenced and _is_mark(line))
+        is_mark = is_fence or ((place in sessions or not is_fenced) and _is_mark(line))
         if not is_mark and (is_fenced or place not in prose):
             continue
         if any(text.strip() for text in lines[start:place]):
             yield _Stretch(start, place, is_fenced or is_marked)
         start, is_marked = place + 1, is_mark and not is_fence
         is_fenced ^= is_fence
+
+
+def _sessions(lines: Sequence[bytes]) -> set[int]:
+    """Commands in a fence that holds the output of several."""
+    found: set[int] = set()
+    inside: list[int] = []
+    for place, line in enumerate([*lines, LAST]):
+        if FENCE.fullmatch(line):
+            found.update(inside[: len(inside) * (len(inside) > 1)])
+            inside = []
+        elif _is_mark(line):
+            inside.append(place)
+    return found
 
 
 def _is_mark(line: bytes) -> bool:
@@ -191,10 +250,19 @@ def _joined_logs(parts: Sequence[_Stretch]) -> list[_Stretch]:
     return joined
 
 
+def _text(lines: Sequence[bytes], part: _Stretch) -> bytes:
+    """A stretch's lines; those that do not count are empty: the others keep their number."""
+    kept = part.lines
+    texts = (
+        lines[place] if not kept or place in kept else b"" for place in range(part.start, part.stop)
+    )
+    return b"\n".join(texts) + b"\n"
+
+
 def _part(source: Source, lines: Sequence[bytes], part: _Stretch) -> PastedPart:
     filled = (place for place in range(part.start, part.stop) if lines[place].strip())
     start = next(filled, part.start)
-    data = b"\n".join(lines[start : part.stop]) + b"\n"
+    data = _text(lines, replace(part, start=start))
     first = start + 1
     name = f"{source.name}:{first}"
     return PastedPart(name, data, data, source.modified, source.damage, first_line=first)

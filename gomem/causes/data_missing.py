@@ -14,12 +14,13 @@ from gomem.text import Command, Count, MomentName, Text, joined, text
 if TYPE_CHECKING:
     from gomem.causes.case import Case
 
+MEMSTATS_WORD = "MemStats"
 SHOWN = 10  # moments named as evidence
 # What can be missing: what it is called, the fact that it gives, what it breaks down, how to get
 # it, and what that takes.
 _WANTED = (
     ("smaps", "mappings", "RSS", SMAPS, ""),
-    ("MemStats", "memstats", "Go heap", MEMSTATS, " (the program must import expvar)"),
+    (MEMSTATS_WORD, "memstats", "Go heap", MEMSTATS, " (the program must import expvar)"),
 )
 
 
@@ -32,18 +33,20 @@ class _Missing:
     what: str  # what it breaks down
     command: Command
     takes: str
+    has_some: bool  # whether a moment has a part of it
     is_only: bool  # whether there is one moment, which then needs no name
 
     @property
     def title(self) -> Text:
         """Where it is missing, and what follows."""
+        none = "only some fields of" if self.has_some and self.name == MEMSTATS_WORD else "no"
         if self.is_only:
-            return text("no {}, so {} cannot be fully broken down", self.name, self.what)
+            return text("{} {}, so {} cannot be fully broken down", none, self.name, self.what)
         where, has, whose = Text(MomentName(self.without[0])), "has", "its"
         if self.without[1:]:
             where, has, whose = Text(Count(len(self.without), "snapshot")), "have", "their"
-        words = "{} {} no {}, so {} {} cannot be fully broken down"
-        return text(words, where, has, self.name, whose, self.what)
+        words = "{} {} {} {}, so {} {} cannot be fully broken down"
+        return text(words, where, has, none, self.name, whose, self.what)
 
     @property
     def step(self) -> Text:
@@ -54,7 +57,8 @@ class _Missing:
     def evidence(self) -> Evidence:
         """The moments, the first few by name."""
         named = joined(", ", map(MomentName, self.without[:SHOWN]))
-        return Evidence("capture", f"snapshots without {self.name}", named, "")
+        whole = "whole " if self.has_some and self.name == MEMSTATS_WORD else ""
+        return Evidence("capture", f"snapshots without {whole}{self.name}", named, "")
 
 
 def find(case: Case) -> list[Finding]:
@@ -63,8 +67,17 @@ def find(case: Case) -> list[Finding]:
     if all(moment.ledger is None and moment.memstats is None for moment in moments):
         capture = case.facts.capture
         return [] if capture.bench else [_without_moments(has_some=not capture.memstats.empty)]
+    some = set(case.facts.capture.memstats["moment"])
     lacking = [
-        _Missing(name, without, what, Command(wanted.command()), takes, len(moments) == 1)
+        _Missing(
+            name,
+            without,
+            what,
+            Command(wanted.command()),
+            takes,
+            has_some=bool(some & set(without)),
+            is_only=len(moments) == 1,
+        )  # fmt: skip
         for name, fact, what, wanted, takes in _WANTED
         if (without := [moment.name for moment in moments if getattr(moment, fact) is None])
     ]
@@ -100,7 +113,7 @@ def _finding(lacking: list[_Missing]) -> Finding:
 
 
 def _without_moments(*, has_some: bool) -> Finding:
-    of_go = "only some fields of MemStats" if has_some else "no MemStats"
+    of_go = f"only some fields of {MEMSTATS_WORD}" if has_some else f"no {MEMSTATS_WORD}"
     return CAUSE.finding(
         Severity.INFO,
         f"No smaps and {of_go}: RSS cannot be compared with the heap",

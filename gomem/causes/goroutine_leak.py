@@ -324,18 +324,19 @@ def _of_one_dump(case: Case) -> list[Finding]:
         return []
     (dump,) = (count for count in case.facts.goroutine_counts if count.frame is not None)
     there, sites = suspicion.there, growing_sites(case)
-    size = _stacks_of(dump.moment, there, case) + goroutines_heap_bytes(case, sites)
+    heap = goroutines_heap_bytes(case, sites)
+    size = _stacks_of(dump.moment, there, case) + heap
     where = Text() if suspicion.is_of_connections else where_words(waiting, case.thresholds)
     return [
         CAUSE.finding(
             Severity.WARNING if suspicion.is_told else Severity.INFO,
             text(
-                "Goroutine leak: {} of {} {}{}; they retain up to {}",
+                "Goroutine leak: {} of {} {}{}; {}",
                 Count(there),
                 Count(dump.goroutines),
                 suspicion.words,
                 where,
-                Bytes(round(size)),
+                _held(size, heap),
             ),
             moment=dump.moment,
             size=round(size),

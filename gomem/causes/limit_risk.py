@@ -100,6 +100,8 @@ _CAN_BE_CACHE = "without memory.stat, some can be page cache"
 def _at(moment: MomentFacts, case: Case) -> Finding | None:
     if moment.listed is not None and moment.listed.killed_in:
         return _killed(moment, moment.listed)
+    if moment.listed is not None and moment.cgroup_use is None:
+        return _near_by_a_table(moment, moment.listed, case.thresholds)
     use = moment.cgroup_use
     if use is None or use.limit_bytes is None:
         return None
@@ -124,6 +126,23 @@ def _at(moment: MomentFacts, case: Case) -> Finding | None:
         evidence=_evidence(moment, use, growth),
         next_step=sentences(_next_step(moment), _growing(growth, case)),
         confidence=confidence,
+    )
+
+
+def _near_by_a_table(moment: MomentFacts, listed: Listed, limits: Thresholds) -> Finding | None:
+    """A container that docker stats shows close to its limit; what it counts can be page cache."""
+    used, limit = listed.working_set_bytes, listed.limit_bytes
+    if used is None or not limit or used < limits.limit_near_fraction * limit:
+        return None
+    words = "The container is {} full: it uses {} of its limit of {}; {}"
+    return CAUSE.finding(
+        Severity.INFO,
+        text(words, Share(used / limit), Bytes(used), Bytes(limit), _CAN_BE_CACHE),
+        moment=moment.name,
+        size=used,
+        evidence=known(moment.path("processes"), "B", {"working set": used, "limit": limit}),
+        next_step=CAUSE.remedy,
+        confidence="possible",
     )
 
 

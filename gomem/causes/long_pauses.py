@@ -25,6 +25,7 @@ from gomem.causes.cause import Cause
 from gomem.causes.collecting import counted_evidence
 from gomem.causes.evidence import known
 from gomem.causes.finding import Finding, Severity
+from gomem.releases import Fact
 from gomem.text import Command, Count, Seconds, Share, Text, text
 
 if TYPE_CHECKING:
@@ -44,7 +45,10 @@ def find(case: Case) -> list[Finding]:
     if log is not None:
         stops = _Stops(log.pauses.stopped, log.cost.seconds, limits)
         worst = log.longest_stop
-        return [] if worst is None or not stops.are_long else [_by_log(log, worst, stops)]
+        if worst is None or not stops.are_long:
+            return []
+        rescans = case.facts.go_version.possibly(Fact.STACKS_RESCANNED)
+        return [_by_log(log, worst, stops, rescans=rescans)]
     if remembered is None or counters is None:
         return _by_counters(case)
     path, stops = counters.last.path, _Stops(remembered.stopped, remembered.seconds, limits)
@@ -125,6 +129,11 @@ _AT_LAST = (
     " The longest STW phase here was mark termination, which has little to do. The usual reason is "
     "that no CPU was free: throttling, or more Ps than CPUs."
 )
+_AT_LAST_OR_RESCAN = (
+    " The longest STW phase here was mark termination. Before Go 1.8 it scans every stack again, so "
+    "it takes longer the more goroutines there are. Since then it has little to do, and the usual "
+    "reason is that no CPU was free: throttling, or more Ps than CPUs."
+)
 _IN_STOPS = "share of the time in long pauses"
 _SOME = (
     " Most pauses are short, so preemption works. Most likely the long ones waited for a CPU, like "
@@ -151,7 +160,7 @@ CAUSE = Cause(
 )
 
 
-def _by_log(log: CollectorFacts, worst: pd.Series, stops: _Stops) -> Finding:
+def _by_log(log: CollectorFacts, worst: pd.Series, stops: _Stops, *, rescans: bool) -> Finding:
     first, last = (float(worst[name]) for name in STOPS)
     p99 = log.pauses.quantiles.query("what == 'stopped'").set_index("quantile").loc[0.99]
     lengths = {
@@ -166,7 +175,8 @@ def _by_log(log: CollectorFacts, worst: pd.Series, stops: _Stops) -> Finding:
         *known(log.path, "", {"longest: line": int(worst["line"])}),
         *known(log.path, "s", steps),
     )
-    where = _AT_FIRST if first >= last else _AT_LAST
+    last_words = _AT_LAST_OR_RESCAN if rescans else _AT_LAST
+    where = _AT_FIRST if first >= last else last_words
     return _finding(stops, evidence, where + (_FORCED if worst["forced"] else ""))
 
 

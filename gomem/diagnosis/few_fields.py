@@ -6,12 +6,13 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
-from gomem.causes.commands import TAKE_HEAP_PROFILE, TAKE_SMAPS
+from gomem.causes.commands import TAKE_GOROUTINES, TAKE_HEAP_PROFILE, TAKE_SMAPS
 from gomem.text import Bytes, Count, MomentName, Seconds, Text, joined, text
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from gomem.capture.capture import Capture
     from gomem.diagnosis.diagnosis import Diagnosis
     from gomem.diagnosis.listed_memory import Told
     from gomem.facts.moment import MomentFacts
@@ -29,6 +30,7 @@ OTHER_METRICS = {
     "/gc/heap/live:bytes": "the live heap as the last GC marked it",
     "/gc/heap/goal:bytes": "the heap goal of the next GC",
 }
+WHERE_THEY_WAIT = text("See where they wait: {}.", TAKE_GOROUTINES)
 WHAT_NEXT = text(
     "See what retains the heap: {}. See what is in RSS: {}.", TAKE_HEAP_PROFILE, TAKE_SMAPS
 )
@@ -36,17 +38,43 @@ WHAT_NEXT = text(
 
 def by_few_fields(diagnosis: Diagnosis, _: MomentFacts | None) -> Told | None:
     """The heap and its bound on RSS; whether it grew by a fifth; and the next step."""
-    stats = diagnosis.capture.memstats
-    stats = stats.assign(HeapAlloc=stats["HeapAlloc"].fillna(stats["Alloc"]))  # by Go the same
-    level = next((name for name in LEVELS if stats[name].notna().any()), None)
-    if level is None:
+    found = _level(diagnosis.capture)
+    if found is None:
         return None
-    known = stats[stats[level].notna()]
+    level, known = found
     first, last = known.iloc[0], known.iloc[-1]
     grew = diagnosis.thresholds.has_grown(int(first[level]), int(last[level]))
     of_sys = Text() if level == "Sys" else _of_sys(last)
-    sentences = (_of_level(first, last, level), _of_idle(last), of_sys)
+    sentences = (_of_level(known, level), _of_idle(last), of_sys)
     return joined(" ", filter(None, sentences)), grew, WHAT_NEXT
+
+
+def _level(capture: Capture) -> tuple[str, pd.DataFrame] | None:
+    """The field that says how large the heap is, and the dumps that have it."""
+    stats = capture.memstats
+    stats = stats.assign(HeapAlloc=stats["HeapAlloc"].fillna(stats["Alloc"]))  # by Go the same
+    level = next((name for name in LEVELS if stats[name].notna().any()), None)
+    return None if level is None else (level, stats[stats[level].notna()])
+
+
+def level_beside_rss(diagnosis: Diagnosis, facts: MomentFacts | None) -> Text:
+    """How large the heap is, where a program says that and RSS, but too little to divide it."""
+    if facts is None or facts.rss_bytes is None or facts.memstats is not None:
+        return Text()
+    found = _level(diagnosis.capture)
+    if found is None or facts.name not in set(found[1]["moment"]):
+        return Text()
+    level, known = found
+    return _of_level(known, level)
+
+
+def most_of_go(capture: Capture, facts: MomentFacts) -> Text:
+    """How much of RSS is Go's at most, where few fields say it; empty where all of it can be."""
+    rows = capture.memstats[capture.memstats["moment"] == facts.name]
+    found = None if rows.empty or facts.memstats is not None else _most_of_go(rows.iloc[-1])
+    if found is None or found[0] >= (facts.rss_bytes or 0):
+        return Text()
+    return text("at most {} of it is Go's heap and runtime ({})", Bytes(found[0]), found[1])
 
 
 def by_other_fields(diagnosis: Diagnosis, _: MomentFacts | None) -> Told | None:
@@ -62,9 +90,15 @@ def by_other_fields(diagnosis: Diagnosis, _: MomentFacts | None) -> Told | None:
         )
         said.append(text(words, Bytes(allocated)))
     counts = diagnosis.facts.goroutine_counts
+    step, grew = WHAT_NEXT, False
     if counts:
-        said.append(text("It has {}.", Count(counts[-1].goroutines, "goroutine")))
-    return (joined(" ", filter(None, said)), False, WHAT_NEXT) if any(said) else None
+        first, last = counts[0], counts[-1]
+        grew = last.goroutines >= diagnosis.thresholds.rise_ratio * first.goroutines
+        step = step if any(said) else WHERE_THEY_WAIT
+        words = text("It has {}", Count(last.goroutines, "goroutine"))
+        before = text("{} at {}", Count(first.goroutines), MomentName(first.moment))
+        said.append(text("{}, up from {}.", words, before) if grew and counts[1:] else words + ".")
+    return (joined(" ", filter(None, said)), grew and bool(counts[1:]), step) if any(said) else None
 
 
 def _first_of(meanings: Mapping[str, str], sizes: Mapping[str, float]) -> Text:
@@ -75,18 +109,20 @@ def _first_of(meanings: Mapping[str, str], sizes: Mapping[str, float]) -> Text:
     return text("{} is {}: {}.", name, Bytes(sizes[name]), meanings[name])
 
 
-def _of_level(first: pd.Series, last: pd.Series, level: str) -> Text:
-    """The heap at the last dump, and at the first if there are several."""
+def _of_level(known: pd.DataFrame, level: str) -> Text:
+    """The heap at the last dump; of several at the first and at its peak, too."""
+    first, last = known.iloc[0], known.iloc[-1]
     size = Bytes(int(last[level]))
     if first["moment"] == last["moment"]:
         return text("{} is {}: {}.", level, size, LEVELS[level])
-    before = Bytes(int(first[level]))
+    before, most = Bytes(int(first[level])), Bytes(int(known[level].max()))
     within = Text()
     if not pd.isna(first["time"]) and first["time"] < last["time"]:
         within = text(" in {}", Seconds((last["time"] - first["time"]).total_seconds()))
+    peak = text(", peak {}", most) if most > max(before, size) else Text()
     began = text("{} at {}", before, MomentName(first["moment"]))
     ended = text("{} at {}", size, MomentName(last["moment"]))
-    return text("{} went from {} to {}{}.", level, began, ended, within)
+    return text("{} went from {} to {}{}{}.", level, began, ended, within, peak)
 
 
 def _of_idle(last: pd.Series) -> Text:
@@ -102,9 +138,17 @@ def _of_idle(last: pd.Series) -> Text:
 
 def _of_sys(last: pd.Series) -> Text:
     """How much of RSS can be Go's own."""
-    if pd.isna(last["Sys"]):
+    found = _most_of_go(last)
+    if found is None:
         return Text()
+    return text("At most {} of RSS is Go's heap and runtime ({}).", Bytes(found[0]), found[1])
+
+
+def _most_of_go(last: pd.Series) -> tuple[int, str] | None:
+    """What Go has of the system and has not released, and by which fields."""
+    if pd.isna(last["Sys"]):
+        return None
     released = last["HeapReleased"]
-    most = last["Sys"] if pd.isna(released) else last["Sys"] - released
-    source = "Sys" if pd.isna(released) else "Sys minus HeapReleased"
-    return text("At most {} of RSS is Go's heap and runtime ({}).", Bytes(int(most)), source)
+    if pd.isna(released):
+        return int(last["Sys"]), "Sys"
+    return int(last["Sys"] - released), "Sys minus HeapReleased"

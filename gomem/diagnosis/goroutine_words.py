@@ -18,8 +18,10 @@ if TYPE_CHECKING:
     from gomem.diagnosis.listed_memory import Told
     from gomem.facts.goroutines import GoroutineCount
     from gomem.facts.moment import MomentFacts
+    from gomem.inputs.goroutines.table import Goroutines
 
 NAMED_STATES = 3
+MANY_STARTED, STARTED_RATIO = 1_000_000, 100  # goroutines, that are worth saying
 NO_BYTES = text(
     "See what retains memory, which a goroutine profile does not show: {}.", TAKE_HEAP_PROFILE
 )
@@ -41,7 +43,7 @@ def by_goroutines(diagnosis: Diagnosis, _: MomentFacts | None) -> Told | None:
     shown = [count for count in diagnosis.facts.goroutine_counts if count.frame is not None]
     if not shown:
         return None
-    last, largest = shown[-1], diagnosis.facts.goroutine_groups.iloc[0]
+    last, largest = shown[-1], _largest(diagnosis.facts.goroutine_groups)
     there, where = Count(int(largest["goroutines"])), str(largest["function"])
     state = _state_of(largest, last)
     begun = "" if is_unknown(largest["created_by"]) else str(largest["created_by"])
@@ -52,7 +54,7 @@ def by_goroutines(diagnosis: Diagnosis, _: MomentFacts | None) -> Told | None:
     standing = ("is", "are") if largest["state"] in AT_WORK else ("waits", "wait")
     sentence = text(
         "{}; {} {} in {}{}{}.",
-        Count(last.goroutines, "goroutine"),
+        _how_many(diagnosis, last),
         there if last.shown == last.goroutines else _of_those_shown(there, last),
         standing[0] if is_alone else standing[1],
         Function(where) if where else "the runtime",
@@ -60,8 +62,24 @@ def by_goroutines(diagnosis: Diagnosis, _: MomentFacts | None) -> Told | None:
         text(", started by {}", Function(begun)) if begun else "",
     )
     whose = next((said for name, said in CONNECTIONS.items() if where.startswith(name)), "")
-    said = joined(" ", filter(None, (_crash_words(diagnosis), sentence, whose)))
+    beside = (whose, _goleak_words(diagnosis), _started_words(diagnosis, last))
+    said = joined(" ", filter(None, (_crash_words(diagnosis), sentence, *beside)))
     return said, False, NO_BYTES
+
+
+def _how_many(diagnosis: Diagnosis, counted: GoroutineCount) -> Text:
+    """How many there are; of a dump that is cut, at least."""
+    is_cut = any(fault.source == counted.path for fault in diagnosis.capture.damaged)
+    is_dump = any(dump.highest for dump in _dumps(diagnosis))
+    count = Count(counted.goroutines, "goroutine")
+    return text("At least {}", count) if is_cut and is_dump else text("{}", count)
+
+
+def _largest(groups: pd.DataFrame) -> pd.Series:
+    """The largest group; of several as large rather one that waits than one at work."""
+    alike = groups[groups["goroutines"] == groups["goroutines"].iloc[0]]
+    waiting = alike[~alike["state"].isin(AT_WORK)]
+    return (waiting if len(waiting) else alike).iloc[0]
 
 
 def _states_alone(counted: GoroutineCount) -> Text:
@@ -84,12 +102,33 @@ def by_crash(diagnosis: Diagnosis, _: MomentFacts | None) -> Told | None:
     return (said, False, ANYTHING) if said else None
 
 
-def _crash_words(diagnosis: Diagnosis) -> Text:
-    """Why the program of the last dump crashed, where the runtime said it; else empty."""
+def _dumps(diagnosis: Diagnosis) -> list[Goroutines]:
+    """What was read of the last moment's dumps."""
     moments = [*diagnosis.capture.by_moment.values()]
     files = moments[-1].artefacts if moments else ()
-    said = (file.parsed.crash for file in files if file.kind.name == "goroutines")
-    crash = next(filter(None, said), None)
+    return [file.parsed for file in files if file.kind.name == "goroutines"]
+
+
+def _goleak_words(diagnosis: Diagnosis) -> Text:
+    """What a test says of the goroutines that it lists; empty where no test lists them."""
+    is_goleak = any(dump.is_goleak for dump in _dumps(diagnosis))
+    return Text(
+        "goleak found them still there as the test ended: it calls them leaked." * is_goleak
+    )
+
+
+def _started_words(diagnosis: Diagnosis, counted: GoroutineCount) -> Text:
+    """How many were started, by the highest number, where that is very many more than there are."""
+    highest = max((dump.highest or 0 for dump in _dumps(diagnosis)), default=0)
+    if highest < max(MANY_STARTED, STARTED_RATIO * counted.goroutines):
+        return Text()
+    words = "The highest number of a goroutine is {}: about so many have been started so far."
+    return text(words, Count(highest))
+
+
+def _crash_words(diagnosis: Diagnosis) -> Text:
+    """Why the program of the last dump crashed, where the runtime said it; else empty."""
+    crash = next(filter(None, (dump.crash for dump in _dumps(diagnosis))), None)
     if crash is None:
         return Text()
     if crash.why == DEADLOCK:

@@ -8,10 +8,23 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from gomem.analysis.memory.cgroup import ANON, FILE, first_known, kernel_bytes
 from gomem.causes.commands import CAPTURE_ONCE, TAKE_SMAPS
 from gomem.facts.moment import seconds_of
 from gomem.inputs.processes.oom import OOM
-from gomem.text import Bytes, Count, MomentName, Program, Quoted, Seconds, Share, Text, text
+from gomem.inputs.processes.parse import OLD_DOCKER
+from gomem.text import (
+    Bytes,
+    Count,
+    MomentName,
+    Program,
+    Quoted,
+    Seconds,
+    Share,
+    Text,
+    joined,
+    text,
+)
 from gomem.units import MIB
 
 if TYPE_CHECKING:
@@ -49,6 +62,17 @@ def listed_words(listed: Listed) -> Text:
     return text("{}{}, by {}{}{}", name, pid, tool, rounded, others)
 
 
+def shared_words(facts: MomentFacts) -> Text:
+    """How much of a process's RSS is files and shared memory, where top's SHR says it."""
+    listed = facts.listed
+    if listed is None or not facts.rss_is_listed or listed.shared_bytes is None:
+        return Text()
+    rss = listed.rss_bytes or 0
+    shared = min(listed.shared_bytes, rss)
+    words = "{} of it is files and shared memory (SHR), the other {} is anonymous"
+    return text(words, Bytes(shared), Bytes(rss - shared))
+
+
 def by_container(diagnosis: Diagnosis, facts: MomentFacts | None) -> Told | None:
     """What docker stats or kubectl top say: the working set, which is no RSS."""
     listed = None if facts is None else facts.listed
@@ -62,6 +86,8 @@ def by_container(diagnosis: Diagnosis, facts: MomentFacts | None) -> Told | None
     words = (
         "The working set is {}{} ({}){}. It is RSS, active page cache and kernel memory together."
     )
+    if listed.tool == OLD_DOCKER:
+        words = "The container uses {}{} ({}){}. That is RSS, all its page cache and kernel memory."
     return text(words, size, at, listed_words(listed), of), False, CONTAINER_NEXT
 
 
@@ -101,9 +127,26 @@ def cache_words(facts: MomentFacts | None) -> Text:
     return text(words, least, Bytes(cache.of_bytes), Bytes(cache.bytes))
 
 
+def kernel_words(facts: MomentFacts | None) -> Text:
+    """How much of a cgroup is the kernel's own memory, where that is much of it; else empty."""
+    if facts is None or not facts.cgroup:
+        return Text()
+    kernel = kernel_bytes(facts.cgroup)
+    current = first_known(facts.cgroup, "memory.current", "memory.usage_in_bytes")
+    named = sum(first_known(facts.cgroup, *names) or 0 for names in (ANON, FILE)) + kernel
+    used = named if current is None else current
+    if kernel < max(MIN_CACHE_BYTES, MIN_CACHE_SHARE * used):
+        return Text()
+    slab = first_known(facts.cgroup, "slab_reclaimable") or 0
+    least = "" if current is not None else "at least "
+    words = "Of {}{} in the cgroup {} is the kernel's own memory (slab, stacks, page tables)"
+    back = text(", {} of it slab that it takes back when it needs memory", Bytes(slab))
+    return text(f"{words}{{}}.", least, Bytes(used), Bytes(kernel), back * bool(slab))
+
+
 def by_cgroup(_: Diagnosis, facts: MomentFacts | None) -> Told | None:
     """What a cgroup's files say, where they lack anonymous memory."""
-    said = cache_words(facts)
+    said = joined(" ", filter(None, (cache_words(facts), kernel_words(facts))))
     pages = () if facts is None else tuple(map(facts.cgroup.get, ("active_anon", "inactive_anon")))
     if not said and all(size is not None for size in pages) and pages:
         size = Bytes(sum(size or 0 for size in pages))

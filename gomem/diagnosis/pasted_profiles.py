@@ -80,7 +80,7 @@ def size_words(profile: Profile, kind: str) -> Text:
 def table_words(profile: Profile, kind: str) -> Text:
     """Who has most of a table's total, its own functions above, what some sites are known for."""
     top, total = profile.top_rows(kind), profile.total(kind)
-    if not total:
+    if not total or profile.printed is None:
         return Text()
     flat = dict(zip(top.function, top.flat.tolist(), strict=True))
     named = [name for name in list(flat)[:NAMED] if flat[name] >= WORTH_NAMING * total]
@@ -93,7 +93,11 @@ def table_words(profile: Profile, kind: str) -> Text:
     above = [] if not is_small and any(map(can_be_mended, named)) else _above(top, total, is_small)
     if named and not (is_small and above):
         rate = _rate_shown(profile, kind, flat.values())
-        parts = (part_words(name, flat[name], total, rate) for name in named)
+        shares = (profile.printed.share_of(kind, name, flat[name] / total) for name in named)
+        parts = (
+            part_words(name, flat[name], share, rate)
+            for name, share in zip(named, shares, strict=True)
+        )
         first = "Most is from" if flat[named[0]] > MOSTLY * total else "The largest shares are from"
         first = "The largest row is" if is_small else first
         said.append(text("{} {}.", first, joined(", ", parts)))
@@ -104,10 +108,10 @@ def table_words(profile: Profile, kind: str) -> Text:
     return joined(" ", said)
 
 
-def part_words(name: str, value: int, total: int, rate: int) -> Text:
+def part_words(name: str, value: int, of_total: float, rate: int) -> Text:
     """A function with its share, what an init is, and where its value is one sample at a rate."""
     is_single = rate and rate <= value <= (1 + SINGLE) * rate
-    share = text("a single sample") if is_single else text("{}", Share(value / total))
+    share = text("a single sample") if is_single else text("{}", Share(of_total))
     init = ", a package's init: constant" if INIT.search(name) else ""
     return text("{} ({}{})", Function(name), share, init)
 

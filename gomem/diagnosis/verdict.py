@@ -16,11 +16,14 @@ from gomem.analysis.memory.groups import FILES, GO_HEAP_GROUPS, HEAP, NAMES, NAT
 from gomem.analysis.memory.ledger_change import MIN_BYTES, MIN_SHARE
 from gomem.causes.commands import CAPTURE, TAKE_SMAPS
 from gomem.causes.finding import Severity
+from gomem.diagnosis.beside import whose_words
+from gomem.diagnosis.few_fields import most_of_go
 from gomem.diagnosis.findings import DATA_PREFIX
-from gomem.diagnosis.listed_memory import at_moment, cache_words, listed_words
+from gomem.diagnosis.listed_memory import at_moment, cache_words, listed_words, shared_words
 from gomem.diagnosis.observations import MIN_READINGS, whole_rise, whole_words
+from gomem.diagnosis.other_runs import COMPARE_RUNS, other_runs_words
 from gomem.diagnosis.part_words import file_words, native_words
-from gomem.diagnosis.without_rss import who_holds, without_rss, worth_naming
+from gomem.diagnosis.without_rss import without_rss, worth_naming
 from gomem.inputs.answer import Answer
 from gomem.text import Bytes, Count, File, Share, Text, first_and_rest, joined, text
 
@@ -36,7 +39,6 @@ MISSING, DAMAGED = "data-missing", "data-damaged"
 LARGEST_GROUPS = 3  # named
 NAMED_UNREAD = 2  # files
 MOSTLY = 0.75  # of RSS: a group that is named alone in a headline
-OBSERVED_BESIDE = frozenset({"in_use", "goroutines"})
 NATIVE_MEMORY = "native-memory"  # says itself what memory outside Go is
 TAKE_ANOTHER = text("If this growth is unexpected, capture again for ten minutes: {}.", CAPTURE)
 WHOLE_SMAPS = text("Take smaps again, whole, so that RSS is exact: {}.", TAKE_SMAPS)
@@ -116,6 +118,8 @@ def verdict_of(diagnosis: Diagnosis) -> Verdict:
         cached = Text()
     elif cached and first == "where" and facts is not None and facts.is_mostly_page_cache:
         headline, cached = joined(" ", (headline, cached)), Text()
+    runs = other_runs_words(diagnosis.capture)
+    step = _next_step(diagnosis, facts, named, next_step, severity=severity)
     return Verdict(
         headline,
         **{"where": "", "moved": "", "found": ""} | said,
@@ -124,8 +128,8 @@ def verdict_of(diagnosis: Diagnosis) -> Verdict:
         confidence=None if named is None else named.confidence,
         moment=None if facts is None else facts.name,
         rss_bytes=None if facts is None else facts.rss_bytes,
-        whose=tuple(filter(None, (cached, *_beside(diagnosis), _holder(diagnosis, facts, named)))),
-        next_step=_next_step(diagnosis, facts, named, next_step, severity=severity),
+        whose=tuple(filter(None, (*whose_words(diagnosis, facts, named, cached), runs))),
+        next_step=joined(" ", (step, COMPARE_RUNS)) if runs else step,
         further=_further(diagnosis, named),
     )
 
@@ -194,7 +198,8 @@ def _where(diagnosis: Diagnosis, facts: MomentFacts, named: Finding | None) -> T
     size, at = _rss_words(facts), at_moment(diagnosis, facts)
     lives = facts.listed is None or not facts.listed.killed_in
     is_or_was = "is" if lives else "was"
-    return text("RSS {} {}{}: {}.", is_or_was, size, at, _groups_words(facts, named))
+    parts = _groups_words(diagnosis.capture, facts, named)
+    return text("RSS {} {}{}: {}.", is_or_was, size, at, parts)
 
 
 def _rss_words(facts: MomentFacts) -> Text:
@@ -212,7 +217,7 @@ def _where_in_short(diagnosis: Diagnosis, facts: MomentFacts) -> Text:
     """RSS and what is largest in it, as a headline."""
     assert facts.groups is not None
     sizes = facts.groups.sizes
-    if facts.rss_is_listed:
+    if facts.rss_is_listed or set(sizes) <= {UNDIVIDED}:
         return _where(diagnosis, facts, None)
     largest = sorted(sizes, key=lambda group: -sizes[group])
     is_alone = any(size > MOSTLY * (facts.rss_bytes or 0) for size in sizes.values())
@@ -222,13 +227,14 @@ def _where_in_short(diagnosis: Diagnosis, facts: MomentFacts) -> Text:
     return text("RSS is {}{}: {}.", size, at, joined(", ", each))
 
 
-def _groups_words(facts: MomentFacts, named: Finding | None) -> Text:
+def _groups_words(capture: Capture, facts: MomentFacts, named: Finding | None) -> Text:
     assert facts.groups is not None
     sizes, rss = facts.groups.sizes, facts.rss_bytes or 0
     worth = worth_naming(sizes, rss)[:LARGEST_GROUPS]
     if worth == [UNDIVIDED]:
         what = text("{} of anonymous memory", Bytes(sizes[UNDIVIDED])) if FILES in sizes else "it"
-        return text("no file here breaks {} down", what)
+        said = filter(None, (shared_words(facts), most_of_go(capture, facts)))
+        return joined("; ", said) or text("no file here breaks {} down", what)
     return joined(
         ", ",
         (_group_words(facts, group, sizes[group] / rss if rss else 0, named) for group in worth),
@@ -292,28 +298,6 @@ def _rose(before: Snapshot, after: Snapshot, thresholds: Thresholds) -> bool:
 
 
 # Who holds it, and what to do
-
-
-def _beside(diagnosis: Diagnosis) -> tuple[str, ...]:
-    """What moved beside RSS: what is in use, goroutines."""
-    beside = (
-        observation
-        for observation in diagnosis.observations
-        if observation.group in OBSERVED_BESIDE
-    )
-    return tuple(observation.sentence for observation in beside)
-
-
-def _holder(diagnosis: Diagnosis, facts: MomentFacts | None, named: Finding | None) -> str:
-    """Who holds the live heap by the last heap profile, where no finding and no change says it."""
-    profiles = diagnosis.capture.heap_profiles
-    if facts is None or facts.rss_bytes is None or not profiles:
-        return ""
-    if (named is not None and named.sites) or any(
-        observation.group == "in_use" for observation in diagnosis.observations
-    ):
-        return ""
-    return who_holds(diagnosis, facts.name if facts.name in profiles else list(profiles)[-1])
 
 
 def _next_step(

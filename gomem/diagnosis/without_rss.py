@@ -33,6 +33,7 @@ from gomem.diagnosis.listed_memory import (
     by_container,
     by_logged_heap,
 )
+from gomem.diagnosis.other_runs import COMPARE_RUNS
 from gomem.diagnosis.pasted_profiles import (
     IN_USE,
     MOSTLY,
@@ -65,7 +66,7 @@ from gomem.text import (
 from gomem.units import MIB
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from gomem.diagnosis.diagnosis import Diagnosis
     from gomem.facts.moment import MomentFacts
@@ -86,7 +87,7 @@ TYPE_NAMES = {"cpu": "CPU time"}
 def without_rss(diagnosis: Diagnosis, facts: MomentFacts | None) -> tuple[str, bool, str]:
     """Sentences on the known sizes; whether they grew by a fifth; and the next step."""
     tellers = (
-        _by_memstats, _by_heap_profiles, _by_log, by_few_fields, _by_pasted, by_goroutines,
+        _by_memstats, _by_heap_profiles, _by_log, by_few_fields, by_pasted, by_goroutines,
         by_crash, by_leaks, by_count_alone, _by_profile, _by_others, by_cgroup, by_container,
         by_logged_heap, by_other_fields, _by_plain_pmap,
     )  # fmt: skip
@@ -94,8 +95,7 @@ def without_rss(diagnosis: Diagnosis, facts: MomentFacts | None) -> tuple[str, b
         told = tell(diagnosis, facts)
         if told is not None:
             said, grew, step = told
-            beside = (_by_pasted, by_container) if tell in (_by_log, by_few_fields) else ()
-            more = (other(diagnosis, facts) for other in beside)
+            more = (other(diagnosis, facts) for other in BESIDE.get(tell, ()))
             return joined(" ", (said, *(words for words, *_ in filter(None, more)))), grew, step
     return NOTHING, False, ANYTHING
 
@@ -122,7 +122,7 @@ def _by_heap_profiles(diagnosis: Diagnosis, _: MomentFacts | None) -> Told | Non
     return said, grew, SMAPS_TOO if profile.printed is None else with_the_profile(profile)
 
 
-def _by_pasted(diagnosis: Diagnosis, _: MomentFacts | None) -> Told | None:
+def by_pasted(diagnosis: Diagnosis, _: MomentFacts | None) -> Told | None:
     """Who holds what, by references; or what was printed of a profile that is no level."""
     for profiles in reversed(diagnosis.capture.profiles.values()):
         if (references := profiles.get(REFERENCES)) is not None:
@@ -139,6 +139,8 @@ def _in_use(profile: Profile, total: int) -> Text:
     """The size in use, and how precise it is."""
     if not total:
         allocated = profile.total(ALLOCATED) if ALLOCATED in profile.sample_type_names else 0
+        if profile.printed is not None:
+            return Text("What is shown of the profile has nothing in use")
         since = text("; {} were allocated since the start", Bytes(allocated)) * bool(allocated)
         none = "The heap profile has no sample in use: there is too little for its sampling{}"
         return text(none, since)
@@ -173,7 +175,7 @@ def who_holds(diagnosis: Diagnosis, moment: str) -> Text:
         if worth[0]["value"] > MOSTLY * total
         else "The largest shares of live objects are from"
     )
-    named = (part_words(row["function"], row["value"], total, 0) for row in worth)
+    named = (part_words(row["function"], row["value"], row["value"] / total, 0) for row in worth)
     said = text("{} {}.", first, joined(", ", named))
     others = sum(row["value"] for row in rows if not row["function"])
     if others <= worth[0]["value"]:
@@ -240,7 +242,9 @@ def _by_log(diagnosis: Diagnosis, _: MomentFacts | None) -> Told | None:
         counted = text("The log shows {} of {}", Count(cost.cycles), whole)
     sentence = text("{}{}: {}.", counted, within, costs)
     live, grew = _live_heap(diagnosis)
-    return joined(" ", filter(None, (sentence, live))), grew, SMAPS_TOO
+    earlier, grew_before = _earlier_runs(diagnosis)
+    told = joined(" ", filter(None, (sentence, live, earlier)))
+    return told, grew or grew_before, SMAPS_TOO
 
 
 def _live_heap(diagnosis: Diagnosis) -> tuple[Text, bool]:
@@ -249,22 +253,44 @@ def _live_heap(diagnosis: Diagnosis) -> tuple[Text, bool]:
     last = diagnosis.collector.cost.heap_live_last_bytes
     if last is None:
         return Text(), False
-    size = Bytes(last) if last else text("under {}", Bytes(MIB))  # the log's unit
-    live = text("The live heap is {} after the last", size)
-    run = diagnosis.collector.longest_run
-    has_risen = (
-        run is not None and run.last_bytes >= diagnosis.thresholds.rise_ratio * run.first_bytes
-    )
+    live = text("The live heap is {} after the last", _to_a_mebibyte(last))
+    run = diagnosis.collector.last_run
+    ratio = diagnosis.thresholds.rise_ratio
+    has_risen = run is not None and run.last_bytes >= max(1, ratio * run.first_bytes)
     if grows(diagnosis.case):
         return live + ".", has_risen  # the finding says how fast
     if run is None or run.slope_low is None or run.slope_high is None:
         risen = Text()
         if run is not None and has_risen:
-            risen = text(", up from {}", Bytes(run.first_bytes))
+            risen = text(", up from {}", _to_a_mebibyte(run.first_bytes))
         return text("{}{}; too few GCs to tell a trend.", live, risen), False
     if run.slope_low > 0:
         return text("{} and grows by {}.", live, Rate(run.slope_bytes_per_second)), has_risen
     return text("{} and {}.", live, "shrinks" if run.slope_high < 0 else "does not grow"), False
+
+
+def _to_a_mebibyte(size: int) -> Text:
+    """A size in the unit that logs have; less than one is not nothing."""
+    return text("{}" if size else "under {}", Bytes(size or MIB))
+
+
+def _earlier_runs(diagnosis: Diagnosis) -> tuple[Text, bool]:
+    """What the live heap did in earlier processes of the log, and whether it rose in one."""
+    assert diagnosis.collector is not None
+    runs = diagnosis.collector.runs
+    earlier = runs[:-1]
+    known = [run for run in earlier if run.first_bytes is not None and run.last_bytes is not None]
+    if not known:
+        return Text(), False
+    run = max(known, key=lambda run: run.cycles)
+    which = "The run before it" if not earlier[1:] else "The longest run before it"
+    first, last_live = (_to_a_mebibyte(size or 0) for size in (run.first_bytes, run.last_bytes))
+    moved = text("went from {} to {}", first, last_live) if run.cycles > 1 else last_live
+    words = "{} had {} and {}: the log is of {}, each by itself."
+    said = text(words, which, Count(run.cycles, "GC"), moved, Count(len(runs), "run"))
+    is_longer = run.cycles > runs[-1].cycles
+    ratio = diagnosis.thresholds.rise_ratio
+    return said, is_longer and (run.last_bytes or 0) >= ratio * (run.first_bytes or 0)
 
 
 def _by_plain_pmap(diagnosis: Diagnosis, _: MomentFacts | None) -> Told | None:
@@ -274,8 +300,11 @@ def _by_plain_pmap(diagnosis: Diagnosis, _: MomentFacts | None) -> Told | None:
     if rows is None or rows.empty or rows["Rss"].notna().any():
         return None
     count, size = Count(len(rows), "mapping"), Bytes(int(rows["Size"].sum()))
-    words = "{} of {} of address space. Plain pmap has no RSS, so how much is in memory is unknown."
-    return text(words, count, size), False, PMAP_TOO
+    is_barred = ~rows["perms"].astype("str").str.contains("[rwx]")
+    barred = int(rows.loc[is_barred, "Size"].sum())
+    reserved = text(", {} of it only reserved (no access)", Bytes(barred))
+    words = "{} of {} of address space{}. Plain pmap has no RSS: how much is in memory is unknown."
+    return text(words, count, size, reserved * bool(barred)), False, PMAP_TOO
 
 
 def _by_profile(diagnosis: Diagnosis, _: MomentFacts | None) -> Told | None:
@@ -325,9 +354,20 @@ def _by_others(diagnosis: Diagnosis, _: MomentFacts | None) -> Told | None:
         apart = " of several runs in one text, each by itself" * has_runs
         counted = Count(len(names), "benchmark"), Count(runs, "result")
         sentence = text("{}, {}{}.", *counted, apart)
-        return sentence, False, COMPARE
+        return sentence, False, COMPARE_RUNS if has_runs else COMPARE
     if capture.escapes:
-        places = sum(len(analysis.on_the_heap) for analysis in capture.escapes.values())
-        sentence = text("Values escape to the heap at {}.", Count(places, "place"))
+        found = pd.concat([analysis.on_the_heap for analysis in capture.escapes.values()])
+        places = len(found[["package", "file", "line", "column"]].drop_duplicates())
+        values = Count(len(found), "value")
+        verb = "escapes" if len(found) == 1 else "escape"
+        sentence = text("{} {} to the heap at {}.", values, verb, Count(places, "place"))
         return sentence, False, WITH_A_PROFILE
     return None
+
+
+# What else is told where the first of these says where the memory is.
+BESIDE: Mapping[Callable[..., Told | None], tuple[Callable[..., Told | None], ...]] = {
+    _by_memstats: (by_container,),
+    _by_log: (by_few_fields, by_pasted, by_container),
+    by_few_fields: (by_pasted, by_container),
+}

@@ -43,6 +43,16 @@ def _answer(question: Callable[[Cycles], _Answer]) -> cached_property[_Answer]:
     return answer
 
 
+@dataclass(frozen=True, slots=True)
+class LoggedRun:
+    """One process of a log: how often it collected, and its live heap after the first and last."""
+
+    number: int
+    cycles: int = 0
+    first_bytes: int | None = None
+    last_bytes: int | None = None
+
+
 @dataclass(frozen=True)
 class CollectorFacts:
     """The facts of one log, each computed when it is first read."""
@@ -160,6 +170,29 @@ class CollectorFacts:
     def longest_run(self) -> LiveHeap | None:
         """The run that was watched longest."""
         return max(self.live, key=lambda run: run.seconds, default=None)
+
+    @cached_property
+    def runs(self) -> tuple[LoggedRun, ...]:
+        """The processes of the log, in order."""
+        found: dict[int, LoggedRun] = {}
+        for piece in pieces_of(self.cycles, ["run", "heap_live_bytes"]):
+            for run, live in piece.groupby("run")["heap_live_bytes"]:
+                known = live.dropna()
+                first, last = (int(known.iloc[at]) if len(known) else None for at in (0, -1))
+                before = found.get(int(run), LoggedRun(int(run)))
+                found[int(run)] = LoggedRun(
+                    before.number,
+                    before.cycles + len(live),
+                    first if before.first_bytes is None else before.first_bytes,
+                    before.last_bytes if last is None else last,
+                )
+        return tuple(found[run] for run in sorted(found))
+
+    @property
+    def last_run(self) -> LiveHeap | None:
+        """The live heap of the log's last process; None where no collection says it."""
+        last = self.runs[-1].number if self.runs else None
+        return next((live for live in self.live if live.run == last), None)
 
     def marking_share_of(self, trigger: str) -> float | None:
         """CPU that marking took in collections of a trigger, of all that GOMAXPROCS allowed.

@@ -23,7 +23,8 @@ from gomem.inputs.goroutines.parse import looks_like_goroutines
 from gomem.inputs.heapdump.parse import looks_like_heapdump
 from gomem.inputs.limits.parse import looks_like_limits
 from gomem.inputs.loadtest.parse import looks_like_loadtest
-from gomem.inputs.memstats.in_words import has_rss_in_words, looks_like_in_words
+from gomem.inputs.memstats.goroutine_counts import has_goroutine_counts
+from gomem.inputs.memstats.in_words import has_more_in_words, looks_like_in_words
 from gomem.inputs.memstats.parse import looks_like_memstats
 from gomem.inputs.metrics.page import looks_like_metrics
 from gomem.inputs.pprof.count_text import looks_like_count_text
@@ -261,7 +262,9 @@ def kind_of(data: bytes, name: str = "") -> Kind | None:
     kind = next(pasted, None)
     if kind is None and looks_like_in_words(data):
         # Asked last, as its words may stand in a text of any kind.
-        return BY_NAME["runtime_lines" if has_rss_in_words(data) else "memstats"]
+        return BY_NAME["runtime_lines" if has_more_in_words(data) else "memstats"]
+    if kind is None and has_goroutine_counts(data):
+        return BY_NAME["runtime_lines"]
     return kind
 
 

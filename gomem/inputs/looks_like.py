@@ -17,6 +17,7 @@ from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any
 
 from gomem.errors import excerpt
+from gomem.inputs.gobench.compared import said_changes
 from gomem.inputs.goroutines.crash import OUT_OF_MEMORY, crash_of
 from gomem.inputs.json_text import is_json, what_json_holds
 from gomem.inputs.metrics.page import families_of, is_page
@@ -55,15 +56,27 @@ class Resemblance:
         return text("{}; {}", self.what, self.way_out) if self.way_out else self.what
 
 
+COMPARISONS = frozenset({"a table of benchstat", "a table of benchcmp"})
 _ASK_PROCESS = "what gomem reads comes from the running process: profiles, logs, /proc files"
 _FETCH = "curl -f -o FILE URL fails where the server has no file to give"
 
+_KILLED = re.compile(rb"^\s*Reason: +OOMKilled\s*$", re.MULTILINE)
+_LIMIT = re.compile(
+    rb"^\s*Limits:\s*\n(?:\s+[\w.-]+: +\S+\n){0,4}?\s+memory: +(\d+\w*)", re.MULTILINE
+)
+_NO_SIZES = (
+    "it does not say what the container used; kubectl top pod NAME --containers has that now, "
+    "gomem capture PID -o DIR what is in it"
+)
 _GROWS_AGAIN = (
     "it does not say who held it; capture the next run while it grows: "
     "gomem capture PID --every 10s -o DIR"
 )
 _REDIRECT = "save what one command prints: COMMAND > FILE; gomem report FILE"
-_BEGINS_A_CRASH = re.compile(rb"[\s`$#>]{0,8}(?:fatal error: |runtime: )")
+_CRASHED = re.compile(
+    rb"\A[\s`$#>]{0,8}(?:fatal error: |runtime: )|^runtime: out of memory: cannot allocate",
+    re.MULTILINE,
+)
 _SHELL = re.compile(rb"\s*(?:\[[\w.-]+@[^\]\n]{1,200}\]|[\w.-]+@[\w.-]+:[^$#\n]{0,200}) ?[$#%] ")
 
 # Lines of an environment, which nobody quotes: any of them may be a secret.
@@ -147,6 +160,8 @@ def _known_form(head: bytes, name: str) -> Resemblance | None:
     if form is None:
         return None
     what = form["what"]
+    if what in COMPARISONS and (said := said_changes(head)):
+        what = text("{}, which says: {}", what, said)
     if what == "an HTML page" and (title := _TITLE.search(head)):
         what = text("{}, titled {}", what, _quoted(excerpt(b" ".join(title[1].split()))))
     way_out = text(form.get("way_out", ""), file=_file(name))
@@ -156,7 +171,7 @@ def _known_form(head: bytes, name: str) -> Resemblance | None:
 
 def _out_of_memory(head: bytes, _: str) -> Resemblance | None:
     """What the runtime printed as no memory was left; with stacks below it is a dump."""
-    crash = crash_of(head) if _BEGINS_A_CRASH.match(head) else None
+    crash = crash_of(head) if _CRASHED.search(head) else None
     if crash is None or crash.why != OUT_OF_MEMORY:
         return None
     what: str = "what a Go program printed as it ran out of memory"
@@ -175,6 +190,18 @@ def _pasted_form(head: bytes, name: str) -> Resemblance | None:
     if seen is not None or _SHELL.match(head) is None:
         return seen
     return Resemblance("what a shell printed", _REDIRECT, text=_first_line(head))
+
+
+def _described(head: bytes, _: str) -> Resemblance | None:
+    """What kubectl describe says of a container that was killed at its limit."""
+    if _KILLED.search(head) is None:
+        return None
+    limit = _LIMIT.search(head)
+    of = text(", with a limit of {}", Quoted(limit[1].decode())) if limit else Text()
+    what = (
+        "what kubectl describe says of a container that was killed for want of memory (OOMKilled)"
+    )
+    return Resemblance(text("{}{}", what, of), _NO_SIZES, is_evidence=True)
 
 
 def _variables(head: bytes, _: str) -> Resemblance | None:
@@ -228,8 +255,8 @@ def _json_error(head: bytes) -> str | None:
 
 
 _LOOKS: tuple[Callable[[bytes, str], Resemblance | None], ...] = (
-    _nothing, _executable, _out_of_memory, _known_form, _pasted_form, _variables, _metrics_page,
-    _refusal, _json,
+    _nothing, _executable, _out_of_memory, _described, _known_form, _pasted_form, _variables,
+    _metrics_page, _refusal, _json,
 )  # fmt: skip
 
 

@@ -298,6 +298,14 @@ def _without_shell(lines: _Lines) -> _Lines:
     stop = next((n for n in range(start, len(texts)) if _is_behind(texts[n])), len(texts))
     others = (n for n in range(stop, len(texts)) if not _is_before(texts[n]))
     other = next(others, None)
+    if (
+        stop < len(texts)
+        and FENCE.fullmatch(texts[stop])
+        and not any(
+            form.fullmatch(text) for text in texts[stop + 1 :] for form in (FENCE, PROMPT) if text
+        )
+    ):
+        other = None  # the artefact's own fence ends, and prose follows
     return lines.part(start, stop, None if other is None else lines.numbers[other])
 
 

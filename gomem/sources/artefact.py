@@ -46,6 +46,11 @@ class Source:
         """Size as stored."""
         return len(self.stored)
 
+    @property
+    def text_name(self) -> str:
+        """The name of the whole text that it is of."""
+        return self.name
+
     def placed(self, damage: Damage) -> Damage:
         """Damage of the content by its place in what the user has."""
         return damage

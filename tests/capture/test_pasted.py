@@ -164,3 +164,48 @@ def test_what_is_pasted_beside_a_log_is_of_its_end(tmp_path):
     assert "from 512 MiB" in said
     assert "to 912 MiB" in said
     assert "working set is 1.62 GiB" in said
+
+
+TAIL = (FIXTURES / "pasted" / "memstats-in-words" / "heap-tail.txt").read_text()
+USED = "MEM USAGE / LIMIT\n87MiB / 256MiB\n"
+TOP = (FIXTURES / "pasted" / "pprof-tables" / "top.txt").read_text()
+FREEBSD = "  4 root          9  20    0   119M  23448K uwait    1   0:06   0.10% held\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "kinds"),
+    [
+        pytest.param(LOG + USAGE, {"gctrace", "memstats"}, id="between the lines of a log"),
+        pytest.param(USAGE + TOP, {"pprof_text", "memstats"}, id="above a table of pprof"),
+        pytest.param(TAIL + USED, {"processes", "memstats"}, id="a container below a tail"),
+        pytest.param(TAIL + "FreeBSD's top:\n" + FREEBSD, {"processes", "memstats"}, id="a row"),
+    ],
+)
+def test_lines_of_another_kind_in_a_text_are_read_too(text, kinds, tmp_path):
+    (tmp_path / "ticket.txt").write_text(text)
+
+    capture = load(tmp_path / "ticket.txt")
+
+    assert kinds == kinds_of(capture)
+    assert capture.memstats["HeapAlloc"].notna().all()
+    assert [] == list(capture.damaged)
+
+
+def test_what_stands_beside_keeps_its_line(tmp_path):
+    (tmp_path / "ticket.txt").write_text(f"{LOG}{USAGE}{'HeapAlloc=1 Sys=2 NumGC=-'}\n")
+
+    beside = pasted_parts(open_source(tmp_path / "ticket.txt"))[1]
+
+    assert LOG.count("\n") + 1 == beside.first_line
+    assert beside.data.decode().startswith(USAGE)
+
+
+def test_the_commands_of_a_session_in_one_fence_are_told_apart(tmp_path):
+    ps = (FIXTURES / "pasted" / "kernel" / "ps-o.txt").read_text()
+    session = f"```\nroot@host:~# ps -o pid,rss,args\n{ps}root@host:~# cat gc.log\n{LOG}```\n"
+    (tmp_path / "ticket.txt").write_text(session)
+
+    capture = load(tmp_path / "ticket.txt")
+
+    assert {"processes", "gctrace"} == kinds_of(capture)
+    assert [] == list(capture.damaged)

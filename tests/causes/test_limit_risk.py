@@ -6,6 +6,7 @@ import pandas as pd
 import pytest
 
 import gomem
+from gomem.analysis.memory.listed import Listed
 from gomem.causes.finding import Severity
 from gomem.causes.limit_risk import find
 from gomem.text import Bytes
@@ -322,3 +323,24 @@ def test_a_limit_is_told_by_the_file_of_its_own_snapshot(tmp_path):
     (limit,) = (one for one in found.evidence if one.field == "limit_bytes")
 
     assert ("2", 200 * MIB, True) == (found.moment, limit.value, limit.artefact.startswith("2/"))
+
+
+def container(used_mib: int, limit_mib: int | None):
+    limit = None if limit_mib is None else limit_mib * MIB
+    return Listed(
+        "docker stats", "api", None, None, used_mib * MIB, MIB, None, None, None, limit, "", 0,
+        None, 0, False,
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize(("used", "limit", "is_risk"), [(99, 100, True), (50, 100, False)])
+def test_a_container_near_its_limit_by_a_table_is_a_possible_risk(used, limit, is_risk):
+    found = find(answers(facts(listed=container(used, limit))))
+
+    assert is_risk == bool(found)
+    assert ["possible"] * is_risk == [finding.confidence for finding in found]
+    assert {Severity.INFO} >= {finding.severity for finding in found}
+
+
+def test_a_container_without_a_limit_is_at_no_risk():
+    assert [] == find(answers(facts(listed=container(99, None))))

@@ -418,3 +418,52 @@ def test_status_from_its_sizes_on():
     assert [4096 * KIB] == [
         facts.rss_bytes for facts in gomem.diagnose(loaded(text.encode())).moments
     ]
+
+
+def test_what_top_calls_shared_is_files_and_shared_memory(tmp_path):
+    row = "  7 app       20   0 2051.2g   600m   400m S  44.2  42.7   1241:30 api\n"
+    (tmp_path / "top.txt").write_text(row)
+
+    verdict = gomem.diagnose(tmp_path / "top.txt").verdict
+
+    shared = (
+        f"{Bytes(400 * MIB)} of it is files and shared memory (SHR), the other {Bytes(200 * MIB)}"
+    )
+    assert shared in verdict.sentence
+
+
+def test_the_kernels_own_memory_is_told_where_it_is_much(tmp_path):
+    slab = "slab_reclaimable 1232589368\nslab 1232717776\n"
+    stat = f"anon 663552\nfile 10313728\nkernel_stack 49152\n...\n{slab}"
+    (tmp_path / "memory.stat").write_text(stat)
+
+    diagnosis = gomem.diagnose(tmp_path / "memory.stat")
+
+    used, kernel = 663552 + 10313728 + 49152 + 1232717776, 49152 + 1232717776
+    said = (
+        f"Of at least {Bytes(used)} in the cgroup {Bytes(kernel)} is the kernel's own memory "
+        f"(slab, stacks, page tables), {Bytes(1232589368)} of it slab"
+    )
+    assert any(sentence.startswith(said) for sentence in diagnosis.verdict.whose)
+    assert () == tuple(diagnosis.capture.damaged)
+
+
+def test_the_kernels_peak_is_said_where_it_is_well_above(tmp_path):
+    text = "VmPeak:\t  900000 kB\nVmSize:\t  900000 kB\nVmHWM:\t  {} kB\nVmRSS:\t  400000 kB\n"
+    said = []
+    for peak in (450000, 410000):
+        (tmp_path / "status").write_text(text.format(peak))
+        said.append(gomem.diagnose(tmp_path / "status").verdict.whose)
+
+    assert (f"It peaked at {Bytes(450000 * 1024)} (VmHWM).",) == said[0]
+    assert () == said[1]
+
+
+def test_five_kills_are_five_where_the_last_line_is_cut(tmp_path):
+    line = (KERNEL / "killed.txt").read_text()
+    (tmp_path / "dmesg.txt").write_text(line * 4 + line[: line.index("total-vm")])
+
+    diagnosis = gomem.diagnose(tmp_path / "dmesg.txt")
+
+    assert "held was killed 5 times" in diagnosis.verdict.headline
+    assert 1 == len(diagnosis.capture.damaged)

@@ -284,7 +284,7 @@ ALONE = [
     ),
     pytest.param(
         FIXTURES / "escapes/alloc-pressure-before-go1.27.3.m.txt",
-        r"Values escape to the heap at 45 places\.",
+        r"45 values escape to the heap at 40 places\.",
         "Add an allocs profile",
         id="escapes",
     ),

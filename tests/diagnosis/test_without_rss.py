@@ -167,7 +167,7 @@ def log(cycles=1, seconds=0.0, cpu=None, stops=STOPS, live=None, run=None, missi
     stw = SimpleNamespace(**{"n": cycles} | stops)
     cost = SimpleNamespace(cycles=cycles, seconds=seconds, gc_cpu_fraction=cpu, stw=stw,
                            heap_live_last_bytes=live and live * MIB)  # fmt: skip
-    return SimpleNamespace(cost=cost, longest_run=run, missing=missing)
+    return SimpleNamespace(cost=cost, last_run=run, runs=(), missing=missing)
 
 
 @pytest.mark.parametrize(

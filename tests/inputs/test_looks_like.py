@@ -422,3 +422,39 @@ def test_trees_of_files_and_lists_of_files_are_no_profile(text):
 
     assert "tree" not in seen.what
     assert "function" not in seen.what
+
+
+def test_what_kubectl_describe_says_of_a_kill_is_named_with_its_limit():
+    text = (
+        "$ kubectl describe pod api-5d9c\n    Last State:     Terminated\n"
+        "      Reason:       OOMKilled\n      Exit Code:    137\n"
+        "    Limits:\n      cpu:     100m\n      memory:  90Mi\n"
+    )
+
+    seen = looks_like(text.encode(), "")
+
+    assert seen.is_evidence
+    assert "killed for want of memory (OOMKilled), with a limit of 90Mi" in seen.what
+
+
+@pytest.mark.parametrize(
+    ("name", "first", "count"),
+    [
+        ("benchstat-v1.txt", "SortInt1K-2 time/op +133.39 %", 4),
+        ("benchstat-v2.txt", "SortInt1K-2 sec/op +130.97 %", 3),
+        ("benchcmp.txt", "BenchmarkSortInt1K-2 ns/op +84.55 %", 4),
+    ],
+)
+def test_a_table_of_somebodys_comparison_says_its_changes(name, first, count):
+    seen = looks_like((FIXTURES / "pasted" / "benchstat" / name).read_bytes(), name)
+
+    _, _, said = seen.what.partition("which says: ")
+    assert said.startswith(first)
+    assert count == said.count(" %")
+
+
+def test_a_table_within_noise_says_no_change():
+    row = "Parse-8  12.1ms ± 1%  12.0ms ± 2%  ~     (p=0.4 n=5+5)\n"
+    text = f"name     old time/op  new time/op  delta\n{row}"
+
+    assert "a table of benchstat" == looks_like(text.encode(), "").what

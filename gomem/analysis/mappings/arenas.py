@@ -93,7 +93,10 @@ def _runs_of_arenas(rows: MappingRows) -> Iterator[Places]:
     below = rows.anonymous & (rows.end <= mmap_area(rows)) & (rows.start >= lowest)
     for run in runs(rows, below):
         first, last = int(rows.start[run[0]]), int(rows.end[run[-1]])
-        if first % unit == 0 and last % unit == 0 and _grown_like_a_heap(rows, run):
+        # Of mappings that are cut behind the heap's, the reserved rest of its arena is missing.
+        is_cut = first == LEGACY_BASE and run[-1] == len(rows) - 1 and last % CHUNK == 0
+        whole = first % unit == 0 and last % unit == 0
+        if (whole or is_cut) and _grown_like_a_heap(rows, run):
             yield run
 
 

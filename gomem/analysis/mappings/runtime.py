@@ -45,10 +45,10 @@ CUT_BEYOND = "more than the runtime counts, in a mapping it shares; taken as res
 def metadata_claim(memstats: pd.Series) -> int:
     """What the runtime counts for its own structures, in bytes; unknown fields add nothing.
 
-    Where none is known, as in a program's log, they are what is left of Sys.
+    Where some are not known, as in a program's log, they are what is left of Sys.
     """
     whole = memstats.reindex(["Sys", "HeapSys", "StackInuse"])
-    if memstats[list(METADATA)].isna().all() and whole.notna().all():
+    if memstats[list(METADATA)].isna().any() and whole.notna().all():
         return max(0, int(whole["Sys"] - whole["HeapSys"] - whole["StackInuse"]))
     return sum(int(memstats[name]) for name in METADATA if not pd.isna(memstats[name]))
 

@@ -127,9 +127,24 @@ def page_cache(values: Mapping[str, int | None]) -> PageCache | None:
     if cache is None:
         return None
     current = first_known(values, "memory.current", "memory.usage_in_bytes")
-    used = (first_known(values, *ANON) or 0) + cache if current is None else current
+    summed = (first_known(values, *ANON) or 0) + cache + kernel_bytes(values)
+    used = summed if current is None else current
     clean = max(0, cache - (first_known(values, *SHMEM) or 0))
     return PageCache(min(clean, used), used, current is not None)
+
+
+def kernel_bytes(values: Mapping[str, int | None]) -> int:
+    """The kernel's own memory of a cgroup: slabs, stacks of threads, page tables, sockets' buffers.
+
+    As `kernel` says it, since Linux 5.18, else as far as its parts are named.
+    """
+    whole = first_known(values, "kernel")
+    if whole is not None:
+        return whole
+    slab = first_known(values, "slab")
+    parts = (first_known(values, "slab_reclaimable"), first_known(values, "slab_unreclaimable"))
+    named = (*((slab,) if slab is not None else parts), first_known(values, "kernel_stack"))
+    return sum(size or 0 for size in (*named, first_known(values, "pagetables")))
 
 
 def first_known(values: Mapping[str, int | None], *names: str) -> int | None:

@@ -36,6 +36,7 @@ class Listed:
         step_bytes: What either is rounded to.
         file_bytes: Of RSS pages of files; None if the table does not say.
         shmem_bytes: Of RSS shared memory; None likewise.
+        shared_bytes: Of RSS files and shared memory together (SHR of top); None likewise.
         limit_bytes: The limit of its cgroup; None if nothing says, or there is none.
         killed_in: What ran out as the OOM killer ended it: `cgroup`, `machine`; or empty.
         kills: How many times the OOM killer ended a process of this program, by what is listed.
@@ -52,6 +53,7 @@ class Listed:
     step_bytes: int
     file_bytes: int | None
     shmem_bytes: int | None
+    shared_bytes: int | None
     limit_bytes: int | None
     killed_in: str
     kills: int
@@ -74,7 +76,8 @@ def listed_process(
     `pid` and `names`, of programs, are what the rest of the capture says of the process.
     """
     last = rows[rows["reading"] == rows["reading"].max()]
-    every = [row for row in rows_of(last) if _size(row)]
+    listed = list(rows_of(last))
+    every = [row for row in listed if _size(row)]
     if not every:
         return None
     killed = [row for row in every if row["killed_in"]]
@@ -84,7 +87,12 @@ def listed_process(
     own = [row for row in every if program_of(row["name"]) not in TOOLS] or every
     row = max(meant or own, key=_size)
     program = program_of(row["name"])
-    kills = [kill for kill in killed if row in killed and program_of(kill["name"]) == program]
+    # A line that is cut behind the name has no size, and is a kill all the same.
+    kills = [
+        kill
+        for kill in listed
+        if kill["killed_in"] and row in killed and program_of(kill["name"]) == program
+    ]
     times = [kill["printed_at"] for kill in kills if not is_unknown(kill["printed_at"])]
     gone = {kill["pid"] for kill in kills} - {row["pid"]}
     every = [other for other in every if other["pid"] is None or other["pid"] not in gone]
@@ -98,6 +106,7 @@ def listed_process(
         row["step_bytes"],
         row["file_bytes"],
         row["shmem_bytes"],
+        row["shared_bytes"],
         row["limit_bytes"],
         row["killed_in"],
         len(kills),

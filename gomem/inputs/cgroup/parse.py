@@ -38,6 +38,7 @@ _OWN_NAMES = ("stat", "events", "oom_control")  # whose fields need no file's na
 _TABLES = (*_OWN_NAMES, "events.local", "swap.events", "numa_stat", "pressure")
 _NAMES = "|".join(re.escape(name) for name in sorted((*_SINGLE, *_TABLES), key=len, reverse=True))
 NAME = re.compile(rf"memory\.({_NAMES})(?![\w])")
+ELIDED = re.compile(rb"(?:\.{3,}|\[\.{3}\]|\xe2\x80\xa6)")
 NUMBER = re.compile(rb"(?:\d{1,20}|max)\s*")
 LINE = re.compile(rb"([a-z][a-z0-9_]*) (\d{1,20}|max)")
 PAIRS = re.compile(rb"([a-z][a-z0-9_]*)(=\d{1,20})?((?: \w+=[\d.]{1,20})+)")
@@ -106,6 +107,8 @@ def parse_cgroup(data: bytes, *, source: str) -> tuple[CgroupFile, list[Damage]]
     damage: list[Damage] = []
     lines = data.split(b"\n")
     for number, line in enumerate(lines, start=1):
+        if ELIDED.fullmatch(line.strip()):
+            continue  # somebody left lines out
         fields = _fields(line.strip())
         is_whole = number < len(lines)  # the kernel ends every line
         if fields and is_whole:

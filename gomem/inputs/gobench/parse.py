@@ -15,7 +15,8 @@ Quirks        The number after the name's last dash is GOMAXPROCS. go test omits
               something (`ns/op`) or of something (`text-bytes`).
               benchcmp's table has similar lines, with old, new and delta. They are not results.
               Some people paste two runs in one text, with `After this change:` between them. If
-              such a line stands before settings that repeat, what follows has `run: 2`.
+              such a line stands before settings that repeat, or anything but go test's own lines
+              between the end of a run and a name that it had, what follows has `run: 2`.
               Pasted results are sometimes indented. benchfmt skips these lines; this parser reads
               them if they are complete.
 """
@@ -52,6 +53,9 @@ ANY_RESULT = re.compile(
 UNIT_OF_RESULT = re.compile(r"[^\s/-]+[/-]\S+")  # that no word of prose is
 COMPARED = re.compile(r"\s*Benchmark\S*\s+[\d.]+\s+[\d.]+\s+(?:[-+]?[\d.]+(?:%|x)|~)\s*")
 HEADLINE = re.compile(r"\s*(?:#{1,6} .{1,80}|\*\*.{1,80}\*\*:?|[A-Za-z][\w' ,/().`-]{0,80}:)\s*")
+# What go test prints below results, and between two packages.
+ENDED = re.compile(r"\s*(?:PASS|FAIL|(?:ok|FAIL)\s+\S+\s+[\d.]+s(?:\s.*)?)\s*")
+BETWEEN = re.compile(r"\s*(?:coverage: .*|testing: .*|\?\s+\S+\s+\[no test files\].*)?\s*")
 FIRST_SETTINGS = ("goos", "pkg")  # of what go test prints above results
 RUN = "run"  # a setting of ours: which of several runs in one text
 UNIT_WORD = re.compile(r"[^\s*/-]+|[*/]")
@@ -160,6 +164,8 @@ class _Reader:
     _current: dict[str, str] = field(default_factory=dict)
     _torn: tuple[str, Damage] | None = None  # a name whose numbers may still come, else damage
     _is_headed: bool = False  # whether somebody's headline came since the last result
+    _is_ended: bool = False  # whether go test has said since the last result that it is done
+    _is_apart: bool = False  # whether another line than go test's came since that
     _runs: int = 1
     _last: int = 0  # the last line that has something
 
@@ -167,6 +173,9 @@ class _Reader:
         self._last = number if line.strip() else self._last
         if COMPARED.fullmatch(line):
             return  # of benchcmp's table
+        if ENDED.fullmatch(line):
+            self._is_ended = True
+            return
         is_named = NAME.match(line) is not None
         is_result = is_named and not WORD.match(line)
         if is_result or ((is_named or line[:1] in {" ", "\t"}) and _is_whole_result(line.split())):
@@ -182,24 +191,31 @@ class _Reader:
             self._read_unit(number, line)
         elif (setting := CONFIGURATION.fullmatch(line)) and setting[2]:
             self._set(setting[1], setting[2].rstrip())
-        elif setting:
-            self._current.pop(setting[1], None)
-            self._is_headed = True
-        elif HEADLINE.fullmatch(line):
-            self._is_headed = True
+        else:
+            self._read_prose(line, setting)
+
+    def _read_prose(self, line: str, emptied: re.Match[str] | None) -> None:
+        """Take a line of nobody's format: it may tell one run from the next."""
+        if emptied:
+            self._current.pop(emptied[1], None)
+        self._is_headed |= emptied is not None or HEADLINE.fullmatch(line) is not None
+        self._is_apart |= self._is_ended and BETWEEN.fullmatch(line) is None
 
     def _set(self, key: str, value: str) -> None:
         """Take a setting; those that go test begins with begin another run below a headline."""
         is_again = self.rows and key in FIRST_SETTINGS and self._current.get(key) == value
         if is_again and self._is_headed:
-            self._runs += 1
-            self._current[RUN], self._is_headed = str(self._runs), False
+            self._begin_run()
         self._current[key] = value
+
+    def _begin_run(self) -> None:
+        self._runs += 1
+        self._current[RUN], self._is_headed, self._is_apart = str(self._runs), False, False
 
     def close(self) -> None:
         """Name the first of several runs; leave out a last measurement whose unit is cut."""
         if self._runs > 1:
-            self.configurations = [{RUN: "1"} | known for known in self.configurations]
+            self._tell_runs_apart()
         if not self.rows:
             return
         *_, (_, _, _, _, unit, _, _, _, number) = self.rows
@@ -208,6 +224,17 @@ class _Reader:
         if number == self._last and unit not in known and whole != unit:
             self.rows.pop()
             self._note(number, text("the last line is cut: {} of {}", unit, whole), "")
+
+    def _tell_runs_apart(self) -> None:
+        """Number the runs where they have a benchmark in common; else they are one."""
+        self.configurations = [{RUN: "1"} | known for known in self.configurations]
+        runs: dict[tuple[Any, ...], set[str]] = {}
+        for row in self.rows:
+            of = self.configurations[row[-2]]
+            runs.setdefault((*row[:3], of.get("pkg")), set()).add(of[RUN])
+        if all(len(found) == 1 for found in runs.values()):
+            for known in self.configurations:
+                del known[RUN]
 
     def abandon_torn(self) -> None:
         """No numbers came for the name that was waiting: say so."""
@@ -237,6 +264,9 @@ class _Reader:
             self._torn = None
 
     def _add(self, number: int, name: str, numbers: list[str]) -> None:
+        if self._is_apart:
+            self._begin_run()
+        self._is_ended = False
         if not self.configurations or self.configurations[-1] != self._current:
             self.configurations.append(dict(self._current))
         self._is_headed = False

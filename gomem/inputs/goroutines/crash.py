@@ -5,6 +5,7 @@ Printed by    the runtime's throw and fatal: `fatal error: runtime: out of memor
 Quirks        Up to Go 1.15 large objects come from runtime.largeAlloc(size, …), later from
               runtime.(*mcache).allocLarge(mcache, size, …). Both print the size in hexadecimal.
               `cannot allocate N-byte block (M in use)` has both sizes in words.
+              Without 32-bit addresses left it is `cannot map pages in arena address space`.
 Pasted        after a prompt or inside backticks, often without the first line. Then only
               runtime.throw called by runtime.sysMap shows the cause.
 """
@@ -17,7 +18,7 @@ from dataclasses import dataclass
 OUT_OF_MEMORY, DEADLOCK = "out of memory", "deadlock"
 _OUT_OF_MEMORY = re.compile(
     rb"^[\s`$#>]{0,8}(?:(?:fatal error: )?runtime: (?:out of memory|cannot allocate memory"
-    rb"|VirtualAlloc of)|fatal error: out of memory)"
+    rb"|cannot map pages in arena address space|VirtualAlloc of)|fatal error: out of memory)"
     rb"|^runtime\.throw\([^\n]*\)\n[^\n]*\n(?:runtime\.sysMap|runtime\.sysMapOS"
     rb"|runtime\.sysUsedOS|runtime\.\(\*mheap\)\.sysAlloc)\(",
     re.MULTILINE,

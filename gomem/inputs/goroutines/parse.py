@@ -42,6 +42,7 @@ OLD_DEPTH = 98  # frames that older releases print of a deeper stack, without th
 _HEADER = re.compile(
     rb"goroutine (\d{1,19}) (?:gp=\S+ m=\S+ (?:mp=\S+ )?)?\[([^\]\n]{1,200})\][^\n]{0,1000}:\s*"
 )
+_NUMBERED = re.compile(rb"^\s*goroutine (\d{1,18}) [^\n]*\[", re.MULTILINE)
 _TORN = re.compile(rb"goroutine \d{1,19}(?: (?:gp=[^\n\[]*)?(?:\[[^\n]*)?)?")
 _BEGINNING = re.compile(
     rb"(?:[^\n]*\n){0,60}?goroutine \d+ [^\n\[]{0,200}\[[^\]\n]+\][^\n]*:\s*?\n"
@@ -57,6 +58,8 @@ _ELIDED = re.compile(rb"\.\.\.(?:(\d+|additional) frames elided)\.\.\.\s*")
 _DOTS = re.compile(rb"\W?\W?(?:\.{2,}|\xe2\x80\xa6|snip\w*)\W*")  # that somebody put for lines
 _REGISTER = re.compile(rb"[a-z]\w{1,7}\s+0x[0-9a-f]+\s*|exit status \d+")  # behind a crash's last
 _CALL = re.compile(rb"\S.*\(.*\)\s*")
+# A call whose arguments a terminal or a form has wrapped.
+_OPEN_CALL = re.compile(rb"[\w./*()\[\]{}%~-]+\((?:[{\[(]*(?:0x[0-9a-f]+|\.{3}|_)[\])}?]*,? ?)+")
 _MARK = re.compile(r" \((scan|durable|leaked)\)")
 _MINUTES = re.compile(r"(\d{1,9}) minutes")
 HEADLESS = "begins within a goroutine: its first lines are missing, and it is not counted"
@@ -69,6 +72,7 @@ LOCKED = "locked to thread"
 LEAKED = "leaked"
 EXIT = "runtime.goexit"
 _BEGUN = re.compile(r"main\.main|.*\.init(?:\.\d+)?|runtime\..*|.*_cgoexp_.*")  # without a creator
+BEGINNINGS = frozenset({EXIT, "runtime.main"})  # of a whole stack of the runtime's functions
 MAIN = frozenset({"runtime.main", "runtime.handleAsyncEvent"})  # of the runtime, and the program's
 # What runs finalizers, until Go 1.24 and since; and cleanups, since 1.25. A count of goroutines has
 # them while they call the program.
@@ -117,12 +121,18 @@ class _Goroutine:
     elided: int = 0
     created_by: str = ""
     complete: bool = True  # whether each function has its place below it
+    open_call: bytes = b""  # a call whose arguments go on in the next line
     old: bool = False  # whether it is of a release before Go 1.21
 
     @property
     def is_begun(self) -> bool:
         """Whether its stack comes to who began it, or to a function that nothing begins."""
-        return bool(self.created_by or (self.stack and _BEGUN.fullmatch(self.stack[-1])))
+        if self.created_by or not self.stack:
+            return bool(self.created_by)
+        is_parked = all(name.startswith("runtime.") for name in self.stack) and self.state != ""
+        return bool(_BEGUN.fullmatch(self.stack[-1])) and not (
+            is_parked and self.stack[-1] not in BEGINNINGS
+        )
 
     def waiting(self) -> Waiting:
         parts = [part.strip() for part in self.state.split(",")]
@@ -194,6 +204,8 @@ class _Dump:
 
     def end(self, *, is_whole: bool = False) -> None:
         """End the goroutine; what began it may be missing where not another or a gap follows."""
+        if self.current is not None and self.current.open_call:
+            _take(b")", self.current, self.names)  # its name is whole
         if self.current is not None and self.current.number != SYSTEM_STACK:
             if not is_whole and not self.current.is_begun:
                 self.current.elided = -1
@@ -227,6 +239,12 @@ class _Dump:
             self.damage.append(Damage(self.source, f"line {number}", HEADLESS, excerpt(line)))
 
 
+def highest_number(data: bytes) -> int | None:
+    """The highest number of a goroutine: so many, about, were started. None without one."""
+    numbers = (int(found[1]) for found in _NUMBERED.finditer(data))
+    return max(numbers, default=None)
+
+
 def _missing_at(line: bytes) -> str:
     """What is missing from a dump where a line is; empty where the line shows nothing of that."""
     if line.startswith(b"goroutine ") and _TORN.fullmatch(line):
@@ -239,6 +257,7 @@ def _take(line: bytes, goroutine: _Goroutine, names: dict[bytes, str]) -> bool:
     indentation = _INDENTED.match(line) if line[:1] in INDENTATION else None
     if indentation is not None:
         line = line[indentation.end() :]
+    line, goroutine.open_call = goroutine.open_call + line, b""
     if line[-1:] != b")" and (_PLACE if indentation else _FILE_LINE).fullmatch(line):
         goroutine.complete = True
     elif created := _CREATED.fullmatch(line):
@@ -253,6 +272,8 @@ def _take(line: bytes, goroutine: _Goroutine, names: dict[bytes, str]) -> bool:
         name = line.rpartition(b"(")[0]
         goroutine.stack.append(names.setdefault(name, name.decode("utf-8", "backslashreplace")))
         goroutine.complete = False
+    elif _OPEN_CALL.fullmatch(line):
+        goroutine.open_call, goroutine.complete = line.rstrip() + b" ", False
     else:
         goroutine.complete = goroutine.complete and _REGISTER.fullmatch(line) is not None
         return False

@@ -6,7 +6,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from gomem.inputs.goroutines.crash import crash_of
-from gomem.inputs.goroutines.parse import SECONDS, looks_like_goroutines, parse_goroutines
+from gomem.inputs.goroutines.parse import (
+    SECONDS,
+    highest_number,
+    looks_like_goroutines,
+    parse_goroutines,
+)
 from gomem.inputs.schema import Column, Frames, build_rows
 from gomem.inputs.unwrap import read_plain
 from gomem.inputs.wrong_file import reads
@@ -21,6 +26,7 @@ if TYPE_CHECKING:
     from gomem.inputs.goroutines.parse import Waiting
     from gomem.sources.artefact import Source
 
+GOLEAK = b"found unexpected goroutines"  # go.uber.org/goleak's words
 HEAD_BYTES = 1 << 16  # in which a crash says why
 GOROUTINES = (
     Column("goroutines", "int64", "count", "Goroutines that are alike in all that follows."),
@@ -42,6 +48,9 @@ class Goroutines(Frames):
 
     goroutines: pd.DataFrame
     crash: Crash | None = None  # why the program crashed, where the text says it
+    # The highest number of a goroutine, which says how many were started; None without one.
+    highest: int | None = None
+    is_goleak: bool = False  # whether they are those that goleak found at the end of a test
 
 
 def goroutines_table(found: Counter[Waiting]) -> pd.DataFrame:
@@ -70,4 +79,6 @@ def read_goroutines(source: Source) -> Goroutines:
     """
     found, damaged, plain = read_plain(source, looks_like_goroutines, parse_goroutines)
     crash = crash_of(plain.data[:HEAD_BYTES])
-    return Goroutines(goroutines_table(found), crash, damaged=damaged)
+    is_goleak = GOLEAK in source.data[:HEAD_BYTES]
+    highest = highest_number(plain.data)
+    return Goroutines(goroutines_table(found), crash, highest, is_goleak, damaged=damaged)

@@ -11,6 +11,7 @@ Printed by    programs, into their logs, on one line or one field per line:
                   after 3: Alloc: 5242880, Idle: 1048576, InUse: 6291456, Objects: 99
 Recognised    by three different fields, one a size, and one with a name that nothing else has.
               Short names count in lines that all have the same ones, Alloc and at least two more.
+              Other forms are rewritten first, see `plain_words`. HeapAlloc and Sys alone will do.
 Several       A repeated field begins another dump. Which field comes first in a dump is known by
               what precedes it: the start of a line, or other words, such as a time.
 Units         KB, MB and GB are multiples of 1024, as most helper functions compute them. Helpers
@@ -27,7 +28,8 @@ from typing import TYPE_CHECKING
 
 from gomem.errors import Damage, FormatError
 from gomem.inputs.json_text import first_value, is_json, whole_number
-from gomem.inputs.unwrap import plain_characters
+from gomem.inputs.memstats.goroutine_counts import GOROUTINES
+from gomem.inputs.memstats.plain_words import heads_of_tables, plain_words, rows_apart
 from gomem.sources.times import parse_time
 from gomem.units import GIB, KIB, MIB, TIB
 
@@ -62,14 +64,13 @@ ON_PAGES = {  # as the memory pages of gopls and its kin call them
     "GC metadata bytes": "GCSys",
     "Off heap bytes": "OtherSys",
 }
-SHORT = {"idle": "HeapIdle", "inuse": "HeapInuse", "released": "HeapReleased",
-         "objects": "HeapObjects"}  # fmt: skip
 MIN_FIELDS = 3
-MIN_ROWS = 2  # of short names
+PAIR = frozenset({"HeapAlloc", "Sys"})  # enough by themselves, each with its unit
 LEAST_SYS_BYTES = 1 << 16  # no Go process has less; a smaller number is in some larger unit
 LEAST_RSS_SHARE = 32  # of Go's size: a smaller number without a unit is RSS in KiB, or in pages
 FIRST_LAST_GC = 10**18  # in 2001: a smaller number is no time in nanoseconds
 HEAD_BYTES = 1 << 20
+NEWLINE = b"\n"
 UNITS = {"": 1, "B": 1, "K": KIB, "M": MIB, "G": GIB, "T": TIB}
 
 
@@ -103,12 +104,6 @@ _RSS = re.compile(
     + _BEHIND,
     re.IGNORECASE,
 )  # fmt: skip
-_SHORT_FIELD = re.compile(
-    rb"(?<![\w-])(?:alloc|sys|(?P<short>idle|in[ _-]?use|released|objects))(?=[ \t]*[:=][ \t]*\d)",
-    re.IGNORECASE,
-)
-_RINGS = re.compile(rb"[\"']?(?:BySize|PauseNs|PauseEnd)[\"']?\s*[=:]\s*\[[^\]]*(?:\]|\Z)")
-_TAG = re.compile(rb"<[^<>\n]{1,200}>")
 _STAMP = re.compile(
     r"(\d{4})[-/](\d\d)[-/](\d\d)[T ](\d\d:\d\d:\d\d)(?:[.,](\d{1,9}))?(Z| ?[+-]\d\d:?\d\d)?"
 )
@@ -139,12 +134,25 @@ class WordsDump:
     time: datetime | None = None  # the time that stands before it
     # RSS in bytes, and what it is rounded to, where the same lines say it.
     rss: tuple[int, int] | None = None
+    goroutines: int | None = None  # how many there are, where the same lines say it
+    begins: bool = False  # whether it is of another process than the dump before it
 
 
 def looks_like_in_words(data: bytes) -> bool:
     """Whether a text names so many fields with their numbers that it has a dump in it."""
-    fields = _fields(_plain(data[:HEAD_BYTES])) if _may_have_dumps(data) else ()
+    fields = _fields(plain_words(data[:HEAD_BYTES])) if _may_have_dumps(data) else ()
     return any(map(_is_dump, _dumps(list(fields))))
+
+
+def lines_in_words(data: bytes) -> set[int]:
+    """The lines, from 1, in which dumps in words stand, with the head of a table of them."""
+    if not _may_have_dumps(data):
+        return set()
+    text = plain_words(data)
+    found: set[int] = set()
+    for fields in filter(_is_dump, _dumps(list(_fields(text)))):
+        found.update(text.count(NEWLINE, 0, size.start) + 1 for size in fields)
+    return found | heads_of_tables(data)
 
 
 def _may_have_dumps(data: bytes) -> bool:
@@ -155,16 +163,17 @@ def _may_have_dumps(data: bytes) -> bool:
     return _may_be_json(data)
 
 
-def has_rss_in_words(data: bytes) -> bool:
-    """Whether the lines of a dump in words say RSS, too."""
-    head = data[:HEAD_BYTES]
-    if _RSS.search(head) is None or not _may_have_dumps(head):
+def has_more_in_words(data: bytes) -> bool:
+    """Whether the lines of a dump in words say RSS or the number of goroutines, too."""
+    head = plain_words(data[:HEAD_BYTES]) if _may_have_dumps(data) else b""
+    is_near = _RSS.search(head) is not None or GOROUTINES.search(head) is not None
+    if not is_near:
         return False
     try:
-        dumps, _ = parse_in_words(head, source="")
+        dumps, _ = parse_in_words(data[:HEAD_BYTES], source="")
     except FormatError:
         return False
-    return any(dump.rss is not None for dump in dumps)
+    return any(dump.rss is not None or dump.goroutines is not None for dump in dumps)
 
 
 def _may_be_json(data: bytes) -> bool:
@@ -178,17 +187,21 @@ def _may_be_json(data: bytes) -> bool:
 
 def parse_in_words(data: bytes, *, source: str) -> tuple[list[WordsDump], list[Damage]]:
     """Every dump of a text, and what could not be read of it; FormatError where there is none."""
-    plain = _plain(data)
+    plain = plain_words(data)
     damage: list[Damage] = []
     dumps: list[WordsDump] = []
     line = counted = ended = 0
-    for fields in filter(_is_dump, _dumps(list(_fields(plain)))):
+    apart = rows_apart(data)
+    for fields in _whole(list(_dumps(list(_fields(plain)))), plain, source, damage):
         start, end = fields[0].start, fields[-1].end
         line += plain.count(b"\n", counted, start)
         counted, place = start, f"line {line + 1}"
         dump = WordsDump({size.name: size.value for size in fields}, place)
         dump.steps = {size.name: size.step for size in fields if size.step > 1}
-        dump.rss = _rss_beside(plain, start, end, fields)
+        beside = _lines_of(plain, start, end)
+        dump.rss = _rss_beside(beside, fields)
+        dump.goroutines = _only(GOROUTINES, beside)
+        dump.begins = line + 1 in apart
         dump.time = _time_before(plain[max(ended, start - 2000) : start])
         ended = end
         if _is_in_no_unit(fields):
@@ -200,36 +213,11 @@ def parse_in_words(data: bytes, *, source: str) -> tuple[list[WordsDump], list[D
         for fault in damage:
             raise FormatError(source, fault.where, fault.what)
         raise FormatError(source, "", "no MemStats in it: too few of their fields with a number")
-    if is_json(data) and data.count(b"{") > data.count(b"}"):
+    is_quoted = b'{"Alloc"' in plain.replace(b" ", b"")  # as expvar has it, behind HTTP's head
+    if (is_json(data) or is_quoted) and data.count(b"{") > data.count(b"}"):
         what = "ends within MemStats: it is cut, and fields are missing"
         damage.append(Damage(source, dumps[-1].place, what))
     return [_with_alloc(dump) for dump in dumps], damage
-
-
-def _plain(data: bytes) -> bytes:
-    """The text without tags, and without lists, whose entries have names of fields."""
-    plain = plain_characters(data)
-    if b"<td" in plain:
-        plain = _TAG.sub(b" ", plain)
-    plain = _with_long_names(plain)
-    return _RINGS.sub(lambda found: b"\n" * found[0].count(b"\n"), plain)
-
-
-def _with_long_names(text: bytes) -> bytes:
-    """The text with the fields' names for short ones, in the lines of a table that has them."""
-    lines = text.split(b"\n")
-    rows: dict[frozenset[str], list[int]] = {}
-    for place, line in enumerate(lines):
-        names = frozenset(_squeezed(found[0].decode()) for found in _SHORT_FIELD.finditer(line))
-        if len(names) >= MIN_FIELDS and "alloc" in names:
-            rows.setdefault(names, []).append(place)
-    for place in (place for places in rows.values() if len(places) >= MIN_ROWS for place in places):
-        lines[place] = _SHORT_FIELD.sub(_long_name, lines[place])
-    return b"\n".join(lines)
-
-
-def _long_name(found: re.Match[bytes]) -> bytes:
-    return SHORT[_squeezed(found[0].decode())].encode() if found["short"] else found[0]
 
 
 def _fields(text: bytes) -> Iterator[_Field]:
@@ -315,17 +303,53 @@ def _head(fields: Sequence[_Field]) -> str | None:
     return first if not others or usual[first] > usual[others[0]] else None
 
 
+def _whole(
+    groups: Sequence[list[_Field]], text: bytes, source: str, damage: list[Damage]
+) -> Iterator[list[_Field]]:
+    """The dumps among groups of fields; of a last one that is cut, what it still says."""
+    last: list[_Field] | None = None
+    for number, fields in enumerate(groups):
+        is_last = number == len(groups) - 1
+        names = {size.name for size in fields}
+        missing = set() if last is None else {size.name for size in last} - names
+        is_cut = is_last and bool(missing) and _ends_early(text, fields, last or [])
+        if is_cut:
+            where = f"line {text.count(NEWLINE, 0, fields[0].start) + 1}"
+            what = f"the last reading is cut: {', '.join(sorted(missing))} missing"
+            damage.append(Damage(source, where, what))
+        if _is_dump(fields) or (is_cut and len(fields) > 1):
+            yield fields
+            last = fields
+
+
+def _ends_early(text: bytes, fields: Sequence[_Field], before: Sequence[_Field]) -> bool:
+    """Whether a text ends in a dump that has the fields of the one before, from its first on."""
+    names = [size.name for size in before]
+    is_begun = [size.name for size in fields] == names[: len(fields)]
+    return is_begun and b"\n" not in text[fields[-1].end :].rstrip()
+
+
 def _is_dump(fields: Sequence[_Field]) -> bool:
     names = {size.name for size in fields}
+    if names == PAIR:
+        return all(size.has_unit for size in fields)
     return len(names) >= MIN_FIELDS and not names <= ANYBODYS and not names.isdisjoint(SIZES)
 
 
-def _rss_beside(
-    text: bytes, start: int, end: int, fields: Sequence[_Field]
-) -> tuple[int, int] | None:
-    """RSS in the lines of a dump; None where they do not say it, or say several."""
+def _lines_of(text: bytes, start: int, end: int) -> bytes:
+    """The lines that a piece of a text stands in."""
     begin, stop = text.rfind(b"\n", 0, start) + 1, text.find(b"\n", end)
-    lines = text[begin : len(text) if stop < 0 else stop]
+    return text[begin : len(text) if stop < 0 else stop]
+
+
+def _only(pattern: re.Pattern[bytes], lines: bytes) -> int | None:
+    """The number that a pattern finds; None where it finds none, or several."""
+    found = pattern.findall(lines)
+    return int(found[0]) if len(found) == 1 else None
+
+
+def _rss_beside(lines: bytes, fields: Sequence[_Field]) -> tuple[int, int] | None:
+    """RSS in the lines of a dump; None where they do not say it, or say several."""
     found = list(_RSS.finditer(lines))
     if len(found) != 1:
         return None

@@ -65,6 +65,9 @@ class MemStatsDumps:
     steps: dict[str, int] = field(default_factory=dict)
     # Of dumps in words: RSS in bytes, and what it is rounded to, where the same lines say it.
     rss: list[tuple[int, int] | None] = field(default_factory=list)
+    goroutines: list[int | None] = field(default_factory=list)  # likewise
+    # Of dumps in words: whether each is of another process than the one before it.
+    begins: list[bool] = field(default_factory=list)
 
     def __len__(self) -> int:
         return len(self.place)
@@ -134,8 +137,15 @@ def parse_memstats_in_words(data: bytes, *, source: str) -> tuple[MemStatsDumps,
         steps |= {name: max(step, steps.get(name, 1)) for name, step in dump.steps.items()}
     dumps = [dict(dump.values) for dump in found]
     columns = _columns(dumps, [dump.place for dump in found], source, damage, steps)
-    times, rss = [dump.time for dump in found], [dump.rss for dump in found]
-    return replace(columns, times=times, steps=steps, rss=rss), damage
+    told = replace(
+        columns,
+        times=[dump.time for dump in found],
+        steps=steps,
+        rss=[dump.rss for dump in found],
+        goroutines=[dump.goroutines for dump in found],
+        begins=[dump.begins for dump in found],
+    )
+    return told, damage
 
 
 def _columns(

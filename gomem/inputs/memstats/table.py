@@ -92,6 +92,8 @@ class MemStats(Frames):
     size_classes: pd.DataFrame
     # The time that a log has before each dump; empty for what is no log's.
     times: tuple[datetime | None, ...] = ()
+    # Whether each dump is of another process than the one before it, where the text says so.
+    begins: tuple[bool, ...] = ()
 
     @property
     def dumps(self) -> Iterator[MemStats]:
@@ -99,7 +101,7 @@ class MemStats(Frames):
         for row in range(len(self.stats)):
             pauses, classes = (_of_dump(row, own) for own in (self.pauses, self.size_classes))
             stats, times = self.stats.iloc[[row]].reset_index(drop=True), self.times[row : row + 1]
-            yield MemStats(stats, pauses, classes, times)
+            yield MemStats(stats, pauses, classes, times, self.begins[row : row + 1])
 
     @property
     def time(self) -> datetime | None:
@@ -132,7 +134,7 @@ def memstats_tables(dumps: MemStatsDumps, damaged: Iterable[Damage] = ()) -> Mem
     classes = dict(zip(("dump", "Size", "Mallocs", "Frees"), dumps.size_classes.T, strict=True))
     stats = build(columns, tuple(_rounded(column, dumps.steps) for column in STATS))
     frames = stats, build(pauses, PAUSES), build(classes, SIZE_CLASSES)
-    return MemStats(*frames, tuple(dumps.times), damaged=tuple(damaged))
+    return MemStats(*frames, tuple(dumps.times), tuple(dumps.begins), damaged=tuple(damaged))
 
 
 def _rounded(column: Column, steps: Mapping[str, int]) -> Column:

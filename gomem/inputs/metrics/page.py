@@ -103,6 +103,10 @@ class _Sample:
         return self.name.startswith(f"{self.prefix}{RUNTIME_PREFIX}")
 
 
+SAYS_RSS = re.compile(rb"^process_resident_memory_bytes [\d.]", re.MULTILINE)
+OTHERS = re.compile(rb"^(?:python|jvm|java|nodejs|ruby|dotnet|process_runtime)_", re.MULTILINE)
+
+
 def looks_like_metrics(data: bytes, _: str = "") -> bool:
     """Whether it is runtime/metrics in JSON, or a page of Prometheus metrics with Go's names."""
     return looks_like_page(data) or looks_like_readings(data)
@@ -121,7 +125,10 @@ def ends_before_go(data: bytes) -> bool:
 
 
 def _has_mark(data: bytes) -> bool:
-    return any(mark in data for mark in MARKS)
+    """Whether it has a name of Go's, or RSS and no name of another language's client."""
+    if any(mark in data for mark in MARKS):
+        return True
+    return SAYS_RSS.search(data) is not None and OTHERS.search(data) is None
 
 
 def _is_cut(data: bytes) -> bool:
@@ -241,11 +248,12 @@ def _of_one_process(samples: list[_Sample], source: str, damage: list[Damage]) -
 
 
 def _processes(samples: list[_Sample]) -> dict[tuple[str, _Labels], None]:
-    """Prefix and labels of each process: by client_golang's heap, by go-metrics', by the rest."""
+    """Prefix and labels of each process: by client_golang's heap, go-metrics', the rest, RSS."""
     ways: tuple[Callable[[_Sample], bool], ...] = (
         lambda sample: sample.meaning.name in HEAP and not sample.is_of_go_metrics,
         lambda sample: sample.meaning.name in HEAP,
         lambda sample: sample.meaning.of != "process" or sample.meaning.name == "go_goroutines",
+        lambda sample: sample.meaning.name == "process_resident_memory_bytes",
     )
     for is_of_one in ways:
         found = {(sample.prefix, sample.apart): None for sample in samples if is_of_one(sample)}

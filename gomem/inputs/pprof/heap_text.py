@@ -58,6 +58,8 @@ _RECORD = re.compile(
 _FRAME = re.compile(
     rb"#[\t ]+0x([0-9a-f]{1,16})(?:[\t ]+(.+)\+0x[0-9a-f]+[\t ]+(.*):(\d{1,9}))?\s*"
 )
+# The last line of a text that is cut within the file: its function's name is whole.
+_FRAME_OF_CUT = re.compile(rb"#[\t ]+0x([0-9a-f]{1,16})[\t ]+(.+)\+0x[0-9a-f]+[\t ]+[^\t ]*\s*")
 _STAT = re.compile(rb"# (\w+) = (.+)")
 _PAIR = re.compile(rb"(\d+) / (\d+)")
 _RING = re.compile(rb"\[[\d ]*\]")
@@ -289,6 +291,10 @@ class _HeapReader(TextReader):
                     self.damage.append(Damage(self.source, f"line {number}", what, excerpt(line)))
                 else:
                     yield record
+            elif self.values and (cut := _FRAME_OF_CUT.fullmatch(line)):
+                self.frames.append((int(cut[1], 16), (cut[2], b"", 0)))
+                what = "a frame whose file is cut; its function is read"
+                self.damage.append(Damage(self.source, f"line {number}", what, excerpt(line)))
             elif line.strip() not in (b"", b"#"):
                 what = "not a line of a heap profile in text; wanted `n: bytes [n: bytes] @ 0x…`"
                 self.damage.append(Damage(self.source, f"line {number}", what, excerpt(line)))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cache, cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -18,7 +18,7 @@ from gomem.inputs.schema import Column, build
 from gomem.statistics.sampling import Sampling, interval
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     import pandas as pd
 
@@ -66,6 +66,7 @@ class AllocationSites(Answer):
         cum_bounds: The same of cum.
         note: Why there are no intervals; empty where there are.
         row_name: What a row is, one of `ROW_NAMES`; the frame's first column is called so.
+        printed_shares: Of a pasted table: the share of each row's flat as it is printed.
     """
 
     sample_type: str
@@ -78,6 +79,7 @@ class AllocationSites(Answer):
     cum_bounds: Bounds
     note: str = ""
     row_name: str = "function"
+    printed_shares: Mapping[str, float] = field(default_factory=dict)
 
     def __repr__(self) -> str:
         return f"<{len(self.function)} sites of {self.sample_type}>"
@@ -113,7 +115,10 @@ class AllocationSites(Answer):
     def _columns(self) -> tuple[Any, ...]:
         """In the order of `SITES`."""
         whole = self.total or np.nan
-        flat = (self.flat, self.flat_bounds.low, self.flat_bounds.high, self.flat / whole)
+        shares = self.flat / whole
+        for row, name in enumerate(self.function):
+            shares[row] = self.printed_shares.get(name, shares[row])
+        flat = (self.flat, self.flat_bounds.low, self.flat_bounds.high, shares)
         cum = (self.cum, self.cum_bounds.low, self.cum_bounds.high, self.cum / whole)
         return (self.function, *flat, *cum)
 
@@ -170,6 +175,9 @@ def top_sites(
         cum_bounds=_bounds(top.cum, [part[top.node] for part in behind_cum]),
         note="" if isinstance(sampling, Sampling) else sampling,
         row_name=ROW_NAMES[granularity],
+        printed_shares={}
+        if profile.printed is None
+        else profile.printed.shares.get(chosen.type, {}),
     )
 
 

@@ -18,6 +18,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
+from gomem.errors import Damage, excerpt
 from gomem.inputs.cgroup.parse import NO_LIMIT_V1
 from gomem.inputs.processes.row import ProcessRow, ProcessTable, Rounded
 from gomem.sources.times import known_time, parse_time
@@ -31,6 +32,7 @@ KILLED = re.compile(
     rb" (?:total-vm|vsz):(?P<vm>\d{1,15})kB, anon-rss:(?P<anon>\d{1,15})kB,"
     rb" file-rss:(?P<file>\d{1,15})kB(?:, shmem-rss:(?P<shmem>\d{1,15})kB)?"
 )
+NAMED = re.compile(rb"Killed process (?P<pid>\d{1,10}),? \((?P<name>[^)\n]{0,64})\)")
 TASKS = re.compile(rb"\[ *pid *\] +(uid +tgid +total_vm +rss +.*name)\s*")
 TASK = re.compile(rb"\[ *(\d{1,10})\] +(\d+ +\d+ +\d+ +\d+ +.*\S)\s*")
 CHARGED = re.compile(rb"memory: usage (\d{1,19})kB, limit (\d{1,19})kB")
@@ -45,6 +47,7 @@ KERNEL_KILL = re.compile(rb"invoked oom-killer|oom-kill:constraint=|" + KILLED.p
 WORDS = (b"oom-kill", b"Killed process")  # one of which is in whatever `KERNEL_KILL` finds
 USUAL_PAGE = 4 * KIB
 OOM = "OOM killer"
+CUT = "the line of a killed process is cut: its RSS is missing"
 
 
 def looks_like_oom(data: bytes) -> bool:
@@ -60,9 +63,13 @@ def _has_tasks(head: bytes) -> bool:
     return table is not None and bool(TASK.search(head, table.end()))
 
 
-def parse_oom(data: bytes) -> ProcessTable:
-    """The tasks and the killed process of each kill, and the last cgroup's numbers."""
+def parse_oom(data: bytes, *, source: str) -> tuple[ProcessTable, list[Damage]]:
+    """The tasks and the killed process of each kill, and the last cgroup's numbers.
+
+    A line that is cut behind the name of the killed process is damage, and counts as a kill.
+    """
     rows: list[ProcessRow] = []
+    damage: list[Damage] = []
     cgroup: dict[str, int | None] = {}
     names: Sequence[bytes] = ()
     where, in_stats, kills = MACHINE, False, 0
@@ -83,14 +90,15 @@ def parse_oom(data: bytes) -> ProcessTable:
             in_stats = True
         elif in_stats and (counter := COUNTER.search(line)):
             cgroup[counter[1].decode("ascii")] = int(counter[2])
-        if killed := KILLED.search(line):
-            kills += 1
+        if killed := NAMED.search(line):
+            kills, names = kills + 1, ()
             cgroup["oom_kill"] = kills
-            rows.append(_killed(killed, line, number, cgroup, where))
-            names = ()
+            row = _killed(killed, line, number, cgroup, where)
+            rows.append(row)
+            damage += [Damage(source, f"line {number}", CUT, excerpt(line))] * (row.rss is None)
     if not kills and "memory.current" in cgroup:
         cgroup["oom"] = 1  # as memory.events counts it: the limit was reached, and nothing freed
-    return ProcessTable(_in_one_page_size(rows), cgroup if where == GROUP else {})
+    return ProcessTable(_in_one_page_size(rows), cgroup if where == GROUP else {}), damage
 
 
 def _charged(line: bytes) -> dict[str, int | None]:
@@ -136,22 +144,23 @@ def _task(task: re.Match[bytes], names: Sequence[bytes], number: int) -> Process
 
 
 def _killed(
-    killed: re.Match[bytes], line: bytes, number: int, cgroup: dict[str, int | None], where: str
+    named: re.Match[bytes], line: bytes, number: int, cgroup: dict[str, int | None], where: str
 ) -> ProcessRow:
+    """The killed process; without sizes where its line is cut behind the name."""
+    name, pid = named["name"].decode("utf-8", "backslashreplace"), int(named["pid"])
+    row = ProcessRow(OOM, name, pid=pid, killed_in=where, time=_time(line), line=number)
+    killed = KILLED.search(line)
+    if killed is None:
+        return row
     anon, file, shmem = (int(killed[word] or 0) * KIB for word in ("anon", "file", "shmem"))
-    return ProcessRow(
-        OOM,
-        killed["name"].decode("utf-8", "backslashreplace"),
-        pid=int(killed["pid"]),
+    return replace(
+        row,
         rss=Rounded(anon + file + shmem, KIB),
         mapped_bytes=int(killed["vm"]) * KIB,
         anon_bytes=anon,
         file_bytes=file,
         shmem_bytes=shmem if killed["shmem"] is not None else None,
         limit_bytes=cgroup.get("memory.max"),
-        killed_in=where,
-        time=_time(line),
-        line=number,
     )
 
 

@@ -7,7 +7,8 @@ Quirks        ps counts in KiB. So does top, up to a certain width; then it writ
               docker stats and kubectl top count a container, not a process: the cgroup's charge
               minus inactive page cache (before Docker 17.06: the whole charge). That is not RSS.
               docker's MiB are 2^20; podman's MB, and those of Docker before 1.13, are 10^6.
-              A repeated header begins another reading.
+              A repeated header begins another reading, and so does a process that comes again.
+              Rows of ps aux, of top (also FreeBSD's) and of kubectl top are known without a header.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from gomem.errors import Damage, FormatError, excerpt
 from gomem.inputs.processes.oom import looks_like_oom, parse_oom
 from gomem.inputs.processes.row import ProcessRow, ProcessTable, rounded_size
-from gomem.inputs.unwrap import FENCE
+from gomem.inputs.unwrap import FENCE, PROMPT
 from gomem.units import KIB
 
 if TYPE_CHECKING:
@@ -36,6 +37,17 @@ AUX = re.compile(
     rb"pts/\d+|tty\S{1,8}|s\d{3}|console) +[DIRSTtWXZU][\w<+]{0,5} +\S{1,8} +\d[\d:.-]{2,12} +\S.*"
 )
 AUX_NAMES = b"USER PID %CPU %MEM VSZ RSS TTY STAT START TIME COMMAND".split()
+_TOP_SIZE = rb" +\d{1,12}(?:\.\d{1,3})?[kmgtKMGT]?"
+TOP_ROW = re.compile(
+    rb"\d{1,10} +\S{1,32} +(?:-?\d{1,3}|rt) +-?\d{1,3}" + 3 * _TOP_SIZE + rb" +[DIRSTtXZ] +"
+    rb"\d{1,5}(?:[.,]\d)? +\d{1,3}(?:[.,]\d)? +\d+:\d\d(?:[.:]\d\d)? +\S.*"
+)
+TOP_NAMES = b"PID USER PR NI VIRT RES SHR S %CPU %MEM TIME+ COMMAND".split()
+BSD_ROW = re.compile(
+    rb"\d{1,10} +\S{1,32} +\d{1,5} +-?\d{1,3} +-?\d{1,3}" + 2 * _TOP_SIZE + rb" +[A-Za-z]\S{0,9}"
+    rb" +\d{1,4} +\d+:\d\d +\d{1,5}\.\d\d% +\S.*"
+)
+BSD_NAMES = b"PID USERNAME THR PRI NICE VIRT RES STATE C TIME WCPU COMMAND".split()
 DOCKER = re.compile(rb"(?:(?:CONTAINER(?: ID)?|ID|NAME)\b.*)?MEM USAGE */ *LIMIT.*")
 USAGE = re.compile(
     rb"(?P<before>.*?)(?P<usage>\d[\d.]* ?[KMGTkmgt]?i?B) */ *"
@@ -49,11 +61,14 @@ TOP_HEAD = re.compile(
 WORDS = (b"RSS", b"RSZ", b"RES", b"MEM USAGE", b"MEMORY(bytes)")  # of headers
 RESIDENT, MAPPED = (b"RSS", b"RSZ", b"RES"), (b"VSZ", b"VIRT")
 COMMANDS = (b"COMMAND", b"CMD", b"ARGS", b"COMM", b"UCMD", b"Command")
+POD_ROW = re.compile(rb"(?:\S+ +)?[a-z0-9][\w.-]+ +\d+m +\d+[KMGT]i *")
 # What ps -o prints of numbers and short words: a header without a command has nothing else.
 PS_COLUMNS = frozenset(
-    b"PID PPID TID USER UID RSS RSZ VSZ SZ %CPU %MEM CPU NI PRI STAT S TTY TT ELAPSED TIME".split()
+    b"PID PPID TID USER UID RSS RSZ VSZ SZ SIZE %CPU %MEM CPU NI PRI STAT S TTY TT "
+    b"ELAPSED TIME".split()
 )
 TOP, PS, DOCKER_STATS, KUBECTL_TOP = "top", "ps", "docker stats", "kubectl top"
+OLD_DOCKER = "docker stats before 1.13"  # whose usage is the whole charge, in units of 1000
 
 
 class _Form(NamedTuple):
@@ -65,8 +80,7 @@ class _Form(NamedTuple):
 
 def looks_like_processes(data: bytes) -> bool:
     """Whether a table of processes begins soon, or the OOM killer speaks."""
-    first = data[:4096].lstrip().split(b"\n", 1)[0].rstrip()
-    return bool(AUX.fullmatch(first)) or _has_table(data) or looks_like_oom(data)
+    return _has_table(data) or looks_like_oom(data)
 
 
 def parse_processes(data: bytes, *, source: str) -> tuple[ProcessTable, list[Damage]]:
@@ -77,12 +91,27 @@ def parse_processes(data: bytes, *, source: str) -> tuple[ProcessTable, list[Dam
     """
     damage: list[Damage] = []
     if not _has_table(data) and looks_like_oom(data):
-        table = parse_oom(data)
+        table, damage = parse_oom(data, source=source)
     else:
         table, damage = _parse_tables(data, source)
     if not table.rows and not table.cgroup:
         raise FormatError(source, "", "no process in it; wanted ps, top, docker stats …")
     return table, damage
+
+
+def lines_of_processes(data: bytes) -> set[int]:
+    """The lines, from 1, of a table of processes in a text of another kind, its header among them.
+
+    A header without a row below it is none.
+    """
+    try:
+        table, _ = _parse_tables(data, "")
+    except FormatError:
+        return set()
+    rows = {row.line for row in table.rows}
+    lines = data.split(b"\n")
+    heads = {number - 1 for number in rows if number > 1 and _form_of(_bare(lines[number - 2]))}
+    return rows | heads
 
 
 def _bare(line: bytes) -> bytes:
@@ -95,27 +124,36 @@ def _parse_tables(data: bytes, source: str) -> tuple[ProcessTable, list[Damage]]
     rows: list[ProcessRow] = []
     damage: list[Damage] = []
     form: _Form | None = None
-    reading = -1
+    reading, seen = -1, set[tuple[int | None, str]]()
     for number, raw in enumerate(data.split(b"\n"), start=1):
         line = _bare(raw)
         if begun := _form_of(line):
-            form, reading = begun, reading + 1
+            form, reading, seen = begun, reading + 1, set()
             continue
         if not line and rows and rows[-1].reading == reading:
             form = None
         if not line or TOP_HEAD.fullmatch(line):
             continue
-        if form is None and AUX.fullmatch(line):
-            form, reading = _by_columns(AUX_NAMES), reading + 1
-        if FENCE.fullmatch(line):
+        if form is None and (headless := _form_of_row(line)) is not None:
+            form, reading, seen = headless, reading + 1, set()
+        if FENCE.fullmatch(line) or (form is not None and _is_command(line)):
             form = None
         row = None if form is None else form.row(line)
         if row is not None:
+            who = row.pid, "" if row.pid is not None else row.name
+            if any(who) and who in seen:
+                reading, seen = reading + 1, set()
+            seen.add(who)
             rows.append(replace(row, reading=reading, line=number))
         elif form is not None and not (rows and _is_prose(line)):
             what = f"not a line of {form.tool}; wanted the columns of its header"
             damage.append(Damage(source, f"line {number}", what, excerpt(line)))
     return ProcessTable(tuple(rows)), damage
+
+
+def _is_command(line: bytes) -> bool:
+    """Whether a shell's prompt with the next command ends a table."""
+    return PROMPT.fullmatch(line) is not None and not line.startswith(b"#")
 
 
 def _is_prose(line: bytes) -> bool:
@@ -127,9 +165,25 @@ def _is_prose(line: bytes) -> bool:
 
 def _has_table(data: bytes) -> bool:
     head = data[: 1 << 14]
-    if not any(word in head for word in WORDS):
-        return False
-    return any(_form_of(_bare(line)) for line in head.split(b"\n")[:HEAD_LINES])
+    lines = [_bare(line) for line in head.split(b"\n")[:HEAD_LINES]]
+    if any(word in head for word in WORDS) and any(map(_form_of, lines)):
+        return True
+    first = next(filter(None, lines), b"")
+    return any(_form_of_row(line) is not None for line in (first, *lines))
+
+
+def _form_of_row(line: bytes) -> _Form | None:
+    """The table that a line is a row of, whose header nobody pasted; None if it is of none."""
+    if not line[:1].isalnum():
+        return None
+    rows = ((AUX, AUX_NAMES), (TOP_ROW, TOP_NAMES), (BSD_ROW, BSD_NAMES))
+    names = next((names for row, names in rows if row.fullmatch(line)), None)
+    if names is not None:
+        return _by_columns(names)
+    if POD_ROW.fullmatch(line) is None:
+        return None
+    above = len(line.split()) > 3
+    return _Form(KUBECTL_TOP, lambda row: _of_pod(row, above=above))
 
 
 def _form_of(line: bytes) -> _Form | None:
@@ -137,16 +191,18 @@ def _form_of(line: bytes) -> _Form | None:
     if DOCKER.fullmatch(line):
         has_id = line.startswith((b"CONTAINER ID", b"ID"))
         named = has_id and b" NAME" in line
-        return _Form(DOCKER_STATS, lambda row: _of_container(row, named=named))
+        is_old = not has_id and line.startswith(b"CONTAINER") and b"PIDS" not in line
+        tool = OLD_DOCKER if is_old else DOCKER_STATS
+        return _Form(tool, lambda row: _of_container(row, tool, named=named))
     if pods := KUBECTL.fullmatch(line):
         return _Form(KUBECTL_TOP, lambda row: _of_pod(row, above=pods["above"] is not None))
     names = line.split()
     if not _one_of(RESIDENT, names):
         return None
-    has_command = b"PID" in names and names[-1] in COMMANDS
-    return (
-        _by_columns(names) if has_command or (names[1:] and PS_COLUMNS.issuperset(names)) else None
-    )
+    is_of_ps = bool(names[1:]) and PS_COLUMNS.issuperset(names[:-1])
+    if names[-1] in COMMANDS:
+        return _by_columns(names) if b"PID" in names or is_of_ps else None
+    return _by_columns(names) if is_of_ps and names[-1] in PS_COLUMNS else None
 
 
 def _one_of(wanted: Sequence[bytes], names: Sequence[bytes]) -> bytes | None:
@@ -183,7 +239,7 @@ def _of_process(line: bytes, names: Sequence[bytes], tool: str) -> ProcessRow | 
     )
 
 
-def _of_container(line: bytes, *, named: bool) -> ProcessRow | None:
+def _of_container(line: bytes, tool: str, *, named: bool) -> ProcessRow | None:
     found = USAGE.fullmatch(line)
     if found is None:
         return None
@@ -193,8 +249,10 @@ def _of_container(line: bytes, *, named: bool) -> ProcessRow | None:
     if usage is None:
         return None
     most = None if limit is None or not limit.bytes else limit.bytes
+    is_decimal = re.search(rb"\d ?[kMGT]B", found["usage"]) is not None
+    printed_by = tool if tool != OLD_DOCKER or is_decimal else DOCKER_STATS
     return ProcessRow(
-        DOCKER_STATS, name.decode("utf-8", "backslashreplace"), working_set=usage, limit_bytes=most
+        printed_by, name.decode("utf-8", "backslashreplace"), working_set=usage, limit_bytes=most
     )
 
 

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from gomem.errors import FormatError
-from gomem.inputs.memstats.in_words import has_rss_in_words
+from gomem.inputs.memstats.goroutine_counts import goroutine_counts, has_goroutine_counts
+from gomem.inputs.memstats.in_words import has_more_in_words
 from gomem.inputs.memstats.parse import parse_memstats_in_words
 from gomem.inputs.memstats.table import STATS, memstats_tables
 from gomem.inputs.runtime_lines.parse import (
@@ -66,6 +67,8 @@ class RuntimeLines(Frames):
 
     readings: pd.DataFrame
     stats: pd.DataFrame
+    # Whether each is of another process than the one before it, where the text says so.
+    begins: tuple[bool, ...] = ()
 
     @property
     def time(self) -> datetime | None:
@@ -77,10 +80,10 @@ class RuntimeLines(Frames):
     def dumps(self) -> Iterator[RuntimeLines]:
         """Readings each alone, in order; of very many the first, the last and the peaks between."""
         for row in _chosen(self.readings):
-            rows = (
+            readings, stats = (
                 frame.iloc[[row]].reset_index(drop=True) for frame in (self.readings, self.stats)
             )
-            yield RuntimeLines(*rows)
+            yield RuntimeLines(readings, stats, self.begins[row : row + 1])
 
 
 def _chosen(readings: pd.DataFrame) -> list[int]:
@@ -123,15 +126,18 @@ def _row(reading: LoggedReading) -> tuple[object, ...]:
 def read_runtime_lines(source: Source) -> RuntimeLines:
     """Read what CockroachDB, OpenTelemetry's Collector and others log of their memory.
 
-    So are MemStats in a program's own words where the same lines say RSS. FormatError where no line
-    has one of the known forms.
+    So are MemStats in a program's own words where the same lines say RSS or the number of
+    goroutines, and lines that say that number alone. FormatError where no line has one of the known
+    forms.
     """
     try:
         readings, damaged, text = read_plain(source, looks_like_runtime_lines, parse_runtime_lines)
     except FormatError:
-        if not has_rss_in_words(source.data):
+        if has_more_in_words(source.data):
+            return _in_words(source)
+        if not has_goroutine_counts(source.data):
             raise
-        return _in_words(source)
+        return _counts(source)
     frame = build_rows(map(_row, readings), READINGS)
     frame["line"] = text.lines(frame["line"].to_numpy())
     return RuntimeLines(frame, _stats(readings), damaged=damaged)
@@ -141,7 +147,8 @@ def _in_words(source: Source) -> RuntimeLines:
     """MemStats in words, and the RSS beside them; see `memstats.in_words`."""
     dumps, damaged = parse_memstats_in_words(source.data, source=source.name)
     readings = []
-    for row, (place, time, rss) in enumerate(zip(dumps.place, dumps.times, dumps.rss, strict=True)):
+    beside = zip(dumps.place, dumps.times, dumps.rss, dumps.goroutines, strict=True)
+    for row, (place, time, rss, goroutines) in enumerate(beside):
         fields = {name: counter[row] for name, counter in dumps.counters.items()}
         values = {
             name: int(fields[field])
@@ -151,11 +158,24 @@ def _in_words(source: Source) -> RuntimeLines:
         steps = {name: dumps.steps.get(_FIELDS[name], 1) for name in values if name in SIZES}
         if rss is not None:
             values["rss"], steps["rss"] = rss
+        if goroutines is not None:
+            values["goroutines"] = goroutines
         line = int(place.removeprefix("line "))
         readings.append(LoggedReading(OWN_WORDS, line, time, values, steps))
     stats = memstats_tables(dumps).stats
     damaged = [*source.damage, *damaged]
-    return RuntimeLines(build_rows(map(_row, readings), READINGS), stats, damaged=tuple(damaged))
+    frame = build_rows(map(_row, readings), READINGS)
+    return RuntimeLines(frame, stats, tuple(dumps.begins), damaged=tuple(damaged))
+
+
+def _counts(source: Source) -> RuntimeLines:
+    """Numbers of goroutines alone, as a program prints them."""
+    readings = [
+        LoggedReading(OWN_WORDS, line, values={"goroutines": count})
+        for line, count in goroutine_counts(source.data)
+    ]
+    frame = build_rows(map(_row, readings), READINGS)
+    return RuntimeLines(frame, _stats(readings), damaged=source.damage)
 
 
 def _stats(readings: Sequence[LoggedReading]) -> pd.DataFrame:

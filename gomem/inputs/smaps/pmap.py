@@ -85,7 +85,8 @@ def parse_pmap(data: bytes, *, source: str) -> tuple[Mappings, list[Damage]]:
     damage: list[Damage] = []
     names: Sequence[bytes] = ()
     totals: list[int] | None = None
-    for number, raw in enumerate(data.split(b"\n"), start=1):
+    lines = data.rstrip().split(b"\n")
+    for number, raw in enumerate(lines, start=1):
         line = raw.rstrip()
         if not line or RULE.fullmatch(line) or PROCESS.fullmatch(line):
             continue
@@ -96,6 +97,10 @@ def parse_pmap(data: bytes, *, source: str) -> tuple[Mappings, list[Damage]]:
             break
         elif (entry := _entry(line, names or _usual(line), number)) is not None:
             entries += [entry] if entry.size else []
+        elif number == len(lines) and (entry := _entry_of_cut(line, names, number)) is not None:
+            entries.append(entry)
+            what = "the last row is cut; what it still says is read"
+            damage.append(Damage(source, f"line {number}", what, excerpt(line)))
         elif names or entries:  # what comes before is a prompt, or prose
             what = "not a line of pmap; wanted an address, sizes, a mode and a mapping"
             damage.append(Damage(source, f"line {number}", what, excerpt(line)))
@@ -146,6 +151,16 @@ def _entry(line: bytes, names: Sequence[bytes], number: int) -> PmapEntry | None
         )
         entry.offset = int(cells[b"Offset"], 16)
     return entry
+
+
+def _entry_of_cut(line: bytes, names: Sequence[bytes], number: int) -> PmapEntry | None:
+    """A mapping of a last line that lacks columns, without its last number, which may be cut."""
+    words = line.split()
+    told = [name for name in names[: len(words) - 1] if name != b"Mapping"]
+    if {b"Rss", b"RSS"}.isdisjoint(told) or b"Perm" not in told:
+        return None
+    entry = _entry(b" ".join(words[: len(told)]), told, number)
+    return entry if entry is not None and entry.size else None
 
 
 def _sizes(cells: Mapping[bytes, bytes]) -> dict[bytes, int] | None:

@@ -22,6 +22,7 @@ BEGINNING = re.compile(rb"Name:[ \t]+[^\n]{0,4096}\n(?:[^\n]{0,4096}\n){0,40}?Pi
 EXCERPT = re.compile(
     rb"Vm(?:Peak|Size):[ \t]+\d+ kB\n(?:(?:Vm|Rss)\w+:[ \t]+\d+ kB\n){0,9}?(?:VmRSS|RssAnon):"
 )
+ALONE = re.compile(rb"\s*VmRSS:[ \t]+\d+ kB\s*")  # what `grep VmRSS` leaves
 SIZE = re.compile(rb"(\d{1,18}) kB")
 COUNT = re.compile(rb"\d{1,18}")
 STATM = re.compile(rb"\d{1,18}(?: \d{1,18}){6}\s*")
@@ -42,6 +43,8 @@ class Status:
 
 def looks_like_status(data: bytes) -> bool:
     """Whether the content begins as /proc/PID/status does, or with its sizes, RSS among them."""
+    if len(data) < 100 and ALONE.fullmatch(data):
+        return True
     return BEGINNING.match(data) is not None or EXCERPT.match(data) is not None
 
 

@@ -98,7 +98,8 @@ def _gist(diagnosis: Diagnosis, moment: str) -> str:
 def _blocks(diagnosis: Diagnosis, moment: str, most: int | None) -> tuple[Block, ...]:
     """A table a sample type, of at most so many sites, and why lines allocate."""
     known, blocks = diagnosis.sites[moment], list[Block]()
-    for sites in (known[name] for name in SAMPLE_TYPES if name in known):
+    of_bytes = [name for name in SAMPLE_TYPES if name in known]
+    for sites in (known[name] for name in of_bytes or known):  # objects alone, of a table
         blocks.append(_sites_table(sites, MomentName(moment), most))
         if sites.note:
             blocks.append(Notes((f"no intervals: {sites.note}",)))

@@ -37,6 +37,7 @@ TONES: dict[Severity, Tone] = {
 }  # fmt: skip
 NO_BREAK = "\u00a0"  # space
 SHOWN_PROOF = 3  # lines below the headline
+MIN_READINGS = 3  # of RSS alone, or GCs, that say more than where it is
 
 
 def verdict(diagnosis: Diagnosis) -> Verdict:
@@ -63,8 +64,17 @@ def _tone(diagnosis: Diagnosis) -> Tone:
     severity = diagnosis.verdict.severity
     if severity is not None:
         return TONES[severity]
-    judged = diagnosis.owners and not all(moment.rss_is_listed for moment in diagnosis.moments)
-    return "good" if judged or diagnosis.collector else "neutral"
+    log = diagnosis.collector
+    is_watched = log is not None and log.cost.cycles >= MIN_READINGS
+    return "good" if is_watched or _is_judged(diagnosis) else "neutral"
+
+
+def _is_judged(diagnosis: Diagnosis) -> bool:
+    """Whether a file divides memory, or so many readings of RSS show that it does not grow."""
+    own = [moment for moment in diagnosis.moments if not moment.rss_is_listed]
+    divided = any(moment.memstats is not None or moment.mappings is not None for moment in own)
+    readings = sum(moment.rss_bytes is not None for moment in own)
+    return diagnosis.owners is not None and (divided or readings >= MIN_READINGS)
 
 
 def label_of(tone: Tone, confidence: str | None) -> str:

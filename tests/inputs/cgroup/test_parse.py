@@ -197,3 +197,10 @@ def test_a_table_without_a_name_is_known_by_its_fields(data, file, names):
 )
 def test_what_is_a_groups_file(data, name, is_one):
     assert is_one == looks_like_cgroup(data, name)
+
+
+def test_dots_that_stand_for_lines_are_no_damage():
+    parsed, damage = parse_cgroup(STAT_V2 + b"...\nslab 7\n", source="memory.stat")
+
+    assert [] == damage
+    assert 7 == parsed.values["slab"]

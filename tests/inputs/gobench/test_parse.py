@@ -376,3 +376,29 @@ def test_a_cut_unit_is_told_by_the_first_unit_above_that_begins_so():
     _, damage = parse_gobench(text, source="x")
 
     assert ["the last line is cut: by of bytes/op"] == [str(place.what) for place in damage]
+
+
+ENDED = ("PASS", "ok  \texample.com/api\t4.633s")
+
+
+@pytest.mark.parametrize("between", ["then I pooled the buffers", "```", "$ git stash pop"])
+def test_another_line_below_the_end_of_a_run_tells_two_runs_apart(between):
+    parsed, damage = parse(RESULT, *ENDED, "", between, "", RESULT, *ENDED)
+
+    assert [] == damage
+    assert ["1", "2"] == [known["run"] for known in parsed.configurations]
+
+
+@pytest.mark.parametrize("between", ["", "?  a [no test files]"])
+def test_repetitions_of_one_run_are_its_samples(between):
+    parsed, _ = parse(RESULT, *ENDED, between, RESULT, *ENDED)
+
+    assert [{}] == parsed.configurations
+
+
+def test_runs_without_a_benchmark_in_common_need_not_be_told_apart():
+    other = RESULT.replace("Handle", "Decode")
+
+    parsed, _ = parse(RESULT, *ENDED, "and of the decoder", other, *ENDED)
+
+    assert all("run" not in known for known in parsed.configurations)

@@ -101,3 +101,22 @@ def test_a_paste_that_begins_within_a_goroutine_is_damaged():
 @pytest.mark.parametrize("head", [HEAD + STACK, "panic: boom\n\n", "Here it is:\n\n"])
 def test_what_stands_before_a_whole_dump_is_no_damage(head):
     assert () == gomem.read_goroutines((head + MAIN).encode()).damaged
+
+
+def test_addresses_of_32_bits_run_out_as_memory_does():
+    text = (
+        "fatal error: runtime: cannot map pages in arena address space\n\n"
+        "goroutine 16 [running]:\nruntime.throw(0x5e9723)\n\tc:/go/panic.c:520 +0x71\n"
+        "runtime.mallocgc(0x9e00000, 0x1)\n\tc:/go/malloc.goc:1 +0x1\n"
+    )
+
+    assert Crash(OUT_OF_MEMORY, 158 * MIB) == crash_of(text.encode())
+
+
+def test_a_line_of_the_runtimes_within_a_session_is_named():
+    line = b"runtime: out of memory: cannot allocate 310378496-byte block (3610640384 in use)"
+
+    seen = looks_like(b"$ ./api prune\nload all snapshots\n" + line + b"\n", "")
+
+    assert seen.is_evidence
+    assert f"asking for {Bytes(310378496)} with {Bytes(3610640384)} in use" in seen.what

@@ -10,6 +10,7 @@ import gomem
 from gomem.errors import FormatError
 from gomem.inputs.goroutines.parse import looks_like_goroutines, parse_goroutines
 from gomem.inputs.kinds import BY_NAME, kind_of
+from gomem.text import Count
 from tests.builders import FIXTURES
 
 DOORS = FIXTURES / "doors"
@@ -366,3 +367,56 @@ def test_a_dump_alone_is_told_in_a_sentence(tmp_path):
     assert (
         "21 goroutines; 10 wait in main.receives (chan receive), started by main.start." == sentence
     )
+
+
+def test_arguments_that_are_wrapped_are_one_call():
+    whole = b"main.call(0xc000112000, 0xc000014080,"
+    dump = dump_of("main.wait").replace(b"main.wait(...)", whole + b"\n0x1, 0x2)")
+
+    row = only(dump)
+
+    assert ("main.call", "main.serve", "main.call") == (
+        row["function"], row["created_by"], row["stack"]
+    )  # fmt: skip
+    assert () == gomem.read_goroutines(dump).damaged
+
+
+def test_a_call_that_is_cut_within_its_arguments_keeps_its_name():
+    dump = b"goroutine 7 [syscall]:\nmain.call(0xe8,"
+
+    read = gomem.read_goroutines(dump)
+
+    assert ["main.call"] == read.goroutines["function"].to_list()
+    assert ["ends within a goroutine: it is cut, and goroutines may be missing"] == [
+        fault.what for fault in read.damaged
+    ]
+
+
+def test_a_stack_that_is_cut_within_the_runtimes_frames_is_not_the_runtimes_own():
+    frames = "runtime.gopark(0x1, 0x2)\n\t/go/proc.go:398 +0xce fp=0xc000 sp=0xc001\n"
+    cut = f"goroutine 7 [chan receive, 1 minutes]:\n{frames}runtime.chanrecv(0x1)\n\t/go/cha"
+
+    assert not only(cut.encode())["of_the_runtime"]
+    whole = dump_of("runtime.gopark", "runtime.bgsweep", "runtime.goexit", created="")
+    assert only(whole)["of_the_runtime"]
+
+
+def test_the_highest_number_says_how_many_were_started(tmp_path):
+    dump = dump_of("main.wait").replace(b"goroutine 7 ", b"goroutine 15531918 ")
+    (tmp_path / "dump.txt").write_bytes(dump)
+
+    said = gomem.diagnose(tmp_path / "dump.txt").verdict.sentence
+
+    assert 15531918 == gomem.read_goroutines(dump).highest
+    assert f"The highest number of a goroutine is {Count(15531918)}: about so many" in said
+    (tmp_path / "dump.txt").write_bytes(dump_of("main.wait"))
+    assert "highest number" not in gomem.diagnose(tmp_path / "dump.txt").verdict.sentence
+
+
+def test_goleaks_list_is_its_own_word_for_a_leak(tmp_path):
+    head = b"goleak: Errors on successful test run: found unexpected goroutines:\n"
+    (tmp_path / "test.log").write_bytes(head + dump_of("main.wait"))
+
+    said = gomem.diagnose(tmp_path / "test.log").verdict.sentence
+
+    assert "goleak found them still there as the test ended: it calls them leaked." in said

@@ -244,3 +244,100 @@ def test_rows_of_short_names_are_dumps(row, fields):
 )
 def test_short_names_alone_or_of_others_are_none(text):
     assert not looks_like_in_words(text.encode())
+
+
+def rewritten(form):
+    """The three readings in a form that others print, as text."""
+    return "".join(form(dump) for dump in EXACT)
+
+
+def as_influx(dump):
+    return (
+        f"internal_memstats,host=a heap_sys_bytes={dump['HeapSys']}i,heap_in_use_bytes="
+        f"{dump['HeapInuse']}i,num_gc={dump['NumGC']}i,alloc_bytes={dump['Alloc']}i 1\n"
+    )
+
+
+def as_logged(dump):
+    sizes = (f"{dump[name] / MIB:.1f}MB" for name in ("HeapAlloc", "Sys"))
+    return "[INFO] [11-20|03:53:49.000] Progress   number=1 alloc={} sys={}\n".format(*sizes)
+
+
+def as_struct(dump):
+    return (
+        f"Count: 1  MemStats.Sys: {dump['Sys']}  MemStats.Alloc: {dump['Alloc']}"
+        f"  MemStats.TotalAlloc: {dump['TotalAlloc']}\n"
+    )
+
+
+@pytest.mark.parametrize(
+    ("form", "names", "off"),
+    [
+        pytest.param(as_influx, ("HeapSys", "HeapInuse", "NumGC", "Alloc"), 0, id="influx"),
+        pytest.param(as_logged, ("HeapAlloc", "Sys"), 0.05 * MIB, id="geth"),
+        pytest.param(as_struct, ("Sys", "Alloc", "TotalAlloc"), 0, id="with the struct's name"),
+    ],
+)
+def test_other_forms_are_read_as_fields(form, names, off):
+    text = rewritten(form).encode()
+
+    dumps, damage = parse_in_words(text, source="a")
+
+    assert looks_like_in_words(text)
+    assert [] == damage
+    assert 3 == len(dumps)
+    for dump, exact in zip(dumps, EXACT, strict=True):
+        assert {name: exact[name] for name in names} == {
+            name: pytest.approx(dump.values[name], abs=max(off, 0.5)) for name in names
+        }
+
+
+def test_a_last_reading_that_is_cut_is_damage_and_what_it_still_says_is_read():
+    whole = rewritten(as_struct)
+    cut = whole[: whole.rindex(":")]
+
+    dumps, damage = parse_in_words(cut.encode(), source="a")
+
+    assert [dump["Sys"] for dump in EXACT] == [dump.values["Sys"] for dump in dumps]
+    assert "TotalAlloc" not in dumps[-1].values
+    assert [("line 3", "the last reading is cut: TotalAlloc missing")] == [
+        (fault.where, fault.what) for fault in damage
+    ]
+
+
+def test_rss_and_fields_of_one_line_are_both_read(tmp_path):
+    lines = [f"Resident size: {60 + number}.0MB  {as_struct(dump)}"
+             for number, dump in enumerate(EXACT)]  # fmt: skip
+    (tmp_path / "out.txt").write_text("".join(lines))
+
+    diagnosis = diagnose(tmp_path / "out.txt")
+
+    assert [60 * MIB, 61 * MIB, 62 * MIB] == [moment.rss_bytes for moment in diagnosis.moments]
+    assert [dump["Sys"] for dump in EXACT] == diagnosis.capture.levels["Sys"].to_list()
+    most = Bytes(EXACT[-1]["Sys"])
+    assert f"at most {most} of it is Go's heap and runtime (Sys)" in diagnosis.verdict.where
+    assert any(said.startswith("HeapAlloc went from") for said in diagnosis.verdict.whose)
+    (finding,) = (found for found in diagnosis.findings if found.code == "data-missing")
+    assert "only some fields of MemStats in 3 snapshots" in finding.title
+
+
+def test_the_number_of_goroutines_beside_a_dump_is_read(tmp_path):
+    lines = (PASTED / "print-mem-usage.log").read_text().splitlines()
+    text = "".join(f"{line} goroutines = {number}\n" for number, line in enumerate(lines, 10))
+    (tmp_path / "out.txt").write_text(text)
+
+    diagnosis = diagnose(tmp_path / "out.txt")
+
+    assert [10, 11, 12] == [count.goroutines for count in diagnosis.facts.goroutine_counts]
+    assert [EXACT[-1]["NumGC"]] == diagnosis.capture.levels["NumGC"].to_list()[-1:]
+
+
+def test_numbers_of_goroutines_alone_are_a_series(tmp_path):
+    text = "".join(f"Version: 1\nNumGoroutine: {number}\n" for number in (3, 4, 12))
+    (tmp_path / "out.txt").write_text(text)
+
+    diagnosis = diagnose(tmp_path / "out.txt")
+
+    assert [3, 4, 12] == [count.goroutines for count in diagnosis.facts.goroutine_counts]
+    assert "It has 12 goroutines, up from 3" in diagnosis.verdict.sentence
+    assert kind_of(b"NumGoroutine: 3\n") is None

@@ -281,3 +281,17 @@ def test_a_record_without_the_header_is_read_at_the_default_rate(around, tmp_pat
     assert 4850786 == profile.total("inuse_space")
     assert ["main.inner"] == profile.top("inuse_space")["function"].tolist()[:1]
     assert any("without its header" in place.what for place in capture.damaged)
+
+
+def test_a_frame_whose_file_is_cut_keeps_its_function():
+    text = (
+        b"heap profile: 1: 64 [1: 64] @ heap/2\n1: 64 [1: 64] @ 0x11 0x22\n"
+        b"#\t0x11\tmain.fill+0x1\t/app/main.go:12\n#\t0x22\tmain.main+0x2\t/app/ma"
+    )
+
+    profile = read_pprof(text)
+
+    assert {"main.fill", "main.main"} == set(profile.stacks["function"])
+    assert "a frame whose file is cut; its function is read" in [
+        one.what for one in profile.damaged
+    ]

@@ -363,3 +363,56 @@ def test_a_package_has_at_least_what_its_functions_have():
     assert [("main", 20 * MIB, 30 * MIB), ("bufio", 10 * MIB, 10 * MIB)] == rows(
         found, granularity="packages"
     )
+
+
+def test_numbers_without_a_unit_are_counts_whatever_names_the_type():
+    rows = (TABLES / "top-objects.txt").read_text().partition("Showing")
+    saved = "Saved profile in /root/pprof/pprof.api.inuse_objects.inuse_space.002.pb.gz\n"
+
+    profile = read_pprof(f"{saved}{''.join(rows[1:])}".encode())
+
+    assert ("count", "count") == (profile.sample_type().type, profile.sample_type().unit)
+    assert 2_194_160 == profile.total()
+
+
+def test_a_wrapped_command_that_asks_for_objects_names_the_type():
+    rows = (TABLES / "top-objects.txt").read_text().partition("Showing")
+    command = "bug/pprof/heapol pprof -inuse_objects ./api http://127.0.0.1/de\n"
+
+    assert (
+        "inuse_objects" == read_pprof(f"{command}{''.join(rows[1:])}".encode()).sample_type().type
+    )
+
+
+def test_a_share_is_as_printed_and_not_of_rounded_sizes():
+    row = "    1.72GB 52.47% 52.47%     1.72GB 52.47%  main.fill\n"
+    profile = read_pprof(f"Type: inuse_space\nTotal: 3.27GB\n{LEGEND}{row}".encode())
+
+    assert 0.5247 == pytest.approx(profile.printed.share_of("inuse_space", "main.fill", 0.0))
+    assert 0.25 == profile.printed.share_of("inuse_space", "main.none", 0.25)
+
+
+STACKS = (
+    "     700   runtime.gopark\n             runtime.chansend\n             main.deliver\n"
+    "             main.serve (inline)\n\n"
+    "         1   runtime.gopark\n             runtime.chanrecv\n             main.main\n"
+)
+
+
+def test_stacks_without_their_rules_are_traces_of_goroutines_where_they_are_parked():
+    profile = read_pprof(STACKS.encode())
+
+    assert looks_like_printed(STACKS.encode())
+    assert ("goroutine", 701) == (profile.sample_type().type, profile.total())
+    assert {"main.serve", "main.main"} <= set(profile.stacks["function"])
+
+
+def test_dots_for_stacks_are_no_frame_and_no_damage():
+    rule = "-----------+-------------------------------------------------------\n"
+    text = f"Type: inuse_space\n{rule}         0   main.fill\n             main.main\n{rule}...\n"
+
+    profile = read_pprof(text.encode())
+
+    assert () == profile.damaged
+    assert profile.printed.is_elided
+    assert {"main.fill", "main.main"} == set(profile.stacks["function"])

@@ -7,6 +7,12 @@ import pytest
 import gomem
 from gomem.errors import FormatError
 from gomem.inputs.kinds import BY_NAME, kind_of
+from gomem.inputs.processes.parse import (
+    DOCKER_STATS,
+    OLD_DOCKER,
+    looks_like_processes,
+    parse_processes,
+)
 from gomem.inputs.processes.row import Rounded, rounded_size
 from gomem.inputs.processes.table import read_processes
 from tests.builders import FIXTURES
@@ -222,3 +228,80 @@ def test_what_has_no_rss_is_refused_by_name(text, said):
 
 def test_json_is_not_taken_for_a_table():
     assert kind_of(json.dumps({"PID": 1, "RSS": 2, "COMMAND": "x"}).encode()) is None
+
+
+@pytest.mark.parametrize("name", ["ps-aux.txt", "top-b.txt", "kubectl-top.txt"])
+def test_rows_without_their_header_are_the_same(name):
+    whole = parse_processes((KERNEL / name).read_bytes(), source=name)[0].rows
+    first = [row for row in whole if row.reading == 0]
+    lines = (KERNEL / name).read_bytes().split(b"\n")
+    alone = b"\n".join(lines[row.line - 1] for row in first) + b"\n"
+
+    read, damage = parse_processes(alone, source=name)
+
+    assert looks_like_processes(alone)
+    assert [] == damage
+    assert [(row.name, row.rss, row.working_set) for row in first] == [
+        (row.name, row.rss, row.working_set) for row in read.rows
+    ]
+
+
+def test_a_row_of_freebsds_top():
+    """Made up after usr.bin/top/machine.c of FreeBSD 11."""
+    row = b"56428 root          23  20    0   768M   733M uwait   1   2:58   0.03% rclone\n"
+
+    (read,) = parse_processes(row, source="a")[0].rows
+
+    assert (56428, 733 * MIB, 768 * MIB, "rclone") == (
+        read.pid, read.rss.bytes, read.mapped_bytes, read.name
+    )  # fmt: skip
+
+
+def test_a_process_that_comes_again_is_another_reading():
+    row = b" 1357 app       20   0 2752m %dm  15m S  4.0  1.3   0:04.91 api\n"
+
+    read = parse_processes(b"".join(row % size for size in (106, 110, 114)), source="a")[0].rows
+
+    assert [(0, 106 * MIB), (1, 110 * MIB), (2, 114 * MIB)] == [
+        (one.reading, one.rss.bytes) for one in read
+    ]
+    assert {15 * MIB} == {one.shared_bytes for one in read}
+
+
+def test_ps_without_a_process_number_has_rss():
+    text = b"  RSS  SIZE    VSZ CMD\n75088 151684 885284 /usr/bin/api -v\n"
+
+    (read,) = parse_processes(text, source="a")[0].rows
+
+    assert (75088 * KIB, "/usr/bin/api -v", None) == (read.rss.bytes, read.name, read.pid)
+
+
+def test_a_line_of_a_kill_that_is_cut_is_damage_and_a_kill():
+    line = (KERNEL / "killed.txt").read_bytes()
+    cut = line[: line.index(b" total-vm") + 3]
+
+    table, damage = parse_processes(line + line + cut, source="a")
+
+    assert [True, True, False] == [row.rss is not None for row in table.rows]
+    assert {13052} == {row.pid for row in table.rows}
+    assert 3 == table.cgroup["oom_kill"]
+    assert [("line 3", "the line of a killed process is cut: its RSS is missing")] == [
+        (fault.where, fault.what) for fault in damage
+    ]
+
+
+@pytest.mark.parametrize(
+    ("head", "tool"),
+    [
+        (b"CONTAINER           CPU %               MEM USAGE / LIMIT     MEM %", OLD_DOCKER),
+        (b"CONTAINER ID   NAME   CPU %   MEM USAGE / LIMIT   MEM %   PIDS", DOCKER_STATS),
+    ],
+)
+def test_an_old_docker_counts_all_page_cache(head, tool):
+    """Its form is made up after api/client/stats.go of Docker 1.9."""
+    name = b"api" if tool == OLD_DOCKER else b"f4a8 api"
+    row = name + b"    0.00%   343.7 MB / 8.372 GB   4.11%\n"
+
+    (read,) = parse_processes(head + b"\n" + row, source="a")[0].rows
+
+    assert (tool, 343_700_000) == (read.tool, read.working_set.bytes)

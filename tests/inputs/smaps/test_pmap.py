@@ -129,3 +129,16 @@ def test_the_ledger_is_as_far_as_the_columns_go():
     assert not ledger.has("heap_released_resident")
     for part in ("heap_unexplained", "binary", "thread_stacks"):
         assert whole.part(part) == ledger.part(part), part
+
+
+def test_a_last_row_that_lacks_columns_keeps_what_is_resident():
+    lines = (KERNEL / "pmap-X.txt").read_text().splitlines()
+    place = next(number for number, line in enumerate(lines) if " 20924 20924 " in line)
+    cut = " ".join(lines[place].split()[:18])
+
+    read = read_smaps("\n".join([*lines[:place], cut]).encode())
+
+    whole = read_smaps(KERNEL / "pmap-X.txt").mappings.set_index("start")
+    last = read.mappings.iloc[-1]
+    assert whole.loc[last["start"], "Rss"] == last["Rss"]
+    assert "the last row is cut; what it still says is read" in [one.what for one in read.damaged]

@@ -42,6 +42,11 @@ EDGE = re.compile(rf"\s*({_AMOUNT})\s+{_PER_CENT}\s*\|\s*(\S.*?)\s*")
 TORN = re.compile(rf"\s*{_AMOUNT}\s+{_PER_CENT}(?:\s+[\d.].*)?|\s*{_AMOUNT}\s+[\d.]+")
 RULE = re.compile(r"\s*-{6,}\+-{6,}\s*")
 STACK = re.compile(rf"\s*({_AMOUNT})\s{{2,}}(\S.*?)\s*")
+# A stack of `traces` without the rules, as people paste the first of many.
+STACK_ALONE = re.compile(
+    rf"\s{{2,}}({_AMOUNT}) {{3}}([\w./-]+\.[^\s|]+(?: \((?:partial-)?inline\))?)\s*"
+)
+ELIDED = re.compile(r"\s*(?:\.{3,}|\[\.{3}\]|\u2026)\s*")
 LABEL = re.compile(r"\s*[^\s:]+: {2}\S.*")
 ROUTINE = re.compile(r"\s*ROUTINE =+ (.+) in (\S.*?)\s*")
 ROUTINE_SUMS = re.compile(
@@ -70,6 +75,7 @@ PROMPT = re.compile(
 COMMAND = re.compile(
     r"\s*(?:Fetching profile|Saved profile in).*|.*\bgo tool pprof\b.*"
     r"|(?:[^\n]{0,60}[$#>%] +)?pprof +[-/\w].*"
+    r"|.*\bpprof +-{1,2}(?:inuse|alloc)_(?:space|objects)\b.*"
 )
 AROUND = re.compile(
     r"\s*(?:Fetching (?:profile|\d+ )|Saved profile in|Entering interactive|File: |Build ID: |Doc: "

@@ -25,7 +25,11 @@ if TYPE_CHECKING:
 
 HEAD_BYTES = 1 << 16  # in which it has to be seen
 LEAST_SHARE = 1 / 3  # of the lines: a document with a table in it is no table
-_QUICK = re.compile(rb"\d% [^\n]{0,80}\d%|ROUTINE ====|-{6,}\+-{6,}")
+_QUICK = re.compile(
+    rb"\d% [^\n]{0,80}\d%|ROUTINE ====|-{6,}\+-{6,}|^ {2,}\d\S* {3}\S+\.\S+[^\n]*\n {8,}\S+\.\S",
+    re.MULTILINE,
+)
+PARKED = "runtime.gopark"  # where a goroutine waits: a stack of nothing else begins so
 TABLE, TREE, LIST, TRACES = "table", "tree", "list", "traces"
 
 
@@ -77,6 +81,8 @@ class _Reader:
         self.routine = ("", "")  # whose lines come, and its file
         self.above: list[tuple[str, Amount]] | None = None  # the callers, since the last rule
         self.nameless = ""  # a row whose name is on the next line
+        self.is_ruled = True  # whether rules stand between stacks
+        self.is_elided = False  # whether dots stand for some of them
         self.unit = ""  # that Perl's pprof names once
 
     @property
@@ -109,6 +115,8 @@ class _Reader:
             if not (table.rows or table.stacks):
                 self._note_head(table)
                 continue
+            if not table.kind and any(names[0] == PARKED for _, names in table.stacks):
+                table.kind = "goroutine"
             self._check(table)
             first = by_type.setdefault(table.sample_type.type, table)
             if first is table:
@@ -130,7 +138,7 @@ class _Reader:
             is_difference=is_difference,
         )
         totals = tuple(abs(table.whole.value) for table in found)
-        printed = printed_of(found, self.saved)
+        printed = printed_of(found, self.saved, is_elided=self.is_elided)
         return PrintedText(columns, printed, totals, is_difference)
 
     def _note_head(self, table: Table) -> None:
@@ -160,7 +168,7 @@ class _Reader:
             return True
         if self.form == LIST and self._source(text):
             return True
-        if self._row(text) or self._node(text):
+        if self._row(text) or self._node(text) or self._stack_alone(text):
             return True
         self.nameless = text.rstrip() if lines.NAMELESS.fullmatch(text) else ""
         return False
@@ -247,7 +255,7 @@ class _Reader:
         if found is None:
             return False
         flat, cum = (amount_of(found[part], self.unit) for part in (1, 3))
-        self._add(without_inline(found[5]), flat, cum)
+        self._add(without_inline(found[5]), flat, cum).share = fraction_of(found[2])[0]
         self._derive((flat, found[2]), (cum, found[4]))
         return True
 
@@ -308,9 +316,20 @@ class _Reader:
             row.parts.append(Part(flat.value, file, number))
         return True
 
+    def _stack_alone(self, text: str) -> bool:
+        """The first of stacks that nothing stands before."""
+        if self.form != TABLE or self.tables[-1].rows or not lines.STACK_ALONE.fullmatch(text):
+            return False
+        self.form, self.above, self.is_ruled = TRACES, [], False
+        return self._trace(text)
+
     def _trace(self, text: str) -> bool:
         """The frames of a stack, below its labels; the first has the value."""
+        if lines.ELIDED.fullmatch(text):
+            self.is_elided = True
+            return True
         if not text.strip():
+            self.above = self.above if self.is_ruled else []
             return False
         if self.above is None:
             self.tables[-1].stacks[-1][1].append(without_inline(text.strip()))

@@ -43,6 +43,7 @@ class Row:
     cum: Amount
     parts: list[Part] = field(default_factory=list)  # what flat consists of
     cum_by_line: dict[tuple[str, int], int] = field(default_factory=dict)
+    share: float | None = None  # of the total, as flat% says it; None of what it does not say
 
     def plus(self, other: Row) -> Row:
         """This and another function of the same name, which pprof tells apart and does not say."""
@@ -82,6 +83,8 @@ class Table:
         unit = "bytes" if self.kind.endswith("_space") else _UNITS.get(self.kind, "count")
         if printed:
             unit = "bytes" if printed <= IN_BYTES else "nanoseconds"
+        elif unit == "bytes" and any(amount.value for amount in (*self.amounts, *of_total)):
+            return ValueType(_UNTYPED["count"], "count")  # pprof prints no bytes without a unit
         return ValueType(self.kind or _UNTYPED[unit], unit)
 
     @property
@@ -142,6 +145,8 @@ class Printed:
         total_rounding: By how much the total may be off.
         has_stacks: Whether it has every stack (`traces`).
         saved: The profile that it was printed from, where pprof says where it is; else empty.
+        shares: Of each row, by its name, its share of the total as it is printed.
+        is_elided: Whether somebody put dots for some of the stacks.
     """
 
     cum: Mapping[str, Mapping[str, int]]
@@ -149,6 +154,12 @@ class Printed:
     total_rounding: Mapping[str, int]
     has_stacks: bool = False
     saved: str = ""
+    shares: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
+    is_elided: bool = False
+
+    def share_of(self, sample_type: str, name: str, otherwise: float) -> float:
+        """A row's share of the total, as it is printed."""
+        return self.shares.get(sample_type, {}).get(name, otherwise)
 
     def cum_of(self, sample_type: str, nodes: Nodes, least: IntArray) -> IntArray:
         """The cum of nodes; of one that no row is of, what the stacks have at least."""
@@ -191,7 +202,7 @@ def _sums(ours: Mapping[str, int], theirs: Mapping[str, int]) -> dict[str, int]:
     return {kind: off + theirs.get(kind, 0) for kind, off in ours.items()}
 
 
-def printed_of(tables: Sequence[Table], saved: str = "") -> Printed:
+def printed_of(tables: Sequence[Table], saved: str = "", *, is_elided: bool = False) -> Printed:
     """What tables say beside the flat values of their rows."""
     types = [(table.sample_type.type, table) for table in tables]
     return Printed(
@@ -200,6 +211,11 @@ def printed_of(tables: Sequence[Table], saved: str = "") -> Printed:
         {kind: table.whole.rounding for kind, table in types},
         has_stacks=all(table.stacks for table in tables),
         saved=saved,
+        shares={
+            kind: {n: row.share for n, row in table.rows.items() if row.share is not None}
+            for kind, table in types
+        },
+        is_elided=is_elided,
     )
 
 

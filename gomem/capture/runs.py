@@ -1,0 +1,117 @@
+"""Which readings of MemStats are of another process than the last? One text can hold two runs.
+
+What the runtime counts never falls while a process lives: the bytes and objects that it allocated,
+its collections, what it took from the system. Readings before such a fall are another run's. They
+are told beside the last run's, and never joined with them into one trend.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import TYPE_CHECKING, cast
+
+import pandas as pd
+
+from gomem.errors import Damage
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from datetime import datetime
+
+    from gomem.capture.moment import Artefact
+
+COUNTS = ("NumGC", "Mallocs", "Frees", "PauseTotalNs")  # exact wherever they are known
+GROWING = ("TotalAlloc", "Sys")  # which a text may round, to another unit from line to line
+MIN_FALL = 0.1  # of a rounded size
+LEVELS = ("HeapAlloc", "HeapInuse", "HeapSys", "Sys")  # what is told of a run, the first known
+
+
+@dataclass(frozen=True)
+class OtherRun:
+    """Readings of another process in the same file as the last one's.
+
+    Attributes:
+        path: The file.
+        places: Where its first reading stands, and its last.
+        readings: How many there are.
+        level: The field of MemStats that is told of it.
+        first_bytes: That field at the first reading.
+        last_bytes: The same at the last.
+    """
+
+    path: str
+    places: tuple[str, ...]
+    readings: int
+    level: str
+    first_bytes: int
+    last_bytes: int
+
+
+def of_last_run(artefacts: list[Artefact]) -> tuple[list[Artefact], tuple[OtherRun, ...]]:
+    """Artefacts of one text without the readings of earlier runs, and what those were."""
+    readings = _in_order([file for file in artefacts if _stats(file) is not None])
+    begins = [at for at, pair in enumerate(pairwise(readings), start=1) if _fell(*pair)]
+    is_said = any(any(getattr(file.parsed, "begins", ())) for file in readings)
+    is_newest_first = len(begins) > 1 and len(begins) == len(readings) - 1 and not is_said
+    if not begins or is_newest_first:
+        return artefacts, ()
+    runs = [readings[start:stop] for start, stop in pairwise([0, *begins])]
+    earlier = {id(file) for run in runs for file in run}
+    left = [file for file in artefacts if id(file) not in earlier]
+    return left, tuple(filter(None, map(_other_run, runs)))
+
+
+def _stats(file: Artefact) -> pd.Series | None:
+    """The fields of an artefact's last dump; None of one that has none."""
+    frame = getattr(file.parsed, "stats", None)
+    return None if frame is None or frame.empty or "TotalAlloc" not in frame else frame.iloc[-1]
+
+
+def _in_order(readings: Sequence[Artefact]) -> list[Artefact]:
+    """By their times or last collections, where all have one; else as they stand."""
+    for time in (lambda file: file.time, _last_gc):
+        times = [time(file) for file in readings]
+        if all(known is not None for known in times):
+            placed = sorted(
+                enumerate(readings), key=lambda item: (cast("datetime", times[item[0]]), item[0])
+            )
+            return [file for _, file in placed]
+    return list(readings)
+
+
+def _last_gc(file: Artefact) -> datetime | None:
+    stats = _stats(file)
+    ended = None if stats is None else stats["LastGC"]
+    return None if pd.isna(ended) else cast("datetime", ended)
+
+
+def _fell(before: Artefact, after: Artefact) -> bool:
+    """Whether what a process counts fell, so that another has begun, or the text says so."""
+    if any(getattr(after.parsed, "begins", ())):
+        return True
+    old, new = _stats(before), _stats(after)
+    assert old is not None
+    assert new is not None
+
+    def known(names: Sequence[str]) -> list[str]:
+        return [name for name in names if pd.notna(old[name]) and pd.notna(new[name])]
+
+    if exact := known(COUNTS):
+        return any(new[name] < old[name] for name in exact)
+    return any(new[name] < (1 - MIN_FALL) * old[name] for name in known(GROWING))
+
+
+def _other_run(run: Sequence[Artefact]) -> OtherRun | None:
+    first, last = _stats(run[0]), _stats(run[-1])
+    assert first is not None
+    assert last is not None
+    level = next((name for name in LEVELS if pd.notna(first[name]) and pd.notna(last[name])), None)
+    if level is None:
+        return None
+    places = tuple(
+        file.source.placed(Damage(file.source.name, str(stats["place"]), "")).where
+        for file, stats in ((run[0], first), (run[-1], last))
+    )
+    sizes = int(first[level]), int(last[level])
+    return OtherRun(run[0].source.name, places, len(run), level, *sizes)

@@ -1,0 +1,37 @@
+"""What is said of the other runs of a program that one text has beside the last."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from gomem.text import Bytes, Command, Count, Text, joined, text
+
+if TYPE_CHECKING:
+    from gomem.capture.capture import Capture
+    from gomem.capture.runs import OtherRun
+
+NAMED = 3  # runs, the last ones
+COMPARE_RUNS = text(
+    "Save each run to a file of its own and compare them: {}.", Command("gomem compare FIRST LAST")
+)
+
+
+def other_runs_words(capture: Capture) -> Text:
+    """The earlier runs, each by itself; empty where there is none."""
+    runs = capture.other_runs
+    if not runs:
+        return Text()
+    more = len(runs) - NAMED
+    others = text("Before them are {}.", Count(more, "other run")) if more > 0 else Text()
+    return joined(" ", filter(None, (*map(_run_words, runs[-NAMED:]), others)))
+
+
+def _run_words(run: OtherRun) -> Text:
+    first, last = run.places
+    if first == last:
+        words = "{} is a reading of another process, with a {} of {}."
+        return text(words, first.capitalize() or "Another", run.level, Bytes(run.first_bytes))
+    words = "Lines {} to {} are of another process: its {} went from {} to {} in {}."
+    sizes = Bytes(run.first_bytes), Bytes(run.last_bytes)
+    lines = (place.removeprefix("line ") for place in run.places)
+    return text(words, *lines, run.level, *sizes, Count(run.readings, "reading"))

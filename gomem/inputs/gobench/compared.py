@@ -1,0 +1,34 @@
+"""What a table of benchstat or benchcmp says changed: somebody else's comparison, row by row.
+
+Printed by    benchstat of golang.org/x/perf, before 2023 and since; benchcmp of x/tools.
+Quirks        A row that is within noise has `~` for its change, and is left out here.
+              benchcmp knows no noise: it prints every change.
+"""
+
+from __future__ import annotations
+
+import re
+
+from gomem.text import Quoted, Text, joined, text
+
+SHOWN = 4  # changes
+# Over a column of numbers, what they are of: of the older benchstat, the newer one, benchcmp.
+_HEADING = re.compile(
+    r"[> ]*name +old (?P<old>\S+) +new .*|[^│]*│ +(?P<new>\S+/\S+|B/s) +│.*"
+    r"|[> ]*benchmark +old (?P<cmp>\S+) +new .*"
+)
+_ROW = re.compile(r"[> ]*(\S+)\s.*?\s([-+]\d+(?:\.\d+)?)%(?:\s+\(p=.*)?\s*")
+
+
+def said_changes(data: bytes) -> Text:
+    """The largest changes that such a table has; empty if it has none."""
+    metric, found = "", list[tuple[float, Text]]()
+    for line in data.decode("utf-8", "replace").split("\n"):
+        if heading := _HEADING.fullmatch(line):
+            metric = next(filter(None, heading.groups()))
+        elif metric and (row := _ROW.fullmatch(line)) is not None and row[1] != "geomean":
+            change = text("{} {} {} %", Quoted(row[1]), Quoted(metric), Quoted(row[2]))
+            found.append((abs(float(row[2])), change))
+    found.sort(key=lambda pair: -pair[0])
+    more = text(" and {} more", str(len(found) - SHOWN)) if len(found) > SHOWN else Text()
+    return text("{}{}", joined(", ", (change for _, change in found[:SHOWN])), more)

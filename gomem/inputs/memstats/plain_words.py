@@ -1,0 +1,119 @@
+r"""MemStats in words as a plain text of `Name: number`, whatever form they were printed in.
+
+Rewritten    A table in Markdown, whose head names fields: a row becomes `HeapInuse: 91 MiB | …`.
+             A line of InfluxDB's protocol, whose whole numbers end in `i`: `heap_sys_bytes=237i`.
+             `alloc=6.7GB sys=14.2GB` of geth's and Erigon's logger: HeapAlloc and Sys.
+             `MemStats.Sys: 8.0MB`, which names the struct, too.
+             Short names (`Idle: n`), in lines that all have the same ones.
+Taken out    Tags of HTML, and lists, whose entries have names of fields.
+Lines keep their number.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from gomem.inputs.unwrap import plain_characters
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+SHORT = {"idle": "HeapIdle", "inuse": "HeapInuse", "released": "HeapReleased",
+         "objects": "HeapObjects"}  # fmt: skip
+MIN_NAMES = 3
+MIN_ROWS = 2  # of short names
+_SHORT_FIELD = re.compile(
+    rb"(?<![\w-])(?:alloc|sys|(?P<short>idle|in[ _-]?use|released|objects))(?=[ \t]*[:=][ \t]*\d)",
+    re.IGNORECASE,
+)
+_RINGS = re.compile(rb"[\"']?(?:BySize|PauseNs|PauseEnd)[\"']?\s*[=:]\s*\[[^\]]*(?:\]|\Z)")
+_TAG = re.compile(rb"<[^<>\n]{1,200}>")
+_INFLUX = re.compile(rb"^\S+ \w+=-?[\d.]+i?,(?:\w+=[^\s,]+,){2}\S*", re.MULTILINE)
+_WHOLE = re.compile(rb"(=\d+)i(?=,|\s|$)")
+_LOGGED = re.compile(rb"\balloc=(\d[\d.]*[KMGT]i?B +sys=\d[\d.]*[KMGT]i?B)(?!\w)")
+_STRUCT = re.compile(rb"\bMemStats\.(?=[A-Z])", re.IGNORECASE)
+_RULE = re.compile(rb"\|?(?:\s*:?-{2,}:?\s*\|)+(?:\s*:?-{2,}:?\s*)?")
+_FIELD_NAME = re.compile(rb"(?:Total|Heap|Stack|MSpan|MCache|BuckHash|GC|Other|Next)[A-Z][A-Za-z]+")
+_TIME = re.compile(rb"(?i)time|date|when|after|uptime|elapsed|minute|second|hour|day|snapshot|#|^$")
+_MARKUP = re.compile(rb"[`*]+")
+
+
+def plain_words(data: bytes) -> bytes:
+    """The text as `Name: number`, line by line."""
+    plain = plain_characters(data)
+    if b"<td" in plain:
+        plain = _TAG.sub(b" ", plain)
+    if b"|" in plain:
+        plain = _with_tables_in_words(plain)
+    plain = _INFLUX.sub(lambda line: _WHOLE.sub(rb"\1", line[0]), plain)
+    plain = _LOGGED.sub(rb"HeapAlloc=\1", plain)
+    plain = _with_long_names(_STRUCT.sub(b"", plain))
+    return _RINGS.sub(lambda found: b"\n" * found[0].count(b"\n"), plain)
+
+
+def _with_tables_in_words(text: bytes) -> bytes:
+    """The text with each cell of such a table behind its column's name."""
+    lines = text.split(b"\n")
+    for place, names, cells in _rows_of_tables(lines):
+        pairs = zip(names, cells, strict=True)
+        lines[place] = b" | ".join(name + b": " + cell for name, cell in pairs)
+    return b"\n".join(lines)
+
+
+def heads_of_tables(data: bytes) -> set[int]:
+    """Lines, from 1, of the two that such a table begins with."""
+    if b"|" not in data:
+        return set()
+    lines = plain_characters(data).split(b"\n")
+    rows = {place for place, *_ in _rows_of_tables(list(lines))}
+    rules = {place for place in rows if _RULE.fullmatch(lines[place - 1].strip())}
+    return {place + above for place in rules for above in (-1, 0)}
+
+
+def rows_apart(data: bytes) -> frozenset[int]:
+    """Lines, from 1, of rows that are each of another process: their first column is no time."""
+    if b"|" not in data:
+        return frozenset()
+    rows = _rows_of_tables(plain_characters(data).split(b"\n"))
+    return frozenset(place + 1 for place, names, _ in rows if not _TIME.search(names[0]))
+
+
+def _rows_of_tables(lines: list[bytes]) -> Iterator[tuple[int, list[bytes], list[bytes]]]:
+    """Rows of Markdown's tables of MemStats: place, the columns' names, and the cells."""
+    names: list[bytes] = []
+    for place, line in enumerate(lines):
+        if place and _RULE.fullmatch(line.strip()):
+            names = _cells(lines[place - 1])
+            if sum(_FIELD_NAME.search(name) is not None for name in names) < MIN_NAMES:
+                names = []
+        elif names and b"|" not in line:
+            names = []
+        elif names and len(cells := _cells(line)) == len(names):
+            yield place, names, cells
+
+
+def _cells(row: bytes) -> list[bytes]:
+    return [_MARKUP.sub(b"", cell).strip() for cell in row.strip().strip(b"|").split(b"|")]
+
+
+def _with_long_names(text: bytes) -> bytes:
+    """The text with the fields' names for short ones, in the lines of a table that has them."""
+    lines = text.split(b"\n")
+    rows: dict[frozenset[str], list[int]] = {}
+    for place, line in enumerate(lines):
+        names = frozenset(_squeezed(found[0]) for found in _SHORT_FIELD.finditer(line))
+        if len(names) >= MIN_NAMES and "alloc" in names:
+            rows.setdefault(names, []).append(place)
+    for place in (place for places in rows.values() if len(places) >= MIN_ROWS for place in places):
+        lines[place] = _SHORT_FIELD.sub(_long_name, lines[place])
+    return b"\n".join(lines)
+
+
+def _squeezed(name: bytes) -> str:
+    """A name however it is written."""
+    return re.sub(rb"[ _-]", b"", name).lower().decode()
+
+
+def _long_name(found: re.Match[bytes]) -> bytes:
+    return SHORT[_squeezed(found[0])].encode() if found["short"] else found[0]

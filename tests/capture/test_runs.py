@@ -1,0 +1,87 @@
+"""Readings of two processes in one text are two runs: the last is told, and the other by itself."""
+
+import json
+
+import pytest
+
+from gomem.capture.load import load
+from gomem.diagnosis.diagnosis import diagnose
+from gomem.units import MIB
+from tests.builders import FIXTURES
+
+PASTED = FIXTURES / "pasted" / "memstats-in-words"
+EXACT = [json.loads(line) for line in (PASTED / "exact.jsonl").read_text().splitlines()]
+USAGE = (PASTED / "print-mem-usage.log").read_text()
+COMPARE = "gomem compare FIRST LAST"
+
+
+def loaded(tmp_path, text, name="ticket.txt"):
+    (tmp_path / name).write_text(text)
+    return load(tmp_path / name)
+
+
+def test_what_counts_on_and_falls_begins_another_run(tmp_path):
+    text = f"Before my change:\n\n{USAGE}\nand after it, on the same machine:\n\n{USAGE}"
+
+    capture = loaded(tmp_path, text)
+
+    assert 3 == len(capture)
+    assert [16 * MIB, 32 * MIB, 48 * MIB] == capture.levels["HeapAlloc"].to_list()
+    (other,) = capture.other_runs
+    assert (3, "HeapAlloc", 16 * MIB, 48 * MIB) == (
+        other.readings, other.level, other.first_bytes, other.last_bytes
+    )  # fmt: skip
+    assert ("line 3", "line 5") == other.places
+
+
+def test_the_verdict_tells_the_other_run_apart_and_how_to_compare_them(tmp_path):
+    (tmp_path / "ticket.txt").write_text(f"{USAGE}\nand on the newer release:\n\n{USAGE}")
+
+    verdict = diagnose(tmp_path / "ticket.txt").verdict
+
+    assert "HeapAlloc went from 16 MiB" in verdict.sentence
+    said = "Lines 1 to 3 are of another process: its HeapAlloc went from 16 MiB to 48 MiB"
+    assert any(sentence.startswith(said) for sentence in verdict.whose)
+    assert COMPARE in verdict.next_step
+
+
+def test_one_run_is_not_divided_and_says_nothing_of_others(tmp_path):
+    capture = loaded(tmp_path, USAGE)
+
+    assert () == capture.other_runs
+    assert COMPARE not in diagnose(tmp_path / "ticket.txt").verdict.next_step
+
+
+def test_a_log_whose_newest_line_is_first_is_one_run(tmp_path):
+    capture = loaded(tmp_path, "\n".join(reversed(USAGE.splitlines())) + "\n")
+
+    assert () == capture.other_runs
+    assert 3 == len(capture)
+
+
+def test_without_counts_a_fall_of_what_go_took_from_the_system_tells_it(tmp_path):
+    rows = [{name: dump[name] for name in ("HeapAlloc", "HeapInuse", "Sys")} for dump in EXACT]
+    words = [" ".join(f"{name}={size}" for name, size in row.items()) for row in rows]
+
+    capture = loaded(tmp_path, "\n".join([*words, words[0]]) + "\n")
+
+    assert [EXACT[0]["HeapAlloc"]] == capture.levels["HeapAlloc"].to_list()
+    assert [3] == [run.readings for run in capture.other_runs]
+
+
+def test_rows_of_a_table_are_of_a_process_each_unless_their_first_column_is_a_time(tmp_path):
+    def table(heading, *labels):
+        names = ("Sys", "HeapInuse", "HeapIdle", "HeapAlloc")
+        head = "|".join(("", heading, *(f"`{name}`" for name in names), ""))
+        rows = [
+            "|".join(("", label, *(f" {dump[name] / MIB:.1f} MiB " for name in names), ""))
+            for label, dump in zip(labels, EXACT, strict=True)
+        ]
+        return "\n".join([head, "|---|---:|---:|---:|---:|", *rows]) + "\n"
+
+    nodes = loaded(tmp_path, table(" Node ", "a", "b", "c"))
+    times = loaded(tmp_path, table(" time ", "1m", "2m", "3m"))
+
+    assert (1, 2) == (len(nodes), len(nodes.other_runs))
+    assert (3, 0) == (len(times), len(times.other_runs))
+    assert EXACT[2]["HeapInuse"] == pytest.approx(nodes.levels["HeapInuse"].iloc[-1], abs=MIB / 10)
