@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from itertools import chain, islice
@@ -14,25 +13,25 @@ from typing import TYPE_CHECKING, Any, TypeAlias, cast
 from gomem.capture.capture import Capture
 from gomem.capture.clock import OWN_CLOCK, time_of
 from gomem.capture.cut_mappings import cut_mappings
-from gomem.capture.manifest import MANIFEST, MANIFEST_SCHEMA, Manifest, is_manifest
+from gomem.capture.manifest import MANIFEST_SCHEMA, Manifest, is_manifest
 from gomem.capture.moment import Artefact, Moment
 from gomem.capture.pasted import PastedPart, pasted_parts
 from gomem.capture.place import place
-from gomem.capture.watched import watched_in_a_notebook
+from gomem.capture.release import release_of
 from gomem.capture.runs import OtherRun, of_last_run
+from gomem.capture.watched import watched_in_a_notebook
 from gomem.errors import CaptureError, Damage, FormatError
 from gomem.inputs.json_text import first_value, json_values
 from gomem.inputs.kinds import BY_NAME, MOMENT_SCOPE, is_named_as_one, kind_of
 from gomem.inputs.looks_like import looks_like
 from gomem.inputs.read import not_an_artefact, read_artefact
 from gomem.inputs.runtime_lines.patterns import patterns_added
-from gomem.releases import GoVersion, known_version
 from gomem.sources.bounds import Bounds
 from gomem.sources.listing import list_capture
 from gomem.sources.long import LongSource, long_source
 from gomem.sources.names import natural_key, readable_name
 from gomem.sources.paths import matching
-from gomem.text import File, MomentName, text
+from gomem.text import File, MomentName
 from gomem.units import MIB
 
 if TYPE_CHECKING:
@@ -50,11 +49,8 @@ if TYPE_CHECKING:
 LOG = BY_NAME["gctrace"]
 # Kinds of which a file too long for memory is read piece by piece, with its reader's options.
 IN_PIECES = {"gctrace": {"packed": True}, "heapdump": {}}
-GO_LINE = re.compile(rb"\b[Gg]o [Vv]ersion:? (go1\.\d{1,2}(?:\.\d{1,3})?)\b")  # of a program's own
 # Kinds of which a file can hold several readings.
 SERIES = frozenset({"memstats", "processes", "runtime_lines"})
-PATH = "a path"
-RELEASE_IS_SAID_BY = ("heap dump", "build information", "go_info", PATH)  # the first choice first
 
 
 @dataclass
@@ -122,7 +118,7 @@ def _load(
         damaged=tuple(gathering.damage),
         looks=gathering.looks,
         unread_evidence=tuple(gathering.evidence),
-        go_version=_version(go_version, manifest, gathering),
+        go_version=release_of(go_version, manifest, gathering.artefacts),
         manifest=manifest,
         other_runs=other_runs,
     )
@@ -242,47 +238,6 @@ def _read(source: Source, kind: Kind, progress: Progress | None) -> WithDamage:
     return read_artefact(kind, source, progress=advance, **IN_PIECES[kind.name])
 
 
-def _version(given: str | None, manifest: Manifest, gathering: _Gathering) -> GoVersion:
-    said = _said_version(manifest, gathering)
-    return said if given is None else _given_version(given, said)
-
-
-def _given_version(given: str, said: GoVersion) -> GoVersion:
-    """The release that the user names, and whether the capture says otherwise."""
-    version = known_version(given, "--go-version")
-    if version is None or version.low is None:
-        raise CaptureError(f"{given}: not a Go release; wanted the form go1.24.2")
-    is_older = said.low is not None and version.low < said.low
-    is_newer = said.high is not None and version.low > said.high
-    if not is_older and not is_newer:
-        return version
-    against = text("{} says {}", said.evidence, str(said))
-    return replace(version, evidence=text("--go-version; {}", against), against=against)
-
-
-def _said_version(manifest: Manifest, gathering: _Gathering) -> GoVersion:
-    """What the capture says of the release."""
-    version = known_version(str(manifest.fact("go_version")), f"{MANIFEST} go_version")
-    if version is not None:
-        return version
-    for artefact in sorted(gathering.artefacts, key=_says_release_by):
-        release = getattr(artefact.parsed, "go_version", None)
-        if isinstance(release, str):
-            said_by = RELEASE_IS_SAID_BY[_says_release_by(artefact)]
-            how = "inferred from " if said_by == PATH else ""
-            evidence = text("{}{} in {}", how, said_by, File(artefact.source.name))
-            version = known_version(release, evidence)
-            if version is not None:
-                return version
-        if artefact.kind is LOG and (line := GO_LINE.search(artefact.source.data)):
-            evidence = text("a line of {}", File(artefact.source.name))
-            version = known_version(line[1].decode(), evidence)
-            if version is not None:
-                return version
-    ranges = [a.parsed.go_version_range for a in gathering.artefacts if a.kind is LOG]
-    return ranges[0] if ranges else GoVersion()
-
-
 def _series(artefacts: list[Artefact]) -> list[Artefact]:
     """Of one file of many readings, and of no other of a moment, each as a moment of its own.
 
@@ -336,11 +291,6 @@ def _with_time(series: Artefact, dump: Any) -> Artefact:
     """One dump of a series, with the time that it says; with none if it says none."""
     source = OWN_CLOCK if dump.time else ""
     return replace(series, parsed=dump, time=dump.time, time_source=source)
-
-
-def _says_release_by(artefact: Artefact) -> int:
-    """Its place among those that name the release."""
-    return RELEASE_IS_SAID_BY.index(getattr(artefact.parsed, "release_evidence", PATH))
 
 
 def _nothing_readable(name: str, gathering: _Gathering) -> str:

@@ -77,7 +77,7 @@ def find(case: Case) -> list[Finding]:
             takes,
             has_some=bool(some & set(without)),
             is_only=len(moments) == 1,
-        )  # fmt: skip
+        )
         for name, fact, what, wanted, takes in _WANTED
         if (without := [moment.name for moment in moments if getattr(moment, fact) is None])
     ]

@@ -130,9 +130,9 @@ _AT_LAST = (
     "that no CPU was free: throttling, or more Ps than CPUs."
 )
 _AT_LAST_OR_RESCAN = (
-    " The longest STW phase here was mark termination. Before Go 1.8 it scans every stack again, so "
-    "it takes longer the more goroutines there are. Since then it has little to do, and the usual "
-    "reason is that no CPU was free: throttling, or more Ps than CPUs."
+    " The longest STW phase here was mark termination. Before Go 1.8 it scans every stack again, "
+    "so it takes longer the more goroutines there are. Since then it has little to do, and the "
+    "usual reason is that no CPU was free: throttling, or more Ps than CPUs."
 )
 _IN_STOPS = "share of the time in long pauses"
 _SOME = (

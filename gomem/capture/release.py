@@ -1,0 +1,80 @@
+"""Which Go release a capture's process was built with, and what says so."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from gomem.capture.manifest import MANIFEST
+from gomem.errors import CaptureError
+from gomem.inputs.kinds import BY_NAME
+from gomem.releases import GoVersion, known_version
+from gomem.text import File, text
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from gomem.capture.manifest import Manifest
+    from gomem.capture.moment import Artefact
+
+LOG = BY_NAME["gctrace"]
+GO_LINE = re.compile(rb"\b[Gg]o [Vv]ersion:? (go1\.\d{1,2}(?:\.\d{1,3})?)\b")  # of a program's own
+PATH = "a path"
+RELEASE_IS_SAID_BY = ("heap dump", "build information", "go_info", PATH)  # the first choice first
+
+
+def release_of(given: str | None, manifest: Manifest, artefacts: Sequence[Artefact]) -> GoVersion:
+    """The release that the user names, or else what the capture says of it.
+
+    Raises:
+        CaptureError: What the user names is no release.
+    """
+    said = _said_version(manifest, artefacts)
+    return said if given is None else _given_version(given, said)
+
+
+def _given_version(given: str, said: GoVersion) -> GoVersion:
+    """The release that the user names, and whether the capture says otherwise."""
+    version = known_version(given, "--go-version")
+    if version is None or version.low is None:
+        raise CaptureError(f"{given}: not a Go release; wanted the form go1.24.2")
+    is_older = said.low is not None and version.low < said.low
+    is_newer = said.high is not None and version.low > said.high
+    if not is_older and not is_newer:
+        return version
+    against = text("{} says {}", said.evidence, str(said))
+    return replace(version, evidence=text("--go-version; {}", against), against=against)
+
+
+def _said_version(manifest: Manifest, artefacts: Sequence[Artefact]) -> GoVersion:
+    """What the capture says of the release."""
+    version = known_version(str(manifest.fact("go_version")), f"{MANIFEST} go_version")
+    if version is not None:
+        return version
+    for artefact in sorted(artefacts, key=_says_release_by):
+        release = getattr(artefact.parsed, "go_version", None)
+        if isinstance(release, str):
+            said_by = RELEASE_IS_SAID_BY[_says_release_by(artefact)]
+            how = "inferred from " if said_by == PATH else ""
+            evidence = text("{}{} in {}", how, said_by, File(artefact.source.name))
+            version = known_version(release, evidence)
+        if version is None and artefact.kind is LOG:
+            version = _said_in_log(artefact)
+        if version is not None:
+            return version
+    ranges = [artefact.parsed.go_version_range for artefact in artefacts if artefact.kind is LOG]
+    return ranges[0] if ranges else GoVersion()
+
+
+def _said_in_log(log: Artefact) -> GoVersion | None:
+    """By a line that the program itself wrote there; of a long log the beginning is searched."""
+    line = GO_LINE.search(log.source.data)
+    if line is None:
+        return None
+    return known_version(line[1].decode(), text("a line of {}", File(log.source.name)))
+
+
+def _says_release_by(artefact: Artefact) -> int:
+    """Its place among those that name the release."""
+    return RELEASE_IS_SAID_BY.index(getattr(artefact.parsed, "release_evidence", PATH))
