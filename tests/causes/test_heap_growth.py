@@ -154,3 +154,15 @@ def test_growth_is_of_the_level_and_not_of_a_burst_at_the_end():
     assert "main.newAuditRecord" == growth.sites[0].own_function
     (in_use,) = (one for one in diagnosis.observations if one.group == "in_use")
     assert ["main.unpack"] == [one.value for one in in_use.sentence.of(Function)][:1]
+
+
+def test_growth_between_bursts_is_said_to_be_that():
+    """
+    A service whose audit log grows, while two reports are unpacked: the level is without them.
+    """
+    recorded = diagnosed(FIXTURES / "captures/spiky-go1.27.3")
+    (finding,) = (found for found in recorded.findings if found.code == "heap-growth")
+
+    assert recorded.facts.live_heap.rise_is_of_base
+    assert "between bursts, the live heap grows" in finding.title
+    assert "live heap between bursts, last" in [row.field for row in finding.evidence]
