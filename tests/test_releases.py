@@ -52,7 +52,7 @@ def test_every_fact_begins_or_ends_and_in_this_order(fact):
     [
         (Fact.MADV_FREE, "Go 1.12 to 1.15: memory"),
         (Fact.HUGE_PAGES_ASKED, "Go 1.21 to 1.21.3: the heap"),
-        (Fact.MEMORY_LIMIT, "Since Go 1.19: there"),
+        (Fact.MEMORY_LIMIT, "Since Go 1.19: GOMEMLIMIT"),
         (Fact.GROWS_BY_MIB, "Up to Go 1.10: the heap grows by 1 MiB."),
     ],
 )

@@ -104,7 +104,7 @@ def test_a_note_on_all_builds_stands_once_and_others_with_their_build():
         {"old": bench("A", "B"), "x": bench("A", at=20), "y": bench("A", at=30)}
     ).notes
 
-    assert 1 == sum(note.startswith("timings also vary") for note in told)
+    assert 1 == sum(note.startswith("timings also depend") for note in told)
     assert "only before: B" in told
 
     told = gomem.compare_many({"old": bench("A", "B"), "x": bench("A", "B"), "y": bench("A")}).notes

@@ -98,7 +98,7 @@ def test_a_log_of_the_start_says_nothing_of_a_time_in_which_no_collection_ran():
     idle = side(allocating(2, 2, cycles=(7, 7), collector=start))
 
     assert MIB == level(idle, idle, RATE)["after_median"]
-    assert any("no collection ran" in note for note in level_notes(idle, idle))
+    assert any("no GC ran" in note for note in level_notes(idle, idle))
 
 
 def test_without_counts_a_log_is_what_there_is():

@@ -354,7 +354,7 @@ def test_a_difference_in_time_comes_with_the_other_cause_it_may_have():
     slower = compare_bench(bench(*runs(REQUEST_AFTER)), bench(*runs(REQUEST_BEFORE)))
     same = compare_bench(bench(*runs(IDLE_BEFORE)), bench(*runs(IDLE_AFTER)))
 
-    assert slower.notes[-1].startswith("timings also vary with the machine's load")
+    assert slower.notes[-1].startswith("timings also depend on the machine's load")
     assert () == same.notes
 
 

@@ -14,7 +14,7 @@ from gomem.analysis.scavenger.scavenger import (
     heap_return,
     scavenger,
 )
-from gomem.analysis.scavenger.sentences import sentence_of
+from gomem.analysis.scavenger.sentences import LITTLE, sentence_of
 from gomem.releases import known_version
 from gomem.units import MIB
 from tests.analysis.scavenger.readings_of_heap import nothing, reading, readings
@@ -272,12 +272,33 @@ def test_free_slots_are_said_and_those_beyond_the_goal_apart(alloc, slots):
     ],
 )  # fmt: skip
 def test_what_goes_back_is_said_with_how_long_the_rest_takes(released, seconds, words):
-    before = {"retained_bytes": 90 * MIB}
+    before, goal = {"retained_bytes": 90 * MIB}, "the scavenger's goal (22 MiB retained)"
 
-    assert "8 MiB is still above the scavenger's goal of 22 MiB".join(words) == words_of(
+    assert f"8 MiB of idle heap is still in excess of {goal}".join(words) == words_of(
         ("as-intended", "going-back"), before, HeapReleased=released * MIB, seconds=seconds,
-        retained_bytes=(90 - released) * MIB, goal_bytes=22 * MIB,
+        retained_bytes=(90 - released) * MIB, goal_bytes=22 * MIB, idle_resident_bytes=8 * MIB,
     )  # fmt: skip
+
+
+def test_how_much_of_the_excess_can_be_resident_is_said_where_that_is_less():
+    said = words_of(("dense-chunks", ""), goal_bytes=22 * MIB, idle_resident_bytes=3 * MIB)
+
+    assert "8 MiB of idle heap (at most 3 MiB of it in RSS) is in excess of" in said
+
+
+@pytest.mark.parametrize(
+    ("size", "rss", "words"),
+    [
+        (3, None, "3 MiB of heap is idle, under 4 MiB."),
+        (8, 100, "8 MiB of heap is idle, under a tenth of RSS."),
+        (8, None, "8 MiB of heap is idle, under a tenth of what Go has mapped."),
+        (0, 100, "There is no resident idle heap to release."),
+    ],
+)
+def test_why_little_idle_heap_is_not_asked_about(size, rss, words):
+    rows = {"seconds": 0.0}, {"seconds": 2.0, "rss_bytes": rss}
+
+    assert sentence_of(*rows, LITTLE, size * MIB).endswith(words)
 
 
 # How much a fall must be

@@ -12,8 +12,8 @@ from tests.views.ledgers import HEALTHY, SHRUNK, diagnosis_of, lazy_free_bytes
 ALONE = """\
 api
 
-✓ healthy, judging by 1 file: Go reserves 9.8 KiB: 4.9 KiB Go objects incl. garbage (50 %), 2.9
-  KiB goroutine stacks (30 %), 2 KiB free Go heap (20 %).
+✓ healthy, judging by 1 file: Go reserves 9.8 KiB: 4.9 KiB Go objects incl. garbage (50 %), 2.9 KiB
+  goroutine stacks (30 %), 2 KiB free Go heap (20 %).
 9.8 KiB reserved by Go
 Also: 1 note.
 Next: See how much of this is in RSS:
