@@ -56,6 +56,10 @@ def an_object(address, words=(), *, at=(), size=None):
     return numbers(1, address) + memory(words, size) + fields(*at)
 
 
+def a_type(address, size, name):
+    return numbers(3, address, size) + text(name) + b"\0"
+
+
 def goroutine(number, *, reason="chan receive"):
     head = numbers(4, GOROUTINES + 512 * number, 0, number, TEXT, 4, 0, 0, 0)
     return head + text(reason) + numbers(0, 0, 0, 0)
@@ -80,8 +84,8 @@ def memstats(heap_alloc=0, objects=0):
     return numbers(10, *values, *[0] * 256, 0)
 
 
-def bucket(address, size, *functions, allocations=1, frees=0):
-    calls = b"".join(text(name) + text("main.go") + varint(7) for name in functions)
+def bucket(address, size, *functions, file="main.go", allocations=1, frees=0):
+    calls = b"".join(text(name) + text(file) + varint(7) for name in functions)
     return numbers(16, address, size, len(functions)) + calls + numbers(allocations, frees)
 
 

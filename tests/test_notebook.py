@@ -92,7 +92,7 @@ def test_how_many_questions_can_be_answered_and_what_the_others_need(log_alone):
     first, *lacking = shown.text.splitlines()
     assert "2 of 3 questions of this page can be answered from these files." == first
     assert 1 == len(lacking)
-    assert lacking[0].startswith("Where is it? No file here says where memory is; add /proc/PID/")
+    assert lacking[0].startswith("Where is it? No file here breaks RSS down; add /proc/PID/")
 
 
 def test_where_all_can_be_answered_no_more_is_said(log_alone):

@@ -24,7 +24,7 @@ from gomem.capture.ordered import in_order
 from gomem.errors import did_you_mean
 from gomem.inputs.metrics.parse import NO_LIMIT
 from gomem.inputs.pprof.about import HEAP_TYPES
-from gomem.inputs.pprof.sites import SITES, top_sites
+from gomem.inputs.pprof.sites import sites_named, top_sites
 from gomem.inputs.schema import (
     SECONDS,
     Column,
@@ -242,7 +242,7 @@ class Capture(WithDamage, Mapping[str, Moment]):
             if sample_type in profile.sample_type_names
         ]
         if not frames:
-            return in_order(empty((MOMENT, *SITES)), self.times)
+            return in_order(empty((MOMENT, *sites_named(granularity))), self.times)
         frame = pd.concat(frames, ignore_index=True)
         frame = frame[["moment", *frame.columns.drop("moment")]]
         frame.attrs["columns"] = with_place(frames[0].attrs["columns"])

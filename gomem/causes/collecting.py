@@ -65,13 +65,13 @@ def counted_pace(counters: CollectorCounters) -> Text:
 def counted_evidence(counters: CollectorCounters) -> tuple[Evidence, ...]:
     """The counters that a finding without a log rests on."""
     last = counters.last
-    since = "" if counters.since_start else ", between the first moment and the last"
+    since = "" if counters.since_start else ", from the first snapshot to the last"
     cycles = {f"NumGC{since}": counters.cycles, f"NumForcedGC{since}": counters.forced}
     paused = {f"PauseTotalNs{since}": counters.paused_seconds}
     return (
         *known(last.path, "count", cycles),
         *known(last.path_of("PauseTotalNs"), "s", paused),
-        *known(last.path_of("LastGC"), "s", {"LastGC, last less first": counters.seconds}),
+        *known(last.path_of("LastGC"), "s", {"LastGC, last minus first": counters.seconds}),
         *known(counters.cpu_path, "fraction", {counters.cpu_field: counters.cpu_fraction}),
     )
 

@@ -211,7 +211,7 @@ def _gravest(
         return Severity.CRITICAL, title
     if use.unreclaimable_bytes >= limits.limit_full_fraction * limit:
         most = "" if use.killer == REST else f", mostly {COUNTED.get(use.killer, use.killer)}"
-        words = "The cgroup is full: {} of its limit of {} cannot be reclaimed{}"
+        words = "The cgroup is nearly full: {} of its limit of {} is unreclaimable memory{}"
         return Severity.CRITICAL, text(words, share, size, most)
     if growth is not None and _is_soon(growth, limits):
         is_near = growth.left_bytes <= limits.limit_reach_times * growth.seen_bytes
@@ -290,7 +290,7 @@ def _growing(growth: TimeToLimit | None, case: Case) -> Text:
         return Text()
     sites = growing_sites(case)
     where = text(", mostly {}", Function(sites[0].own_function)) if sites else ""
-    return text("Fix what grows first{}: a limit only delays it.", where)
+    return text("Fix the growth first{}: a memory limit only delays the OOM kill.", where)
 
 
 def _next_step(moment: MomentFacts) -> str:

@@ -194,7 +194,7 @@ def _by_room(case: Case) -> list[Finding]:
     )
     sizes = {
         "NextGC, the lowest": counters.goal_bytes,
-        "TotalAlloc, last less first": counters.allocated_bytes,
+        "TotalAlloc, last minus first": counters.allocated_bytes,
     }
     evidence = (
         *known(last.path, "B", sizes),

@@ -241,7 +241,7 @@ def test_no_room_says_what_is_live_and_what_is_allocated():
     assert ("critical", 140 * MIB, 0.25) == (str(said.severity), said.bytes, said.cpu_fraction)
     evidence = {one.field: one.value for one in said.evidence}
     assert 147 * MIB == evidence["NextGC, the lowest"]
-    assert 280 * MIB == evidence["TotalAlloc, last less first"]
+    assert 280 * MIB == evidence["TotalAlloc, last minus first"]
     assert 6 == evidence[LIMITER]
     assert "warning" == severity(memory_limit_thrash, allocated=7 * 40, goal_mib=147, share=0.2499)
 

@@ -16,7 +16,7 @@ def test_without_smaps_only_smaps_is_asked_for():
     (found,) = find(answers(replace(facts(), mappings=None)))
 
     assert ("data-missing", Severity.INFO) == (found.code, found.severity)
-    assert "No smaps, so RSS cannot be broken down" == found.title
+    assert "No smaps, so RSS cannot be fully broken down" == found.title
     assert "cat /proc/PID/smaps > smaps" in found.next_step
     assert "debug/vars" not in found.next_step
 

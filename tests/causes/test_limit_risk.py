@@ -34,7 +34,7 @@ def test_what_cannot_be_reclaimed_fills_the_limit():
     (found,) = find(answers(facts(**USED, cgroup=cgroup(100, 95))))
 
     assert ("limit-risk", Severity.CRITICAL) == (found.code, found.severity)
-    assert found.title.startswith("The cgroup is full: 95 % of its limit of 100 MiB")
+    assert found.title.startswith("The cgroup is nearly full: 95 % of its limit of 100 MiB")
     assert found.title.endswith("mostly anonymous memory")
 
 
@@ -90,7 +90,9 @@ def test_growth_that_reaches_the_limit_within_a_day_is_a_risk():
     assert "3" == found.moment
     assert found.title.startswith("The cgroup reaches its limit of 200 MiB in 1.7 min")
     assert "slope, 95 % interval, n=4" in {one.field for one in found.evidence}
-    assert found.next_step.endswith("Fix what grows first: a limit only delays it.")
+    assert found.next_step.endswith(
+        "Fix the growth first: a memory limit only delays the OOM kill."
+    )
 
 
 def test_a_slope_that_might_be_zero_reaches_the_limit_never():

@@ -171,7 +171,7 @@ def test_what_a_capture_lacks_is_a_line_of_the_page(tmp_path):
 
     page = rendered(tmp_path, "rss-vs-heap", capture)
 
-    assert "No file here says where memory is" in page
+    assert "No file here breaks RSS down" in page
     assert "logs: nothing here says where memory is" in page.lower()
     assert "Traceback" not in page
 

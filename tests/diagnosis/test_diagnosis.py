@@ -96,7 +96,7 @@ def test_what_is_missing_is_named_with_the_command_that_gets_it(tmp_path):
     (finding,) = gomem.diagnose(tmp_path).findings
 
     assert "data-missing" == finding.code
-    assert " has no smaps" in finding.title
+    assert "No smaps, so" in finding.title
     assert "cat /proc/PID/smaps" in finding.next_step
 
 

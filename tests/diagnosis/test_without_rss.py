@@ -22,7 +22,7 @@ def told(facts=None, *, collector=None, goroutines=(), **capture):
     """What is said, whether it grew, and what to do next."""
     nothing = {"heap_profiles": {}, "profiles": {}, "bench": {}, "escapes": {},
                "memstats": empty_frame("memstats"), "metrics": empty_frame("metrics"),
-               "by_moment": {}}  # fmt: skip
+               "by_moment": {}, "damaged": []}  # fmt: skip
     files = SimpleNamespace(**nothing | capture)
     limits = Thresholds()
     case = case_of(thresholds=limits, goroutine_counts=goroutines)

@@ -9,6 +9,20 @@ import json
 from pathlib import Path
 
 from tests.builders import FIXTURES
+from tests.heap_dumps import (
+    ARENA,
+    DATA,
+    TEXT,
+    a_type,
+    an_object,
+    bucket,
+    dump,
+    frame,
+    goroutine,
+    memstats,
+    sample,
+    segment,
+)
 from tests.pprof_messages import field, function, location, message, strings
 
 RECORDED = FIXTURES / "captures/alloc-pressure-before-go1.27.3"
@@ -134,7 +148,18 @@ LIMITS = b"""Limit                     Soft Limit           Hard Limit          
 Max address space         unlimited            unlimited            bytes
 psstlimit of no known form
 """
+HEAP_DUMP = dump(
+    a_type(TEXT, 8, "main.keptType"),
+    an_object(ARENA, size=64),
+    goroutine(1, reason="psst reason"),
+    frame(ARENA + 4096, [ARENA], "main.keptfn", at=[0]),
+    segment(12, DATA, [ARENA], at=[0]),
+    memstats(heap_alloc=64, objects=1),
+    bucket(TEXT, 64, "main.keptfn", file="/psstsource/main.go"),
+    sample(ARENA, TEXT),
+)
 MOMENT_SCOPE = {
+    "psstextra/heap.dump": HEAP_DUMP,
     "psstextra/status": b"Name:\tpsstprogram\nUmask:\t0022\nState:\tS (sleeping)\nPid:\t4242\n"
     b"VmRSS:\t   20000 kB\npsststatus without a colon\n",
     "psstextra/limits": LIMITS,
@@ -188,7 +213,9 @@ Failed requests:        0
 Requests per second:    500.00 [#/sec] (mean)
 """
 ENVIRON = b"PATH=/psstbin\0PSST_TOKEN=pssttoken\0GODEBUG=psstdebug=1\0GOGC=50\0psstcut"
+SYMBOLS = b"  600000          8 D main.keptvariable\n  401000         64 T main.keptfn\n"
 CAPTURE_SCOPE = {
+    "symbols.txt": SYMBOLS,
     "environ": ENVIRON,
     "gctrace.log": LOG,
     "buildinfo.txt": BUILD,

@@ -13,6 +13,8 @@ FORMATS = ["html", "text", "json", "md", "ipynb"]
 # Words that the formats, the kernel, the runtime or gomem have made, and no one can choose.
 FIXED = {
     "cgroup": {"file"},
+    "heapdump": {"kind", "status", "place"},
+    "symbols": {"letter"},
     "smaps": {"perms", "device", "VmFlags"},
     "smaps_rollup": {"perms", "device", "VmFlags", "path"},
     "pmap": {"perms", "device", "VmFlags"},

@@ -168,8 +168,8 @@ def _notes(rows: MappingRows, memstats: pd.Series | None) -> Iterator[str]:
         )
     if (rows.rule == CUT_BEYOND).any():
         yield (
-            "one mapping holds memory of the runtime's and somebody else's: how large each part "
-            "is follows from MemStats; that the foreign part is the resident one is assumed"
+            "one mapping contains both Go runtime memory and other memory; the sizes come from "
+            "MemStats, and the other memory is assumed to be the resident part"
         )
     if memstats is None or not (rows.kind == "go-heap").any():
         return

@@ -222,7 +222,7 @@ def advise_gomemlimit(
     rows.append(("margin for growth of both", -round(MARGIN * limit_bytes), share))
     left = sum(size for _, size, _ in rows)
     advised = left // MIB * MIB
-    rows.append(("rounded down to 1 MiB", advised - left, ""))
+    rows.append(("rounding down to a whole MiB", advised - left, ""))
     enough = advised > needed
     note = NOT_DIVIDED if not is_divided else ROOM if enough else NO_ROOM
     said = text(note, needed=Bytes(needed), room=Bytes(advised - needed))

@@ -173,14 +173,14 @@ def _kept(interval: _Interval) -> Text:
 
 
 def _idle(interval: _Interval) -> Text:
-    """How little is idle, and below which bound that is not worth a reason."""
+    """How little is idle, and of what that is little."""
     if not interval.size:
         return Text("There is no resident idle heap to release")
-    least = text("under {}", Bytes(MIN_BYTES))
+    least = Text()  # few bytes speak for themselves
     if interval.size >= MIN_BYTES:
         is_known = interval.after["rss_bytes"] is not None
-        least = Text("under a tenth of RSS" if is_known else "under a tenth of what Go has mapped")
-    return text("Little is left to release: {} of heap is idle, {}", Bytes(interval.size), least)
+        least = text(", under a tenth of {}", "RSS" if is_known else "what Go has mapped")
+    return text("Little is left to release: {} of heap is idle{}", Bytes(interval.size), least)
 
 
 def _by(interval: _Interval) -> Text:

@@ -255,7 +255,7 @@ def limit_steps(container_bytes: int, source: str) -> pd.DataFrame:
     rows = [
         ("limit", container_bytes, source),
         ("margin for what is not Go's", margin, "10 %, as no file here says how much that is"),
-        ("rounded down to 1 MiB", rounded, ""),
+        ("rounding down to a whole MiB", rounded, ""),
     ]
     return build_rows(rows, LIMIT_STEPS)
 

@@ -123,6 +123,11 @@ class AllocationSites(Answer):
         return (self.function, *flat, *cum)
 
 
+def sites_named(granularity: str) -> tuple[Column, ...]:
+    """`SITES` with the name of what a row is."""
+    return _sites_in("", ROW_NAMES.get(granularity, "function"))
+
+
 @cache
 def _sites_in(unit: str, row_name: str) -> tuple[Column, ...]:
     """`SITES` with the unit of a sample type's values, and with the name of what a row is."""

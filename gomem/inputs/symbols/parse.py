@@ -22,7 +22,7 @@ from gomem.inputs.elf import ELF, Elf
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-LINE = re.compile(rb" *([0-9a-f]{1,16}) +(?:(\d+) +)?([A-Za-z?_]) (\S[^\n]*)")
+LINE = re.compile(rb" *([0-9a-f]{1,16}) +(?:(\d{1,18}) +)?([A-Za-z?_]) (\S[^\n]*)")
 UNDEFINED = re.compile(rb" +(?:\d+ +)?U \S[^\n]*")
 FIRST_LINES = 5  # of which each must be a symbol's, for a text to be one of symbols
 MAX_DAMAGED = 20  # lines that are named one by one
@@ -68,8 +68,9 @@ def parse_symbols(data: bytes, *, source: str) -> tuple[SymbolColumns, list[Dama
     if not name:
         what = "no symbol; wanted what go tool nm -size prints"
         raise FormatError(source, "", what)
-    sizes = np.minimum(np.array(size, np.uint64), np.uint64(1 << 62)).astype(np.int64)
-    return SymbolColumns(np.array(address, np.uint64), sizes, letter, name), damage
+    return SymbolColumns(
+        np.array(address, np.uint64), np.array(size, np.int64), letter, name
+    ), damage
 
 
 def _of_elf(data: bytes, source: str) -> SymbolColumns:

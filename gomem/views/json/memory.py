@@ -142,7 +142,7 @@ CHANGES = inner(
     get=_steps, many=True,
 )  # fmt: skip
 LIMITS = inner(
-    "limits", "Distance to the limit; null if unknown.",
+    "limits", "Headroom to the limit; null if unknown.",
     moment("moment", MOMENT.means),
     inner(
         "worst_case", "RSS in the worst case, without a further allocation.",

@@ -80,7 +80,7 @@ def limits_section(diagnosis: Diagnosis) -> Section | None:
     if limits.worst:
         worst = max(case.worst_bytes for case in limits.worst.values())
         said.append(f"RSS at worst {format_bytes(worst)}")
-    heading = "Worst-case RSS" if limits.cgroup is None else "Distance to the limit"
+    heading = "Worst-case RSS" if limits.cgroup is None else "Headroom to the memory limit"
     return Section("limits", heading, tuple(blocks), gist=", ".join(said))
 
 

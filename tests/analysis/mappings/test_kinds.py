@@ -661,8 +661,18 @@ def test_behind_what_is_foreign_as_a_whole_a_quarter_of_a_mebibyte_is_not_cut_of
 )
 def test_arenas_are_whole(start, end, kind):
     run = smaps_entry(HEAP + start * MIB, HEAP + end * MIB, rss_kib=40)
+    stack = smaps_entry(0x7FFC00000000, 0x7FFC00021000, path="[stack]", rss_kib=12)
 
-    assert kind == kinds_of(PROGRAM, run)[-1]
+    assert kind == kinds_of(PROGRAM, run, stack)[1]
+
+
+def test_behind_the_heap_smaps_can_be_cut():
+    """
+    A paste that ends with the part of the arena in use: its reserved rest is missing.
+    """
+    run = smaps_entry(HEAP, HEAP + 60 * MIB, rss_kib=40)
+
+    assert "go-heap" == kinds_of(PROGRAM, run)[-1]
 
 
 @pytest.mark.parametrize(("size_kib", "kind"), [(60, "go-runtime"), (64, "anonymous-other")])

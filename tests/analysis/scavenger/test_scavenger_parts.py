@@ -289,7 +289,7 @@ def test_how_much_of_the_excess_can_be_resident_is_said_where_that_is_less():
 @pytest.mark.parametrize(
     ("size", "rss", "words"),
     [
-        (3, None, "3 MiB of heap is idle, under 4 MiB."),
+        (3, None, "3 MiB of heap is idle."),
         (8, 100, "8 MiB of heap is idle, under a tenth of RSS."),
         (8, None, "8 MiB of heap is idle, under a tenth of what Go has mapped."),
         (0, 100, "There is no resident idle heap to release."),

@@ -202,7 +202,7 @@ def test_the_heap_of_a_log_alone_is_drawn_once():
     assert "plot_gc_timeline" not in figures(opened(beside))
     assert "plot_gc_timeline" in figures(collector_section(beside).blocks)
     tables = [b.blocks[0] for b in collector_section(alone).blocks if isinstance(b, Folded)]
-    assert any(table.columns[:3] == ("from", "GCs", "live") for table in tables)
+    assert any(table.columns[:3] == ("start", "GCs", "live heap") for table in tables)
 
 
 @pytest.mark.parametrize("path", CAPTURES, ids=lambda path: path.name)
