@@ -1,8 +1,8 @@
 """Which files gomem wrote itself: those it overwrites without being asked.
 
 Only the head of a file is read. A page names its maker there, JSON its schema, a picture its
-software, and a notebook that gomem wrote begins with its metadata: JupyterLab, once somebody has
-saved it there, begins with the cells, and then it is theirs.
+software, a profile its writer, and a notebook that gomem wrote begins with its metadata:
+JupyterLab, once somebody has saved it there, begins with the cells, and then it is theirs.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ OWN_HEADS = re.compile(
     | \s*\{\s*"schema":\s*"gomem\.(?!capture/)[a-z-]+/\d .*
     | \s*\{\s*"metadata":\s*\{\s*"gomem":\s*\{ .*
     | \x89PNG .*? Software\0gomem\  .*
+    | \x1f\x8b\x08\x10 .{6} gomem\0 .*
     """,
     re.VERBOSE | re.DOTALL | re.IGNORECASE,
 )

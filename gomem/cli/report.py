@@ -17,6 +17,8 @@ from gomem.cli.options import (  # noqa: TC001 - typer reads the annotations
     Release,
 )
 from gomem.cli.progress import stages
+from gomem.cli.rss import SUFFIX as RSS_SUFFIX
+from gomem.cli.rss import rendered as rendered_rss
 from gomem.cli.running import captured_now, running_named
 from gomem.cli.terminal import terminal_summary, terminal_text, written_as
 from gomem.errors import CaptureError
@@ -43,13 +45,19 @@ MORE = "The page has the rest, and so does --full."
 
 
 # What `--format` takes. Without it: a summary on the terminal and HTML in a file.
-Format = StrEnum("Format", "html text json md ipynb summary png")
-TO_FILES = (None, Format.html, Format.ipynb, Format.png)  # named after the capture without -o
+Format = StrEnum("Format", "html text json md ipynb summary png pprof")
+TO_FILES = (
+    None,
+    Format.html,
+    Format.ipynb,
+    Format.png,
+    Format.pprof,
+)  # named after the capture without -o
 WITH_PAGES = (None, Format.html, Format.png)  # that a browser shows
 # What -o says of the format; None is the page, with its summary on the terminal.
 ENDINGS = {
     "html": None, "htm": None, "txt": Format.text, "text": Format.text, "json": Format.json,
-    "md": Format.md, "ipynb": Format.ipynb, "png": Format.png,
+    "md": Format.md, "ipynb": Format.ipynb, "png": Format.png, "gz": Format.pprof,
 }  # fmt: skip
 
 Level = StrEnum("Level", "info warning critical")  # what `--fail-on` takes
@@ -77,7 +85,8 @@ def report(
     the whole report as one HTML file named after the capture; the last line printed is its path.
     With --format text, json or md: only that, on standard output or in the file that -o names.
     With --format ipynb: a notebook that shows the report, and can be run again. With --format
-    summary: eight lines for a chat; with png: the first picture.
+    summary: eight lines for a chat; with png: the first picture; with pprof: RSS as one profile, as
+    gomem rss writes it.
     Of a PID or a URL: one snapshot is captured to a folder named after the process, and reported.
 
     Examples:
@@ -119,7 +128,7 @@ def report(
         target = output
         if output is None and output_format in TO_FILES:
             name = DEMO if demo else str(group[0])
-            target = out.file_named_after(name, f".gomem.{output_format or Format.html}")
+            target = out.file_named_after(name, _suffix(output_format))
         inputs = group if baseline is None else [*group, baseline]
         out.check_writable(target, force=force, inputs=inputs)
         sides = (group[0] if len(group) == 1 else group, baseline)
@@ -166,6 +175,11 @@ def _groups(captures: list[Path], *, demo: bool) -> list[list[Path]]:
     return [*([path] for path in whole), *([loose] if loose else [])]
 
 
+def _suffix(chosen: Format | None) -> str:
+    """What a file's name ends in that is named after the capture."""
+    return RSS_SUFFIX if chosen is Format.pprof else f".gomem.{chosen or Format.html}"
+
+
 def _is_whole(path: Path) -> bool:
     return path.is_dir() or path.name.lower().endswith(ARCHIVE_SUFFIXES)
 
@@ -191,6 +205,8 @@ def _made(
         from gomem.views.json.report import render_json_report
 
         return render_json_report(diagnosis, redact=redact), None
+    if chosen is Format.pprof:
+        return rendered_rss(diagnosis, redact=redact), None
     from gomem.views.report.report import report_document
 
     document = report_document(diagnosis, redact=redact)
