@@ -118,7 +118,7 @@ def report(
     )
     if output is not None and len(groups) > 1:
         raise CaptureError(f"-o names one file, but there are {len(groups)} captures; name one")
-    if demo and baseline is None:
+    if demo and baseline is None and output_format is not Format.pprof:
         baseline = packaged(DEMO_BASELINE)
     from gomem.causes.finding import Severity
     from gomem.causes.thresholds import Thresholds

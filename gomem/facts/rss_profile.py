@@ -22,7 +22,7 @@ from gomem.capture.wanted import SMAPS
 from gomem.errors import CaptureError, did_you_mean
 from gomem.facts.account import reading_of
 from gomem.inputs.pprof.calls.merge import merged
-from gomem.inputs.pprof.calls.rooted import Frame, named, rooted, without_unused
+from gomem.inputs.pprof.calls.rooted import Frame, named, rooted, with_program, without_unused
 from gomem.inputs.pprof.columns import ValueType
 from gomem.inputs.pprof.table import Profile
 from gomem.inputs.schema import rows_of
@@ -121,12 +121,21 @@ class _Breakdown:
         rows = [(share.path, (share.rss_bytes, share.reserved_bytes)) for share in self.shares]
         columns = without_unused(merged([named(TYPES, rows), *self.pieces]))
         columns = replace(
-            columns,
+            with_program(columns, self._program),
             default_sample_type=RSS.type,
             time_nanos=self._time_nanos(),
             comments=tuple(self.notes),
         )
         return Profile(f"RSS at {self.moment.name}", columns)
+
+    @property
+    def _program(self) -> str:
+        """The executable's path; empty if no file says."""
+        mappings = self.moment.mappings
+        if mappings is None:
+            return ""
+        paths = mappings.loc[mappings["kind"] == "binary", "path"]
+        return next((str(path) for path in paths if path), "")
 
     def _time_nanos(self) -> int:
         time = self.moment.time

@@ -142,6 +142,15 @@ def without_unused(columns: PprofColumns) -> PprofColumns:
     )
 
 
+def with_program(columns: PprofColumns, path: str) -> PprofColumns:
+    """The same with a mapped file, if it has none: readers look for the program in the first."""
+    if len(columns.mappings.id):
+        return columns
+    symbolised = (True, True, True, True)
+    program = Mappings.of([(0, 0, 0, len(columns.strings), 0, *symbolised)])
+    return replace(columns, strings=[*columns.strings, path], mappings=program)
+
+
 # The fields of each table that are strings.
 _TEXTS = {"functions": ("name", "system_name", "file"), "mappings": ("file", "build_id"),
           "labels": ("key", "text", "unit")}  # fmt: skip
