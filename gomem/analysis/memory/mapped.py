@@ -21,7 +21,7 @@ SHARED, SHARED_ANONYMOUS, KERNEL = "shared memory", "shared anonymous memory", "
 TEXT, READ_ONLY, DATA = "program text", "read-only data", "data and bss"
 PROGRAMS = frozenset({"binary", "library"})
 OUTSIDE_GO = frozenset({NATIVE, FILES, PROGRAM})
-_OF_KIND = {"native-heap": C_HEAP, "thread-stack": THREADS, "anonymous-other": MAPPED}
+_FRAME_OF_KIND = {"native-heap": C_HEAP, "thread-stack": THREADS, "anonymous-other": MAPPED}
 
 
 def mapped_parts(
@@ -50,8 +50,8 @@ def mapped_parts(
 def _path(row: dict[str, str], *, is_malloced: bool, is_unnamed: bool) -> Path:
     """What one mapping is called."""
     kind, name = row["kind"], _named(row["path"])
-    if kind in _OF_KIND:
-        return (Frame(BLOCKS if is_malloced else _OF_KIND[kind]), *name)
+    if kind in _FRAME_OF_KIND:
+        return (Frame(BLOCKS if is_malloced else _FRAME_OF_KIND[kind]), *name)
     if kind == "shared-memory":
         return (Frame(SHARED), *((Frame(SHARED_ANONYMOUS),) if is_unnamed else name))
     if kind == "kernel":
