@@ -24,6 +24,7 @@ COMMANDS = {
     "report": "Say where the memory of a Go process went.",
     "compare": "Compare two captures or benchmark files.",
     "top": "Show the functions that allocate most in a profile.",
+    "rss": "Write RSS as one pprof profile: heap, stacks, C, files.",
     "table": "Print an artefact as a table.",
     "capture": "Collect a capture from a running process.",
     "inspect": "List what is in a capture: kinds, moments, damage.",

@@ -1,8 +1,8 @@
 """Which files did gomem write itself? Those are overwritten without asking.
 
 Only the beginning of a file is read. There a page names its generator, JSON its schema, a picture
-its software, and a notebook written by gomem has its metadata. A notebook saved by JupyterLab
-begins with its cells instead, and counts as the user's own.
+its software, a profile its writer, and a notebook written by gomem has its metadata. A notebook
+saved by JupyterLab begins with its cells instead, and counts as the user's own.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ OWN_HEADS = re.compile(
     | \s*\{\s*"schema":\s*"gomem\.(?!capture/)[a-z-]+/\d .*
     | \s*\{\s*"metadata":\s*\{\s*"gomem":\s*\{ .*
     | \x89PNG .*? Software\0gomem\  .*
+    | \x1f\x8b\x08\x10 .{6} gomem\0 .*
     """,
     re.VERBOSE | re.DOTALL | re.IGNORECASE,
 )

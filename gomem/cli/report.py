@@ -17,6 +17,8 @@ from gomem.cli.options import (  # noqa: TC001 - typer reads the annotations
     Release,
 )
 from gomem.cli.progress import stages
+from gomem.cli.rss import SUFFIX as RSS_SUFFIX
+from gomem.cli.rss import rendered as rendered_rss
 from gomem.cli.running import captured_now, running_named
 from gomem.cli.terminal import terminal_summary, terminal_text, written_as
 from gomem.errors import CaptureError
@@ -43,13 +45,19 @@ MORE = "The page has the rest, and so does --full."
 
 
 # What `--format` takes. Without it: a summary on the terminal and HTML in a file.
-Format = StrEnum("Format", "html text json md ipynb summary png")
-TO_FILES = (None, Format.html, Format.ipynb, Format.png)  # named after the capture without -o
+Format = StrEnum("Format", "html text json md ipynb summary png pprof")
+TO_FILES = (
+    None,
+    Format.html,
+    Format.ipynb,
+    Format.png,
+    Format.pprof,
+)  # named after the capture without -o
 WITH_PAGES = (None, Format.html, Format.png)  # that a browser shows
 # What -o says of the format; None is the page, with its summary on the terminal.
 ENDINGS = {
     "html": None, "htm": None, "txt": Format.text, "text": Format.text, "json": Format.json,
-    "md": Format.md, "ipynb": Format.ipynb, "png": Format.png,
+    "md": Format.md, "ipynb": Format.ipynb, "png": Format.png, "gz": Format.pprof,
 }  # fmt: skip
 
 Level = StrEnum("Level", "info warning critical")  # what `--fail-on` takes
@@ -76,9 +84,9 @@ def report(
     Without --format, the report is written as one HTML file named after the capture. A terminal
     also shows its first screen; a pipe gets the whole report as text. The last line printed is the
     path. --format text, json or md writes only that format, to standard output or to the file of
-    -o. ipynb writes a notebook that can be run again, summary eight lines for a chat, and png the
-    first picture. For a PID or a URL, gomem first captures one snapshot to a folder named after the
-    process.
+    -o. ipynb writes a notebook that can be run again, summary eight lines for a chat, png the
+    first picture, and pprof RSS as one profile, as gomem rss writes it. For a PID or a URL, gomem
+    first captures one snapshot to a folder named after the process.
 
     Examples:
         gomem report --demo
@@ -109,7 +117,7 @@ def report(
     )
     if output is not None and len(groups) > 1:
         raise CaptureError(f"-o names one file, but there are {len(groups)} captures; name one")
-    if demo and baseline is None:
+    if demo and baseline is None and output_format is not Format.pprof:
         baseline = packaged(DEMO_BASELINE)
     from gomem.causes.finding import Severity
     from gomem.causes.thresholds import Thresholds
@@ -119,7 +127,7 @@ def report(
         target = output
         if output is None and output_format in TO_FILES:
             name = DEMO if demo else str(group[0])
-            target = out.file_named_after(name, f".gomem.{output_format or Format.html}")
+            target = out.file_named_after(name, _suffix(output_format))
         inputs = group if baseline is None else [*group, baseline]
         out.check_writable(target, force=force, inputs=inputs)
         sides = (group[0] if len(group) == 1 else group, baseline)
@@ -166,6 +174,11 @@ def _groups(captures: list[Path], *, demo: bool) -> list[list[Path]]:
     return [*([path] for path in whole), *([loose] if loose else [])]
 
 
+def _suffix(chosen: Format | None) -> str:
+    """What a file's name ends in that is named after the capture."""
+    return RSS_SUFFIX if chosen is Format.pprof else f".gomem.{chosen or Format.html}"
+
+
 def _is_whole(path: Path) -> bool:
     return path.is_dir() or path.name.lower().endswith(ARCHIVE_SUFFIXES)
 
@@ -191,6 +204,8 @@ def _made(
         from gomem.views.json.report import render_json_report
 
         return render_json_report(diagnosis, redact=redact), None
+    if chosen is Format.pprof:
+        return rendered_rss(diagnosis, redact=redact), None
     from gomem.views.report.report import report_document
 
     document = report_document(diagnosis, redact=redact)

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from gomem.analysis.memory.groups import FILES, LIVE, NATIVE, STACKS
+from gomem.analysis.memory.mapped import BLOCKS, C_HEAP, MAPPED, THREADS
 from gomem.causes.sites import changed_sites
 from gomem.diagnosis.part_words import native_sizes
 
@@ -18,8 +19,6 @@ if TYPE_CHECKING:
     from gomem.facts.moment import MomentFacts
 
 MAX_FILES = 3
-C_HEAP, BLOCKS = "malloc", "malloc, large blocks"
-THREADS, MAPPED = "thread stacks", "anonymous mmap"
 
 
 @dataclass(frozen=True)

@@ -81,12 +81,17 @@ def _of_log(cycles: Cycles | None) -> Account | None:
     )
 
 
-def reading_of(moment: MomentFacts, begin: pd.Timestamp | None) -> Reading:
-    """Readings of a moment's memory; seconds are since the first moment, if it has a time."""
+def reading_of(
+    moment: MomentFacts, begin: pd.Timestamp | None = None, *, even_least: bool = False
+) -> Reading:
+    """Readings of a moment's memory; seconds are since the first moment, if it has a time.
+
+    Where mappings are missing, RSS is unknown, unless what is shown is enough (`even_least`).
+    """
     seconds = None
     if begin is not None and moment.time is not None:
         seconds = (moment.time - begin).total_seconds()
-    if moment.ledger is None or moment.ledger.is_least:
+    if moment.ledger is None or (moment.ledger.is_least and not even_least):
         return Reading(moment.name, seconds)
     rows = rows_of(moment.ledger.parts)
     sizes = {row["part"]: int(row["bytes"]) for row in rows}

@@ -48,6 +48,7 @@ from gomem.facts.live_heap import live_heap_of
 from gomem.facts.moment import LIVE, MomentFacts, growth_to_limit, seconds_of
 from gomem.facts.profiles import ProfileFacts
 from gomem.facts.retention import scavenger_of
+from gomem.facts.rss_profile import rss_profile, rss_tree
 from gomem.facts.settings import ENVIRONMENT, METRICS, settings_of, stated_settings
 from gomem.facts.sides import facts_of_moments
 from gomem.facts.what_if import what_if_of
@@ -93,6 +94,8 @@ class CaptureFacts:
     levels = cached_property(levels_frame)
     level_quantiles = cached_property(quantiles_frame)
     scavenger = cached_property(scavenger_of)
+    rss_profile = rss_profile
+    rss_tree = rss_tree
 
     @cached_property
     def kept(self) -> Kept | None:

@@ -30,7 +30,12 @@ def test_bash_offers_commands_then_options_then_their_values(capsys):
     told = subprocess.run(["bash", "-c", program], capture_output=True, text=True, check=True)
 
     offered = told.stdout.splitlines()
-    assert ["report", "--baseline", "html text json md ipynb summary png", "what-if"] == offered
+    assert [
+        "report",
+        "--baseline",
+        "html text json md ipynb summary png pprof",
+        "what-if",
+    ] == offered
 
 
 def test_zsh_takes_what_bash_takes(capsys):
@@ -44,7 +49,7 @@ def test_fish_has_a_line_for_each_command_and_option(capsys):
     text = script_for("fish", capsys)
 
     assert set(COMMANDS) == set(re.findall(r"__fish_use_subcommand -a ([\w-]+) ", text))
-    formats = "html text json md ipynb summary png"
+    formats = "html text json md ipynb summary png pprof"
     assert f"-n '__fish_seen_subcommand_from report' -l format -x -a '{formats}'" in text
 
 

@@ -26,6 +26,7 @@ PROFILE = HEALTHY / "2-steady/heap.pb.gz"
         ["compare", str(HEALTHY), str(HEALTHY), "-o", "again.json"],
         ["top", str(PROFILE), "--format", "json", "-o", "again.json"],
         ["what-if", str(HEALTHY), "-o", "again.html"],
+        ["top", str(PROFILE), "--format", "pprof", "-o", "again.pb.gz"],
     ],
     ids=lambda arguments: f"{arguments[0]} {arguments[-1]}",
 )

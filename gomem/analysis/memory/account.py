@@ -173,13 +173,17 @@ def moved(before: Snapshot, after: Snapshot, *, bounded: bool = False) -> tuple[
 MAX_DRAWN_DOUBT = 0.1  # of the largest whole: a part that is known no better is not told apart
 
 
+def drawn_doubt(largest: int) -> float:
+    """How wide the bounds of a part may be that is shown with one size, in bytes."""
+    return max(MAX_DRAWN_DOUBT * largest, MIB)
+
+
 def common_division(snapshots: Sequence[Snapshot]) -> tuple[frozenset[str], ...]:
     """The parts that every one of these snapshots tells apart, as finely as all of them can.
 
     Unlike `moved`, which asks how well a change is known, this asks how well each level is.
     """
-    largest = max(snapshot.total_bytes for snapshot in snapshots)
-    doubt = max(MAX_DRAWN_DOUBT * largest, MIB)
+    doubt = drawn_doubt(max(snapshot.total_bytes for snapshot in snapshots))
     return next(
         division
         for division in DIVISIONS

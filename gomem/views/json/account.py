@@ -6,8 +6,9 @@ from operator import attrgetter
 from typing import TYPE_CHECKING, NamedTuple
 
 from gomem.analysis.memory.account import QUANTITIES, Part
+from gomem.analysis.memory.mapped import MAPPED, THREADS
 from gomem.analysis.series.shapes import SHAPES
-from gomem.diagnosis.holders import MAPPED, THREADS, Holder, holders_of
+from gomem.diagnosis.holders import Holder, holders_of
 from gomem.diagnosis.observations import Observation
 from gomem.text import File, Function
 from gomem.views.json.table import (

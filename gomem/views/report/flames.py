@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from gomem.diagnosis.diagnosis import Diagnosis
     from gomem.inputs.pprof.table import Profile
 
-IN_USE, ALLOCATED = "inuse_space", "alloc_space"
+IN_USE, ALLOCATED, RSS = "inuse_space", "alloc_space", "rss"
 WORDS = {IN_USE: "have in use", ALLOCATED: "have allocated since the start"}
 HOW = "A colour is a package. Point at a frame for its numbers; click to zoom, where scripts run."
 HOW_COMPARED = (
@@ -25,7 +25,7 @@ HOW_COMPARED = (
 
 
 def flame_blocks(diagnosis: Diagnosis, moment: str) -> tuple[Block, ...]:
-    """What is in use by call, and against the baseline's profile; folded, what was allocated."""
+    """RSS, what is in use by call, and against the baseline's profile; folded, allocations."""
     profile, base = diagnosis.capture.heap_profiles.get(moment), diagnosis.baseline_profile(moment)
 
     def graphs(sample_type: str, name: str, against: str) -> tuple[Block, ...]:
@@ -39,7 +39,17 @@ def flame_blocks(diagnosis: Diagnosis, moment: str) -> tuple[Block, ...]:
 
     in_use = graphs(IN_USE, "flame", "against the baseline")
     allocated = graphs(ALLOCATED, "flame-allocated", "against it")
-    return (*in_use, *([Folded(f"{ALLOCATED} by call", allocated)] if allocated else []))
+    rss = rss_flame(diagnosis, moment, "flame-rss")
+    return (*rss, *in_use, *([Folded(f"{ALLOCATED} by call", allocated)] if allocated else []))
+
+
+def rss_flame(diagnosis: Diagnosis, moment: str, name: str) -> tuple[Block, ...]:
+    """RSS at a moment by what holds it, live heap by call; nothing where no file says RSS."""
+    tree = partial(diagnosis.facts.rss_tree, moment)
+    known = diagnosis.by_moment.get(moment)
+    if known is None or known.rss_bytes is None:
+        return ()
+    return (_figure(f"RSS by owner, the live heap by call. {HOW}", tree, name),)
 
 
 def in_use_flame(diagnosis: Diagnosis, moment: str, name: str) -> tuple[Block, ...]:

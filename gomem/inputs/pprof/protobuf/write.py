@@ -14,11 +14,20 @@ if TYPE_CHECKING:
     from gomem.inputs.pprof.columns import Labels, Locations, PprofColumns
 
 WORD = (1 << 64) - 1
+# Gzip's header: ten bytes, of which the fourth says what follows them (RFC 1952).
+HEADER, FLAGS, WITH_COMMENT = 10, 3, 0x10
+MADE_BY = b"gomem\0"
 
 
 def write_pprof(columns: PprofColumns) -> bytes:
-    """Write a profile. The same columns give the same bytes: the header names no time."""
-    return gzip.compress(b"".join(_Writer(columns).messages()), mtime=0)
+    """Write a profile. The same columns give the same bytes: the header names no time.
+
+    A comment in the header of gzip says that gomem wrote it, and nothing in the profile does.
+    """
+    packed = bytearray(gzip.compress(b"".join(_Writer(columns).messages()), mtime=0))
+    packed[FLAGS] |= WITH_COMMENT
+    packed[HEADER:HEADER] = MADE_BY
+    return bytes(packed)
 
 
 class _Writer:
