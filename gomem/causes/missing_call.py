@@ -259,13 +259,13 @@ def _said(row: Signature, case: Case, own: Counter[str]) -> MissingCall:
 
 def _opener(row: Signature, case: Case) -> Caller | None:
     """Who asked for what is not closed: who has most of it in use, or who alone asks for it."""
-    pattern, limits = pattern_of(row.opened), case.thresholds
-    holding = case.facts.callers.holding(pattern)
-    if holding and holding[0].share > limits.most_share:
-        return holding[0]
-    for kind in (GOROUTINE, *SINCE_START):
-        callers = case.facts.callers.calling(pattern, (kind,))
-        if callers and callers[0].share >= limits.nearly_all_share:
+    pattern, limits = pattern_of(row.opened, with_closures=False), case.thresholds
+    asked = case.facts.callers
+    in_use = [(asked.holding(pattern), limits.most_share)]
+    ever = [(asked.calling(pattern, (kind,)), limits.nearly_all_share) for kind in SINCE_START]
+    for callers, least in in_use + ever:
+        whole = sum(caller.share for caller in callers)  # of those that have a function of its own
+        if callers and callers[0].share > least * whole:
             return callers[0]
     return None
 

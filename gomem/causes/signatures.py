@@ -28,6 +28,7 @@ RETAINED, ALLOCATED, NATIVE = "retained", "allocated", "native"
 ANYWHERE = "*."  # before a name: of any package
 LEAST_SHARE = 0.05  # of a profile's total: a smaller site is not worth a sentence
 _CLOSURE = re.compile(r"(?:[.-](?:func|gowrap|deferwrap|range)?\d+)+$|-fm$")
+_ARGUMENTS = r"(?:\[.*\])?"  # of a type
 # What a function of the program can wait in by itself.
 _BLOCKING = ("runtime.", "internal/runtime/", "sync.", "internal/sync.", "time.")
 
@@ -135,15 +136,16 @@ def signature_of(
     )
 
 
-def pattern_of(frames: Sequence[str]) -> str:
-    """A regular expression for functions and their closures, as any linker writes them."""
-    return rf"^(?:{'|'.join(map(_spelled, frames))})(?:[.-](?:func|gowrap|deferwrap)?\d+)*$"
+def pattern_of(frames: Sequence[str], *, with_closures: bool = True) -> str:
+    """A regular expression for functions, as any linker writes them, and for their closures."""
+    closures = r"(?:[.-](?:func|gowrap|deferwrap)?\d+)*" if with_closures else ""
+    return rf"^(?:{'|'.join(map(_spelled, frames))}){closures}$"
 
 
 def _spelled(name: str) -> str:
     package, whole = ("[^;]*", name[1:]) if name.startswith(ANYWHERE) else ("", name)
     dotted = re.escape(whole).replace(r"\.", r"(?:\.|%2e)")
-    return package + dotted.replace(r"\)", r"(?:\[.*\])?\)")
+    return package + dotted.replace(r"\)", rf"{_ARGUMENTS}\)") + _ARGUMENTS
 
 
 def known_sites(in_use: Mapping[str, int], total: int) -> list[tuple[str, Signature]]:

@@ -31,7 +31,7 @@ CPU, CPU_TIME = "cpu", "cpu"
 GOROUTINE = "goroutine"
 # From what says most: where CPU goes, who is there now, and who allocates on the way.
 KINDS = (CPU, GOROUTINE, "threadcreate", "allocs", "heap")
-SINCE_START = {"allocs", "heap"}  # the last profile has what all before it have
+SINCE_START = ("allocs", "heap")  # the last profile has what all before it have
 ALLOCATED = "alloc_space"
 
 
