@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from enum import Enum
+from typing import Protocol
 
 # `go1.24.2`, `1.9`, `go1.27rc1`, `devel go1.26-abcdef`; not the 1.24.2 of `v1.24.2`.
 _RELEASE = re.compile(r"(?<![\w.])(?:go)?1\.(\d{1,2})(?:\.(\d{1,3}))?(?:rc\d+|beta\d+)?(?![\w])")
@@ -30,6 +31,18 @@ def parse_release(text: str) -> GoRelease | None:
     if match is None:
         return None
     return GoRelease(int(match[1]), int(match[2] or 0))
+
+
+class Span(Protocol):
+    """What is so in some releases."""
+
+    @property
+    def since(self) -> GoRelease:
+        """The first of them; `ANY` without a beginning."""
+
+    @property
+    def before(self) -> GoRelease | None:
+        """The first after them; None without an end."""
 
 
 class Fact(Enum):
@@ -123,13 +136,13 @@ class GoVersion:
         """The release, if it is known and not just narrowed."""
         return self.low if self.text is not None else None
 
-    def certainly(self, fact: Fact) -> bool:
+    def certainly(self, fact: Span) -> bool:
         """Whether every release that it can be does so."""
         has_begun = fact.since == ANY or (self.low is not None and self.low >= fact.since)
         goes_on = fact.before is None or (self.high is not None and self.high < fact.before)
         return has_begun and goes_on
 
-    def possibly(self, fact: Fact) -> bool:
+    def possibly(self, fact: Span) -> bool:
         """Whether some release that it can be does so."""
         not_ended = fact.before is None or self.low is None or self.low < fact.before
         return not_ended and (self.high is None or self.high >= fact.since)

@@ -52,10 +52,12 @@ OF_CAUSES = {
     "gomem.causes.idle_heap",
     "gomem.causes.live_growth",
     "gomem.causes.memory_limit",
+    "gomem.causes.missing_call",
     "gomem.causes.one_dump",
     "gomem.causes.outside_go",
     "gomem.causes.piling_up",
     "gomem.causes.scores",
+    "gomem.causes.signatures",
     "gomem.causes.sites",
     "gomem.causes.thresholds",
 }

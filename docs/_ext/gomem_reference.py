@@ -6,6 +6,7 @@ from importlib import import_module
 
 from gomem.causes import CAUSES
 from gomem.causes.scores import scores
+from gomem.causes.signatures import signatures
 from gomem.inputs.kinds import KINDS
 from gomem.inputs.schema import Column
 from gomem.units import format_bytes
@@ -21,6 +22,7 @@ def reference_pages() -> dict[str, str]:
         "thresholds": _thresholds(),
         "scores": _scores(),
         "commands": _commands(),
+        "missing-calls": _missing_calls(),
     }
     listed = "\n".join(pages)
     index = (
@@ -28,13 +30,51 @@ def reference_pages() -> dict[str, str]:
         "`gomem explain HeapIdle` prints the same text.\n\n- [Columns of every frame](frames.md)\n"
         "- [Fields of every JSON output](json.md)\n- [Thresholds](thresholds.md)\n"
         "- [Scores and their weights](scores.md)\n"
-        f"- [Commands and options](commands.md)\n\n```{{toctree}}\n:hidden:\n\n{listed}\n```\n"
+        "- [Commands and options](commands.md)\n- [Calls that can be missing](missing-calls.md)\n\n"
+        f"```{{toctree}}\n:hidden:\n\n{listed}\n```\n"
     )
     return pages | {"index": index}
 
 
 def _cell(text: str) -> str:
     return re.sub(r"([\\|*_<>\[\]{}$`])", r"\\\1", " ".join(text.split()))
+
+
+# Calls
+
+
+def _missing_calls() -> str:
+    lines = [
+        "# Calls that can be missing",
+        (
+            f"{len(signatures())} rows. A finding names the call of the first row that fits more "
+            "than half of what piles up; a row alone makes no finding. `gomem explain` prints each "
+            "by its name and by its functions. The functions of a module were read in the version "
+            "that stands behind them."
+        ),
+    ]
+    kinds = {kind: None for row in signatures() for kind in row.of}
+    for kind in kinds:
+        lines += [f"## {MISSING[kind]}", "| What piles up | Likely missing | Why |\n|---|---|---|"]
+        lines[-1] += "".join(f"\n{_missing_row(row)}" for row in signatures() if kind == row.of[0])
+    return "\n\n".join(lines) + "\n"
+
+
+MISSING = {
+    "goroutines": "Goroutines",
+    "finalizers": "Finalizers",
+    "threads": "Threads",
+    "retained": "Live objects",
+    "allocated": "Garbage",
+    "native": "C memory",
+}
+
+
+def _missing_row(row) -> str:
+    shown_by = "<br>".join(_cell(name) for name in row.frames or row.states)
+    source = " ".join(filter(None, (row.module, row.releases)))
+    held = f"<br>({_cell(source)})" if source else ""
+    return f"| {shown_by}{held} | [{_cell(row.call)}]({row.reference}) | {_cell(row.why)} |"
 
 
 # Frames

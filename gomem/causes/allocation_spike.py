@@ -24,6 +24,7 @@ from gomem.causes.cause import Cause
 from gomem.causes.commands import CAPTURE, top
 from gomem.causes.evidence import known, rss_evidence
 from gomem.causes.finding import Finding, Severity, Site
+from gomem.causes.missing_call import of_garbage
 from gomem.causes.scores import bounded_log, scores
 from gomem.causes.sites import SITES, largest_sites, part_words, share_words, site_evidence
 from gomem.facts.excursions import HEAP_ALLOC, MARKS, PROFILES, RSS
@@ -166,6 +167,7 @@ def _of_level(seen: Sighting, case: Case) -> Finding:
         next_step=_next_step(seen, sites, case),
         confidence="possible",  # what a program is for, no file says, however clear the level is
         sites=sites,
+        missing_call=of_garbage(case, sites),
     )
 
 
@@ -256,4 +258,5 @@ def _of_interval(spike: Spike, case: Case) -> Finding:
         next_step=text(_REMEDY, top(after, before, "--sample-type alloc_space --cum"), whose.words),
         confidence="possible" if few else "likely",
         sites=(whose,),
+        missing_call=of_garbage(case, (whose,)),
     )

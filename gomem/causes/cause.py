@@ -5,13 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from gomem.causes.commands import sentences
 from gomem.causes.finding import Finding
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
     from gomem.causes.case import Case
-    from gomem.causes.finding import Evidence, Lack, Severity, Site
+    from gomem.causes.finding import Evidence, Lack, MissingCall, Severity, Site
 
 
 @dataclass(frozen=True)
@@ -59,8 +60,13 @@ class Cause:
         next_step: str = "",
         sites: tuple[Site, ...] = (),
         now: bool = True,
+        missing_call: MissingCall | None = None,
     ) -> Finding:
-        """A finding of this cause: `Finding` says what each is; without words, the cause's own."""
+        """A finding of this cause: `Finding` says what each is; without words, the cause's own.
+
+        The next step begins with what was not called.
+        """
+        said = "" if missing_call is None else missing_call.words
         return Finding(
             code=self.code,
             severity=severity,
@@ -69,11 +75,12 @@ class Cause:
             bytes=size,
             evidence=tuple(evidence),
             mechanism=mechanism or self.mechanism,
-            next_step=next_step or self.remedy,
+            next_step=sentences(said, next_step or self.remedy),
             references=self.references,
             confidence=confidence,
             cpu_fraction=cpu_fraction,
             moments=() if moment is None else (moment,),
             now=now,
             sites=sites,
+            missing_call=missing_call,
         )

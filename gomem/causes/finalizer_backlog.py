@@ -18,6 +18,7 @@ from gomem.causes.cause import Cause
 from gomem.causes.commands import TAKE_STACKS
 from gomem.causes.finding import Evidence, Finding, Severity, Site
 from gomem.causes.live_growth import grows
+from gomem.causes.missing_call import of_finalizer
 from gomem.causes.piling_up import finalizers_hold_up, queue_grows
 from gomem.causes.sites import growing_sites
 from gomem.text import Bytes, Count, Function, Seconds, Text, joined, text
@@ -43,6 +44,7 @@ def find(case: Case) -> list[Finding]:
             evidence=_evidence(case, running),
             confidence=_confidence(case, running),
             sites=_sites(case, running, held),
+            missing_call=of_finalizer(case),
         )
     ]
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import IntEnum
 
-from gomem.text import Function, Text, text
+from gomem.inputs.pprof.calls.names import base_name
+from gomem.text import File, Function, Text, text
 
 CONFIDENCES = ("certain", "likely", "possible")
 
@@ -74,6 +75,41 @@ class Site:
 
 
 @dataclass(frozen=True, slots=True)
+class MissingCall:
+    """What was most likely not called, as a row of `signatures.toml` has it.
+
+    Attributes:
+        call: The call, to paste.
+        why: What holds without it.
+        reference: Address of its documentation.
+        releases: The Go releases in which it holds, where the capture's own can be another.
+        function: The program's own function in which it is missing; empty if no file says.
+        file: Where that function asks for what it does not close; empty likewise.
+        line: Its line; None likewise.
+    """
+
+    call: str
+    why: str
+    reference: str
+    releases: str = ""
+    function: str = ""
+    file: str = ""
+    line: int | None = None
+
+    @property
+    def words(self) -> Text:
+        """It in two sentences: what is missing and where, and why."""
+        where = Text()
+        if self.function:
+            where = text(" in {}", Function(self.function))
+        if self.function and self.file:
+            place = "" if self.line is None else f":{self.line}"
+            where += text(" ({}{})", File(base_name(self.file)), place)
+        releases = f" ({self.releases})" if self.releases else ""
+        return text("Likely missing{}: {}{}. {}", releases, self.call, where, self.why)
+
+
+@dataclass(frozen=True, slots=True)
 class Lack:
     """Insufficient evidence: a rule saw its cause, and too little of it.
 
@@ -118,6 +154,7 @@ class Finding:
         over: Whether a later moment shows that it no longer holds. Where neither is true, the later
             moments lack the files that would show it.
         sites: Where in the program something can be mended.
+        missing_call: What was most likely not called; None if nothing says.
     """
 
     code: str
@@ -135,3 +172,4 @@ class Finding:
     now: bool = True
     over: bool = False
     sites: tuple[Site, ...] = ()
+    missing_call: MissingCall | None = None

@@ -29,6 +29,7 @@ from gomem.causes.commands import PPROF, top_of_last
 from gomem.causes.evidence import known
 from gomem.causes.finding import Evidence, Finding, Lack, Severity
 from gomem.causes.memory_limit import limit_leaves_no_room, limit_may_decide
+from gomem.causes.missing_call import of_garbage
 from gomem.causes.sites import allocating_sites, part_words, site_evidence
 from gomem.text import Bytes, Command, Count, Share, Text, text
 
@@ -133,6 +134,7 @@ def _by_log(case: Case, log: CollectorFacts) -> Finding:
         evidence=(*evidence, *_site_evidence(sites, case)),
         next_step=_next_step(sites, _room(log, case.thresholds), case),
         sites=sites,
+        missing_call=of_garbage(case, sites),
         confidence="possible" if is_unsure else "certain" if has_enough else "likely",
     )
 
@@ -183,6 +185,7 @@ def _by_counters(case: Case) -> list[Finding]:
             evidence=(*counted_evidence(counters), *_site_evidence(sites, case)),
             next_step=_next_step(sites, room, case),
             sites=sites,
+            missing_call=of_garbage(case, sites),
             confidence="likely" if is_over or not is_unsure else "possible",
             now=not is_over,
         )
@@ -206,6 +209,7 @@ def _by_cpu_profile(case: Case) -> list[Finding]:
             ),
             next_step=_next_step(sites, _more_room(), case),
             sites=sites,
+            missing_call=of_garbage(case, sites),
             confidence="possible",  # a profile counts no collections
         )
     ]

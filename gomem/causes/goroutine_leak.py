@@ -35,6 +35,7 @@ from gomem.causes.goroutines import (
     probability,
     where_evidence,
 )  # fmt: skip
+from gomem.causes.missing_call import of_goroutines
 from gomem.causes.one_dump import goroutine_stack_bytes, suspicion_of
 from gomem.causes.sites import called_by, caller_sites, growing_sites, part_words
 from gomem.inputs.pprof.calls.names import package_of
@@ -43,6 +44,7 @@ from gomem.text import Bytes, Count, Function, MomentName, Text, joined, text
 if TYPE_CHECKING:
     from gomem.analysis.series.goroutine_growth import Waiting
     from gomem.causes.case import Case
+    from gomem.causes.finding import MissingCall
     from gomem.causes.thresholds import Thresholds
     from gomem.facts.goroutines import Leaked
     from gomem.facts.moment import MomentFacts
@@ -117,6 +119,7 @@ def _growing(case: Case) -> Finding:
         _held(size, heap),
     )
     watched = count.seconds if case.facts.goroutines_are_timed else None
+    missing = of_goroutines(case)
     evidence = [
         Evidence(end.path, text("goroutines, {}", which), end.goroutines, "count")
         for which, end in (("first", first), ("last", last))
@@ -134,9 +137,10 @@ def _growing(case: Case) -> Finding:
             *_of_heap(heap, case),
             *_of_dump(growth.waiting, case),
         ),
-        next_step=_next_step(case, last.path),
+        next_step=_next_step(case, last.path, missing),
         confidence="likely" if likely else "possible",
         sites=_sites(case, size),
+        missing_call=missing,
     )
 
 
@@ -145,7 +149,7 @@ def _proven(leaked: Leaked, case: Case) -> Finding:
     waiting, facts = leaked.waiting, case.facts.by_moment.get(leaked.moment)
     count = None if facts is None else facts.goroutine_count
     is_part = count is not None and count > leaked.goroutines
-    heap = in_use_bytes(case, waiting)
+    heap, missing = in_use_bytes(case, waiting), of_goroutines(case)
     size = round(_stacks_of_part(leaked.goroutines, facts) + heap)
     where = where_words(waiting, case.thresholds)
     if waiting.there == leaked.goroutines == 1:
@@ -162,8 +166,9 @@ def _proven(leaked: Leaked, case: Case) -> Finding:
         moment=leaked.moment,
         size=size,
         evidence=(_proof(leaked), *where_evidence(leaked.frame, leaked.path)),
-        next_step=_stacks_step(leaked.path, waiting),
+        next_step=_stacks_step(leaked.path, waiting, missing),
         sites=(Site(waiting.function, waiting.function, high=float(size), share=1.0),),
+        missing_call=missing,
     )
 
 
@@ -204,20 +209,24 @@ def _held(size: float, heap: float) -> Text:
     return text("they retain {} {}", "up to" if heap else "at least", Bytes(round(size)))
 
 
-def _next_step(case: Case, path: str) -> Text:
+def _next_step(case: Case, path: str, missing: MissingCall | None) -> Text:
     """Where to look; only without a profile, how to take one."""
     waiting = case.facts.goroutines.waiting
     if waiting is None or not waiting.function:
         return Text(CAUSE.remedy)
-    return _stacks_step(path, waiting, called_by(opening(case), package_of(waiting.function)))
+    is_placed = missing is not None and bool(missing.function)
+    who_calls = called_by(opening(case), package_of(waiting.function))
+    return _stacks_step(path, waiting, missing, "" if is_placed else who_calls)
 
 
-def _stacks_step(path: str, waiting: Waiting, who_calls: str = "") -> Text:
-    """Where the stacks are that wait, and what to ask of them."""
+def _stacks_step(
+    path: str, waiting: Waiting, missing: MissingCall | None, who_calls: str = ""
+) -> Text:
+    """Where the stacks are that wait, and what to ask of them where that is not said."""
     is_profile = path.endswith((".gz", ".pprof"))
     stacks = with_files("gomem top {} --traces" if is_profile else "less {}", path)
     shows = text("See the stacks in {}: {}.", Function(waiting.function), stacks)
-    return sentences(shows, who_calls, _WHO)
+    return sentences(shows, who_calls, _WHO if missing is None else "")
 
 
 _WHO = (
@@ -326,7 +335,9 @@ def _of_one_dump(case: Case) -> list[Finding]:
     there, sites = suspicion.there, growing_sites(case)
     heap = goroutines_heap_bytes(case, sites)
     size = _stacks_of(dump.moment, there, case) + heap
-    where = Text() if suspicion.is_of_connections else where_words(waiting, case.thresholds)
+    missing, of_connections = of_goroutines(case), suspicion.is_of_connections
+    shows = "" if of_connections and missing else _next_step(case, dump.path, missing)
+    where = Text() if of_connections else where_words(waiting, case.thresholds)
     return [
         CAUSE.finding(
             Severity.WARNING if suspicion.is_told else Severity.INFO,
@@ -344,9 +355,10 @@ def _of_one_dump(case: Case) -> list[Finding]:
                 Evidence(dump.path, "goroutines", dump.goroutines, "count"),
                 *where_evidence(dump.frame, dump.path),
             ),
-            next_step=sentences(suspicion.mend or _next_step(case, dump.path), _DECIDE),
+            next_step=sentences(shows, _DECIDE),
             confidence="possible",
             sites=_sites(case, size),
+            missing_call=missing,
         )
     ]
 

@@ -22,6 +22,7 @@ from gomem.causes.evidence import known, rise_evidence
 from gomem.causes.finding import Evidence, Finding, Lack, Severity, Site
 from gomem.causes.goroutines import goroutines_hold, goroutines_pile_up
 from gomem.causes.live_growth import CODE, grows, matters, probability
+from gomem.causes.missing_call import of_goroutines, of_growth
 from gomem.causes.piling_up import finalizers_hold_up
 from gomem.causes.sites import growing_sites, holding_sites, share_words, site_evidence
 from gomem.text import Bytes, Command, Count, Function, Rate, Text, text
@@ -99,6 +100,7 @@ CAUSE = Cause(
 def _finding(live: LiveHeap, rise: Rise, case: Case, *, confidence: str) -> Finding:
     sites = holding_sites(case)
     theirs = goroutines_hold(case, growing_sites(case))
+    missing = of_goroutines(case) if theirs else of_growth(case, sites)
     is_explained = theirs or finalizers_hold_up(case)
     return CAUSE.finding(
         Severity.INFO if is_explained else Severity.WARNING,
@@ -114,6 +116,7 @@ def _finding(live: LiveHeap, rise: Rise, case: Case, *, confidence: str) -> Find
         next_step=_next_step(rise, case),
         confidence=confidence,
         sites=sites,
+        missing_call=missing,
     )
 
 

@@ -22,6 +22,7 @@ from gomem.causes.commands import TAKE_CPU_PROFILE, TAKE_SMAPS, sentences, top
 from gomem.causes.evidence import known, rss_evidence
 from gomem.causes.finding import Evidence, Finding, Severity, Site
 from gomem.causes.goroutines import deep_recursion, goroutines_pile_up, opening
+from gomem.causes.missing_call import of_native
 from gomem.causes.outside_go import growth, outside_go
 from gomem.causes.piling_up import threads_pile_up
 from gomem.causes.sites import called_by, caller_sites
@@ -241,6 +242,7 @@ def _finding(
         next_step=_next_step(callers, came_with),
         confidence=_confidence(native, grows, thresholds),
         sites=sites or (_came_with(case, native.bytes) if came_with else ()),
+        missing_call=of_native(case),
     )
 
 

@@ -42,14 +42,6 @@ BLOCKED = frozenset(
 PATIENT = frozenset({"IO wait", "sleep", "syscall", "running", "runnable"})
 READ_LOOP, WRITE_LOOP = "net/http.(*persistConn).readLoop", "net/http.(*persistConn).writeLoop"
 IN_USE = ("net/http.(*persistConn).roundTrip;", "net/http.(*bodyEOFSignal).Read;")
-CLOSE_BODIES = (
-    "Close each response's body, also after an error and when it is not read: "
-    "defer resp.Body.Close()."
-)
-ONE_CLIENT = (
-    "Use one http.Client for all requests: each http.Transport keeps idle connections of its own. "
-    "Set IdleConnTimeout, or call CloseIdleConnections when a client is done."
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +52,6 @@ class Suspicion:
     words: str  # what is wrong with them, behind their number
     is_told: bool  # whether it is worth a warning
     is_of_connections: bool = False  # whether they are of HTTP connections, wherever they wait
-    mend: str = ""  # what to do, where the place in which they wait does not say it
 
 
 def suspicion_of(case: Case) -> Suspicion | None:
@@ -114,9 +105,9 @@ def _connections(_: GoroutineCount, frame: pd.DataFrame, case: Case) -> Suspicio
     unread = int(frame.loc[of[READ_LOOP] & selects, "goroutines"].sum())
     if unread > case.thresholds.most_share * few:
         words = text("serve {} HTTP connections with a response that is not closed", Count(few))
-        return Suspicion(few + many, words, True, True, CLOSE_BODIES)
+        return Suspicion(few + many, words, True, True)
     words = text("serve {} idle connections of HTTP clients", Count(few))
-    return Suspicion(few + many, words, True, True, ONE_CLIENT)
+    return Suspicion(few + many, words, True, True)
 
 
 def _many(dump: GoroutineCount, _: pd.DataFrame, case: Case) -> Suspicion | None:

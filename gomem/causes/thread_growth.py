@@ -15,6 +15,7 @@ from gomem.causes.cause import Cause
 from gomem.causes.commands import TAKE_STACKS, sentences
 from gomem.causes.evidence import known, rss_evidence
 from gomem.causes.finding import Evidence, Finding, Severity
+from gomem.causes.missing_call import of_threads
 from gomem.causes.piling_up import threads_pile_up
 from gomem.causes.sites import called_by, caller_sites
 from gomem.facts.moment import THREADS
@@ -64,6 +65,7 @@ def find(case: Case) -> list[Finding]:
             next_step=sentences(CAUSE.remedy, called_by(callers, "C")),
             confidence="likely" if is_likely else "possible",
             sites=sites,
+            missing_call=of_threads(case),
         )
     ]
 

@@ -303,6 +303,7 @@ def _over(finding: Finding, peak: Finding, scale: Scale) -> Finding:
     was_large = peak.bytes >= scale.thresholds.large_rss_fraction * rss
     return replace(
         finding,
+        missing_call=None,
         severity=finding.severity if was_large else min(finding.severity, Severity.INFO),
         title=title + text(_RELEASED if is_released else _PASSED, last),
         next_step=text(

@@ -10,9 +10,9 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from gomem.analysis.profiles.known_sites import known_sites
 from gomem.analysis.profiles.references import roots
 from gomem.causes.commands import TAKE_HEAP_PROFILE, with_files
+from gomem.causes.signatures import known_sites
 from gomem.inputs.pprof.calls.names import can_be_mended
 from gomem.text import (
     Bytes,
@@ -104,7 +104,7 @@ def table_words(profile: Profile, kind: str) -> Text:
     said += above
     if kind.startswith("inuse") or profile.kind == "bytes":
         known = known_sites(dict(zip(top.function, top.cum.tolist(), strict=True)), total)
-        said += [text("{} {}.", Function(site.function), site.what) for site in known]
+        said += [text("{}: {}", Function(name), row.why) for name, row in known]
     return joined(" ", said)
 
 

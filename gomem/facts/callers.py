@@ -7,14 +7,14 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from gomem.analysis.profiles.own_code import Stacks, own_code, recursing
+from gomem.analysis.profiles.own_code import IN_USE, Stacks, own_code, recursing
 from gomem.inputs.pprof.calls.filters import matches
 from gomem.inputs.pprof.calls.names import can_be_mended, package_of
 from gomem.inputs.pprof.calls.nodes import function_names
 from gomem.inputs.schema import rows_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
 
     from gomem.capture.capture import Capture
 
@@ -31,7 +31,7 @@ CPU, CPU_TIME = "cpu", "cpu"
 GOROUTINE = "goroutine"
 # From what says most: where CPU goes, who is there now, and who allocates on the way.
 KINDS = (CPU, GOROUTINE, "threadcreate", "allocs", "heap")
-SINCE_START = {"allocs", "heap"}  # the last profile has what all before it have
+SINCE_START = ("allocs", "heap")  # the last profile has what all before it have
 ALLOCATED = "alloc_space"
 
 
@@ -111,26 +111,31 @@ class Callers:
         whole = sum(caller.share for caller in called)
         return tuple(replace(caller, share=caller.share / whole) for caller in called)
 
+    def calling(self, called: str, kinds: Sequence[str] = KINDS) -> tuple[Caller, ...]:
+        """Who calls a function that a pattern matches; of the first of the kinds that shows any."""
+        return self._calling(called, kinds=kinds)
+
+    def holding(self, called: str) -> tuple[Caller, ...]:
+        """Who has in use what was allocated below such a call, by the last heap profile."""
+        for profile in reversed([*self.capture.heap_profiles.values()]):
+            if IN_USE not in profile.sample_type_names or profile.printed is not None:
+                continue
+            return _shares(Stacks.of_profile(profile, IN_USE, called), called, profile.source)
+        return ()
+
     def is_of_a_library(self, waits: str) -> bool:
         """Whether a function in which goroutines wait is of Go's library or a module of others."""
         if not waits or not can_be_mended(waits):
             return bool(waits)
         return any(waits in stacks.others for stacks, _ in self._stacks_of(GOROUTINE, ""))
 
-    def _calling(self, called: str, but: re.Pattern[str] | None = None) -> tuple[Caller, ...]:
+    def _calling(
+        self, called: str, but: re.Pattern[str] | None = None, kinds: Sequence[str] = KINDS
+    ) -> tuple[Caller, ...]:
         """By the first kind of file that shows any, and of it by the last that does."""
-        for kind in KINDS:
+        for kind in kinds:
             for stacks, path in self._stacks_of(kind, called):
-                if not len(stacks.values):
-                    continue
-                found = own_code(stacks, called)
-                whole = int(found["value"].sum())
-                callers = tuple(
-                    _caller(row, path, share=row["value"] / whole)
-                    for row in rows_of(found)
-                    if row["function"] and not (but and _is_asked(row, stacks, but))
-                )
-                if callers:
+                if callers := _shares(stacks, called, path, but):
                     return callers
         return ()
 
@@ -146,6 +151,21 @@ class Callers:
                     return
             elif kind == GOROUTINE and len(moment.goroutines):
                 yield Stacks.of_text(moment.goroutines, called), moment.paths.get(kind, kind)
+
+
+def _shares(
+    stacks: Stacks, called: str, path: str, but: re.Pattern[str] | None = None
+) -> tuple[Caller, ...]:
+    """The own functions that call it in some stacks, each with its share of these."""
+    if not len(stacks.values):
+        return ()
+    found = own_code(stacks, called)
+    whole = int(found["value"].sum())
+    return tuple(
+        _caller(row, path, share=row["value"] / whole)
+        for row in rows_of(found)
+        if row["function"] and not (but and _is_asked(row, stacks, but))
+    )
 
 
 def _is_asked(row: Mapping[str, Any], stacks: Stacks, serves: re.Pattern[str]) -> bool:

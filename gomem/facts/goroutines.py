@@ -188,6 +188,8 @@ class Finalizing:
     looked: int  # how many moments show stacks
     counts: GoroutineCount  # what shows it, at the last of them
     wait_seconds: float | None  # for how long it has waited there at least; None if no dump says
+    stack: str  # functions, innermost first, joined by `;`
+    state: str  # what it waits for; empty if no dump says
 
 
 def running_finalizer(facts: CaptureFacts) -> Finalizing | None:
@@ -205,8 +207,10 @@ def running_finalizer(facts: CaptureFacts) -> Finalizing | None:
     )
     waited = last.get("wait_seconds")
     seconds = None if is_unknown(waited) else float(waited)
-    function = own_function(str(last["stack"]).split(";")) or last["finalizer"]
-    return Finalizing(function, moments, len(shown), shown[-1], seconds)
+    stack, state = str(last["stack"]), last.get("state")
+    function = own_function(stack.split(";")) or last["finalizer"]
+    waits = (seconds, stack, "" if is_unknown(state) else str(state))
+    return Finalizing(function, moments, len(shown), shown[-1], *waits)
 
 
 def _finalizers_of(frame: pd.DataFrame, whole: pd.DataFrame) -> pd.DataFrame:

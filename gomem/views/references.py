@@ -11,6 +11,7 @@ import re
 _ADDRESSES = tuple(
     (re.compile(pattern), address)
     for pattern, address in (
+        (r"(https://\S+)", r"\1"),
         (r"golang/go#(\d+)", r"https://github.com/golang/go/issues/\1"),
         (r"golang\.org(/doc/[\w./-]+(?:#\w+)?)", r"https://go.dev\1"),
         (r"Go GC guide\b.*", "https://go.dev/doc/gc-guide"),

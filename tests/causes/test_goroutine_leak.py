@@ -314,10 +314,13 @@ def test_growth_that_the_runtime_proves_is_certain():
 
 @pytest.mark.parametrize("release", ["go1.20.14", "go1.26.4", "go1.27.1"])
 @pytest.mark.parametrize(
-    ("name", "said"),
-    [("unread", "a response that is not closed"), ("unclosed", "idle connections")],
+    ("name", "said", "missing"),
+    [
+        ("unread", "a response that is not closed", "resp.Body.Close()"),
+        ("unclosed", "idle connections", "client.CloseIdleConnections()"),
+    ],
 )
-def test_connections_that_nothing_uses_are_seen_in_one_dump(tmp_path, release, name, said):
+def test_connections_that_nothing_uses_are_seen_in_one_dump(tmp_path, release, name, said, missing):
     """
     400 connections with two goroutines each, and the one that writes the profile.
     """
@@ -326,6 +329,8 @@ def test_connections_that_nothing_uses_are_seen_in_one_dump(tmp_path, release, n
     assert (Severity.WARNING, "possible") == (finding.severity, finding.confidence)
     assert [800, 801, 400] == [count.value for count in finding.title.of(Count)]
     assert said in finding.title
+    assert finding.missing_call is not None
+    assert missing == finding.missing_call.call
 
 
 @pytest.mark.parametrize("release", ["go1.20.14", "go1.26.4", "go1.27.1"])

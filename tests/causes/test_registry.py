@@ -11,6 +11,7 @@ from gomem.causes.thresholds import Thresholds
 PACKAGE = Path(gomem.causes.__file__).parent
 ABOUT_CAUSES = {"__init__", "case", "cause", "collecting", "evidence", "finding", "thresholds"}
 ABOUT_CAUSES |= {"commands"}
+ABOUT_CAUSES |= {"signatures"}  # whose rows stand in signatures.toml
 ABOUT_CAUSES |= {"scores"}  # whose numbers are fitted, and stand in weights.toml
 SHARED = {
     "goroutines",
@@ -18,6 +19,7 @@ SHARED = {
     "live_growth",
     "idle_heap",
     "memory_limit",
+    "missing_call",
     "outside_go",
     "one_dump",
     "piling_up",

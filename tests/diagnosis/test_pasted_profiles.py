@@ -3,7 +3,7 @@
 import pytest
 
 import gomem
-from gomem.analysis.profiles.known_sites import known_sites
+from gomem.causes.signatures import known_sites
 from gomem.text import Bytes, BytesChange, Count, Function, Share
 from tests.builders import FIXTURES, as_text
 
@@ -46,7 +46,7 @@ def test_a_session_names_known_sites_the_own_function_and_the_profile_to_read(tm
     assert ["bufio.NewReaderSize", "runtime.mallocgc", "time.NewTicker", "main.start"] == parts(
         said, Function
     )[:4]
-    for what in ("tickers", "buffers", "contexts"):
+    for what in ("a ticker", "a buffer of its own", "holds each of its children"):
         assert what in said
     assert "gomem report /tmp/pprof/pprof.sites." in diagnosis.verdict.next_step
 
@@ -126,22 +126,22 @@ def test_a_profile_of_the_same_moment_counts_before_its_table(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("function", "word"),
+    ("function", "name"),
     [
-        ("time.NewTicker", "tickers"),
-        ("time.Tick", "tickers"),
-        ("runtime.malg", "descriptors"),
-        ("bufio.NewReaderSize", "buffers"),
-        ("bufio.NewWriterSize", "buffers"),
-        ("context.WithCancel", "contexts"),
-        ("context.propagateCancel", "contexts"),
-        ("context.(*cancelCtx).propagateCancel", "contexts"),
+        ("time.NewTicker", "time-ticker"),
+        ("time.Tick", "time-ticker"),
+        ("runtime.malg", "goroutine-descriptors"),
+        ("bufio.NewReaderSize", "bufio-buffers"),
+        ("bufio.NewWriterSize", "bufio-buffers"),
+        ("context.WithCancel", "context-cancel"),
+        ("context.propagateCancel", "context-cancel"),
+        ("context.(*cancelCtx).propagateCancel", "context-cancel"),
     ],
 )
-def test_a_site_of_gos_library_is_known(function, word):
-    (site,) = known_sites({function: 50, "main.f": 50}, 100)
+def test_a_site_of_gos_library_is_known(function, name):
+    ((site, row),) = known_sites({function: 50, "main.f": 50}, 100)
 
-    assert (function, True) == (site.function, word in site.what)
+    assert (function, name) == (site, row.name)
     assert [] == known_sites({function: 4, "main.f": 96}, 100)
     assert [] == known_sites({f"example.com/{function}": 50}, 100)
 

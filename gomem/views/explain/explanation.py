@@ -18,6 +18,7 @@ from pkgutil import walk_packages
 from typing import TYPE_CHECKING, Any
 
 from gomem.causes import CAUSES
+from gomem.causes.signatures import signatures
 from gomem.causes.thresholds import Thresholds
 from gomem.errors import did_you_mean
 from gomem.inputs.kinds import KINDS
@@ -53,7 +54,7 @@ class Term:
     def heading(self) -> str:
         """Its names, and what it is."""
         first, *others = self.names
-        name = f"{first} ({', '.join(others)})" if others else first
+        name = f"{first} ({first_few(others, SHOWN_PLACES)})" if others else first
         return f"{name}: {self.what}" if self.what else name
 
 
@@ -90,7 +91,8 @@ def unknown_term(word: str) -> str:
 def terms() -> tuple[Term, ...]:
     """All terms, the words of the field first."""
     makers = (
-        _glossary, _runtime_metrics, _findings, _parts, _thresholds, _json_fields, _columns,
+        _glossary, _runtime_metrics, _findings, _missing_calls, _parts, _thresholds, _json_fields,
+        _columns,
     )  # fmt: skip
     return tuple(term for make in makers for term in make())
 
@@ -150,6 +152,17 @@ def _findings() -> Iterator[Term]:
         if cause.references:
             blocks.append(Paragraph(f"Further reading: {', '.join(cause.references)}."))
         yield Term((cause.code,), "a finding", tuple(blocks))
+
+
+def _missing_calls() -> Iterator[Term]:
+    """What a finding can say is missing, by its name, its call and the functions that show it."""
+    for row in signatures():
+        shown_by = Codes("Shown by", row.frames or row.states)
+        held = f"Go releases: {row.releases}. " if row.releases else ""
+        read = f"Read in {row.module}. " if row.module else ""
+        words = (f"Likely missing: {row.call}", row.why, f"{held}{read}See {row.reference}.")
+        blocks = (*map(Paragraph, words), shown_by)
+        yield Term((row.name, *row.frames), "a call that can be missing", blocks)
 
 
 def _parts() -> Iterator[Term]:

@@ -13,7 +13,7 @@ from gomem.analysis.series.goroutine_growth import GOROUTINE_GROUPS
 from gomem.analysis.series.level import LEVEL_QUANTILES
 from gomem.capture.capture import ARTEFACTS, Capture
 from gomem.causes import CAUSES
-from gomem.causes.finding import CONFIDENCES, Evidence, Finding, Severity, Site
+from gomem.causes.finding import CONFIDENCES, Evidence, Finding, MissingCall, Severity, Site
 from gomem.diagnosis.verdict import Verdict
 from gomem.facts.settings import KNOWN_BY
 from gomem.inputs.environ.parse import GODEBUG, GOGC
@@ -209,6 +209,22 @@ VERDICT = inner(
     *of_class(Verdict, "further", "answer."),
     get=lambda diagnosis: Told(diagnosis.verdict, diagnosis),
 )  # fmt: skip
+MISSING_CALL = inner(
+    "missing_call", "The call that is most likely missing; null where nothing names one.",
+    *of_class(MissingCall, "call why"),
+    plain("releases", "str", "", "Go releases in which it holds, if the capture's own can be "
+          "another; null otherwise.", lambda call: call.releases or None, **TEXT_OR_NULL),
+    inner(
+        "where", "Where it is missing; null if no file shows it.",
+        plain("function", "str", "", "The program's own function.", _function("function")),
+        plain("file", "str", "", "File of its call; null if unknown.",
+              lambda call: File(call.file) if call.file else None, **TEXT_OR_NULL),
+        *of_class(MissingCall, "line", line=SIZE),
+        nullable=True, get=lambda call: call if call.function else None,
+    ),
+    *of_class(MissingCall, "reference"),
+    nullable=True, get="answer.missing_call",
+)  # fmt: skip
 FINDINGS = inner(
     "findings",
     "Known causes that apply, one finding a cause, ranked by their cost now.",
@@ -250,6 +266,7 @@ FINDINGS = inner(
         ),
         get="answer.sites", many=True,
     ),
+    MISSING_CALL,
     *of_class(Finding, "mechanism", "answer."),
     _sentence(Finding, "next_step"),
     texts("references", "Issues and documents.", "answer.references"),

@@ -59,8 +59,13 @@ def _card(finding: Finding, diagnosis: Diagnosis) -> Card:
         about=_when(finding),
         explained=explained,
         proof=_evidence_table(finding, diagnosis),
-        references=tuple(finding.references),
+        references=(*_documentation(finding), *finding.references),
     )
+
+
+def _documentation(finding: Finding) -> tuple[str, ...]:
+    """Where the call is described that is missing."""
+    return () if finding.missing_call is None else (finding.missing_call.reference,)
 
 
 def _when(finding: Finding) -> tuple[str, ...]:

@@ -51,14 +51,22 @@ def frames_of(nodes: Nodes, first: int, last: int) -> Frames:
     return Frames(sample, nodes.node_of_frame[frame], inner < counts[entry] - 1)
 
 
-def stacks_of(nodes: Nodes, weights: NDArray[np.int64]) -> Iterator[tuple[tuple[str, ...], int]]:
-    """Each sample that has frames: their names, innermost first, and its weight."""
+def stacks_of(
+    nodes: Nodes, weights: NDArray[np.int64], most: int | None = None
+) -> Iterator[tuple[tuple[str, ...], int]]:
+    """Each sample that has frames: their names, innermost first, and its weight.
+
+    Of many, only so many of the largest, in their order, if `most` says how many.
+    """
     frames, names = frames_of(nodes, 0, len(nodes.columns.value)), nodes.names
     begins = np.flatnonzero(np.diff(frames.sample, prepend=-1))
-    ends = [*begins[1:].tolist(), len(frames.sample)]
-    node, value = frames.node.tolist(), weights[frames.sample[begins]].tolist()
-    for begin, end, weight in zip(begins.tolist(), ends, value, strict=False):
-        yield tuple(names[row] for row in node[begin:end]), weight
+    ends = np.append(begins, len(frames.sample))[1:]
+    value = weights[frames.sample[begins]]
+    if most is not None and most < len(begins):
+        kept = np.sort(np.argsort(-np.abs(value), kind="stable")[:most])
+        begins, ends, value = begins[kept], ends[kept], value[kept]
+    for begin, end, weight in zip(begins.tolist(), ends.tolist(), value.tolist(), strict=True):
+        yield tuple(names[row] for row in frames.node[begin:end].tolist()), weight
 
 
 def edges_of(nodes: Nodes, weights: NDArray[np.int64]) -> Edges:

@@ -1,0 +1,278 @@
+"""What was most likely not called, of what piles up: a row of `signatures.toml`, and where.
+
+It names a call in a finding that is there, and never makes one. A row counts where it explains more
+than half of what came: of goroutines with those that come beside each, of memory by the stacks that
+allocated it.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from gomem.analysis.profiles.own_code import IN_USE
+from gomem.causes.finding import MissingCall
+from gomem.causes.signatures import (
+    ALLOCATED,
+    FINALIZERS,
+    GOROUTINES,
+    NATIVE,
+    RETAINED,
+    THREADS,
+    bare,
+    inside_of_own,
+    pattern_of,
+    signature_of,
+    signatures,
+)
+from gomem.facts.callers import GOROUTINE, SINCE_START
+from gomem.facts.profiles import ALLOCATED as ALLOC_SPACE
+from gomem.inputs.pprof.calls.graph import stacks_of as stacks_of_profile
+from gomem.inputs.pprof.calls.names import can_be_mended, of_others
+from gomem.inputs.pprof.calls.nodes import function_files, function_names
+from gomem.units import is_unknown
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    import pandas as pd
+
+    from gomem.causes.case import Case
+    from gomem.causes.finding import Site
+    from gomem.causes.signatures import Signature
+    from gomem.facts.callers import Caller
+    from gomem.inputs.pprof.table import Profile
+
+MAX_STACKS = 5_000  # of a profile with more, the largest
+Stack = tuple[str, str, str]  # functions joined by `;`, what they wait for, who began them
+
+
+@dataclass
+class _Group:
+    """What a row explains."""
+
+    value: float = 0.0
+    own: Counter[str] = field(default_factory=Counter)  # by the program's own function
+
+
+def of_goroutines(case: Case) -> MissingCall | None:
+    """What those lack that came since the first count that shows their stacks."""
+    leaked, counts = case.facts.leaked_goroutines, case.facts.goroutine_counts
+    frames = [count.frame for count in counts if count.frame is not None]
+    if leaked is not None and case.facts.goroutines.count is None:
+        frames = [leaked.frame]
+    return _of_frames(case, frames, GOROUTINES)
+
+
+def of_threads(case: Case) -> MissingCall | None:
+    """What goroutines lack that hold a thread each, as far as stacks of them show it."""
+    frames = [count.frame for count in case.facts.goroutine_counts if count.frame is not None]
+    return _of_frames(case, frames, THREADS)
+
+
+def of_finalizer(case: Case) -> MissingCall | None:
+    """What the finalizer that holds up the others lacks, or what it closes and nobody else did."""
+    running = case.facts.finalizing
+    if running is None:
+        return None
+    stack = running.stack.split(";")
+    inside, own = inside_of_own(stack)
+    version = case.facts.go_version
+    row = signature_of(inside, FINALIZERS, version, running.state)
+    row = row or signature_of([bare(name) for name in stack], FINALIZERS, version)
+    return None if row is None else _said(row, case, Counter({own: 1} if own else {}))
+
+
+def of_growth(case: Case, sites: Sequence[Site]) -> MissingCall | None:
+    """What the functions lack whose live objects grow."""
+    profiles = case.facts.profiles
+    usable = [profile for profile in profiles.in_order.values() if _has(profile, IN_USE)]
+    if not usable or profiles.grown_moment is None:
+        return None
+    late = profiles.in_order[profiles.grown_moment]
+    return _of_memory(case, sites, late, None if late is usable[0] else usable[0], RETAINED)
+
+
+def of_garbage(case: Case, sites: Sequence[Site]) -> MissingCall | None:
+    """What the functions lack that allocated most over the watch."""
+    profiles = case.facts.profiles.in_order.values()
+    usable = [profile for profile in profiles if _has(profile, ALLOC_SPACE)]
+    if not usable:
+        return None
+    return _of_memory(case, sites, usable[-1], usable[0] if usable[1:] else None, ALLOCATED)
+
+
+def of_native(case: Case) -> MissingCall | None:
+    """What the functions lack that call C most."""
+    calling = {caller.function: caller.share for caller in case.facts.callers.calling_c}
+    for row in signatures():
+        if NATIVE not in row.of:
+            continue
+        callers = case.facts.callers.calling(pattern_of(row.frames))
+        if sum(calling.get(by.function, 0.0) for by in callers) > case.thresholds.most_share:
+            first = callers[0]
+            return _missing(row, case, first.function, first.file, first.line)
+    return None
+
+
+def _has(profile: Profile, sample_type: str) -> bool:
+    return sample_type in profile.sample_type_names
+
+
+# Goroutines
+
+
+def _of_frames(case: Case, frames: Sequence[pd.DataFrame], kind: str) -> MissingCall | None:
+    if not frames:
+        return None
+    came, others, version = _came(frames), _others(case), case.facts.go_version
+    groups: dict[str, _Group] = {}
+    rows: dict[str, Signature] = {}
+    beside: Counter[str] = Counter()
+    for (stack, state, begun), count in came.items():
+        inside, own = inside_of_own(stack.split(";"), others)
+        begun_by = "" if own else bare(begun)
+        for name in {*inside, begun_by} - {""}:
+            beside[name] += count
+        row = signature_of([*inside, *filter(None, [begun_by])], kind, version, state)
+        if row is not None:
+            rows[row.name] = row
+            group = groups.setdefault(row.name, _Group())
+            group.value += count
+            is_own = bool(begun_by) and can_be_mended(begun) and begun not in others
+            group.own[begun if is_own else "" if row.opened else own] += count
+    enough = case.thresholds.most_share * sum(came.values())
+    found = _largest(groups, rows, beside, enough)
+    return None if found is None else _said(found, case, groups[found.name].own)
+
+
+def _largest(
+    groups: Mapping[str, _Group], rows: Mapping[str, Signature], beside: Mapping[str, int],
+    enough: float,
+) -> Signature | None:  # fmt: skip
+    """The row that explains most, with what comes beside it; the table's first of as much."""
+    values = {
+        name: group.value + sum(min(group.value, beside[other]) for other in rows[name].beside)
+        for name, group in groups.items()
+    }
+    order = [row.name for row in signatures() if row.name in values]
+    most = max(order, key=lambda name: values[name], default=None)
+    return None if most is None or values[most] <= enough else rows[most]
+
+
+def _came(frames: Sequence[pd.DataFrame]) -> dict[Stack, int]:
+    """How many there are at last of each stack, less how many there were at first."""
+    last, before = _counted(frames[-1]), Counter[str]()
+    for (stack, _, _), count in (_counted(frames[0]) if frames[1:] else {}).items():
+        before[stack] += count
+    came: dict[Stack, int] = {}
+    for key, count in sorted(last.items(), key=lambda pair: -pair[1]):
+        old = min(count, before[key[0]])
+        before[key[0]] -= old
+        if count > old:
+            came[key] = count - old
+    return came
+
+
+def _counted(frame: pd.DataFrame) -> Counter[Stack]:
+    found: Counter[Stack] = Counter()
+    columns = [
+        frame[name] if name in frame else [""] * len(frame)
+        for name in ("stack" if "stack" in frame else "function", "state", "created_by")
+    ]
+    for *said, count in zip(*columns, frame["goroutines"], strict=True):
+        stack, state, begun = ("" if is_unknown(value) else str(value) for value in said)
+        found[stack, state, begun] += int(count)
+    return found
+
+
+def _others(case: Case) -> frozenset[str]:
+    """The functions that are known to be of modules of others, by the last goroutine profile."""
+    for moment in reversed([*case.facts.capture.by_moment.values()]):
+        profile = moment.profiles.get(GOROUTINE)
+        if profile is not None:
+            return _others_of(profile)
+    return frozenset()
+
+
+def _others_of(profile: Profile) -> frozenset[str]:
+    return of_others(function_names(profile.columns), function_files(profile.columns))
+
+
+# Memory
+
+
+def _of_memory(
+    case: Case, sites: Sequence[Site], late: Profile, early: Profile | None, kind: str
+) -> MissingCall | None:
+    """The row that explains most of what the sites have, by the stacks of that."""
+    sample_type = IN_USE if kind == RETAINED else ALLOC_SPACE
+    named, others = {site.own_function: site for site in sites}, _others_of(late)
+    came = Counter(_by_stack(late, sample_type))
+    came.subtract({} if early is None else _by_stack(early, sample_type))
+    groups: dict[str, _Group] = {}
+    rows: dict[str, Signature] = {}
+    whole = 0
+    for stack, value in came.items():
+        inside, own = inside_of_own(stack, others)
+        if value <= 0 or own not in named:
+            continue
+        whole += value
+        row = signature_of(inside, kind, case.facts.go_version)
+        if row is not None:
+            rows[row.name] = row
+            group = groups.setdefault(row.name, _Group())
+            group.value += value
+            group.own[own] += value
+    found = _largest(groups, rows, {}, case.thresholds.most_share * whole)
+    if found is None:
+        return None
+    site = named[groups[found.name].own.most_common(1)[0][0]]
+    return _missing(found, case, site.own_function, site.file, site.line)
+
+
+def _by_stack(profile: Profile, sample_type: str) -> dict[tuple[str, ...], int]:
+    """What each stack has, innermost first."""
+    found: Counter[tuple[str, ...]] = Counter()
+    values = profile.values(sample_type)
+    for stack, value in stacks_of_profile(profile.nodes(), values, MAX_STACKS):
+        found[stack] += value
+    return found
+
+
+# Where
+
+
+def _said(row: Signature, case: Case, own: Counter[str]) -> MissingCall:
+    """It, and where it is missing as far as a file shows it."""
+    by = _opener(row, case) if row.opened else None
+    if by is not None:
+        return _missing(row, case, by.function, by.file, by.line)
+    function = next((name for name, _ in own.most_common() if name), "")
+    called = pattern_of(row.frames) if row.frames else ""
+    callers = case.facts.callers.calling(called, (GOROUTINE,)) if called else ()
+    places = (caller for caller in callers if caller.function == function)
+    place = next(places, None)
+    return _missing(row, case, function, *((place.file, place.line) if place else ()))
+
+
+def _opener(row: Signature, case: Case) -> Caller | None:
+    """Who asked for what is not closed: who has most of it in use, or who alone asks for it."""
+    pattern, limits = pattern_of(row.opened, with_closures=False), case.thresholds
+    asked = case.facts.callers
+    in_use = [(asked.holding(pattern), limits.most_share)]
+    ever = [(asked.calling(pattern, (kind,)), limits.nearly_all_share) for kind in SINCE_START]
+    for callers, least in in_use + ever:
+        whole = sum(caller.share for caller in callers)  # of those that have a function of its own
+        if callers and callers[0].share > least * whole:
+            return callers[0]
+    return None
+
+
+def _missing(
+    row: Signature, case: Case, function: str = "", file: str = "", line: int | None = None
+) -> MissingCall:
+    releases = "" if case.facts.go_version.certainly(row) else row.releases
+    where = (releases, function, file, line)
+    return MissingCall(row.call, row.why, row.reference, *where)

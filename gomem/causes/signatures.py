@@ -1,0 +1,176 @@
+"""Which call is missing, by the frames that pile up: `signatures.toml` is the only list of these.
+
+A stack is looked at from its innermost function outwards, up to the program's own: what lies inside
+of that is the library in which a goroutine waits, or which allocates. A goroutine that a library
+started has no function of the program, and all of its stack counts.
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from dataclasses import dataclass
+from functools import cache, lru_cache
+from typing import TYPE_CHECKING, Any
+
+from gomem.inputs.pprof.calls.names import can_be_mended, package_of
+from gomem.releases import ANY, GoRelease, parse_release
+from gomem.sources.packaged import text_beside
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterator, Mapping, Sequence
+
+    from gomem.releases import GoVersion
+
+SIGNATURES = "signatures.toml"
+GOROUTINES, FINALIZERS, THREADS = "goroutines", "finalizers", "threads"
+RETAINED, ALLOCATED, NATIVE = "retained", "allocated", "native"
+ANYWHERE = "*."  # before a name: of any package
+LEAST_SHARE = 0.05  # of a profile's total: a smaller site is not worth a sentence
+_CLOSURE = re.compile(r"(?:[.-](?:func|gowrap|deferwrap|range)?\d+)+$|-fm$")
+_ARGUMENTS = r"(?:\[.*\])?"  # of a type
+# What a function of the program can wait in by itself.
+_BLOCKING = ("runtime.", "internal/runtime/", "sync.", "internal/sync.", "time.")
+
+
+@dataclass(frozen=True, slots=True)
+class Signature:
+    """A row of the table, which says what each is.
+
+    Attributes:
+        since, before: Go releases in which it holds, from and below; None without an end.
+    """
+
+    name: str
+    of: tuple[str, ...]
+    frames: tuple[str, ...]
+    call: str
+    why: str
+    reference: str
+    is_innermost: bool = False
+    is_general: bool = False
+    states: tuple[str, ...] = ()
+    beside: tuple[str, ...] = ()
+    opened: tuple[str, ...] = ()
+    since: GoRelease = ANY
+    before: GoRelease | None = None
+    module: str = ""
+
+    @property
+    def releases(self) -> str:
+        """The Go releases in which it holds, in words; empty if in all."""
+        first = "" if self.since == ANY else f"since {_shown(self.since)}"
+        last = "" if self.before is None else f"before {_shown(self.before)}"
+        return " and ".join(filter(None, (first, last)))
+
+    def fits(self, inside: Sequence[str], state: str = "") -> bool:
+        """Whether the library's part of a stack, as `inside` has it, shows this."""
+        if self.is_general and not all(name.startswith(_BLOCKING) for name in inside):
+            return False
+        if state in self.states:
+            return True
+        if self.is_innermost:
+            inside = [name for name in inside if not name.startswith("runtime.")][:1]
+        return any(_is_called(frame, inside) for frame in self.frames)
+
+
+def _shown(release: GoRelease) -> str:
+    return f"Go {str(release).removeprefix('go')}"
+
+
+def _is_called(frame: str, names: Sequence[str]) -> bool:
+    if frame.startswith(ANYWHERE):
+        return any(name.endswith(frame[1:]) for name in names)
+    return frame in names
+
+
+@cache
+def signatures() -> tuple[Signature, ...]:
+    """All rows, in the table's order."""
+    table = tomllib.loads(text_beside("gomem.causes", SIGNATURES))
+    return tuple(Signature(**dict(_columns(row))) for row in table["signature"])
+
+
+def _columns(row: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+    """What a row has, by the names of the class."""
+    for name, value in row.items():
+        if name in ("since", "before"):
+            yield name, parse_release(value)
+        else:
+            yield name, tuple(value) if isinstance(value, list) else value
+
+
+@lru_cache(maxsize=1 << 16)
+def bare(function: str) -> str:
+    """A function as the table has it: without type arguments, and a closure as what it is in."""
+    plain = re.sub(r"\[.*?\](?=\)|\.|$)", "", function.rpartition("/vendor/")[2])
+    return _CLOSURE.sub("", plain.replace("%2e", "."))
+
+
+def inside_of_own(stack: Sequence[str], others: Collection[str] = ()) -> tuple[list[str], str]:
+    """The library's part of a stack, innermost first, as `bare` has it; and the own function.
+
+    The own function is empty where all of the stack is the library's.
+    """
+    inside: list[str] = []
+    for function in stack:
+        if can_be_mended(function) and function not in others and not _is_of_table(function):
+            return inside, function
+        inside.append(bare(function))
+    return inside, ""
+
+
+def signature_of(
+    inside: Sequence[str], kind: str, version: GoVersion | None = None, state: str = ""
+) -> Signature | None:
+    """The first row that fits the library's part of a stack; None where none does."""
+    return next(
+        (
+            row
+            for row in signatures()
+            if kind in row.of
+            and (version is None or version.possibly(row))
+            and row.fits(inside, state)
+        ),
+        None,
+    )
+
+
+def pattern_of(frames: Sequence[str], *, with_closures: bool = True) -> str:
+    """A regular expression for functions, as any linker writes them, and for their closures."""
+    closures = r"(?:[.-](?:func|gowrap|deferwrap)?\d+)*" if with_closures else ""
+    return rf"^(?:{'|'.join(map(_spelled, frames))}){closures}$"
+
+
+def _spelled(name: str) -> str:
+    package, whole = ("[^;]*", name[1:]) if name.startswith(ANYWHERE) else ("", name)
+    dotted = re.escape(whole).replace(r"\.", r"(?:\.|%2e)")
+    return package + dotted.replace(r"\)", rf"{_ARGUMENTS}\)") + _ARGUMENTS
+
+
+def known_sites(in_use: Mapping[str, int], total: int) -> list[tuple[str, Signature]]:
+    """Of the functions of a heap profile with what each has in use, those that the table knows.
+
+    In use by them or by what they called, such as the allocator. One of a row, the largest first.
+    """
+    found: dict[str, tuple[str, Signature]] = {}
+    for name, value in sorted(in_use.items(), key=lambda pair: -pair[1]):
+        if value < LEAST_SHARE * total:
+            break
+        for kind in (RETAINED, ALLOCATED):
+            row = signature_of([bare(name)], kind)
+            if row is not None:
+                found.setdefault(row.name, (name, row))
+                break
+    return list(found.values())
+
+
+def _is_of_table(function: str) -> bool:
+    """Whether a function is of a module that the table knows."""
+    package = package_of(function)
+    return any(package == path or package.startswith(f"{path}/") for path in _modules())
+
+
+@cache
+def _modules() -> frozenset[str]:
+    return frozenset(row.module.partition("@")[0] for row in signatures() if row.module)
