@@ -161,8 +161,8 @@ def _missing_calls() -> Iterator[Term]:
         held = f"Go releases: {row.releases}. " if row.releases else ""
         read = f"Read in {row.module}. " if row.module else ""
         words = (f"Likely missing: {row.call}", row.why, f"{held}{read}See {row.reference}.")
-        blocks = (*map(Paragraph, words), shown_by)
-        yield Term((row.name, *row.frames), "a call that can be missing", blocks)
+        said = [Paragraph(sentence) for sentence in words]
+        yield Term((row.name, *row.frames), "a call that can be missing", (*said, shown_by))
 
 
 def _parts() -> Iterator[Term]:
