@@ -28,6 +28,7 @@ from gomem.causes.signatures import (
 )
 from gomem.facts.callers import GOROUTINE, SINCE_START
 from gomem.facts.profiles import ALLOCATED as ALLOC_SPACE
+from gomem.inputs.pprof.calls.graph import MAX_STACKS
 from gomem.inputs.pprof.calls.graph import stacks_of as stacks_of_profile
 from gomem.inputs.pprof.calls.names import can_be_mended, of_others
 from gomem.inputs.pprof.calls.nodes import function_files, function_names
@@ -44,7 +45,6 @@ if TYPE_CHECKING:
     from gomem.facts.callers import Caller
     from gomem.inputs.pprof.table import Profile
 
-MAX_STACKS = 5_000  # of a profile with more, the largest
 Stack = tuple[str, str, str]  # functions joined by `;`, what they wait for, who began them
 
 

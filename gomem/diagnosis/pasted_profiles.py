@@ -30,6 +30,7 @@ from gomem.text import (
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from gomem.causes.signatures import Signature
     from gomem.inputs.pprof.calls.nodes import Top
     from gomem.inputs.pprof.table import Profile
 
@@ -104,8 +105,14 @@ def table_words(profile: Profile, kind: str) -> Text:
     said += above
     if kind.startswith("inuse") or profile.kind == "bytes":
         known = known_sites(dict(zip(top.function, top.cum.tolist(), strict=True)), total)
-        said += [text("{}: {}", Function(name), row.why) for name, row in known]
+        said += [_known_words(name, row) for name, row in known]
     return joined(" ", said)
+
+
+def _known_words(name: str, row: Signature) -> Text:
+    """What holds of a site that is known, and in which releases: a table does not say its own."""
+    held = f" ({row.releases})" if row.releases else ""
+    return text("{}{}: {}", Function(name), held, row.why)
 
 
 def part_words(name: str, value: int, of_total: float, rate: int) -> Text:

@@ -1,5 +1,6 @@
 """How far loading is, in a cell of a notebook; nothing where nobody looks."""
 
+import shutil
 import sys
 from types import SimpleNamespace
 
@@ -33,11 +34,12 @@ def cell(monkeypatch):
     return shown
 
 
-def test_long_reading_says_how_far_it_is_and_goes(cell, monkeypatch):
+def test_long_reading_says_how_far_it_is_and_goes(cell, monkeypatch, tmp_path):
     monkeypatch.setattr(watched, "SHOWN_AFTER_SECONDS", 0.0)
     monkeypatch.setattr(watched, "SHOWN_EVERY_SECONDS", 0.0)
 
-    capture = load(CAPTURE)
+    # A copy, as tests share what they have read.
+    capture = load(shutil.copytree(CAPTURE, tmp_path / "copied"))
 
     assert len(cell) > len(capture.artefacts) > 5
     assert all(words.startswith("reading ") for words in cell[:-1])

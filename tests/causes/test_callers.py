@@ -1,6 +1,7 @@
 """Findings name the program's own function that calls what they are about, where a file says it."""
 
 import math
+from types import SimpleNamespace
 
 import pytest
 
@@ -21,7 +22,7 @@ def caller(function, called, **about):
 
 def callers(**found):
     """Facts about callers of which these are given."""
-    made = Callers(None)
+    made = Callers(SimpleNamespace(by_moment={}, heap_profiles={}))
     nobody = {"collecting": (), "calling_c": (), "mapping": (), "recursing": ()}
     vars(made).update(nobody | {name: (one,) for name, one in found.items()})
     return made

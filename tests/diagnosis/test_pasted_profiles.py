@@ -46,7 +46,7 @@ def test_a_session_names_known_sites_the_own_function_and_the_profile_to_read(tm
     assert ["bufio.NewReaderSize", "runtime.mallocgc", "time.NewTicker", "main.start"] == parts(
         said, Function
     )[:4]
-    for what in ("a ticker", "a buffer of its own", "holds each of its children"):
+    for what in ("A ticker", "before Go 1.23", "a buffer of its own", "holds each of its children"):
         assert what in said
     assert "gomem report /tmp/pprof/pprof.sites." in diagnosis.verdict.next_step
 

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from gomem.inputs.pprof.calls.nodes import Nodes
 
 RELATIONS = ("caller", "self", "callee")
+MAX_STACKS = 5_000  # that who matches stacks one by one takes of a profile: the largest
 
 
 @dataclass(frozen=True)
