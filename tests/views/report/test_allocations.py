@@ -185,3 +185,27 @@ def test_a_name_that_looks_like_a_formula_or_a_tag_is_drawn_as_it_is():
 
     assert "<script" not in svg
     assert "main.$\\frac{&lt;script$" in svg
+
+
+def test_the_flame_graph_of_rss_stands_before_that_of_the_heap():
+    diagnosis = diagnosed(HEALTHY)
+    moment = diagnosis.sites_first
+
+    section = allocations_section(diagnosis)
+
+    drawn = [block for block in unchosen(section.blocks) if isinstance(block, Figure)]
+    trees = [tree for figure in drawn if (tree := figure.numbers().get("tree")) is not None]
+    at = next(place for place, tree in enumerate(trees) if tree.sample_type == "rss")
+    assert "inuse_space" == trees[at + 1].sample_type
+    frames = trees[at].frames
+    assert ["all", "RSS"] == frames["name"].head(2).tolist()
+    assert diagnosis.by_moment[moment].rss_bytes == frames["value"].iloc[1]
+
+
+def test_without_rss_there_is_none():
+    profile = HEALTHY / "2-steady" / "heap.pb.gz"
+
+    section = allocations_section(gomem.diagnose(profile))
+
+    drawn = [block for block in unchosen(section.blocks) if isinstance(block, Figure)]
+    assert ["inuse_space"] == [figure.numbers()["tree"].sample_type for figure in drawn]
