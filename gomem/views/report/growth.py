@@ -47,10 +47,8 @@ def growth_section(diagnosis: Diagnosis) -> Section | None:
 def _words(series: Series, growth: pd.DataFrame) -> str:
     seconds = float(series.moments["seconds"].iloc[-1])
     has_repeats = bool(series.repeated)
-    text = (
-        f"inuse_space by stack in {len(series.moments)}{' distinct' * has_repeats} heap profiles "
-    )
-    text += f"profiles over {format_seconds(seconds)}"
+    which = f"{len(series.moments)}{' distinct' * has_repeats} heap profiles"
+    text = f"inuse_space by stack in {which} over {format_seconds(seconds)}"
     if has_repeats:
         count = len(series.repeated)
         text += f" ({count} more {'is' if count == 1 else 'are'} identical to the previous one)"

@@ -54,6 +54,15 @@ def test_growth_names_the_leak_its_shape_and_where_it_leads():
     assert "main.(*audit).append" in table.rows[0][0].note
 
 
+def test_growth_says_how_many_profiles_it_is_of():
+    """
+    25 scrapes in 19 s, of which ten came before another collection.
+    """
+    words, *_ = growth_section(diagnosed(SPIKY)).blocks
+
+    assert words.text.startswith("inuse_space by stack in 15 distinct heap profiles over 19.0 s (10")
+
+
 def test_growth_leaves_out_what_stays_as_it_is():
     diagnosis = diagnosed(SPIKY)
 
