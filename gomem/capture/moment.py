@@ -12,7 +12,7 @@ import pandas as pd
 from gomem.capture.clock import BY_NAME, EXACT, MANIFEST_TIME, OWN_CLOCK
 from gomem.errors import did_you_mean
 from gomem.inputs.kinds import Kind, capture_frames, slot_of
-from gomem.inputs.schema import TEXT, Column, Dictionary, build, dictionary_of, empty
+from gomem.inputs.schema import TEXT, Column, Dictionary, build, dictionary_of, empty, texts
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -239,8 +239,8 @@ def empty_frame(name: str) -> pd.DataFrame:
 def _placed(frame: pd.DataFrame, moment: str, artefact: str) -> pd.DataFrame:
     """A frame with its moment before its columns and its artefact behind them."""
     placed = frame.copy(deep=False)
-    placed.insert(0, MOMENT.name, moment)
-    placed[SOURCE.name] = artefact
+    placed.insert(0, MOMENT.name, texts([moment] * len(frame)))
+    placed[SOURCE.name] = texts([artefact] * len(frame))
     placed.attrs["columns"] = with_place(frame.attrs.get("columns", Dictionary()))
     return placed
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pandas as pd
 
 from gomem.analysis.collector.steps import stopped_seconds
-from gomem.analysis.mappings.kinds import BY_KIND, ClassifiedMappings
+from gomem.analysis.mappings.kinds import kinds_by_moment
 from gomem.analysis.memory.ledger import LEDGER_PARTS, PARTS
 from gomem.analysis.memory.skew import collection_ends
 from gomem.analysis.series.level import LEVEL_QUANTILES, MIN_MOMENTS, level_quantiles
@@ -56,12 +56,7 @@ def ledger_frame(facts: CaptureFacts) -> pd.DataFrame:
 
 def kinds_frame(facts: CaptureFacts) -> pd.DataFrame:
     """Mappings by kind: `moment`, then the columns of `BY_KIND`."""
-    frames = {
-        moment.name: ClassifiedMappings(moment.mappings, ()).kinds()
-        for moment in facts.moments
-        if moment.mappings is not None
-    }
-    return _by_moment(frames, BY_KIND)
+    return kinds_by_moment(facts.smaps)
 
 
 def smaps_frame(facts: CaptureFacts) -> pd.DataFrame:

@@ -143,9 +143,10 @@ def leaked_goroutines(facts: CaptureFacts) -> Leaked | None:
 
 def _leaked_at(moment: Moment) -> Iterator[Leaked]:
     rows = moment.goroutine_stacks
-    marked = rows[rows["leaked"] & ~rows["of_the_runtime"]]
-    for path, frame in marked.groupby("artefact"):
-        yield Leaked(moment.name, str(path), frame.reset_index(drop=True))
+    if rows["leaked"].any():
+        marked = rows[rows["leaked"] & ~rows["of_the_runtime"]]
+        for path, frame in marked.groupby("artefact"):
+            yield Leaked(moment.name, str(path), frame.reset_index(drop=True))
     if LEAKS in moment.profiles:
         profile = moment.profiles[LEAKS]
         yield Leaked(moment.name, profile.source, goroutines_of(profile))

@@ -303,7 +303,8 @@ def _scraped(moment: Moment) -> dict[str, float]:
 
 def _heap_row(stats: pd.DataFrame) -> pd.Series | None:
     """The last row, if it has all that the ledger needs."""
-    return stats.iloc[-1] if len(stats) and has_heap_fields(stats.iloc[-1]) else None
+    row = _last(stats)
+    return row if row is not None and has_heap_fields(row) else None
 
 
 def _ledger(

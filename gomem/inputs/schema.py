@@ -188,10 +188,28 @@ def _of_list(values: list[Any], dtype: str) -> Any:
     if dtype in _PLAIN:
         array = np.array(values)
         return array if array.dtype.name == dtype else None
-    if dtype in {"str", "Int64"}:
-        text = pd.StringDtype(na_value=np.nan)  # what pandas calls `str`
-        return pd.array(values, dtype=text if dtype == "str" else dtype)
+    if dtype == "str":
+        return texts(values)
+    if dtype == "Int64":
+        missing = np.array([value is None for value in values], dtype=bool)
+        whole = np.array([value or 0 for value in values] if missing.any() else values)
+        if whole.dtype == np.int64:
+            return pd.arrays.IntegerArray(whole, missing)
+        return pd.array(values, dtype=dtype)
     return None
+
+
+def texts(values: list[Any]) -> Any:
+    """What pandas calls `str`: from Arrow, as pandas looks at each value first."""
+    import pandas as pd
+    import pyarrow as pa
+
+    text = pd.StringDtype(storage="pyarrow", na_value=np.nan)
+    try:
+        arrow = pa.array(values, pa.large_string(), from_pandas=True)
+    except (pa.ArrowTypeError, pa.ArrowInvalid):
+        return pd.array(values, dtype=text)  # not all are text
+    return pd.arrays.ArrowStringArray(arrow, dtype=text)
 
 
 def _missing(dtype: str, rows: int) -> Any:

@@ -26,6 +26,7 @@ from gomem.analysis.mappings.arenas import (
 from gomem.analysis.mappings.native import find_native_memory, stack_cuts
 from gomem.analysis.mappings.rows import MappingRows, below_each, cut, which
 from gomem.analysis.mappings.runtime import CUT_BEYOND, CUT_COUNTED, divide_the_rest
+from gomem.capture.moment import MOMENT
 from gomem.inputs.schema import Column, build
 from gomem.text import Bytes, text
 
@@ -77,16 +78,24 @@ class ClassifiedMappings:
     notes: tuple[str, ...]  # assumptions made, and contradictions found
 
     def kinds(self) -> pd.DataFrame:
-        """A row per kind met; see `BY_KIND`.
+        """A row per kind met; see `BY_KIND`."""
+        kinds = kinds_by_moment(self.mappings.assign(moment=""))
+        return kinds.drop(columns=MOMENT.name)
 
-        What is shared and what is swapped out is `<NA>` where the kernel does not print it.
-        """
-        grouped = self.mappings.groupby("kind", sort=False)
-        sums = grouped[[*_SUMMED]].sum(min_count=1).assign(vmas=grouped.size())
-        sums["shared_bytes"] = sums.pop("Shared_Clean") + sums.pop("Shared_Dirty")
-        order = [kind for kind in KINDS if kind in sums.index]
-        table = sums.rename(columns=_SUMMED).fillna({"size_bytes": 0, "rss_bytes": 0})
-        return build(dict(table.loc[order].rename_axis("kind").reset_index()), BY_KIND)
+
+def kinds_by_moment(mappings: pd.DataFrame) -> pd.DataFrame:
+    """A row per kind met at each moment: `moment`, then the columns of `BY_KIND`.
+
+    What is shared and what is swapped out is `<NA>` where the kernel does not print it.
+    """
+    grouped = mappings.groupby([MOMENT.name, "kind"], sort=False)
+    sums = grouped[[*_SUMMED]].sum(min_count=1).assign(vmas=grouped.size())
+    sums["shared_bytes"] = sums.pop("Shared_Clean") + sums.pop("Shared_Dirty")
+    table = sums.rename(columns=_SUMMED).fillna({"size_bytes": 0, "rss_bytes": 0}).reset_index()
+    moment, _ = pd.factorize(table[MOMENT.name])
+    order = np.lexsort(([KINDS.index(kind) for kind in table["kind"]], moment))
+    columns = {name: column.take(order).array for name, column in table.items()}
+    return build(columns, (MOMENT, *BY_KIND))
 
 
 def classify_mappings(

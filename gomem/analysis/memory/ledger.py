@@ -21,6 +21,7 @@ from gomem.analysis.memory.totals import checks_of, disagreements, fits, residen
 from gomem.capture.wanted import MEMSTATS, SMAPS
 from gomem.inputs.answer import Answer
 from gomem.inputs.schema import Column, build, build_rows
+from gomem.units import is_unknown
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -360,4 +361,4 @@ def claims_of(
 
 def has_heap_fields(memstats: pd.Series) -> bool:
     """Whether a MemStats row has all that the ledger needs."""
-    return bool(memstats[list(_HEAP_FIELDS)].notna().all())
+    return not any(is_unknown(memstats[name]) for name in _HEAP_FIELDS)

@@ -34,6 +34,7 @@ OWN_LINE = re.compile(
     rb"|(?:forced )?scvg-?[0-9]*: (?:[0-9]+ [MK]B released|inuse: [0-9])"
     rb"|pacer: (?:assist ratio=|H_m_prev=|sweep done at heap|[0-9]+% CPU \()"
 )
+_OWN_WORDS = (b"gc ", b"scav ", b"scvg", b"pacer: ")  # one of them is in any such line
 # What a line begins with, and of which event it then is; the collector's also ends words.
 _BEGINNINGS = {
     b"gc ": "gc",
@@ -79,7 +80,7 @@ _EARLY = {
 
 def has_own_line(text: bytes) -> bool:
     """Whether there is any line of the collector's in a text, wrapped or among other output."""
-    return _is_in(text, OWN_LINE.pattern)
+    return any(word in text for word in _OWN_WORDS) and _is_in(text, OWN_LINE.pattern)
 
 
 def _is_in(text: bytes, regex: bytes) -> bool:

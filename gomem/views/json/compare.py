@@ -180,7 +180,7 @@ COMPARE_BUILDS = shape(
     _NOTES,
     Key(
         "comparisons",
-        Shape(listed(COMPARE.schema, "Each build's whole comparison with the baseline."),
+        Shape(lambda: listed(COMPARE.schema, "Each build's whole comparison with the baseline."),
               lambda each: [*map(COMPARE.json, each)]),
         lambda several: several.each,
     ),

@@ -18,7 +18,7 @@ import json
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property, partial
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -128,12 +128,17 @@ def only(columns: Iterable[Column], names: Iterable[str]) -> tuple[Column, ...]:
 # What an answer is in JSON
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Shape:
     """What an answer is in JSON."""
 
-    schema: Schema  # as JSON Schema describes it
+    described: Schema | Callable[[], Schema]
     json: Getter  # lays an answer out
+
+    @cached_property
+    def schema(self) -> Schema:
+        """As JSON Schema describes it: made when it is asked for, which few commands do."""
+        return self.described() if callable(self.described) else self.described
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,14 +152,17 @@ class Key:
 
 def shape(means: str, *keys: Key) -> Shape:
     """An object with all of its keys; more may be added in later versions."""
-    schema = record((), means, **{key.name: key.shape.schema for key in keys})
-    return Shape(schema, lambda answer: {key.name: key.shape.json(key.of(answer)) for key in keys})
+    return Shape(
+        lambda: record((), means, **{key.name: key.shape.schema for key in keys}),
+        lambda answer: {key.name: key.shape.json(key.of(answer)) for key in keys},
+    )
 
 
 def or_none(of: Shape, means: str) -> Shape:
     """It, or null where there is no answer."""
     return Shape(
-        or_null(of.schema, means), lambda answer: None if answer is None else of.json(answer)
+        lambda: or_null(of.schema, means),
+        lambda answer: None if answer is None else of.json(answer),
     )
 
 
@@ -168,7 +176,9 @@ def inner(
     """
     single = shape("" if many or nullable else means, *keys)
     if many:
-        told = Shape(listed(single.schema, means), lambda answers: [*map(single.json, answers)])
+        told = Shape(
+            lambda: listed(single.schema, means), lambda answers: [*map(single.json, answers)]
+        )
     else:
         told = or_none(single, means) if nullable else single
     return Key(name, told, _getter(get or name))
@@ -178,13 +188,14 @@ def plain(
     name: str, dtype: str, unit: str, means: str, get: str | Getter = "", **narrowed: Any
 ) -> Key:
     """A key that holds a number, a text or a flag; `narrowed` is more of JSON Schema's words."""
-    schema = value(Column(name, dtype, unit, means)) | narrowed
-    return Key(name, Shape(schema, _itself), _getter(get or name))
+    told = Shape(lambda: value(Column(name, dtype, unit, means)) | narrowed, _itself)
+    return Key(name, told, _getter(get or name))
 
 
 def texts(name: str, means: str, get: str | Getter = "") -> Key:
     """A key that holds a list of texts."""
-    return Key(name, Shape(listed({"type": "string"}, means), list), _getter(get or name))
+    told = Shape(lambda: listed({"type": "string"}, means), list)
+    return Key(name, told, _getter(get or name))
 
 
 def moment(name: str, means: str, get: str | Getter = "", *, nullable: bool = False) -> Key:
@@ -202,7 +213,7 @@ def columns(
     return tuple(
         Key(
             column.name,
-            Shape(value(column) | narrowed.get(column.name, {}), _itself),
+            Shape(partial(_narrowed, column, narrowed), _itself),
             get(at + column.name),
         )
         for column in described
@@ -223,7 +234,7 @@ def of_class(kind: type, names: str, at: str = "", **narrowed: Schema) -> tuple[
     return tuple(
         Key(
             name,
-            Shape(_described(kind, name) | narrowed.get(name, {}), _itself),
+            Shape(partial(_described, kind, name, narrowed), _itself),
             attrgetter(at + name),
         )
         for name in names.split()
@@ -239,8 +250,10 @@ def frame(
     `cells` says what to make of the values of a column, such as a moment's name, and `keys` what a
     row has beside the columns; `narrowed` narrows a column, under its name.
     """
-    narrowed |= {key.name: key.shape.schema for key in keys}
-    schema = listed(record(described, **narrowed), means)
+
+    def schema() -> Schema:
+        of_keys = {key.name: key.shape.schema for key in keys}
+        return listed(record(described, **narrowed, **of_keys), means)
 
     def laid_out(rows: pd.DataFrame) -> list[dict[str, Any]]:
         told = rows_json(rows)
@@ -273,7 +286,11 @@ def _getter(get: str | Getter) -> Getter:
     return attrgetter(get) if isinstance(get, str) else get
 
 
-def _described(kind: type, name: str) -> Schema:
+def _narrowed(column: Column, narrowed: Mapping[str, Schema]) -> Schema:
+    return value(column) | narrowed.get(column.name, {})
+
+
+def _described(kind: type, name: str, narrowed: Mapping[str, Schema]) -> Schema:
     """A field of a class: its type, its unit by its name, its sentence."""
     own = inspect.getattr_static(kind, name, None)
     if isinstance(own, property):
@@ -282,7 +299,8 @@ def _described(kind: type, name: str) -> Schema:
         hint, means = kind.__annotations__[name], _sentences(kind).get(name, "")
     unit = next((unit for word, unit in _UNITS.items() if name.endswith(word)), "")
     described = value(Column(name, _DTYPES.get(hint, "float64"), unit, means))
-    return described | {"description": re.sub(r"\bNone\b", "null", means)} | _BY_HINT.get(hint, {})
+    described["description"] = re.sub(r"\bNone\b", "null", means)
+    return described | _BY_HINT.get(hint, {}) | narrowed.get(name, {})
 
 
 @cache

@@ -91,7 +91,9 @@ WHAT_IF = shape(
         ),
         frame("steps", LIMIT_STEPS, "The limit's arithmetic; adds up to it."),
         Key("expected",
-            Shape(or_null(record(GRID, **_GRID), "What these settings would do."), _expected),
+            Shape(
+                lambda: or_null(record(GRID, **_GRID), "What these settings would do."), _expected
+            ),
             lambda advice: advice),
         nullable=True,
     ),
