@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN = $(VENV)/bin
 
-.PHONY: help setup check test bench lint types docs mutants notebooks golden fixtures stranger laboratory gallery what-if-table scores account
+.PHONY: help setup check test test-all bench lint types docs mutants notebooks golden fixtures stranger laboratory gallery what-if-table scores account
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "%-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -17,6 +17,9 @@ check: ## All that CI runs, in an environment of its own
 
 test: ## Run the tests
 	$(BIN)/python -m pytest
+
+test-all: ## Run every case, of tests too that CI runs a part of
+	$(BIN)/python -m pytest --every-case --every-notebook
 
 stranger: ## Hand every capture on in every way that happens to captures (an hour of CPU; goes on where it ended)
 	nice -n 10 $(BIN)/python -m tools.stranger $(if $(PART),--part $(PART)) $(if $(ONLY),--only $(ONLY))

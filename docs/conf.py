@@ -12,6 +12,8 @@ from pathlib import Path
 
 HERE = Path(__file__).parent
 sys.path[:0] = [str(HERE / "_ext"), str(HERE.parent)]
+# jsonschema would build the grammar of IRIs where it is installed; no notebook's schema has one.
+sys.modules["rfc3987_syntax"] = None
 
 project = "gomem"
 author = "the authors of gomem"

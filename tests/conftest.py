@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
-from tests.scheduling import ByCapture, long_first
+from tests.scheduling import ByCapture, beyond_most, long_first
 
 # How long an example takes depends on what else the machine does, which proves nothing.
 settings.register_profile("gomem", deadline=None)
@@ -32,6 +32,9 @@ def pytest_addoption(parser):
     parser.addoption(
         "--every-notebook", action="store_true", help="each notebook on each foreign capture"
     )
+    parser.addoption(
+        "--every-case", action="store_true", help="all cases of tests that are marked `at_most`"
+    )
 
 
 @pytest.hookimpl(optionalhook=True)
@@ -43,12 +46,15 @@ def pytest_xdist_make_scheduler(config, log):
 
 
 def pytest_collection_modifyitems(config, items):
-    """Of what is marked `every_notebook`, nothing without its option."""
+    """Of what is marked `every_notebook` or `at_most`, no more than their options ask for."""
     long_first(items)
+    left = set()
     if not config.getoption("--every-notebook"):
-        left = [one for one in items if one.get_closest_marker("every_notebook")]
-        config.hook.pytest_deselected(items=left)
-        items[:] = [one for one in items if not one.get_closest_marker("every_notebook")]
+        left |= {item for item in items if item.get_closest_marker("every_notebook")}
+    if not config.getoption("--every-case"):
+        left |= beyond_most(items)
+    config.hook.pytest_deselected(items=[item for item in items if item in left])
+    items[:] = [item for item in items if item not in left]
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -47,6 +47,21 @@ def long_first(items: list[pytest.Item]) -> None:
     items.sort(key=lambda item: place.get(item.nodeid.partition("::")[0], len(place)))
 
 
+def beyond_most(items: list[pytest.Item]) -> set[pytest.Item]:
+    """The cases that a test marked `at_most` leaves out: those it runs are spread evenly."""
+    cases: dict[str, list[pytest.Item]] = {}
+    for item in items:
+        if item.get_closest_marker("at_most"):
+            cases.setdefault(item.nodeid.partition("[")[0], []).append(item)
+    left = set()
+    for those in cases.values():
+        (count,) = those[0].get_closest_marker("at_most").args
+        step = max(1.0, len(those) / count)
+        run = {int(number * step) for number in range(count)}
+        left |= {item for number, item in enumerate(those) if number not in run}
+    return left
+
+
 class ByCapture(LoadFileScheduling):
     """Gives each process the tests that share something."""
 

@@ -36,7 +36,7 @@ CAPTURES = {
 PAPERMILL = (
     "import sys; sys.modules['rfc3987_syntax'] = None; import papermill.cli as cli; cli.papermill()"
 )
-FEW = [("10", "damaged"), ("70", "a page of metrics")]
+FEW = [("10", "damaged")]
 PAIRS = [
     pytest.param(number, name, marks=() if (number, name) in FEW else pytest.mark.every_notebook)
     for number in NOTEBOOKS

@@ -197,6 +197,7 @@ def test_every_recorded_case_is_a_row_and_has_its_place():
     assert len(CASES) >= 12
 
 
+@pytest.mark.at_most(10)
 @pytest.mark.parametrize("case", CASES)
 def test_a_program_that_forgets_a_call_is_told_which_and_where(case):
     findings = gomem.diagnose(RECORDED / f"{case}-wrong.tar.gz").findings
@@ -217,6 +218,7 @@ def test_a_program_that_forgets_a_call_is_told_which_and_where(case):
         assert file in finding.next_step.of(File)
 
 
+@pytest.mark.at_most(10)
 @pytest.mark.parametrize("case", CASES)
 def test_the_same_program_that_makes_the_call_is_told_nothing(case):
     findings = gomem.diagnose(RECORDED / f"{case}-right.tar.gz").findings

@@ -94,21 +94,16 @@ def test_a_page_has_figures_and_tables_and_loads_nothing(tmp_path, name, capture
     assert captures[-1] in page
 
 
-def test_a_page_of_a_kernel_s_own_has_them_and_loads_nothing(tmp_path):
-    page = rendered(tmp_path, "before-after", *[CAPTURES / "healthy-go1.27.3"] * 2)
-
-    assert [] == LOADS.findall(page)
-    assert page.count("<table") > page.count("<svg ") >= 1
-
-
-def test_a_page_names_no_folder_of_the_machine_and_is_the_same_each_time(tmp_path):
+def test_a_page_of_a_kernel_names_no_folder_and_is_the_same_each_time(tmp_path):
     """
-    Where a capture lies and who ran it is nobody's business.
+    Where a capture lies and who ran it is nobody's business; what is shown is as above.
     """
     capture = memstats_alone(tmp_path)
     page = rendered(tmp_path, "rss-vs-heap", capture)
 
     assert "api" in page
+    assert [] == LOADS.findall(page)
+    assert page.count("<table") > page.count("<svg ") >= 1
     assert "private" not in page
     assert str(tmp_path) not in page
     assert str(Path.home()) not in page
@@ -118,6 +113,7 @@ def test_a_page_names_no_folder_of_the_machine_and_is_the_same_each_time(tmp_pat
     assert page == rendered(tmp_path, "rss-vs-heap", capture)
 
 
+@pytest.mark.usefixtures("without_a_kernel")
 def test_a_notebook_can_be_run_again_where_it_lies(tmp_path):
     """
     It names its capture from where it stands, and nothing above that.

@@ -76,7 +76,7 @@ def test_mappings_of_the_moments_that_have_some_stand_together():
     assert ["moment", "time", "Rss", "kind", "rule"] == list(asked_of(moment("1")).smaps)
     assert asked_of(moment("1")).smaps.empty
     assert ["1", "3"] == asked_of(
-        *(one if one.mappings is None else replace(one, mappings=_with_sizes(MAPPED))
+        *(one if one.mappings is None else replace(one, mappings=_with_sizes(one.mappings))
           for one in found.moments)
     ).kinds["moment"].tolist()  # fmt: skip
 

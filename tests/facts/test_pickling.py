@@ -15,7 +15,8 @@ from tests.builders import CAPTURES, FIXTURES
 from tests.gc_logs import log_of, packed_cycles
 
 BURSTS = FIXTURES / "laboratory" / "captures" / "slowqd-g.tar.gz"  # a log, profiles, metrics
-RECORDED = [*CAPTURES, BURSTS]
+STORIES = {path.name.partition("-go")[0]: path for path in CAPTURES}  # a recording of each
+RECORDED = [*STORIES.values(), BURSTS]
 
 
 def again(thing):
