@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from gomem.causes.cause import Cause
 from gomem.causes.finding import Evidence, Finding, Severity
-from gomem.text import Count, text
+from gomem.text import Count, Quoted, text
 
 if TYPE_CHECKING:
     from gomem.causes.case import Case
@@ -35,6 +35,17 @@ def find(case: Case) -> list[Finding]:
             next_step=CAUSE.remedy + _LOG_ELSEWHERE if is_torn else "",
         )
     ]
+
+
+def unchecked(code: str, error: Exception) -> Finding:
+    """That a cause's rule failed unforeseen, so that nothing says whether the cause applies."""
+    return CAUSE.finding(
+        Severity.WARNING,
+        text("{} could not be checked: gomem's rule failed unforeseen", code),
+        evidence=[Evidence("gomem", type(error).__name__, Quoted(error), "")],
+        mechanism="A fault of gomem's own, or of a file in a way that no reader noticed.",
+        next_step="Please report it, with the capture if it can be shared.",
+    )
 
 
 CAUSE = Cause(

@@ -23,12 +23,15 @@ if TYPE_CHECKING:
     from gomem.facts.moment import MomentFacts
 
 
+KERNEL_TOTALS = ("smaps_rollup", "status")  # of the ledger's checks
+
+
 def find(case: Case) -> list[Finding]:
-    """One finding for each moment whose two sides do not, or might not, belong together.
+    """One finding for each moment whose files do not, or might not, belong together.
 
     A warning where that is known and the parts can be off by much; else a note.
     """
-    return case.at_moments(_at)
+    return case.at_moments(lambda moment, case: _of_the_kernel(moment, case) or _at(moment, case))
 
 
 CAUSE = Cause(
@@ -63,7 +66,8 @@ def bytes_apart(moment: MomentFacts) -> int:
 def _counted_bytes(moment: MomentFacts) -> int | None:
     if moment.memstats is None:
         return None
-    return int(moment.memstats["HeapSys"]) + int(moment.memstats["StackInuse"])
+    counted = moment.memstats["HeapSys"] + moment.memstats["StackInuse"]
+    return None if pd.isna(counted) else int(counted)
 
 
 def _mapped_bytes(moment: MomentFacts) -> int | None:
@@ -71,6 +75,32 @@ def _mapped_bytes(moment: MomentFacts) -> int | None:
         return None
     arenas = moment.mappings[moment.mappings["kind"] == "go-heap"]
     return int(arenas.loc[arenas["perms"] != "---p", "Size"].sum())
+
+
+def _of_the_kernel(moment: MomentFacts, case: Case) -> Finding | None:
+    """RSS by one file of the kernel's that another contradicts by more than a process moves."""
+    ledger = moment.ledger
+    if ledger is None or moment.mappings is None or ledger.rss_bytes is None:
+        return None
+    checks = ledger.checks[ledger.checks["total"].str.startswith(KERNEL_TOTALS)]
+    least = case.thresholds.rss_disagreement * checks["bytes"]
+    apart = checks[checks["difference_bytes"].abs() > least]
+    if apart.empty:
+        return None
+    total, size = apart["total"].iloc[0], int(apart["bytes"].iloc[0])
+    title = "RSS is unsure: the mappings add up to {}, and {} is {}"
+    return CAUSE.finding(
+        Severity.WARNING,
+        text(title, Bytes(ledger.rss_bytes), total, Bytes(size)),
+        moment=moment.name,
+        evidence=(
+            Evidence(moment.path("smaps"), ledger.rss_source, ledger.rss_bytes, "B"),
+            *(Evidence(row.total.partition(" ")[0], row.total.partition(" ")[2], row.bytes, "B")
+              for row in apart.itertuples()),
+        ),
+        mechanism="The kernel's files are of different moments, or one of them is damaged.",
+        next_step=text("Read them again, at once: {}.", CAPTURE_ONCE),
+    )  # fmt: skip
 
 
 def _at(moment: MomentFacts, case: Case) -> Finding | None:

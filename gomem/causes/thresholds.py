@@ -174,6 +174,8 @@ class Thresholds:
         skew_bytes: data-skew. Difference in heap between the two readings, where no collection is
             known between them: two of the 4 MiB steps in which a heap grows, since a step comes at
             any time, and moves only itself into the wrong part.
+        rss_disagreement: data-skew. Share of RSS by which another file of the kernel's differs from
+            the sum of the mappings: files that are read one after the other differ by less.
         rise_ratio: Multiple of the first RSS, or of what was first in use, from which a rise is
             always reported, even without a known cause: people notice and report a fifth more.
         peak_ratio: Multiple of the current size from which an earlier moment is named as the peak:
@@ -272,6 +274,7 @@ class Thresholds:
 
     skew_seconds: float = 1.0
     skew_bytes: int = 8 * MIB
+    rss_disagreement: float = 0.1
 
     rise_ratio: float = 1.2
     peak_ratio: float = 1.25

@@ -19,7 +19,6 @@ from gomem.analysis.collector.cost import COSTS
 from gomem.capture.capture import Capture
 from gomem.capture.load import load
 from gomem.capture.ordered import in_order
-from gomem.causes import CAUSES
 from gomem.causes.allocation_spike import is_far_above_the_usual, why_no_spike
 from gomem.causes.case import Case
 from gomem.causes.limit_risk import growth_is_bounded
@@ -36,6 +35,7 @@ from gomem.diagnosis.limits import Limits, limits_of
 from gomem.diagnosis.observations import Observation, observations
 from gomem.diagnosis.owners import Owners, owners_of
 from gomem.diagnosis.pairing import counterpart_of, counterparts
+from gomem.diagnosis.rules import found_by_rules
 from gomem.diagnosis.verdict import Verdict, telling_moment, verdict_of
 from gomem.errors import CaptureError
 from gomem.facts.capture import CaptureFacts
@@ -106,11 +106,7 @@ class Diagnosis:
 
         `findings.frame` has a row each.
         """
-        case = self.case
-        lacks = (cause.lack(case) for cause in CAUSES if cause.lack is not None)
-        case = replace(case, lacks=tuple(filter(None, lacks)))
-        every = (finding for cause in CAUSES for finding in cause.rule(case))
-        found = without_cut_sums(every, self.facts)
+        found = without_cut_sums(found_by_rules(self.case), self.facts)
         ranked = one_a_cause(found, self.scale)
         return without_double_claims(ranked, self.facts.account)
 

@@ -206,7 +206,7 @@ def memstats_of_expvar(data: bytes) -> dict[str, Any]:
     try:
         stats: dict[str, Any] = json.loads(data)["memstats"]
         stats["NumGC"] = int(stats["NumGC"])
-    except (ValueError, KeyError, TypeError, RecursionError) as error:
+    except (ValueError, KeyError, TypeError, OverflowError, RecursionError) as error:
         raise NoAnswer(f"answered {seen_as(data)}, not expvar with MemStats in it") from error
     return stats
 

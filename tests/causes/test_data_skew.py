@@ -2,10 +2,12 @@
 
 import pytest
 
+import gomem
 from gomem.analysis.memory.skew import Skew
 from gomem.causes.data_skew import bytes_apart, find
 from gomem.causes.finding import Severity
 from gomem.units import MIB
+from tests.builders import smaps_entry, smaps_text
 from tests.causes.situations import answers, facts
 
 
@@ -73,3 +75,22 @@ def test_seconds_without_a_collection_are_nothing():
 
 def test_files_of_one_command_are_nothing():
     assert [] == find(answers(facts(skew=Skew(0.01))))
+
+
+@pytest.mark.parametrize(
+    ("status_kib", "is_told"), [(920, False), (900, True), (1100, False), (1130, True)]
+)
+def test_files_of_the_kernels_that_contradict_each_other_are_a_warning(
+    tmp_path, status_kib, is_told
+):
+    """
+    1 000 KiB by the mappings: a tenth of what the other file says is too far.
+    """
+    (tmp_path / "smaps").write_bytes(
+        smaps_text(smaps_entry(0x1000, 0x200000, path="[stack]", rss_kib=1000))
+    )
+    (tmp_path / "status").write_text(f"Name:\tapi\nPid:\t7\nVmRSS:\t{status_kib} kB\nThreads:\t3\n")
+
+    found = [f for f in gomem.diagnose(tmp_path).findings if f.code == "data-skew"]
+
+    assert is_told == bool(found)

@@ -135,6 +135,7 @@ def test_the_usual_thresholds():
         "headroom_fraction": 0.25,
         "skew_seconds": 1.0,
         "skew_bytes": 8 * MIB,
+        "rss_disagreement": 0.1,
         "rise_ratio": 1.2,
         "peak_ratio": 1.25,
         "given_back_fraction": 0.5,

@@ -29,6 +29,7 @@ INLINE_AT = 32
 MARK_BYTES = 16
 _RELEASE = rb"(?:go1\.\d[\w.+-]*|devel (?:go1\.\d|\+)[^\n]*)(?: X:[^\n]*)?"
 _FIRST_LINE = re.compile(rb"(?P<file>[^\n]{1,4096}): (?P<release>" + _RELEASE + rb")[ \t]*\r?")
+VARINT_BITS = 70  # of the ten bytes that a varint has at most
 _LINE = re.compile(r"\t(path|mod|dep|=>|build)\t(.*)")
 
 
@@ -59,7 +60,7 @@ def build_info_of_elf(read: ReadAt) -> BuildInfo | None:
     try:
         elf = Elf.of(read)
         return None if elf is None else _of_elf(elf)
-    except (OSError, struct.error, IndexError, ValueError):
+    except (OSError, struct.error, IndexError, ValueError, OverflowError):
         return None
 
 
@@ -88,6 +89,8 @@ def _inline(blob: bytes, at: int) -> tuple[bytes, int]:
         at, shift = at + 1, shift + 7
         if byte < 0x80:
             break
+        if shift >= VARINT_BITS:
+            raise ValueError
     if length > len(blob) - at:
         raise ValueError
     return blob[at : at + length], at + length

@@ -56,6 +56,7 @@ _FILE_LINE = re.compile(
 )  # a place that has lost its indentation
 _ELIDED = re.compile(rb"\.\.\.(?:(\d+|additional) frames elided)\.\.\.\s*")
 _DOTS = re.compile(rb"\W?\W?(?:\.{2,}|\xe2\x80\xa6|snip\w*)\W*")  # that somebody put for lines
+_CALLED_AT = re.compile(rb".*:\d+ \+0x[0-9a-f]+.*")  # a place that only a stack has
 _REGISTER = re.compile(rb"[a-z]\w{1,7}\s+0x[0-9a-f]+\s*|exit status \d+")  # behind a crash's last
 _CALL = re.compile(rb"\S.*\(.*\)\s*")
 # A call whose arguments a terminal or a form has wrapped.
@@ -64,6 +65,8 @@ _MARK = re.compile(r" \((scan|durable|leaked)\)")
 _MINUTES = re.compile(r"(\d{1,9}) minutes")
 HEADLESS = "begins within a goroutine: its first lines are missing, and it is not counted"
 TORN = "a goroutine's header is torn or cut: the goroutine is not counted"
+STRAY = "a stack without its header, or a line that tears one: what follows is not counted"
+NO_WAIT = "a wait that is not `n minutes`: how long the goroutine waits is unknown"
 LEFT_OUT = "dots stand for lines that were left out: goroutines may be missing"
 MAX_DOTS = 20
 INDENTATION = b"\t #\\"  # what an indentation begins with
@@ -166,8 +169,10 @@ def parse_goroutines(data: bytes, *, source: str) -> tuple[Counter[Waiting], lis
         if line[:1] == b"\t" and _PLACE.fullmatch(line, 1):  # every other line of most dumps
             if dump.current is not None:
                 dump.current.complete = True
+            else:
+                dump.take(line, number)
         elif not line or line.isspace():
-            dump.end(is_whole=number < len(lines))
+            dump.gap(is_whole=number < len(lines))
         elif line.startswith(b"goroutine ") and (header := _HEADER.fullmatch(line)):
             dump.begin(header, number)
         elif (len(line) < MAX_DOTS or line[:1] == b"g") and (missing := _missing_at(line)):
@@ -195,12 +200,17 @@ class _Dump:
     current: _Goroutine | None = None  # that the next line may belong to
     last: _Goroutine | None = None
     names: dict[bytes, str] = field(default_factory=dict)
-    is_of_runtime: bool = False  # whether a crash's message came before the first goroutine
+    is_of_runtime: bool = False  # whether a crash's message came, and no goroutine since
+    outside: tuple[bytes, int] | None = None  # the first line behind the last goroutine
+    is_missed: bool = False  # whether what is missing there is damage already
 
     def begin(self, header: re.Match[bytes], number: int) -> None:
         self.end(is_whole=True)
         state = header[2].decode("utf-8", "backslashreplace")
         self.current = self.last = _Goroutine(header[1], state, number)
+        self.is_of_runtime, self.outside, self.is_missed = False, None, False
+        if "minutes" in state and not any(map(_MINUTES.fullmatch, state.split(", "))):
+            self.note(NO_WAIT, header[0], number)
 
     def end(self, *, is_whole: bool = False) -> None:
         """End the goroutine; what began it may be missing where not another or a gap follows."""
@@ -212,9 +222,15 @@ class _Dump:
             self.found[self.current.waiting()] += 1
         self.current = None
 
+    def gap(self, *, is_whole: bool) -> None:
+        """Take an empty line, which stands between goroutines."""
+        self.end(is_whole=is_whole)
+        self.outside, self.is_missed = None, False
+
     def miss(self, what: str, line: bytes, number: int) -> None:
         """Note what is missing, which may be a part of this goroutine, or others."""
-        self.damage.append(Damage(self.source, f"line {number}", what, excerpt(line)))
+        self.note(what, line, number)
+        self.is_missed = True
         if what is LEFT_OUT and self.current is not None:
             self.current.elided = -1
         else:
@@ -224,19 +240,33 @@ class _Dump:
         """Take a line of a goroutine; what is around them is passed over."""
         if self.last is None:
             self.before(line, number)
+        elif self.current is None:
+            self.between(line, number)
         if self.current is None or _take(line, self.current, self.names):
             return
         if self.current.stack:
             self.end()
+            self.between(line, number)
         else:
             what = "not a line of a goroutine's stack; wanted `function(arguments)`"
-            self.damage.append(Damage(self.source, f"line {number}", what, excerpt(line)))
+            self.note(what, line, number)
+
+    def note(self, what: str, line: bytes, number: int) -> None:
+        self.damage.append(Damage(self.source, f"line {number}", what, excerpt(line)))
+
+    def between(self, line: bytes, number: int) -> None:
+        """Note a stack that stands behind a goroutine without a header of its own."""
+        self.is_of_runtime |= _CRASH.search(line) is not None
+        self.outside = self.outside or (line, number)
+        if not self.is_of_runtime and not self.is_missed and _CALLED_AT.fullmatch(line):
+            self.note(STRAY, *self.outside)
+            self.is_missed = True
 
     def before(self, line: bytes, number: int) -> None:
         """Note a line of a goroutine without its first, before any; a crash has a stack there."""
         self.is_of_runtime |= _CRASH.search(line) is not None
         if not self.is_of_runtime and not self.damage and _CREATED.fullmatch(line):
-            self.damage.append(Damage(self.source, f"line {number}", HEADLESS, excerpt(line)))
+            self.note(HEADLESS, line, number)
 
 
 def highest_number(data: bytes) -> int | None:

@@ -15,7 +15,8 @@ from gomem.inputs.memstats.parse import (
     parse_memstats,
     parse_memstats_in_words,
 )
-from gomem.inputs.pprof.heap_text import heap_text_in, memstats_of
+from gomem.inputs.pprof.heap_tail import memstats_of
+from gomem.inputs.pprof.heap_text import heap_text_in
 from gomem.inputs.schema import Column, Frames, build
 from gomem.inputs.unwrap import read_plain
 from gomem.inputs.wrong_file import reads

@@ -63,6 +63,8 @@ TOGETHER = frozenset(
 HEAP = frozenset({"HeapAlloc", "Alloc"})
 GO_METRICS_FIELDS = frozenset({"HeapAlloc", "Sys", "Mallocs", "Frees", "HeapObjects"})
 PROCESSES_NAMED = 4
+NUMBERS = 2  # behind a name: the value, and its time
+MOST = {"memstats": 2.0**64, "histogram": 2.0**62}  # limits of the runtime's may be endless
 LATEST = 253402300799  # the last second that has a date of four digits
 
 
@@ -211,12 +213,25 @@ def _samples(
         try:
             sample = next(iter(text_string_to_metric_families(text))).samples[0]
             value, stamp = float(sample.value), sample.timestamp
+            what = _why_not(text, value, meant[1])
         except (ValueError, IndexError, StopIteration, OverflowError):
             what = "not a sample; wanted `name{labels} number`"
+        if what:
             damage.append(Damage(source, f"line {number}", what, excerpt(line)))
             continue
         stamp = None if stamp is None else float(stamp) * stamp_scale
         yield _Sample(meant[0], name[1].decode(), meant[1], sample.labels, value, stamp)
+
+
+def _why_not(text: str, value: float, meaning: Meaning) -> str:
+    """Why a sample's number is none that it can have; empty where it is one."""
+    numbers = text.rpartition("}")[2] if "}" in text else text.partition(" ")[2]
+    if not numbers.isascii() or len(numbers.split()) > NUMBERS:
+        return "not a sample; wanted `name{labels} number`, and at most a time behind it"
+    most = MOST.get(meaning.of, math.inf)
+    if meaning.of != "process" and (value < 0 or value > most):
+        return "less than nothing, or more than 64 bits hold"
+    return ""
 
 
 def _of_one_process(samples: list[_Sample], source: str, damage: list[Damage]) -> list[_Sample]:

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from gomem.inputs.pprof.heap_text import Frame
 
 _HEADER = re.compile(rb"\s*(goroutine|goroutineleak|threadcreate) profile: total (\d{1,18})[^\n]*")
-_RECORD = re.compile(rb"(\d{1,18}) @((?: *0x[0-9a-f]{1,16})*)\s*")
+_RECORD = re.compile(rb"(\d{1,18}) @((?: +0x[0-9a-f]{1,16})*)\s*")
 _LABELS = re.compile(rb"(?:# )?labels: (\{.*\})\s*")
 _HEADLESS = re.compile(
     rb"\s*\d{1,18} @(?: +0x[0-9a-f]{1,16})+\s*?\n(?:\s*(?:# )?labels: \{.*\}\s*?\n)?"

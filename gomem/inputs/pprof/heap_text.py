@@ -16,17 +16,14 @@ Quirks        The values are raw samples: each stands for 1 / (1 - exp(-size / r
 
 from __future__ import annotations
 
-import json
 import re
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from gomem.errors import Damage, FormatError, excerpt
-from gomem.inputs.json_text import DECODER, whole_number
-from gomem.inputs.memstats.parse import REQUIRED
 from gomem.inputs.pprof.columns import (
     NO_TYPE,
     Functions,
@@ -37,6 +34,13 @@ from gomem.inputs.pprof.columns import (
     ValueType,
     offsets_of,
 )
+from gomem.inputs.pprof.heap_tail import (
+    LAST_OF_ALL,
+    MEMSTATS,
+    memstats_json,
+    stats_of,
+    torn_lines,
+)
 from gomem.inputs.pprof.memory_map import SENTINELS, mapped_in, mappings_of, placed
 from gomem.inputs.unwrap import plain_texts
 
@@ -45,6 +49,7 @@ if TYPE_CHECKING:
 
     from gomem.inputs.pprof.columns import Location
     from gomem.inputs.pprof.memory_map import Mapped
+from gomem.inputs.pprof.memory_map import Mapped
 
 _HEADER = re.compile(
     rb"\s*heap profile: *\d+: *-?\d+ *\[ *\d+: *-?\d+ *\] *@ *(heap\w*)(?:/(\d{1,18}))?"
@@ -53,17 +58,13 @@ _HEADER_SUMS = re.compile(
     rb"\s*heap profile: *(\d{1,18}): *(\d{1,18}) *\[ *(\d{1,18}): *(\d{1,18}) *\]"
 )
 _RECORD = re.compile(
-    rb"(-?\d{1,18}): *(-?\d{1,18}) *\[ *(-?\d{1,18}): *(-?\d{1,18}) *\] @((?: *0x[0-9a-f]{1,16})*)"
+    rb"(-?\d{1,18}): *(-?\d{1,18}) *\[ *(-?\d{1,18}): *(-?\d{1,18}) *\] @((?: +0x[0-9a-f]{1,16})*)"
 )
 _FRAME = re.compile(
     rb"#[\t ]+0x([0-9a-f]{1,16})(?:[\t ]+(.+)\+0x[0-9a-f]+[\t ]+(.*):(\d{1,9}))?\s*"
 )
 # The last line of a text that is cut within the file: its function's name is whole.
 _FRAME_OF_CUT = re.compile(rb"#[\t ]+0x([0-9a-f]{1,16})[\t ]+(.+)\+0x[0-9a-f]+[\t ]+[^\t ]*\s*")
-_STAT = re.compile(rb"# (\w+) = (.+)")
-_PAIR = re.compile(rb"(\d+) / (\d+)")
-_RING = re.compile(rb"\[[\d ]*\]")
-_NUMBER = re.compile(rb"-?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?")
 
 # Records that somebody pasted without the header: the rate is the default, as far as they say.
 _RECORDS = re.compile(
@@ -72,14 +73,12 @@ _RECORDS = re.compile(
 )
 ASSUMED_HEADER = b"heap profile: 0: 0 [0: 0] @ heap/1048576 "
 
-MEMSTATS = b"# runtime.MemStats"
 STRINGS = ("", "alloc_objects", "count", "alloc_space", "bytes", "inuse_objects", "inuse_space")
 SAMPLE_TYPES = tuple(
     ValueType(f"{word}_{what}", unit)
     for word in ("alloc", "inuse")
     for what, unit in (("objects", "count"), ("space", "bytes"))
 )
-LAST_OF_ALL = "NumGC"  # of the MemStats that every release writes, near their end
 MAX_COUNT = 2**63  # what no count may reach
 
 Frame = tuple[bytes, bytes, int]  # function, file, line
@@ -123,15 +122,6 @@ def parse_heap_text(data: bytes, *, source: str) -> tuple[HeapText, list[Damage]
     # Where it ends is told by bytes, of which the header has some.
     others = (place for place in reader.damage if not place.where.startswith("byte"))
     return text, [Damage(source, "line 1", what), *others]
-
-
-def memstats_of(data: bytes, *, source: str) -> bytes:
-    """The MemStats at the end of a text, as JSON that `parse_memstats` reads; else FormatError."""
-    memstats = _memstats_json(_stats(data.partition(MEMSTATS)[2]))
-    if memstats is None:
-        what = "a heap profile in text without MemStats at its end: it is cut"
-        raise FormatError(source, f"byte {len(data)}", what)
-    return memstats
 
 
 @dataclass
@@ -230,7 +220,8 @@ def frame_of(line: bytes) -> tuple[int, Frame | None] | None:
 class _HeapReader(TextReader):
     def read(self) -> HeapText:
         records, _, tail = self.data.partition(MEMSTATS)
-        stats = _stats(tail)
+        stats = stats_of(tail)
+        self.damage += torn_lines(tail, self.source, first=records.count(b"\n") + 1)
         if self._header[1] == b"heap" and LAST_OF_ALL not in stats:
             missing = "without its MemStats: it is cut, and records"
             within = "within its MemStats: it is cut, and fields"
@@ -245,7 +236,7 @@ class _HeapReader(TextReader):
             self.close()
         max_rss = stats.get("MaxRSS")
         peak = max_rss if isinstance(max_rss, int) else None
-        return HeapText(self._columns(), _memstats_json(stats), peak)
+        return HeapText(self._columns(), memstats_json(stats), peak)
 
     @cached_property
     def _header(self) -> re.Match[bytes]:
@@ -366,31 +357,3 @@ def _size_labels(raw: np.ndarray) -> Labels:
     none = np.zeros(len(sample), np.int32)
     key = np.full(len(sample), STRINGS.index("bytes"), np.int32)
     return Labels(sample.astype(np.int32), key, none, size[sample] // count[sample], none)
-
-
-def _stats(tail: bytes) -> dict[str, Any]:
-    """The numbers by name; `Stack = a / b` is in use and taken from the system."""
-    stats = _stats_of(tail.splitlines())
-    is_cut = LAST_OF_ALL not in stats and not tail.endswith(b"\n")
-    return _stats_of(tail.splitlines()[:-1]) if is_cut else stats  # a number is cut, too
-
-
-def _stats_of(lines: list[bytes]) -> dict[str, Any]:
-    stats: dict[str, Any] = {}
-    for line in lines:
-        stat = _STAT.fullmatch(line.strip())
-        if stat is None:
-            continue
-        name, value = stat[1].decode(), stat[2]
-        if pair := _PAIR.fullmatch(value):
-            stats[f"{name}Inuse"], stats[f"{name}Sys"] = map(whole_number, pair.groups())
-        elif _RING.fullmatch(value):
-            stats[name] = [whole_number(number) for number in value[1:-1].split()]
-        elif _NUMBER.fullmatch(value):
-            stats[name] = DECODER.decode(value.decode())
-    return stats
-
-
-def _memstats_json(stats: dict[str, Any]) -> bytes | None:
-    known = {name: value for name, value in stats.items() if name != "MaxRSS"}
-    return json.dumps(dict.fromkeys(sorted(REQUIRED)) | known).encode() if known else None

@@ -20,6 +20,7 @@ Quirks        `kB` is KiB, rounded down, though every size except swap's is whol
 from __future__ import annotations
 
 import re
+from collections import Counter
 from dataclasses import dataclass, field, replace
 from dataclasses import fields as dataclass_fields
 from typing import TYPE_CHECKING, Any
@@ -31,7 +32,7 @@ from gomem.inputs.smaps.fixed_width import uniform_entries
 from gomem.units import ADDRESS_SPACE_BYTES, KIB
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from numpy.typing import NDArray
 
@@ -288,20 +289,32 @@ def masked_fields(entries: Sequence[dict[bytes, int]]) -> dict[str, np.ma.Masked
 
 
 def _cut_entries(entries: Sequence[_Entry], source: str) -> Iterator[Damage]:
-    """Entries with fewer fields than the fullest, whose missing bytes would be a smaller number."""
+    """Entries without all of the fields that others have: their sums would be a smaller number."""
     # Then those with all fields and no VmFlags where others have them, or with half a flag.
     fullest = max((len(entry.fields) for entry in entries), default=0)
+    printed = Counter(name for entry in entries for name in entry.fields)
+    usual = {name for name, count in printed.items() if 2 * count >= len(entries)}
     again = "copy the file again in one read"
     for entry in entries:
+        what = ""
         if (count := len(entry.fields)) < fullest:
-            what = f"mapping has {count} fields, others have {fullest}; sums are too small by its"
-            what = f"{what} missing fields; {again}"
+            what = f"mapping has {count} fields, others have {fullest}"
+        elif missing := usual - entry.fields.keys():
+            what = f"mapping has no {_named(missing)}, others have"
+            if odd := entry.fields.keys() - usual:
+                what = f"{what}; it has {_named(odd)}, others have not"
+        if what:
+            what = f"{what}; sums are too small by its missing fields; {again}"
             yield Damage(source, f"line {entry.line}", what, excerpt(entry.header[0]))
     for entry in entries if any(entry.flags is not None for entry in entries) else ():
         if len(entry.fields) == fullest and (entry.flags is None or not _whole_flags(entry.flags)):
             what = "the mapping's VmFlags are cut, others have them whole: mappings may be missing"
             what = f"{what} behind it; {again}"
             yield Damage(source, f"line {entry.line}", what, excerpt(entry.header[0]))
+
+
+def _named(fields: Iterable[bytes]) -> str:
+    return ", ".join(sorted(name.decode("ascii", "replace") for name in fields))
 
 
 def _whole_flags(flags: str) -> bool:

@@ -1,6 +1,7 @@
 """Build information: as `go version -m` prints it, and out of executables."""
 
 import struct
+import time
 
 import pytest
 
@@ -346,3 +347,14 @@ def test_a_capture_knows_its_release_from_it(tmp_path):
     assert "go1.24.2" == str(capture.go_version)
     assert "build information in buildinfo.txt" == capture.go_version.evidence
     assert ["buildinfo.txt"] == list(capture.builds)
+
+
+def test_a_length_without_an_end_costs_no_time():
+    """
+    A varint has ten bytes at most.
+    """
+    blob = MAGIC + bytes([8, 2]) + bytes(16) + b"\xff" * 1_000_000
+
+    before = time.process_time()
+    assert build_info_of_elf(reader(elf_with(blob))) is None
+    assert time.process_time() - before < 1

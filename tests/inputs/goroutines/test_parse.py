@@ -420,3 +420,63 @@ def test_goleaks_list_is_its_own_word_for_a_leak(tmp_path):
     said = gomem.diagnose(tmp_path / "test.log").verdict.sentence
 
     assert "goleak found them still there as the test ended: it calls them leaked." in said
+
+
+# Headers that are torn
+
+STACK = (
+    "main.f()\n\t/app/main.go:12 +0x1d\n"
+    "created by main.main in goroutine 1\n\t/app/main.go:9 +0x1d\n"
+)
+
+
+@pytest.mark.parametrize(
+    "header",
+    ["goroutine x [sleep]:", "goroutin7 [sleep]:", "goroutine 7 [sleep, 2 minutes", "7 [sleep]:"],
+)
+def test_a_stack_whose_header_is_torn_is_damage(header):
+    dump = "\n".join([f"goroutine {n} [sleep]:\n{STACK}" for n in (1, 2)])
+    torn = dump + f"\n{header}\n{STACK}" + f"\ngoroutine 9 [sleep]:\n{STACK}"
+
+    read = gomem.read_goroutines(torn.encode())
+
+    assert 3 == read.goroutines["goroutines"].sum()
+    (damage,) = read.damaged
+    assert "line 13" == damage.where
+    assert damage.what.endswith("not counted")
+    assert header in damage.text
+
+
+def test_each_torn_header_is_told():
+    dump = "\n".join(f"goroutine {n if n % 2 else 'x'} [sleep]:\n{STACK}" for n in range(1, 9))
+
+    read = gomem.read_goroutines(dump.encode())
+
+    assert 4 == read.goroutines["goroutines"].sum() == len(read.damaged)
+
+
+def test_a_creator_that_is_torn_is_damage_and_the_goroutine_is_counted():
+    whole = f"goroutine 1 [sleep]:\n{STACK}"
+    dump = whole.replace("created by", "creatd by") + f"\n{whole}"
+
+    read = gomem.read_goroutines(dump.encode())
+
+    assert {"": 1, "main.main": 1} == dict(read.goroutines["created_by"].value_counts())
+    assert ["line 4"] == [damage.where for damage in read.damaged]
+
+
+def test_a_wait_that_is_torn_is_damage_and_unknown():
+    read = gomem.read_goroutines(f"goroutine 1 [sleep, 2 minuteszz]:\n{STACK}".encode())
+
+    assert read.goroutines["wait_seconds"].isna().all()
+    assert ["line 1"] == [damage.where for damage in read.damaged]
+
+
+def test_what_a_second_crash_prints_is_no_torn_header():
+    crash = "fatal error: out\n\nruntime stack:\nruntime.throw()\n\t/go/panic.go:7 +0x4d\n\n"
+
+    read = gomem.read_goroutines(
+        f"goroutine 1 [sleep]:\n{STACK}\n{crash}goroutine 2 [sleep]:\n{STACK}".encode()
+    )
+
+    assert () == read.damaged

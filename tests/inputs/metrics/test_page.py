@@ -589,3 +589,36 @@ def test_a_page_beside_runtime_metrics_json_changes_nothing(tmp_path):
 
     pd.testing.assert_frame_equal(before.ledger, after.ledger)
     assert "metrics.json" == after.moments[0].path("memstats")
+
+
+# Numbers that are none
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        'go_gc_pauses_seconds_bucket{le="1"} +Inf',
+        'go_gc_pauses_seconds_bucket{le="1"} 1e30',
+        "go_memstats_heap_inuse_bytes -5",
+        "go_memstats_heap_inuse_bytes 1e300",
+        "go_memstats_heap_inuse_bytes ٣",
+        "go_memstats_heap_inuse_bytes 3e+06 12 13 14",
+    ],
+)
+def test_a_number_that_no_process_has_is_damage_and_the_rest_is_read(line):
+    page = f"go_memstats_heap_alloc_bytes 3e6\n{line}\ngo_goroutines 7\n"
+
+    read = gomem.read_metrics(page.encode())
+
+    assert "line 2" in [damage.where for damage in read.damaged]
+    assert [3_000_000] == list(read.stats["HeapAlloc"])
+    assert read.stats["HeapInuse"].isna().all()
+
+
+def test_no_limit_is_no_damage():
+    read = gomem.read_metrics(
+        b"go_memstats_heap_alloc_bytes 3e6\ngo_gc_gomemlimit_bytes 9.223372036854776e+18\n"
+        b"process_virtual_memory_max_bytes 1.8446744073709552e+19\n"
+    )
+
+    assert [] == [damage for damage in read.damaged if damage.where]

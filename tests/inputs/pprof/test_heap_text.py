@@ -1,5 +1,6 @@
 """Heap profiles in text, against the protobuf that the same process wrote a moment later."""
 
+import gzip
 import json
 import re
 
@@ -295,3 +296,40 @@ def test_a_frame_whose_file_is_cut_keeps_its_function():
     assert "a frame whose file is cut; its function is read" in [
         one.what for one in profile.damaged
     ]
+
+
+# Torn lines
+
+
+def test_a_line_of_memstats_that_holds_no_number_is_damage_and_the_rest_is_read():
+    whole = gzip.decompress((FIXTURES / "doors/go1.27.3/heap.txt.gz").read_bytes())
+    torn = re.sub(rb"# HeapAlloc = (\d+)", rb"# HeapAlloc = x\1", whole)
+    line = torn[: torn.index(b"# HeapAlloc = x")].count(b"\n") + 1
+
+    read, intact = gomem.read_pprof(torn), gomem.read_pprof(whole)
+
+    assert read.samples.equals(intact.samples)
+    (damage,) = read.damaged
+    assert (f"line {line}", "not a line of MemStats; wanted `# Name = number`") == (
+        damage.where, damage.what,
+    )  # fmt: skip
+    assert read.memstats.stats["HeapAlloc"].isna().all()
+    assert read.memstats.stats["HeapSys"].equals(intact.memstats.stats["HeapSys"])
+
+
+def test_a_number_with_a_leading_zero_is_a_number():
+    whole = gzip.decompress((FIXTURES / "doors/go1.27.3/heap.txt.gz").read_bytes())
+
+    read = gomem.read_pprof(whole.replace(b"# Lookups = 0", b"# Lookups = 00"))
+
+    assert () == read.damaged
+
+
+@pytest.mark.parametrize("kind", ["heap", "goroutine"])
+def test_two_addresses_that_have_grown_together_are_damage(kind):
+    text = {
+        "heap": b"heap profile: 1: 8 [1: 8] @ heap/1048576\n1: 8 [1: 8] @ 0x4010000x402000\n",
+        "goroutine": b"goroutine profile: total 1\n1 @ 0x5490x61b323\n",
+    }[kind]
+
+    assert "line 2" in [damage.where for damage in gomem.read_pprof(text).damaged]

@@ -418,3 +418,22 @@ def test_what_kind_of_mappings_a_text_is(text, kind):
     """
     assert kind == kind_of_mappings(text.encode())
     assert kind == kind_of_mappings(text.replace("\n", "\r\n").encode())
+
+
+# A field's name that lost a byte
+
+
+@pytest.mark.parametrize("torn", ["Rs:", "s:", "Rss_:"])
+def test_a_mapping_that_has_no_field_that_the_others_have_is_damage(torn):
+    """
+    Its name is none of the kernel's: a size by another name is no reason for a smaller sum.
+    """
+    entries = [smaps_entry(at << 20, (at + 1) << 20, rss_kib=8) for at in range(1, 6)]
+    entries[2] = entries[2].replace("Rss:", torn)
+
+    read = read_smaps(smaps_text(*entries))
+
+    (damage,) = read.damaged
+    assert "line 19" == damage.where
+    assert damage.what.startswith("mapping has no Rss, others have; it has ")
+    assert [False, False, True, False, False] == list(read.mappings["Rss"].isna())

@@ -1,0 +1,41 @@
+"""What the rules of all causes find. A rule that fails unforeseen takes no other with it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, TypeVar
+
+from gomem.causes import CAUSES
+from gomem.causes.data_damaged import unchecked
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from gomem.causes.case import Case
+    from gomem.causes.cause import Cause
+    from gomem.causes.finding import Finding, Lack
+
+_Answer = TypeVar("_Answer")
+
+
+def found_by_rules(case: Case) -> Iterator[Finding]:
+    """Every finding of every cause, and one for each rule that failed."""
+    lacks: list[Lack] = []
+    for cause in CAUSES:
+        if cause.lack is not None:
+            lack, failed = _asked(cause, cause.lack, case)
+            lacks += [] if lack is None else [lack]
+            yield from failed
+    for cause in CAUSES:
+        found, failed = _asked(cause, cause.rule, replace(case, lacks=tuple(lacks)))
+        yield from found or failed
+
+
+def _asked(
+    cause: Cause, ask: Callable[[Case], _Answer], case: Case
+) -> tuple[_Answer | None, list[Finding]]:
+    """The answer; or None, with the finding that there is none."""
+    try:
+        return ask(case), []
+    except Exception as error:  # noqa: BLE001 - whatever it is, the other rules have answers
+        return None, [unchecked(cause.code, error)]
