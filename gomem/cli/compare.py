@@ -97,7 +97,8 @@ def compare(
     runs = _sides(sides or [], also_before or [], also_after or [])
     chosen = chosen_format(output, output_format, ENDINGS) or Format.text
     target = _target(*runs) if output is None and chosen is Format.html else output
-    check_writable(target, force=force, inputs=[path for side in runs for path in side])
+    inputs = [path for side in runs for path in side]
+    check_writable(target, force=force, inputs=[*inputs, *([] if known is None else [known])])
     names = names_apart(*runs)
     asked: dict[str, Any] = {"requests": requests, "margin": _share(margin, "--margin")}
     asked["renames"] = rename or []

@@ -7,6 +7,7 @@
 
 from __future__ import annotations
 
+import errno
 import gc
 import inspect
 import os
@@ -42,6 +43,7 @@ OWN_FAULT = 70  # EX_SOFTWARE
 OUT_OF_MEMORY = 71  # EX_OSERR
 INTERRUPTED = 130
 DEBUG = "GOMEM_DEBUG"
+REFUSED = frozenset({errno.EACCES, errno.EPERM, errno.ENAMETOOLONG, errno.ELOOP})  # by the system
 # Container objects made between two of Python's own collections. At its 700 a command collects
 # some hundred times while modules load, and finds nothing: of its objects nearly all stay.
 COLLECT_AFTER = 50_000
@@ -107,11 +109,20 @@ def _guarded(work: Callable[[], int | None]) -> int:
     except MemoryError:
         return _failed("out of memory; wanted a smaller capture or a larger machine", OUT_OF_MEMORY)
     except Exception as error:  # noqa: BLE001 - a fault must not look like --fail-on
-        if os.environ.get(DEBUG):
-            traceback.print_exception(error)
-        what = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
-        hint = f"the input may be fine; please report this, with what {DEBUG}=1 prints"
-        return _failed(f"this is a fault of gomem's own: {what}; {hint}", OWN_FAULT)
+        return _unforeseen(error)
+
+
+def _unforeseen(error: Exception) -> int:
+    """The exit code of what nobody caught: the system refused a file, or gomem has a fault."""
+    from gomem.sources.names import readable_name
+
+    if isinstance(error, OSError) and error.errno in REFUSED and error.filename:
+        return _failed(f"{readable_name(str(error.filename))}: {error.strerror}")
+    if os.environ.get(DEBUG):
+        traceback.print_exception(error)
+    what = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
+    hint = f"the input may be fine; please report this, with what {DEBUG}=1 prints"
+    return _failed(f"this is a fault of gomem's own: {what}; {hint}", OWN_FAULT)
 
 
 def _run(arguments: list[str]) -> int:

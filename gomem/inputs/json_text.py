@@ -18,6 +18,12 @@ NOT_JSON = re.compile(rb"\[(?:[\w.-]+@[^\]\n]*\]| *\d+\.\d+\] \S)")
 INTEGER_DIGITS = 300  # what a float holds, too; Python refuses to read more than 4 300
 
 
+PIECE = 1 << 14  # characters in which a value is looked for first
+MOST_TOLD = 1000  # broken places of one text that are named each
+LONGEST_WORD = 16  # of what an end can cut: `-Infinity`, an escape
+UNTERMINATED = "Unterminated string"
+
+
 def whole_number(text: str | bytes) -> float:
     """An integer; infinite if it has more digits than any count can have."""
     return int(text) if len(text) <= INTEGER_DIGITS else float(text)
@@ -50,23 +56,51 @@ def json_values(data: bytes, source: str) -> tuple[list[tuple[str, Any]], list[D
     values: list[tuple[str, Any]] = []
     damage: list[Damage] = []
     place = _skip_blank(text, 0)
-    line, counted = 1, 0
+    line, counted, untold = 1, 0, 0
     while place < len(text):
         line += text.count("\n", counted, place)
         counted = place
         try:
-            value, end = DECODER.raw_decode(text, place)
+            value, end = _decoded(text, place)
         except (json.JSONDecodeError, RecursionError) as error:
-            reason = getattr(error, "msg", "nested too deeply")
-            what = f"cannot be read as JSON: {reason}; the text may be cut"
-            shown = excerpt(text[place : place + 200].partition("\n")[0])
-            damage.append(Damage(source, f"line {line}", what, shown))
+            if len(damage) < MOST_TOLD:
+                reason = getattr(error, "msg", "nested too deeply")
+                what = f"cannot be read as JSON: {reason}; the text may be cut"
+                shown = excerpt(text[place : place + 200].partition("\n")[0])
+                damage.append(Damage(source, f"line {line}", what, shown))
+            else:
+                untold += 1
             end = text.find("\n", place)
             end = len(text) if end < 0 else end
         else:
             values.append((f"line {line}", value))
         place = _skip_blank(text, end)
+    if untold:
+        what = f"{untold} more places cannot be read as JSON"
+        damage.append(Damage(source, f"before line {line}", what))
     return values, damage
+
+
+def _decoded(text: str, place: int) -> tuple[Any, int]:
+    """The value at a place and where it ends; JSONDecodeError without one.
+
+    An error costs as much as the text before it, as Python counts its lines: so a piece is tried,
+    and a longer one where what is wrong with it may be its end.
+    """
+    length = PIECE
+    while True:
+        piece = text[place : place + length]
+        is_rest = place + length >= len(text)
+        try:
+            value, end = DECODER.raw_decode(piece)
+        except json.JSONDecodeError as error:
+            is_cut = error.pos + LONGEST_WORD > len(piece) or error.msg.startswith(UNTERMINATED)
+            if is_rest or not is_cut:
+                raise
+        else:
+            if is_rest or end < len(piece):
+                return value, place + end
+        length *= 4
 
 
 def describe_json(values: list[tuple[str, Any]], wanted: Iterable[str]) -> Text:

@@ -106,7 +106,12 @@ elif command -v wget >/dev/null; then
   else
     bound=''
   fi
-  wget --help 2>&1 | grep -q BusyBox && once='' || once="-t 1 -T $timeout"
+  # A redirect would take the header to another host. Of busybox's nothing keeps it from that.
+  once="-t 1 -T $timeout --max-redirect=0"
+  if wget --help 2>&1 | grep -q BusyBox; then
+    [ -z "${header:-}" ] || fail 'busybox wget follows redirects with -H: take curl or GNU wget'
+    once=''
+  fi
   # shellcheck disable=SC2086
   fetch() { $bound wget -q $once ${header:+--header "$header"} -O "$2" "$1" 2>/dev/null; }
 else

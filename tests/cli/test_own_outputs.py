@@ -2,6 +2,7 @@
 
 import json
 import shutil
+from pathlib import Path
 
 import pytest
 
@@ -83,3 +84,19 @@ def test_only_the_head_is_read(tmp_path):
     (tmp_path / "file").write_bytes(far)
 
     assert not is_own_output(tmp_path / "file")
+
+
+def test_a_configuration_is_an_input_and_is_never_overwritten(capsys):
+    budgets = Path("gomem.toml")
+    budgets.write_text('[budgets]\nrss = "+10%"\n')
+    sides = [str(HEALTHY), str(HEALTHY)]
+
+    output = ["-o", "gomem.toml", "--format", "json", "--force"]
+    assert 2 == run(["compare", *sides, "--config", "gomem.toml", *output])
+    assert "is an input" in capsys.readouterr().err
+    assert budgets.read_text().startswith("[budgets]")
+
+
+def test_what_the_system_refuses_is_no_fault_of_gomems_own(capsys):
+    assert 2 == run(["report", "a" * 300])
+    assert "File name too long" in capsys.readouterr().err

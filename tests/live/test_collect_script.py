@@ -6,7 +6,9 @@ import os
 import shutil
 import subprocess
 import tarfile
+import threading
 import time
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
@@ -100,6 +102,7 @@ def test_the_tar_is_a_capture(shell, tmp_path):
     assert len(capture.memstats) == 2
 
 
+@pytest.mark.parametrize("shell", ["dash"], indirect=True)
 def test_nothing_secret_is_in_it(shell):
     with fake_service({"/debug/vars": "authorized"}) as service:
         tar, said = collected(shell, "-H", "Authorization: Bearer sesame", service.pid)
@@ -188,3 +191,70 @@ def test_the_build_information_is_what_go_prints(shell, tmp_path):
     )
 
     assert printed.stdout == (unpacked(tar, tmp_path) / "buildinfo.txt").read_text()
+
+
+# A redirect
+
+
+@pytest.fixture
+def with_wget(tmp_path):
+    """A shell that finds wget, and no curl."""
+    if shutil.which("wget") is None:
+        pytest.skip("wget is not installed")
+    tools = tmp_path / "tools"
+    tools.mkdir()
+    for folder in ("/bin", "/usr/bin"):
+        for tool in Path(folder).iterdir():
+            if tool.name != "curl" and not (tools / tool.name).is_symlink():
+                (tools / tool.name).symlink_to(tool)
+    return [str(tools / "sh")], {"PATH": str(tools)}
+
+
+def served(handler):
+    server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    return server
+
+
+def test_a_redirect_takes_no_header_to_another_host(with_wget):
+    """
+    What the other host answers would be stored as the process's, too.
+    """
+    asked = []
+
+    class Stranger(BaseHTTPRequestHandler):
+        def do_GET(self):
+            asked.append(self.headers.get("Authorization"))
+            self.send_error(404)
+
+        def log_message(self, *_):
+            pass
+
+    stranger = served(Stranger)
+
+    class Service(Stranger):
+        def do_GET(self):
+            self.send_response(302)
+            self.send_header("Location", f"http://localhost:{stranger.server_port}{self.path}")
+            self.end_headers()
+
+    service = served(Service)
+    try:
+        url = f"http://127.0.0.1:{service.server_port}"
+        collected(with_wget, "-H", "Authorization: Bearer T", "-u", url, str(os.getpid()))
+    finally:
+        for server in (service, stranger):
+            server.shutdown()
+            server.server_close()
+
+    assert [] == asked
+
+
+@pytest.mark.parametrize("shell", ["busybox"], indirect=True)
+def test_busybox_wget_gets_no_header(shell):
+    """
+    It follows redirects, and has no option that keeps it from that.
+    """
+    _, said = collected(shell, "-H", "Authorization: Bearer T", str(os.getpid()), code=2)
+
+    assert "take curl or GNU wget" in said

@@ -40,7 +40,7 @@ _ALSO_PROGRAMS = frozenset({"timestamps", "syslog-rfc3164", "klog", "bare-stamps
 NEWLINE = 10
 # Wall times as log collectors write them: RFC 3339 with a zone, or microseconds since 1970.
 _FRACTION = re.compile(r"[.,](\d{1,9})\d*")  # to nanoseconds, behind a point
-NAT = np.datetime64("NaT")
+NAT = np.datetime64("NaT", "ns")
 MICROSECOND_DIGITS = 16
 # Outside of these years 64 bits of nanoseconds do not hold a time, and NumPy would wrap around.
 _EARLIEST, _LATEST = np.datetime64("1678-01-01", "s"), np.datetime64("2262-01-01", "s")
@@ -91,7 +91,7 @@ class Unwrapped:
     def times_of(self, lines: np.ndarray) -> np.ndarray:
         """Wall times (UTC, ns) of lines of `text`, in order; NaT where unknown."""
         if self.stamps is None:
-            return np.full(len(lines), np.datetime64("NaT"), "datetime64[ns]")
+            return np.full(len(lines), NAT)
         return parse_stamps(self.stamps(lines))
 
     def after(self, lines: int, size: int) -> Unwrapped:

@@ -248,7 +248,7 @@ class HeapDump(WithDamage):
         }
         columns["NextGC"] = np.ma.masked_equal(columns["NextGC"], NO_GOAL)
         last = columns["LastGC"].astype("datetime64[ns]")
-        last[columns["LastGC"] == 0] = np.datetime64("NaT")
+        last[columns["LastGC"] == 0] = np.datetime64("NaT", "ns")
         columns["LastGC"] = pd.Series(last).dt.tz_localize("UTC")
         return build(columns | {"place": [""] * len(last)}, STATS)
 
