@@ -54,7 +54,8 @@ _SENTENCE_WORDS = frozenset(
     b"see so that the there this to we when which why with you".split()
 )
 _PRINTED = re.compile(
-    rb"\s*(?:panic:|fatal error:|goroutine |created by |gc \d|SIG[A-Z]+|\d{4}[-/]\d\d|\[?\d\d:\d\d)"
+    rb"\s*(?:panic:|fatal error:|goroutine |created by |gc \d|SIG[A-Z]+|\d{4}[-/]\d\d|\[?\d\d:\d\d"
+    rb"|(?:Mem-Info|Call Trace|Tasks state|Memory cgroup stats|Hardware name)\b)"
 )
 _NO_SENTENCE = re.compile(rb"[\t={}|]|0x[0-9a-f]|\d{4}")
 MIN_WORDS = 4
@@ -219,9 +220,11 @@ def _prose(lines: Sequence[bytes]) -> set[int]:
 
 def _is_prose(line: bytes) -> bool:
     """Whether a line is a heading, or of a sentence that a person wrote."""
+    if _PRINTED.match(line):
+        return False
     if _HEADING.fullmatch(line):
         return True
-    if _PRINTED.match(line) or _NO_SENTENCE.search(line):
+    if _NO_SENTENCE.search(line):
         return False
     words = _WORD.findall(line.lower())
     return len(words) >= MIN_WORDS and not _SENTENCE_WORDS.isdisjoint(words)

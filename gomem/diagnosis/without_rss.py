@@ -89,7 +89,7 @@ def without_rss(diagnosis: Diagnosis, facts: MomentFacts | None) -> tuple[str, b
     tellers = (
         _by_memstats, _by_heap_profiles, _by_log, by_few_fields, by_pasted, by_goroutines,
         by_crash, by_leaks, by_count_alone, _by_profile, _by_others, by_cgroup, by_container,
-        by_logged_heap, by_other_fields, _by_plain_pmap,
+        by_logged_heap, by_other_fields, _by_plain_pmap, _by_old_log,
     )  # fmt: skip
     for tell in tellers:
         told = tell(diagnosis, facts)
@@ -245,6 +245,19 @@ def _by_log(diagnosis: Diagnosis, _: MomentFacts | None) -> Told | None:
     earlier, grew_before = _earlier_runs(diagnosis)
     told = joined(" ", filter(None, (sentence, live, earlier)))
     return told, grew or grew_before, SMAPS_TOO
+
+
+def _by_old_log(diagnosis: Diagnosis, _: MomentFacts | None) -> Told | None:
+    """That a log is of a release whose lines are not read."""
+    log = diagnosis.collector
+    lines = 0 if log is None else log.log.old_lines
+    if not lines:
+        return None
+    words = (
+        "{} of the log {} a GC trace of Go 1.4 or older: without a time and a goal, and not read."
+    )
+    said = text(words, Count(lines, "line"), "is" if lines == 1 else "are")
+    return said, False, Text("Record one with Go 1.5 or later: GODEBUG=gctrace=1.")
 
 
 def _live_heap(diagnosis: Diagnosis) -> tuple[Text, bool]:

@@ -51,6 +51,15 @@ STAT_FIELDS = frozenset(
     b"slab_unreclaimable pgfault pgmajfault".split()
 )
 MIN_STAT_FIELDS = 5
+# Version 1's sums over the groups below, which no other file has: known wherever they stand.
+_TOTALS = (
+    rb"cache rss rss_huge mapped_file swap inactive_anon active_anon inactive_file active_file "
+    rb"unevictable"
+)
+IN_PROSE = re.compile(
+    rb"(?<![\w.-])(total_(?:" + _TOTALS.replace(b" ", b"|") + rb"))"
+    rb"[\"'`*]*(?:\s*[:=]\s*|[ \t]+)[\"'`*]*(\d{1,19})(?![\w.%])"
+)
 FIRST_FIELDS = (b"anon ", b"cache ", b"low ", b"oom_kill_disable ")
 
 
@@ -88,6 +97,17 @@ def looks_like_cgroup(data: bytes, name: str = "") -> bool:
     return LINE.fullmatch(first) is not None or PAIRS.fullmatch(first) is not None
 
 
+def has_totals(data: bytes) -> bool:
+    """Whether a text, whatever else it says, has a sum of version 1's memory.stat in it."""
+    return b"total_" in data and IN_PROSE.search(data[: 1 << 16]) is not None
+
+
+def _in_prose(data: bytes) -> dict[str, int | None]:
+    """The last of each of these sums in a text, of lines or of sentences."""
+    found = ((name.decode("ascii"), _number(size)) for name, size in IN_PROSE.findall(data))
+    return dict(found)
+
+
 def _is_of_stat(data: bytes) -> bool:
     """Whether a text is a piece of memory.stat that begins behind its first field."""
     head = data[: 1 << 12].lstrip()
@@ -103,6 +123,8 @@ def parse_cgroup(data: bytes, *, source: str) -> tuple[CgroupFile, list[Damage]]
     file = file_of(source)
     if file is not None and NUMBER.fullmatch(data):
         return CgroupFile(file, {file: _number(data.strip())}), []
+    if file is None and not looks_like_cgroup(data) and (sums := _in_prose(data)):
+        return CgroupFile("memory.stat", sums), []
     values: dict[str, int | None] = {}
     damage: list[Damage] = []
     lines = data.split(b"\n")

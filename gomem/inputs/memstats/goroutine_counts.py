@@ -1,4 +1,8 @@
-"""How many goroutines there are, as programs print it: `NumGoroutine: 12`, `goroutines=12`."""
+"""How many goroutines there are: `NumGoroutine: 12`, `goroutines=12`, the page /debug/pprof/.
+
+That page of net/http/pprof, as text or HTML, has a row for each profile: its count, then its name.
+Of the counts only that of goroutines says something by itself.
+"""
 
 from __future__ import annotations
 
@@ -14,15 +18,35 @@ GOROUTINES = re.compile(
     rb"[\"'`*]*[ \t]*(?:=>|->|[=:]{1,2})[ \t]*[\"'`*]*(\d{1,9})(?![\w.%])",
     re.IGNORECASE,
 )  # fmt: skip
+_INDEXED = re.compile(
+    rb"[ \t]*(?:<tr>)?\s*(?:<td[^>]*>)?(\d{1,9})(?:</td>)?\s*(?:<td>)?\s*(?:<a href=[^>]*>)?"
+    rb"(allocs|block|goroutine|heap|mutex|threadcreate)\b[^\n]*"
+)
+MIN_INDEXED = 3  # rows of the page
 
 
 def goroutine_counts(data: bytes) -> list[tuple[int, int]]:
-    """Line and number, where a program's lines say how many goroutines there are."""
-    lines = enumerate(plain_characters(data).split(b"\n"), start=1) if b"oroutine" in data else ()
-    found = ((number, GOROUTINES.search(line)) for number, line in lines)
+    """Line and number, where a text says how many goroutines there are."""
+    if b"oroutine" not in data:
+        return []
+    lines = plain_characters(data).split(b"\n")
+    if of_page := _on_page(lines):
+        return of_page
+    found = ((number, GOROUTINES.search(line)) for number, line in enumerate(lines, start=1))
     return [(number, int(count[1])) for number, count in found if count is not None]
 
 
+def _on_page(lines: list[bytes]) -> list[tuple[int, int]]:
+    """The same of the page of all profiles; nothing where a text is none."""
+    rows = [(number, _INDEXED.fullmatch(line)) for number, line in enumerate(lines, start=1)]
+    known = [(number, row[2], int(row[1])) for number, row in rows if row is not None]
+    if len({name for _, name, _ in known}) < MIN_INDEXED:
+        return []
+    return [(number, count) for number, name, count in known if name == b"goroutine"]
+
+
 def has_goroutine_counts(data: bytes) -> bool:
-    """Whether so many lines say how many goroutines there are that they are a program's."""
-    return len(goroutine_counts(data[:HEAD_BYTES])) >= MIN_COUNTS
+    """Whether lines say it that are a program's: so many, or of the page of all profiles."""
+    head = data[:HEAD_BYTES]
+    counts = goroutine_counts(head)
+    return len(counts) >= MIN_COUNTS or (bool(counts) and bool(_on_page(head.split(b"\n"))))
