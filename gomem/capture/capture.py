@@ -108,7 +108,8 @@ class Capture(WithDamage, Mapping[str, Moment]):
         manifest: What its collector noted of the process, and what it could not get.
         unread_evidence: Paths of those files of no known kind that say something of memory, such
             as a core dump.
-        other_runs: Readings in the same text that are of earlier processes, and are in no frame.
+        other_runs: Readings in the same text that are of earlier processes, or stand before the
+            last one beside other files; they are in no frame.
     """
 
     name: str

@@ -18,7 +18,7 @@ from gomem.capture.moment import Artefact, Moment
 from gomem.capture.pasted import PastedPart, pasted_parts
 from gomem.capture.place import place
 from gomem.capture.release import release_of
-from gomem.capture.runs import OtherRun, of_last_run
+from gomem.capture.runs import OtherRun, before_the_last, of_last_run
 from gomem.capture.watched import watched_in_a_notebook
 from gomem.errors import CaptureError, Damage, FormatError
 from gomem.inputs.json_text import first_value, json_values
@@ -271,7 +271,8 @@ def _of_one_process(artefacts: list[Artefact]) -> tuple[list[Artefact], tuple[Ot
     several = [file for file in artefacts if file.kind.name in SERIES and _has_several(file)]
     if len(several) == 1:  # of which the last counts, beside what else there is
         (file,) = several
-        return artefacts, of_last_run([replace(file, parsed=dump) for dump in file.parsed.dumps])[1]
+        left, runs = of_last_run([replace(file, parsed=dump) for dump in file.parsed.dumps])
+        return artefacts, tuple(filter(None, (*runs, before_the_last(left))))
     return of_last_run(artefacts)
 
 

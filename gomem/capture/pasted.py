@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from itertools import groupby
 from typing import TYPE_CHECKING
 
+from gomem.inputs.environ.parse import settings_in_commands
 from gomem.inputs.json_text import is_json
 from gomem.inputs.kinds import kind_of
 from gomem.inputs.looks_like import looks_like
@@ -33,6 +34,7 @@ LOG = "gctrace"
 LAST = b"```"  # a mark behind the last line
 IN_LINES = frozenset({LOG, "memstats"})  # of which lines stand among others
 MIN_KINDS = 2
+COMMAND_LINES = 50  # in which the command stands that wrote a log
 IN_WORDS = frozenset({"memstats", "runtime_lines"})
 # Kinds whose readers pass over MemStats in words that stand among their lines.
 WITHOUT_WORDS = frozenset(
@@ -113,13 +115,27 @@ def pasted_parts(source: Source) -> list[Source]:
     if (is_one and not _is_ticket(parts)) or _is_alone(lines, parts):
         return _with_beside(source, lines, whole)
     placed = [_part(source, lines, part) for part in (*parts, *_beside_all(lines, parts))]
+    placed += _settings(source, lines, {part.kind for part in parts})
     return [*placed[:1], *(replace(part, damage=()) for part in placed[1:])]  # told once
 
 
 def _with_beside(source: Source, lines: Sequence[bytes], whole: _Stretch) -> list[Source]:
     """A text that is one artefact, and what its lines hold besides; empty if that is nothing."""
     beside = [_part(source, lines, part) for part in _beside_all(lines, [whole])]
+    beside += _settings(source, lines, {whole.kind})
     return [source, *(replace(part, damage=()) for part in beside)] if beside else []
+
+
+def _settings(source: Source, lines: Sequence[bytes], kinds: set[str]) -> list[PastedPart]:
+    """The environment that the command of a log sets, as a part of its own."""
+    if LOG not in kinds:
+        return []
+    for number, line in enumerate(lines[:COMMAND_LINES], start=1):
+        if b"=" in line and (found := settings_in_commands(line)):
+            data = "".join(f"{name}={value}\n" for name, value in found.items()).encode()
+            name = f"{source.name}:{number}"
+            return [PastedPart(name, data, data, source.modified, first_line=number)]
+    return []
 
 
 def _beside_all(lines: Sequence[bytes], parts: Sequence[_Stretch]) -> list[_Stretch]:

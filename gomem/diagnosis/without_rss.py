@@ -17,7 +17,7 @@ from gomem.analysis.profiles.own_code import Stacks, own_code
 from gomem.analysis.profiles.published import total_bounds
 from gomem.causes.commands import TAKE_HEAP_PROFILE, TAKE_SMAPS
 from gomem.causes.live_growth import grows
-from gomem.diagnosis.few_fields import by_few_fields, by_other_fields
+from gomem.diagnosis.few_fields import by_few_fields, by_other_fields, one_reading
 from gomem.diagnosis.goroutine_words import (
     ANYTHING,
     by_count_alone,
@@ -210,7 +210,8 @@ def _by_memstats(diagnosis: Diagnosis, facts: MomentFacts | None) -> Told | None
     )
     sentence = text("Go reserves {}{}: {}.", Bytes(whole), at_moment(diagnosis, facts), named)
     who, grew, _ = _by_heap_profiles(diagnosis, facts) or ("", False, "")
-    return joined(" ", filter(None, (sentence, who))), grew, SMAPS_ALONE
+    said = (sentence, who, one_reading(diagnosis))
+    return joined(" ", filter(None, said)), grew, SMAPS_ALONE
 
 
 def worth_naming(sizes: Mapping[str, int], whole: int) -> list[str]:
@@ -383,4 +384,7 @@ BESIDE: Mapping[Callable[..., Told | None], tuple[Callable[..., Told | None], ..
     _by_memstats: (by_container,),
     _by_log: (by_few_fields, by_pasted, by_container),
     by_few_fields: (by_pasted, by_container),
+    _by_heap_profiles: (by_container,),
+    by_pasted: (by_container,),
+    by_goroutines: (by_container,),
 }
