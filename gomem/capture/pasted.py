@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from itertools import groupby
 from typing import TYPE_CHECKING
 
-from gomem.inputs.environ.parse import settings_in_commands
+from gomem.inputs.environ.parse import MIN_LINES, settings_in_commands
 from gomem.inputs.json_text import is_json
 from gomem.inputs.kinds import kind_of
 from gomem.inputs.looks_like import looks_like
@@ -56,7 +56,8 @@ _SENTENCE_WORDS = frozenset(
     b"see so that the there this to we when which why with you".split()
 )
 _PRINTED = re.compile(
-    rb"\s*(?:panic:|fatal error:|goroutine |created by |gc \d|SIG[A-Z]+|\d{4}[-/]\d\d|\[?\d\d:\d\d"
+    rb"\s*(?:panic:|fatal error:|goroutine |created by |runtime(?: stack)?:|gc \d"
+    rb"|SIG[A-Z]+|\d{4}[-/]\d\d|\[?\d\d:\d\d"
     rb"|(?:Mem-Info|Call Trace|Tasks state|Memory cgroup stats|Hardware name)\b)"
 )
 _NO_SENTENCE = re.compile(rb"[\t={}|]|0x[0-9a-f]|\d{4}")
@@ -131,7 +132,8 @@ def _settings(source: Source, lines: Sequence[bytes], kinds: set[str]) -> list[P
     if LOG not in kinds:
         return []
     for number, line in enumerate(lines[:COMMAND_LINES], start=1):
-        if b"=" in line and (found := settings_in_commands(line)):
+        found = settings_in_commands(line) if b"=" in line else {}
+        if len(found) >= MIN_LINES:
             data = "".join(f"{name}={value}\n" for name, value in found.items()).encode()
             name = f"{source.name}:{number}"
             return [PastedPart(name, data, data, source.modified, first_line=number)]

@@ -54,8 +54,6 @@ def looks_like_environ(data: bytes, name: str) -> bool:
     if b"\0" in data:
         return all(matches[:-1]) and bool(matches[-1] or CUT.fullmatch(entries[-1]))
     names = {match[1] for match in matches if match is not None}
-    if all(matches) and names <= KNOWN_BY - {b"PATH"}:
-        return True  # the runtime's variables alone
     is_known = not names.isdisjoint(KNOWN_BY) or WORDS.search(name) is not None
     return all(matches) and len(matches) >= MIN_LINES and is_known and GO_ENV_NAME not in names
 

@@ -57,6 +57,7 @@ COMPARED = re.compile(r"\s*Benchmark\S*\s+[\d.]+\s+[\d.]+\s+(?:[-+]?[\d.]+(?:%|x
 HEADLINE = re.compile(r"\s*(?:#{1,6} .{1,80}|\*\*.{1,80}\*\*:?|[A-Za-z][\w' ,/().`-]{0,80}:)\s*")
 # A heading by which people tell runs apart: one of Markdown, or a word that names a run.
 MARKED = re.compile(r"\s*(?:#{1,6} +|[*_]{2,3}(?=\S))([^*_\n]{1,80}?)(?:[*_]{2,3})?:?\s*")
+ALONE = re.compile(r"\s*([A-Za-z][\w'./-]*(?: [\w'./-]+){0,3}):?\s*")  # below a blank line
 RUN_NAMED = re.compile(
     r"\s*((?:before|after|old|new|base|baseline|main|master|original|previous|current|patched"
     r"|unpatched|optimi[sz]ed)(?: (?:this|the|that|my) \w+)?):?\s*",
@@ -175,12 +176,18 @@ class _Reader:
     _is_headed: bool = False  # whether somebody's headline came since the last result
     _is_ended: bool = False  # whether go test has said since the last result that it is done
     _is_apart: bool = False  # whether another line than go test's came since that
+    _is_after_blank: bool = True
     _heading: str = ""  # the last that names a run; of each run the one before it
     _names: dict[str, str] = field(default_factory=dict)
     _runs: int = 1
     _last: int = 0  # the last line that has something
 
     def read(self, number: int, line: str) -> None:
+        """Take a line."""
+        self._read(number, line)
+        self._is_after_blank = not line.strip()
+
+    def _read(self, number: int, line: str) -> None:
         self._last = number if line.strip() else self._last
         if COMPARED.fullmatch(line):
             return  # of benchcmp's table
@@ -211,7 +218,9 @@ class _Reader:
             self._is_apart |= self._is_ended
             self._is_ended |= bool(self.rows)
             return
-        if named := MARKED.fullmatch(line) or RUN_NAMED.fullmatch(line):
+        is_alone = self._is_after_blank and bool(self.rows)
+        named = MARKED.fullmatch(line) or RUN_NAMED.fullmatch(line)
+        if named := named or (ALONE.fullmatch(line) if is_alone else None):
             self._heading = named[1].strip()
             self._is_ended |= bool(self.rows)
         if emptied:
