@@ -102,10 +102,10 @@ def has_totals(data: bytes) -> bool:
     return b"total_" in data and IN_PROSE.search(data[: 1 << 16]) is not None
 
 
-def _in_prose(data: bytes) -> dict[str, int | None]:
+def totals_in_prose(data: bytes) -> CgroupFile:
     """The last of each of these sums in a text, of lines or of sentences."""
     found = ((name.decode("ascii"), _number(size)) for name, size in IN_PROSE.findall(data))
-    return dict(found)
+    return CgroupFile("memory.stat", dict(found))
 
 
 def _is_of_stat(data: bytes) -> bool:
@@ -123,8 +123,6 @@ def parse_cgroup(data: bytes, *, source: str) -> tuple[CgroupFile, list[Damage]]
     file = file_of(source)
     if file is not None and NUMBER.fullmatch(data):
         return CgroupFile(file, {file: _number(data.strip())}), []
-    if file is None and not looks_like_cgroup(data) and (sums := _in_prose(data)):
-        return CgroupFile("memory.stat", sums), []
     values: dict[str, int | None] = {}
     damage: list[Damage] = []
     lines = data.split(b"\n")

@@ -218,9 +218,8 @@ class _Reader:
             self._is_apart |= self._is_ended
             self._is_ended |= bool(self.rows)
             return
-        is_alone = self._is_after_blank and bool(self.rows)
         named = MARKED.fullmatch(line) or RUN_NAMED.fullmatch(line)
-        if named := named or (ALONE.fullmatch(line) if is_alone else None):
+        if named := named or (ALONE.fullmatch(line) if self._is_after_blank else None):
             self._heading = named[1].strip()
             self._is_ended |= bool(self.rows)
         if emptied:

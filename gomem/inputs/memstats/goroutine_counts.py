@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import re
 
-from gomem.inputs.unwrap import plain_characters
+import numpy as np
+
+from gomem.inputs.unwrap import PlainText, plain_characters, plain_texts
 
 HEAD_BYTES = 1 << 20
 MIN_COUNTS = 3  # that a program prints of itself over time; fewer can be anybody's words
@@ -29,24 +31,29 @@ def goroutine_counts(data: bytes) -> list[tuple[int, int]]:
     """Line and number, where a text says how many goroutines there are."""
     if b"oroutine" not in data:
         return []
-    lines = plain_characters(data).split(b"\n")
-    if of_page := _on_page(lines):
+    if of_page := _on_page(data):
         return of_page
+    lines = plain_characters(data).split(b"\n")
     found = ((number, GOROUTINES.search(line)) for number, line in enumerate(lines, start=1))
     return [(number, int(count[1])) for number, count in found if count is not None]
 
 
-def _on_page(lines: list[bytes]) -> list[tuple[int, int]]:
+def _on_page(data: bytes) -> list[tuple[int, int]]:
     """The same of the page of all profiles; nothing where a text is none."""
-    rows = [(number, _INDEXED.fullmatch(line)) for number, line in enumerate(lines, start=1)]
-    known = [(number, row[2], int(row[1])) for number, row in rows if row is not None]
-    if len({name for _, name, _ in known}) < MIN_INDEXED:
+    if not all(name in data for name in (b"threadcreate", b"heap")):
         return []
-    return [(number, count) for number, name, count in known if name == b"goroutine"]
+    for text in (PlainText(data), *plain_texts(data)):
+        lines = enumerate(text.data.split(b"\n"), start=1)
+        rows = ((number, _INDEXED.fullmatch(line)) for number, line in lines)
+        known = [(number, row[2], int(row[1])) for number, row in rows if row is not None]
+        if len({name for _, name, _ in known}) >= MIN_INDEXED:
+            counts = [(number, count) for number, name, count in known if name == b"goroutine"]
+            return [(int(text.lines(np.array([number]))[0]), count) for number, count in counts]
+    return []
 
 
 def has_goroutine_counts(data: bytes) -> bool:
     """Whether lines say it that are a program's: so many, or of the page of all profiles."""
     head = data[:HEAD_BYTES]
     counts = goroutine_counts(head)
-    return len(counts) >= MIN_COUNTS or (bool(counts) and bool(_on_page(head.split(b"\n"))))
+    return len(counts) >= MIN_COUNTS or (bool(counts) and bool(_on_page(head)))
