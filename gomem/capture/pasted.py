@@ -34,6 +34,8 @@ LOG = "gctrace"
 LAST = b"```"  # a mark behind the last line
 IN_LINES = frozenset({LOG, "memstats"})  # of which lines stand among others
 MIN_KINDS = 2
+# What a crash for want of memory says, and what then stands between that and its stacks.
+OUT_OF_MEMORY, STACK = b"out of memory", b"runtime stack:"
 COMMAND_LINES = 50  # in which the command stands that wrote a log
 IN_WORDS = frozenset({"memstats", "runtime_lines"})
 # Kinds whose readers pass over MemStats in words that stand among their lines.
@@ -56,7 +58,7 @@ _SENTENCE_WORDS = frozenset(
     b"see so that the there this to we when which why with you".split()
 )
 _PRINTED = re.compile(
-    rb"\s*(?:panic:|fatal error:|goroutine |created by |runtime(?: stack)?:|gc \d"
+    rb"\s*(?:panic:|fatal error:|goroutine |created by |gc \d"
     rb"|SIG[A-Z]+|\d{4}[-/]\d\d|\[?\d\d:\d\d"
     rb"|(?:Mem-Info|Call Trace|Tasks state|Memory cgroup stats|Hardware name)\b)"
 )
@@ -226,7 +228,9 @@ def _prose(lines: Sequence[bytes]) -> set[int]:
     # A program's own sentence, or a row of flags that reads like one, has its like around it.
     found: set[int] = set()
     place = 0
-    for is_prose, group in groupby(lines, _is_prose):
+    is_crash = any(OUT_OF_MEMORY in line for line in lines)
+    kept = (line if not is_crash or line != STACK else b"" for line in lines)
+    for is_prose, group in groupby(kept, _is_prose):
         size = len(list(group))
         beside = (*lines[max(place - 1, 0) : place], *lines[place + size : place + size + 1])
         is_apart = len(beside) < 2 or any(not line.strip() or _is_mark(line) for line in beside)
