@@ -21,7 +21,7 @@ _CODE = re.compile(rb"`+([^`\n]+)`+")
 _BULLET = re.compile(rb"^\s*(?:[-*+]|\d{1,2}\.) (?=\S)")
 _ESCAPE = re.compile(rb"\\([\\`*_{}\[\]<>()#+.!|~-])")
 _ROW = re.compile(rb"\s*\|.*\|\s*")
-_RULE = re.compile(rb"\s*\|?(?:\s*:?-{2,}:?\s*\|)+(?:\s*:?-{2,}:?\s*)?")
+RULE = re.compile(rb"\s*\|?(?:\s*:?-{2,}:?\s*\|)+(?:\s*:?-{2,}:?\s*)?")
 _IS_NUMBER = re.compile(rb"-?\d[\d.,]*\s?(?:%|[A-Za-z]{0,4})|flat|flat%|sum%|cum|cum%")
 BETWEEN_CELLS = b"   "
 LEAST_NUMBERS = 4  # in a row whose first cell is a function's name
@@ -34,7 +34,7 @@ def without_links(data: bytes) -> bytes:
 
 def without_markup(line: bytes) -> bytes:
     """A line as it was before somebody set it in Markdown."""
-    if _RULE.fullmatch(line):
+    if RULE.fullmatch(line):
         return b""
     if _ROW.fullmatch(line):
         return BETWEEN_CELLS.join(_in_order([_plain(cell) for cell in _cells(line)]))
