@@ -15,7 +15,7 @@ from gomem.capture.clock import OWN_CLOCK, time_of
 from gomem.capture.cut_mappings import cut_mappings
 from gomem.capture.manifest import MANIFEST_SCHEMA, Manifest, is_manifest
 from gomem.capture.moment import Artefact, Moment
-from gomem.capture.pasted import PastedPart, pasted_parts
+from gomem.capture.pasted import PastedPart, pasted_parts, sizes_in_sentences
 from gomem.capture.place import place
 from gomem.capture.release import release_of
 from gomem.capture.runs import OtherRun, before_the_last, of_last_run
@@ -63,6 +63,7 @@ class _Gathering:
     looks: dict[str, str] = field(default_factory=dict)
     evidence: list[str] = field(default_factory=list)
     reasons: list[Damage] = field(default_factory=list)
+    sizes: list[str] = field(default_factory=list)  # in sentences, which nothing reads
 
 
 def load(
@@ -121,6 +122,7 @@ def _load(
         go_version=release_of(go_version, manifest, gathering.artefacts),
         manifest=manifest,
         other_runs=other_runs,
+        unused_sizes=tuple(gathering.sizes),
     )
 
 
@@ -141,7 +143,10 @@ def _open_all(
             progress(entry.name, number, len(entries))
         source = _open(entry)
         # A text that the user names is a ticket; in a folder it is some document.
-        parts = pasted_parts(source) if entry.path in named else []
+        parts = []
+        if entry.path in named:
+            parts = pasted_parts(source)
+            gathering.sizes += sizes_in_sentences(source)
         sources += parts or [source]
     return sources
 

@@ -64,6 +64,10 @@ _PRINTED = re.compile(
 )
 _NO_SENTENCE = re.compile(rb"[\t={}|]|0x[0-9a-f]|\d{4}")
 MIN_WORDS = 4
+_SIZE = re.compile(rb"(?<![\w.])\d+(?:\.\d+)? ?(?:[KMGTkmg]i?[Bb]|[MG]i)(?![\w/])")
+_OF_MEMORY = re.compile(
+    rb"\b(?:rss|res|ram|mem(?:ory)?|heap|limit|swap|leak\w*|resident)\b", re.IGNORECASE
+)
 
 
 @dataclass(frozen=True)
@@ -120,6 +124,17 @@ def pasted_parts(source: Source) -> list[Source]:
     placed = [_part(source, lines, part) for part in (*parts, *_beside_all(lines, parts))]
     placed += _settings(source, lines, {part.kind for part in parts})
     return [*placed[:1], *(replace(part, damage=()) for part in placed[1:])]  # told once
+
+
+def sizes_in_sentences(source: Source) -> tuple[str, ...]:
+    """Sizes of memory in what a person wrote of it, such as `1.2 GB`, which no reader takes."""
+    data = source.data
+    if len(data) > MAX_BYTES or b"\0" in data or is_json(data):
+        return ()
+    lines = _unquoted(plain_characters(data).split(b"\n"))
+    written = (lines[place] for place in sorted(_prose(lines)))
+    found = (_SIZE.findall(line) for line in written if _OF_MEMORY.search(line))
+    return tuple(size.decode() for sizes in found for size in sizes)
 
 
 def _with_beside(source: Source, lines: Sequence[bytes], whole: _Stretch) -> list[Source]:

@@ -302,3 +302,22 @@ def test_the_command_above_a_log_says_its_settings(paste):
 )
 def test_settings_are_those_before_a_program(command, settings):
     assert settings == settings_in_commands(command.encode())
+
+
+# What is seen and not used
+
+
+def test_sizes_in_sentences_are_named_as_not_used(paste):
+    usage = USAGE.format(5, 6, 3)
+    capture = paste(
+        f"The RSS of the pod is 1.2 GB and its limit 2Gi.\n\n```\n{usage}```\n"
+        "We download 3 MB/s of files of 500 MB.\n"
+    )
+
+    assert ("1.2 GB", "2Gi") == capture.unused_sizes
+    assert "2 sizes in sentences not used (1.2 GB, 2Gi)" in diagnose(capture).verdict.further
+
+
+@pytest.mark.parametrize("text", [LOG, USAGE.format(5, 6, 3), TABLE])
+def test_evidence_itself_has_no_sentences(text, paste):
+    assert () == paste(text).unused_sizes
