@@ -26,7 +26,7 @@ _LISTED = re.compile(
     r"(?: \(0x[0-9a-f]+\))?(?P<thread> \(thread \d+\))?(?: \[(?P<state>[^\]]*?)(?: \d+)?\])?\s*"
 )
 _FRAME = re.compile(r"\s+\d+ +0x[0-9a-f]+ in (\S+)\s*")
-_COUNT = re.compile(r"\[(\d+) goroutines\]\s*")
+_COUNT = re.compile(r"\[(\d{1,18}) goroutines\]\s*")
 HEAD_LINES = 40
 HEAD_BYTES = 1 << 14
 RUNNING = "running"

@@ -53,7 +53,7 @@ ROUTINE_SUMS = re.compile(
     rf"\s*({_AMOUNT})\s+({_AMOUNT})\s+(?:\(flat, cum\)\s+{_PER_CENT} of Total"
     r"|Total (\w+) \(flat / cumulative\))\s*"
 )  # before Go 1.5 in a unit that is named once
-SOURCE = re.compile(rf"\s*({_AMOUNT}|\.)\s+({_AMOUNT}|\.)\s+(\d+):.*")
+SOURCE = re.compile(rf"\s*({_AMOUNT}|\.)\s+({_AMOUNT}|\.)\s+(\d{{1,9}}):.*")
 INLINED = re.compile(r" \((?:partial-)?inline\)$")
 PLACE = re.compile(r"(\S.*) (\S+):(\d+)(?::\d+)?")  # of a row of -lines
 
