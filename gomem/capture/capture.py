@@ -108,7 +108,10 @@ class Capture(WithDamage, Mapping[str, Moment]):
         manifest: What its collector noted of the process, and what it could not get.
         unread_evidence: Paths of those files of no known kind that say something of memory, such
             as a core dump.
-        other_runs: Readings in the same text that are of earlier processes, and are in no frame.
+        other_runs: Readings in the same text that are of earlier processes, or stand before the
+            last one beside other files; they are in no frame.
+        unused_sizes: Sizes of memory in the sentences of a text, as they stand there: no frame has
+            them.
     """
 
     name: str
@@ -121,6 +124,7 @@ class Capture(WithDamage, Mapping[str, Moment]):
     manifest: Manifest = field(default_factory=Manifest)
     unread_evidence: tuple[str, ...] = ()
     other_runs: tuple[OtherRun, ...] = ()
+    unused_sizes: tuple[str, ...] = ()
 
     def __getitem__(self, moment: str) -> Moment:
         """The moment of a name; KeyError, with the moments there are, where there is none."""

@@ -15,10 +15,10 @@ from gomem.capture.clock import OWN_CLOCK, time_of
 from gomem.capture.cut_mappings import cut_mappings
 from gomem.capture.manifest import MANIFEST_SCHEMA, Manifest, is_manifest
 from gomem.capture.moment import Artefact, Moment
-from gomem.capture.pasted import PastedPart, pasted_parts
+from gomem.capture.pasted import PastedPart, pasted_parts, sizes_in_sentences
 from gomem.capture.place import place
 from gomem.capture.release import release_of
-from gomem.capture.runs import OtherRun, of_last_run
+from gomem.capture.runs import OtherRun, before_the_last, of_last_run
 from gomem.capture.watched import watched_in_a_notebook
 from gomem.errors import CaptureError, Damage, FormatError
 from gomem.inputs.json_text import first_value, json_values
@@ -63,6 +63,7 @@ class _Gathering:
     looks: dict[str, str] = field(default_factory=dict)
     evidence: list[str] = field(default_factory=list)
     reasons: list[Damage] = field(default_factory=list)
+    sizes: list[str] = field(default_factory=list)  # in sentences, which nothing reads
 
 
 def load(
@@ -121,6 +122,7 @@ def _load(
         go_version=release_of(go_version, manifest, gathering.artefacts),
         manifest=manifest,
         other_runs=other_runs,
+        unused_sizes=tuple(gathering.sizes),
     )
 
 
@@ -141,7 +143,10 @@ def _open_all(
             progress(entry.name, number, len(entries))
         source = _open(entry)
         # A text that the user names is a ticket; in a folder it is some document.
-        parts = pasted_parts(source) if entry.path in named else []
+        parts = []
+        if entry.path in named:
+            parts = pasted_parts(source)
+            gathering.sizes += sizes_in_sentences(source)
         sources += parts or [source]
     return sources
 
@@ -271,7 +276,8 @@ def _of_one_process(artefacts: list[Artefact]) -> tuple[list[Artefact], tuple[Ot
     several = [file for file in artefacts if file.kind.name in SERIES and _has_several(file)]
     if len(several) == 1:  # of which the last counts, beside what else there is
         (file,) = several
-        return artefacts, of_last_run([replace(file, parsed=dump) for dump in file.parsed.dumps])[1]
+        left, runs = of_last_run([replace(file, parsed=dump) for dump in file.parsed.dumps])
+        return artefacts, tuple(filter(None, (*runs, before_the_last(left))))
     return of_last_run(artefacts)
 
 

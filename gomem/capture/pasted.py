@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from itertools import groupby
 from typing import TYPE_CHECKING
 
+from gomem.inputs.environ.parse import MIN_LINES, settings_in_commands
 from gomem.inputs.json_text import is_json
 from gomem.inputs.kinds import kind_of
 from gomem.inputs.looks_like import looks_like
@@ -33,6 +34,9 @@ LOG = "gctrace"
 LAST = b"```"  # a mark behind the last line
 IN_LINES = frozenset({LOG, "memstats"})  # of which lines stand among others
 MIN_KINDS = 2
+# What a crash for want of memory says, and what then stands between that and its stacks.
+OUT_OF_MEMORY, STACK = b"out of memory", b"runtime stack:"
+COMMAND_LINES = 50  # in which the command stands that wrote a log
 IN_WORDS = frozenset({"memstats", "runtime_lines"})
 # Kinds whose readers pass over MemStats in words that stand among their lines.
 WITHOUT_WORDS = frozenset(
@@ -54,10 +58,16 @@ _SENTENCE_WORDS = frozenset(
     b"see so that the there this to we when which why with you".split()
 )
 _PRINTED = re.compile(
-    rb"\s*(?:panic:|fatal error:|goroutine |created by |gc \d|SIG[A-Z]+|\d{4}[-/]\d\d|\[?\d\d:\d\d)"
+    rb"\s*(?:panic:|fatal error:|goroutine |created by |gc \d"
+    rb"|SIG[A-Z]+|\d{4}[-/]\d\d|\[?\d\d:\d\d"
+    rb"|(?:Mem-Info|Call Trace|Tasks state|Memory cgroup stats|Hardware name)\b)"
 )
 _NO_SENTENCE = re.compile(rb"[\t={}|]|0x[0-9a-f]|\d{4}")
 MIN_WORDS = 4
+_SIZE = re.compile(rb"(?<![\w.])\d+(?:\.\d+)? ?(?:[KMGTkmg]i?[Bb]|[MG]i)(?![\w/])")
+_OF_MEMORY = re.compile(
+    rb"\b(?:rss|res|ram|mem(?:ory)?|heap|limit|swap|leak\w*|resident)\b", re.IGNORECASE
+)
 
 
 @dataclass(frozen=True)
@@ -112,13 +122,39 @@ def pasted_parts(source: Source) -> list[Source]:
     if (is_one and not _is_ticket(parts)) or _is_alone(lines, parts):
         return _with_beside(source, lines, whole)
     placed = [_part(source, lines, part) for part in (*parts, *_beside_all(lines, parts))]
+    placed += _settings(source, lines, {part.kind for part in parts})
     return [*placed[:1], *(replace(part, damage=()) for part in placed[1:])]  # told once
+
+
+def sizes_in_sentences(source: Source) -> tuple[str, ...]:
+    """Sizes of memory in what a person wrote of it, such as `1.2 GB`, which no reader takes."""
+    data = source.data
+    if len(data) > MAX_BYTES or b"\0" in data or is_json(data):
+        return ()
+    lines = _unquoted(plain_characters(data).split(b"\n"))
+    written = (lines[place] for place in sorted(_prose(lines)))
+    found = (_SIZE.findall(line) for line in written if _OF_MEMORY.search(line))
+    return tuple(size.decode() for sizes in found for size in sizes)
 
 
 def _with_beside(source: Source, lines: Sequence[bytes], whole: _Stretch) -> list[Source]:
     """A text that is one artefact, and what its lines hold besides; empty if that is nothing."""
     beside = [_part(source, lines, part) for part in _beside_all(lines, [whole])]
+    beside += _settings(source, lines, {whole.kind})
     return [source, *(replace(part, damage=()) for part in beside)] if beside else []
+
+
+def _settings(source: Source, lines: Sequence[bytes], kinds: set[str]) -> list[PastedPart]:
+    """The environment that the command of a log sets, as a part of its own."""
+    if LOG not in kinds:
+        return []
+    for number, line in enumerate(lines[:COMMAND_LINES], start=1):
+        found = settings_in_commands(line) if b"=" in line else {}
+        if len(found) >= MIN_LINES:
+            data = "".join(f"{name}={value}\n" for name, value in found.items()).encode()
+            name = f"{source.name}:{number}"
+            return [PastedPart(name, data, data, source.modified, first_line=number)]
+    return []
 
 
 def _beside_all(lines: Sequence[bytes], parts: Sequence[_Stretch]) -> list[_Stretch]:
@@ -207,7 +243,9 @@ def _prose(lines: Sequence[bytes]) -> set[int]:
     # A program's own sentence, or a row of flags that reads like one, has its like around it.
     found: set[int] = set()
     place = 0
-    for is_prose, group in groupby(lines, _is_prose):
+    is_crash = any(OUT_OF_MEMORY in line for line in lines)
+    kept = (line if not is_crash or line != STACK else b"" for line in lines)
+    for is_prose, group in groupby(kept, _is_prose):
         size = len(list(group))
         beside = (*lines[max(place - 1, 0) : place], *lines[place + size : place + size + 1])
         is_apart = len(beside) < 2 or any(not line.strip() or _is_mark(line) for line in beside)
@@ -219,9 +257,11 @@ def _prose(lines: Sequence[bytes]) -> set[int]:
 
 def _is_prose(line: bytes) -> bool:
     """Whether a line is a heading, or of a sentence that a person wrote."""
+    if _PRINTED.match(line):
+        return False
     if _HEADING.fullmatch(line):
         return True
-    if _PRINTED.match(line) or _NO_SENTENCE.search(line):
+    if _NO_SENTENCE.search(line):
         return False
     words = _WORD.findall(line.lower())
     return len(words) >= MIN_WORDS and not _SENTENCE_WORDS.isdisjoint(words)

@@ -7,7 +7,7 @@ are told beside the last run's, and never joined with them into one trend.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import TYPE_CHECKING, cast
 
@@ -29,7 +29,7 @@ LEVELS = ("HeapAlloc", "HeapInuse", "HeapSys", "Sys")  # what is told of a run, 
 
 @dataclass(frozen=True)
 class OtherRun:
-    """Readings of another process in the same file as the last one's.
+    """Readings in the same file as the last one, which are not put in any frame.
 
     Attributes:
         path: The file.
@@ -38,6 +38,7 @@ class OtherRun:
         level: The field of MemStats that is told of it.
         first_bytes: That field at the first reading.
         last_bytes: The same at the last.
+        is_same_process: Whether they are of the last one's process, before it.
     """
 
     path: str
@@ -46,6 +47,7 @@ class OtherRun:
     level: str
     first_bytes: int
     last_bytes: int
+    is_same_process: bool = False
 
 
 def of_last_run(artefacts: list[Artefact]) -> tuple[list[Artefact], tuple[OtherRun, ...]]:
@@ -60,6 +62,13 @@ def of_last_run(artefacts: list[Artefact]) -> tuple[list[Artefact], tuple[OtherR
     earlier = {id(file) for run in runs for file in run}
     left = [file for file in artefacts if id(file) not in earlier]
     return left, tuple(filter(None, map(_other_run, runs)))
+
+
+def before_the_last(readings: Sequence[Artefact]) -> OtherRun | None:
+    """Readings of one process before the last, of which alone a moment keeps; None without any."""
+    earlier = [file for file in readings if _stats(file) is not None][:-1]
+    run = _other_run(earlier) if earlier else None
+    return None if run is None else replace(run, is_same_process=True)
 
 
 def _stats(file: Artefact) -> pd.Series | None:

@@ -45,8 +45,31 @@ def by_few_fields(diagnosis: Diagnosis, _: MomentFacts | None) -> Told | None:
     first, last = known.iloc[0], known.iloc[-1]
     grew = diagnosis.thresholds.has_grown(int(first[level]), int(last[level]))
     of_sys = Text() if level == "Sys" else _of_sys(last)
-    sentences = (_of_level(known, level), _of_idle(last), of_sys)
+    step = _step_of(diagnosis.capture, level)
+    sentences = (_of_level(known, level, step), _of_idle(last), of_sys, one_reading(diagnosis))
     return joined(" ", filter(None, sentences)), grew, WHAT_NEXT
+
+
+def one_reading(diagnosis: Diagnosis) -> Text:
+    """That no growth can be seen in MemStats of one moment; empty where something else shows it."""
+    capture = diagnosis.capture
+    log = diagnosis.collector
+    has_trend = len(capture.by_moment) != 1 or (log is not None and not log.cycles.empty)
+    has_rss = any(moment.rss_bytes is not None for moment in diagnosis.moments)
+    if has_trend or has_rss or len(capture.memstats) != 1:
+        return Text()
+    return Text("One reading does not show whether it grows.")
+
+
+def _step_of(capture: Capture, level: str) -> int:
+    """To how many bytes a text rounds a size; 1 where it is exact."""
+    steps = (getattr(file.parsed, "steps", {}) for file in capture.files)
+    return max((own.get(level, 1) for own in steps), default=1)
+
+
+def _size(size: int, step: int) -> Text:
+    """A size; of nothing in a rounded unit, below how much it is."""
+    return text("under {}", Bytes(step)) if not size and step > 1 else text("{}", Bytes(size))
 
 
 def _level(capture: Capture) -> tuple[str, pd.DataFrame] | None:
@@ -65,7 +88,7 @@ def level_beside_rss(diagnosis: Diagnosis, facts: MomentFacts | None) -> Text:
     if found is None or facts.name not in set(found[1]["moment"]):
         return Text()
     level, known = found
-    return _of_level(known, level)
+    return _of_level(known, level, _step_of(diagnosis.capture, level))
 
 
 def most_of_go(capture: Capture, facts: MomentFacts) -> Text:
@@ -109,17 +132,18 @@ def _first_of(meanings: Mapping[str, str], sizes: Mapping[str, float]) -> Text:
     return text("{} is {}: {}.", name, Bytes(sizes[name]), meanings[name])
 
 
-def _of_level(known: pd.DataFrame, level: str) -> Text:
+def _of_level(known: pd.DataFrame, level: str, step: int) -> Text:
     """The heap at the last dump; of several at the first and at its peak, too."""
     first, last = known.iloc[0], known.iloc[-1]
-    size = Bytes(int(last[level]))
+    size = _size(int(last[level]), step)
     if first["moment"] == last["moment"]:
         return text("{} is {}: {}.", level, size, LEVELS[level])
-    before, most = Bytes(int(first[level])), Bytes(int(known[level].max()))
+    before, most = _size(int(first[level]), step), int(known[level].max())
     within = Text()
     if not pd.isna(first["time"]) and first["time"] < last["time"]:
         within = text(" in {}", Seconds((last["time"] - first["time"]).total_seconds()))
-    peak = text(", peak {}", most) if most > max(before, size) else Text()
+    is_higher = most > max(int(first[level]), int(last[level]))
+    peak = text(", peak {}", Bytes(most)) if is_higher else Text()
     began = text("{} at {}", before, MomentName(first["moment"]))
     ended = text("{} at {}", size, MomentName(last["moment"]))
     return text("{} went from {} to {}{}{}.", level, began, ended, within, peak)

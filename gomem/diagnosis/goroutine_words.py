@@ -35,6 +35,7 @@ CONNECTIONS = {
     "net/http.(*conn).": "Each is a client's connection to this HTTP server.",
     "net/http.(*persistConn).": "Each is of a connection of an HTTP client, in use or idle.",
 }
+PARKED = frozenset({"runtime.gopark", "runtime.goparkunlock", "runtime.park"})
 AT_WORK = frozenset({"running", "runnable", "syscall"})  # states of no waiting
 
 
@@ -47,6 +48,9 @@ def by_goroutines(diagnosis: Diagnosis, _: MomentFacts | None) -> Told | None:
     there, where = Count(int(largest["goroutines"])), str(largest["function"])
     state = _state_of(largest, last)
     begun = "" if is_unknown(largest["created_by"]) else str(largest["created_by"])
+    if where in PARKED and is_unknown(largest["state"]):
+        words = "{}; the stacks end where the runtime parks them ({}), so none says where it waits."
+        return text(words, _how_many(diagnosis, last), Function(where)), False, WHERE_THEY_WAIT
     if not where and not is_unknown(largest["state"]):
         said = joined(" ", filter(None, (_crash_words(diagnosis), _states_alone(last))))
         return said, False, NO_BYTES

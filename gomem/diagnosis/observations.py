@@ -10,6 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from gomem.analysis.memory.ledger_change import MIN_BYTES
 from gomem.analysis.memory.readings import ALL
 from gomem.causes.goroutine_leak import where_words
 from gomem.causes.sites import changed_sites, share_words
@@ -135,6 +136,7 @@ def _within(account: Account) -> Text:
 def whole_words(account: Account, case: Case) -> Text:
     """How the whole moved from the first moment to the last, and which parts moved it."""
     first, last = account.first, account.last
+    has_moved = abs(account.change_bytes) >= MIN_BYTES
     return change_words(
         account.quantity,
         first,
@@ -142,7 +144,7 @@ def whole_words(account: Account, case: Case) -> Text:
         account.parts,
         case.facts.moments,
         before=text("at {}", MomentName(first.moment)),
-        meanwhile=_within(account) + _still(whole_rise(account), account),
+        meanwhile=_within(account) + _still(whole_rise(account), account) * has_moved,
         peak=_peak(account, case.thresholds.peak_ratio),
     )
 

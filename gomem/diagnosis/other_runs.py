@@ -16,6 +16,11 @@ COMPARE_RUNS = text(
 )
 
 
+def has_other_runs(capture: Capture) -> bool:
+    """Whether a text has readings of another process than the last one's."""
+    return any(not run.is_same_process for run in capture.other_runs)
+
+
 def other_runs_words(capture: Capture) -> Text:
     """The earlier runs, each by itself; empty where there is none."""
     runs = capture.other_runs
@@ -28,6 +33,8 @@ def other_runs_words(capture: Capture) -> Text:
 
 def _run_words(run: OtherRun) -> Text:
     first, last = run.places
+    if run.is_same_process:
+        return _earlier_words(run)
     if first == last:
         words = "{} is a reading of another process, with a {} of {}."
         return text(words, first.capitalize() or "Another", run.level, Bytes(run.first_bytes))
@@ -35,3 +42,15 @@ def _run_words(run: OtherRun) -> Text:
     sizes = Bytes(run.first_bytes), Bytes(run.last_bytes)
     lines = (place.removeprefix("line ") for place in run.places)
     return text(words, *lines, run.level, *sizes, Count(run.readings, "reading"))
+
+
+def _earlier_words(run: OtherRun) -> Text:
+    """The readings before the last one, beside which another file stands."""
+    first, last = run.places
+    if first == last:
+        words = "{} has an earlier reading, with a {} of {}."
+        return text(words, first.capitalize() or "The text", run.level, Bytes(run.first_bytes))
+    words = "Before that, lines {} to {} have {}: {} went from {} to {}."
+    lines = (place.removeprefix("line ") for place in run.places)
+    sizes = Bytes(run.first_bytes), Bytes(run.last_bytes)
+    return text(words, *lines, Count(run.readings, "earlier reading"), run.level, *sizes)

@@ -21,11 +21,11 @@ from gomem.diagnosis.few_fields import most_of_go
 from gomem.diagnosis.findings import DATA_PREFIX
 from gomem.diagnosis.listed_memory import at_moment, cache_words, listed_words, shared_words
 from gomem.diagnosis.observations import MIN_READINGS, whole_rise, whole_words
-from gomem.diagnosis.other_runs import COMPARE_RUNS, other_runs_words
+from gomem.diagnosis.other_runs import COMPARE_RUNS, has_other_runs, other_runs_words
 from gomem.diagnosis.part_words import file_words, native_words
 from gomem.diagnosis.without_rss import without_rss, worth_naming
 from gomem.inputs.answer import Answer
-from gomem.text import Bytes, Count, File, Share, Text, first_and_rest, joined, text
+from gomem.text import Bytes, Count, File, Quoted, Share, Text, first_and_rest, joined, text
 
 if TYPE_CHECKING:
     from gomem.analysis.memory.account import Snapshot
@@ -38,6 +38,7 @@ if TYPE_CHECKING:
 MISSING, DAMAGED = "data-missing", "data-damaged"
 LARGEST_GROUPS = 3  # named
 NAMED_UNREAD = 2  # files
+NAMED_SIZES = 3
 MOSTLY = 0.75  # of RSS: a group that is named alone in a headline
 NATIVE_MEMORY = "native-memory"  # says itself what memory outside Go is
 TAKE_ANOTHER = text("If this growth is unexpected, capture again for ten minutes: {}.", CAPTURE)
@@ -129,7 +130,7 @@ def verdict_of(diagnosis: Diagnosis) -> Verdict:
         moment=None if facts is None else facts.name,
         rss_bytes=None if facts is None else facts.rss_bytes,
         whose=tuple(filter(None, (*whose_words(diagnosis, facts, named, cached), runs))),
-        next_step=joined(" ", (step, COMPARE_RUNS)) if runs else step,
+        next_step=joined(" ", (step, COMPARE_RUNS)) if has_other_runs(diagnosis.capture) else step,
         further=_further(diagnosis, named),
     )
 
@@ -337,8 +338,18 @@ def _further(diagnosis: Diagnosis, named: Finding | None) -> str:
         (len(diagnosis.capture.damaged), "place could not be read", "places could not be read"),
     )
     counted = [Count(size, noun, plural) for size, noun, plural in counts if size]
-    words = [*counted, *_unread(diagnosis.capture)]
+    words = [*counted, *_unread(diagnosis.capture), *_unused(diagnosis.capture)]
     return text("Also: {}.", joined(", ", words)) if words else ""
+
+
+def _unused(capture: Capture) -> list[Text]:
+    """Sizes that somebody names in a sentence: they are in no number of the report."""
+    sizes = capture.unused_sizes
+    if not sizes:
+        return []
+    named = joined(", ", map(Quoted, sizes[:NAMED_SIZES]))
+    more = ", …" if sizes[NAMED_SIZES:] else ""
+    return [text("{} in sentences not used ({}{})", Count(len(sizes), "size"), named, more)]
 
 
 def _unread(capture: Capture) -> list[Text]:

@@ -17,7 +17,7 @@ from gomem.analysis.profiles.own_code import Stacks, own_code
 from gomem.analysis.profiles.published import total_bounds
 from gomem.causes.commands import TAKE_HEAP_PROFILE, TAKE_SMAPS
 from gomem.causes.live_growth import grows
-from gomem.diagnosis.few_fields import by_few_fields, by_other_fields
+from gomem.diagnosis.few_fields import by_few_fields, by_other_fields, one_reading
 from gomem.diagnosis.goroutine_words import (
     ANYTHING,
     by_count_alone,
@@ -89,7 +89,7 @@ def without_rss(diagnosis: Diagnosis, facts: MomentFacts | None) -> tuple[str, b
     tellers = (
         _by_memstats, _by_heap_profiles, _by_log, by_few_fields, by_pasted, by_goroutines,
         by_crash, by_leaks, by_count_alone, _by_profile, _by_others, by_cgroup, by_container,
-        by_logged_heap, by_other_fields, _by_plain_pmap,
+        by_logged_heap, by_other_fields, _by_plain_pmap, _by_old_log,
     )  # fmt: skip
     for tell in tellers:
         told = tell(diagnosis, facts)
@@ -210,7 +210,8 @@ def _by_memstats(diagnosis: Diagnosis, facts: MomentFacts | None) -> Told | None
     )
     sentence = text("Go reserves {}{}: {}.", Bytes(whole), at_moment(diagnosis, facts), named)
     who, grew, _ = _by_heap_profiles(diagnosis, facts) or ("", False, "")
-    return joined(" ", filter(None, (sentence, who))), grew, SMAPS_ALONE
+    said = (sentence, who, one_reading(diagnosis))
+    return joined(" ", filter(None, said)), grew, SMAPS_ALONE
 
 
 def worth_naming(sizes: Mapping[str, int], whole: int) -> list[str]:
@@ -245,6 +246,19 @@ def _by_log(diagnosis: Diagnosis, _: MomentFacts | None) -> Told | None:
     earlier, grew_before = _earlier_runs(diagnosis)
     told = joined(" ", filter(None, (sentence, live, earlier)))
     return told, grew or grew_before, SMAPS_TOO
+
+
+def _by_old_log(diagnosis: Diagnosis, _: MomentFacts | None) -> Told | None:
+    """That a log is of a release whose lines are not read."""
+    log = diagnosis.collector
+    lines = 0 if log is None else log.log.old_lines
+    if not lines:
+        return None
+    words = (
+        "{} of the log {} a GC trace of Go 1.4 or older: without a time and a goal, and not read."
+    )
+    said = text(words, Count(lines, "line"), "is" if lines == 1 else "are")
+    return said, False, Text("Record one with Go 1.5 or later: GODEBUG=gctrace=1.")
 
 
 def _live_heap(diagnosis: Diagnosis) -> tuple[Text, bool]:
@@ -370,4 +384,7 @@ BESIDE: Mapping[Callable[..., Told | None], tuple[Callable[..., Told | None], ..
     _by_memstats: (by_container,),
     _by_log: (by_few_fields, by_pasted, by_container),
     by_few_fields: (by_pasted, by_container),
+    _by_heap_profiles: (by_container,),
+    by_pasted: (by_container,),
+    by_goroutines: (by_container,),
 }

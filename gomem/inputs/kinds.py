@@ -14,12 +14,12 @@ from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any
 
 from gomem.inputs.buildinfo.parse import looks_like_build_info
-from gomem.inputs.cgroup.parse import file_of, looks_like_cgroup
+from gomem.inputs.cgroup.parse import file_of, has_totals, looks_like_cgroup
 from gomem.inputs.environ.parse import looks_like_environ
 from gomem.inputs.escapes.parse import looks_like_escapes
 from gomem.inputs.gctrace.mixed_lines import has_own_line
 from gomem.inputs.gobench.parse import looks_like_gobench
-from gomem.inputs.goroutines.parse import looks_like_goroutines
+from gomem.inputs.goroutines.delve import looks_like_dump
 from gomem.inputs.heapdump.parse import looks_like_heapdump
 from gomem.inputs.limits.parse import looks_like_limits
 from gomem.inputs.loadtest.parse import looks_like_loadtest
@@ -161,7 +161,7 @@ KINDS = (
         slot=lambda _, parsed: f"count_text {parsed.kind}",
     ),
     Kind(
-        "goroutines", "goroutine stacks in text (debug=2)", _content(looks_like_goroutines),
+        "goroutines", "goroutine stacks in text (debug=2)", _content(looks_like_dump),
         "goroutines.table.read_goroutines",
         frames=("goroutines", "damage"), fills={"goroutine_stacks": "goroutines"},
         words=("crash", "debug", "dump", "panic", "sigquit", "stacks"),
@@ -265,6 +265,8 @@ def kind_of(data: bytes, name: str = "") -> Kind | None:
         return BY_NAME["runtime_lines" if has_more_in_words(data) else "memstats"]
     if kind is None and has_goroutine_counts(data):
         return BY_NAME["runtime_lines"]
+    if kind is None and has_totals(data):
+        return BY_NAME["cgroup"]
     return kind
 
 

@@ -10,6 +10,8 @@ Fences       lines of ``` or ~~~ around it, with prose outside
 Quotes       `> ` before each line
 Indentation  shared by all lines
 A shell      the prompt and command before it, and the next prompt after it
+Markdown     bold words, inline code, bullets, the bars of tables; links in any case
+A prefix     of one shape that most lines share, whoever writes it: `node-3 app[7] INFO: `
 
 Lines keep their number in the file, so that damage is reported with its position. Text before or
 after an artefact is not damage. If it is the output of a second command, this is reported.
@@ -26,7 +28,14 @@ from typing import TYPE_CHECKING, TypeVar
 import numpy as np
 
 from gomem.errors import Damage, FormatError
-from gomem.inputs.wrappers import json_object, message_of, unwrapped_lines, wrapper_of_line
+from gomem.inputs.markdown import without_links, without_markup
+from gomem.inputs.wrappers import (
+    json_object,
+    message_of,
+    shared_prefix,
+    unwrapped_lines,
+    wrapper_of_line,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -39,7 +48,7 @@ Parsed = TypeVar("Parsed")
 
 MAX_BYTES = 1 << 26  # what people paste is shorter, and all of its lines are held at once
 GO_TEST = "go-test"
-LAYERS = 6  # wrappers around each other: a quoted fence of a CI log has three
+LAYERS = 8  # wrappers around each other: a quoted fence of a CI log has three
 SAMPLE_LINES = 50  # that say which wrapper there is
 HEAD_BYTES = 1 << 20  # in which an artefact must begin, to be recognised
 
@@ -168,7 +177,7 @@ def read_plain(
 
 def _candidates(data: bytes, looks_like: Callable[[bytes], bool]) -> Iterator[PlainText]:
     """The artefact as it lies there, which is the rule; then its texts that are of the kind."""
-    yield PlainText(data)
+    yield PlainText(without_links(data))
     yield from (text for text in plain_texts(data) if looks_like(text.data))
 
 
@@ -177,7 +186,7 @@ def plain_characters(data: bytes) -> bytes:
     for old, new in CHARACTERS:
         if old in data:
             data = data.replace(old, new)
-    return COLOUR.sub(b"", data) if b"\x1b" in data else data
+    return without_links(COLOUR.sub(b"", data) if b"\x1b" in data else data)
 
 
 def _peeled(data: bytes) -> Iterator[_Lines]:
@@ -284,8 +293,23 @@ def _straight(lines: _Lines) -> _Lines | None:
     return None if straight == text else replace(lines, texts=straight.split(b"\n"))
 
 
+def _unmarked(lines: _Lines) -> _Lines | None:
+    """Without Markdown."""
+    texts = [without_markup(text) for text in lines.texts]
+    return None if texts == lines.texts else replace(lines, texts=texts)
+
+
+def _unprefixed(lines: _Lines) -> _Lines | None:
+    """Without what most lines begin with, in one shape; those that lack it stay as they are."""
+    sample = [text for text in lines.texts if text.strip()][:SAMPLE_LINES]
+    prefix = shared_prefix(sample)
+    if prefix is None:
+        return None
+    return replace(lines, texts=[prefix.sub(b"", text, count=1) for text in lines.texts])
+
+
 _PEELS: tuple[Callable[[_Lines], _Lines | None], ...] = (
-    _wrapped, _fenced, _quoted, _indented, _straight,
+    _wrapped, _fenced, _quoted, _indented, _straight, _unmarked, _unprefixed,
 )  # fmt: skip
 
 

@@ -11,6 +11,8 @@ klog         I1120 03:53:49.470512      12 run.go:33] gc 1 @0.002s …
 Bare stamps  2026-11-20 03:53:49.470 gc 1 @0.002s …      (ts, multilog, with or without brackets)
 kubectl      [pod/api-7d9f/api] gc 1 @0.002s …           (kubectl logs --prefix)
 compose      api-1  | gc 1 @0.002s …                     (docker compose logs)
+             shop_api.1.q8zk2l9xv0a3@node-7    | gc 1 …  (docker service logs)
+Talos        10.5.0.2: kern:    info: [2026-11-20T03:53:49.470Z]: gc 1 …    (talosctl dmesg)
 Names alone  api[12]: gc 1 @0.002s …                     (syslog's, of which people cut the stamps)
 """
 
@@ -22,7 +24,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
 _STAMP = (
     rb"(?P<time>[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}"
@@ -49,10 +51,16 @@ _REGEXES = {
     "klog": rb"[IWEF][0-9]{4} [0-9:]{8}\.[0-9]{6} +[0-9]+ [^\s:]+:[0-9]+\] ",
     "bare-stamps": _BARE_STAMP,
     "kubectl": rb"\[[^\s/\]]+/[^\s/\]]+/[^\s/\]]+\] ",
-    "compose": rb"[A-Za-z0-9][\w.-]* +\| ",
+    "compose": rb"[A-Za-z0-9][\w.-]*(?:@[\w.-]+)? +\|(?: |$)",
+    "talos": rb"\S+: [a-z]+: +[a-z]+: \[" + _STAMP + rb"\]: ",
     "ident": rb"[A-Za-z][\w.-]*\[[0-9]+\]: ",
 }
 PREFIXES = {name: re.compile(rb"^" + regex, re.MULTILINE) for name, regex in _REGEXES.items()}
+MIN_SHARED_LINES = 3  # fewer may begin alike by chance
+MAX_PREFIX = 160
+_PREFIX_END = re.compile(rb"(?:[|\]:>]|\s-|\]:) +|\t")  # what stands between a prefix and a line
+_WORD = re.compile(rb"\w")
+_VARYING = re.compile(rb"[A-Za-z]*\d[\w]*|[^\w]+|[A-Za-z_]+")
 JSON_KEYS = {"docker": ("log", "time"), "journald-json": ("MESSAGE", "__REALTIME_TIMESTAMP")}
 
 
@@ -64,6 +72,29 @@ def wrapper_of_line(line: bytes) -> str | None:
             return "docker"
         return "journald-json" if "MESSAGE" in record else None
     return next((name for name, prefix in PREFIXES.items() if prefix.match(line)), None)
+
+
+def shared_prefix(lines: Sequence[bytes]) -> re.Pattern[bytes] | None:
+    """What most lines begin with, in one shape: words the same, numbers of any value; else None.
+
+    The longest such prefix that ends in a sign; none where fewer than `MIN_SHARED_LINES` have it.
+    """
+    least = max(MIN_SHARED_LINES, len(lines) // 2 + 1)
+    for line in lines[: len(lines) - least + 1]:
+        ends = [found.end() for found in _PREFIX_END.finditer(line[:MAX_PREFIX])]
+        ends = [end for end in ends if _WORD.search(line[:end])]  # `> ` is a quote's
+        for end in reversed(ends):
+            shape = re.compile(b"".join(map(_shape, _VARYING.findall(line[:end]))))
+            if sum(shape.match(other) is not None for other in lines) >= least:
+                return shape
+    return None
+
+
+def _shape(word: bytes) -> bytes:
+    """A pattern of a word: of one with a digit any such, of blanks any number, else itself."""
+    if any(48 <= byte <= 57 for byte in word):
+        return rb"[A-Za-z]*\d\w*"
+    return rb"\s+" if word.isspace() else re.escape(word)
 
 
 def json_object(line: bytes) -> dict[str, Any] | None:

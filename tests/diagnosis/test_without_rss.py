@@ -27,8 +27,9 @@ def told(facts=None, *, collector=None, goroutines=(), **capture):
     limits = Thresholds()
     case = case_of(thresholds=limits, goroutine_counts=goroutines)
     diagnosis = SimpleNamespace(
-        capture=files, collector=collector, thresholds=limits, case=case, facts=case.facts
-    )
+        capture=files, collector=collector, thresholds=limits, case=case, facts=case.facts,
+        moments=(),
+    )  # fmt: skip
     return without_rss(diagnosis, facts)
 
 
@@ -167,7 +168,8 @@ def log(cycles=1, seconds=0.0, cpu=None, stops=STOPS, live=None, run=None, missi
     stw = SimpleNamespace(**{"n": cycles} | stops)
     cost = SimpleNamespace(cycles=cycles, seconds=seconds, gc_cpu_fraction=cpu, stw=stw,
                            heap_live_last_bytes=live and live * MIB)  # fmt: skip
-    return SimpleNamespace(cost=cost, last_run=run, runs=(), missing=missing)
+    lines = SimpleNamespace(old_lines=0)
+    return SimpleNamespace(cost=cost, last_run=run, runs=(), missing=missing, log=lines)
 
 
 @pytest.mark.parametrize(

@@ -28,6 +28,7 @@ FULLEST = {
     "count_text": DOORS / "goroutine-1.txt.gz",
     "goroutines": DOORS / "goroutine-2.txt.gz",
     "buildinfo": FIXTURES / "buildinfo/go1.27.3.txt",
+    "processes": FIXTURES / "pasted/kernel/dmesg.txt",
     "cgroup": FIXTURES / "injected/contained-go1.27.3/2-filled/memory.stat",
 }
 

@@ -51,6 +51,15 @@ STAT_FIELDS = frozenset(
     b"slab_unreclaimable pgfault pgmajfault".split()
 )
 MIN_STAT_FIELDS = 5
+# Version 1's sums over the groups below, which no other file has: known wherever they stand.
+_TOTALS = (
+    rb"cache rss rss_huge mapped_file swap inactive_anon active_anon inactive_file active_file "
+    rb"unevictable"
+)
+IN_PROSE = re.compile(
+    rb"(?<![\w.-])(total_(?:" + _TOTALS.replace(b" ", b"|") + rb"))"
+    rb"[\"'`*]*(?:\s*[:=]\s*|[ \t]+)[\"'`*]*(\d{1,19})(?![\w.%])"
+)
 FIRST_FIELDS = (b"anon ", b"cache ", b"low ", b"oom_kill_disable ")
 
 
@@ -86,6 +95,17 @@ def looks_like_cgroup(data: bytes, name: str = "") -> bool:
     if file.removeprefix("memory.") in _SINGLE:
         return NUMBER.fullmatch(data) is not None
     return LINE.fullmatch(first) is not None or PAIRS.fullmatch(first) is not None
+
+
+def has_totals(data: bytes) -> bool:
+    """Whether a text, whatever else it says, has a sum of version 1's memory.stat in it."""
+    return b"total_" in data and IN_PROSE.search(data[: 1 << 16]) is not None
+
+
+def totals_in_prose(data: bytes) -> CgroupFile:
+    """The last of each of these sums in a text, of lines or of sentences."""
+    found = ((name.decode("ascii"), _number(size)) for name, size in IN_PROSE.findall(data))
+    return CgroupFile("memory.stat", dict(found))
 
 
 def _is_of_stat(data: bytes) -> bool:

@@ -7,9 +7,9 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from gomem.errors import FormatError
-from gomem.inputs.cgroup.parse import looks_like_cgroup, parse_cgroup
+from gomem.inputs.cgroup.parse import has_totals, looks_like_cgroup, parse_cgroup, totals_in_prose
 from gomem.inputs.schema import Column, Frames, build_rows
-from gomem.inputs.unwrap import read_plain
+from gomem.inputs.unwrap import PlainText, plain_texts, read_plain
 from gomem.inputs.wrong_file import reads
 
 if TYPE_CHECKING:
@@ -35,7 +35,11 @@ class Cgroup(Frames):
 def read_cgroup(source: Source) -> Cgroup:
     """Read one memory file of a control group, of version 1 or 2; FormatError without a number."""
     looks_like = partial(looks_like_cgroup, name=source.name)
-    parsed, damaged, _ = read_plain(source, looks_like, parse_cgroup)
+    texts = (PlainText(source.data), *plain_texts(source.data))
+    if any(looks_like(text.data) for text in texts) or not has_totals(source.data):
+        parsed, damaged, _ = read_plain(source, looks_like, parse_cgroup)
+    else:
+        parsed, damaged = totals_in_prose(source.data), source.damage
     if not parsed.values:
         raise FormatError(source.name, "", "no number; wanted memory.current, memory.stat …")
     rows = [(parsed.file, *number) for number in parsed.values.items()]

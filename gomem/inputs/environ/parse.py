@@ -32,6 +32,11 @@ GO_ENV_NAME = b"GOTOOLDIR"  # of the toolchain's settings, which `go env` prints
 WORDS = re.compile(r"(?<![a-z])env(?:iron(?:ment)?)?(?![a-z])", re.IGNORECASE)  # in file names
 CUT = re.compile(rb"[A-Za-z_][A-Za-z0-9_.%()-]*")
 MIN_LINES = 2
+_SET = re.compile(
+    rb"^(?:[^\n=]{0,200}[$#>%] ?)?(?:(?:sudo|env|time|nohup|exec) +)*"
+    rb"((?:[A-Z_][A-Z0-9_]*=[^\s\"';&|]* +)+)(?![A-Z_]+=)[./\w-]",
+    re.MULTILINE,
+)
 MAX_TEXT_BYTES = 1 << 22  # twice what Linux passes to a program
 SIZE = re.compile(r"(\d{1,19})(B|[KMGT]iB)?")
 WHOLE = re.compile(r"[+-]?\d{1,20}")
@@ -51,6 +56,20 @@ def looks_like_environ(data: bytes, name: str) -> bool:
     names = {match[1] for match in matches if match is not None}
     is_known = not names.isdisjoint(KNOWN_BY) or WORDS.search(name) is not None
     return all(matches) and len(matches) >= MIN_LINES and is_known and GO_ENV_NAME not in names
+
+
+def settings_in_commands(lines: bytes) -> dict[str, str]:
+    """The runtime's variables set before a program's name in a shell: `GOGC=400 ./server`.
+
+    Empty where two commands set one of them to different values.
+    """
+    found: dict[str, str] = {}
+    for command in _SET.finditer(lines):
+        for entry in command[1].decode("utf-8", "backslashreplace").split():
+            name, _, value = entry.partition("=")
+            if name in KEPT and found.setdefault(name, value) != value:
+                return {}
+    return found
 
 
 def _entries(data: bytes) -> list[bytes]:

@@ -61,10 +61,11 @@ _OTHER = re.compile(
     rb"^(?:(?P<schedtrace>SCHED [0-9]+ms: )|(?P<inittrace>init \S+ @[0-9.]+ ms, )"
     rb"|(?P<checkfinalizers>checkfinalizers: queue: )"
     rb"|(?P<allocfreetrace>trace(?:alloc|free|gc)\()"
-    rb"|(?P<too_old>gc[0-9]+\([0-9]+\): )|(?P<template>[^\n]{0,40}gc # @#s #%: ))",
+    rb"|(?P<too_old>[^\n]{0,80}?\bgc[0-9]+\([0-9]+\): [0-9]+\+)"
+    rb"|(?P<template>[^\n]{0,40}gc # @#s #%: ))",
     re.MULTILINE,
 )
-_OTHER_BEGIN = rb"\n(?:SCHED |init |checkf|trace[a-z]+\(|gc[0-9])|gc # @#s"
+_OTHER_BEGIN = rb"\n(?:SCHED |init |checkf|trace[a-z]+\()|gc[0-9]+\([0-9]+\): |gc # @#s"
 # How the runtime goes on where a release adds to a line; a program's own text seldom does.
 _UNKNOWN_TAIL = re.compile(rb" ?[(\[,]")
 _NEWLINE = re.compile(rb"\r?\n")

@@ -176,6 +176,12 @@ class GcLog(WithDamage):
             yield self.cycles[list(columns)]
 
     @property
+    def old_lines(self) -> int:
+        """How many lines are of Go 1.4 or older, whose form is not read."""
+        counts = dict(zip(self.other["kind"], self.other["lines"], strict=True))
+        return int(counts.get("too_old", 0))
+
+    @property
     def notes(self) -> tuple[str, ...]:
         """What there is besides that is no damage: quoted lines, and those of another form."""
         counts = Counter(dict(zip(self.other["kind"], self.other["lines"], strict=True)))

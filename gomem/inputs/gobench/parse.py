@@ -16,7 +16,9 @@ Quirks        The number after the name's last dash is GOMAXPROCS. go test omits
               benchcmp's table has similar lines, with old, new and delta. They are not results.
               Some people paste two runs in one text, with `After this change:` between them. If
               such a line stands before settings that repeat, or anything but go test's own lines
-              between the end of a run and a name that it had, what follows has `run: 2`.
+              between the end of a run and a name that it had, what follows has `run: 2`. A fence of
+              Markdown ends a run, too, and so does a heading such as `Before` or `## master`, which
+              then names the run: `run: Before`.
               Pasted results are sometimes indented. benchfmt skips these lines; this parser reads
               them if they are complete.
 """
@@ -31,7 +33,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gomem.errors import Damage, FormatError, excerpt
-from gomem.inputs.unwrap import plain_characters
+from gomem.inputs.unwrap import FENCE, plain_characters
 from gomem.text import Quoted, text
 
 if TYPE_CHECKING:
@@ -53,6 +55,14 @@ ANY_RESULT = re.compile(
 UNIT_OF_RESULT = re.compile(r"[^\s/-]+[/-]\S+")  # that no word of prose is
 COMPARED = re.compile(r"\s*Benchmark\S*\s+[\d.]+\s+[\d.]+\s+(?:[-+]?[\d.]+(?:%|x)|~)\s*")
 HEADLINE = re.compile(r"\s*(?:#{1,6} .{1,80}|\*\*.{1,80}\*\*:?|[A-Za-z][\w' ,/().`-]{0,80}:)\s*")
+# A heading by which people tell runs apart: one of Markdown, or a word that names a run.
+MARKED = re.compile(r"\s*(?:#{1,6} +|[*_]{2,3}(?=\S))([^*_\n]{1,80}?)(?:[*_]{2,3})?:?\s*")
+ALONE = re.compile(r"\s*([A-Za-z][\w'./-]*(?: [\w'./-]+){0,3}):?\s*")  # below a blank line
+RUN_NAMED = re.compile(
+    r"\s*((?:before|after|old|new|base|baseline|main|master|original|previous|current|patched"
+    r"|unpatched|optimi[sz]ed)(?: (?:this|the|that|my) \w+)?):?\s*",
+    re.IGNORECASE,
+)
 # What go test prints below results, and between two packages.
 ENDED = re.compile(r"\s*(?:PASS|FAIL|(?:ok|FAIL)\s+\S+\s+[\d.]+s(?:\s.*)?)\s*")
 BETWEEN = re.compile(r"\s*(?:coverage: .*|testing: .*|\?\s+\S+\s+\[no test files\].*)?\s*")
@@ -166,10 +176,18 @@ class _Reader:
     _is_headed: bool = False  # whether somebody's headline came since the last result
     _is_ended: bool = False  # whether go test has said since the last result that it is done
     _is_apart: bool = False  # whether another line than go test's came since that
+    _is_after_blank: bool = True
+    _heading: str = ""  # the last that names a run; of each run the one before it
+    _names: dict[str, str] = field(default_factory=dict)
     _runs: int = 1
     _last: int = 0  # the last line that has something
 
     def read(self, number: int, line: str) -> None:
+        """Take a line."""
+        self._read(number, line)
+        self._is_after_blank = not line.strip()
+
+    def _read(self, number: int, line: str) -> None:
         self._last = number if line.strip() else self._last
         if COMPARED.fullmatch(line):
             return  # of benchcmp's table
@@ -196,6 +214,14 @@ class _Reader:
 
     def _read_prose(self, line: str, emptied: re.Match[str] | None) -> None:
         """Take a line of nobody's format: it may tell one run from the next."""
+        if FENCE.fullmatch(line.encode()):
+            self._is_apart |= self._is_ended
+            self._is_ended |= bool(self.rows)
+            return
+        named = MARKED.fullmatch(line) or RUN_NAMED.fullmatch(line)
+        if named := named or (ALONE.fullmatch(line) if self._is_after_blank else None):
+            self._heading = named[1].strip()
+            self._is_ended |= bool(self.rows)
         if emptied:
             self._current.pop(emptied[1], None)
         self._is_headed |= emptied is not None or HEADLINE.fullmatch(line) is not None
@@ -232,9 +258,13 @@ class _Reader:
         for row in self.rows:
             of = self.configurations[row[-2]]
             runs.setdefault((*row[:3], of.get("pkg")), set()).add(of[RUN])
-        if all(len(found) == 1 for found in runs.values()):
-            for known in self.configurations:
+        is_one = all(len(found) == 1 for found in runs.values())
+        names = self._names if len({*self._names.values()} - {""}) == self._runs else {}
+        for known in self.configurations:
+            if is_one:
                 del known[RUN]
+            else:
+                known[RUN] = names.get(known[RUN], known[RUN])
 
     def abandon_torn(self) -> None:
         """No numbers came for the name that was waiting: say so."""
@@ -266,6 +296,7 @@ class _Reader:
     def _add(self, number: int, name: str, numbers: list[str]) -> None:
         if self._is_apart:
             self._begin_run()
+        self._names.setdefault(str(self._runs), self._heading)
         self._is_ended = False
         if not self.configurations or self.configurations[-1] != self._current:
             self.configurations.append(dict(self._current))

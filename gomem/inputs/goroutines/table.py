@@ -6,12 +6,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from gomem.inputs.goroutines.crash import crash_of
-from gomem.inputs.goroutines.parse import (
-    SECONDS,
-    highest_number,
-    looks_like_goroutines,
-    parse_goroutines,
-)
+from gomem.inputs.goroutines.delve import looks_like_dump, parse_dump
+from gomem.inputs.goroutines.parse import SECONDS, highest_number
 from gomem.inputs.schema import Column, Frames, build_rows
 from gomem.inputs.unwrap import read_plain
 from gomem.inputs.wrong_file import reads
@@ -75,9 +71,11 @@ def innermost_own(stack: Sequence[str]) -> str:
 def read_goroutines(source: Source) -> Goroutines:
     """Read goroutines with their stacks: goroutine?debug=2, or the dump of a panic or SIGQUIT.
 
+    Also what Delve lists of them, which has one function each, or a stack.
+
     FormatError where there is no goroutine in it.
     """
-    found, damaged, plain = read_plain(source, looks_like_goroutines, parse_goroutines)
+    found, damaged, plain = read_plain(source, looks_like_dump, parse_dump)
     crash = crash_of(plain.data[:HEAD_BYTES])
     is_goleak = GOLEAK in source.data[:HEAD_BYTES]
     highest = highest_number(plain.data)

@@ -1,10 +1,16 @@
-"""How many goroutines there are, as programs print it: `NumGoroutine: 12`, `goroutines=12`."""
+"""How many goroutines there are: `NumGoroutine: 12`, `goroutines=12`, the page /debug/pprof/.
+
+That page of net/http/pprof, as text or HTML, has a row for each profile: its count, then its name.
+Of the counts only that of goroutines says something by itself.
+"""
 
 from __future__ import annotations
 
 import re
 
-from gomem.inputs.unwrap import plain_characters
+import numpy as np
+
+from gomem.inputs.unwrap import PlainText, plain_characters, plain_texts
 
 HEAD_BYTES = 1 << 20
 MIN_COUNTS = 3  # that a program prints of itself over time; fewer can be anybody's words
@@ -14,15 +20,40 @@ GOROUTINES = re.compile(
     rb"[\"'`*]*[ \t]*(?:=>|->|[=:]{1,2})[ \t]*[\"'`*]*(\d{1,9})(?![\w.%])",
     re.IGNORECASE,
 )  # fmt: skip
+_INDEXED = re.compile(
+    rb"[ \t]*(?:<tr>)?\s*(?:<td[^>]*>)?(\d{1,9})(?:</td>)?\s*(?:<td>)?\s*(?:<a href=[^>]*>)?"
+    rb"(allocs|block|goroutine|heap|mutex|threadcreate)\b[^\n]*"
+)
+MIN_INDEXED = 3  # rows of the page
 
 
 def goroutine_counts(data: bytes) -> list[tuple[int, int]]:
-    """Line and number, where a program's lines say how many goroutines there are."""
-    lines = enumerate(plain_characters(data).split(b"\n"), start=1) if b"oroutine" in data else ()
-    found = ((number, GOROUTINES.search(line)) for number, line in lines)
+    """Line and number, where a text says how many goroutines there are."""
+    if b"oroutine" not in data:
+        return []
+    if of_page := _on_page(data):
+        return of_page
+    lines = plain_characters(data).split(b"\n")
+    found = ((number, GOROUTINES.search(line)) for number, line in enumerate(lines, start=1))
     return [(number, int(count[1])) for number, count in found if count is not None]
 
 
+def _on_page(data: bytes) -> list[tuple[int, int]]:
+    """The same of the page of all profiles; nothing where a text is none."""
+    if not all(name in data for name in (b"threadcreate", b"heap")):
+        return []
+    for text in (PlainText(data), *plain_texts(data)):
+        lines = enumerate(text.data.split(b"\n"), start=1)
+        rows = ((number, _INDEXED.fullmatch(line)) for number, line in lines)
+        known = [(number, row[2], int(row[1])) for number, row in rows if row is not None]
+        if len({name for _, name, _ in known}) >= MIN_INDEXED:
+            counts = [(number, count) for number, name, count in known if name == b"goroutine"]
+            return [(int(text.lines(np.array([number]))[0]), count) for number, count in counts]
+    return []
+
+
 def has_goroutine_counts(data: bytes) -> bool:
-    """Whether so many lines say how many goroutines there are that they are a program's."""
-    return len(goroutine_counts(data[:HEAD_BYTES])) >= MIN_COUNTS
+    """Whether lines say it that are a program's: so many, or of the page of all profiles."""
+    head = data[:HEAD_BYTES]
+    counts = goroutine_counts(head)
+    return len(counts) >= MIN_COUNTS or (bool(counts) and bool(_on_page(head)))

@@ -11,7 +11,8 @@ Printed by    programs, into their logs, on one line or one field per line:
                   after 3: Alloc: 5242880, Idle: 1048576, InUse: 6291456, Objects: 99
 Recognised    by three different fields, one a size, and one with a name that nothing else has.
               Short names count in lines that all have the same ones, Alloc and at least two more.
-              Other forms are rewritten first, see `plain_words`. HeapAlloc and Sys alone will do.
+              Other forms are rewritten first, see `plain_words`. HeapAlloc and Sys alone will do,
+              and `HeapAlloc=…` where a text has no more anywhere.
 Several       A repeated field begins another dump. Which field comes first in a dump is known by
               what precedes it: the start of a line, or other words, such as a time.
 Units         KB, MB and GB are multiples of 1024, as most helper functions compute them. Helpers
@@ -29,6 +30,19 @@ from typing import TYPE_CHECKING
 from gomem.errors import Damage, FormatError
 from gomem.inputs.json_text import first_value, is_json, whole_number
 from gomem.inputs.memstats.goroutine_counts import GOROUTINES
+from gomem.inputs.memstats.grouped import (
+    ANYBODYS,
+    LEAST_SYS_BYTES,
+    MIN_FIELDS,
+    NEWLINE,
+    SIZES,
+    Field,
+    dumps_of,
+    is_dump,
+    is_lone,
+    lines_of,
+    whole_dumps,
+)
 from gomem.inputs.memstats.plain_words import heads_of_tables, plain_words, rows_apart
 from gomem.sources.times import parse_time
 from gomem.units import GIB, KIB, MIB, TIB
@@ -37,16 +51,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
     from datetime import datetime
 
-SIZES = (
-    "TotalAlloc", "HeapAlloc", "HeapSys", "HeapIdle", "HeapInuse", "HeapReleased", "StackInuse",
-    "StackSys", "MSpanInuse", "MSpanSys", "MCacheInuse", "MCacheSys", "BuckHashSys", "GCSys",
-    "OtherSys", "NextGC", "Alloc", "Sys",
-)  # fmt: skip
 COUNTS = (
     "HeapObjects", "Lookups", "Mallocs", "Frees", "LastGC", "PauseTotalNs", "NumForcedGC", "NumGC",
     "GCCPUFraction",
 )  # fmt: skip
-ANYBODYS = frozenset({"Alloc", "Sys", "Lookups", "Mallocs", "Frees"})  # other programs' words, too
 PAIRS = ("Stack", "MSpan", "MCache")  # `Stack = in use / taken from the system`
 ON_PAGES = {  # as the memory pages of gopls and its kin call them
     "Total allocated bytes": "TotalAlloc",
@@ -64,13 +72,9 @@ ON_PAGES = {  # as the memory pages of gopls and its kin call them
     "GC metadata bytes": "GCSys",
     "Off heap bytes": "OtherSys",
 }
-MIN_FIELDS = 3
-PAIR = frozenset({"HeapAlloc", "Sys"})  # enough by themselves, each with its unit
-LEAST_SYS_BYTES = 1 << 16  # no Go process has less; a smaller number is in some larger unit
 LEAST_RSS_SHARE = 32  # of Go's size: a smaller number without a unit is RSS in KiB, or in pages
 FIRST_LAST_GC = 10**18  # in 2001: a smaller number is no time in nanoseconds
 HEAD_BYTES = 1 << 20
-NEWLINE = b"\n"
 UNITS = {"": 1, "B": 1, "K": KIB, "M": MIB, "G": GIB, "T": TIB}
 
 
@@ -110,19 +114,6 @@ _STAMP = re.compile(
 _OTHER_WORDS = re.compile(rb"[^\s,;|{}()\[\]\"'#>*]")
 
 
-@dataclass(frozen=True, slots=True)
-class _Field:
-    """A field with its number, as it stands in a text."""
-
-    name: str
-    value: int | float
-    step: int  # what its number is rounded to, in bytes; 1 if it is exact
-    has_unit: bool
-    start: int
-    end: int
-    apart: int = 0  # how much stands between it and the field before: a line's end, other words
-
-
 @dataclass
 class WordsDump:
     """A dump in words."""
@@ -140,22 +131,23 @@ class WordsDump:
 
 def looks_like_in_words(data: bytes) -> bool:
     """Whether a text names so many fields with their numbers that it has a dump in it."""
-    fields = _fields(plain_words(data[:HEAD_BYTES])) if _may_have_dumps(data) else ()
-    return any(map(_is_dump, _dumps(list(fields))))
+    text = plain_words(data[:HEAD_BYTES]) if _may_havedumps_of(data) else b""
+    dumps = list(dumps_of(list(_fields(text))))
+    return any(map(is_dump, dumps)) or any(is_lone(fields, text) for fields in dumps)
 
 
 def lines_in_words(data: bytes) -> set[int]:
     """The lines, from 1, in which dumps in words stand, with the head of a table of them."""
-    if not _may_have_dumps(data):
+    if not _may_havedumps_of(data):
         return set()
     text = plain_words(data)
     found: set[int] = set()
-    for fields in filter(_is_dump, _dumps(list(_fields(text)))):
+    for fields in filter(is_dump, dumps_of(list(_fields(text)))):
         found.update(text.count(NEWLINE, 0, size.start) + 1 for size in fields)
     return found | heads_of_tables(data)
 
 
-def _may_have_dumps(data: bytes) -> bool:
+def _may_havedumps_of(data: bytes) -> bool:
     """Whether fields are worth looking for."""
     lower = data[:HEAD_BYTES].lower()
     if b"\0" in lower[:4096] or (b"alloc" not in lower and b"heap" not in lower):
@@ -165,7 +157,7 @@ def _may_have_dumps(data: bytes) -> bool:
 
 def has_more_in_words(data: bytes) -> bool:
     """Whether the lines of a dump in words say RSS or the number of goroutines, too."""
-    head = plain_words(data[:HEAD_BYTES]) if _may_have_dumps(data) else b""
+    head = plain_words(data[:HEAD_BYTES]) if _may_havedumps_of(data) else b""
     is_near = _RSS.search(head) is not None or GOROUTINES.search(head) is not None
     if not is_near:
         return False
@@ -192,13 +184,13 @@ def parse_in_words(data: bytes, *, source: str) -> tuple[list[WordsDump], list[D
     dumps: list[WordsDump] = []
     line = counted = ended = 0
     apart = rows_apart(data)
-    for fields in _whole(list(_dumps(list(_fields(plain)))), plain, source, damage):
+    for fields in whole_dumps(list(dumps_of(list(_fields(plain)))), plain, source, damage):
         start, end = fields[0].start, fields[-1].end
         line += plain.count(b"\n", counted, start)
         counted, place = start, f"line {line + 1}"
         dump = WordsDump({size.name: size.value for size in fields}, place)
         dump.steps = {size.name: size.step for size in fields if size.step > 1}
-        beside = _lines_of(plain, start, end)
+        beside = lines_of(plain, start, end)
         dump.rss = _rss_beside(beside, fields)
         dump.goroutines = _only(GOROUTINES, beside)
         dump.begins = line + 1 in apart
@@ -220,7 +212,7 @@ def parse_in_words(data: bytes, *, source: str) -> tuple[list[WordsDump], list[D
     return [_with_alloc(dump) for dump in dumps], damage
 
 
-def _fields(text: bytes) -> Iterator[_Field]:
+def _fields(text: bytes) -> Iterator[Field]:
     """Fields with a number, in the text's order."""
     ended = 0
     for size in _matched(text):
@@ -230,7 +222,7 @@ def _fields(text: bytes) -> Iterator[_Field]:
         ended = size.end
 
 
-def _matched(text: bytes) -> Iterator[_Field]:
+def _matched(text: bytes) -> Iterator[Field]:
     """Fields with a number; those of a pair stand at one place."""
     for match in _FIELD.finditer(text):
         name = _BY_WORDS[_squeezed(match["name"].decode())]
@@ -242,12 +234,13 @@ def _matched(text: bytes) -> Iterator[_Field]:
         if name in PAIRS:
             if match["second"]:
                 for part, size in (("Inuse", number), ("Sys", match["second"])):
-                    yield _Field(f"{name}{part}", int(size), 1, True, match.start(), match.end())
+                    yield Field(f"{name}{part}", int(size), 1, True, match.start(), match.end())
             continue
         unit = next(filter(None, match.group("unit", "apart", "before", "named")), b"").decode()
         read = _number(name, number.decode(), unit.strip("_"))
         if read is not None:
-            yield _Field(name, *read, bool(unit), match.start(), match.end())
+            is_signed = bool(match["sign"].strip())
+            yield Field(name, *read, bool(unit), match.start(), match.end(), is_signed)
 
 
 def _may_be_cut(text: bytes, start: int) -> bool:
@@ -275,80 +268,13 @@ def _number(name: str, number: str, unit: str) -> tuple[int | float, int] | None
     return round(value), max(1, round(factor / 10**decimals)) if "e" not in number.lower() else 1
 
 
-def _dumps(fields: Sequence[_Field]) -> Iterator[list[_Field]]:
-    """Fields dump by dump."""
-    dump: list[_Field] = []
-    names: set[str] = set()
-    head = _head(fields)
-    for size in fields:
-        if size.name in names or (size.name == head and dump):
-            yield dump
-            dump, names = [], set()
-        dump.append(size)
-        names.add(size.name)
-    if dump:
-        yield dump
-
-
-def _head(fields: Sequence[_Field]) -> str | None:
-    """The field that dumps begin with, where what stands before it tells; else None."""
-    # So a text that begins within a dump, as the end of a log does, is not put together wrongly.
-    if len({size.name for size in fields}) == len(fields):
-        return None
-    apart: dict[str, list[int]] = {}
-    for size in fields[1:]:
-        apart.setdefault(size.name, []).append(size.apart)
-    usual = {name: sum(found) / len(found) for name, found in apart.items()}
-    first, *others = sorted(usual, key=lambda name: -usual[name])
-    return first if not others or usual[first] > usual[others[0]] else None
-
-
-def _whole(
-    groups: Sequence[list[_Field]], text: bytes, source: str, damage: list[Damage]
-) -> Iterator[list[_Field]]:
-    """The dumps among groups of fields; of a last one that is cut, what it still says."""
-    last: list[_Field] | None = None
-    for number, fields in enumerate(groups):
-        is_last = number == len(groups) - 1
-        names = {size.name for size in fields}
-        missing = set() if last is None else {size.name for size in last} - names
-        is_cut = is_last and bool(missing) and _ends_early(text, fields, last or [])
-        if is_cut:
-            where = f"line {text.count(NEWLINE, 0, fields[0].start) + 1}"
-            what = f"the last reading is cut: {', '.join(sorted(missing))} missing"
-            damage.append(Damage(source, where, what))
-        if _is_dump(fields) or (is_cut and len(fields) > 1):
-            yield fields
-            last = fields
-
-
-def _ends_early(text: bytes, fields: Sequence[_Field], before: Sequence[_Field]) -> bool:
-    """Whether a text ends in a dump that has the fields of the one before, from its first on."""
-    names = [size.name for size in before]
-    is_begun = [size.name for size in fields] == names[: len(fields)]
-    return is_begun and b"\n" not in text[fields[-1].end :].rstrip()
-
-
-def _is_dump(fields: Sequence[_Field]) -> bool:
-    names = {size.name for size in fields}
-    if names == PAIR:
-        return all(size.has_unit for size in fields)
-    return len(names) >= MIN_FIELDS and not names <= ANYBODYS and not names.isdisjoint(SIZES)
-
-
-def _lines_of(text: bytes, start: int, end: int) -> bytes:
-    """The lines that a piece of a text stands in."""
-    begin, stop = text.rfind(b"\n", 0, start) + 1, text.find(b"\n", end)
-    return text[begin : len(text) if stop < 0 else stop]
-
-
 def _only(pattern: re.Pattern[bytes], lines: bytes) -> int | None:
     """The number that a pattern finds; None where it finds none, or several."""
     found = pattern.findall(lines)
     return int(found[0]) if len(found) == 1 else None
 
 
-def _rss_beside(lines: bytes, fields: Sequence[_Field]) -> tuple[int, int] | None:
+def _rss_beside(lines: bytes, fields: Sequence[Field]) -> tuple[int, int] | None:
     """RSS in the lines of a dump; None where they do not say it, or say several."""
     found = list(_RSS.finditer(lines))
     if len(found) != 1:
@@ -361,7 +287,7 @@ def _rss_beside(lines: bytes, fields: Sequence[_Field]) -> tuple[int, int] | Non
     return (int(read[0]), read[1]) if read is not None and (unit or is_in_bytes) else None
 
 
-def _is_in_no_unit(fields: Iterable[_Field]) -> bool:
+def _is_in_no_unit(fields: Iterable[Field]) -> bool:
     """Whether sizes are given in some unit that is not said."""
     sizes = [size for size in fields if size.name in SIZES]
     whole = max((size.value for size in sizes), default=0)

@@ -14,6 +14,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from gomem.inputs.markdown import RULE
 from gomem.inputs.unwrap import plain_characters
 
 if TYPE_CHECKING:
@@ -33,7 +34,6 @@ _INFLUX = re.compile(rb"^\S+ \w+=-?[\d.]+i?,(?:\w+=[^\s,]+,){2}\S*", re.MULTILIN
 _WHOLE = re.compile(rb"(=\d+)i(?=,|\s|$)")
 _LOGGED = re.compile(rb"\balloc=(\d[\d.]*[KMGT]i?B +sys=\d[\d.]*[KMGT]i?B)(?!\w)")
 _STRUCT = re.compile(rb"\bMemStats\.(?=[A-Z])", re.IGNORECASE)
-_RULE = re.compile(rb"\|?(?:\s*:?-{2,}:?\s*\|)+(?:\s*:?-{2,}:?\s*)?")
 _FIELD_NAME = re.compile(rb"(?:Total|Heap|Stack|MSpan|MCache|BuckHash|GC|Other|Next)[A-Z][A-Za-z]+")
 _TIME = re.compile(rb"(?i)time|date|when|after|uptime|elapsed|minute|second|hour|day|snapshot|#|^$")
 _MARKUP = re.compile(rb"[`*]+")
@@ -67,7 +67,7 @@ def heads_of_tables(data: bytes) -> set[int]:
         return set()
     lines = plain_characters(data).split(b"\n")
     rows = {place for place, *_ in _rows_of_tables(list(lines))}
-    rules = {place for place in rows if _RULE.fullmatch(lines[place - 1].strip())}
+    rules = {place for place in rows if RULE.fullmatch(lines[place - 1].strip())}
     return {place + above for place in rules for above in (-1, 0)}
 
 
@@ -83,7 +83,7 @@ def _rows_of_tables(lines: list[bytes]) -> Iterator[tuple[int, list[bytes], list
     """Rows of Markdown's tables of MemStats: place, the columns' names, and the cells."""
     names: list[bytes] = []
     for place, line in enumerate(lines):
-        if place and _RULE.fullmatch(line.strip()):
+        if place and RULE.fullmatch(line.strip()):
             names = _cells(lines[place - 1])
             if sum(_FIELD_NAME.search(name) is not None for name in names) < MIN_NAMES:
                 names = []

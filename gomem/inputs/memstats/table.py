@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -95,6 +95,8 @@ class MemStats(Frames):
     times: tuple[datetime | None, ...] = ()
     # Whether each dump is of another process than the one before it, where the text says so.
     begins: tuple[bool, ...] = ()
+    # To how many bytes a text rounds each field that it rounds.
+    steps: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def dumps(self) -> Iterator[MemStats]:
@@ -102,7 +104,8 @@ class MemStats(Frames):
         for row in range(len(self.stats)):
             pauses, classes = (_of_dump(row, own) for own in (self.pauses, self.size_classes))
             stats, times = self.stats.iloc[[row]].reset_index(drop=True), self.times[row : row + 1]
-            yield MemStats(stats, pauses, classes, times, self.begins[row : row + 1])
+            begins = self.begins[row : row + 1]
+            yield MemStats(stats, pauses, classes, times, begins, self.steps)
 
     @property
     def time(self) -> datetime | None:
@@ -135,7 +138,8 @@ def memstats_tables(dumps: MemStatsDumps, damaged: Iterable[Damage] = ()) -> Mem
     classes = dict(zip(("dump", "Size", "Mallocs", "Frees"), dumps.size_classes.T, strict=True))
     stats = build(columns, tuple(_rounded(column, dumps.steps) for column in STATS))
     frames = stats, build(pauses, PAUSES), build(classes, SIZE_CLASSES)
-    return MemStats(*frames, tuple(dumps.times), tuple(dumps.begins), damaged=tuple(damaged))
+    told = tuple(dumps.times), tuple(dumps.begins), dict(dumps.steps)
+    return MemStats(*frames, *told, damaged=tuple(damaged))
 
 
 def _rounded(column: Column, steps: Mapping[str, int]) -> Column:

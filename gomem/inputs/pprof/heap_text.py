@@ -275,9 +275,9 @@ class _HeapReader(TextReader):
             elif line.startswith(SENTINELS):
                 return
             elif record := _RECORD.fullmatch(line.strip()):
-                # Scaling is by rate / size at most; the runtime's own counts come nowhere near.
-                largest = max(abs(int(number)) for number in record.groups()[:4])
-                if largest * (self._rate + 1) >= MAX_COUNT:
+                live, in_use, objects, size = (abs(int(word)) for word in record.groups()[:4])
+                pairs = ((live, in_use), (objects, size))
+                if max(_bound(*pair, self._rate) for pair in pairs) >= MAX_COUNT:
                     what = "stands for more than 64 bits hold"
                     self.damage.append(Damage(self.source, f"line {number}", what, excerpt(line)))
                 else:
@@ -336,6 +336,13 @@ def _located(
         ]
         place, frame = run, last
     return located
+
+
+def _bound(count: int, size: int, rate: int) -> int:
+    """What so many sampled objects of a size stand for, at most: the scale is 1 + rate / mean."""
+    if not count or not size:
+        return max(count, size)
+    return max(size + rate * count, count + rate * count * count // size)
 
 
 def _scaled(raw: np.ndarray, rate: int) -> np.ndarray:

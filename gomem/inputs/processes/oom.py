@@ -33,8 +33,8 @@ KILLED = re.compile(
     rb" file-rss:(?P<file>\d{1,15})kB(?:, shmem-rss:(?P<shmem>\d{1,15})kB)?"
 )
 NAMED = re.compile(rb"Killed process (?P<pid>\d{1,10}),? \((?P<name>[^)\n]{0,64})\)")
-TASKS = re.compile(rb"\[ *pid *\] +(uid +tgid +total_vm +rss +.*name)\s*")
-TASK = re.compile(rb"\[ *(\d{1,10})\] +(\d+ +\d+ +\d+ +\d+ +.*\S)\s*")
+TASKS = re.compile(rb"\[ *pid *\] +(uid +tgid +total_vm +rss\b.*)")
+TASK = re.compile(rb"\[ *(\d{1,10})\] +(\d+ +\d+ +\d+ +\d+ +[^\n]*\S)\s*")
 CHARGED = re.compile(rb"memory: usage (\d{1,19})kB, limit (\d{1,19})kB")
 COUNTER = re.compile(rb"(?:^[ \t]*|[\]:] ?)([a-z][a-z_0-9]{2,40}) (\d{1,19})\s*")
 INLINE = re.compile(rb"Memory cgroup stats for (\S+?): ((?:[a-z_]+:\d+KB ?)+)")
@@ -46,7 +46,15 @@ ISO = re.compile(rb"(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:[.,]\d{1,9})?(?:Z|[+-]\d\d
 KERNEL_KILL = re.compile(rb"invoked oom-killer|oom-kill:constraint=|" + KILLED.pattern)
 WORDS = (b"oom-kill", b"Killed process")  # one of which is in whatever `KERNEL_KILL` finds
 USUAL_PAGE = 4 * KIB
+MIN_ROWS = 2  # of the table of tasks without its head
+# The columns that every kernel's table has first, others that hold numbers, and the name.
+BY_SHAPE = re.compile(rb"(\d+) +(\d+) +(\d+) +(\d+)(?: +-?\d+)* +([A-Za-z(/].*)")
+FIRST_COLUMNS = (b"uid", b"tgid", b"total_vm", b"rss", b"name")
 OOM = "OOM killer"
+NO_SIZES = (
+    "the OOM killer's lines without a process or its size; "
+    "dmesg -T | grep -i 'killed process' has both"
+)
 CUT = "the line of a killed process is cut: its RSS is missing"
 
 
@@ -54,8 +62,16 @@ def looks_like_oom(data: bytes) -> bool:
     """Whether the kernel says in it that it ended a process, or listed the tasks to choose from."""
     head = data[: 1 << 20]
     is_near = any(word in head for word in WORDS)
-    is_of_cgroup = b"memory: usage" in head and bool(CHARGED.search(head))
-    return (is_near and bool(KERNEL_KILL.search(head))) or _has_tasks(head) or is_of_cgroup
+    if (is_near and KERNEL_KILL.search(head)) or _has_tasks(head):
+        return True
+    rows = sum(map(_is_own_group, TASK.finditer(head))) if b"] " in head else 0
+    return rows >= MIN_ROWS or (b"memory: usage" in head and bool(CHARGED.search(head)))
+
+
+def _is_own_group(task: re.Match[bytes]) -> bool:
+    """Whether a line has a process's number again as its thread group's: a row without its head."""
+    row = BY_SHAPE.fullmatch(task[2].strip())
+    return row is not None and row[2] == task[1]
 
 
 def _has_tasks(head: bytes) -> bool:
@@ -81,7 +97,7 @@ def parse_oom(data: bytes, *, source: str) -> tuple[ProcessTable, list[Damage]]:
         where = GROUP if charged or CGROUP_KILL.search(line) else where
         if table := TASKS.search(line):
             names, in_stats = table[1].split(), False
-        elif names and (task := TASK.search(line)):
+        elif task := TASK.search(line):
             row = _task(task, names, number)
             rows += [row] if row is not None else []
         if found := INLINE.search(line):
@@ -118,8 +134,12 @@ def _inline(text: bytes) -> Iterator[tuple[str, int]]:
 
 
 def _task(task: re.Match[bytes], names: Sequence[bytes], number: int) -> ProcessRow | None:
-    """A task of the table, in usual pages."""
-    cells = task[2].split(None, len(names) - 1)
+    """A task of the table, in usual pages; by its shape where the head is missing or cut."""
+    cells: Sequence[bytes] = task[2].split(None, len(names) - 1)
+    if names[-1:] != [b"name"]:
+        by_shape = BY_SHAPE.fullmatch(task[2])
+        names, cells = FIRST_COLUMNS, () if by_shape is None else by_shape.groups()
+        cells = cells if _is_own_group(task) else ()
     if len(cells) < len(names):
         return None
     of = dict(zip(names, cells, strict=True))

@@ -18,13 +18,15 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from gomem.errors import Damage, FormatError, excerpt
-from gomem.inputs.processes.oom import looks_like_oom, parse_oom
+from gomem.inputs.processes.oom import NO_SIZES, looks_like_oom, parse_oom
 from gomem.inputs.processes.row import ProcessRow, ProcessTable, rounded_size
 from gomem.inputs.unwrap import FENCE, PROMPT
 from gomem.units import KIB
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+
+    from gomem.inputs.processes.row import Rounded
 
 STOPS = (".", ":", "!", "?", "\u3002", "\uff1a", "\uff01", "\uff1f")  # a sentence's, also Chinese
 MIN_WORDS = 4
@@ -34,8 +36,10 @@ HEAD_LINES = 40  # in which the header must come
 # ps aux without its header: user, pid, %cpu, %mem, vsz, rss, tty, state, start, time, command.
 AUX = re.compile(
     rb"[\w.+-]{1,32} +\d{1,10} +\d{1,5}(?:\.\d)? +\d{1,3}(?:\.\d)? +\d{1,15} +\d{1,15} +(?:\?\??|-|"
-    rb"pts/\d+|tty\S{1,8}|s\d{3}|console) +[DIRSTtWXZU][\w<+]{0,5} +\S{1,8} +\d[\d:.-]{2,12} +\S.*"
+    rb"pts/\d+|tty\S{1,8}|s\d{3}|console) +[DIRSTtWXZU-][\w<+]{0,5} +\S{1,8} +\d[\d:.-]{2,12} +\S.*"
 )
+# A thread below its process, of ps m: it has neither a number nor memory of its own.
+THREAD = re.compile(rb"[\w.+-]{1,32} +- +(?:[\d.]+ +)?(?:- +)+.*")
 AUX_NAMES = b"USER PID %CPU %MEM VSZ RSS TTY STAT START TIME COMMAND".split()
 _TOP_SIZE = rb" +\d{1,12}(?:\.\d{1,3})?[kmgtKMGT]?"
 TOP_ROW = re.compile(
@@ -51,8 +55,9 @@ BSD_NAMES = b"PID USERNAME THR PRI NICE VIRT RES STATE C TIME WCPU COMMAND".spli
 DOCKER = re.compile(rb"(?:(?:CONTAINER(?: ID)?|ID|NAME)\b.*)?MEM USAGE */ *LIMIT.*")
 USAGE = re.compile(
     rb"(?P<before>.*?)(?P<usage>\d[\d.]* ?[KMGTkmgt]?i?B) */ *"
-    rb"(?P<limit>\d[\d.]* ?[KMGTkmgt]?i?B)\b.*"
+    rb"(?P<limit>\d[\d.]* ?[KMGTkmgt]?i?B\b.*|[^\s\w]\S{0,15}(?: .*)?|[xX]+\S{0,15}(?: .*)?)"
 )
+LIMIT = re.compile(rb"\d[\d.]* ?[KMGTkmgt]?i?B\b")
 KUBECTL = re.compile(rb"(?:(?P<above>NAMESPACE|POD) +)?NAME +CPU\(cores\) +MEMORY\(bytes\) *")
 POD = re.compile(rb"(?:(\S+) +)?(\S+) +\d+m? +(\d+(?:[KMGT]i)?) *")
 TOP_HEAD = re.compile(
@@ -95,7 +100,8 @@ def parse_processes(data: bytes, *, source: str) -> tuple[ProcessTable, list[Dam
     else:
         table, damage = _parse_tables(data, source)
     if not table.rows and not table.cgroup:
-        raise FormatError(source, "", "no process in it; wanted ps, top, docker stats …")
+        lacks = "no process in it; wanted ps, top, docker stats …"
+        raise FormatError(source, "", NO_SIZES if looks_like_oom(data) else lacks)
     return table, damage
 
 
@@ -145,7 +151,7 @@ def _parse_tables(data: bytes, source: str) -> tuple[ProcessTable, list[Damage]]
                 reading, seen = reading + 1, set()
             seen.add(who)
             rows.append(replace(row, reading=reading, line=number))
-        elif form is not None and not (rows and _is_prose(line)):
+        elif form is not None and not (rows and (THREAD.fullmatch(line) or _is_prose(line))):
             what = f"not a line of {form.tool}; wanted the columns of its header"
             damage.append(Damage(source, f"line {number}", what, excerpt(line)))
     return ProcessTable(tuple(rows)), damage
@@ -245,7 +251,7 @@ def _of_container(line: bytes, tool: str, *, named: bool) -> ProcessRow | None:
         return None
     before = found["before"].split()
     name = before[1] if named and len(before) > 1 else b"".join(before[:1]) or NAMELESS
-    usage, limit = rounded_size(found["usage"]), rounded_size(found["limit"])
+    usage, limit = rounded_size(found["usage"]), _limit(found["limit"])
     if usage is None:
         return None
     most = None if limit is None or not limit.bytes else limit.bytes
@@ -254,6 +260,12 @@ def _of_container(line: bytes, tool: str, *, named: bool) -> ProcessRow | None:
     return ProcessRow(
         printed_by, name.decode("utf-8", "backslashreplace"), working_set=usage, limit_bytes=most
     )
+
+
+def _limit(text: bytes) -> Rounded | None:
+    """The limit that a text begins with; None of one that somebody has masked."""
+    size = LIMIT.match(text)
+    return None if size is None else rounded_size(size[0])
 
 
 def _of_pod(line: bytes, *, above: bool) -> ProcessRow | None:

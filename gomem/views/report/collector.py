@@ -60,8 +60,9 @@ def collector_section(diagnosis: Diagnosis) -> Section | None:
     # What the log holds besides that is no damage, and what is not told of each collection.
     notes = _notes((*facts.log.notes, *facts.notes))
     if facts.cycles.empty:
-        blocks = (Paragraph("The log has no GC."), *notes)
-        return Section("collector", "GC", blocks, gist="the log has no GC")
+        gist = "the log has no GC" if not facts.log.old_lines else "no GC that gomem reads"
+        blocks = (Paragraph(f"{gist.capitalize()}."), *notes)
+        return Section("collector", "GC", blocks, gist=gist)
     is_opened = opens_with_log(diagnosis)
     blocks = (*notes, *_over_time(facts, is_opened=is_opened), *_figures(facts))
     return Section("collector", "GC", blocks, gist=_gist(facts))

@@ -70,8 +70,13 @@ def _tone(diagnosis: Diagnosis) -> Tone:
 
 
 def _is_judged(diagnosis: Diagnosis) -> bool:
-    """Whether a file divides memory, or so many readings of RSS show that it does not grow."""
+    """Whether a file divides memory, or so many readings of RSS show that it does not grow.
+
+    A single reading of MemStats does neither: it shows no growth, and not what is resident.
+    """
     own = [moment for moment in diagnosis.moments if not moment.rss_is_listed]
+    if len(own) == 1 and own[0].rss_bytes is None and own[0].mappings is None:
+        return False
     divided = any(moment.memstats is not None or moment.mappings is not None for moment in own)
     readings = sum(moment.rss_bytes is not None for moment in own)
     return diagnosis.owners is not None and (divided or readings >= MIN_READINGS)

@@ -50,9 +50,10 @@ ELIDED = re.compile(r"\s*(?:\.{3,}|\[\.{3}\]|\u2026)\s*")
 LABEL = re.compile(r"\s*[^\s:]+: {2}\S.*")
 ROUTINE = re.compile(r"\s*ROUTINE =+ (.+) in (\S.*?)\s*")
 ROUTINE_SUMS = re.compile(
-    rf"\s*({_AMOUNT})\s+({_AMOUNT})\s+\(flat, cum\)\s+{_PER_CENT} of Total\s*"
-)
-SOURCE = re.compile(rf"\s*({_AMOUNT}|\.)\s+({_AMOUNT}|\.)\s+(\d+):.*")
+    rf"\s*({_AMOUNT})\s+({_AMOUNT})\s+(?:\(flat, cum\)\s+{_PER_CENT} of Total"
+    r"|Total (\w+) \(flat / cumulative\))\s*"
+)  # before Go 1.5 in a unit that is named once
+SOURCE = re.compile(rf"\s*({_AMOUNT}|\.)\s+({_AMOUNT}|\.)\s+(\d{{1,9}}):.*")
 INLINED = re.compile(r" \((?:partial-)?inline\)$")
 PLACE = re.compile(r"(\S.*) (\S+):(\d+)(?::\d+)?")  # of a row of -lines
 
@@ -116,7 +117,7 @@ def amount_of(text: str, unit: str = "") -> Amount:
     found = AMOUNT.fullmatch(text)
     if found is None:
         return Amount(0, 0, "")
-    unit = found[3] or unit
+    unit = found[3] or (unit if unit in FACTORS else "")  # samples and objects are counts
     factor = FACTORS.get(unit, 1)
     value = float(found[1]) * factor
     if abs(value) >= MAX_VALUE:

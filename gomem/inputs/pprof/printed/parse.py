@@ -115,7 +115,7 @@ class _Reader:
             if not (table.rows or table.stacks):
                 self._note_head(table)
                 continue
-            if not table.kind and any(names[0] == PARKED for _, names in table.stacks):
+            if not table.kind and table.is_of_waiting(PARKED):
                 table.kind = "goroutine"
             self._check(table)
             first = by_type.setdefault(table.sample_type.type, table)
@@ -302,14 +302,16 @@ class _Reader:
         """A line of a function, or its sums."""
         name, file = self.routine
         if sums := lines.ROUTINE_SUMS.fullmatch(text):
-            flat, cum = amount_of(sums[1]), amount_of(sums[2])
+            self.unit = sums[3] or ""
+            flat, cum = amount_of(sums[1], self.unit), amount_of(sums[2], self.unit)
             self._table().rows[name] = Row(flat, cum, [Part(flat.value, file)])
             return True
         found = lines.SOURCE.fullmatch(text)
         row = self.tables[-1].rows.get(name)
         if found is None or row is None:
             return found is not None
-        flat, cum, number = amount_of(found[1]), amount_of(found[2]), int(found[3])
+        flat, cum = amount_of(found[1], self.unit), amount_of(found[2], self.unit)
+        number = int(found[3])
         if flat.value or cum.value:
             row.cum_by_line[file, number] = cum.value
             row.parts = [part for part in row.parts if part.line]

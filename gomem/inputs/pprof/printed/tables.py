@@ -93,6 +93,13 @@ class Table:
         rows = sum(row.flat.value for row in self.rows.values())
         return rows + sum(amount.value for amount, _ in self.stacks)
 
+    def is_of_waiting(self, parked: str) -> bool:
+        """Whether it counts goroutines: each stack is parked, or the rows say most of all are."""
+        if any(names[0] == parked for _, names in self.stacks):
+            return True
+        row = self.rows.get(parked)
+        return row is not None and not row.flat.unit and 2 * row.flat.value > self.whole.value
+
     @property
     def rounding(self) -> int:
         """By how much a number may be off."""

@@ -1,0 +1,83 @@
+"""Goroutines as the debugger Delve lists them: `goroutines` at its prompt.
+
+Printed by    go-delve/delve, pkg/terminal: formatGoroutine, and printStack with -t.
+Form          * Goroutine 1 - User: ./main.go:30 main.main (0x4a1b2c) (thread 4711)
+                Goroutine 18 - User: ./main.go:9 main.work (0x4a1d2c) [chan send 1234567890]
+                        0  0x000000000043a5f6 in runtime.gopark
+                            at /usr/local/go/src/runtime/proc.go:367
+              [2 goroutines]
+Quirks        The wait reason is the runtime's words, the number behind it a clock's ticks, of which
+              nothing says when the listing was made. Without -t only one function is known. Which
+              that is the word says: User is the innermost outside the runtime, Start the outermost,
+              Go the statement that started it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from dataclasses import dataclass, field
+
+from gomem.errors import Damage, FormatError
+from gomem.inputs.goroutines.parse import Waiting, looks_like_goroutines, parse_goroutines
+
+_LISTED = re.compile(
+    r"[ \t]*\*?[ \t]*Goroutine \d{1,19} - (?P<where>User|Runtime|Start|Go): .*?:\d+ (?P<name>\S+)"
+    r"(?: \(0x[0-9a-f]+\))?(?P<thread> \(thread \d+\))?(?: \[(?P<state>[^\]]*?)(?: \d+)?\])?\s*"
+)
+_FRAME = re.compile(r"\s+\d+ +0x[0-9a-f]+ in (\S+)\s*")
+_COUNT = re.compile(r"\[(\d{1,18}) goroutines\]\s*")
+HEAD_LINES = 40
+HEAD_BYTES = 1 << 14
+RUNNING = "running"
+
+
+@dataclass
+class _Listed:
+    """A goroutine of the listing."""
+
+    state: str
+    functions: list[str]  # the one that its line names; none where that is who started it
+    created_by: str
+    frames: list[str] = field(default_factory=list)  # of its stack below the line
+
+    def waiting(self) -> Waiting:
+        stack = tuple(self.frames or self.functions)
+        return Waiting(self.state, None, False, False, stack, -1, self.created_by)
+
+
+def looks_like_dump(data: bytes) -> bool:
+    """Whether a text begins with goroutines, as the runtime prints them or as Delve lists them."""
+    return looks_like_goroutines(data) or _is_of_delve(data)
+
+
+def parse_dump(data: bytes, *, source: str) -> tuple[Counter[Waiting], list[Damage]]:
+    """Count the goroutines of either; see `parse_goroutines`."""
+    return (_parse_list if _is_of_delve(data) else parse_goroutines)(data, source=source)
+
+
+def _is_of_delve(data: bytes) -> bool:
+    head = data[:HEAD_BYTES] if b"Goroutine " in data[:HEAD_BYTES] else b""
+    lines = head.decode("utf-8", "replace").split("\n")[:HEAD_LINES]
+    return any(map(_LISTED.fullmatch, lines))
+
+
+def _parse_list(data: bytes, *, source: str) -> tuple[Counter[Waiting], list[Damage]]:
+    """Count the goroutines of a listing; fewer than it says that there are is damage."""
+    found: list[_Listed] = []
+    said = 0
+    for line in data.decode("utf-8", "backslashreplace").split("\n"):
+        if listed := _LISTED.fullmatch(line):
+            state = listed["state"] or (RUNNING if listed["thread"] else "")
+            is_start = listed["where"] == "Go"
+            named = ([], listed["name"]) if is_start else ([listed["name"]], "")
+            found.append(_Listed(state, *named))
+        elif found and (frame := _FRAME.fullmatch(line)):
+            found[-1].frames.append(frame[1])
+        elif count := _COUNT.fullmatch(line):
+            said = max(said, int(count[1]))
+    if not found:
+        raise FormatError(source, "", "no goroutine in it; wanted what Delve lists")
+    what = f"an excerpt: it has {len(found)} goroutines, and says that there are {said}"
+    damage = [Damage(source, "", what)] if said > len(found) else []
+    return Counter(goroutine.waiting() for goroutine in found), damage

@@ -1,0 +1,57 @@
+r"""What Markdown puts into lines of evidence: links, bold words, inline code, bars of a table.
+
+Links        [(*T).Put](https://…)     its text; a page makes one of each function that it can find
+Bold, code   **Alloc** = `5 MiB`       without their marks
+Bullets      - HeapAlloc: 5 MiB        likewise
+Escapes      main.\_Cfunc\_malloc      the character alone
+Tables       | PID | RSS | COMMAND |   cells with blanks between; the rule below the head is empty
+             | function | flat | … |   a function that stands first goes behind its numbers
+Lines keep their number.
+"""
+
+from __future__ import annotations
+
+import re
+
+_LINK = re.compile(
+    rb"!?\[((?:[^\[\]\n]|\[[^\[\]\n]*\]){1,400})\]\(https?://[^()\s]*(?:\([^()\s]*\)[^()\s]*)*\)"
+)
+_BOLD = re.compile(rb"(\*\*|__)(?=\S)([^\n]{1,200}?)(?<=\S)\1")
+_CODE = re.compile(rb"`+([^`\n]+)`+")
+_BULLET = re.compile(rb"^\s*(?:[-*+]|\d{1,2}\.) (?=\S)")
+_ESCAPE = re.compile(rb"\\([\\`*_{}\[\]<>()#+.!|~-])")
+_ROW = re.compile(rb"\s*\|.*\|\s*")
+RULE = re.compile(rb"\s*\|?(?:\s*:?-{2,}:?\s*\|)+(?:\s*:?-{2,}:?\s*)?")
+_IS_NUMBER = re.compile(rb"-?\d[\d.,]*\s?(?:%|[A-Za-z]{0,4})|flat|flat%|sum%|cum|cum%")
+BETWEEN_CELLS = b"   "
+LEAST_NUMBERS = 4  # in a row whose first cell is a function's name
+
+
+def without_links(data: bytes) -> bytes:
+    """The text with the words of its links, without their addresses."""
+    return _LINK.sub(rb"\1", data) if b"](http" in data else data
+
+
+def without_markup(line: bytes) -> bytes:
+    """A line as it was before somebody set it in Markdown."""
+    if RULE.fullmatch(line):
+        return b""
+    if _ROW.fullmatch(line):
+        return BETWEEN_CELLS.join(_in_order([_plain(cell) for cell in _cells(line)]))
+    return _plain(_BULLET.sub(b"", line))
+
+
+def _plain(text: bytes) -> bytes:
+    return _ESCAPE.sub(rb"\1", _CODE.sub(rb"\1", _BOLD.sub(rb"\2", text)))
+
+
+def _cells(row: bytes) -> list[bytes]:
+    return [cell.strip() for cell in row.strip()[1:-1].split(b"|")]
+
+
+def _in_order(cells: list[bytes]) -> list[bytes]:
+    """Cells with the name last, where it stands first and numbers alone follow it."""
+    first, *others = cells
+    are_numbers = all(map(_IS_NUMBER.fullmatch, others))
+    is_moved = are_numbers and len(others) > LEAST_NUMBERS and not _IS_NUMBER.fullmatch(first)
+    return [*others, first] if is_moved else cells

@@ -1,0 +1,125 @@
+"""Which fields of MemStats in a text are one dump? Where the next begins, and whether one is cut.
+
+A repeated field begins another dump, and so does the field that dumps begin with, where what stands
+before it tells that: the start of a line, or other words.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from gomem.errors import Damage
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+SIZES = (
+    "TotalAlloc", "HeapAlloc", "HeapSys", "HeapIdle", "HeapInuse", "HeapReleased", "StackInuse",
+    "StackSys", "MSpanInuse", "MSpanSys", "MCacheInuse", "MCacheSys", "BuckHashSys", "GCSys",
+    "OtherSys", "NextGC", "Alloc", "Sys",
+)  # fmt: skip
+ANYBODYS = frozenset({"Alloc", "Sys", "Lookups", "Mallocs", "Frees"})  # other programs' words, too
+MIN_FIELDS = 3
+MAX_WORDS = 4  # beside the fields of a line that says one size alone: more are a sentence
+# Names that nothing else has: a sign and a size behind it, and it says enough by itself.
+LONE = frozenset({"HeapAlloc", "HeapInuse", "HeapSys", "HeapIdle", "HeapReleased"})
+PAIR = frozenset({"HeapAlloc", "Sys"})  # enough by themselves, each with its unit
+LEAST_SYS_BYTES = 1 << 16  # no Go process has less; a smaller number is in some larger unit
+NEWLINE = b"\n"
+_PAIRS = re.compile(rb"[\w.-]+[ \t]*[=:][ \t]*\S+")
+_LONG_WORD = re.compile(rb"[A-Za-z]{2,}")
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """A field with its number, as it stands in a text."""
+
+    name: str
+    value: int | float
+    step: int  # what its number is rounded to, in bytes; 1 if it is exact
+    has_unit: bool
+    start: int
+    end: int
+    is_signed: bool = False  # whether a sign stands between name and number
+    apart: int = 0  # how much stands between it and the field before: a line's end, other words
+
+
+def dumps_of(fields: Sequence[Field]) -> Iterator[list[Field]]:
+    """Fields dump by dump."""
+    dump: list[Field] = []
+    names: set[str] = set()
+    head = _head(fields)
+    for size in fields:
+        if size.name in names or (size.name == head and dump):
+            yield dump
+            dump, names = [], set()
+        dump.append(size)
+        names.add(size.name)
+    if dump:
+        yield dump
+
+
+def _head(fields: Sequence[Field]) -> str | None:
+    """The field that dumps begin with, where what stands before it tells; else None."""
+    # So a text that begins within a dump, as the end of a log does, is not put together wrongly.
+    if len({size.name for size in fields}) == len(fields):
+        return None
+    apart: dict[str, list[int]] = {}
+    for size in fields[1:]:
+        apart.setdefault(size.name, []).append(size.apart)
+    usual = {name: sum(found) / len(found) for name, found in apart.items()}
+    first, *others = sorted(usual, key=lambda name: -usual[name])
+    return first if not others or usual[first] > usual[others[0]] else None
+
+
+def whole_dumps(
+    groups: Sequence[list[Field]], text: bytes, source: str, damage: list[Damage]
+) -> Iterator[list[Field]]:
+    """The dumps among groups of fields; of a last one that is cut, what it still says."""
+    last: list[Field] | None = None
+    has_dumps = any(map(is_dump, groups))
+    for number, fields in enumerate(groups):
+        is_last = number == len(groups) - 1
+        names = {size.name for size in fields}
+        missing = set() if last is None else {size.name for size in last} - names
+        is_cut = is_last and bool(missing) and _ends_early(text, fields, last or [])
+        if is_cut:
+            where = f"line {text.count(NEWLINE, 0, fields[0].start) + 1}"
+            what = f"the last reading is cut: {', '.join(sorted(missing))} missing"
+            damage.append(Damage(source, where, what))
+        is_alone = not has_dumps and is_lone(fields, text)
+        if is_alone or is_dump(fields) or (is_cut and len(fields) > 1):
+            yield fields
+            last = fields
+
+
+def _ends_early(text: bytes, fields: Sequence[Field], before: Sequence[Field]) -> bool:
+    """Whether a text ends in a dump that has the fields of the one before, from its first on."""
+    names = [size.name for size in before]
+    is_begun = [size.name for size in fields] == names[: len(fields)]
+    return is_begun and b"\n" not in text[fields[-1].end :].rstrip()
+
+
+def is_dump(fields: Sequence[Field]) -> bool:
+    names = {size.name for size in fields}
+    if names == PAIR:
+        return all(size.has_unit for size in fields)
+    return len(names) >= MIN_FIELDS and not names <= ANYBODYS and not names.isdisjoint(SIZES)
+
+
+def is_lone(fields: Sequence[Field], text: bytes) -> bool:
+    """Whether a size of the heap is in bytes or has its unit, behind a sign: in no sentence."""
+    is_size = any(
+        size.name in LONE and size.is_signed and (size.has_unit or size.value >= LEAST_SYS_BYTES)
+        for size in fields
+    )
+    line = lines_of(text, fields[0].start, fields[-1].end) if is_size else b""
+    return is_size and len(_LONG_WORD.findall(_PAIRS.sub(b"", line))) <= MAX_WORDS
+
+
+def lines_of(text: bytes, start: int, end: int) -> bytes:
+    """The lines that a piece of a text stands in."""
+    begin, stop = text.rfind(b"\n", 0, start) + 1, text.find(b"\n", end)
+    return text[begin : len(text) if stop < 0 else stop]

@@ -1,0 +1,151 @@
+"""What people paste, in the ways in which they paste it: each form says the same in each way."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from gomem.inputs.kinds import kind_of
+from gomem.inputs.read import read
+from tests.builders import FIXTURES
+
+PASTED = FIXTURES / "pasted"
+# Columns of where a row stands, and when it was printed, which a prefix may say.
+WHERE = ["line", "place", "artefact", "printed_at"]
+
+TABLES = (
+    "kernel/ps-aux.txt",
+    "kernel/ps-o.txt",
+    "kernel/docker-stats.txt",
+    "kernel/kubectl-top.txt",
+)
+LINKED = (
+    "pprof-tables/top.txt",
+    "goroutines/go1.27.1-counts.txt",
+    "goroutines/go1.27.1-dump.txt",
+)
+FUNCTION = re.compile(r"((?:[\w./-]+)\.\(\*\w+\)\.\w+|main\.\w+)")
+FORMS = (
+    *TABLES,
+    "kernel/dmesg.txt",
+    "kernel/memory.stat",
+    "memstats-in-words/print-mem-usage.log",
+    "memstats-in-words/one-a-line.txt",
+    "pprof-tables/top.txt",
+    "pprof-tables/list.txt",
+    "goroutines/go1.27.1-dump.txt",
+    "goroutines/go1.27.1-counts.txt",
+    "runtime-lines/cockroach.log",
+    "forms/delve.txt",
+    "forms/index.txt",
+    "forms/list-go1.3.txt",
+    "forms/ps-auxm.txt",
+)
+
+
+def each(prefix):
+    return lambda text: "".join(f"{prefix}{line}\n" for line in text.splitlines())
+
+
+def in_cells(text):
+    """Columns that two blanks separate, or a column each word, as a table in Markdown."""
+    head, *rows = text.strip().splitlines()
+    gap = r" {2,}" if "  " in head.strip() else r" +"
+    width = len(re.split(gap, head.strip()))
+    lines = [re.split(gap, line.strip(), maxsplit=width - 1) for line in rows if line.strip()]
+    cells = [re.split(gap, head.strip()), ["---"] * width, *lines]
+    return "".join(f"| {' | '.join(row)} |\n" for row in cells)
+
+
+def with_links(text):
+    """Functions as links, as a page makes them of names that it can find."""
+    return FUNCTION.sub(r"[\1](https://example.com/src/main.go#L1)", text)
+
+
+WAYS = {
+    "as it is": lambda text: text,
+    "in a fence": lambda text: f"```text\n{text}```\n",
+    "quoted": each("> "),
+    "a task of docker": each("shop_api.1.q8zk2l9xv0a3@node-7    | "),
+    "Talos": each("10.5.0.2: kern:    info: [2026-11-20T03:53:49.470512345Z]: "),
+    "a prefix of nobody known": each("[node-3] app INFO 7f3a: "),
+}
+
+
+def frame_of(data):
+    kind = kind_of(data)
+    assert kind is not None
+    frame = getattr(read(data), kind.frames[0])
+    return kind.name, frame.drop(columns=WHERE, errors="ignore")
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("form", FORMS)
+def test_a_form_says_the_same_however_it_is_quoted(form, way):
+    text = (PASTED / form).read_text()
+    kind, plain = frame_of(text.encode())
+
+    name, quoted = frame_of(WAYS[way](text).encode())
+
+    assert kind == name
+    assert plain.equals(quoted)
+
+
+@pytest.mark.parametrize("form", TABLES)
+def test_a_table_in_markdown_says_the_same(form):
+    text = (PASTED / form).read_text()
+    _, plain = frame_of(text.encode())
+
+    name, cells = frame_of(in_cells(text).encode())
+
+    assert "processes" == name
+    columns = ["name", "rss_bytes", "working_set_bytes", "limit_bytes"]
+    assert plain[columns].equals(cells[columns])
+
+
+@pytest.mark.parametrize("form", LINKED)
+def test_a_link_is_its_words(form):
+    text = (PASTED / form).read_text()
+    assert "](https://" in with_links(text)
+
+    plain, linked = frame_of(text.encode()), frame_of(with_links(text).encode())
+
+    assert plain[0] == linked[0]
+    assert plain[1].equals(linked[1])
+
+
+def test_a_link_with_a_receiver_keeps_it():
+    rows = "40MB 80.00% 80.00% 40MB 80.00% [kv.(*Store).Put](https://example.com/a_(b).go#L12)\n"
+
+    profile = read(("flat flat% sum% cum cum%\n" + rows + rows.replace("Put", "Get")).encode())
+
+    assert {"kv.(*Store).Put", "kv.(*Store).Get"} <= set(profile.functions["name"])
+
+
+@pytest.mark.parametrize("mark", ["**{}**: `{}`", "- **{}** = {}", "* `{}`: {}", "| {} | **{}** |"])
+def test_fields_in_bold_or_code_are_read(mark):
+    fields = {"HeapAlloc": "512 MiB", "HeapSys": "700 MiB", "NumGC": "30"}
+    text = "\n".join(mark.format(*field) for field in fields.items())
+
+    kind, frame = frame_of(text.encode())
+
+    assert "memstats" == kind
+    assert [512 << 20] == list(frame["HeapAlloc"])
+
+
+def test_a_pprof_table_in_markdown_may_begin_with_the_function():
+    rows = [
+        ("function", "flat", "flat%", "sum%", "cum", "cum%"),
+        ("---",) * 6,
+        ("`kv.(*Store).Put`", "120.5MB", "60.25%", "60.25%", "120.5MB", "60.25%"),
+        ("main.serve", "40MB", "20.00%", "80.25%", "160.5MB", "80.25%"),
+    ]
+    text = "".join(f"| {' | '.join(row)} |\n" for row in rows)
+
+    profile = read(text.encode())
+
+    assert {"kv.(*Store).Put", "main.serve"} <= set(profile.functions["name"])
+
+
+def test_the_readme_of_the_fixtures_is_no_evidence():
+    assert kind_of(Path(PASTED / "README.md").read_bytes()) is None

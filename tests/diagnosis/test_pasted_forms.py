@@ -1,0 +1,323 @@
+"""What is said of forms that people paste: old releases, rounded numbers, runs, excerpts."""
+
+import pytest
+
+from gomem.capture.load import load
+from gomem.diagnosis.diagnosis import diagnose
+from gomem.errors import CaptureError
+from gomem.inputs.environ.parse import settings_in_commands
+from tests.builders import FIXTURES
+
+FORMS = FIXTURES / "pasted" / "forms"
+LOG = (
+    "gc 12 @10.345s 6%: 0.18+0.87+0.004 ms clock, 1.4+0.3/0.7/0.1+0.03 ms cpu, "
+    "120->121->60 MB, 300 MB goal, 8 P\n"
+    "gc 13 @11.345s 6%: 0.18+0.87+0.004 ms clock, 1.4+0.3/0.7/0.1+0.03 ms cpu, "
+    "290->291->70 MB, 300 MB goal, 8 P\n"
+)
+TABLE = (
+    "Showing nodes accounting for 120.50MB, 60.25% of 200MB total\n"
+    "      flat  flat%   sum%        cum   cum%\n"
+    "  120.50MB 60.25% 60.25%   120.50MB 60.25%  kv.(*Store).Put\n"
+)
+USAGE = "Alloc = {} MiB\tTotalAlloc = {} MiB\tSys = 700 MiB\tNumGC = {}\n"
+
+
+@pytest.fixture
+def paste(tmp_path):
+    """A text as a file, loaded."""
+
+    def written(text, name="ticket.md"):
+        (tmp_path / name).write_text(text)
+        return load(tmp_path / name)
+
+    return written
+
+
+def said(capture):
+    verdict = diagnose(capture).verdict
+    words = " ".join([str(verdict.sentence), *map(str, verdict.whose)])
+    return words.replace("\u202f", " ")
+
+
+def runs_of(bench):
+    return set(bench.config.loc[bench.config["key"] == "run", "value"])
+
+
+def refusal(paste, text):
+    with pytest.raises(CaptureError) as refused:
+        paste(text)
+    return str(refused.value)
+
+
+# Go before 1.5
+
+
+def test_a_gc_trace_of_an_old_release_is_named_where_a_scavenger_line_is_read():
+    capture = load(FORMS / "gctrace-go1.3.txt")
+
+    assert "3 lines of the log are a GC trace of Go 1.4 or older" in said(capture)
+    assert 3 == capture.gc.old_lines
+    assert 1 == len(capture.gc.scavenges)
+
+
+@pytest.mark.parametrize("prefix", ["", "\t", "2014/08/20 10:00:01 "])
+def test_a_gc_trace_of_an_old_release_alone_is_named(prefix, paste):
+    lines = (FORMS / "gctrace-go1.0.txt").read_text().splitlines()
+
+    assert "a gctrace log of Go 1.4 or older" in refusal(
+        paste, "".join(f"{prefix}{line}\n" for line in lines)
+    )
+
+
+def test_a_list_of_an_old_release_has_one_unit_for_all():
+    profile = load(FORMS / "list-go1.3.txt").files[0].parsed
+
+    assert 512 == profile.total("space") >> 20
+    put = profile.top_rows("space")
+    assert ["kv.(*Store).Put"] == list(put.function)
+    assert 120 == put.flat[0] >> 20
+    assert 300 == put.cum[0] >> 20
+
+
+# Runs
+
+
+@pytest.mark.parametrize(
+    ("name", "runs"),
+    [
+        ("benchmarks-in-fences.md", {"Before", "After"}),
+        ("benchmarks-in-bold.md", {"master", "this PR"}),
+    ],
+)
+def test_two_runs_of_benchmarks_are_two_and_have_their_headings(name, runs):
+    capture = load(FORMS / name)
+    (bench,) = capture.bench.values()
+
+    assert runs == runs_of(bench)
+    assert "several runs" in said(capture)
+
+
+def test_a_heading_of_words_alone_below_a_blank_line_tells_runs_apart(paste):
+    row = "BenchmarkAdd  1000000  {} ns/op\n"
+    capture = paste(f"old allocs\n\n{row.format(3002)}\nnew allocs\n\n{row.format(2551)}")
+    (bench,) = capture.bench.values()
+
+    assert {"old allocs", "new allocs"} == runs_of(bench)
+
+
+def test_a_log_line_between_repeated_results_is_no_heading(paste):
+    row = "BenchmarkAdd  1000000  {} ns/op\n"
+    capture = paste(f"{row.format(3002)}now connected\n{row.format(2551)}", "bench.txt")
+    (bench,) = capture.bench.values()
+
+    assert "run" not in bench.told_apart
+
+
+# Numbers
+
+
+def test_nothing_in_a_rounded_unit_is_less_than_that_unit(paste):
+    capture = paste(USAGE.format(0, 0, 0) + USAGE.format(0, 3, 1))
+
+    assert "under 1 MiB" in said(capture)
+    assert "0 B" not in said(capture)
+
+
+def test_one_reading_of_memstats_is_no_verdict_and_says_so(paste):
+    assert "One reading does not show whether it grows." in said(paste(USAGE.format(5, 6, 3)))
+
+
+def test_two_readings_say_no_such_thing(paste):
+    capture = paste(USAGE.format(5, 6, 3) + USAGE.format(6, 9, 4))
+
+    assert "One reading" not in said(capture)
+
+
+@pytest.mark.parametrize(
+    "text", ["HeapAlloc=536870912\n", "10:01:02 HeapAlloc=536870912 HeapObjects=123456\n"]
+)
+def test_a_size_of_the_heap_alone_is_enough(text, paste):
+    assert "HeapAlloc is 512 MiB" in said(paste(text))
+
+
+def test_a_size_in_a_sentence_is_not(paste):
+    refusal(paste, "We once saw that the value of HeapAlloc=536870912 was far too high for us.\n")
+
+
+def test_earlier_readings_beside_another_paste_are_said(paste):
+    readings = "".join(
+        USAGE.format(*row) for row in ((100, 900, 30), (200, 1900, 33), (300, 2900, 36))
+    )
+    capture = paste(f"```\n{readings}```\nand the profile\n```\n{TABLE}```\n")
+
+    assert "HeapAlloc is 300 MiB" in said(capture)
+    assert "2 earlier readings: HeapAlloc went from 100 MiB to 200 MiB" in said(capture)
+
+
+def test_a_record_with_petabytes_allocated_keeps_what_is_in_use():
+    capture = load(FORMS / "heap-record.txt")
+
+    assert "1.03 GiB" in said(capture)
+    assert "main.buffer" in said(capture)
+
+
+# Processes
+
+
+def test_tasks_below_headings_of_the_kernels_are_of_one_kill():
+    capture = load(FORMS / "oom-split.txt")
+
+    assert [1201, 1300] == list(capture.processes["pid"])
+    assert [] == list(capture.damaged)
+
+
+@pytest.mark.parametrize("head", ["", "[ pid ]   uid  tgid total_vm      rss nr_ptes swap\n"])
+def test_tasks_without_their_head_or_with_a_cut_one_are_known_by_shape(head, paste):
+    rows = (
+        "[ 1201]  0  1201  3512  412  12  0  0 bash\n[ 1300] 1000 1300 99 12345 9 0 -998 server\n"
+    )
+    capture = paste(f"{head}{rows}", "dmesg.txt")
+
+    assert ["bash", "server"] == list(capture.processes["name"])
+    assert [412 * 4096, 12345 * 4096] == list(capture.processes["rss_bytes"])
+
+
+def test_an_oom_head_alone_is_named(paste):
+    text = "server invoked oom-killer: gfp_mask=0xd0, order=0, oom_score_adj=0\n"
+
+    assert "without a process or its size" in refusal(paste, text)
+
+
+def test_threads_below_a_process_are_no_damage():
+    capture = load(FORMS / "ps-auxm.txt")
+
+    assert [2123456 << 10] == list(capture.processes["rss_bytes"])
+    assert [] == list(capture.damaged)
+
+
+@pytest.mark.parametrize("limit", ["***", "xxxGiB", "<redacted>"])
+def test_a_limit_that_is_masked_is_unknown(limit, paste):
+    capture = paste(
+        "CONTAINER ID   NAME   CPU %   MEM USAGE / LIMIT   MEM %   PIDS\n"
+        f"8f1f1a2b3c4d   shop   1.40%   1.62GiB / {limit}   81.00%  21\n"
+    )
+
+    assert "The working set is 1.62 GiB" in said(capture)
+    assert capture.processes["limit_bytes"].isna().all()
+
+
+def test_a_container_beside_a_table_of_pprof_is_said(paste):
+    pods = "NAME     CPU(cores)   MEMORY(bytes)\nserver   120m         1843Mi\n"
+    capture = paste(f"kubectl top says\n```\n{pods}```\nand\n```\n{TABLE}```\n")
+
+    assert "kv.(*Store).Put (60 %)" in said(capture)
+    assert "The working set is 1.8 GiB" in said(capture)
+
+
+@pytest.mark.parametrize(
+    ("text", "named"),
+    [
+        (" 1300 2123456 /app/server --flag\n", "rows of processes without the line that names"),
+        ("LazyFree:     512000 kB\nLazyFree:   0 kB\n", "LazyFree lines of smaps without the rest"),
+    ],
+)
+def test_what_lacks_its_head_is_named(text, named, paste):
+    assert named in refusal(paste, text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "It has total_rss 2123456512 and total_cache 3123456512 with a limit of 8GiB.\n",
+        "memory.stat shows:\ntotal_cache 3123456512\ntotal_rss 2123456512\n",
+    ],
+)
+def test_sums_of_memory_stat_are_read_in_prose(text, paste):
+    assert "RSS is 1.98 GiB" in said(paste(text))
+
+
+# Goroutines
+
+
+def test_what_delve_lists_are_goroutines():
+    capture = load(FORMS / "delve.txt")
+
+    assert "5 goroutines; 3 wait in main.send" in said(capture)
+    assert [] == list(capture.damaged)
+
+
+def test_delve_with_stacks_has_them_and_says_what_is_missing():
+    capture = load(FORMS / "delve-stacks.txt")
+
+    (stack,) = capture.goroutine_stacks["stack"]
+    assert "runtime.gopark;runtime.chansend;main.send" == stack
+    assert ["an excerpt: it has 1 goroutines, and says that there are 2"] == [
+        str(fault.what) for fault in capture.damaged
+    ]
+
+
+@pytest.mark.parametrize("name", ["index.txt", "index.html"])
+def test_the_page_of_all_profiles_says_how_many_goroutines_there_are(name):
+    assert "It has 5 321 goroutines." in said(load(FORMS / name))
+
+
+def test_a_table_that_ends_in_gopark_counts_goroutines(paste):
+    capture = paste(
+        "      flat  flat%   sum%        cum   cum%\n"
+        "      5300 99.60% 99.60%       5300 99.60%  runtime.gopark\n"
+        "         1 0.019% 99.62%       5200 97.72%  main.(*worker).run\n"
+    )
+
+    assert "5 321 goroutines. main.(*worker).run and its callees have 98 %." in said(capture)
+
+
+def test_stacks_that_end_where_the_runtime_parks_say_no_place(paste):
+    record = "{} @ 0x43a5f6 0x46a0c1\n#\t0x43a5f5\truntime.gopark+0xd5\t/go/proc.go:398\n\n"
+    capture = paste(f"goroutine profile: total 3\n{record.format(2)}{record.format(1)}")
+
+    assert "none says where it waits" in said(capture)
+
+
+# A log's command
+
+
+def test_the_command_above_a_log_says_its_settings(paste):
+    capture = paste(f"$ GOGC=400 GODEBUG=gctrace=1 ./server\n{LOG}")
+
+    (environ,) = capture.environs.values()
+    assert {"GOGC": "400", "GODEBUG": "gctrace=1"} == environ.variables
+    gogc = diagnose(capture).facts.settings.gogc
+    assert ("environment", 4.0) == (gogc.known_by, gogc.value)
+
+
+@pytest.mark.parametrize(
+    ("command", "settings"),
+    [
+        ("$ GOGC=400 ./a", {"GOGC": "400"}),
+        ("root@host:~# env GOMEMLIMIT=1GiB GOGC=off ./a", {"GOMEMLIMIT": "1GiB", "GOGC": "off"}),
+        ("$ GOGC=400 ./a\n$ GOGC=50 ./b", {}),
+        ("level=info GOGC=400", {}),
+    ],
+)
+def test_settings_are_those_before_a_program(command, settings):
+    assert settings == settings_in_commands(command.encode())
+
+
+# What is seen and not used
+
+
+def test_sizes_in_sentences_are_named_as_not_used(paste):
+    usage = USAGE.format(5, 6, 3)
+    capture = paste(
+        f"The RSS of the pod is 1.2 GB and its limit 2Gi.\n\n```\n{usage}```\n"
+        "We download 3 MB/s of files of 500 MB.\n"
+    )
+
+    assert ("1.2 GB", "2Gi") == capture.unused_sizes
+    assert "2 sizes in sentences not used (1.2 GB, 2Gi)" in diagnose(capture).verdict.further
+
+
+@pytest.mark.parametrize("text", [LOG, USAGE.format(5, 6, 3), TABLE])
+def test_evidence_itself_has_no_sentences(text, paste):
+    assert () == paste(text).unused_sizes
