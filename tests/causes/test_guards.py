@@ -889,7 +889,7 @@ def test_stacks_of_one_goroutine_are_its_own():
 @pytest.mark.parametrize("setting", ["growth_bytes", "=5", "grwth_bytes=5", "growth_bytes=-1",
                                      "growth_bytes=nan", "growth_bytes=much"])  # fmt: skip
 def test_what_sets_no_threshold_is_an_error(setting):
-    what = "is not a number" if setting.startswith("growth_bytes=") else "not a threshold"
+    what = "is not a number" if setting.startswith("growth_bytes=") else "lists all"
 
     with pytest.raises(CaptureError, match=what):
         Thresholds.of([setting])
