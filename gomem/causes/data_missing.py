@@ -86,10 +86,10 @@ def find(case: Case) -> list[Finding]:
 
 CAUSE = Cause(
     code="data-missing",
-    mechanism="smaps shows which mappings RSS is in, MemStats how Go uses its heap. A full "
-    "breakdown of RSS takes both, read at the same time.",
+    mechanism="smaps shows which mappings are resident. MemStats shows how Go uses its heap. A "
+    "full breakdown of RSS needs both, read at the same time.",
     remedy=text(
-        "Collect both at once: {}. By hand: {}, then immediately: {}.",
+        "Collect both at once: {}. By hand, one right after the other: {}. {}.",
         CAPTURE_ONCE,
         TAKE_SMAPS,
         Command(MEMSTATS.command()),
