@@ -1,11 +1,11 @@
-"""C memory: malloc's heaps and thread stacks, which no number of Go's runtime shows.
+"""C memory (malloc's heaps and thread stacks), which no metric of the Go runtime shows.
 
 Only programs with cgo or C libraries have C memory. In smaps it appears as brk's `[heap]`, as
 malloc's arenas of 64 MiB, as separate mappings for large blocks, and as thread stacks. A heap
 profile does not show it and GOMEMLIMIT does not count it, so a C leak looks like a Go leak.
 
-The rule looks at growth, not at size. Memory that keeps its size is how the program works, and one
-snapshot shows no trend. Both are a note.
+The rule looks at growth, not at size. C memory of constant size is normal for the program, and a
+single snapshot shows no trend. In both cases the finding is only a note.
 """
 
 from __future__ import annotations
