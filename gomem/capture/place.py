@@ -2,7 +2,7 @@
 
 In order of precedence: a manifest (see `gomem.capture.manifest`); sub-folders, unless they are
 named after file types; a common stem or timestamp in the file names; timestamps inside the files.
-Files without any of these form one snapshot. A log and a benchmark file belong to the whole capture.
+Files without any of these form one snapshot. Logs and benchmark files belong to the whole capture.
 """
 
 from __future__ import annotations

@@ -57,7 +57,9 @@ class _Missing:
     def evidence(self) -> Evidence:
         """The moments, the first few by name."""
         named = joined(", ", map(MomentName, self.without[:SHOWN]))
-        whole = "whole " if self.has_some and self.name == MEMSTATS_WORD else ""
+        if len(self.without) > SHOWN:
+            named += f" and {len(self.without) - SHOWN} more"
+        whole = "full " if self.has_some and self.name == MEMSTATS_WORD else ""
         return Evidence("capture", f"snapshots without {whole}{self.name}", named, "")
 
 

@@ -11,9 +11,9 @@ marked if only its uncorrected p is below 5 %. The corrected p-value keeps the c
 positive in the table at or below 5 %, even if the metrics are correlated.
 
 If even disjoint samples could not reach 5 %, there are too few values and the verdict is `?`. A
-change below `MIN_CHANGE` is `same`: metrics with almost no variance give a small p even for a change
-of one part in a million. benchstat has no such threshold and shows it as +0.00%. `~` does not say
-that nothing changed; `equivalence` in `statistics.rank_tests` can.
+change below `MIN_CHANGE` is `same`: metrics with almost no variance give a small p even for one
+part in a million. benchstat has no such threshold and shows it as +0.00%. `~` does not say that
+nothing changed; `equivalence` in `statistics.rank_tests` can.
 
 The p-value cannot say why two runs differ. Sequential runs also differ because the load on the
 machine changes, as benchmarks of unchanged code show. Only interleaved runs cancel it.
@@ -326,7 +326,7 @@ class _Sample:
         if self.declared_exact and not self.exact:
             yield "declared exact, but the values vary: compared as a sample"
         if not all(counts):
-            yield f"only {'before' if counts[0] else 'after'}"
+            yield f"measured only {'before' if counts[0] else 'after'}"
         elif not self.can_tell:
             many = "one value" if counts == (1, 1) else "too few values"
             few = "is" if counts == (1, 1) else "are"

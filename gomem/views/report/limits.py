@@ -60,7 +60,7 @@ def limits_section(diagnosis: Diagnosis) -> Section | None:
         rows = [pair for pair in limits.worst.items() if pair[0] in largest]
         caption = WORST_CASES
         if len(rows) < len(limits.worst):
-            caption += f": the {len(rows)} highest of {len(limits.worst)} snapshots"
+            caption += f". Shown: the {len(rows)} highest of {len(limits.worst)} snapshots"
         blocks.append(table(caption, WORST, rows))
     if limits.cgroup is None:
         known = limits.gomemlimit_bytes
