@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from gomem.causes import CAUSES
+from gomem.causes.signatures import signatures
 from gomem.text import Name, Number, Text, Words
 from gomem.views.document import Section
 from gomem.views.report.report import report_document
@@ -122,6 +123,12 @@ def test_a_cause_is_explained_in_the_words_of_the_field(cause):
     assert is_spoken(cause.remedy)
     assert cause.mechanism.endswith(".")
     assert cause.remedy.endswith(".")
+
+
+@pytest.mark.parametrize("signature", signatures(), ids=lambda signature: signature.name)
+def test_a_missing_call_is_explained_in_the_words_of_the_field(signature):
+    assert not DROPPED.findall(signature.why)
+    assert signature.why.endswith(".")
 
 
 def named_one(tree: ast.AST) -> Iterator[int]:

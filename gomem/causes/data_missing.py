@@ -91,7 +91,7 @@ CAUSE = Cause(
     mechanism="smaps shows which mappings are resident. MemStats shows how Go uses its heap. A "
     "full breakdown of RSS needs both, read at the same time.",
     remedy=text(
-        "Collect both at once: {}. By hand, one right after the other: {}. {}.",
+        "Collect both at once: {}. By hand, in quick succession: {}. {}.",
         CAPTURE_ONCE,
         TAKE_SMAPS,
         Command(MEMSTATS.command()),

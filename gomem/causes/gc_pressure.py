@@ -73,7 +73,7 @@ def lack(case: Case) -> Lack | None:
 _REMEDY = "See who allocates: {}. {} (reuse buffers, sync.Pool, preallocate). {}"
 _ALLOCATED = "--sample-type alloc_space --cum"
 _TAKE_ALLOCS = Command(f"curl -s {PPROF}/allocs > allocs.pb.gz")
-_LESS = "Allocate less there"
+_LESS = "Allocate less at the top sites"
 
 
 def _more_room(room_bytes: float = 0.0) -> Text:

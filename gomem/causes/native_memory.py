@@ -247,11 +247,11 @@ def _finding(
 
 
 def _next_step(callers: Sequence[Caller], came_with: str) -> Text:
-    """Who calls C, as far as a profile shows it, and the goroutines that grow with it."""
+    """The goroutines that grow with it, then who calls C, as far as a profile shows it."""
     if not callers:
-        return sentences(_WHO_CALLS, came_with, _FREE_IT)
+        return sentences(came_with, _WHO_CALLS, _FREE_IT)
     shows = text("See the callers: {}.", top(callers[0].path, options="--peek cgocall"))
-    return sentences(shows, called_by(callers, "C"), came_with, _FREE_IT)
+    return sentences(came_with, shows, called_by(callers, "C"), _FREE_IT)
 
 
 def _confidence(native: NativeMemory, grows: Growth | None, thresholds: Thresholds) -> str:
