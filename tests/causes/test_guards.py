@@ -690,7 +690,7 @@ def test_what_forced_collections_show():
         "The program calls runtime.GC(): 10 of 40 collections, at most 1 % of the CPU"
     )
     assert [("forced", 10), ("cycles", 40)] == [(one[1], one[2]) for one in shown(finding)[:2]]
-    assert ["gc_cpu_seconds of forced", "stopped_seconds of forced", "seconds"] == [
+    assert ["gc_cpu_seconds of forced GCs", "stopped_seconds of forced GCs", "seconds"] == [
         one[1] for one in shown(finding)[2:]
     ]
     assert [0.7836, 0.0003, 39.0] == pytest.approx([one[2] for one in shown(finding)[2:]], abs=1e-3)
