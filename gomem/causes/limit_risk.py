@@ -306,7 +306,7 @@ def _next_step(moment: MomentFacts) -> str:
         )
     (_, limit), *off = zip(advice.steps["step"], advice.steps["bytes"], strict=True)
     *off, _ = off  # the rounding, which the setting shows
-    taken = joined(" and ", (text("{} {}", Bytes(-size), step) for step, size in off if size))
+    taken = joined(", ", (text("{} {}", Bytes(-size), step) for step, size in off if size))
     setting = Command(f"GOMEMLIMIT={advice.gomemlimit_bytes >> 20}MiB")
-    arithmetic = text("the limit of {} less {}, in whole MiB", Bytes(limit), taken)
+    arithmetic = text("the limit of {} minus {}; in whole MiB", Bytes(limit), taken)
     return text("{} fits: {}. {}.", setting, arithmetic, advice.note)

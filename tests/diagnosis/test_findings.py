@@ -78,8 +78,12 @@ def test_what_is_over_is_a_note(mib, severity):
 @pytest.mark.parametrize(
     ("last_rss", "end", "now"),
     [
-        pytest.param(100, "; released before", "this memory was released before", id="rss-fell-by-it"),
-        pytest.param(125, "; released before", "this memory was released before", id="by-half-of-it"),
+        pytest.param(
+            100, "; released before", "this memory was released before", id="rss-fell-by-it"
+        ),
+        pytest.param(
+            125, "; released before", "this memory was released before", id="by-half-of-it"
+        ),
         pytest.param(
             126, "; no longer significant at", "this is no longer significant at",
             id="by-less-than-half-of-it",
