@@ -903,7 +903,9 @@ def test_a_threshold_may_be_nothing():
 
 
 def test_a_mistyped_threshold_is_answered_with_the_nearest():
-    with pytest.raises(CaptureError, match=r"did you mean growth_bytes=8388608, growth_few_bytes"):
+    with pytest.raises(
+        CaptureError, match=r"did you mean growth_bytes=8388608 or growth_few_bytes"
+    ):
         Thresholds.of(["growt_bytes=1"])
 
 
