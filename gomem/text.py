@@ -154,7 +154,7 @@ class NumberedMoment(MomentName):
 
     @staticmethod
     def _reads(value: Any, *_: Any) -> str:
-        return f"moment {value}"
+        return f"snapshot {value}"
 
 
 class File(Name):

@@ -6,12 +6,17 @@ And how it names things: a loop variable is the thing, a constant a bound or a f
 import ast
 import re
 from collections.abc import Iterator
+from dataclasses import fields, is_dataclass
 from pathlib import Path
 
 import pytest
 
 from gomem.causes import CAUSES
+from gomem.causes.signatures import signatures
 from gomem.text import Name, Number, Text, Words
+from gomem.views.document import Section
+from gomem.views.report.report import report_document
+from gomem.views.titles import TITLES, field_title
 from tests.builders import CAPTURES, diagnosed
 
 # Words that Go people do not use, or that an editor strikes.
@@ -23,6 +28,13 @@ DROPPED = re.compile(
 )
 PRONOUN = re.compile(r"\b[Oo]ne\b(?! (second|goroutine|byte|large))")
 DECIMALS = re.compile(r"\d\.\d+ ?%")
+# Table heads, captions and notes at which readers stopped.
+STUMBLES = re.compile(
+    r"^(step|what moved|what it is|each GC|Phases|field)$|\brun \d|in excess of|left out for width"
+    r"|farther end|rose \d+ times|who maps"
+)
+OUR_FIELDS = re.compile(r"_(bytes|seconds|fraction|cycles)\b")  # names of ours, with their unit
+READ_AS_IS = re.compile(r"\bof it\b|moments?")  # in a page also ids, and plain English
 MOST_NUMBERS = 3
 ROOT = Path(__file__).parents[1]
 UNNAMED = re.compile(r"_?(OF|FEW|HALF)(_[A-Z0-9_]+)?")  # constants that say neither bound nor fact
@@ -66,12 +78,57 @@ def test_a_title_is_a_headline(path):
         assert not title.endswith("."), title
 
 
+def shown(part):
+    """Every text of a document or a part of one, but for the ids of sections."""
+    if isinstance(part, str):
+        yield part
+    elif isinstance(part, tuple | list):
+        for each in part:
+            yield from shown(each)
+    elif is_dataclass(part):
+        names = (field.name for field in fields(part))
+        for name in names:
+            if name != "name" or not isinstance(part, Section):
+                yield from shown(getattr(part, name))
+
+
+@pytest.mark.parametrize("path", CAPTURES, ids=lambda path: path.name)
+def test_a_report_is_written_in_the_words_of_the_field(path):
+    said = list(shown(report_document(diagnosed(path))))
+
+    assert len(said) > 100
+    for text in said:
+        words = own_words(text)
+        assert not STUMBLES.findall(words), text
+        assert not [word for word in DROPPED.findall(words) if not READ_AS_IS.match(word[0])], text
+
+
+@pytest.mark.parametrize("path", CAPTURES, ids=lambda path: path.name)
+def test_evidence_is_shown_by_title(path):
+    """JSON keeps the field's own name."""
+    for finding in diagnosed(path).findings:
+        for evidence in finding.evidence:
+            assert not OUR_FIELDS.findall(field_title(evidence.field)), evidence
+
+
+def test_a_title_stands_for_the_field_in_longer_names():
+    assert "GC CPU time of forced GCs" == field_title("gc_cpu_seconds of forced GCs")
+    assert "HeapIdle" == field_title("HeapIdle")
+    assert not [title for title in TITLES.values() if OUR_FIELDS.findall(title)]
+
+
 @pytest.mark.parametrize("cause", CAUSES, ids=lambda cause: cause.code)
 def test_a_cause_is_explained_in_the_words_of_the_field(cause):
     assert is_spoken(cause.mechanism)
     assert is_spoken(cause.remedy)
     assert cause.mechanism.endswith(".")
     assert cause.remedy.endswith(".")
+
+
+@pytest.mark.parametrize("signature", signatures(), ids=lambda signature: signature.name)
+def test_a_missing_call_is_explained_in_the_words_of_the_field(signature):
+    assert not DROPPED.findall(signature.why)
+    assert signature.why.endswith(".")
 
 
 def named_one(tree: ast.AST) -> Iterator[int]:

@@ -29,7 +29,7 @@ from gomem.inputs.runtime_lines.patterns import patterns_added
 from gomem.sources.bounds import Bounds
 from gomem.sources.listing import list_capture
 from gomem.sources.long import LongSource, long_source
-from gomem.sources.names import natural_key, readable_name
+from gomem.sources.names import natural_key, readable_name, shared_name
 from gomem.sources.paths import matching
 from gomem.text import File, MomentName
 from gomem.units import MIB
@@ -112,7 +112,7 @@ def _load(
     cut = cut_mappings(gathering.artefacts, damaged)
     gathering.damage += [by_name[fault.source].placed(fault) for fault in cut]
     return Capture(
-        name=readable_name(str(named[0])),
+        name=readable_name(shared_name([str(path) for path in named])),
         by_moment=_moments(gathering.artefacts, manifest),
         files=tuple(gathering.artefacts),
         passed_over=tuple(gathering.passed_over),

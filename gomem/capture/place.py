@@ -1,8 +1,8 @@
-"""Which moment of a capture does an artefact belong to?
+"""Which snapshot of a capture does a file belong to?
 
-These decide, in this order: a manifest (see `gomem.capture.manifest`); sub-folders, unless they are
-named after kinds of files; a stem or a time stamp shared by file names; the artefacts' own clocks.
-Files without any of these form one moment. A log and a benchmark file belong to the whole capture.
+In order of precedence: a manifest (see `gomem.capture.manifest`); sub-folders, unless they are
+named after file types; a common stem or timestamp in the file names; timestamps inside the files.
+Files without any of these form one snapshot. Logs and benchmark files belong to the whole capture.
 """
 
 from __future__ import annotations

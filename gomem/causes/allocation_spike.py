@@ -124,9 +124,9 @@ _TAKE_PROFILES = text(
     CAPTURE,
 )
 _LEVEL = (
-    "The highest reading is a lower bound: between two readings the heap can have been larger. The "
-    "heap goal rises with the spike, and the runtime releases memory slowly, so size the limit for "
-    "the peak, not the average."
+    "The highest reading is a lower bound for the peak: the heap can be larger between readings. "
+    "The heap goal rises with the spike, and the runtime releases memory slowly, so size the "
+    "limit for the peak, not the average."
 )
 _WITH_GARBAGE = (
     "RSS and HeapAlloc include garbage that no GC has found yet; under GOGC=100 that at most "
@@ -185,8 +185,8 @@ def _what(seen: Sighting) -> Text:
     excursion, name = seen.excursion, NAMES[seen.source]
     low, high = Bytes(round(excursion.base)), Bytes(round(excursion.highest))
     if excursion.times > 1:
-        times = Count(excursion.times, "time")
-        return text("Bursts: {} rose {}, to as much as {}, and fell back", name, times, high)
+        bursts = Count(excursion.times, "burst")
+        return text("{}: {} rose to as much as {} and fell back", bursts, name, high)
     at = text(" at {}", MomentName(seen.peak_moment)) if seen.peak_moment else Text()
     return text("Spike: {} rose from {} to {}{} and fell back", name, low, high, at)
 

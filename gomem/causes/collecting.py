@@ -90,18 +90,21 @@ def too_few_collections(
     case: Case,
     code: str,
     seen: Text,
-    had: Text,
+    collections: tuple[int, str],
     evidence: tuple[Evidence, ...],
     *,
     least: int | None = None,
 ) -> Lack:
-    """Too few collections of a cause in a log, and too cheap ones in all; see `Lack`."""
-    limits = case.thresholds
-    needed = text("{}", Count(least or limits.enough_cycles))
+    """Too few collections of a cause in a log, and too cheap ones in all; see `Lack`.
+
+    `collections` says how many there are, and what each is: `(3, "forced GC")`.
+    """
+    limits, (count, noun) = case.thresholds, collections
+    needed = least or limits.enough_cycles
     step = text(
-        "Record a longer log under load, with at least {} such GCs or {} of marking: {}.",
-        needed,
+        "Record a longer log under load, with at least {} or {} of marking: {}.",
+        Count(needed, noun),
         Seconds(limits.enough_cpu_seconds),
         TAKE_GC_LOG,
     )
-    return Lack(code, seen, had, needed, step, evidence)
+    return Lack(code, seen, Text(Count(count, noun)), Text(Count(needed)), step, evidence)

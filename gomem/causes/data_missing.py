@@ -57,7 +57,9 @@ class _Missing:
     def evidence(self) -> Evidence:
         """The moments, the first few by name."""
         named = joined(", ", map(MomentName, self.without[:SHOWN]))
-        whole = "whole " if self.has_some and self.name == MEMSTATS_WORD else ""
+        if len(self.without) > SHOWN:
+            named += f" and {len(self.without) - SHOWN} more"
+        whole = "full " if self.has_some and self.name == MEMSTATS_WORD else ""
         return Evidence("capture", f"snapshots without {whole}{self.name}", named, "")
 
 
@@ -86,10 +88,10 @@ def find(case: Case) -> list[Finding]:
 
 CAUSE = Cause(
     code="data-missing",
-    mechanism="smaps shows which mappings RSS is in, MemStats how Go uses its heap. A full "
-    "breakdown of RSS takes both, read at the same time.",
+    mechanism="smaps shows which mappings are resident. MemStats shows how Go uses its heap. A "
+    "full breakdown of RSS needs both, read at the same time.",
     remedy=text(
-        "Collect both at once: {}. By hand: {}, then immediately: {}.",
+        "Collect both at once: {}. By hand, in quick succession: {}. {}.",
         CAPTURE_ONCE,
         TAKE_SMAPS,
         Command(MEMSTATS.command()),

@@ -54,8 +54,8 @@ CAUSE = Cause(
     past="mapped files and shared memory",
 )
 _PILE_UP = (
-    "See who maps: {}. Mappings of files went from {} to {}: check that each is unmapped after "
-    "use, or map each file once and share it."
+    "See which calls map files: {}. Mappings of files went from {} to {}: check that each is "
+    "unmapped after use, or map each file once and share it."
 )
 _CLEAN = (
     "Nothing to do: the kernel reclaims clean pages before it kills, so they do not bring the "

@@ -71,10 +71,10 @@ def lack(case: Case) -> Lack | None:
         case,
         CAUSE.code,
         text("forced collections take {} of the CPU", Share(share)),
-        Text(Count(forced, "collection")),
+        (forced, "forced GC"),
         (
             *known(log.path, "count", {"forced": forced}),
-            *known(log.path, "s", {"marking_cpu_seconds of forced": cpu}),
+            *known(log.path, "s", {"marking_cpu_seconds of forced GCs": cpu}),
         ),
         least=case.thresholds.forced_cycles,
     )
@@ -121,7 +121,7 @@ def _by_log(case: Case, log: CollectorFacts) -> Finding:
     seconds = ("gc_cpu_seconds", "stopped_seconds")
     evidence = (
         *known(log.path, "count", {"forced": cost.forced, "cycles": cost.cycles}),
-        *known(log.path, "s", {f"{name} of forced": float(forced[name]) for name in seconds}),
+        *known(log.path, "s", {f"{name} of forced GCs": float(forced[name]) for name in seconds}),
         *known(log.path, "s", {"seconds": cost.seconds}),
     )
     return _finding(case, _forced(cost.forced, cost.cycles) + costs, marking, evidence)

@@ -31,7 +31,7 @@ from gomem.causes.finding import Evidence, Finding, Lack, Severity
 from gomem.causes.memory_limit import limit_leaves_no_room, limit_may_decide
 from gomem.causes.missing_call import of_garbage
 from gomem.causes.sites import allocating_sites, part_words, site_evidence
-from gomem.text import Bytes, Command, Count, Share, Text, text
+from gomem.text import Bytes, Command, Share, Text, text
 
 if TYPE_CHECKING:
     from gomem.causes.case import Case
@@ -62,7 +62,7 @@ def lack(case: Case) -> Lack | None:
         case,
         CAUSE.code,
         text("the GC takes {} of the CPU", Share(log.marking_share_of(PACER))),
-        text("{} that heap growth does not explain", Count(steady, "GC")),
+        (steady, "steady-state GC"),
         (
             *known(log.path, "count", {"cycles": cost.cycles, "steady_cycles": steady}),
             *known(log.path, "s", {"steady_marking_cpu_seconds": cpu}),
@@ -73,7 +73,7 @@ def lack(case: Case) -> Lack | None:
 _REMEDY = "See who allocates: {}. {} (reuse buffers, sync.Pool, preallocate). {}"
 _ALLOCATED = "--sample-type alloc_space --cum"
 _TAKE_ALLOCS = Command(f"curl -s {PPROF}/allocs > allocs.pb.gz")
-_LESS = "Allocate less there"
+_LESS = "Allocate less at the top sites"
 
 
 def _more_room(room_bytes: float = 0.0) -> Text:

@@ -1,21 +1,21 @@
 """Idle heap that the runtime does not return to the OS, beyond what its pacing requires.
 
-A finding takes two conditions. First, the idle heap lasts to the end of the capture. After the heap
-shrinks, the runtime needs seconds to release idle heap, and idle heap that was released or reused
-since then was not kept. Second, it is resident. If no file shows that, the finding is only
-possible, because idle heap can be swapped out or untouched.
+A finding requires two conditions. First, the idle heap lasts to the end of the capture. The runtime
+needs seconds to release idle heap after the heap shrinks, so idle heap that is later released or
+reused does not count. Second, it is resident. If no file shows this, the confidence is *possible*,
+because idle heap can be swapped out or untouched.
 
 Since Go 1.13 the runtime keeps free heap for reuse, up to the scavenger's goal: about 1.1 × the
-heap goal, or less under GOMEMLIMIT. That much is normal. It is a note if most of RSS is idle and
-the heap stays far below the goal: either GOMEMLIMIT sets the goal, or the program allocates too
-little between the first and the last snapshot to reach it. Idle heap over the goal is released
-within seconds, from the second collection on.
+heap goal, or less under GOMEMLIMIT. That much is normal. The rule reports a note if most of RSS is
+idle heap and the heap stays far below the goal. Then either GOMEMLIMIT sets the goal, or the
+program allocates too little between the first and the last snapshot to reach it. Idle heap over the
+goal is released within seconds, from the second GC on.
 
 Before Go 1.13 there is no goal. The heap can grow to NextGC, and idle heap beyond that is released
-after five minutes idle. Those releases count a fresh arena (64 MiB since Go 1.11) as idle and not
-released, although it was never touched. Go 1.13 and later count it as released. So before 1.13 the
-rule counts resident memory only: the resident heap, in use and idle, beyond NextGC. That takes
-mappings. RSS alone cannot show it, because RSS includes C memory, and a fresh arena is untouched.
+after five minutes. MemStats before Go 1.13 count a fresh arena (64 MiB since Go 1.11) as idle and
+not released, although it was never touched. Since Go 1.13 they count it as released. So before 1.13
+the rule counts only the resident heap, in use and idle, beyond NextGC. This needs smaps: total RSS
+includes C memory, and HeapIdle includes untouched arenas.
 """
 
 from __future__ import annotations

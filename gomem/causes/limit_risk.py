@@ -73,8 +73,9 @@ def may_grow_on(case: Case, grown_bytes: float) -> bool:
 
 CAUSE = Cause(
     code="limit-risk",
-    mechanism="The kernel kills when the cgroup's memory reaches memory.max and nothing can be "
-    "reclaimed. It reclaims page cache first, but not anonymous memory, shared memory or sockets. "
+    mechanism="The kernel kills a process when the cgroup's memory reaches memory.max and nothing "
+    "can be reclaimed. It can reclaim page cache, but without swap not anonymous memory, shared "
+    "memory or sockets. "
     "Go does not read the cgroup: without GOMEMLIMIT the heap grows to twice the live heap, "
     "whatever the limit is.",
     remedy=text(
@@ -94,6 +95,7 @@ _MACHINE_IS_FULL = (
     "highest score, from its RSS, swap and oom_score_adj. A limit on the process's own cgroup "
     "(MemoryMax=, docker run -m) or GOMEMLIMIT keeps it from using up the machine's memory."
 )
+_SNAPSHOTS = "snapshots"  # what evidence of several is from
 _CAN_BE_CACHE = "without memory.stat, some can be page cache"
 
 
@@ -276,11 +278,11 @@ def _evidence(moment: MomentFacts, use: CgroupUse, growth: TimeToLimit | None) -
     ]
     if growth is not None:
         slope = text("{} to {}", Rate(growth.slope_low), Rate(growth.slope_high))
-        evidence.append(Evidence("moments", f"slope, 95 % interval, n={growth.points}", slope, ""))
+        evidence.append(Evidence(_SNAPSHOTS, f"slope, 95 % interval, n={growth.points}", slope, ""))
         ends = growth.soonest_seconds, growth.latest_seconds
         soonest, latest = ("never" if math.isinf(end) else Seconds(end) for end in ends)
         until = text("{} to {}", soonest, latest)
-        evidence.append(Evidence("moments", "time to the limit, 95 % interval", until, ""))
+        evidence.append(Evidence(_SNAPSHOTS, "time to the limit, 95 % interval", until, ""))
     return evidence
 
 
@@ -302,7 +304,9 @@ def _next_step(moment: MomentFacts) -> str:
             "Raise the container's limit, or reduce the memory outside Go, which alone fills the "
             "limit, so no GOMEMLIMIT helps."
         )
-    steps = zip(advice.steps["step"], advice.steps["bytes"], strict=True)
-    arithmetic = joined(", ", (text("{} {}", step, Bytes(size)) for step, size in steps if size))
+    (_, limit), *off = zip(advice.steps["step"], advice.steps["bytes"], strict=True)
+    *off, _ = off  # the rounding, which the setting shows
+    taken = joined(", ", (text("{} {}", Bytes(-size), step) for step, size in off if size))
     setting = Command(f"GOMEMLIMIT={advice.gomemlimit_bytes >> 20}MiB")
-    return text("{} fits ({}). {}.", setting, arithmetic, advice.note)
+    arithmetic = text("the limit of {} minus {}; in whole MiB", Bytes(limit), taken)
+    return text("{} fits: {}. {}.", setting, arithmetic, advice.note)

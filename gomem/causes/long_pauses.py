@@ -136,8 +136,8 @@ _AT_LAST_OR_RESCAN = (
 )
 _IN_STOPS = "share of the time in long pauses"
 _SOME = (
-    " Most pauses are short, so preemption works. Most likely the long ones waited for a CPU, like "
-    "every other thread on the machine."
+    " Most pauses are short, so preemption works. In the long ones the runtime most likely waited "
+    "for a CPU, as any thread does on a busy machine."
 )
 _FORCED = (
     " This collection was forced, and up to Go 1.8 a forced collection marks while the world is "

@@ -18,7 +18,7 @@ from gomem.causes.evidence import known
 from gomem.causes.finding import Evidence, Finding, Lack, Severity
 from gomem.causes.memory_limit import limit_leaves_no_room
 from gomem.facts.moment import GOMEMLIMIT, LIVE
-from gomem.text import Bytes, Count, Share, Text, text
+from gomem.text import Bytes, Share, Text, text
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -51,7 +51,7 @@ def lack(case: Case) -> Lack | None:
         case,
         CAUSE.code,
         Text("a memory limit leaves the heap hardly any headroom"),
-        Text(Count(cycles, "collection")),
+        (cycles, "limit-driven GC"),
         (
             *known(log.path, "count", {"limit-driven cycles": cycles}),
             *known(log.path, "s", {"marking_cpu_seconds": cpu}),

@@ -1,11 +1,11 @@
-"""C memory: malloc's heaps and thread stacks, which no number of Go's runtime shows.
+"""C memory (malloc's heaps and thread stacks), which no metric of the Go runtime shows.
 
 Only programs with cgo or C libraries have C memory. In smaps it appears as brk's `[heap]`, as
 malloc's arenas of 64 MiB, as separate mappings for large blocks, and as thread stacks. A heap
 profile does not show it and GOMEMLIMIT does not count it, so a C leak looks like a Go leak.
 
-The rule looks at growth, not at size. Memory that keeps its size is how the program works, and one
-snapshot shows no trend. Both are a note.
+The rule looks at growth, not at size. C memory of constant size is normal for the program, and a
+single snapshot shows no trend. In both cases the finding is only a note.
 """
 
 from __future__ import annotations
@@ -247,11 +247,11 @@ def _finding(
 
 
 def _next_step(callers: Sequence[Caller], came_with: str) -> Text:
-    """Who calls C, as far as a profile shows it, and the goroutines that grow with it."""
+    """The goroutines that grow with it, then who calls C, as far as a profile shows it."""
     if not callers:
-        return sentences(_WHO_CALLS, came_with, _FREE_IT)
+        return sentences(came_with, _WHO_CALLS, _FREE_IT)
     shows = text("See the callers: {}.", top(callers[0].path, options="--peek cgocall"))
-    return sentences(shows, called_by(callers, "C"), came_with, _FREE_IT)
+    return sentences(came_with, shows, called_by(callers, "C"), _FREE_IT)
 
 
 def _confidence(native: NativeMemory, grows: Growth | None, thresholds: Thresholds) -> str:

@@ -31,7 +31,9 @@ def find(case: Case) -> list[Finding]:
 
 _NO_LEAK = "Or alert on RSS minus LazyFree, or on the working set. It is not a leak."
 _SETTING = Command("GODEBUG=madvdontneed=1")
-_REMEDY = text("Make RSS drop at once with the default since Go 1.16: {}. {}", _SETTING, _NO_LEAK)
+_REMEDY = text(
+    "Set the default of Go 1.16 and later, so that RSS drops at once: {}. {}", _SETTING, _NO_LEAK
+)
 CAUSE = Cause(
     code="released-but-resident",
     mechanism="The runtime released the memory with MADV_FREE, which is the default in Go 1.12 to "
@@ -45,9 +47,6 @@ CAUSE = Cause(
     rule=find,
     claims=frozenset({FREE}),
     past="released memory that still counted toward RSS",
-)
-_MOVE_ON = text(
-    "Make RSS drop at once, which is the default since Go 1.16: {}. {}", _SETTING, _NO_LEAK
 )
 _DROP_THE_SETTING = (
     "Remove madvdontneed=0 from GODEBUG: the default since Go 1.16 makes RSS drop at once. "
@@ -64,7 +63,7 @@ def _at(moment: MomentFacts, case: Case) -> Finding | None:
         return None
     with_smaps, advice = moment.mappings is not None, Text()
     if version.certainly(Fact.MADV_FREE):
-        advice = _MOVE_ON
+        advice = _REMEDY
     elif version.certainly(Fact.MADV_DONTNEED):
         advice = Text(_DROP_THE_SETTING)
     is_most = size >= limits.idle_by_goal_fraction * rss

@@ -18,6 +18,8 @@ from gomem.units import KIB, MIB
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+MAX_NAMED = 3  # names that an unknown one can mean
+
 
 @dataclass(frozen=True)
 class Thresholds:
@@ -323,14 +325,19 @@ def _setting(text: str) -> tuple[str, Any]:
     name, equals, value = text.partition("=")
     usual = {field.name: field.default for field in fields(Thresholds)}
     if not equals or name not in usual:
-        near = get_close_matches(name, usual)
-        wanted = ", ".join(f"{known}={usual[known]}" for known in near or usual)
-        question = f"did you mean {wanted}?" if near else f"wanted NAME=VALUE, by default {wanted}"
-        raise CaptureError(f"{text}: not a threshold; {question}")
+        near = get_close_matches(name, usual) or [
+            known for known in usual if name and name in known
+        ]
+        wanted = " or ".join(f"{known}={usual[known]}" for known in near[:MAX_NAMED])
+        question = f"did you mean {wanted}? " if near else "wanted NAME=VALUE; "
+        what = f"{name!r} is not a threshold" if equals else "not NAME=VALUE"
+        raise CaptureError(
+            f"--threshold {text}: {what}; {question}gomem explain thresholds lists all"
+        )
     try:
         number = float(value)
     except ValueError:
         number = math.nan
     if not number >= 0:
-        raise CaptureError(f"{text}: {value!r} is not a number; wanted one from 0 on")
+        raise CaptureError(f"--threshold {text}: {value!r} is not a number; wanted one from 0 on")
     return name, number

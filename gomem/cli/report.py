@@ -102,8 +102,8 @@ def report(
         baseline: A capture to compare this one with.
         output_format: Write only this format.
         fail_on: Exit with 1 on a finding at least this severe.
-        threshold: Override a threshold, such as pause_seconds=0.001; can be repeated. An unknown
-            name lists them all.
+        threshold: Override a threshold, such as pause_seconds=0.001; can be repeated.
+            `gomem explain thresholds` lists them all.
         redact: Hide folder names.
         full: On a terminal, print the whole report, not just the first screen.
         opened: Show the page in a browser.

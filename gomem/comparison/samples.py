@@ -6,17 +6,17 @@ is summarised by its median with an interval. Two samples are compared by a rank
 
 The verdict depends on the p-value of each metric alone, as in benchstat: the result for one
 benchmark must not depend on how many others the file has. So one in twenty unchanged metrics is
-called changed. The p corrected for multiple tests (Holm 1979) is also shown, and a row says so if
-only the uncorrected p is below 5 %. With the corrected p, the chance of even one false positive in
-the table is at most 5 %, however the metrics depend on each other.
+called changed. The p-value corrected for multiple tests (Holm 1979) is also shown, and a row is
+marked if only its uncorrected p is below 5 %. The corrected p-value keeps the chance of any false
+positive in the table at or below 5 %, even if the metrics are correlated.
 
 If even disjoint samples could not reach 5 %, there are too few values and the verdict is `?`. A
-change below `MIN_CHANGE` is `same`, neither better nor worse, because metrics with hardly any
-variance give a small p even to one part in a million. benchstat has no such threshold and shows it
-as +0.00%. `~` does not say that nothing changed; `equivalence` in `statistics.rank_tests` can.
+change below `MIN_CHANGE` is `same`: metrics with almost no variance give a small p even for one
+part in a million. benchstat has no such threshold and shows it as +0.00%. `~` does not say that
+nothing changed; `equivalence` in `statistics.rank_tests` can.
 
-The p-value cannot say why two runs differ. Sequential runs also differ by other load on the
-machine, as benchmarks of unchanged code show. Only interleaved runs separate the two.
+The p-value cannot say why two runs differ. Sequential runs also differ because the load on the
+machine changes, as benchmarks of unchanged code show. Only interleaved runs cancel it.
 """
 
 from __future__ import annotations
@@ -326,7 +326,7 @@ class _Sample:
         if self.declared_exact and not self.exact:
             yield "declared exact, but the values vary: compared as a sample"
         if not all(counts):
-            yield f"only {'before' if counts[0] else 'after'}"
+            yield f"measured only {'before' if counts[0] else 'after'}"
         elif not self.can_tell:
             many = "one value" if counts == (1, 1) else "too few values"
             few = "is" if counts == (1, 1) else "are"

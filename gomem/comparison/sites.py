@@ -93,8 +93,8 @@ SITE_RATES = (
 IN_USE, ALLOCATED = "inuse_", "alloc_"
 NO_CHANGE = "~"
 SWINGS = (
-    "within a run, this site has freed as much as it differs by here, so one snapshot per side "
-    "cannot show a change"
+    "this site's in-use size varies by as much within one run, so one snapshot per side cannot "
+    "show a change"
 )
 STALE = "stale: no GC ran on one side between this profile and the one before it"
 

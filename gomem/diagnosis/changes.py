@@ -104,6 +104,16 @@ class Change(Answer):
         if self.ends is None or self.accounts[1] is None:
             return UNKNOWN
         where = IN_BASELINE if self.of_baseline else text("at {}", MomentName(self.before))
+        return self._said(where)
+
+    @property
+    def between(self) -> Text:
+        """The same, beside the names of both moments."""
+        return self._said("") if self.ends is not None else UNKNOWN
+
+    def _said(self, where: str) -> Text:
+        assert self.ends is not None
+        assert self.accounts[1] is not None
         moments, quantity = (self.earlier, self.later), self.accounts[1].quantity
         return change_words(quantity, *self.ends, self.parts, moments, before=where)
 
@@ -173,7 +183,12 @@ def change_words(
     sizes = Bytes(first.total_bytes), Bytes(last.total_bytes)
     verb = "grew" if change > 0 else "fell"
     from_to = text(
-        "{} {} from {} {} to {}", QUANTITY_NAMES[quantity], verb, sizes[0], before, sizes[1]
+        "{} {} from {}{} to {}",
+        QUANTITY_NAMES[quantity],
+        verb,
+        sizes[0],
+        text(" {}", before) if before else Text(),
+        sizes[1],
     )
     return text(
         "{}{}{}{}", from_to, meanwhile, peak, _reason(first, last, parts, moments)

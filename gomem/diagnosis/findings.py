@@ -306,9 +306,7 @@ def _over(finding: Finding, peak: Finding, scale: Scale) -> Finding:
         missing_call=None,
         severity=finding.severity if was_large else min(finding.severity, Severity.INFO),
         title=title + text(_RELEASED if is_released else _PASSED, last),
-        next_step=text(
-            _NOTHING_NOW, "was released before" if is_released else _NOT_SIGNIFICANT, last
-        ),
+        next_step=text(_NOTHING_NOW, _WAS_RELEASED if is_released else _NOT_SIGNIFICANT, last),
     )
 
 
@@ -317,8 +315,9 @@ _EARLIER_TITLE = "{} (at {}; unknown at {})"
 PAST = {cause.code: cause.past for cause in CAUSES}
 _RELEASED = "; released before {}"
 _PASSED = "; no longer significant at {}"  # it can be as much, of more
-_NOT_SIGNIFICANT = "is no longer significant at"
+_WAS_RELEASED = "this memory was released before"
+_NOT_SIGNIFICANT = "this is no longer significant at"
 _NOTHING_NOW = (
-    "Nothing to do, because it {} {}. If the peak matters for a memory limit or a bill, look at "
+    "Nothing to do: {} {}. If the peak matters for a memory limit or a bill, look at "
     "what ran just before it."
 )

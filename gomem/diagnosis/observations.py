@@ -170,7 +170,7 @@ def _of_in_use(case: Case) -> list[Observation]:
     ]
     if len(profiles) < 2:
         return []
-    (_, first), (moment, last) = profiles[0], profiles[-1]
+    (start, first), (moment, last) = profiles[0], profiles[-1]
     before, after = first.total(IN_USE), last.total(IN_USE)
     change = after - before
     if abs(change) < max(MOVED_SHARE * max(before, after), MOVED_BYTES):
@@ -181,9 +181,10 @@ def _of_in_use(case: Case) -> list[Observation]:
     if sites:
         whose = text(", {} from {}", share_words(sites[0].share, case.thresholds), sites[0].words)
     sentence = text(
-        "In the heap profiles (up to two GCs old), inuse_space {} from {} to {}{}{}",
+        "In the heap profiles (up to two GCs old), inuse_space {} from {} at {} to {}{}{}",
         "rose" if change > 0 else "fell",
         Bytes(before),
+        MomentName(start),
         Bytes(after),
         text(" in {}", Seconds(seconds)) if seconds > 0 else "",
         whose,

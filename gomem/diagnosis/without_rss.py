@@ -75,6 +75,7 @@ if TYPE_CHECKING:
 ALLOCATED, REFERENCES = "alloc_space", "references"
 MEMORY_KINDS = frozenset({"heap", "allocs", "bytes", "difference"})  # kinds of profiles
 HOLDERS = 3  # named
+NEARLY = 0.995  # of the total, which rounds to all of it
 MIN_SHARE = 0.01  # of the CPU: a smaller one is said as less
 SMAPS_ALONE = text("See how much of this is in RSS: {}.", TAKE_SMAPS)
 PMAP_TOO = text("Take RSS too, which plain pmap lacks: {}.", Command("pmap -x PID > pmap.txt"))
@@ -147,7 +148,7 @@ def _in_use(profile: Profile, total: int) -> Text:
     if profile.printed is not None:
         return text("The table of go tool pprof has {} in use", size_words(profile, IN_USE))
     least, most = total_bounds(profile) or (total, total)
-    error = text(" (sampled: {} to {})", Bytes(least), Bytes(most))
+    error = text(" (95 %: {} to {})", Bytes(least), Bytes(most))
     is_exact = Bytes(least) == Bytes(most)
     if not profile.columns.stack.size:
         head = "By its head line alone the heap profile has about {} of live objects"
@@ -170,11 +171,12 @@ def who_holds(diagnosis: Diagnosis, moment: str) -> Text:
     worth = [row for row in rows if row["value"] >= WORTH_NAMING * total and row["function"]]
     if not worth:
         return Text()
-    first = (
-        "Most live objects are from"
-        if worth[0]["value"] > MOSTLY * total
-        else "The largest shares of live objects are from"
-    )
+    share = worth[0]["value"] / total
+    first = "The largest shares of live objects are from"
+    if share > MOSTLY:
+        first = (
+            "Most live objects are from" if share < NEARLY else "Nearly all live objects are from"
+        )
     named = (part_words(row["function"], row["value"], row["value"] / total, 0) for row in worth)
     said = text("{} {}.", first, joined(", ", named))
     others = sum(row["value"] for row in rows if not row["function"])

@@ -1,7 +1,7 @@
 """The facts of a capture, each computed once, on first use.
 
-Rules, the diagnosis, views and comparisons read these facts; no other object stores them. No fact
-depends on a threshold or on a baseline, so diagnoses with different thresholds share them.
+Rules, the diagnosis, views and comparisons read these facts. No fact depends on a threshold or on a
+baseline, so diagnoses with different thresholds share them.
 """
 
 from __future__ import annotations

@@ -1,12 +1,12 @@
-"""Which levels of a capture left their base, by which evidence, and what allocated at the time?
+"""Which metrics of a capture spiked, by which evidence, and what allocated at the time?
 
-Four kinds of evidence can show an excursion, the clearest first: memory in use in heap profiles
-(and single objects between two of them, see `large_objects`), the marked heap, HeapAlloc, and RSS
-with the kernel's own peak (VmHWM). HeapAlloc includes garbage, so it swings up to the heap goal
-anyway.
+Four kinds of evidence can show a spike, the clearest first: memory in use in heap profiles (and
+single objects between two of them, see `large_objects`), the marked heap, HeapAlloc, and RSS with
+the kernel's own peak (VmHWM). HeapAlloc is the weakest for the heap: it includes garbage, so it
+swings up to the heap goal in normal operation.
 
-The profiles around the peak show what allocated. If they saw the peak, their memory in use shows
-it. Otherwise the allocation between the two shows it, because allocation also counts freed memory.
+The profiles around the peak show what allocated. If one was taken at the peak, inuse_space shows
+it. Otherwise the difference in alloc_space shows it, which also counts memory freed since.
 """
 
 from __future__ import annotations

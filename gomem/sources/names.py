@@ -2,8 +2,15 @@
 
 from __future__ import annotations
 
+import os
 import re
+from pathlib import PurePath
+from typing import TYPE_CHECKING
 
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+MIN_SHARED = 3  # characters with which names begin that are one word
 _PIECES = re.compile(r"([0-9]+)|([^0-9]+)")
 _COMPRESSED = re.compile(r"(?i)(?<=.)\.(?:gz|zst)$")
 
@@ -22,3 +29,27 @@ def readable_name(name: str) -> str:
 def uncompressed_name(name: str) -> str:
     """What a file was called before gzip or zstd put its ending behind the name."""
     return _COMPRESSED.sub("", name)
+
+
+def shared_name(paths: Sequence[str]) -> str:
+    """What several paths are called together: how their names begin, their folder, or `3 files`.
+
+    `heap-1.pb.gz` and `heap-2.pb.gz` are `heap`; `up/smaps` and `up/status` are `up`.
+    """
+    if len(paths) == 1:
+        return paths[0]
+    folders, names = zip(*(os.path.split(path) for path in paths), strict=True)
+    folder = folders[0] if len(set(folders)) == 1 else ""
+    if len(begin := _whole_words(names)) >= MIN_SHARED:
+        return os.path.join(folder, begin)  # noqa: PTH118 - the folder stays as it was named
+    return folder if PurePath(folder).name else f"{len(paths)} files"
+
+
+def _whole_words(names: Sequence[str]) -> str:
+    """How names begin, without a word or a number that they share in part."""
+    begin = os.path.commonprefix(names)  # noqa: RUF071 - names are characters here, not folders
+    for part in (str.isalpha, str.isdigit):
+        goes_on = any(part(name[len(begin) : len(begin) + 1]) for name in names)
+        while begin and goes_on and part(begin[-1]):
+            begin = begin[:-1]
+    return begin.strip(" -_.")

@@ -33,8 +33,8 @@ PARTS = {
 }
 GROUPS = {
     "go_live": "what the last GC marked",
-    "go_garbage": "the next GC shows how much of it is garbage",
-    "go_objects": "no file says how much of it is live",
+    "go_garbage": "live or garbage: the next GC decides",
+    "go_objects": "live or garbage: no file says",
     "go_free": "idle spans, free slots, and released memory still in RSS",
     "go_stacks": "with GC work buffers",
     "go_heap": "objects, free heap and stacks together",

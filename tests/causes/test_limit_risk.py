@@ -155,7 +155,7 @@ def test_the_advice_shows_its_arithmetic():
     """
     (found,) = find(answers(facts(**USED, cgroup=cgroup(100, 95))))
 
-    assert "GOMEMLIMIT=60MiB fits (limit 100 MiB, outside Go" in found.next_step
+    assert "GOMEMLIMIT=60MiB fits: the limit of 100 MiB minus 1 MiB outside Go" in found.next_step
     assert "Go uses 32 MiB now" in found.next_step
 
 

@@ -98,9 +98,11 @@ def test_what_one_side_lacks_keeps_its_verdict():
         compare_samples(old, new).metrics, dict.fromkeys(("NumGC", "cycles", "seconds"), "why")
     ).set_index("name")
 
-    assert {"NumGC": "why", "cycles": "only before", "seconds": "only after"} == told[
-        "note"
-    ].to_dict()
+    assert {
+        "NumGC": "why",
+        "cycles": "measured only before",
+        "seconds": "measured only after",
+    } == told["note"].to_dict()
 
 
 def test_what_a_request_costs():

@@ -54,7 +54,7 @@ def test_a_far_larger_moment_before_is_said_beside_the_present_one():
 
     (one,) = one_a_cause(found, scale(300, 100))
 
-    assert "10 MiB (peak 200 MiB at moment 1)" == one.title
+    assert "10 MiB (peak 200 MiB at snapshot 1)" == one.title
     assert 10 * MIB == one.bytes
 
 
@@ -78,10 +78,14 @@ def test_what_is_over_is_a_note(mib, severity):
 @pytest.mark.parametrize(
     ("last_rss", "end", "now"),
     [
-        pytest.param(100, "; released before", "it was released before", id="rss-fell-by-it"),
-        pytest.param(125, "; released before", "it was released before", id="by-half-of-it"),
         pytest.param(
-            126, "; no longer significant at", "it is no longer significant at",
+            100, "; released before", "this memory was released before", id="rss-fell-by-it"
+        ),
+        pytest.param(
+            125, "; released before", "this memory was released before", id="by-half-of-it"
+        ),
+        pytest.param(
+            126, "; no longer significant at", "this is no longer significant at",
             id="by-less-than-half-of-it",
         ),
     ],
@@ -92,8 +96,8 @@ def test_what_is_over_is_told_in_the_past_and_advises_nothing_that_the_capture_a
     (one,) = one_a_cause([finding(moment="2", mib=150)], scale(100, 200, last_rss))
 
     assert not one.now
-    assert f"150 MiB of excess idle heap at moment 2{end} moment 3" == one.title
-    assert one.next_step.startswith(f"Nothing to do, because {now} moment 3. If the peak")
+    assert f"150 MiB of excess idle heap at snapshot 2{end} snapshot 3" == one.title
+    assert one.next_step.startswith(f"Nothing to do: {now} snapshot 3. If the peak")
 
 
 def test_the_largest_of_what_is_over_comes_first_and_then_the_last():
@@ -121,7 +125,7 @@ def test_where_the_last_moment_cannot_show_a_cause_nobody_knows_whether_it_holds
     (one,) = one_a_cause([finding(moment="1", mib=9)], by)
 
     assert (False, False) == (one.now, one.over)
-    assert "9 MiB (at moment 1; unknown at moment 2)" == one.title
+    assert "9 MiB (at snapshot 1; unknown at snapshot 2)" == one.title
     assert "take another" == one.next_step
     assert not by.is_past(one)
 

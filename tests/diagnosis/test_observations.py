@@ -436,4 +436,4 @@ def test_moments_are_named_by_their_names():
     said = made_of(*of_rss(10, 20), findings=()).observations[0].sentence
 
     assert ("1",) == tuple(part.value for part in said.of(MomentName))
-    assert "moment 1" in said  # a number alone would read as an amount
+    assert "snapshot 1" in said  # a number alone would read as an amount

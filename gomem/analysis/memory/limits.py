@@ -212,14 +212,14 @@ def advise_gomemlimit(
     needed = int(sizes.reindex(NEEDED_PARTS).fillna(0).sum()) if is_divided else go
     rows = [
         ("limit", limit_bytes, limit_source),
-        ("outside Go, in this process", -(rss_bytes - go), "ledger: RSS less Go's parts"),
+        ("outside Go in this process", -(rss_bytes - go), "ledger: RSS less Go's parts"),
     ]
     if cgroup is not None:
         beside = max(0, cgroup.unreclaimable_bytes - rss_bytes)
         source = "memory.stat: unreclaimable memory, less RSS"
         rows.append(("kernel memory and other processes", -beside, source))
     share = f"{100 * MARGIN:g} % of the limit"
-    rows.append(("margin for growth of both", -round(MARGIN * limit_bytes), share))
+    rows.append(("margin for growth", -round(MARGIN * limit_bytes), share))
     left = sum(size for _, size, _ in rows)
     advised = left // MIB * MIB
     rows.append(("rounding down to a whole MiB", advised - left, ""))

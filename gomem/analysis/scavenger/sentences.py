@@ -14,16 +14,16 @@ if TYPE_CHECKING:
 Row = dict[str, Any]
 MIN_BYTES = 4 * MIB  # one chunk: what the runtime maps and looks at as one
 LITTLE = ("as-intended", "little")
-ABOVE = "{excess} is in excess of {goal}"
-NOTHING_WENT = ABOVE + ", and nothing was released {lasting}"
+ABOVE = "{excess} is due for release ({goal})"
+NOTHING_WENT = ABOVE + ", but nothing was released {lasting}"
 SAID = {
     (
         "as-intended",
         "going-back",
-    ): "{gone} {lasting}. {excess} is still in excess of {goal}{to_go}.",
+    ): "{gone} {lasting}. {excess} is still due for release ({goal}){to_go}.",
     LITTLE: "{idle}.",
-    ("kept-for-goal", "goal"): "{size} is idle{kept}: retained heap is {retained_bytes}, and the "
-    "scavenger's goal is {goal_bytes} ({by}).",
+    ("kept-for-goal", "goal"): "{size} is idle{kept}: retained heap is {retained_bytes}, {side} "
+    "the scavenger's goal of {goal_bytes} ({by}).",
     ("kept-for-goal", "next-gc"): "{size} is idle but kept for reuse: the heap can grow to NextGC "
     "({NextGC}) before the next GC.",
     ("kept-for-goal", "gogc-off"): "{size} is idle but kept for reuse: with GOGC=off the scavenger "
@@ -35,7 +35,7 @@ SAID = {
     "releases spans that have been idle for five minutes.",
     ("waiting", "second-collection"): "{size} is idle but not due yet: the scavenger has no goal "
     "before the second GC.",
-    ("waiting", "next-collection"): ABOVE + ", and waits for the next GC: the scavenger passes "
+    ("waiting", "next-collection"): ABOVE + ", but waits for the next GC: the scavenger passes "
     "over the heap once per GC cycle, and this heap became idle behind it.",
     (
         "fragmented",
@@ -47,7 +47,7 @@ SAID = {
     ("madv-free", ""): "{size} was released with MADV_FREE and stays in RSS until the kernel "
     "is short of memory.",
     ("huge-pages", ""): "Huge pages keep {size} resident that Go does not count.",
-    ("dense-chunks", ""): ABOVE + ", and stays until the next GC: since Go 1.21 the scavenger "
+    ("dense-chunks", ""): ABOVE + ", but stays until the next GC: since Go 1.21 the scavenger "
     "skips 4 MiB chunks that were nearly full in the current or the previous GC cycle, and no GC "
     "has run since this heap became idle.",
     ("starved", "stopped"): "The process was stopped, so nothing could be released: " + ABOVE + ".",
@@ -68,7 +68,7 @@ SAID = {
 }
 BY = {
     "collection": "1.1 × HeapInuse at the last GC × new NextGC / old NextGC",
-    "steady": "at most 1.1 × (NextGC + free slots)",
+    "steady": "estimated; at most 1.1 × (NextGC + free slots)",
     "heap-goal": "1.1 × NextGC",
 }
 
@@ -152,8 +152,8 @@ def _goal(interval: _Interval) -> Text:
     """The scavenger's goal; before Go 1.13 there is none, and the heap refills up to NextGC."""
     goal = interval.after["goal_bytes"]
     if goal is None:
-        return text("NextGC ({})", Bytes(interval.after["NextGC"]))
-    return text("the scavenger's goal ({} retained)", Bytes(goal))
+        return text("the heap refills up to NextGC, {}", Bytes(interval.after["NextGC"]))
+    return text("scavenger's goal: {} retained", Bytes(goal))
 
 
 def _excess(interval: _Interval) -> Text:
@@ -170,6 +170,12 @@ def _kept(interval: _Interval) -> Text:
     above = interval.after["above_goal_bytes"] or 0
     due = min(above, interval.size or 0)
     return text(", {} of it due for release", Bytes(due)) if due else Text(" but kept for reuse")
+
+
+def _side(interval: _Interval) -> Text:
+    """On which side of the goal the retained heap is."""
+    beyond = interval.after["retained_bytes"] - interval.after["goal_bytes"]
+    return Text("above" if beyond > 0 else "below" if beyond < 0 else "at")
 
 
 def _idle(interval: _Interval) -> Text:
@@ -222,6 +228,7 @@ VALUES: dict[str, Callable[[_Interval], Text]] = {
     "idle": _idle,
     "goal": _goal,
     "kept": _kept,
+    "side": _side,
     "by": _by,
     "slots": lambda interval: Bytes(_free_slots(interval)),
     "beyond": _beyond,

@@ -10,11 +10,11 @@ Quirks        `kB` is KiB, rounded down, though every size except swap's is whol
               smaps_rollup has one header, named [rollup], that spans all mappings.
               maps has only the headers.
               The last header, [vsyscall], lies above 2^63.
-              The kernel writes a file longer than one read() page by page, while the process keeps
-              running. Each page starts with the mapping that holds the address after the last one
-              printed (m_start, find_vma). If the last mapping has grown upwards, as a heap does, it
-              is that mapping, and the kernel prints it whole once more. The later entry includes
-              the earlier one, so the earlier one is left out and nothing counts twice.
+              If the file does not fit into one read(), the kernel produces it page by page, while
+              the process keeps running. Each page resumes at the mapping that holds the end address
+              of the last mapping printed, or at the next one (m_start, find_vma). If the last
+              mapping has grown upwards meanwhile, as a heap does, the kernel resumes at the same
+              mapping and prints it again, in full. Only the later entry counts.
 """
 
 from __future__ import annotations

@@ -30,6 +30,7 @@ from gomem.views.document import (
 from gomem.views.figures.builds import plot_builds
 from gomem.views.share import Hidden, share
 from gomem.views.tables import table
+from gomem.views.titles import field_title
 from gomem.views.words import how_many
 
 if TYPE_CHECKING:
@@ -122,10 +123,10 @@ def _what_differs(compared: BuildComparison) -> Section | None:
     if wanted.empty:
         return None
     moved = metrics.merge(wanted, on=keys)
-    names = {name: words.level_name(name) for name in moved["name"]}
+    names = {name: field_title(name) for name in moved["name"]}
     caption = CAPTION.format(f", the first {MAX_PANELS}" if len(wanted) == MAX_PANELS else "")
     figure = Figure(caption, plot_builds, lambda: {"metrics": moved, "titles": names})
-    gist = ", ".join(words.level_name(name) for name in wanted["name"].head(NAMED))
+    gist = ", ".join(field_title(name) for name in wanted["name"].head(NAMED))
     more = f" and {len(wanted) - NAMED} more" if len(wanted) > NAMED else ""
     return Section("moved", "What differs", (figure,), brief=False, gist=gist + more, opened=True)
 

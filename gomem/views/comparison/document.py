@@ -35,6 +35,7 @@ from gomem.views.figures.site_changes import plot_site_changes
 from gomem.views.report.flames import change_flames
 from gomem.views.share import Hidden, share
 from gomem.views.tables import table
+from gomem.views.titles import field_title
 from gomem.views.words import how_many, minus_signs
 
 if TYPE_CHECKING:
@@ -163,7 +164,7 @@ def _levels_section(layer: str, heading: str, comparison: Comparison) -> Section
     blocks = tables.level_blocks(metrics, f"{label} at {pair}" if pair else label)
     moved = metrics[have_multiples(metrics) & (metrics["change"].fillna(0).abs() >= words.SEEN)]
     if len(moved):
-        titles = {name: words.level_name(name) for name in moved["name"]}
+        titles = {name: field_title(name) for name in moved["name"]}
         named = {"metrics": moved, "titles": titles, "name": f"dumbbells-{layer}"}
         blocks = (Figure(DUMBBELLS, plot_dumbbells, lambda: named), *blocks)
     return Section(layer, _heading(heading, pair), blocks, gist=_counted(metrics))

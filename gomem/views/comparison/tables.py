@@ -15,7 +15,6 @@ from gomem.views.comparison.words import (
     TOO_FEW,
     Pair,
     are_single,
-    level_name,
     metrics_of,
 )
 from gomem.views.document import Cell, Notes, Table
@@ -39,6 +38,7 @@ from gomem.views.tables import (
     table,
     words,
 )
+from gomem.views.titles import field_title
 from gomem.views.values import NOTHING, between, bytes_cell, change_cell
 from gomem.views.words import GROUPS as WHOSE
 from gomem.views.words import part_name
@@ -53,12 +53,11 @@ if TYPE_CHECKING:
 
 SIDES = ("before", "after")
 LEGEND = (
-    "± is the distance from the median to the farther end of its 95 % interval, in % of the "
-    "median; p is from a Mann-Whitney test, not corrected for multiple comparisons"
+    "± is the larger half-width of the median's 95 % interval, in % of the median; p is from a "
+    "Mann-Whitney test, not corrected for multiple comparisons"
 )
 SITES_LEGEND = (
-    "± is the distance from the difference to the farther end of its 95 % sampling interval, in % "
-    "of the difference"
+    "± is the larger half-width of the difference's 95 % sampling interval, in % of the difference"
 )
 WHOLE = 100  # counts a second, or a request, from which on decimals say nothing
 MAX_BUDGET_NOTES = 20
@@ -67,7 +66,7 @@ _MEANS = {column.name: column.means for column in STATS}
 
 
 def _name(row: Row) -> Cell:
-    return Cell(level_name(row["name"]), code=row["layer"] not in LAYERS)
+    return Cell(field_title(row["name"]), code=row["layer"] not in LAYERS)
 
 
 def _full_name(row: Row) -> Cell:
@@ -149,7 +148,7 @@ CHANGED = (
     words("verdict", _verdict),
 )
 LEVELS = (
-    noted("metric", lambda row: (level_name(row["name"]), _MEANS.get(row["name"], ""))),
+    noted("metric", lambda row: (field_title(row["name"]), _MEANS.get(row["name"], ""))),
     *(Column(side, partial(_level, f"{side}_median")) for side in SIDES),
     Column("difference", _difference),
     Column("change", lambda row: NOTHING if is_unknown(row["difference"]) else _relative(row)),
@@ -158,14 +157,14 @@ BUDGETS = (
     code("budget", "budget"),
     words("build", "build"),
     words("state", "state"),
-    words("metric", lambda row: level_name(row["name"])),
+    words("metric", lambda row: field_title(row["name"])),
     *(Column(name, partial(_level, name)) for name in (*SIDES, "allowed")),
     CHANGE,
     RUNS,
 )
 OUTLIERS = (
     words("build", "build"),
-    words("metric", lambda row: level_name(row["name"])),
+    words("metric", lambda row: field_title(row["name"])),
     Column("value", partial(_level, "value")),
     Column("median of the others", partial(_level, "typical")),
     shown_by(Cell)("spreads apart", lambda row: f"{row['distance']:.3g}"),
@@ -219,9 +218,13 @@ def row_notes(metrics: pd.DataFrame, geomeans: pd.DataFrame | None = None) -> tu
     """Each note on the rows of a table once, with the rows that it is on."""
     lines = []
     for note, rows in metrics[metrics["note"] != ""].groupby("note", sort=False):
-        names = ", ".join(map(level_name, rows["name"]))
-        on = names if len(rows) <= MAX_NAMES else f"{len(rows)} metrics"
-        lines.append(note if len(rows) == len(metrics) else f"{on}: {note}")
+        if len(rows) == len(metrics):
+            lines.append(note)
+            continue
+        rest = metrics[metrics["note"] != note]["name"]
+        names, others = (", ".join(map(field_title, each)) for each in (rows["name"], rest))
+        is_most = len(rows) > max(MAX_NAMES, len(rest))
+        lines.append(f"{note} (all but {others})" if is_most else f"{names}: {note}")
     if geomeans is not None and geomeans[list(SIDES)].isna().any(axis=None):
         lines.append(NO_GEOMEAN)
     return (Notes(tuple(lines)),) if lines else ()
@@ -252,7 +255,7 @@ def _geomeans(row: Row) -> tuple[Cell, ...]:
 def budget_blocks(budgets: pd.DataFrame) -> tuple[Block, ...]:
     """How each budget stands: what was allowed, what was measured, and what to know of it."""
     lines = [
-        f"{', '.join(filter(None, [row.get('build'), row['budget'], level_name(row['name'])]))}: "
+        f"{', '.join(filter(None, [row.get('build'), row['budget'], field_title(row['name'])]))}: "
         f"{row['note']}"
         for row in rows_of(budgets[budgets["note"] != ""].head(MAX_BUDGET_NOTES))
     ]
@@ -289,7 +292,7 @@ def builds_table(metrics: pd.DataFrame, label: str) -> Table:
 def _named_once(row: Row) -> Cell:
     """A metric's name, where its first build stands."""
     is_known = row["layer"] in LAYERS
-    named = level_name(row["name"]) if is_known else f"{row['name']} {row['unit']}"
+    named = field_title(row["name"]) if is_known else f"{row['name']} {row['unit']}"
     return Cell(named if row["first"] else "", code=not is_known)
 
 

@@ -31,34 +31,6 @@ HEADLINE = (RSS, GC_CPU, REQUEST_RATE)  # what a table of changes begins with
 DIRECTIONS = (LOWER, HIGHER)  # of metrics of which one is better
 MOVED = 0.1  # of what it was: what one run a side shows first
 SEEN = 0.02  # of what it was: a smaller change cannot be seen in a figure
-# The collector's levels by their names; those of memory are MemStats' own, which people search for.
-_LEVELS = {
-    "seconds": "time covered by the log",
-    "cycles": "GCs in the log",
-    "interval_p50_seconds": "GC interval p50",
-    "stw_p50_seconds": "pause p50",
-    "stw_p99_seconds": "pause p99",
-    "longest_stop_seconds": "longest STW phase",
-    "gc_cpu_fraction": "GC CPU",
-    "assist_fraction": "assist share of GC CPU",
-    "allocation_rate_bytes_per_second": "allocation rate",
-    "collections_per_second": "GCs per second",
-    "heap_live_last_bytes": "live heap, last",
-    "heap_peak_bytes": "largest heap",
-    "heap_goal_bytes": "heap goal, last",
-    "requests_per_second": "requests",
-    **{
-        f"latency_{name}_seconds": f"latency {name}"
-        for name in ("mean", "p50", "p90", "p95", "p99")
-    },
-    "latency_max_seconds": "latency, slowest",
-    "error_fraction": "errors",
-    "load_requests": "total requests",
-    "load_seconds": "duration of the load",
-    "alloc_bytes_per_request": "allocated per request",
-    "mallocs_per_request": "objects per request",
-    "gc_cpu_seconds_per_request": "GC CPU per request",
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,11 +42,6 @@ class Pair:
 
     def __str__(self) -> str:
         return self.before if self.before == self.after else f"{self.before} and {self.after}"
-
-
-def level_name(name: str) -> str:
-    """A level as people read it."""
-    return _LEVELS.get(name, name)
 
 
 def metrics_of(comparison: Comparison | BuildComparison, layer: str) -> pd.DataFrame:

@@ -172,7 +172,10 @@ def _parts() -> Iterator[Term]:
 
 
 def _thresholds() -> Iterator[Term]:
-    """Thresholds, as their class's docstring describes them."""
+    """Thresholds, as their class's docstring describes them; first all by name, with defaults."""
+    every = Codes("Defaults", tuple(f"{name}={default}" for name, default, _ in thresholds()))
+    way = "Where a finding begins. gomem report --threshold NAME=VALUE sets one, in its base unit."
+    yield Term(("thresholds", "threshold"), "", (Paragraph(way), every))
     for name, default, words in thresholds():
         means = f"{words} By default {default}; --threshold {name}=… sets it."
         yield Term((name,), "a threshold", (Paragraph(means),))

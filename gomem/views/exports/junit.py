@@ -16,9 +16,10 @@ from gomem.comparison.budgets import BROKEN, CANNOT_TELL
 from gomem.errors import printable
 from gomem.inputs.schema import rows_of
 from gomem.units import format_relative, is_unknown
-from gomem.views.comparison.words import TOO_FEW, level_name
+from gomem.views.comparison.words import TOO_FEW
 from gomem.views.measurements import format_level, format_n, format_p
 from gomem.views.share import without_home
+from gomem.views.titles import field_title
 from gomem.views.words import minus_signs
 
 if TYPE_CHECKING:
@@ -96,12 +97,12 @@ def _budget(row: dict[str, Any]) -> Case:
     allowed = format_level(row["allowed"], row["unit"])
     full = f"{_measured(row, 'before', 'after')}; allowed: {allowed}"
     noted = f"{full}; {row['note']}" if row["note"] else full
-    name = f"{row['budget']}: {level_name(row['name'])} ({row['unit']})"
+    name = f"{row['budget']}: {field_title(row['name'])} ({row['unit']})"
     return name, became, row["note"] if became == SKIPPED else full, noted
 
 
 def _metric(row: dict[str, Any]) -> Case:
-    name = f"{level_name(row['name'])} ({row['unit']})"
+    name = f"{field_title(row['name'])} ({row['unit']})"
     full = f"{row['verdict']}: {_measured(row, 'before_median', 'after_median')}"
     became = SKIPPED if row["verdict"] == TOO_FEW else PASSED
     return name, became, row["note"] or "too few values to tell", full

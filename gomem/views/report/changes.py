@@ -28,6 +28,16 @@ def _from_to(step: Change) -> Text:
     return text("{} to {}", MomentName(step.before), MomentName(step.after))
 
 
+def _sides(step: Change) -> Text:
+    """What is compared: two snapshots, or one of the baseline with one of this capture."""
+    if not step.of_baseline:
+        return _from_to(step)
+    if step.before == step.after:
+        return text("{}, baseline → this capture", MomentName(step.after))
+    sides = MomentName(step.before), MomentName(step.after)
+    return text("{} of the baseline → {} of this capture", *sides)
+
+
 def _which(row: Row) -> Cell:
     """The kind, with the file's name or the place; between two processes neither may be there."""
     path = str(row["path"]).rsplit("/", 1)[-1]
@@ -36,9 +46,9 @@ def _which(row: Row) -> Cell:
 
 
 STEPS = (
-    words("step", _from_to),
-    change("RSS", lambda step: step.ledger.rss_change_bytes),
-    words("what moved", lambda step: minus_signs(step.sentence)),
+    words("interval", _from_to),
+    change("RSS change", lambda step: step.ledger.rss_change_bytes),
+    words("what changed", lambda step: minus_signs(step.between)),
 )
 PARTS = (
     words("part", lambda row: part_name(row["part"])),
@@ -64,14 +74,16 @@ def changes_section(diagnosis: Diagnosis) -> Section | None:
     against, overall = diagnosis.change_against_baseline, diagnosis.change_over_all
     steps = diagnosis.changes
     if against is not None:
-        blocks += _change_blocks(against, "change-baseline", CAPTION, words="the baseline's ")
+        blocks += _change_blocks(against, "change-baseline", CAPTION)
     if steps:
         rows = [*([] if overall is None else [overall]), *steps]
         blocks.append(table("From snapshot to snapshot", STEPS, rows))
     drawn = sorted(steps, key=_moved, reverse=True)[:FIGURES]
     caption = CAPTION
     if len(drawn) < len(steps):
-        caption += f" Drawn for the {len(drawn)} of {len(steps)} steps in which most moved."
+        caption += (
+            f" Drawn for the {len(drawn)} of {len(steps)} intervals with the largest changes."
+        )
     each = [
         Folded(
             text("{}: RSS {}", _from_to(step), minus(format_change(step.ledger.rss_change_bytes))),
@@ -79,12 +91,12 @@ def changes_section(diagnosis: Diagnosis) -> Section | None:
         )
         for place, step in enumerate(steps, start=1)
     ]
-    blocks += in_one_fold(each, f"each of the {len(each)} steps")
+    blocks += in_one_fold(each, f"each of the {len(each)} intervals")
     if not blocks:
         return None
     told = against or overall or steps[-1]
     rss = minus(format_change(told.ledger.rss_change_bytes))
-    gist = text("RSS {} from {}", rss, _from_to(told))
+    gist = text("RSS {}: {}", rss, _sides(told))
     return Section("changes", "What changed", tuple(blocks), gist=gist)
 
 
@@ -93,9 +105,9 @@ def _moved(step: Change) -> int:
     return int(step.ledger.parts["change_bytes"].dropna().abs().sum())
 
 
-def _change_blocks(step: Change, name: str, caption: str, *, words: str = "") -> tuple[Block, ...]:
+def _change_blocks(step: Change, name: str, caption: str) -> tuple[Block, ...]:
     """The verdict, the figure if it has a caption, and the tables of one change."""
-    place = text("{}{}", words, _from_to(step))
+    place = _sides(step)
     blocks: list[Block] = [Paragraph(minus_signs(step.sentence))]
     if caption:
         drawn = {"change": step.ledger, "name": name, "before": MomentName(step.before),

@@ -105,7 +105,7 @@ def _paced(name: str, row: Row) -> Cell:
 
 
 QUANTILES = (
-    noted("each GC", lambda row: TIMES[row[1.0]["what"]]),
+    noted("per GC", lambda row: TIMES[row[1.0]["what"]]),
     Column("median", partial(_carried, 0.5)),
     Column("p90", partial(_carried, 0.9)),
     Column("p99", partial(_carried, 0.99)),
@@ -114,7 +114,7 @@ QUANTILES = (
     count("n", lambda row: row[0.99]["n"]),
 )
 PACED = (
-    noted("each GC", lambda row: PACING[row["what"]]),
+    noted("per GC", lambda row: PACING[row["what"]]),
     Column("p10", partial(_paced, "p10")),
     Column("median", partial(_paced, "p50")),
     Column("p90", partial(_paced, "p90")),
@@ -210,7 +210,7 @@ def costs_table(gc: GcCost) -> Table:
         ("last goal", bytes_cell(gc.heap_goal_bytes), mib),
     )  # fmt: skip
     cells = tuple((Cell(name), value, Cell(means)) for name, value, means in rows)
-    return Table("GC costs", ("", "value", "what it is"), "<><", cells)
+    return Table("GC costs", ("", "value", "notes"), "<><", cells)
 
 
 def times_table(pauses: GcPauses) -> Table:
@@ -233,7 +233,8 @@ def live_heap_table(live: tuple[LiveHeap, ...]) -> Table:
     caption = "Live heap after start-up"
     if len(shown) < len(live):
         caption += f": the longest {len(shown)} of {len(live)} runs"
-    return table(caption, LIVE_HEAP, sorted(shown, key=lambda run: run.run))
+    columns = LIVE_HEAP if len(live) > 1 else LIVE_HEAP[1:]
+    return table(caption, columns, sorted(shown, key=lambda run: run.run))
 
 
 def growth_words(live: LiveHeap | None) -> str:
@@ -253,4 +254,4 @@ def phases_table(phases: pd.DataFrame) -> Table:
     longest = phases.assign(length=phases["end_seconds"] - phases["begin_seconds"])
     shown = longest.sort_values("length", ascending=False, kind="stable").head(MAX_ROWS)
     more = f", the longest {len(shown)} of {len(phases)}" if len(shown) < len(phases) else ""
-    return table(f"Phases{more}", PHASE, shown.sort_index())
+    return table(f"Phases of the program{more}", PHASE, shown.sort_index())

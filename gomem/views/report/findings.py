@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from operator import attrgetter
 from typing import TYPE_CHECKING
 
 from gomem.causes import CAUSES
@@ -13,6 +12,7 @@ from gomem.views.document import Block, Card, Cell, Codes, Folded, Paragraph, Se
 from gomem.views.names import typed, typed_paths, typed_value
 from gomem.views.report.verdict import TONES, label_of, steps_of, together
 from gomem.views.tables import Column, code, table
+from gomem.views.titles import field_title
 from gomem.views.values import bytes_cell, seconds_cell
 from gomem.views.words import first_few, how_many
 
@@ -85,7 +85,7 @@ def _evidence_table(finding: Finding, diagnosis: Diagnosis) -> Table:
     )
     columns = (
         code("artefact", lambda evidence: typed_paths(evidence.artefact)),
-        code("field", attrgetter("field")),
+        code("measured", lambda evidence: field_title(evidence.field)),
         Column(
             "value", lambda evidence: _value_cell(evidence, diagnosis), "<" if has_words else ">"
         ),

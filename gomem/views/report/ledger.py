@@ -28,6 +28,7 @@ SMALL = 0.01  # of RSS, or of the longest bar: several smaller groups are one
 OTHERS = "others, each under 1 %"
 WHOSE = "Filled: in RSS. Hollow: reserved by Go, not in RSS."
 RESERVED = "reserved, not released"  # by Go
+NO_RSS = "Memory reserved by Go, by owner, {}; RSS is unknown"
 SIDES = (
     words("where", "where"),
     size(RESERVED, "claimed_bytes"),
@@ -147,7 +148,7 @@ def groups_table(facts: MomentFacts, moment: str, before: MomentFacts | None = N
     total: Row = {"name": "RSS", "bytes": rss_bytes}
     if before is not None:
         total["old"] = before.rss_bytes
-    caption = text("RSS by owner, {}", moment)
+    caption = text("RSS by owner, {}" if rss_bytes is not None else NO_RSS, moment)
     return _sizes(caption, ("owner", "RSS"), rows, total)
 
 

@@ -60,7 +60,7 @@ def limits_section(diagnosis: Diagnosis) -> Section | None:
         rows = [pair for pair in limits.worst.items() if pair[0] in largest]
         caption = WORST_CASES
         if len(rows) < len(limits.worst):
-            caption += f": the {len(rows)} highest of {len(limits.worst)} snapshots"
+            caption += f". Shown: the {len(rows)} highest of {len(limits.worst)} snapshots"
         blocks.append(table(caption, WORST, rows))
     if limits.cgroup is None:
         known = limits.gomemlimit_bytes
@@ -74,7 +74,7 @@ def limits_section(diagnosis: Diagnosis) -> Section | None:
     if limits.address_space is not None:
         blocks.append(Paragraph(_address_space_words(limits.address_space)))
     if limits.advice is not None:
-        caption = text("A GOMEMLIMIT for this limit, {}", MomentName(limits.moment))
+        caption = text("Recommended GOMEMLIMIT, {}", MomentName(limits.moment))
         blocks.append(advice_table(caption, limits.advice.steps, limits.advice.gomemlimit_bytes))
         blocks.append(Notes((limits.advice.note,)))
     if limits.worst:
@@ -121,9 +121,8 @@ def _cgroup_words(limits: Limits, use: CgroupUse) -> str:
     else:
         words.append(
             f"The limit is {format_bytes(use.limit_bytes)}: "
-            f"{format_bytes(use.headroom_bytes)} can be charged before the kernel must reclaim, "
-            f"{format_bytes(use.unreclaimable_headroom_bytes)} before it kills, and what fills "
-            f"the limit is {killer}."
+            f"{format_bytes(use.headroom_bytes)} is left before the kernel must reclaim, "
+            f"{format_bytes(use.unreclaimable_headroom_bytes)} before an OOM kill."
         )
         words.append(_growth_words(limits.growth, bounded=limits.bounded))
     if use.oom_kills:
@@ -135,7 +134,7 @@ def _cgroup_words(limits: Limits, use: CgroupUse) -> str:
 
 def _growth_words(growth: TimeToLimit | None, *, bounded: bool) -> str:
     if growth is None:
-        return "When it will be reached is unknown: that takes three snapshots with a time."
+        return "When it will be reached is unknown: this needs three snapshots with a time."
     slope = (
         f"{format_change(growth.slope_bytes_per_second)}/s "
         f"(95 %: {format_change(growth.slope_low)}/s to {format_change(growth.slope_high)}/s, "
@@ -144,15 +143,13 @@ def _growth_words(growth: TimeToLimit | None, *, bounded: bool) -> str:
     ends = (growth.soonest_seconds, growth.latest_seconds)
     soonest, latest = ("never" if math.isinf(end) else format_seconds(end) for end in ends)
     if math.isinf(growth.seconds) and soonest == "never":
-        return f"At the observed slope, {slope}, it is never reached."
+        return f"At the observed slope, {slope}, the limit is never reached."
     if growth.slope_low <= 0 <= growth.slope_high:
         return (
             f"The observed slope, {slope}, might be zero, so the time to the limit is uncertain: "
             f"soonest {soonest}, latest {latest}."
         )
     if bounded:
-        return f"At the observed slope, {slope}, it is not reached: {BOUNDED}."
+        return f"At the observed slope, {slope}, the limit is not reached: {BOUNDED}."
     when = "never" if math.isinf(growth.seconds) else f"in {format_seconds(growth.seconds)}"
-    return (
-        f"At the observed slope, {slope}, it is reached {when}; soonest {soonest}, latest {latest}."
-    )
+    return f"At the observed slope, {slope}, the limit is reached {when} ({soonest} to {latest})."

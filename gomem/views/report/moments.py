@@ -31,6 +31,8 @@ CAPTION = "RSS by owner over time"
 IN_ORDER = "Snapshots in order, not to scale in time. "
 COLUMNS = "The line on each column is RSS; hollow above it is reserved by Go, not in RSS."
 PARTS_CAPTION = "RSS by part over time"
+TIME, APART = "time", "time between reads"
+CLOCKS = {TIME, APART}  # rows that say no size
 NO_RSS = "RSS over time is unknown: no snapshot has smaps"
 
 _Lines = list[tuple[str, list[Cell]]]
@@ -82,11 +84,12 @@ def _tables(known: Sequence[MomentFacts], groups: pd.DataFrame) -> list[Block]:
     columns = ("", *(MomentName(known[place].name) for place in few))
     rows = tuple((Cell(label), *cells) for label, cells in lines)
     blocks: list[Block] = [Table(CAPTION, columns, "<" + ">" * len(few), rows)]
-    if not lines:
+    if not any(label not in CLOCKS for label, _ in lines):
         blocks = [Notes((NO_RSS,))]
     others = [MomentName(facts.name) for place, facts in enumerate(known) if place not in few]
     if others:
-        blocks.append(Notes(("left out for width: " + first_few(others, MAX_NAMED),)))
+        left_out = f"{len(others)} of {len(known)} snapshots are left out to fit: "
+        blocks.append(Notes((left_out + first_few(others, MAX_NAMED),)))
         blocks.append(Folded(f"all {len(known)} snapshots", (_down(known, every),)))
     parts = parts_lines([facts.ledger for facts in known if facts.ledger is not None])
     return [*blocks, Folded("Part by part, to the byte", (_down(known, parts, PARTS_CAPTION),))]
@@ -131,9 +134,9 @@ def _lines(known: Sequence[MomentFacts], groups: pd.DataFrame) -> _Lines:
     for row in rows_of(groups):
         lines.append((row["name"], [bytes_cell(row[str(place)]) for place in range(len(known))]))
     if any(not is_unknown(facts.time) for facts in known):
-        lines.append(("time", [narrow_time_cell(facts.time) for facts in known]))
+        lines.append((TIME, [narrow_time_cell(facts.time) for facts in known]))
     if any(facts.skew.seconds is not None for facts in known):
-        lines.append(("time between reads", [seconds_cell(facts.skew.seconds) for facts in known]))
+        lines.append((APART, [seconds_cell(facts.skew.seconds) for facts in known]))
     return lines
 
 

@@ -32,7 +32,7 @@ from gomem.views.names import typed
 from gomem.views.report.allocations import SAMPLE_TYPES
 from gomem.views.report.collector import opens_with_log, over_time_caption
 from gomem.views.report.goroutines import goroutine_bars
-from gomem.views.report.ledger import OTHERS, SMALL
+from gomem.views.report.ledger import SMALL
 from gomem.views.report.verdict import TONES, label_of, proof_of, steps_of, together
 from gomem.views.words import CLAIMED
 
@@ -77,7 +77,7 @@ def bars_of(owners: Owners, *, is_series: bool = True) -> Bars:
     """
     totals, beyond = owners.totals, owners.beyond
     longest = max(map(sum, zip(totals, beyond, strict=True))) or 1
-    small = [part for part in owners.parts if _largest(part) < SMALL * longest]
+    small = [part for part in owners.parts if _largest(part) < _smallest_shown(owners)]
     small = small if len(small) > 1 else []
     large = [part for part in owners.parts if part not in small]
     bars = []
@@ -98,6 +98,11 @@ def bars_of(owners: Owners, *, is_series: bool = True) -> Bars:
     return Bars(
         CAPTIONS[owners.quantity], tuple(bars), _keys(owners, large, small, is_series=is_series)
     )
+
+
+def _smallest_shown(owners: Owners) -> float:
+    """The size from which on a part has a key of its own: a share of the longest bar."""
+    return SMALL * (max(map(sum, zip(owners.totals, owners.beyond, strict=True))) or 1)
 
 
 def _largest(part: Owner) -> float:
@@ -139,7 +144,8 @@ def _keys(
             sum(part.sizes[place].middle for part in small) for place in range(len(owners.totals))
         ]
         change = BytesChange(round(sums[-1] - sums[0])) if changes else ""
-        keys.append(Key(OTHERS, *GREY, tuple(Bytes(round(size)) for size in sums), change))
+        others = text("others, each under {}", Bytes(round(_smallest_shown(owners))))
+        keys.append(Key(others, *GREY, tuple(Bytes(round(size)) for size in sums), change))
     if any(owners.beyond):
         change = BytesChange(owners.beyond[-1] - owners.beyond[0]) if changes else ""
         keys.append(Key(CLAIMED, "", "", tuple(map(Bytes, owners.beyond)), change))

@@ -24,6 +24,7 @@ from gomem.text import (
 from gomem.views.document import Step, Tile, Verdict
 from gomem.views.figures.flame_graph import known_name
 from gomem.views.names import typed, typed_paths
+from gomem.views.titles import field_title
 from gomem.views.words import minus_signs
 
 if TYPE_CHECKING:
@@ -107,7 +108,7 @@ def _size(diagnosis: Diagnosis) -> Tile | None:
     if owners.totals[1:]:
         change = BytesChange(whole - owners.totals[0])
         first = owners.labels[0]
-        since = "since" if first in diagnosis.by_moment else "over"  # of the baseline
+        since = "since" if first in diagnosis.by_moment else "compared with"  # of the baseline
         name = text("{} at {}, {} {} {}", what, owners.labels[-1], change, since, first)
     return Tile(together(Bytes(whole)), together(name))
 
@@ -133,7 +134,7 @@ def proof_of(finding: Finding, most: int) -> tuple[str, ...]:
     """The first numbers that prove a finding, a line for each file."""
     lines = []
     for artefact, rows in groupby(finding.evidence[:most], key=attrgetter("artefact")):
-        numbers = joined("; ", (text("{} {}", row.field, _value(row)) for row in rows))
+        numbers = joined("; ", (text("{} {}", field_title(row.field), _value(row)) for row in rows))
         lines.append(together(text("{}: {}", typed_paths(artefact), numbers)))
     return tuple(lines)
 

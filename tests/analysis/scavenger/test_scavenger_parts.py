@@ -232,15 +232,15 @@ def test_what_keeps_to_a_limit_is_said(goal, words):
             22,
             22,
             "steady",
-            "but kept for reuse: retained heap is 22 MiB, and the scavenger's goal is 22 MiB (at",
+            "kept for reuse: retained heap is 22 MiB, at the scavenger's goal of 22 MiB (estimated",
         ),
         (
             23,
             22,
             "collection",
-            "1 MiB of it due for release: retained heap is 23 MiB, and the scavenger's goal is 22",
+            "1 MiB of it due for release: retained heap is 23 MiB, above the scavenger's goal of",
         ),
-        (22, 22, None, "(at most 1.1 × (NextGC + free slots))"),
+        (22, 22, None, "(estimated; at most 1.1 × (NextGC + free slots))"),
         (22, 30, "steady", "(what GOMEMLIMIT leaves)"),
     ],
 )
@@ -272,9 +272,9 @@ def test_free_slots_are_said_and_those_beyond_the_goal_apart(alloc, slots):
     ],
 )  # fmt: skip
 def test_what_goes_back_is_said_with_how_long_the_rest_takes(released, seconds, words):
-    before, goal = {"retained_bytes": 90 * MIB}, "the scavenger's goal (22 MiB retained)"
+    before, goal = {"retained_bytes": 90 * MIB}, "(scavenger's goal: 22 MiB retained)"
 
-    assert f"8 MiB of idle heap is still in excess of {goal}".join(words) == words_of(
+    assert f"8 MiB of idle heap is still due for release {goal}".join(words) == words_of(
         ("as-intended", "going-back"), before, HeapReleased=released * MIB, seconds=seconds,
         retained_bytes=(90 - released) * MIB, goal_bytes=22 * MIB, idle_resident_bytes=8 * MIB,
     )  # fmt: skip
@@ -283,7 +283,7 @@ def test_what_goes_back_is_said_with_how_long_the_rest_takes(released, seconds, 
 def test_how_much_of_the_excess_can_be_resident_is_said_where_that_is_less():
     said = words_of(("dense-chunks", ""), goal_bytes=22 * MIB, idle_resident_bytes=3 * MIB)
 
-    assert "8 MiB of idle heap (at most 3 MiB of it in RSS) is in excess of" in said
+    assert "8 MiB of idle heap (at most 3 MiB of it in RSS) is due for release" in said
 
 
 @pytest.mark.parametrize(

@@ -57,7 +57,7 @@ def test_in_words_a_pause_is_no_way():
     taken = asked("go1.19.13", given_back(0, 40), given_back(2, 20))["sentence"].iloc[0]
 
     sleeps = "the scavenger sleeps between its steps."
-    above = "of idle heap is still in excess of the scavenger's goal (11 MiB retained)"
+    above = "of idle heap is still due for release (scavenger's goal: 11 MiB retained)"
     assert f"Nothing was released in 2 s. 99 MiB {above}: {sleeps}" == pause
     assert f"More was reused than released in 2 s. 79 MiB {above}: {sleeps}" == taken
 
@@ -77,7 +77,7 @@ def test_what_goes_back_is_as_intended():
     assert ["as-intended/going-back"] == codes(frame)
     assert "50 MiB was released in 1 s" in frame["sentence"].iloc[0]
     assert (
-        "is still in excess of the scavenger's goal (11 MiB retained) and should follow in 980 ms"
+        "is still due for release (scavenger's goal: 11 MiB retained) and should follow in 980 ms"
         in (frame["sentence"].iloc[0])
     )
 

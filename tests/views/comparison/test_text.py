@@ -75,9 +75,8 @@ geometric mean           –          –         –
 note: Lookup-2: one value per side is not enough to tell a change from noise;
   use 4 or more
 note: no geometric mean: a median is 0
-note: ± is the distance from the median to the farther end of its 95 % interval,
-  in % of the median; p is from a Mann-Whitney test, not corrected for multiple
-  comparisons
+note: ± is the larger half-width of the median's 95 % interval, in % of the
+  median; p is from a Mann-Whitney test, not corrected for multiple comparisons
 
 Notes
 note: timings also depend on the machine's load; alternate the runs of the two

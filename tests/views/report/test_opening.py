@@ -14,7 +14,7 @@ from gomem.views.document import Bars, Card, Figure, Folded, Lead, Tiles
 from gomem.views.report.collector import collector_section
 from gomem.views.report.ledger import SMALL
 from gomem.views.report.limits import limits_section
-from gomem.views.report.opening import LEADS, OTHERS, opening
+from gomem.views.report.opening import LEADS, opening
 from gomem.views.report.opening import bars_of as shown_bars
 from gomem.views.report.report import SECTIONS, report_document
 from gomem.views.report.verdict import together
@@ -139,7 +139,7 @@ def test_what_is_small_in_every_bar_is_one_part():
         (1000 - 2 * 1000 * SMALL + 1, 1000 * SMALL, 1000 * SMALL - 1),
     )]  # fmt: skip
 
-    assert ["go_live", OTHERS] == names[0]
+    assert ["go_live", "others, each under 10 B"] == names[0]
     assert ["go_live", "native", "program"] == names[1]
 
 

@@ -49,6 +49,16 @@
   });
   unfold(location.hash);
 
+  // A command breaks between its words, not behind the hyphens of an option.
+  document.querySelectorAll("pre.command code").forEach((code) => {
+    const words = code.textContent.split(" ").flatMap((word, place) => {
+      const span = document.createElement("span");
+      span.textContent = word;
+      return place ? [" ", span] : [span];
+    });
+    code.replaceChildren(...words);
+  });
+
   // A command to paste, with a button that copies it where the browser lets it.
   if (navigator.clipboard) document.querySelectorAll("pre.command").forEach((line) => {
     const button = document.createElement("button"), code = line.querySelector("code");
