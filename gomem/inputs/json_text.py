@@ -50,6 +50,18 @@ def first_value(data: bytes) -> tuple[bool, Any]:
     return True, value[0] if isinstance(value, list) and value else value
 
 
+def is_one_value(data: bytes) -> bool:
+    """Whether a text is one JSON object or array, from its first character to its last."""
+    if not is_json(data):
+        return False
+    text = data.decode("utf-8-sig", "replace")
+    try:
+        _, end = DECODER.raw_decode(text, _skip_blank(text, 0))
+    except (json.JSONDecodeError, RecursionError):
+        return False
+    return _skip_blank(text, end) == len(text)
+
+
 def json_values(data: bytes, source: str) -> tuple[list[tuple[str, Any]], list[Damage]]:
     """Every JSON value of a text with its place, and damage where the text is not JSON."""
     text = data.decode("utf-8-sig", "replace")

@@ -21,6 +21,7 @@ from gomem.inputs.gctrace.mixed_lines import has_own_line
 from gomem.inputs.gobench.parse import looks_like_gobench
 from gomem.inputs.goroutines.delve import looks_like_dump
 from gomem.inputs.heapdump.parse import looks_like_heapdump
+from gomem.inputs.json_text import is_one_value
 from gomem.inputs.limits.parse import looks_like_limits
 from gomem.inputs.loadtest.parse import looks_like_loadtest
 from gomem.inputs.memstats.goroutine_counts import has_goroutine_counts
@@ -263,11 +264,11 @@ def kind_of(data: bytes, name: str = "") -> Kind | None:
     if kind is None and looks_like_in_words(data):
         # Asked last, as its words may stand in a text of any kind.
         return BY_NAME["runtime_lines" if has_more_in_words(data) else "memstats"]
-    if kind is None and has_goroutine_counts(data):
+    if kind is not None or is_one_value(data):
+        return kind  # a document of JSON has names of its own, which are no lines of a log
+    if has_goroutine_counts(data):
         return BY_NAME["runtime_lines"]
-    if kind is None and has_totals(data):
-        return BY_NAME["cgroup"]
-    return kind
+    return BY_NAME["cgroup"] if has_totals(data) else None
 
 
 def is_named_as_one(name: str) -> bool:

@@ -1,6 +1,7 @@
 """The list of inputs: whatever is recognised is read, shown or reasoned away, tested, recorded."""
 
 import gzip
+import json
 from functools import cache
 from pathlib import Path
 
@@ -173,3 +174,15 @@ def test_a_long_log_that_fells_its_reader_is_that_files_damage_too(tmp_path, mon
     assert len(capture.smaps) > 0
     assert ["gctrace.log"] == [one.source for one in capture.damaged]
     assert "ZeroDivisionError" in capture.damaged[0].what
+
+
+def test_a_document_of_json_that_names_goroutines_is_no_log(tmp_path):
+    """
+    What somebody wrote of the capture lies beside it, and is no snapshot of its own.
+    """
+    notes = {"phases": [{"goroutines": at, "vmrss_kb": 15844 * at} for at in (1, 4801)]}
+    (tmp_path / "notes.json").write_text(json.dumps(notes, indent=1))
+    lines = b"goroutines: 1\ngoroutines: 12\ngoroutines: 4801\n"
+
+    assert kind_of((tmp_path / "notes.json").read_bytes(), "notes.json") is None
+    assert BY_NAME["runtime_lines"] is kind_of(lines, "app.log")

@@ -131,14 +131,14 @@ class WordsDump:
 
 def looks_like_in_words(data: bytes) -> bool:
     """Whether a text names so many fields with their numbers that it has a dump in it."""
-    text = plain_words(data[:HEAD_BYTES]) if _may_havedumps_of(data) else b""
+    text = plain_words(data[:HEAD_BYTES]) if _may_have_dumps(data) else b""
     dumps = list(dumps_of(list(_fields(text))))
     return any(map(is_dump, dumps)) or any(is_lone(fields, text) for fields in dumps)
 
 
 def lines_in_words(data: bytes) -> set[int]:
     """The lines, from 1, in which dumps in words stand, with the head of a table of them."""
-    if not _may_havedumps_of(data):
+    if not _may_have_dumps(data):
         return set()
     text = plain_words(data)
     found: set[int] = set()
@@ -147,7 +147,7 @@ def lines_in_words(data: bytes) -> set[int]:
     return found | heads_of_tables(data)
 
 
-def _may_havedumps_of(data: bytes) -> bool:
+def _may_have_dumps(data: bytes) -> bool:
     """Whether fields are worth looking for."""
     lower = data[:HEAD_BYTES].lower()
     if b"\0" in lower[:4096] or (b"alloc" not in lower and b"heap" not in lower):
@@ -157,7 +157,7 @@ def _may_havedumps_of(data: bytes) -> bool:
 
 def has_more_in_words(data: bytes) -> bool:
     """Whether the lines of a dump in words say RSS or the number of goroutines, too."""
-    head = plain_words(data[:HEAD_BYTES]) if _may_havedumps_of(data) else b""
+    head = plain_words(data[:HEAD_BYTES]) if _may_have_dumps(data) else b""
     is_near = _RSS.search(head) is not None or GOROUTINES.search(head) is not None
     if not is_near:
         return False
