@@ -272,7 +272,7 @@ def _mean(levels: Sequence[_Level], seconds: Sequence[float]) -> _Level:
 
 
 def _scatter(values: FloatArray, seconds: FloatArray) -> FloatArray:
-    """The variance around a straight line, as filling up is no scatter; of two profiles around the mean.
+    """The variance around a straight line, as filling up is no scatter; of two, around the mean.
 
     A burst and a leak look alike in two.
     """
