@@ -44,7 +44,7 @@ from gomem.facts.goroutines import (
     rise_of_threads,
     running_finalizer,
 )
-from gomem.facts.keepers import Kept, kept_of
+from gomem.facts.keepers import Held, Kept, held_of, kept_of
 from gomem.facts.lifetimes import lifetimes_of
 from gomem.facts.live_heap import live_heap_of
 from gomem.facts.moment import LIVE, MomentFacts, growth_to_limit, seconds_of
@@ -107,6 +107,11 @@ class CaptureFacts:
             return kept_of(self.capture)
         except NotWhole:
             return None
+
+    @cached_property
+    def held(self) -> Held | None:
+        """Which root holds what, by its last profile of references; None without one."""
+        return held_of(self.capture)
 
     @cached_property
     def moments(self) -> tuple[MomentFacts, ...]:
