@@ -355,6 +355,7 @@ EACH = {
     "ledger_over_time": ("cache-shrink-go1.16.15",),
     "heap_return": ("cache-shrink-go1.12.17",),
     "address_space": ("zeroing-go1.24.2",), "growth": ("spiky-go1.27.3",),
+    "lifetimes": ("spiky-go1.27.3",),
     "forest": ("alloc-pressure-before-go1.27.3", "alloc-pressure-after-go1.27.3"),
     "site_changes": ("alloc-pressure-before-go1.27.3", "alloc-pressure-after-go1.27.3"),
 }  # fmt: skip

@@ -25,12 +25,12 @@ from gomem.causes.collecting import (
     marking_words,
     too_few_collections,
 )
-from gomem.causes.commands import PPROF, top_of_last
+from gomem.causes.commands import PPROF, sentences, top_of_last
 from gomem.causes.evidence import known
 from gomem.causes.finding import Evidence, Finding, Lack, Severity
 from gomem.causes.memory_limit import limit_leaves_no_room, limit_may_decide
 from gomem.causes.missing_call import of_garbage
-from gomem.causes.sites import allocating_sites, part_words, site_evidence
+from gomem.causes.sites import allocating_sites, part_words, pooling_words, site_evidence
 from gomem.text import Bytes, Command, Share, Text, text
 
 if TYPE_CHECKING:
@@ -231,7 +231,7 @@ def _next_step(sites: tuple[Site, ...], room: Text, case: Case) -> Text:
     """Who allocates most, as far as a profile shows it, and how the GC gets more room."""
     shows = top_of_last(case, _ALLOCATED) if sites else _TAKE_ALLOCS
     less = text("Allocate less in {}", sites[0].words) if sites else _LESS
-    return text(_REMEDY, shows, less, room)
+    return sentences(text(_REMEDY, shows, less, room), pooling_words(case, sites))
 
 
 def _room(log: CollectorFacts, limits: Thresholds) -> Text:

@@ -24,7 +24,13 @@ from gomem.causes.goroutines import goroutines_hold, goroutines_pile_up
 from gomem.causes.live_growth import CODE, grows, matters, probability
 from gomem.causes.missing_call import of_goroutines, of_growth
 from gomem.causes.piling_up import finalizers_hold_up
-from gomem.causes.sites import growing_sites, holding_sites, share_words, site_evidence
+from gomem.causes.sites import (
+    aging_words,
+    growing_sites,
+    holding_sites,
+    share_words,
+    site_evidence,
+)
 from gomem.text import Bytes, Command, Count, Function, Rate, Text, text
 
 if TYPE_CHECKING:
@@ -113,7 +119,7 @@ def _finding(live: LiveHeap, rise: Rise, case: Case, *, confidence: str) -> Find
             *_keeper_evidence(sites, case),
         ),
         mechanism=_GOROUTINE_MECHANISM if theirs else CAUSE.mechanism,
-        next_step=_next_step(rise, case),
+        next_step=_next_step(rise, sites, case),
         confidence=confidence,
         sites=sites,
         missing_call=missing,
@@ -194,13 +200,13 @@ def _keeper_evidence(sites: tuple[Site, ...], case: Case) -> list[Evidence]:
     return [Evidence(kept.dump, text("retained by {}", Function(keeper.name)), keeper.bytes, "B")]
 
 
-def _next_step(rise: Rise, case: Case) -> Text:
+def _next_step(rise: Rise, sites: tuple[Site, ...], case: Case) -> Text:
     paths = list(case.facts.profiles.paths.values())
     if not paths[1:]:
         return NAME_IT
     see = text("See which callers cause the growth: {}.", top(paths[-1], paths[0]))
     is_short = rise.seconds < case.thresholds.growth_sure_seconds
-    return sentences(see, WATCH if is_short else "")
+    return sentences(aging_words(case, sites), see, WATCH if is_short else "")
 
 
 def _of_arenas(case: Case) -> list[Finding]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from gomem.causes.finding import Evidence, Site
 from gomem.inputs.pprof.calls.names import base_name
-from gomem.text import File, Function, Share, Text, text
+from gomem.text import File, Function, Seconds, Share, Text, text
 from gomem.units import is_unknown
 
 if TYPE_CHECKING:
@@ -94,6 +94,38 @@ def site_evidence(path: str, field: str, sites: Sequence[Site]) -> tuple[Evidenc
         Evidence(path, text(field, Function(site.own_function)), round(site.change), "B")
         for site in sites
     )
+
+
+def pooling_words(case: Case, sites: Sequence[Site]) -> Text:
+    """That a pool pays at the first of these sites that allocates much and soon drops it."""
+    lives = case.facts.own_lifetimes
+    if lives is None:
+        return Text()
+    for site in sites:
+        found = lives.pooling[lives.pooling["function"] == site.own_function]
+        for row in found.itertuples():
+            return text(
+                "A sync.Pool pays in {}: its objects live {} at most, on average.",
+                Function(site.own_function),
+                Seconds(float(row.lifetime_high)),
+            )
+    return Text()
+
+
+def aging_words(case: Case, sites: Sequence[Site]) -> Text:
+    """That the first of these sites that keeps what it allocates does so."""
+    lives = case.facts.own_lifetimes
+    if lives is None:
+        return Text()
+    for site in sites:
+        found = lives.aging[lives.aging["function"] == site.own_function]
+        for row in found.itertuples():
+            return text(
+                "At most {} of what {} allocated was freed: its mean age grows as the watch does.",
+                Share(float(row.freed_high)),
+                Function(site.own_function),
+            )
+    return Text()
 
 
 def caller_sites(

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from gomem.live.endpoints import Access
+    from gomem.live.heap_dump import HeapDumpDoor
     from gomem.live.session import Plan, Session
     from gomem.live.targets import Target
 
@@ -43,6 +44,8 @@ def capture(
     pair: Annotated[bool, typer.Option("--pair")] = False,
     gctrace: Annotated[Path | None, typer.Option(metavar="FILE")] = None,
     profiles: str = "heap,allocs,goroutine",
+    heap_dump: Annotated[str | None, typer.Option(metavar="URL")] = None,
+    yes: Annotated[bool, typer.Option("--yes")] = False,
     header: list[str] | None = None,
     user: Annotated[
         str | None,
@@ -77,6 +80,8 @@ def capture(
         pair: Take one more snapshot after a collection has ended.
         gctrace: The process's GODEBUG=gctrace=1 log, to include.
         profiles: Profiles to take; an empty text for none.
+        heap_dump: Where the program serves debug.WriteHeapDump. It stops meanwhile. Secrets inside.
+        yes: Take the heap dump even if this Go release can end the process.
         header: 'Name: value' for each request, or @FILE with a header a line.
         ca: Trust the certificates in this PEM file.
         insecure: Trust any certificate.
@@ -111,29 +116,47 @@ def capture(
     named = [*(targets or []), *(url or [])]
     if not named:
         raise CaptureError("nothing to capture; give a PID or a URL: gomem capture 4242 -o DIR")
+    dump = None if heap_dump is None else _dump_door(heap_dump, access, redact=redact, yes=yes)
     try:
-        _run(named, access, plan, output, gctrace, redact=redact)
+        _run(named, access, plan, output, gctrace=gctrace, dump=dump, redact=redact)
     except KeyboardInterrupt as stopped:
         said = "interrupted; whole snapshots are kept, if there were any"
         raise KeyboardInterrupt(said) from stopped
 
 
 def _run(
-    named: Sequence[str], access: Access, plan: Plan, output: Path, gctrace: Path | None, *,
-    redact: bool,
+    named: Sequence[str], access: Access, plan: Plan, output: Path, *,
+    gctrace: Path | None, dump: HeapDumpDoor | None, redact: bool,
 ) -> None:  # fmt: skip
+    from gomem.live.facts import facts_of
     from gomem.live.folder import LOG
+    from gomem.live.heap_dump import check_release
     from gomem.live.session import LogTail
     from gomem.live.targets import found_target
 
     with _stopped_by_signals(), found_target(named, access) as target:
+        if dump is not None:
+            release = facts_of(target, redact=redact)[0].get("go_version", "")
+            tell(check_release(dump, target, release))
         session = session_with(target, plan, output, redact=redact)
+        session.heap_dump = dump
         if gctrace is not None:
             session.log = LogTail(gctrace)
             session.log.after(output / LOG)
         with _watched(session):
             why = session.run()
     _conclude(session, output, why)
+
+
+def _dump_door(url: str, access: Access, *, redact: bool, yes: bool) -> HeapDumpDoor:
+    """Where the heap dump is; a dump that is to be shared without names cannot be."""
+    from gomem.live.endpoints import split_url
+    from gomem.live.heap_dump import HeapDumpDoor
+
+    if redact:
+        raise CaptureError("--heap-dump: holds the heap's contents, which --redact cannot hide")
+    split_url(url)
+    return HeapDumpDoor(url, access, yes)
 
 
 def session_with(target: Target, plan: Plan, output: Path, *, redact: bool) -> Session:

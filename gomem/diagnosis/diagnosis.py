@@ -284,6 +284,7 @@ class Diagnosis:
     scavenger = _Fact(CaptureFacts.scavenger)
     collector = _Fact(CaptureFacts.collector)
     what_if = _Fact(CaptureFacts.what_if)
+    kept = _Fact(CaptureFacts.kept)
     sites = _Fact(ProfileFacts.sites, of="facts.profiles")
     growth = _Fact(ProfileFacts.growth, of="facts.profiles")
 

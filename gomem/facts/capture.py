@@ -18,6 +18,7 @@ from gomem.analysis.collector.counters import CollectorCounters, collector_count
 from gomem.analysis.collector.pauses import RememberedPauses, remembered_pauses
 from gomem.analysis.mappings.kinds import address_regions
 from gomem.analysis.memory.groups import side_by_side
+from gomem.analysis.profiles.lifetimes import OWN
 from gomem.analysis.retention.keepers import NotWhole
 from gomem.analysis.scavenger.scavenger import HEAP_RETURN, heap_steps
 from gomem.analysis.series.goroutine_growth import GOROUTINE_GROUPS, goroutine_groups
@@ -43,7 +44,8 @@ from gomem.facts.goroutines import (
     rise_of_threads,
     running_finalizer,
 )
-from gomem.facts.keepers import Kept, kept_of
+from gomem.facts.keepers import Held, Kept, held_of, kept_of
+from gomem.facts.lifetimes import lifetimes_of
 from gomem.facts.live_heap import live_heap_of
 from gomem.facts.moment import LIVE, MomentFacts, growth_to_limit, seconds_of
 from gomem.facts.profiles import ProfileFacts
@@ -60,6 +62,7 @@ if TYPE_CHECKING:
     from gomem.analysis.collector.steps import Cycles
     from gomem.analysis.memory.ledger import Ledger
     from gomem.analysis.memory.limits import TimeToLimit
+    from gomem.analysis.profiles.lifetimes import Lifetimes
     from gomem.analysis.what_if.what_if import WhatIf
     from gomem.capture.capture import Capture
     from gomem.errors import Damage
@@ -104,6 +107,11 @@ class CaptureFacts:
             return kept_of(self.capture)
         except NotWhole:
             return None
+
+    @cached_property
+    def held(self) -> Held | None:
+        """Which root holds what, by its last profile of references; None without one."""
+        return held_of(self.capture)
 
     @cached_property
     def moments(self) -> tuple[MomentFacts, ...]:
@@ -167,6 +175,16 @@ class CaptureFacts:
     def profiles(self) -> ProfileFacts:
         """The facts of the heap profiles."""
         return ProfileFacts(self.capture)
+
+    @cached_property
+    def lifetimes(self) -> Lifetimes | None:
+        """How long objects live by the function that allocates; None of fewer than two profiles."""
+        return lifetimes_of(self, "functions")
+
+    @cached_property
+    def own_lifetimes(self) -> Lifetimes | None:
+        """The same by the program's own functions."""
+        return lifetimes_of(self, OWN)
 
     @cached_property
     def callers(self) -> Callers:

@@ -7,6 +7,8 @@ from functools import cached_property
 from operator import itemgetter
 from typing import TYPE_CHECKING
 
+from gomem.analysis.profiles.call_tree import call_tree
+from gomem.analysis.profiles.references import IN_USE, Root, roots
 from gomem.analysis.retention.described import described
 from gomem.analysis.retention.growth import grown
 from gomem.analysis.retention.icicle import icicle_of
@@ -28,12 +30,15 @@ if TYPE_CHECKING:
     from gomem.analysis.retention.keepers import Retention
     from gomem.capture.capture import Capture
     from gomem.inputs.heapdump.table import HeapDump
+    from gomem.inputs.pprof.table import Profile
 
 UNNAMED = (
     "Without the executable's symbols, variables are named by their address: add the output of "
     "`go tool nm -size PROGRAM`"
 )
 SURPLUS = "From Go 1.22 on, free slots at the end of a span count as unreachable objects"
+
+REFERENCES = "references"  # a kind of profile, see `Profile.kind`
 
 OLD = tuple(f"go1.{minor}" for minor in range(7, 22))  # whose dumps have no surplus
 
@@ -98,6 +103,36 @@ class Kept(Answer):
     def unreachable_bytes(self) -> int:
         """Bytes of objects that nothing keeps."""
         return self.retention.unreachable_bytes
+
+
+@dataclass(frozen=True, repr=False)
+class Held(Answer):
+    """Which root holds what, by a capture's last profile of references, such as goref's."""
+
+    path: str  # of the profile
+    moment: str  # that it is of
+    profile: Profile
+    total_bytes: int
+
+    @cached_property
+    def roots(self) -> tuple[Root, ...]:
+        """All roots, the one that holds most first; they add up to the total."""
+        return tuple(roots(self.profile))
+
+    @cached_property
+    def tree(self) -> CallTree:
+        """What hangs below each root, as frames of a figure."""
+        return call_tree(self.profile, IN_USE)
+
+
+def held_of(capture: Capture) -> Held | None:
+    """What the capture's last profile of references says; None without one, or an empty one."""
+    found = [
+        Held(profiles[REFERENCES].source, moment, profiles[REFERENCES], total)
+        for moment, profiles in capture.profiles.items()
+        if REFERENCES in profiles and (total := profiles[REFERENCES].total(IN_USE))
+    ]
+    return found[-1] if found else None
 
 
 def kept_of(capture: Capture, symbols: pd.DataFrame | None = None) -> Kept | None:

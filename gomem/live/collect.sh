@@ -3,11 +3,13 @@
 # is no Python: POSIX sh, what busybox has, and curl or wget. The capture is one tar on standard
 # output; everything else is said on standard error.
 #
-#   sh collect.sh [-n SECONDS] [-c COUNT] [-u URL] [-H HEADER] [-t SECONDS] PID > capture.tar
+#   sh collect.sh [-n SECONDS] [-c COUNT] [-u URL] [-H HEADER] [-t SECONDS] [-d URL [-y]] PID > capture.tar
 #
 #   -n  a moment every so many seconds      -u  where it serves /debug/pprof/, /debug/vars, /metrics;
 #   -c  so many moments; else until Ctrl-C      else what it listens at is tried, on loopback
 #   -t  for one answer; else 10             -H  a header for each request, 'Name: value'
+#   -d  where it serves debug.WriteHeapDump: taken once. The program stops meanwhile, 1 to 3.5 ms for each
+#       MB of heap, and the file holds the heap's contents. From Go 1.26 on it can end the process: -y
 #
 # In a container, by its standard input:
 #   gomem capture --script | kubectl exec -i POD -- sh -s -- 1 > capture.tar
@@ -19,21 +21,23 @@
 # more, up to three times.
 set -u
 export LC_ALL=C
-every='' count='' url='' header='' timeout=10
+every='' count='' url='' header='' timeout=10 dump='' yes=''
 ATTEMPTS=3 DEAR_US=250000 LARGEST_BLOCKS=524288
 
 say() { printf 'collect.sh: %s\n' "$1" >&2; }
 fail() { say "$1"; exit 2; }
-usage() { fail 'wanted: sh collect.sh [-n SECONDS] [-c COUNT] [-u URL] [-H HEADER] [-t SECONDS] PID'; }
+usage() { fail 'wanted: sh collect.sh [-n SECONDS] [-c COUNT] [-u URL] [-H HEADER] [-t SECONDS] [-d URL [-y]] PID'; }
 is_number() { case $1 in '' | *[!0-9]*) return 1 ;; esac }
 
-while getopts n:c:u:H:t: option; do
+while getopts n:c:u:H:t:d:y option; do
   case $option in
     n) every=$OPTARG ;;
     c) count=$OPTARG ;;
     u) url=$OPTARG ;;
     H) header=$OPTARG ;;
     t) timeout=$OPTARG ;;
+    d) dump=$OPTARG ;;
+    y) yes=1 ;;
     *) usage ;;
   esac
 done
@@ -313,6 +317,24 @@ costly() {
     fi
   done
 }
+check_dump() { # before anything is read: a dump that can end the process is taken only with -y
+  [ -n "$dump" ] || return 0
+  minor=${go_version#go1.} minor=${minor%%[!0-9]*}
+  if ! is_number "$minor" || [ "$minor" -ge 26 ]; then
+    [ -n "$yes" ] || fail "-d: ${go_version:-a release that is not known} can end the process while it writes a heap dump; -y takes it all the same"
+  fi
+  say 'heap dump: the program stops until it is written, 1 to 3.5 ms for each MB of heap; it holds secrets'
+}
+heap_dump() {
+  began=$(now)
+  if (umask 077 && fetch "$dump" "$moment/heap.dump") && [ "$(head -c 15 "$moment/heap.dump")" = 'go1.7 heap dump' ]; then
+    note heapdump heap.dump "$began"
+  else
+    rm -f "$moment/heap.dump"
+    lack heapdump 'did not answer with a heap dump'
+  fi
+  dump=''
+}
 manifest() { # name, began
   printf '{"schema": "gomem.capture/1", %s"moments": [{"name": "%s", "time": "%s", ' \
     "${go_version:+\"go_version\": \"$go_version\", }" "$1" "$(iso "$2")"
@@ -351,6 +373,7 @@ program=$(plain "${program% (deleted)}")
 kind='' file='' began=0 took=0 main=''
 find_doors
 build_info
+check_dump
 boot=$(sed -n 's/^btime //p' /proc/stat)
 machine=$(uname -m)
 case $machine in x86_64) machine=amd64 ;; aarch64) machine=arm64 ;; esac
@@ -377,6 +400,7 @@ while [ -z "$count" ] || [ $number -lt "$count" ]; do
   mkdir "$moment" || fail 'no space left'
   both_sides || { say "the process ended; $((number - 1)) moments were collected"; break; }
   costly
+  [ -z "$dump" ] || heap_dump
   manifest "$number-$(date -u -d "@$((at / 1000000))" +%H%M%S)" "$at" > "$moment/gomem.json" || fail 'no space left'
   add_to_tar "capture/$called" || { say 'nobody reads any more, or no space is left'; exit 2; }
   rm -rf "$moment"

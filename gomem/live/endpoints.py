@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from http import HTTPStatus
-from typing import TYPE_CHECKING, Self
+from typing import IO, TYPE_CHECKING, Self
 from urllib.parse import unquote, urlsplit
 
 import httpx
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 MAX_ANSWER_BYTES = 256 << 20
+BEGINNING_BYTES = 4096
 MAX_REDIRECTS = 3
 CONNECT_SECONDS = 3.0
 # What a URL may name instead of the base that all endpoints share.
@@ -90,23 +91,42 @@ class Endpoints:
             data = self._get(self.base + path, began + seconds, seconds)
         return Answer(data, at, time.perf_counter() - began)
 
+    def save(self, file: IO[bytes], max_bytes: int) -> Answer:
+        """Write what stands at the base itself into a file, whole; the answer has its beginning.
+
+        NoAnswer as of `get`; what came until then is in the file.
+        """
+        seconds = self._timeout_seconds
+        began, at = time.perf_counter(), datetime.now(UTC)
+        with _sentences(seconds):
+            for piece in self._pieces(self.base, began + seconds, seconds, max_bytes):
+                file.write(piece)
+        file.seek(0)
+        return Answer(file.read(BEGINNING_BYTES), at, time.perf_counter() - began)
+
     def _get(self, url: str, until: float, seconds: float) -> bytes:
+        return b"".join(self._pieces(url, until, seconds, MAX_ANSWER_BYTES))
+
+    def _pieces(self, url: str, until: float, seconds: float, max_bytes: int) -> Iterator[bytes]:
         limits = httpx.Timeout(seconds, connect=min(seconds, CONNECT_SECONDS))
         for _ in range(MAX_REDIRECTS + 1):
             with self._client.stream("GET", url, timeout=limits) as response:
                 if not response.is_redirect:
-                    return _body(response, until, seconds)
+                    yield from _body(response, until, seconds, max_bytes)
+                    return
                 url = _redirect(response, url)
         raise NoAnswer(f"redirects more than {MAX_REDIRECTS} times")
 
 
-def open_endpoints(url: str, access: Access) -> Endpoints:
+def open_endpoints(url: str, access: Access, *, whole: bool = False) -> Endpoints:
     """The address of a service, of one of its endpoints, or of a folder that they lie in, to ask.
+
+    With `whole`, of just this path and query.
 
     A name and password in the URL come before `access`'s own. CaptureError where it is no HTTP URL,
     or the certificates to trust cannot be read.
     """
-    base, user = split_url(url)
+    base, user = split_url(url, whole=whole)
     context = ssl.create_default_context()
     if access.insecure:
         context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
@@ -129,8 +149,11 @@ def open_endpoints(url: str, access: Access) -> Endpoints:
     return Endpoints(base, client, access.timeout_seconds)
 
 
-def split_url(url: str) -> tuple[str, tuple[str, str] | None]:
-    """The base of a URL of it or of an endpoint, name and password; CaptureError if it is none."""
+def split_url(url: str, *, whole: bool = False) -> tuple[str, tuple[str, str] | None]:
+    """The base of a URL of it or of an endpoint, name and password; CaptureError if it is none.
+
+    With `whole`, the base is the URL itself without name and password.
+    """
     try:
         parts = urlsplit(url)
         port, host = parts.port, parts.hostname
@@ -140,12 +163,13 @@ def split_url(url: str) -> tuple[str, tuple[str, str] | None]:
         wanted = "give a PID, or a URL such as http://127.0.0.1:6060"
         raise CaptureError(f"{printable(without_secrets(url))}: {wanted}")
     path = parts.path.rstrip("/")
-    for known in KNOWN_PATHS:
+    for known in () if whole else KNOWN_PATHS:
         before, found, after = path.partition(known)
         if found and (not after or after.startswith("/")):
             path = before
     shown = f"[{host}]" if ":" in host else host
     base = f"{parts.scheme}://{shown}{f':{port}' if port else ''}{path}"
+    base += f"?{parts.query}" if whole and parts.query else ""
     user = parts.username and (unquote(parts.username), unquote(parts.password or ""))
     return printable(base), user or None
 
@@ -157,21 +181,22 @@ def without_secrets(url: str) -> str:
     return f"{scheme}://{rest}" if mark else rest
 
 
-def _body(response: httpx.Response, until: float, seconds: float) -> bytes:
+def _body(
+    response: httpx.Response, until: float, seconds: float, max_bytes: int
+) -> Iterator[bytes]:
     if response.status_code != HTTPStatus.OK:
         raise NoAnswer(_status(response))
-    pieces, size = [], 0
+    size = 0
     for piece in response.iter_raw():
-        pieces.append(piece)
+        yield piece
         size += len(piece)
-        if size > MAX_ANSWER_BYTES:
-            raise NoAnswer(f"answers with more than {MAX_ANSWER_BYTES >> 20} MiB")
+        if size > max_bytes:
+            raise NoAnswer(f"answers with more than {max_bytes >> 20} MiB")
         if time.perf_counter() > until:
             raise NoAnswer(_late(seconds, size), silent=True)
     declared = response.headers.get("content-length", "")
     if declared.isdigit() and size < int(declared):
         raise NoAnswer(f"ended after {size} of {declared} bytes")
-    return b"".join(pieces)
 
 
 def _status(response: httpx.Response) -> str:

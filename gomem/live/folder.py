@@ -79,13 +79,16 @@ class CaptureFolder:
         number, utc = self.moments + 1, time.astimezone(UTC)
         name = f"{number}-{utc:%H%M%S}"
         folder = f"{number}-{utc:%Y%m%dT%H%M%SZ}"  # with its date, in case the manifest gets lost
-        beside = self.path / f"{HIDDEN}{os.urandom(6).hex()}"
+        beside = self.hidden()
         files = self._files(moment)
         with _said(self.path):
             try:
                 beside.mkdir()
                 for file_name, data in files.items():
                     (beside / file_name).write_bytes(data)
+                for reading in moment.readings:
+                    if reading.file is not None:
+                        reading.file.rename(beside / reading.file_name)
                 (beside / MANIFEST).write_bytes(_text(self._manifest(name, time, moment)))
                 beside.rename(self.path / folder)
             except BaseException:
@@ -94,10 +97,14 @@ class CaptureFolder:
         self.moments += 1
         return name
 
+    def hidden(self) -> Path:
+        """A path in it that readers ignore, for a file to be moved into a moment."""
+        return self.path / f"{HIDDEN}{os.urandom(6).hex()}"
+
     def _files(self, moment: Moment) -> dict[str, bytes]:
         """What is written, by file; a file that cannot be redacted is not."""
         files = {}
-        for reading in list(moment.readings):
+        for reading in [reading for reading in moment.readings if reading.file is None]:
             try:
                 files[reading.file_name] = self.redact(reading.file_name, reading.data)
             except ValueError as error:
@@ -131,7 +138,7 @@ class CaptureFolder:
         return {"schema": MANIFEST_SCHEMA, **version, "moments": [entry]}
 
     def _replace(self, name: str, data: bytes) -> None:
-        beside = self.path / f"{HIDDEN}{os.urandom(6).hex()}"
+        beside = self.hidden()
         try:
             beside.write_bytes(data)
             beside.replace(self.path / name)

@@ -42,6 +42,7 @@ FILE_NAMES = {
     "memstats": "memstats.json",
     "metrics": "metrics.txt",
     "heap_text": "heap.txt",
+    "heapdump": "heap.dump",
     **{name: f"{name}.pb.gz" for name in PROFILES},
 }
 
@@ -54,6 +55,7 @@ class Reading:
     data: bytes
     time: datetime
     seconds: float
+    file: Path | None = None  # where its bytes are instead, to be moved
 
     @property
     def file_name(self) -> str:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from gomem.errors import CaptureError
 from gomem.live.endpoints import NoAnswer
+from gomem.live.heap_dump import KIND
 from gomem.live.process import Ended
 from gomem.live.reading import PROFILES, Moment, fill
 from gomem.units import GIB, MIB
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from gomem.live.folder import CaptureFolder
+    from gomem.live.heap_dump import HeapDumpDoor
     from gomem.live.targets import Target
     from gomem.live.trigger import Trigger
 
@@ -100,6 +102,7 @@ class Session:
     # Seconds between MemStats and smaps, moment by moment.
     skews: list[float] = field(default_factory=list)
     crossed: int = 0  # in how many moments a collection ended between the two
+    heap_dump: HeapDumpDoor | None = None  # asked once, behind all else of the first moment
     _missed: dict[str, str] = field(default_factory=dict)
     _empty: int = 0
 
@@ -164,10 +167,23 @@ class Session:
                 self._write(moment)
             raise
         self._tail()
+        self._dump(moment)
         self._write(moment)
         if moment.ended:
             raise Ended
         return "no more data" if self._empty >= MAX_EMPTY else ""
+
+    def _dump(self, moment: Moment) -> None:
+        """Take the heap dump, if one is wanted and the process is there."""
+        door, self.heap_dump = self.heap_dump, None
+        if door is None or moment.ended:
+            return
+        try:
+            moment.readings.append(door.read(self.folder.hidden()))
+        except NoAnswer as error:
+            moment.missing[KIND] = str(error)
+        except OSError as error:
+            moment.missing[KIND] = f"cannot be written: {error.strerror or error}"
 
     def _write(self, moment: Moment) -> None:
         for artefact, why in moment.missing.items():

@@ -32,16 +32,16 @@ from gomem.plot.memory import (
     small_multiples,
     waterfall,
 )
-from gomem.plot.profiles import flame, forest, growth, site_changes, sites, spike
+from gomem.plot.profiles import flame, forest, growth, lifetimes, site_changes, sites, spike
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
 __all__ = [
     "address_space", "flame", "forest", "gc_activity", "gc_timeline", "groups", "growth",
-    "heap_return", "ledger_change", "ledger_over_time", "levels", "mmu", "pauses", "scavenger",
-    "scavenges", "site_changes", "sites", "small_multiples", "spike", "style", "waterfall",
-    "what_if",
+    "heap_return", "ledger_change", "ledger_over_time", "levels", "lifetimes", "mmu",
+    "pauses", "scavenger", "scavenges", "site_changes", "sites", "small_multiples", "spike",
+    "style", "waterfall", "what_if",
 ]  # fmt: skip
 
 INK, GROUND = "#e8e8e8", "#17191c"  # of dark paper

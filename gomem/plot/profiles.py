@@ -15,6 +15,7 @@ from gomem.units import format_bytes, format_seconds
 from gomem.views.figures.benchmarks import have_multiples, plot_benchmarks
 from gomem.views.figures.flame_graph import draw_flame
 from gomem.views.figures.growth import plot_growth
+from gomem.views.figures.lifetimes import plot_lifetimes
 from gomem.views.figures.site_changes import plot_site_changes
 from gomem.views.figures.sites import by_flat, plot_sites
 
@@ -60,6 +61,15 @@ def growth(data: Data, *, ax: Axes | None = None) -> Axes:
         raise CaptureError(f"{diagnosis.capture.file_name}: too few heap profiles that have a time")
     drawing = plot_growth(diagnosis.facts.profiles.heap_series, diagnosis.growth)
     return one_axes(drawing, ax, name_of(diagnosis))
+
+
+def lifetimes(data: Data, *, ax: Axes | None = None) -> Axes:
+    """Mean lifetime by site, over heap profiles of one process that have a time."""
+    diagnosis = diagnosis_of(data)
+    found = diagnosis.facts.lifetimes
+    if found is None or found.sites.empty:
+        raise CaptureError(f"{diagnosis.capture.file_name}: needs two heap profiles with a time")
+    return one_axes(plot_lifetimes(found), ax, name_of(diagnosis))
 
 
 def spike(data: Data, at: str | pd.Timestamp | None = None, *, ax: Axes | None = None) -> Axes:

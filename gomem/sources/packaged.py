@@ -12,6 +12,7 @@ IN_A_CHECKOUT = {
     "demo-baseline": Path("fixtures", "captures", "zeroing-go1.23.4"),
     "captures": Path("fixtures", "captures"),
 }
+PACKED = ".tar.gz"  # a capture that is kept as an archive
 
 
 def packaged(name: str) -> Path:
@@ -38,8 +39,8 @@ def text_beside(package: str, *path: str) -> str:
 def recorded(name: str) -> Path:
     """A capture that the notebooks tell their stories of; CaptureError where none has the name."""
     folder = packaged("captures")
-    names = sorted(entry.name for entry in folder.iterdir() if entry.is_dir())
-    if name not in names:
-        near = did_you_mean(name, names)
+    found = {entry.name.removesuffix(PACKED): entry for entry in sorted(folder.iterdir())}
+    if name not in found:
+        near = did_you_mean(name, found)
         raise CaptureError(f"{name}: no such file or folder, nor a recorded capture{near}")
-    return folder / name
+    return found[name]

@@ -209,6 +209,7 @@ def test_the_sites_stand_beside_the_pressure():
 
     assert "gc-pressure" == finding.code
     assert "Allocate less in main.render" in finding.next_step
+    assert "A sync.Pool pays in main.render: its objects live" in finding.next_step
     assert "alloc_space main.render" in [one.field for one in finding.evidence]
 
 

@@ -16,6 +16,8 @@ from tests.builders import FIXTURES
 
 HEAP = FIXTURES / "captures" / "zeroing-go1.27.3" / "2-loaded" / "heap.pb.gz"
 
+LIFETIME = ["lifetime", "95", "%", "interval"]  # as words
+
 
 def printed(capsys, *options, path=HEAP):
     assert 0 == run(["top", str(path), *options])
@@ -187,9 +189,12 @@ def test_a_difference_is_what_the_profiles_differ_by(capsys):
 def test_text_of_a_difference_says_what_changed(capsys):
     lines = printed(capsys, "--base", str(BEFORE), "-n", "5", path=AFTER).splitlines()
 
-    assert lines[2].split()[-2:] == ["change", "function"]
-    assert lines[3].split()[-2:] == ["grew", "main.newNode"]
-    assert lines[7].split()[-2:] == ["~", "main.work.func1"]
+    headings = lines[2].split()
+    assert headings[headings.index("change") :] == ["change", *LIFETIME, "function"]
+    assert "  grew  " in lines[3]
+    assert lines[3].endswith("  main.newNode")
+    assert "  ~  " in lines[7]
+    assert lines[7].endswith("  main.work.func1")
 
 
 def test_filters_apply(capsys):
@@ -284,3 +289,29 @@ def test_a_wrong_request_is_one_line_and_exit_code_2(capsys, options, error):
     shown = capsys.readouterr()
     assert ("", 1) == (shown.out, len(shown.err.splitlines()))
     assert error in shown.err
+
+
+def test_a_base_of_the_same_process_says_how_long_objects_live(capsys):
+    """
+    The audit log of spiky keeps all that it allocates: nothing bounds its lifetime above.
+    """
+    capture = FIXTURES / "captures" / "spiky-go1.27.3"
+    base, last = (capture / name / "heap.pb.gz" for name in ("scrape-00", "settled"))
+    options = ("--base", str(base), "--sample-type", "alloc_space")
+    text = printed(capsys, *options, path=last).splitlines()
+    told = json.loads(printed(capsys, *options, "--format", "json", path=last))["top"]
+    rows = {row["function"]: row for row in told}
+
+    assert [*LIFETIME, "function"] == text[2].split()[-5:]
+    kept, dropped = rows["main.newAuditRecord"], rows["io.ReadAll"]
+    assert kept["lifetime_high"] is None
+    assert 0 <= kept["lifetime_low"] < kept["lifetime_seconds"]
+    assert dropped["lifetime_high"] < 30
+    (line,) = (line for line in text if line.endswith("main.newAuditRecord"))
+    assert "≥ " in line
+
+
+def test_a_base_of_another_process_says_nothing_of_lifetimes(capsys):
+    told = json.loads(printed(capsys, "--diff-base", str(BEFORE), "--format", "json", path=AFTER))
+
+    assert {None} == {row["lifetime_seconds"] for row in told["top"]}

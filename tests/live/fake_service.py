@@ -16,6 +16,7 @@ from pathlib import Path
 
 MOMENT = Path(__file__).parents[2] / "fixtures/captures/healthy-go1.27.3/2-steady"
 PAGE = MOMENT.parents[2] / "doors/go1.27.3/metrics.prom.gz"
+DUMP = MOMENT.parents[2] / "heapdumps/keepers-go1.24.13.dump.gz"
 ANSWERS = json.loads(sys.argv[1])
 SECRET = "Bearer sesame"  # noqa: S105
 COUNTS = {"/debug/vars": 0}
@@ -49,6 +50,7 @@ BODIES = {
     "cut-profile": lambda: (MOMENT / "heap.pb.gz").read_bytes()[:-40],
     "metrics": lambda: gzip.decompress(PAGE.read_bytes()),
     "packed-html": lambda: gzip.compress(b"<!DOCTYPE html><html><body>Welcome</body></html>"),
+    "dump": lambda: gzip.decompress(DUMP.read_bytes()),
     "html": lambda: b"<!DOCTYPE html><html><body>Welcome</body></html>",
 }
 

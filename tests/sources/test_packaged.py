@@ -37,5 +37,6 @@ def test_in_a_wheel_it_lies_inside_the_package(tmp_path, monkeypatch):
 
 def test_a_recorded_capture_is_found_by_its_name():
     assert FIXTURES / "captures/zeroing-go1.24.2" == recorded("zeroing-go1.24.2")
+    assert FIXTURES / "captures/keepers-go1.24.13.tar.gz" == recorded("keepers-go1.24.13")
     with pytest.raises(CaptureError, match="zeroing: no such file or folder"):
         recorded("zeroing")

@@ -173,6 +173,11 @@ def holders(
     return build(columns | numbers, HOLDERS)
 
 
+def own_names(profile: Profile) -> NDArray[np.object_]:
+    """Of each sample of a profile, the own function that it belongs to; empty if it has none."""
+    return _Owned(profile, IN_USE).names
+
+
 class _Owned:
     """The samples of a profile by the own function that each belongs to."""
 
@@ -190,7 +195,7 @@ class _Owned:
 
     def frame(self) -> pd.DataFrame:
         """What `compare_sites` takes."""
-        names, number = np.unique(self._own_names, return_inverse=True)
+        names, number = np.unique(self.names, return_inverse=True)
 
         def by_name(part: NDArray[np.float64]) -> NDArray[np.float64]:
             return np.bincount(number, part, len(names)).astype(np.float64)
@@ -201,7 +206,7 @@ class _Owned:
         """Of each own function, who called the allocator for most of it, and its own place."""
         columns = self._profile.columns
         functions = columns.locations.line_function
-        places = {"own": self._own_names, "leaf": _leaves(columns), "line": self._line}
+        places = {"own": self.names, "leaf": _leaves(columns), "line": self._line}
         rows = pd.DataFrame({**places, "value": self._values})
         sums = rows.groupby(["own", "leaf", "line"], sort=False)["value"].sum()
         largest = sums.sort_values(ascending=False, kind="stable").reset_index()
@@ -218,7 +223,7 @@ class _Owned:
         if self._type.replace("_space", "_objects") not in self._profile.sample_type_names:
             return {}
         sizes = sample_sizes(self._profile, self._type)
-        rows = pd.DataFrame({"own": self._own_names, "size": sizes, "value": self._values})
+        rows = pd.DataFrame({"own": self.names, "size": sizes, "value": self._values})
         sums = rows[sizes > 0].groupby(["own", "size"], sort=False)["value"].sum()
         largest = sums.sort_values(ascending=False, kind="stable").reset_index()
         return dict(largest.drop_duplicates("own")[["own", "size"]].itertuples(index=False))
@@ -228,7 +233,8 @@ class _Owned:
         return self._profile.values(self._type).astype(np.float64)
 
     @property
-    def _own_names(self) -> NDArray[np.object_]:
+    def names(self) -> NDArray[np.object_]:
+        """Of each sample, the function that it belongs to; empty if it has none."""
         functions = self._profile.columns.locations.line_function
         names = np.array([*self._names, ""], dtype=object)
         if not len(functions):

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gomem.analysis.profiles.changes import profile_changes
+from gomem.analysis.profiles.lifetimes import lifetimes
 from gomem.inputs.pprof.calls.nodes import ROW_NAMES
 from gomem.inputs.schema import Column, build, rows_of
 
@@ -28,7 +29,11 @@ DIFFERENCES = (
     Column("cum_fraction", "float64", "fraction", "Cum by the total: see `Profile.diff`."),
     Column("flat_state", "str", "", "new, gone, grew, shrank, or ~ for sampling noise."),
     Column("cum_state", "str", "", "The same of cum."),
+    Column("lifetime_seconds", "Float64", "s", "Mean lifetime of what is allocated there itself."),
+    Column("lifetime_low", "Float64", "s", "Lower end of its 95 % interval."),
+    Column("lifetime_high", "Float64", "s", "Upper end of the same; missing if there is none."),
 )
+LIFETIME = ("lifetime_seconds", "lifetime_low", "lifetime_high")
 NORMALIZED = "one side was scaled to the sum of the other"
 
 
@@ -84,10 +89,27 @@ def top_difference(
         )
         note = note or changes.note
         columns |= _known(word, top["function"], changes.sites, is_known=not note)
+    if one_process and not normalized:
+        columns |= _lifetimes(before, after, granularity, top["function"])
     total = difference.total(chosen.type)
     return TopDifference(
         chosen.type, chosen.unit, total, build(columns, DIFFERENCES), note, row_name
     )
+
+
+def _lifetimes(
+    before: Profile, after: Profile, granularity: str, functions: pd.Series
+) -> dict[str, pd.Series]:
+    """How long the objects of each row live; none where two profiles cannot tell."""
+    found = lifetimes({"before": before, "after": after}, granularity)
+    if found is None or found.last != "after":
+        return {}
+    by_name = found.sites.set_index("function")
+    shared = functions.duplicated(keep=False).to_numpy()
+    return {
+        name: by_name[name].reindex(functions).mask(shared).reset_index(drop=True)
+        for name in LIFETIME
+    }
 
 
 def _known(

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 SCHEMA = "gomem.top/1"
 STATES = ("flat_state", "cum_state")  # of a difference
+LIFETIME = ("lifetime_seconds", "lifetime_low", "lifetime_high")  # of a difference
 JSON_FIELDS = ("function", "flat", "flat_low", "flat_high", "cum", "cum_low", "cum_high")
 
 
@@ -29,12 +30,14 @@ def render_top_text(sites: AllocationSites | TopDifference) -> str:
     """
     shown = value_formatter(sites.unit)
     with_state = STATES[0] in sites.column_names and not sites.note
+    with_lifetime = any(not is_unknown(row.get(name)) for row in sites.rows() for name in LIFETIME)
     rows = [
         (
             *_cells(row, "flat", shown, with_interval=not sites.note),
             *_cells(row, "cum", shown, with_interval=not sites.note),
             # Of a difference, what kind of change it is.
             *([_known(row[STATES[not row["flat"]]]) or ""] if with_state else []),
+            *(_lifetime_cells(row) if with_lifetime else []),
             printable(row["function"]),
         )
         for row in sites.rows()
@@ -46,6 +49,8 @@ def render_top_text(sites: AllocationSites | TopDifference) -> str:
     ]
     if with_state:
         headings.append("change")
+    if with_lifetime:
+        headings += ["lifetime", "95 % interval"]
     lines = [f"{printable(sites.sample_type)}: {shown(sites.total)} total"]
     if sites.note:
         lines.append(f"no intervals: {sites.note}")
@@ -54,7 +59,8 @@ def render_top_text(sites: AllocationSites | TopDifference) -> str:
 
 def render_top_json(sites: AllocationSites | TopDifference) -> str:
     """Lay sites out as JSON; what is unknown is null, and `note` says why."""
-    fields = JSON_FIELDS + tuple(name for name in STATES if name in sites.column_names)
+    further = (name for name in (*STATES, *LIFETIME) if name in sites.column_names)
+    fields = (*JSON_FIELDS, *further)
     top = [{field: _known(row[field]) for field in fields} for row in sites.rows()]
     whole = {name: getattr(sites, name) for name in ("sample_type", "unit", "total", "note")}
     laid_out = {"schema": SCHEMA, **whole, "top": top}
@@ -88,6 +94,16 @@ def _cells(
     is_known = not (is_unknown(low) or is_unknown(high))
     bounds = [f"{shown(low)} – {shown(high)}" if is_known else ""] if with_interval else []
     return [shown(row[word]), *bounds, format_fraction(row[f"{word}_fraction"])]
+
+
+def _lifetime_cells(row: dict[str, Any]) -> list[str]:
+    """How long objects live, and between which bounds; `≥ 3 s` where nothing bounds it above."""
+    known, low, high = (row[name] for name in LIFETIME)
+    shown = "" if is_unknown(known) else format_seconds(known)
+    if is_unknown(low):
+        return [shown, ""]
+    least = format_seconds(low)
+    return [shown, f"≥ {least}" if is_unknown(high) else f"{least} – {format_seconds(high)}"]
 
 
 def _known(value: Any) -> Any:

@@ -9,6 +9,7 @@ from gomem.units import format_bytes, format_count, format_fraction
 from gomem.views.document import Block, Cell, Folded, Notes, Section, Table
 from gomem.views.figures.flame_graph import known_name
 from gomem.views.report.flames import flame_blocks, in_use_flame
+from gomem.views.report.lifetimes import lifetime_blocks
 from gomem.views.report.shown import drawn_of, of_moments
 from gomem.views.tables import Column, Row, count, function, interval, share, shown_by, size, table
 from gomem.views.values import NOTHING, bytes_cell, count_cell, fraction_cell
@@ -121,7 +122,7 @@ def _at_length(diagnosis: Diagnosis, moment: str) -> tuple[Block, ...]:
                         sizes.head(SHOWN))  # fmt: skip
         lost = (by_size, Notes((_lost(sizes),)))
         blocks.append(Folded("Object sizes and rounding", lost))
-    return (*blocks, *flame_blocks(diagnosis, moment))
+    return (*blocks, *lifetime_blocks(diagnosis), *flame_blocks(diagnosis, moment))
 
 
 def _sites_table(

@@ -1,11 +1,16 @@
 """Who holds the heap, by profiles of references as cloudwego/goref writes them."""
 
+import shutil
+
 import pytest
 
 import gomem
 from gomem.analysis.profiles.references import roots
 from gomem.inputs.pprof.read import read_pprof
-from tests.builders import as_text
+from gomem.views.document import Table
+from gomem.views.report.keepers import keepers_section
+from tests.builders import as_html, as_text
+from tests.heap_dumps import path_of
 from tests.pprof_messages import field, message, packed, strings
 
 MIB = 1 << 20
@@ -87,3 +92,33 @@ def test_a_report_says_who_holds_and_not_who_allocated(tmp_path):
     assert "allocated by" not in shown
     assert "GCs old" not in shown
     assert "Allocation sites" not in shown
+
+
+def test_the_section_of_keepers_has_its_roots_under_its_own_name(tmp_path):
+    path = tmp_path / "capture" / "grf.out"
+    path.parent.mkdir()
+    path.write_bytes(goref(*STACKS))
+    diagnosis = gomem.diagnose(gomem.load(path.parent))
+
+    section = keepers_section(diagnosis)
+
+    assert f"{CACHE} holds 304 MiB of 312 MiB (97 %), by goref." == section.gist
+    (rows,) = (block for block in section.blocks if isinstance(block, Table))
+    assert "By goref: what each root holds, 312 MiB total" == rows.caption
+    assert [CACHE, LOCAL] == [row[0].text for row in rows.rows]
+    assert f"{VALUE} → {BUFFER}" == rows.rows[0][-1].text
+    assert 'aria-labelledby="held-title held-desc"' in as_html(diagnosis)
+
+
+def test_beside_a_heap_dump_both_are_told(tmp_path):
+    """
+    The dump's keepers come first, and answer in the head.
+    """
+    shutil.copy(path_of("1.24.13"), tmp_path / "heap.dump.gz")
+    (tmp_path / "grf.out").write_bytes(goref(*STACKS))
+    section = keepers_section(gomem.diagnose(gomem.load(tmp_path)))
+
+    captions = [block.caption for block in section.blocks if isinstance(block, Table)]
+    assert "What would become garbage without each keeper" == captions[0]
+    assert captions[-1].startswith("By goref: ")
+    assert "goref" not in section.gist

@@ -18,7 +18,7 @@ from gomem.views.json.table import (
     words_or_null,
     written_as,
 )
-from gomem.views.profile.top import JSON_FIELDS, SCHEMA
+from gomem.views.profile.top import JSON_FIELDS, LIFETIME, SCHEMA
 from gomem.views.profile.top import STATES as STATE_FIELDS
 
 MEANS = (
@@ -40,7 +40,8 @@ VIEWS = {
 _WRITTEN_AS = written_as(SCHEMA).shape.schema
 _SITE_ROWS = rows(only(SITES, JSON_FIELDS), "Rows as pprof names and orders them.")
 _DIFFERENCE_ROWS = rows(
-    only(DIFFERENCES, (*JSON_FIELDS, *STATE_FIELDS)), "The same, less those of the base.",
+    only(DIFFERENCES, (*JSON_FIELDS, *STATE_FIELDS, *LIFETIME)),
+    "The same, less those of the base.",
     **dict.fromkeys(STATE_FIELDS, words_or_null(STATES)),
 )  # fmt: skip
 _SITES = record(

@@ -1,0 +1,373 @@
+"""How long do the objects of a site live, where would a pool pay, and what is kept for ever?
+
+By Little's law the mean number of objects in a system is the rate at which they arrive, times the
+mean time that each stays. A heap profile has the bytes in use, and the difference of two has the
+bytes allocated in between: in use / rate is the mean lifetime of a byte of the site, whatever the
+distribution of lifetimes.
+
+It assumes a steady state: the site allocated before the watch as it does during it, for longer than
+its objects live. Then as much is freed as is allocated. Where it is not, the interval has room for
+both rates; where nothing is freed it has no upper end, and the mean age grows as the watch does.
+
+What makes the interval:
+
+- Sampling of the bytes allocated (`statistics.sampling`): sampled objects of disjoint times.
+- Sampling of the bytes in use, and chance arrivals: what is in use at an instant is a Poisson
+  number of objects. Profiles that show other objects are further samples, those that show the same
+  ones are not. The scatter between profiles tells: what all of them share does not scatter.
+- The time between the two states: a profile lags by up to two collections.
+- Marking: what was allocated or became unreachable while a collection marked counts as in use, so a
+  lifetime includes the time that marking takes. The lower end is lowered by that much.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+
+from gomem.analysis.profiles.changes import is_exact, unseen_high
+from gomem.analysis.profiles.own_code import own_names
+from gomem.analysis.profiles.published import MIN_HEAP, counting
+from gomem.analysis.profiles.thresholds import (
+    MAX_FREED_BY_KEEPERS,
+    MIN_POOLED_SHARE,
+    REQUEST_LIVED_SECONDS,
+    SHORT_LIVED_SECONDS,
+)
+from gomem.inputs.answer import Answer
+from gomem.inputs.pprof.sampling import sampling_of
+from gomem.inputs.schema import Column, build
+from gomem.statistics.sampling import Sampling, interval, limit_ratios
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from numpy.typing import NDArray
+
+    from gomem.analysis.profiles.published import Published
+    from gomem.inputs.pprof.table import Profile
+    from gomem.statistics.sampling import FloatArray
+
+SHORT, REQUEST, LONG, EVER, UNCLEAR = LIVES = (
+    "short-lived",
+    "request-lived",
+    "long-lived",
+    "for ever",
+    "?",
+)
+LIFETIMES = (
+    Column("function", "str", "", "Who allocates; the program's own function if so asked."),
+    Column("alloc_bytes_per_second", "float64", "B/s", "Allocated over the watch."),
+    Column("alloc_low", "Float64", "B/s", "Lower end of its 95 % interval."),
+    Column("alloc_high", "Float64", "B/s", "Upper end of the same."),
+    Column("alloc_fraction", "float64", "fraction", "Of all that was allocated over the watch."),
+    Column("inuse_bytes", "float64", "B", "In use, the mean over the profiles."),
+    Column("lifetime_seconds", "Float64", "s", "Mean lifetime; missing if nothing was allocated."),
+    Column("lifetime_low", "Float64", "s", "Lower end of its 95 % interval."),
+    Column("lifetime_high", "Float64", "s", "Upper end of the same; missing if there is none."),
+    Column(
+        "freed_fraction", "Float64", "fraction", "Freed over the watch, by allocated: 1 if steady."
+    ),
+    Column("freed_high", "Float64", "fraction", "Upper end of its 95 % interval."),
+    Column("life", "str", "", "short-lived, request-lived, long-lived, for ever, or ? if unclear."),
+)
+OWN = "own"  # a granularity: by the program's own function, see `own_code`
+MAX_PROFILES = 24  # taken evenly from more
+MIN_PROFILES = 2
+LAGGING_COLLECTIONS = 2  # by which a profile lags at most
+
+
+@dataclass(frozen=True, repr=False)
+class Lifetimes(Answer):
+    """How long objects live, by site, over a watch."""
+
+    sites: pd.DataFrame  # rows as in `LIFETIMES`, the fastest allocator first
+    first: str  # moment of the first profile
+    last: str  # moment of the last
+    profiles: int  # that have news, those two among them
+    seconds: float  # between those two
+    lag_seconds: float  # by which the states that they show may be further apart, or nearer
+    marking_seconds: (
+        float  # by which lifetimes may be too long; the time between collections if not known
+    )
+    note: str = ""  # why there are no intervals; empty where there are
+
+    def largest(self, n: int) -> pd.DataFrame:
+        """The sites with most, by share of what is allocated or in use; the fastest first."""
+        sites = self.sites
+        held = sites["inuse_bytes"] / max(float(sites["inuse_bytes"].sum()), 1.0)
+        shares = np.maximum(sites["alloc_fraction"], held)
+        return sites.loc[shares.nlargest(n).index.sort_values()].reset_index(drop=True)
+
+    @property
+    def pooling(self) -> pd.DataFrame:
+        """Sites where reusing objects pays: much is allocated and soon dropped."""
+        sites = self.sites
+        soon = sites["life"].isin([SHORT, REQUEST])
+        return sites[soon & (sites["alloc_fraction"] >= MIN_POOLED_SHARE)]
+
+    @property
+    def aging(self) -> pd.DataFrame:
+        """Sites that keep what they allocate: its mean age grows as the watch does."""
+        sites = self.sites
+        return sites[(sites["alloc_bytes_per_second"] > 0) & _keeps(sites["freed_high"])]
+
+
+def lifetimes(
+    profiles: Mapping[str, Profile],
+    granularity: str = "functions",
+    *,
+    collection_seconds: float | None = None,
+    marking_seconds: float | None = None,
+) -> Lifetimes | None:
+    """Mean lifetimes by site from the heap profiles of one process; see `LIFETIMES`.
+
+    None of fewer than two that have a time, news and both counts. The longest usual time between
+    collections and the longest marking come from a log; without one, a heap that doubles between
+    collections (GOGC=100) gives the first, and the first bounds the second. ValueError where there
+    is no such granularity; `OWN` sums by the program's own functions.
+    """
+    news = counting(profiles).news
+    if len(news) < MIN_PROFILES:
+        return None
+    chosen = np.unique(np.linspace(0, len(news) - 1, MAX_PROFILES).round().astype(int))
+    news = tuple(
+        news[place] for place in (chosen if len(news) > MAX_PROFILES else range(len(news)))
+    )
+    watch = _Watch.over(news, collection_seconds)
+    names = [_names(entry.profile, granularity) for entry in news]
+    functions = pd.Index(sorted(set().union(*names)), dtype=object)
+    states = [
+        _State.of_profile(entry.profile, functions.get_indexer(sample_names), len(functions))
+        for entry, sample_names in zip(news, names, strict=True)
+    ]
+    level = _mean([state.level for state in states], [entry.seconds for entry in news])
+    marking = watch.collection_seconds if marking_seconds is None else marking_seconds
+    sites = _sites(functions, level, (states[0], states[-1]), watch, marking)
+    note = "" if is_exact(news[-1].profile) else sampling_of(news[-1].profile, "inuse_space")
+    return Lifetimes(
+        sites, news[0].moment, news[-1].moment, len(news), watch.seconds, watch.lag_seconds,
+        marking, note if isinstance(note, str) else "",
+    )  # fmt: skip
+
+
+@dataclass(frozen=True)
+class _Watch:
+    """How long there is between the states of the first profile and the last."""
+
+    seconds: float
+    lag_seconds: float
+    collection_seconds: float
+    unseen_bytes: float  # what may have been allocated or freed of which nothing was sampled
+
+    @property
+    def seconds_bounds(self) -> tuple[float, float]:
+        """Between which bounds it is."""
+        return max(self.seconds - self.lag_seconds, 0.0), self.seconds + self.lag_seconds
+
+    @classmethod
+    def over(cls, news: Sequence[Published], collection_seconds: float | None) -> _Watch:
+        first, last = news[0], news[-1]
+        seconds = last.seconds - first.seconds
+        shown = max(first.seconds - first.since_seconds, last.seconds - last.since_seconds)
+        if collection_seconds is None:
+            old, new = first.profile.total("alloc_space"), last.profile.total("alloc_space")
+            in_use = max(first.profile.total("inuse_space"), last.profile.total("inuse_space"))
+            allocated = new - old
+            between = max(MIN_HEAP, in_use) * seconds / allocated if allocated > 0 else math.inf
+        else:
+            between = collection_seconds
+        exact = is_exact(last.profile)
+        unseen = 0.0 if exact else float(unseen_high(last.profile.period))
+        return cls(seconds, min(shown, LAGGING_COLLECTIONS * between), between, unseen)
+
+
+@dataclass(frozen=True)
+class _Level:
+    """What each site has in use in a profile."""
+
+    value: FloatArray
+    variance: FloatArray  # by sampling and by chance arrivals
+
+    def interval(self) -> tuple[FloatArray, FloatArray]:
+        """The 95 % interval of each."""
+        low, high = limit_ratios(self.value**2 / self.variance)
+        return self.value * low, self.value * high
+
+
+@dataclass(frozen=True)
+class _State:
+    """What a profile says of each site."""
+
+    allocated: FloatArray
+    allocating: Sampling
+    level: _Level
+    in_use: Sampling
+
+    @classmethod
+    def of_profile(cls, profile: Profile, place: FloatArray, sites: int) -> _State:
+        """Sum a profile's samples by the place of their site."""
+
+        def by_site(part: FloatArray) -> FloatArray:
+            return np.bincount(place, part, sites).astype(np.float64)
+
+        allocated, in_use = (
+            profile.values(name).astype(np.float64) for name in ("alloc_space", "inuse_space")
+        )
+        allocating, holding = (_sampling(profile, word) for word in ("alloc", "inuse"))
+        with np.errstate(divide="ignore", invalid="ignore"):
+            size = np.nan_to_num(holding.weighted / holding.seen)
+        # So many objects at an instant are a Poisson number: each adds the square of its size.
+        variance = by_site(holding.variance + in_use * size)
+        level = _Level(by_site(in_use), variance)
+        return cls(by_site(allocated), allocating.mapped(by_site), level, holding.mapped(by_site))
+
+    @property
+    def freed(self) -> FloatArray:
+        """What each site has freed since the start."""
+        return self.allocated - self.level.value
+
+    @property
+    def freeing(self) -> Sampling:
+        """What lies behind it: every sampled object that is not in use."""
+        return self.allocating.since(self.in_use)
+
+
+def _sampling(profile: Profile, word: str) -> Sampling:
+    """What lies behind the bytes of each sample; not a number where that is not known."""
+    found = sampling_of(profile, f"{word}_space")
+    if isinstance(found, Sampling):
+        return found
+    value = profile.values(f"{word}_space").astype(np.float64)
+    if not is_exact(profile):
+        unknown = np.full(len(value), np.nan)
+        return Sampling(unknown, unknown, unknown)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        size = np.nan_to_num(value / profile.values(f"{word}_objects"))
+    return Sampling(np.zeros(len(value)), value, value * size)
+
+
+def _names(profile: Profile, granularity: str) -> list[str]:
+    """Whose each sample is."""
+    if granularity == OWN:
+        return list(own_names(profile))
+    return list(profile.leaves(np.arange(len(profile.columns.value)), granularity))
+
+
+def _mean(levels: Sequence[_Level], seconds: Sequence[float]) -> _Level:
+    """The mean of several profiles, whose objects may be the same ones.
+
+    The variance of a profile is that of objects that all profiles share, and of objects of its own.
+    Only the latter scatter between profiles, so their scatter is the latter's share, and is divided
+    by the number of profiles; the former's is not. Allocation in bursts scatters more than either.
+    """
+    values = np.array([level.value for level in levels])
+    whole = np.mean([level.variance for level in levels], axis=0)
+    own = _scatter(values, np.array(seconds))
+    return _Level(values.mean(axis=0), np.maximum(whole - own, 0.0) + own / len(levels))
+
+
+def _scatter(values: FloatArray, seconds: FloatArray) -> FloatArray:
+    """The variance around a straight line, as filling up is no scatter; of two, around the mean.
+
+    A burst and a leak look alike in two.
+    """
+    around = values - values.mean(axis=0)
+    if len(values) == MIN_PROFILES:
+        return (around**2).sum(axis=0)
+    at = seconds - seconds.mean()
+    slope = at @ around / (at @ at)
+    return ((around - at[:, None] * slope) ** 2).sum(axis=0) / (len(values) - MIN_PROFILES)
+
+
+def _sites(
+    functions: pd.Index,
+    level: _Level,
+    ends: tuple[_State, _State],
+    watch: _Watch,
+    marking_seconds: float,
+) -> pd.DataFrame:
+    old, new = ends
+    allocated, freed = new.allocated - old.allocated, new.freed - old.freed
+    allocating, freeing = (new.allocating.since(old.allocating), new.freeing.since(old.freeing))
+    low, high = _bounds(allocated, interval(allocated, allocating), watch)
+    freed_low, freed_high = _bounds(freed, interval(freed, freeing), watch)
+    shortest, longest = watch.seconds_bounds
+    with np.errstate(divide="ignore", invalid="ignore"):
+        in_use = _bounds(level.value, level.interval(), watch)
+        by_rate = _quotient(level.value, in_use, allocated, (low, high))
+        by_freed = _quotient(level.value, in_use, freed, (freed_low, freed_high))
+        least, most = np.fmin(by_rate[0], by_freed[0]), np.fmax(by_rate[1], by_freed[1])
+        frame = {
+            "function": functions,
+            "alloc_bytes_per_second": allocated / watch.seconds,
+            "alloc_low": low / longest,
+            "alloc_high": high / shortest,
+            "alloc_fraction": allocated / max(float(allocated.sum()), 1.0),
+            "inuse_bytes": level.value,
+            "lifetime_seconds": watch.seconds * level.value / allocated,
+            "lifetime_low": np.maximum(shortest * least - marking_seconds, 0.0),
+            "lifetime_high": longest * most,
+            "freed_fraction": freed / allocated,
+            "freed_high": freed_high / allocated,
+        }
+    columns = {name: _known(part) for name, part in frame.items()}
+    unmoved = (allocated == 0) & (freed == 0) & (level.value > 0)
+    columns["life"] = _lives(columns, watch.seconds, unmoved)
+    there = np.flatnonzero((level.value > 0) | (allocated > 0))
+    order = there[np.lexsort((-level.value[there], -allocated[there]))]
+    return build({name: part[order] for name, part in columns.items()}, LIFETIMES)
+
+
+def _bounds(
+    value: FloatArray, ends: tuple[FloatArray, FloatArray], watch: _Watch
+) -> tuple[FloatArray, FloatArray]:
+    """An interval, or what is not seen at most where nothing was."""
+    low, high = ends
+    return np.where(value == 0, 0.0, low), np.where(value == 0, watch.unseen_bytes, high)
+
+
+def _quotient(
+    above: FloatArray,
+    above_ends: tuple[FloatArray, FloatArray],
+    below: FloatArray,
+    below_ends: tuple[FloatArray, FloatArray],
+) -> tuple[FloatArray, FloatArray]:
+    """The interval of a quotient from those of its terms, in logarithms (Zou and Donner 2008)."""
+    ratio = above / below
+    less = np.hypot(np.log(above / above_ends[0]), np.log(below_ends[1] / below))
+    more = np.hypot(np.log(above_ends[1] / above), np.log(below / below_ends[0]))
+    has_both = (above > 0) & (below > 0)
+    low = np.where(has_both, ratio * np.exp(-less), above_ends[0] / below_ends[1])
+    return low, np.where(has_both, ratio * np.exp(more), above_ends[1] / below_ends[0])
+
+
+def _known(part: Any) -> NDArray[Any]:
+    """An array of values, not a number where there is none."""
+    values = np.asarray(part)
+    return np.where(np.isinf(values), np.nan, values) if values.dtype.kind == "f" else values
+
+
+def _keeps(freed_high: Any) -> Any:
+    return freed_high <= MAX_FREED_BY_KEEPERS
+
+
+def _lives(
+    columns: Mapping[str, NDArray[Any]], seconds: float, unmoved: NDArray[np.bool_]
+) -> NDArray[np.object_]:
+    """The class of each site, by the end of the interval that could speak against it.
+
+    Of one where nothing came or went, all that was seen lived through the watch.
+    """
+    low, high = columns["lifetime_low"], columns["lifetime_high"]
+    classes = {
+        EVER: unmoved | (low >= seconds) | _keeps(columns["freed_high"]),
+        SHORT: high <= SHORT_LIVED_SECONDS,
+        REQUEST: high <= REQUEST_LIVED_SECONDS,
+        LONG: low >= REQUEST_LIVED_SECONDS,
+    }
+    return np.select(list(classes.values()), list(classes), UNCLEAR).astype(object)

@@ -1,0 +1,80 @@
+"""Fetches a heap dump that a program serves, after saying what it costs and where it is a danger.
+
+The program writes it with `runtime/debug.WriteHeapDump`: no address of Go's own serves one. The
+world stops until it is written. The dump holds the contents of the heap, so it is readable by the
+user alone, and it cannot be redacted.
+"""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from gomem.errors import CaptureError
+from gomem.inputs.heapdump.parse import HEADER
+from gomem.inputs.pprof.read import read_pprof
+from gomem.live.doors import GZIP, seen_as
+from gomem.live.endpoints import NoAnswer, open_endpoints
+from gomem.live.reading import Reading
+from gomem.releases import Fact, known_version
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from gomem.live.endpoints import Access
+    from gomem.live.targets import Target
+
+KIND = "heapdump"
+MAX_DUMP_BYTES = 64 << 30
+COST = (
+    "heap dump: the program stops until it is written, 1 to 3.5 ms for each MB of heap; it holds "
+    "the contents of the heap, secrets included"
+)
+
+
+@dataclass(frozen=True)
+class HeapDumpDoor:
+    """Where a program serves a heap dump of itself."""
+
+    url: str
+    access: Access
+    is_accepted: bool = False  # even from a release that can end the process
+
+    def read(self, path: Path) -> Reading:
+        """Fetch one into a new file; NoAnswer, and no file, where none comes whole."""
+        flags = os.O_RDWR | os.O_CREAT | os.O_EXCL
+        file = os.fdopen(os.open(path, flags, 0o600), "w+b")
+        try:
+            with file, open_endpoints(self.url, self.access, whole=True) as address:
+                answer = address.save(file, MAX_DUMP_BYTES)
+            if not answer.data.startswith((HEADER, GZIP)):
+                raise NoAnswer(f"answered {seen_as(answer.data)}, not a heap dump")  # noqa: TRY301
+        except BaseException:
+            path.unlink(missing_ok=True)
+            raise
+        return Reading(KIND, b"", answer.time, answer.seconds, path)
+
+
+def check_release(door: HeapDumpDoor, target: Target, go_version: str) -> str:
+    """What to know before a dump is taken; CaptureError where it can end the process.
+
+    Not where that is accepted. An unknown release can be one that does.
+    """
+    release = go_version or _release_of_profile(target)
+    known = known_version(release, "the executable") if release else None
+    if known is not None and not known.possibly(Fact.DUMP_CAN_END):
+        return COST
+    named = release or "the Go release is not known, and from 1.26 on it"
+    danger = f"{named} can end the process while it writes a heap dump"
+    if not door.is_accepted:
+        raise CaptureError(f"--heap-dump: {danger}; add --yes to take it all the same")
+    return f"{COST}; {danger}"
+
+
+def _release_of_profile(target: Target) -> str:
+    """The release that a heap profile's paths name; empty where none does."""
+    try:
+        return read_pprof(target.doors.read_profile("heap").data).go_version or ""
+    except NoAnswer:
+        return ""

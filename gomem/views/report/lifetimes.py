@@ -1,0 +1,58 @@
+"""How long objects live, as a part of the report's allocation sites."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from gomem.text import Function, MomentName, Text, joined, text
+from gomem.views.document import Block, Cell, Figure, Folded, Paragraph
+from gomem.views.figures.flame_graph import known_name
+from gomem.views.figures.lifetimes import plot_lifetimes
+from gomem.views.tables import Column, Row, function, rate, seconds, size, table, words
+from gomem.views.values import between, seconds_cell
+
+if TYPE_CHECKING:
+    from gomem.analysis.profiles.lifetimes import Lifetimes
+    from gomem.diagnosis.diagnosis import Diagnosis
+
+SHOWN = 12  # sites
+CAPTION = "Bytes in use / bytes allocated per second; the dashed line is the time watched."
+
+
+def _bounds(row: Row) -> Cell:
+    return between(row["lifetime_low"], row["lifetime_high"], seconds_cell)
+
+
+COLUMNS = (
+    function("function", "function"),
+    rate("allocated", "alloc_bytes_per_second"),
+    size("in use", "inuse_bytes"),
+    seconds("mean lifetime", "lifetime_seconds"),
+    Column("95 % interval", _bounds),
+    words("lives", "life"),
+)
+
+
+def lifetime_blocks(diagnosis: Diagnosis) -> tuple[Block, ...]:
+    """Lifetimes over the watch, and what follows; nothing of one profile alone."""
+    lives = diagnosis.facts.lifetimes
+    if lives is None or lives.note or lives.sites.empty:
+        return ()
+    ends = (MomentName(lives.first), MomentName(lives.last))
+    shown = table(text("Mean lifetime by site, {} to {}", *ends), COLUMNS, lives.largest(SHOWN))
+    figure = Figure(CAPTION, plot_lifetimes, lambda: {"lifetimes": lives})
+    return (Folded("Lifetimes: where a pool pays", (Paragraph(_advice(lives)), figure, shown)),)
+
+
+def _advice(lives: Lifetimes) -> Text:
+    """Where a pool pays, and what is kept."""
+    parts = (
+        ("A pool pays in {}: much is allocated and soon dropped.", lives.pooling),
+        ("Kept over the whole watch: memory from {}.", lives.aging),
+    )
+    said = [
+        text(template, joined(", ", map(Function, map(known_name, sites["function"]))))
+        for template, sites in parts
+        if len(sites)
+    ]
+    return joined(" ", said or ["No site stands out by how long its objects live."])

@@ -1,0 +1,34 @@
+"""Mean lifetimes by site, on an axis of decades."""
+
+import gomem
+from gomem.charts.chart import Line
+from gomem.views.figures.lifetimes import MIN_SECONDS, SITES, plot_lifetimes
+from tests.builders import FIXTURES, as_html
+
+RECORDED = FIXTURES / "lifetimes" / "go1.27.3.tar.gz"
+
+
+def test_each_site_has_a_mark_and_an_interval_within_the_axis():
+    lives = gomem.diagnose(RECORDED).facts.lifetimes
+    drawing = plot_lifetimes(lives)
+    (panel,) = drawing.chart.panels
+    lines = [mark for mark in panel.marks if isinstance(mark, Line)]
+    rows = lives.largest(SITES)
+
+    assert rows["lifetime_seconds"].notna().sum() == sum(len(line.x) == 1 for line in lines)
+    ends = [end for line in lines if len(line.x) == 2 for end in line.x.tolist()]
+    assert min(ends) == MIN_SECONDS == panel.x.scale.low
+    assert max(ends) == panel.x.scale.high  # the leak goes on
+    assert "main.leak: " in drawing.description
+    assert " or more, for ever" in drawing.description
+
+
+def test_the_report_says_where_a_pool_pays_and_what_is_kept():
+    """
+    It is folded, so text leaves it out.
+    """
+    page = as_html(gomem.diagnose(RECORDED))
+
+    assert "Lifetimes: where a pool pays" in page
+    assert "A pool pays in " in page
+    assert "Kept over the whole watch: memory from " in page
