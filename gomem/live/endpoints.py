@@ -18,6 +18,7 @@ from urllib.parse import unquote, urlsplit
 import httpx
 
 from gomem.errors import CaptureError, printable
+from gomem.live.deadline import Deadline
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -73,6 +74,7 @@ class Endpoints:
     base: str  # what all paths are put behind, without name, password or query
     _client: httpx.Client
     _timeout_seconds: float
+    _deadline: Deadline = field(default_factory=Deadline)
 
     def __enter__(self) -> Self:
         return self
@@ -87,7 +89,7 @@ class Endpoints:
         """
         seconds = min(timeout_seconds or self._timeout_seconds, self._timeout_seconds)
         began, at = time.perf_counter(), datetime.now(UTC)
-        with _sentences(seconds):
+        with _sentences(seconds, self._deadline):
             data = self._get(self.base + path, began + seconds, seconds)
         return Answer(data, at, time.perf_counter() - began)
 
@@ -98,7 +100,7 @@ class Endpoints:
         """
         seconds = self._timeout_seconds
         began, at = time.perf_counter(), datetime.now(UTC)
-        with _sentences(seconds):
+        with _sentences(seconds, self._deadline):
             for piece in self._pieces(self.base, began + seconds, seconds, max_bytes):
                 file.write(piece)
         file.seek(0)
@@ -109,8 +111,9 @@ class Endpoints:
 
     def _pieces(self, url: str, until: float, seconds: float, max_bytes: int) -> Iterator[bytes]:
         limits = httpx.Timeout(seconds, connect=min(seconds, CONNECT_SECONDS))
+        watched = {"trace": self._deadline.trace}
         for _ in range(MAX_REDIRECTS + 1):
-            with self._client.stream("GET", url, timeout=limits) as response:
+            with self._client.stream("GET", url, timeout=limits, extensions=watched) as response:
                 if not response.is_redirect:
                     yield from _body(response, until, seconds, max_bytes)
                     return
@@ -222,10 +225,11 @@ def _redirect(response: httpx.Response, url: str) -> str:
 
 
 @contextmanager
-def _sentences(seconds: float) -> Iterator[None]:
+def _sentences(seconds: float, deadline: Deadline) -> Iterator[None]:
     """What httpx raises, as sentences of ours: its own may quote what was sent."""
     try:
-        yield
+        with deadline.within(seconds):
+            yield
     except (httpx.HTTPError, httpx.InvalidURL, UnicodeError) as error:
         kinds = {
             httpx.ConnectTimeout: "does not answer: no connection in time",
@@ -236,6 +240,8 @@ def _sentences(seconds: float) -> Iterator[None]:
             ),
             httpx.NetworkError: "the connection broke before the end of the answer",
         }
+        if deadline.is_late:
+            raise NoAnswer(_late(seconds, 0), silent=True) from error
         what = next((what for kind, what in kinds.items() if isinstance(error, kind)), None)
         unknown = f"request failed ({type(error).__name__})"
         raise NoAnswer(what or unknown, silent=what is not None) from error

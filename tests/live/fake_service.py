@@ -65,9 +65,10 @@ class Handler(BaseHTTPRequestHandler):
             time.sleep(60)
         elif how == "drip":
             self.answer(200, 10_000, b"")
-            for _ in range(600):
-                self.wfile.write(b"x")
-                time.sleep(0.1)
+            self.drip(b"x")
+        elif how == "drip-head":
+            self.wfile.write(b"HTTP/1.1 200 OK\r\n")
+            self.drip(b"X-A: x\r\n")
         elif how == "die":
             self.answer(200, 10_000, b"half")
             self.close_connection = True
@@ -84,6 +85,11 @@ class Handler(BaseHTTPRequestHandler):
         else:
             body = BODIES[how]()
             self.answer(200, len(body), body)
+
+    def drip(self, piece):
+        for _ in range(600):
+            self.wfile.write(piece)
+            time.sleep(0.1)
 
     def answer(self, code, length, body, **headers):
         self.send_response(code)

@@ -139,6 +139,7 @@ def test_a_wrong_url_is_quoted_without_its_secrets(out, capsys):
     [
         ({"/debug/pprof/heap": "hang"}, "heap", "no complete answer within 0.5 s"),
         ({"/debug/pprof/heap": "drip"}, "heap", "bytes discarded"),
+        ({"/debug/pprof/heap": "drip-head"}, "heap", "no complete answer within 0.5 s"),
         ({"/debug/pprof/heap": "die"}, "heap", "before the end of the answer"),
         ({"/debug/pprof/heap": "401"}, "heap", "answered 401 Unauthorized; give --header"),
         ({"/debug/pprof/heap": "503"}, "heap", "answered 503 Service Unavailable"),
