@@ -16,10 +16,11 @@ from typing import IO, TYPE_CHECKING, TypeVar, cast
 
 from gomem.errors import CaptureError, Damage
 from gomem.sources.artefact import chunks_of, open_source
-from gomem.sources.bounds import Bounds
+from gomem.sources.bounds import Bounds, expanded
 from gomem.sources.listing import Entry, Listing
 from gomem.sources.names import readable_name
 from gomem.sources.times import time_of_seconds
+from gomem.units import format_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -44,10 +45,20 @@ def list_zip(root: Path, bounds: Bounds) -> Listing:
     members = [(info.filename, info) for info in archive.infolist() if not info.is_dir()]
     damage: list[Damage] = []
     entries = [
-        Entry(name, _zip_time(info), bounds, partial(_chunks, partial(archive.open, info)))
+        Entry(name, _zip_time(info), bounds, partial(_zip_chunks, archive, info))
         for name, info in _inside(root, members, bounds, damage)
     ]
     return Listing.of(root, entries, damage)
+
+
+def _zip_chunks(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> Iterator[bytes]:
+    """A member's content, as long as it does not become far larger than any file does."""
+    most, size = expanded(info.compress_size), 0
+    for chunk in _chunks(partial(archive.open, info)):
+        yield chunk
+        size += len(chunk)
+        if size > most:
+            raise OSError(f"more than {format_bytes(most)} when decompressed; the rest is not read")
 
 
 def _chunks(open_member: Callable[[], IO[bytes] | None]) -> Iterator[bytes]:

@@ -105,7 +105,7 @@ def source_of(
 
 def _unpacked(packed: bytes, name: str, damage: list[Damage], bounds: Bounds) -> bytes:
     content = without_mark(decompressed(Tape(io.BytesIO(packed)), name, damage))
-    return b"".join(bounds.within(content, name, damage, " when decompressed"))
+    return b"".join(bounds.within(content, name, damage, len(packed)))
 
 
 def _readable(chunks: Iterable[bytes], name: str, damage: list[Damage]) -> Iterator[bytes]:

@@ -10,12 +10,19 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from gomem.errors import Damage
-from gomem.units import GIB, format_bytes
+from gomem.units import GIB, MIB, format_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
 STREAM_BYTES = 256 * GIB  # a compressed file that never ends must
+EXPANSION = 48  # what text of the runtime's and the kernel's reaches in gzip, and a little more
+EXPANDED_BYTES = 64 * MIB  # which any file may have
+
+
+def expanded(packed: int) -> int:
+    """How large a compressed file of so many bytes may become: more is made to harm."""
+    return max(EXPANDED_BYTES, EXPANSION * packed)
 
 
 @dataclass
@@ -39,19 +46,23 @@ class Bounds:
         return self.capture_bytes - self.read_bytes
 
     def within(
-        self, chunks: Iterable[bytes], name: str, damage: list[Damage], how: str = ""
+        self, chunks: Iterable[bytes], name: str, damage: list[Damage], packed: int | None = None
     ) -> Iterator[bytes]:
-        """An artefact's chunks as far as the bounds reach, counted; what is cut off is damage."""
-        # `how` ends the sentence `more than 2.00 GiB`.
-        room = min(self.artefact_bytes, self.left_bytes)
-        is_of_the_capture = room < self.artefact_bytes
+        """An artefact's chunks as far as the bounds reach, counted; what is cut off is damage.
+
+        `packed` is how many bytes they come from, where they are decompressed.
+        """
+        most = self.artefact_bytes if packed is None else min(self.artefact_bytes, expanded(packed))
+        room = min(most, self.left_bytes)
+        is_of_the_capture = room < most
         for chunk in chunks:
             piece = chunk[:room]
             self.read_bytes += len(piece)
             room -= len(piece)
             yield piece
             if len(piece) < len(chunk):
-                what = f"more than {format_bytes(self.artefact_bytes)}{how}"
+                how = "" if packed is None else " when decompressed"
+                what = f"more than {format_bytes(most)}{how}"
                 if is_of_the_capture:
                     total = format_bytes(self.capture_bytes)
                     what = f"the capture's files are more than {total} together"

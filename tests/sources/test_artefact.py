@@ -2,12 +2,13 @@
 
 import gzip
 import io
+import zipfile
 
 import pyarrow as pa
 import pytest
 
 from gomem.sources.artefact import open_source
-from gomem.sources.bounds import Bounds
+from gomem.sources.bounds import EXPANDED_BYTES, Bounds
 from gomem.sources.decompress import STORED_CHUNK_BYTES, Tape
 from gomem.sources.listing import list_capture
 from gomem.sources.long import long_source, open_stream
@@ -233,3 +234,35 @@ def test_a_tape_counts_what_was_read_and_takes_back_what_was_too_much():
     assert not tape.closed
     tape.close()
     assert tape.closed
+
+
+def as_zip(data):
+    stream = io.BytesIO()
+    with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("smaps", data)
+    return stream.getvalue()
+
+
+@pytest.mark.parametrize("pack", [gzip.compress, as_zip], ids=["gzip", "zip"])
+def test_a_file_that_becomes_far_larger_than_text_does_is_read_in_part(tmp_path, pack):
+    """
+    A megabyte of gzip can be a gigabyte of zeros.
+    """
+    packed = pack(bytes(EXPANDED_BYTES + 10 * MIB))
+    path = tmp_path / ("bomb.zip" if packed.startswith(b"PK") else "bomb.gz")
+    path.write_bytes(packed)
+
+    (source,) = (entry.open() for entry in list_capture(path).entries)
+
+    assert EXPANDED_BYTES <= len(source.data) <= EXPANDED_BYTES + 2 * MIB
+    (damage,) = source.damage
+    assert "more than 64.0 MiB when decompressed" in damage.what
+
+
+def test_what_compresses_well_is_read_whole(tmp_path):
+    text = b"HeapAlloc: 123456789\n" * 100_000
+    (tmp_path / "app.log.gz").write_bytes(gzip.compress(text))
+
+    source = open_source(tmp_path / "app.log.gz")
+
+    assert (text, ()) == (source.data, source.damage)
