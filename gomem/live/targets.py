@@ -36,7 +36,7 @@ def found_target(named: Sequence[str], access: Access) -> Iterator[Target]:
 
     CaptureError where there is no such process, or several are named.
     """
-    numbers = [word for word in named if word.isdecimal()]
+    numbers = [word for word in named if _is_pid(word)]
     for text in numbers:
         if len(text) > len(str(MAX_PID)) or not 0 < int(text) <= MAX_PID:
             raise CaptureError(f"{text[:20]}: not a PID; a PID is 1 to {MAX_PID}")
@@ -44,13 +44,17 @@ def found_target(named: Sequence[str], access: Access) -> Iterator[Target]:
     if len(pids) > 1:
         listed = ", ".join(map(str, pids))
         raise CaptureError(f"{listed}: several processes; capture each to its own folder")
-    urls = [word for word in named if not word.isdecimal()]
+    urls = [word for word in named if not _is_pid(word)]
     with ExitStack() as opened:
         addresses = [opened.enter_context(open_endpoints(url, access)) for url in urls]
         if pids:
             yield _of_pid(pids[0], addresses, access, opened)
         else:
             yield _of_urls(addresses, opened)
+
+
+def _is_pid(word: str) -> bool:
+    return word.isascii() and word.isdigit()
 
 
 def _of_pid(pid: int, addresses: list[Endpoints], access: Access, opened: ExitStack) -> Target:

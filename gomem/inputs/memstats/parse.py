@@ -25,7 +25,7 @@ from gomem.inputs.memstats.in_words import parse_in_words
 from gomem.inputs.memstats.printed import looks_like_printed, printed_values
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
     from datetime import datetime
 
 COUNTERS = (
@@ -37,6 +37,7 @@ COUNTERS = (
 )  # fmt: skip
 REQUIRED = frozenset({"HeapAlloc", "HeapSys", "Sys"})
 NO_GOAL_FROM = 2**60  # no machine has an exbibyte: such a goal says that there is none
+CLASS = ("Size", "Mallocs", "Frees")  # of BySize
 RING = 256
 # What holds in every release from Go 1.5 on: the world stands still while the runtime counts.
 IDENTITIES = {
@@ -160,6 +161,8 @@ def _columns(
         placed = zip(dumps, places, strict=True)
         counters[name] = masked([_counter(dump, name, source, at, damage) for dump, at in placed])
     damage += _breaches(counters, places, source, steps)
+    for dump, place in zip(dumps, places, strict=True):
+        damage += (Damage(source, place, what) for what in _broken_lists(dump))
     said = [dump.get("GCCPUFraction") for dump in dumps]
     fractions = [value if type(value) in (int, float) else np.nan for value in said]
     pauses = [row for number, dump in enumerate(dumps) for row in _pauses(number, dump)]
@@ -215,6 +218,19 @@ def _counter(
     return value if value < 2**63 else None
 
 
+def _broken_lists(dump: dict[str, Any]) -> Iterator[str]:
+    """What else of a dump is no number: it is left out, and the counters are read."""
+    if isinstance(dump.get("GCCPUFraction"), (str, list, dict)):
+        yield "GCCPUFraction is not a fraction"
+    for name in ("PauseNs", "PauseEnd"):
+        ring = dump.get(name)
+        if ring is not None and not (isinstance(ring, list) and all(map(_is_time, ring))):
+            yield f"{name} is not a list of numbers: the pauses are unknown"
+    classes = dump.get("BySize")
+    if classes is not None and not (isinstance(classes, list) and all(map(_is_class, classes))):
+        yield "BySize has an entry without its numbers, which is left out"
+
+
 def _pauses(dump_number: int, dump: dict[str, Any]) -> list[tuple[int, int, int, int]]:
     """The ring unrolled, oldest first; slots of collections that never were are left out."""
     lengths, ends, number = dump.get("PauseNs"), dump.get("PauseEnd"), dump.get("NumGC")
@@ -231,11 +247,14 @@ def _size_classes(dump_number: int, dump: dict[str, Any]) -> list[tuple[int, int
     classes = dump.get("BySize")
     rows = []
     for entry in classes if isinstance(classes, list) else []:
-        if isinstance(entry, dict):
-            size, mallocs, frees = (entry.get(name) for name in ("Size", "Mallocs", "Frees"))
-            if _is_counter(size) and _is_counter(mallocs) and _is_counter(frees):
-                rows.append((dump_number, size, mallocs, frees))
+        if _is_class(entry):
+            size, mallocs, frees = (entry[name] for name in CLASS)
+            rows.append((dump_number, size, mallocs, frees))
     return rows
+
+
+def _is_class(entry: Any) -> bool:
+    return isinstance(entry, dict) and all(_is_counter(entry.get(name)) for name in CLASS)
 
 
 def _is_counter(value: Any) -> TypeGuard[int]:
@@ -245,4 +264,8 @@ def _is_counter(value: Any) -> TypeGuard[int]:
 def _is_ring(value: object) -> bool:
     if not isinstance(value, list) or len(value) != RING:
         return False
-    return all(type(item) is int and 0 <= item < 2**63 for item in value)
+    return all(map(_is_time, value))
+
+
+def _is_time(value: object) -> bool:
+    return type(value) is int and 0 <= value < 2**63

@@ -66,7 +66,10 @@ def parse_status(data: bytes, *, source: str) -> tuple[Status, list[Damage]]:
             damage.append(Damage(source, f"line {number}", what, excerpt(line)))
             continue
         field, value = match[1].decode("ascii"), match[2].strip()
-        if field == "Name":
+        if field in sizes or field in counts:
+            what = f"{field} stands here again: the first counts, and files may be mixed up"
+            damage.append(Damage(source, f"line {number}", what, excerpt(line)))
+        elif field == "Name":
             name = value.decode("utf-8", "backslashreplace")
         elif field == "State" and (found := STATE.fullmatch(value)):
             state = found[1].decode("ascii")

@@ -278,3 +278,20 @@ def test_dumps_that_share_their_rings_give_each_pause_once():
 
     assert 3 == len(read.stats)
     assert list(range(1, dump["NumGC"] + 1)) == read.pauses["number"].to_list()
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [
+        ("PauseNs", [1, "x"]), ("PauseEnd", "none"), ("BySize", [{"Size": "x"}]),
+        ("BySize", {}), ("GCCPUFraction", "text"),
+    ],
+)  # fmt: skip
+def test_what_else_is_no_number_is_damage_and_the_counters_are_read(field, value):
+    dump = json.loads(memstats_json(HeapAlloc=1234)) | {field: value}
+
+    read = read_memstats(json.dumps(dump).encode())
+
+    assert [1234] == list(read.stats["HeapAlloc"])
+    (damage,) = read.damaged
+    assert damage.what.startswith(f"{field} ")

@@ -167,3 +167,10 @@ def test_statm_counts_in_the_pages_that_the_manifest_says(tmp_path):
 
     assert 500 * 16384 == ledger.rss_bytes
     assert not any("is assumed" in note for note in ledger.notes)
+
+
+def test_a_field_that_stands_twice_is_damage_and_the_first_counts():
+    read = read_status(b"Name:\tapi\nVmRSS:\t8 kB\nVmRSS:\t5 kB\nThreads:\t3\n")
+
+    assert [8192] == list(read.status["VmRSS"])
+    assert ["line 3"] == [damage.where for damage in read.damaged]
