@@ -1,6 +1,10 @@
 """`python -m gomem` is the `gomem` script."""
 
-from gomem.cli.main import main
+import sys
 
 if __name__ == "__main__":
+    try:
+        from gomem.cli.main import main
+    except KeyboardInterrupt:  # while it loads
+        sys.exit(130)
     main()

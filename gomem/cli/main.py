@@ -77,13 +77,16 @@ class Stopped(Exception):  # noqa: N818 - the user did
 
 def main(arguments: list[str] | None = None) -> None:
     """Run the command line and exit with its code."""
-    from gomem.cli.output import flush_standard_output, open_standard_streams
+    try:
+        from gomem.cli.output import flush_standard_output, open_standard_streams
 
-    gc.set_threshold(COLLECT_AFTER)
-    open_standard_streams()
-    given = sys.argv[1:] if arguments is None else arguments
-    code = run(given)
-    code = _guarded(flush_standard_output) or code
+        gc.set_threshold(COLLECT_AFTER)
+        open_standard_streams()
+        given = sys.argv[1:] if arguments is None else arguments
+        code = run(given)
+        code = _guarded(flush_standard_output) or code
+    except KeyboardInterrupt:  # between what says it in words
+        code = INTERRUPTED
     gc.freeze()  # what is left goes with the process, and need not be looked through once more
     sys.exit(code)
 
