@@ -91,7 +91,7 @@ def test_values_are_all_in_the_sentence():
 def test_a_moment_with_a_number_for_a_name_is_called_a_moment_in_a_sentence():
     said = text("at {} and {}", MomentName("7"), MomentName("7-later"))
 
-    assert "at moment 7 and 7-later" == said
+    assert "at snapshot 7 and 7-later" == said
     assert ["7", "7-later"] == [name.value for name in said.of(MomentName)]
     assert "7" == MomentName("7")
 

@@ -65,7 +65,7 @@ _PRINTED = re.compile(
 _NO_SENTENCE = re.compile(rb"[\t={}|]|0x[0-9a-f]|\d{4}")
 MIN_WORDS = 4
 _SIZE = re.compile(rb"(?<![\w.])\d+(?:\.\d+)? ?(?:[KMGTkmg]i?[Bb]|[MG]i)(?![\w/])")
-_OF_MEMORY = re.compile(
+_MEMORY_WORDS = re.compile(
     rb"\b(?:rss|res|ram|mem(?:ory)?|heap|limit|swap|leak\w*|resident)\b", re.IGNORECASE
 )
 
@@ -133,7 +133,7 @@ def sizes_in_sentences(source: Source) -> tuple[str, ...]:
         return ()
     lines = _unquoted(plain_characters(data).split(b"\n"))
     written = (lines[place] for place in sorted(_prose(lines)))
-    found = (_SIZE.findall(line) for line in written if _OF_MEMORY.search(line))
+    found = (_SIZE.findall(line) for line in written if _MEMORY_WORDS.search(line))
     return tuple(size.decode() for sizes in found for size in sizes)
 
 

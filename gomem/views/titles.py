@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import re
 
+from gomem.text import Text, Words
+
 TITLES = {
     "seconds": "time covered by the log",
     "cycles": "GCs in the log",
@@ -51,6 +53,10 @@ _WITH_UNIT = re.compile(r"\b[a-z0-9]+(?:_[a-z0-9]+)*_(?:bytes|seconds|fraction|c
 
 def field_title(name: str) -> str:
     """A field as people read it, such as `GC CPU time of forced GCs`; one without title as is."""
-    if name in TITLES:
-        return TITLES[name]
-    return _WITH_UNIT.sub(lambda field: TITLES.get(field[0], field[0]), name)
+    if isinstance(name, Text):  # whose files and moments stay what they are
+        return Text(*(_in_words(part) if type(part) is Words else part for part in name.parts))
+    return TITLES.get(name) or _in_words(name)
+
+
+def _in_words(words: str) -> str:
+    return _WITH_UNIT.sub(lambda field: TITLES.get(field[0], field[0]), words)

@@ -379,7 +379,7 @@ def test_what_only_one_side_has_is_shown_and_said(tmp_path, processes):
     compared = gomem.compare(processes("before", 1000)[0], log)
 
     assert "measured only before" == metric(compared, "RSS")["note"]
-    assert "only after" == metric(compared, "cycles")["note"]
+    assert "measured only after" == metric(compared, "cycles")["note"]
     assert "no name is on both sides, so nothing can be compared" in compared.notes
     assert "no heap profile before, so allocation sites are not compared" in compared.notes
 

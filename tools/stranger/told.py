@@ -115,7 +115,7 @@ def told_by(diagnosis: gomem.Diagnosis, moments: Sequence[str] = ()) -> Told:
     in_names = _renamer(files | names)
 
     def words(text: str) -> str:
-        return in_names(re.sub(r"\bmoment (?=\d)", "", text))  # before a name that is a number
+        return in_names(re.sub(r"\bsnapshot (?=\d)", "", text))  # before a name that is a number
 
     headline = share(verdict(diagnosis), hidden(diagnosis))
     kinds = {file.source.name: file.kind.name for file in diagnosis.capture.files}
