@@ -1,0 +1,125 @@
+"""What does each build need, and which is the first that differs from the one before it?
+
+The builds of a mixed fleet side by side, or the releases and settings of a matrix: a row a build
+and quantity, with the median of its instances or runs and a 95 % interval. A build differs if a
+rank test says so, corrected for all comparisons (Holm 1979), and the medians are far enough apart
+to matter. With too few values for a test, only a difference far beyond what runs of a build have is
+one: it needs no second measurement.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
+
+from gomem.analysis.fleet import thresholds
+from gomem.analysis.fleet.quantities import BY_NAME
+from gomem.inputs.schema import Column, build_rows
+from gomem.releases import ANY, parse_release
+from gomem.sources.names import natural_key
+from gomem.statistics.rank_tests import ALPHA, can_tell, holm, rank_sum_p, summarise
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    import pandas as pd
+
+    from gomem.statistics.robust import FloatArray
+
+DIFFERS, ALIKE, TOO_FEW = "differs", "~", "?"
+BUILDS = (
+    Column("service", "str", "", "The program."),
+    Column("name", "str", "", "What is measured, one of `QUANTITIES`."),
+    Column("unit", "str", "", "Its unit, a base unit."),
+    Column("build", "str", "", "The build, release or setting, in order."),
+    Column("n", "int64", "count", "Instances or runs of it that tell it."),
+    Column("median", "float64", "", "Their median."),
+    Column("low", "float64", "", "Lower end of its 95 % interval; missing with too few."),
+    Column("high", "float64", "", "Upper end of its 95 % interval; missing with too few."),
+    Column("change", "float64", "fraction", "Against the build before it; missing for the first."),
+    Column("p_value", "float64", "fraction", "Of no difference from the build before, by ranks."),
+    Column("p_adjusted", "float64", "fraction", "The same, corrected for all comparisons (Holm)."),
+    Column("verdict", "str", "", "Against the build before: differs, ~ or ?; or missing."),
+)  # fmt: skip
+# What varies with the load more than with the build: shown, and never what differs.
+OF_THE_LOAD = ("collections_per_second",)
+
+
+@dataclass(frozen=True)
+class _Step:
+    """A build's values of one quantity, beside those of the build before it."""
+
+    service: str
+    name: str
+    build: str
+    values: FloatArray
+    before: FloatArray | None  # None for the first
+
+    @property
+    def p_value(self) -> float | None:
+        if self.before is None or not can_tell(len(self.before), len(self.values)):
+            return None
+        return rank_sum_p(self.before, self.values)
+
+    def row(self, p_value: float | None, p_adjusted: float | None) -> tuple[Any, ...]:
+        """A row of `BUILDS`."""
+        own = summarise(self.values)
+        named = self.service, self.name, BY_NAME[self.name].unit, self.build, own.n
+        summary = own.median, own.low, own.high
+        old = None if self.before is None else summarise(self.before).median
+        if old is None or own.median is None:
+            return *named, *summary, None, None, None, None
+        change = (own.median - old) / old if old else None
+        verdict = self._verdict(old, own.median, p_adjusted)
+        return *named, *summary, change, p_value, p_adjusted, verdict
+
+    def _verdict(self, old: float, new: float, p_adjusted: float | None) -> str:
+        apart = abs(new - old)
+        if self.name in OF_THE_LOAD or apart < thresholds.MIN_DIFFERENCE[BY_NAME[self.name].unit]:
+            return ALIKE
+        if p_adjusted is None:
+            return DIFFERS if max(new, old) >= thresholds.MIN_TIMES * min(new, old) else TOO_FEW
+        matters = apart >= thresholds.MIN_CHANGE * max(old, 0.0)
+        return DIFFERS if p_adjusted <= ALPHA and matters else ALIKE
+
+
+def build_order(builds: Iterable[str]) -> list[str]:
+    """Builds in the order of their Go releases, else of the numbers in their names."""
+
+    def place(build: str) -> Any:
+        release = parse_release(build) or ANY
+        return release.minor, release.patch, natural_key(build)
+
+    return sorted(set(builds), key=place)
+
+
+def by_build(values: pd.DataFrame, order: Sequence[str] | None = None) -> pd.DataFrame:
+    """Each quantity build by build, each against the one before it; see `BUILDS`.
+
+    Args:
+        values: See `population.CURRENT`: a row an instance or run, and quantity.
+        order: Builds in order; by release and number if None.
+    """
+    places = {build: n for n, build in enumerate(order or build_order(values["build"]))}
+    steps: list[_Step] = []
+    for (service, name), found in values.groupby(["service", "name"], sort=True):
+        samples = {str(b): rows["value"].to_numpy(float) for b, rows in found.groupby("build")}
+        builds = sorted(samples, key=lambda build: places.get(build, len(places)))
+        pairs = pairwise([None, *builds])
+        steps += [
+            _Step(str(service), str(name), new, samples[new], samples.get(old) if old else None)
+            for old, new in pairs
+            if new is not None
+        ]
+    rank = {name: place for place, name in enumerate(BY_NAME)}
+    steps.sort(key=lambda step: (step.service, rank[step.name]))
+    p_values = [step.p_value for step in steps]
+    adjusted = holm(p_values)
+    rows = (step.row(*p) for step, *p in zip(steps, p_values, adjusted, strict=True))
+    return build_rows(rows, BUILDS)
+
+
+def differing(compared: pd.DataFrame) -> pd.DataFrame:
+    """The rows of builds that differ from the one before, in the builds' order; of `BUILDS`."""
+    return compared[compared["verdict"] == DIFFERS].reset_index(drop=True)
