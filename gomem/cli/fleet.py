@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from enum import StrEnum
+from pathlib import Path  # noqa: TC003 - typer reads the annotations
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -15,8 +16,6 @@ from gomem.errors import CaptureError
 from gomem.views.words import how_many
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from gomem.fleets.fleet import Fleet
 
 Format = StrEnum("Format", "text html json md")

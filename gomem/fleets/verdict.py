@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from gomem.analysis.fleet.builds import differing
 from gomem.analysis.fleet.limits import with_limit
 from gomem.analysis.fleet.population import populations
+from gomem.analysis.fleet.quantities import BY_NAME
 from gomem.analysis.fleet.thresholds import MIN_INSTANCES, NEAR_LIMIT
 from gomem.inputs.answer import Answer
 from gomem.inputs.schema import rows_of
@@ -192,4 +193,4 @@ def _on_drift(fleet: Fleet) -> Iterator[Text]:
         rate = number(row["slope_per_second"] * HOUR, row["unit"])
         more = Count(len({(r["service"], r["instance"]) for r in rows}), "instance")
         yield text("{} drift upwards; the most {}: its {} grows by {} an hour.", more,
-                   row["instance"], row["name"], rate)  # fmt: skip
+                   row["instance"], BY_NAME[row["name"]].words, rate)  # fmt: skip

@@ -2,15 +2,15 @@
 
 The builds of a mixed fleet side by side, or the releases and settings of a matrix: a row a build
 and quantity, with the median of its instances or runs and a 95 % interval. A build differs if a
-rank test says so, corrected for all comparisons (Holm 1979), and the medians are far enough apart
-to matter. With too few values for a test, only a difference far beyond what runs of a build have is
-one: it needs no second measurement.
+rank test says so, corrected for all builds (Holm 1979), and the medians are far enough apart to
+matter. A difference far beyond what runs of a build have needs no test, as few runs allow none.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import groupby, pairwise
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
 from gomem.analysis.fleet import thresholds
@@ -39,7 +39,7 @@ BUILDS = (
     Column("high", "float64", "", "Upper end of its 95 % interval; missing with too few."),
     Column("change", "float64", "fraction", "Against the build before it; missing for the first."),
     Column("p_value", "float64", "fraction", "Of no difference from the build before, by ranks."),
-    Column("p_adjusted", "float64", "fraction", "The same, corrected for all comparisons (Holm)."),
+    Column("p_adjusted", "float64", "fraction", "The same, corrected for all builds (Holm)."),
     Column("verdict", "str", "", "Against the build before: differs, ~ or ?; or missing."),
 )  # fmt: skip
 # What varies with the load more than with the build: shown, and never what differs.
@@ -78,8 +78,10 @@ class _Step:
         apart = abs(new - old)
         if self.name in OF_THE_LOAD or apart < thresholds.MIN_DIFFERENCE[BY_NAME[self.name].unit]:
             return ALIKE
+        if max(new, old) >= thresholds.MIN_TIMES * min(new, old):
+            return DIFFERS
         if p_adjusted is None:
-            return DIFFERS if max(new, old) >= thresholds.MIN_TIMES * min(new, old) else TOO_FEW
+            return TOO_FEW
         matters = apart >= thresholds.MIN_CHANGE * max(old, 0.0)
         return DIFFERS if p_adjusted <= ALPHA and matters else ALIKE
 
@@ -114,9 +116,13 @@ def by_build(values: pd.DataFrame, order: Sequence[str] | None = None) -> pd.Dat
         ]
     rank = {name: place for place, name in enumerate(BY_NAME)}
     steps.sort(key=lambda step: (step.service, rank[step.name]))
-    p_values = [step.p_value for step in steps]
-    adjusted = holm(p_values)
-    rows = (step.row(*p) for step, *p in zip(steps, p_values, adjusted, strict=True))
+    rows: list[tuple[Any, ...]] = []
+    for _, of_quantity in groupby(steps, key=attrgetter("service", "name")):
+        each = list(of_quantity)
+        p_values = [step.p_value for step in each]
+        rows += [
+            step.row(*p) for step, *p in zip(each, p_values, holm(p_values), strict=True)
+        ]
     return build_rows(rows, BUILDS)
 
 

@@ -158,7 +158,7 @@ FAILED = (
     tables.words("capture", "capture"), tables.words("why", "what"),
 )  # fmt: skip
 BUILDS_LEGEND = (
-    "each build against the one before it, by a Mann-Whitney test corrected for all comparisons; "
+    "each build against the one before it, by a Mann-Whitney test corrected for all builds; "
     "? is too few to tell"
 )
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
 from gomem.analysis.fleet.builds import BUILDS
@@ -82,7 +83,7 @@ FLEET = shape(
     inner(
         "outliers", "Instances that are unlike the others, the costliest first.",
         *(_plain(_OUTLIER[name]) for name in FIRST),
-        plain("sentence", "str", "", "The same in a sentence."),
+        plain("sentence", "str", "", "The same in a sentence.", itemgetter("sentence")),
         *(_plain(column) for column in OUTLIERS if column.name not in FIRST),
         get=_outliers, many=True,
     ),
