@@ -23,6 +23,9 @@ KERNEL_PARTS = {
     "mapped_files": ("mapped_files",),
     "shared_memory": ("shared_memory",),
     "runtime_metadata": ("runtime_metadata",),
+}
+# Parts of the Go heap that take both sides: without MemStats the second would be all of it.
+BOTH_SIDES = {
     "heap_released_resident": ("heap_released_resident",),
     "heap_unexplained": ("heap_unexplained",),
 }
@@ -63,11 +66,11 @@ def _of_moment(moment: MomentFacts) -> Iterator[tuple[str, Any]]:
         yield "stacks", stats.get("StackInuse")
     if moment.ledger is not None and moment.mappings is not None:
         ledger = moment.ledger
-        counted = set(ledger.parts["part"])
-        for name, parts in KERNEL_PARTS.items():
-            if name != "native" and not counted.intersection(parts):
-                continue
-            yield name, sum(ledger.part(part) for part in parts)
+        known = set(ledger.parts["part"])
+        told = KERNEL_PARTS if stats is None else KERNEL_PARTS | BOTH_SIDES
+        for name, parts in told.items():
+            if name == "native" or known.intersection(parts):
+                yield name, sum(ledger.part(part) for part in parts)
     use = moment.cgroup_use
     if use is not None and use.limit_bytes and use.current_bytes is not None:
         yield "of_limit_fraction", use.current_bytes / use.limit_bytes

@@ -51,7 +51,7 @@ def on_dask(chunks: Sequence[Chunk], scheduler: str | None) -> Iterator[Done]:
             return future
 
         first = [submitted() for _ in range(min(window, len(left)))]
-        finished = as_completed(first)
+        finished = as_completed(first, loop=client.loop)
         for future in finished:
             if left:
                 finished.add(submitted())

@@ -2,7 +2,8 @@
 
 The spread is the median absolute deviation, scaled to a standard deviation of a normal sample: up
 to half of the values can lie anywhere without widening it. Nearly equal values have hardly any
-spread, so it has a floor: a share of their median, and of a count its square root.
+spread, so it has a floor: a share of their median, of a count its square root, and what is too
+little to matter.
 """
 
 from __future__ import annotations
@@ -16,17 +17,21 @@ SPREAD_OF_MAD = 1.4826  # of a normal sample
 LEAST = 1e-9
 
 
-def spread_of(values: FloatArray, *, min_share: float, is_count: bool) -> float:
-    """By how much values differ from their median, as a standard deviation; never 0."""
+def spread_of(
+    values: FloatArray, *, min_share: float, is_count: bool, least: float = LEAST
+) -> float:
+    """By how much values differ from their median, as a standard deviation; `least` or more."""
     middle = float(np.median(values))
     spread = SPREAD_OF_MAD * float(np.median(np.abs(values - middle)))
-    least = max(min_share * abs(middle), abs(middle) ** 0.5 if is_count else 0.0)
-    return max(spread, least) or LEAST
+    of_count = max(abs(middle), 1.0) ** 0.5 if is_count else 0.0
+    return max(spread, min_share * abs(middle), of_count, least)
 
 
-def distance(value: float, others: FloatArray, *, min_share: float, is_count: bool) -> float:
+def distance(
+    value: float, others: FloatArray, *, min_share: float, is_count: bool, least: float = LEAST
+) -> float:
     """A value less the median of the others, in their spreads."""
-    spread = spread_of(others, min_share=min_share, is_count=is_count)
+    spread = spread_of(others, min_share=min_share, is_count=is_count, least=least)
     return (value - float(np.median(others))) / spread
 
 

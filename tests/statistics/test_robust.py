@@ -36,3 +36,8 @@ def test_multiples_of_next_to_nothing_are_near():
 
     assert log_distance(1.0, others, offset=100.0, min_spread=0.1) < 1
     assert log_distance(1e6, others, offset=100.0, min_spread=0.1) > 50
+
+
+def test_zeros_have_the_spread_of_what_is_too_little_to_matter():
+    assert 1.0 == spread_of(np.zeros(5), min_share=0.1, is_count=True)
+    assert 8.0 == spread_of(np.zeros(5), min_share=0.1, is_count=False, least=8.0)

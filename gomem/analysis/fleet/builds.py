@@ -120,9 +120,7 @@ def by_build(values: pd.DataFrame, order: Sequence[str] | None = None) -> pd.Dat
     for _, of_quantity in groupby(steps, key=attrgetter("service", "name")):
         each = list(of_quantity)
         p_values = [step.p_value for step in each]
-        rows += [
-            step.row(*p) for step, *p in zip(each, p_values, holm(p_values), strict=True)
-        ]
+        rows += [step.row(*p) for step, *p in zip(each, p_values, holm(p_values), strict=True)]
     return build_rows(rows, BUILDS)
 
 

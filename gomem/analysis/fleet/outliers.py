@@ -110,8 +110,13 @@ def excesses(population: Population) -> Iterator[Excess]:
         value, median = float(values[place]), float(np.median(others))
         if value - median < least or value < thresholds.MIN_TIMES * median:
             continue
+        is_count = quantity.unit == "count"
         z = distance(
-            value, others, min_share=thresholds.MIN_SPREAD, is_count=quantity.unit == "count"
+            value,
+            others,
+            min_share=thresholds.MIN_SPREAD,
+            is_count=is_count,
+            least=0.0 if is_count else least / thresholds.MIN_DISTANCE,
         )
         log_z = log_distance(value, others, offset=least, min_spread=thresholds.MIN_LOG_SPREAD)
         row = rows.iloc[int(place)]
