@@ -1,7 +1,8 @@
 """What each capture is called: its instance, service, build and time.
 
 Labels come from a CSV, then from the path by a pattern such as `{service}/{pod}/{time}`, then from
-the capture's manifest. Without any of them a capture is an instance of its own.
+the capture's manifest. Without a pattern a path that ends in a time is read as that one. Without
+any of them a capture is an instance of its own.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
-from gomem.capture.clock import time_in_name
+from gomem.capture.clock import ISO, time_in_name
 from gomem.errors import CaptureError, did_you_mean
 from gomem.sources.times import parse_time
 
@@ -126,11 +127,21 @@ class Labels:
 
     def _by_path(self, place: Place) -> dict[str, str]:
         if not self.pattern:
-            return {}
+            return _usual(place)
         for name in (place.name, place.stem):
             if found := _shape_of(self.pattern).fullmatch(name):
                 return {label: value for label, value in found.groupdict().items() if value}
         return {}
+
+
+def _usual(place: Place) -> dict[str, str]:
+    """Labels by `{service}/{pod}/{time}`, where a path ends in a time; none otherwise."""
+    *folders, last = PurePosixPath(place.stem).parts
+    found = ISO.fullmatch(last)
+    if found is None or not folders:
+        return {}
+    labels = {"instance": folders[-1], "time": last}
+    return labels | ({"service": folders[-2]} if len(folders) > 1 else {})
 
 
 @cache

@@ -138,7 +138,7 @@ def test_text_and_markdown_go_to_standard_output(run):
 
 
 def test_a_second_run_says_what_it_skipped(run):
-    code, output, errors = run(PODS, "-o", "pods", "--labels", LABELS, "--workers", "0")
+    code, _output, errors = run(PODS, "-o", "pods", "--labels", LABELS, "--workers", "0")
 
     assert 0 == code
     assert "gomem: 11 captures done before, 0 read now\n" == errors

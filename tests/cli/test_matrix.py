@@ -51,7 +51,7 @@ def test_each_build_is_a_row_and_each_answer_a_column(run):
 
 def test_without_labels_the_release_is_the_build(run, tmp_path):
     captures = FIXTURES / "captures"
-    code, output, _ = run(f"{captures}/zeroing-*", "-o", "matrix.html")
+    code, _output, _ = run(f"{captures}/zeroing-*", "-o", "matrix.html")
 
     assert 0 == code
     page = (tmp_path / "matrix.html").read_text()

@@ -28,6 +28,20 @@ def test_a_pattern_reads_labels_from_the_path(pattern, name, expected):
     assert expected == labels_of(pattern).of(Place(f"/c/{name}", name))
 
 
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("shop/pod-7/20260102T030405Z.tar.gz",
+         {"service": "shop", "instance": "pod-7", "time": "20260102T030405Z"}),
+        ("pod-7/2026-01-02T03:04:05Z", {"instance": "pod-7", "time": "2026-01-02T03:04:05Z"}),
+        ("20260102T030405Z.tar.gz", {}),
+        ("shop/pod-7.tar.gz", {}),
+    ],
+)  # fmt: skip
+def test_without_a_pattern_a_path_that_ends_in_a_time_is_read_by_the_usual_one(name, expected):
+    assert expected == labels_of().of(Place(f"/c/{name}", name))
+
+
 def test_an_unknown_label_is_answered_with_the_nearest():
     with pytest.raises(CaptureError, match="did you mean pod"):
         labels_of("{podd}/{time}")

@@ -78,7 +78,7 @@ def _verdict(fleet: Fleet) -> Verdict:
     if found.alike is None:
         return Verdict("neutral", "no verdict", found.sentence, found.details, steps)
     is_alike = fleet.outliers.empty
-    tone, label = ("good", "all alike") if is_alike else ("warning", "not all alike")
+    tone, label = ("good", "alike") if is_alike else ("warning", "outliers")
     return Verdict(tone, label, found.sentence, found.details, steps)  # type: ignore[arg-type]
 
 
