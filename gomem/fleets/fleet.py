@@ -23,6 +23,7 @@ from gomem.sources.artefact import open_source
 from gomem.sources.dataset import Dataset
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
     from os import PathLike
 
     import pandas as pd
@@ -56,6 +57,13 @@ class Fleet:
     def frame(self, kind: str) -> pd.DataFrame:
         """A kind of answer as a frame, in the order of its captures."""
         return frame_of(self.lazily(kind).to_table(), kind)
+
+    def _of(self, kind: str, captures: Iterable[str]) -> pd.DataFrame:
+        """A kind of some captures alone."""
+        import pyarrow.compute as pc
+
+        table = self.lazily(kind).to_table(filter=pc.field("capture").isin(sorted(captures)))
+        return frame_of(table, kind)
 
     @cached_property
     def captures(self) -> pd.DataFrame:
@@ -114,7 +122,9 @@ class Fleet:
     @cached_property
     def outliers(self) -> pd.DataFrame:
         """The instances that are unlike the others, the costliest first; see `OUTLIERS`."""
-        return outliers(self.current, self.settings, self.findings, self.sites)
+        last = set(self.current["capture"])
+        findings, sites = (self._of(kind, last) for kind in ("findings", "sites"))
+        return outliers(self.current, self.settings, findings, sites)
 
     @cached_property
     def distributions(self) -> pd.DataFrame:

@@ -6,6 +6,7 @@ import io
 from functools import cache
 from typing import TYPE_CHECKING
 
+import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -24,6 +25,10 @@ _TYPES = {
     "Int64": pa.int64(),
     "bool": pa.bool_(),
     "datetime64[ns, UTC]": pa.timestamp("ns", "UTC"),
+}
+_FRAME_TYPES = {
+    pa.int64(): pd.Int64Dtype(),
+    pa.string(): pd.StringDtype(na_value=np.nan),  # what pandas calls `str`
 }
 
 
@@ -54,9 +59,8 @@ def frame_of(table: pa.Table, kind: str) -> pd.DataFrame:
     """Rows as a frame with the types and the dictionary of its kind; other columns are left out."""
     columns = KINDS[kind]
     known = set(table.column_names)
-    frame = table.select([column.name for column in columns if column.name in known]).to_pandas(
-        types_mapper={pa.int64(): pd.Int64Dtype()}.get
-    )
+    chosen = table.select([column.name for column in columns if column.name in known])
+    frame = chosen.to_pandas(types_mapper=_FRAME_TYPES.get)
     types = {column.name: column.dtype for column in columns if column.name in known}
     frame = frame.astype(types)
     frame.attrs["columns"] = dictionary_of(columns)

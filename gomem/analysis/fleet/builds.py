@@ -13,12 +13,14 @@ from itertools import groupby, pairwise
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from gomem.analysis.fleet import thresholds
 from gomem.analysis.fleet.quantities import BY_NAME
 from gomem.inputs.schema import Column, build_rows
 from gomem.releases import ANY, parse_release
 from gomem.sources.names import natural_key
-from gomem.statistics.rank_tests import ALPHA, can_tell, holm, rank_sum_p, summarise
+from gomem.statistics.rank_tests import ALPHA, Summary, can_tell, holm, rank_sum_p, summarise
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -55,6 +57,7 @@ class _Step:
     build: str
     values: FloatArray
     before: FloatArray | None  # None for the first
+    is_alone: bool  # whether there is no other build, so that no interval is of use
 
     @property
     def p_value(self) -> float | None:
@@ -64,7 +67,7 @@ class _Step:
 
     def row(self, p_value: float | None, p_adjusted: float | None) -> tuple[Any, ...]:
         """A row of `BUILDS`."""
-        own = summarise(self.values)
+        own = _middle(self.values) if self.is_alone else summarise(self.values)
         named = self.service, self.name, BY_NAME[self.name].unit, self.build, own.n
         summary = own.median, own.low, own.high
         old = None if self.before is None else summarise(self.before).median
@@ -84,6 +87,11 @@ class _Step:
             return TOO_FEW
         matters = apart >= thresholds.MIN_CHANGE * max(old, 0.0)
         return DIFFERS if p_adjusted <= ALPHA and matters else ALIKE
+
+
+def _middle(values: FloatArray) -> Summary:
+    """The median alone."""
+    return Summary(len(values), float(np.median(values)))
 
 
 def build_order(builds: Iterable[str]) -> list[str]:
@@ -110,7 +118,14 @@ def by_build(values: pd.DataFrame, order: Sequence[str] | None = None) -> pd.Dat
         builds = sorted(samples, key=lambda build: places.get(build, len(places)))
         pairs = pairwise([None, *builds])
         steps += [
-            _Step(str(service), str(name), new, samples[new], samples.get(old) if old else None)
+            _Step(
+                str(service),
+                str(name),
+                new,
+                samples[new],
+                samples[old] if old else None,
+                len(builds) == 1,
+            )
             for old, new in pairs
             if new is not None
         ]
