@@ -6,6 +6,7 @@ from statistics import median
 from typing import TYPE_CHECKING, Any
 
 from gomem.analysis.fleet.quantities import QUANTITIES
+from gomem.statistics.quantiles import carries
 from gomem.units import is_unknown
 
 if TYPE_CHECKING:
@@ -30,6 +31,7 @@ BOTH_SIDES = {
     "heap_unexplained": ("heap_unexplained",),
 }
 OPEN_FILES = "process_open_fds"
+P99 = 0.99
 
 
 def level_rows(diagnosis: Diagnosis) -> list[tuple[Any, ...]]:
@@ -84,8 +86,9 @@ def _difference(stats: pd.Series, whole: str, part: str) -> Any:
 def _rates(diagnosis: Diagnosis) -> Iterator[tuple[str, tuple[float, int]]]:
     """Rates and how many collections are behind each: by the counters, else by the log."""
     cost = diagnosis.collection_cost
-    if not is_unknown(cost["stw_p99_seconds"]):
-        yield "stw_p99_seconds", (float(cost["stw_p99_seconds"] or 0), int(cost["stw_n"] or 0))
+    stops = int(cost["stw_n"] or 0) if not is_unknown(cost["stw_n"]) else 0
+    if carries(stops, P99):
+        yield "stw_p99_seconds", (float(cost["stw_p99_seconds"] or 0), stops)
     counters = diagnosis.facts.counters
     cycles, seconds = (cost["cycles"], cost["seconds"]) if counters is None else (None, None)
     share, allocated = cost["gc_cpu_fraction"], cost["allocation_rate_bytes_per_second"]

@@ -4,6 +4,7 @@ The builds of a mixed fleet side by side, or the releases and settings of a matr
 and quantity, with the median of its instances or runs and a 95 % interval. A build differs if a
 rank test says so, corrected for all builds (Holm 1979), and the medians are far enough apart to
 matter. A difference far beyond what runs of a build have needs no test, as few runs allow none.
+Rates of a start-up's few collections say nothing of a build, and are left out.
 """
 
 from __future__ import annotations
@@ -113,7 +114,9 @@ def by_build(values: pd.DataFrame, order: Sequence[str] | None = None) -> pd.Dat
     """
     places = {build: n for n, build in enumerate(order or build_order(values["build"]))}
     steps: list[_Step] = []
-    for (service, name), found in values.groupby(["service", "name"], sort=True):
+    rates = [name for name, quantity in BY_NAME.items() if quantity.what == "rate"]
+    few = values["name"].isin(rates) & (values["n"] < thresholds.MIN_GCS)
+    for (service, name), found in values[~few].groupby(["service", "name"], sort=True):
         samples = {str(b): rows["value"].to_numpy(float) for b, rows in found.groupby("build")}
         builds = sorted(samples, key=lambda build: places.get(build, len(places)))
         pairs = pairwise([None, *builds])

@@ -24,6 +24,7 @@ class Quantity:
 
 
 QUANTITIES = (
+    Quantity("rss_bytes", "B", "total", "RSS"),
     Quantity("goroutines", "count", "count", "goroutines", ("goroutine-leak",)),
     Quantity("threads", "count", "count", "threads", ("thread-growth",)),
     Quantity("open_fds", "count", "count", "open file descriptors"),
@@ -49,7 +50,6 @@ QUANTITIES = (
     Quantity("collections_per_second", "Hz", "rate", "GCs per second",
              ("gc-pressure",)),
     Quantity("stw_p99_seconds", "s", "rate", "p99 pause", ("long-pauses",)),
-    Quantity("rss_bytes", "B", "total", "RSS"),
     Quantity("of_limit_fraction", "fraction", "total", "share of the memory limit",
              ("limit-risk",)),
 )  # fmt: skip

@@ -34,6 +34,8 @@ from gomem.views.values import NOTHING
 from gomem.views.words import how_many
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from gomem.fleets.fleet import Fleet
     from gomem.views.document import Block
 
@@ -188,7 +190,7 @@ def _distributions(fleet: Fleet) -> Section | None:
         return None
     blocks: list[Block] = []
     for service in dict.fromkeys(frame["service"]):
-        mine = frame[(frame["service"] == service) & frame["name"].isin(DRAWN)]
+        mine = _drawn(frame[frame["service"] == service])
         unlike = fleet.outliers[fleet.outliers["service"] == service]
         drawn = {"distributions": mine, "unlike": unlike, "titles": TITLES,
                  "name": f"instances-{len(blocks)}"}  # fmt: skip
@@ -199,6 +201,12 @@ def _distributions(fleet: Fleet) -> Section | None:
     return Section("distributions", "How all instances lie", tuple(blocks), brief=False,
                    gist=how_many(frame["name"].nunique(), "quantity", "quantities"),
                    opened=True)  # fmt: skip
+
+
+def _drawn(frame: pd.DataFrame) -> pd.DataFrame:
+    """What is drawn of a service's quantities, in order; what no instance has is left out."""
+    known = frame[frame["name"].isin(DRAWN) & (frame["most"] > 0)]
+    return known.iloc[known["name"].map(DRAWN.index).argsort(kind="stable")]
 
 
 def _instances(fleet: Fleet) -> Section | None:

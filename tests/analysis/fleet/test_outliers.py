@@ -48,7 +48,7 @@ def test_the_part_that_costs_most_names_it_and_the_sum_does_not():
         row["instance"], row["what"], row["part"], row["code"]
     )  # fmt: skip
     assert 60 * MIB == row["cost_bytes"]
-    assert "heap_slack rss_bytes" == row["also"]
+    assert "rss_bytes heap_slack" == row["also"]
     assert not row["confirmed"]
 
 

@@ -75,6 +75,12 @@ def test_one_run_a_build_shows_only_what_is_far_apart():
     ]
 
 
+def test_rates_of_few_collections_are_of_no_build():
+    rows = [level(b, "gc_cpu_fraction", f, build=b, n=6) for b, f in (("a", 0.1), ("b", 0.4))]
+
+    assert by_build(current(levels(*rows))).empty
+
+
 def test_an_order_that_is_given_is_kept():
     rows = [level(b, "goroutines", 5, build=b) for b in ("gogc-50", "gogc-100", "off")]
 
