@@ -46,7 +46,7 @@ BUILDS = (
     Column("verdict", "str", "", "Against the build before: differs, ~ or ?; or missing."),
 )  # fmt: skip
 # What varies with the load more than with the build: shown, and never what differs.
-OF_THE_LOAD = ("collections_per_second",)
+VARYING_WITH_LOAD = ("collections_per_second",)
 
 
 @dataclass(frozen=True)
@@ -80,7 +80,8 @@ class _Step:
 
     def _verdict(self, old: float, new: float, p_adjusted: float | None) -> str:
         apart = abs(new - old)
-        if self.name in OF_THE_LOAD or apart < thresholds.MIN_DIFFERENCE[BY_NAME[self.name].unit]:
+        least = thresholds.MIN_DIFFERENCE[BY_NAME[self.name].unit]
+        if self.name in VARYING_WITH_LOAD or apart < least:
             return ALIKE
         if max(new, old) >= thresholds.MIN_TIMES * min(new, old):
             return DIFFERS
