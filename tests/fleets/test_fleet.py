@@ -3,6 +3,7 @@
 import os
 import shutil
 import signal
+from functools import partial
 
 import pandas as pd
 import pytest
@@ -10,7 +11,7 @@ import pytest
 import gomem
 from gomem.analysis.fleet.frames import KINDS
 from gomem.errors import CaptureError
-from gomem.fleets import local
+from gomem.fleets import local, run
 from gomem.fleets.labels import Labelled
 from gomem.fleets.work import Done, chunks_of, given_up
 from gomem.sources.captures import Place
@@ -181,3 +182,40 @@ def test_a_capture_that_was_given_up_is_tried_again():
 
     assert () == done.keys
     assert 1 == done.failed
+
+
+# A run that ends in the middle
+
+
+class Killed(Exception):  # noqa: N818 - somebody did it
+    """Whoever ran it had enough."""
+
+
+def test_a_run_that_is_killed_goes_on_where_it_stopped(folder, tmp_path, monkeypatch):
+    """
+    A chunk a capture: one is committed, another half written, the third not begun.
+    """
+    monkeypatch.setattr(run, "chunks_of", partial(chunks_of, size=1))
+    into, seen = tmp_path / "data", []
+
+    def die(done, total):
+        seen.append((done, total))
+        raise Killed
+
+    with pytest.raises(Killed):
+        gomem.fleet(folder, into=into, workers=0, progress=die)
+    committed = gomem.fleet(into=into)
+    assert 1 == len(committed.captures) + len(committed.failed)
+    half = into / "levels" / "month=2026-12" / "part-ffffffffffffffff.parquet"
+    half.parent.mkdir(parents=True, exist_ok=True)
+    half.write_bytes(b"half of a file")
+
+    again = gomem.fleet(folder, into=into, workers=0)
+
+    assert [(1, 3)] == seen
+    assert (3, 1) == (again.run.found, again.run.skipped)
+    assert ["pod-1", "pod-2"] == sorted(again.captures["instance"])
+    assert ["pod-3"] == list(again.failed["instance"])
+    assert not half.exists()
+    counts = again.levels.groupby(["capture", "name"]).size()
+    assert {1} == set(counts)
