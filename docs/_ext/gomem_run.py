@@ -31,6 +31,7 @@ PLACES = {
     "heap.dump": FIXTURES / "heapdumps" / "keepers-go1.24.13.dump.gz",
     "nm.txt": FIXTURES / "heapdumps" / "keepers-go1.24.13.nm.txt.gz",
     "pods": FIXTURES / "pods",
+    "releases": FIXTURES / "changes" / "matrix",
     "fixtures": FIXTURES,
 }
 

@@ -12,6 +12,7 @@ from tests.builders import FIXTURES
 from tests.views.json.schemas.closed import closed
 
 RELEASES = FIXTURES / "changes" / "releases"
+EVERY = FIXTURES / "changes" / "matrix"
 
 
 @pytest.fixture
@@ -39,6 +40,28 @@ def test_the_release_that_zeroes_and_the_one_that_no_longer_does_are_named(run):
     assert 160 < low <= median <= high < 180
     assert "RSS first differs at go1.24.2" in answer["verdict"]["sentence"]
     assert "it changes again at go1.24.6" in answer["verdict"]["sentence"]
+
+
+def test_of_eleven_releases_the_first_and_the_last_bad_one_are_named(run):
+    """
+    Large allocations were zeroed from Go 1.24.0 on (golang/go#72991), until a fix.
+    """
+    code, output, _ = run(EVERY, "--labels", "{build}/{}", "--format", "json")
+    answer = json.loads(output)
+
+    assert 0 == code
+    assert ["go1.22.12", "go1.23.4", "go1.24.0"] == answer["builds"][:3]
+    assert ["go1.24.6", "go1.25.7", "go1.27.3"] == answer["builds"][-3:]
+    rss = {row["build"]: row["median"] for row in answer["rows"] if row["name"] == "rss_bytes"}
+    bad = [build for build in answer["builds"] if rss[build] > 100 * MIB]
+    changes = [row["build"] for row in answer["differing"] if row["name"] == "rss_bytes"]
+    first_good = answer["builds"][answer["builds"].index(bad[-1]) + 1]
+    assert [bad[0], first_good] == changes
+    assert "go1.24.0" == bad[0]
+    assert "go1.24.2" in bad
+    assert not {"go1.22.12", "go1.23.4", "go1.24.6", "go1.25.7", "go1.27.3"} & set(bad)
+    assert f"RSS first differs at {bad[0]}" in answer["verdict"]["sentence"]
+    assert f"it changes again at {first_good}" in answer["verdict"]["sentence"]
 
 
 def test_each_build_is_a_row_and_each_answer_a_column(run):
