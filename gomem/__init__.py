@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from gomem.comparison.comparison import compare as compare
     from gomem.diagnosis.diagnosis import Diagnosis as Diagnosis
     from gomem.diagnosis.diagnosis import diagnose as diagnose
+    from gomem.fleets.fleet import Fleet as Fleet
+    from gomem.fleets.fleet import fleet as fleet
     from gomem.inputs.buildinfo.table import read_buildinfo as read_buildinfo
     from gomem.inputs.cgroup.table import read_cgroup as read_cgroup
     from gomem.inputs.escapes.table import read_escapes as read_escapes
@@ -53,6 +55,8 @@ _HOMES = {
     "compare": "gomem.comparison.comparison",
     "compare_many": "gomem.comparison.builds",
     "diagnose": "gomem.diagnosis.diagnosis",
+    "fleet": "gomem.fleets.fleet",
+    "Fleet": "gomem.fleets.fleet",
     "flame": "gomem.plot",
     "iter_gctrace": "gomem.inputs.gctrace.table",
     "load": "gomem.capture.load",

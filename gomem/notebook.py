@@ -29,6 +29,7 @@ from gomem.comparison.comparison import compare
 from gomem.comparison.samples import Comparison
 from gomem.diagnosis.diagnosis import Diagnosis, diagnose
 from gomem.errors import CaptureError, did_you_mean
+from gomem.fleets.fleet import Fleet, fleet
 from gomem.plot import PAGE, flame
 from gomem.sources.listing import digests_of
 from gomem.sources.packaged import recorded
@@ -38,6 +39,7 @@ from gomem.units import format_bytes
 from gomem.views.comparison.builds import SECTIONS as OF_BUILDS
 from gomem.views.comparison.document import SECTIONS as OF_A_COMPARISON
 from gomem.views.document import Cell, Figure, Folded, Notes, Paragraph, Table, unchosen
+from gomem.views.fleet.document import SECTIONS as OF_A_FLEET
 from gomem.views.names import hidden, typed
 from gomem.views.report.report import SECTIONS as OF_A_REPORT
 from gomem.views.report.shown import NUMBERS
@@ -56,17 +58,20 @@ if TYPE_CHECKING:
 
     Named: TypeAlias = str | PathLike[str]
     Side: TypeAlias = Named | list[Named]
-    Asked: TypeAlias = Diagnosis | Comparison | BuildComparison
+    Asked: TypeAlias = Diagnosis | Comparison | BuildComparison | Fleet
 
 _NUMBERS = count(1)
+_PARTS: dict[type, Sequence[Part[Any]]] = {
+    BuildComparison: OF_BUILDS, Comparison: OF_A_COMPARISON, Fleet: OF_A_FLEET,
+}  # fmt: skip
 FIGURES = "gomem.plot."  # where those are that have Axes
 MAX_UNFOLDED = 12  # files, which are not folded
 LISTED = 100  # files of a provenance table; of more than that, the rest is summed up
 MADE_WITH = ("gomem", "pandas", "numpy")
 
 __all__ = [
-    "findings", "open_builds", "open_capture", "open_first", "open_sides", "provenance",
-    "questions", "recorded", "section", "show", "verdict",
+    "findings", "open_builds", "open_capture", "open_first", "open_fleet", "open_sides",
+    "provenance", "questions", "recorded", "section", "show", "verdict",
 ]  # fmt: skip
 
 
@@ -97,6 +102,14 @@ def open_builds(builds: Mapping[str, Named] | Sequence[Named]) -> dict[str, Diag
     return {name: open_capture(path) for name, path in named.items()}
 
 
+def open_fleet(captures: Sequence[Named], *, labels: str = "", workers: int | None = 0) -> Fleet:
+    """Read many captures: folders of them, archives and patterns; see `gomem.fleet`.
+
+    In this process, unless `workers` are more: None is one a CPU.
+    """
+    return fleet(*map(_found, captures), labels=labels, workers=workers)
+
+
 def _by_name(paths: Sequence[Named]) -> dict[str, Named]:
     """By as much of each path's end as tells them apart: `heap.pb.gz`, or `pod-1/heap.pb.gz`."""
     parts = [Path(path).parts for path in paths]
@@ -123,6 +136,8 @@ def verdict(asked: Asked) -> Shown:
     if isinstance(asked, (Comparison, BuildComparison)):
         judged = asked.judgement
         return sentences(*map(minus_signs, (judged.sentence, *judged.details)))
+    if isinstance(asked, Fleet):
+        return sentences(asked.verdict.sentence, *asked.verdict.details)
     said = verdict_of_report(asked)
     return Shown(share(tuple(map(Paragraph, said.paragraphs)), hidden(asked)))
 
@@ -186,9 +201,9 @@ def section(asked: Asked, name: str, *, figures: bool = True) -> Shown:
 
 
 def _part(asked: Asked, name: str) -> Part[Any]:
-    parts: Sequence[Part[Any]] = OF_BUILDS
-    if not isinstance(asked, BuildComparison):
-        parts = OF_A_COMPARISON if isinstance(asked, Comparison) else OF_A_REPORT
+    parts: Sequence[Part[Any]] = next(
+        (parts for kind, parts in _PARTS.items() if isinstance(asked, kind)), OF_A_REPORT
+    )
     by_name = {part.name: part for part in parts}
     if name not in by_name:
         near = did_you_mean(name, by_name)

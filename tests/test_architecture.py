@@ -22,6 +22,7 @@ FLOORS = [
     {"causes"},
     {"diagnosis"},
     {"comparison"},
+    {"fleets"},
     {"charts"},
     {"views"},
     {"live"},
@@ -39,6 +40,7 @@ SUBJECTS = [
     {"retention"},
     {"scavenger"},
     {"what_if"},
+    {"fleet"},
 ]
 # What every cause is made of and looks at; the rest are causes.
 OF_CAUSES = {

@@ -53,6 +53,7 @@ def test_there_is_a_notebook_for_each_question():
     assert [
         "00_start_here", "10_rss_vs_heap", "20_scavenger", "30_before_after", "40_gc_log",
         "50_spikes_and_growth", "55_who_keeps_it", "60_limits_and_what_if", "70_many_builds",
+        "80_fleet",
     ] == names  # fmt: skip
 
 

@@ -30,6 +30,8 @@ PLACES = {
     "heap.pb.gz": CAPTURES / "healthy-go1.27.3" / "2-steady" / "heap.pb.gz",
     "heap.dump": FIXTURES / "heapdumps" / "keepers-go1.24.13.dump.gz",
     "nm.txt": FIXTURES / "heapdumps" / "keepers-go1.24.13.nm.txt.gz",
+    "pods": FIXTURES / "pods",
+    "releases": FIXTURES / "changes" / "matrix",
     "fixtures": FIXTURES,
 }
 

@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 COMMANDS = {
     "report": "Say where the memory of a Go process went.",
     "compare": "Compare two captures or benchmark files.",
+    "fleet": "Say which of many instances are unlike the others.",
+    "matrix": "Say which build of a program is the first that differs.",
     "top": "Show the functions that allocate most in a profile.",
     "rss": "Write RSS as one pprof profile: heap, stacks, C, files.",
     "table": "Print an artefact as a table.",

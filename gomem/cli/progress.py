@@ -53,6 +53,11 @@ def cells_progress() -> AbstractContextManager[Callable[[int, int], None] | None
     return _counted("running the notebook", "", "MofNCompleteColumn")
 
 
+def captures_progress() -> AbstractContextManager[Callable[[int, int], None] | None]:
+    """A callback for how many captures are done, with an estimate; None if nobody is watching."""
+    return _counted("reading captures", "", "MofNCompleteColumn", "TimeRemainingColumn")
+
+
 class Stages:
     """What a command is at, on one line: reading, then analysing, then writing."""
 

@@ -10,13 +10,22 @@ root of a count.
 
 from __future__ import annotations
 
-from statistics import median
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
+from gomem.analysis.fleet.thresholds import (
+    MIN_DIFFERENCE,
+    MIN_DISTANCE,
+    MIN_INSTANCES,
+    MIN_SPREAD,
+    MIN_TIMES,
+)
 from gomem.comparison.single_values import LOWER
 from gomem.comparison.windows import GROWING
 from gomem.inputs.schema import Column, build_rows, rows_of
-from gomem.units import MIB, format_count, format_value, is_unknown
+from gomem.statistics.robust import distance
+from gomem.units import format_count, format_value, is_unknown
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Sequence
@@ -31,13 +40,6 @@ OUTLIERS = (
     Column("typical", "float64", "", "The median of the others."),
     Column("distance", "float64", "ratio", "How far apart, in spreads of the others."),
 )
-MIN_BUILDS = 4  # three others have a middle and a spread
-MIN_DISTANCE = 6.0  # spreads: of a hundred thousand normal values not one lies so far
-MIN_TIMES = 2.0  # what is typical: less is within what pods differ by
-SPREAD_OF_MAD = 1.4826  # of a normal sample
-MIN_SPREAD = 0.1  # of the median
-# A smaller difference is nobody's concern, whatever the spread: a thousand goroutines, one GC.
-MIN_DIFFERENCE = {"count": 100.0, "B": 8 * MIB, "fraction": 0.05, "s": 0.01}
 JUDGED = ("memory", "collector")  # layers of one value a run
 
 
@@ -51,7 +53,7 @@ def outliers(metrics: pd.DataFrame, apart: Collection[str] = ()) -> pd.DataFrame
     judged = metrics[is_level & (metrics["better"] == LOWER) & ~metrics["build"].isin([*apart])]
     for (name, unit), of_metric in judged.groupby(["name", "unit"], sort=False):
         known = [row for row in rows_of(of_metric) if not is_unknown(row["median"])]
-        if len(known) >= MIN_BUILDS:
+        if len(known) >= MIN_INSTANCES:
             found += _of_metric(name, unit, [(row["build"], row["median"]) for row in known])
     found.sort(key=lambda row: -row[-1])
     return build_rows(found, OUTLIERS)
@@ -61,20 +63,12 @@ def _of_metric(
     name: str, unit: str, values: Sequence[tuple[str, float]]
 ) -> Iterator[tuple[Any, ...]]:
     for place, (build, value) in enumerate(values):
-        others = [other for n, (_, other) in enumerate(values) if n != place]
-        typical = median(others)
-        distance = (value - typical) / spread_of(others, is_count=unit == "count")
-        is_far = distance >= MIN_DISTANCE and value >= MIN_TIMES * typical
+        others = np.array([other for n, (_, other) in enumerate(values) if n != place], float)
+        typical = float(np.median(others))
+        z = distance(value, others, min_share=MIN_SPREAD, is_count=unit == "count")
+        is_far = z >= MIN_DISTANCE and value >= MIN_TIMES * typical
         if is_far and value - typical >= MIN_DIFFERENCE.get(unit, 0.0):
-            yield build, name, unit, value, typical, distance
-
-
-def spread_of(values: Sequence[float], *, is_count: bool) -> float:
-    """By how much values differ from their median, as a standard deviation; never 0."""
-    middle = median(values)
-    spread = SPREAD_OF_MAD * median(abs(value - middle) for value in values)
-    least = max(MIN_SPREAD * abs(middle), abs(middle) ** 0.5 if is_count else 0.0)
-    return max(spread, least) or 1e-9
+            yield build, name, unit, value, typical, z
 
 
 def outlier_words(row: dict[str, Any]) -> str:

@@ -11,12 +11,14 @@ IN_A_CHECKOUT = {
     "demo": Path("fixtures", "captures", "zeroing-go1.24.2"),
     "demo-baseline": Path("fixtures", "captures", "zeroing-go1.23.4"),
     "captures": Path("fixtures", "captures"),
+    "pods": Path("fixtures", "pods"),
 }
 PACKED = ".tar.gz"  # a capture that is kept as an archive
+FLEET = "pods"  # recorded captures of many instances
 
 
 def packaged(name: str) -> Path:
-    """A folder that ships with gomem (`demo`, `demo-baseline`, `captures`, `notebooks`).
+    """A folder that ships with gomem (`demo`, `captures`, `pods`, `notebooks`, …).
 
     In a wheel it lies inside the package; in a checkout it is the project's own folder, else a
     CaptureError.
@@ -38,6 +40,8 @@ def text_beside(package: str, *path: str) -> str:
 
 def recorded(name: str) -> Path:
     """A capture that the notebooks tell their stories of; CaptureError where none has the name."""
+    if name == FLEET:
+        return packaged(FLEET)
     folder = packaged("captures")
     found = {entry.name.removesuffix(PACKED): entry for entry in sorted(folder.iterdir())}
     if name not in found:

@@ -31,6 +31,7 @@ class Cell:
     exact: str = ""  # the same to the last digit, where `text` is rounded
     note: str = ""  # a few words below it
     code: bool = False  # whether it is a name to be typed or searched for
+    link: str = ""  # a page beside this one that says more; empty for none
 
 
 @dataclass(frozen=True, slots=True)

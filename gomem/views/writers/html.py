@@ -74,6 +74,8 @@ def _cell(cell: Cell) -> Markup:
         shown = f"<code>{_breakable(cell.text)}</code>"
     elif cell.exact:
         shown = f'<span title="{_escaped(cell.exact)}">{shown}</span>'
+    if cell.link:
+        shown = f'<a href="{_escaped(cell.link)}">{shown}</a>'
     note = f"<small>{_escaped(cell.note)}</small>" if cell.note else ""
     return Markup(f"{shown}{note}".strip())  # noqa: S704 - each text was escaped
 

@@ -14,6 +14,8 @@ SCHEMAS = {
     "top": "schemas.top.TOP",
     "what-if": "what_if.WHAT_IF",
     "retain": "retain.RETAIN",
+    "fleet": "fleet.FLEET",
+    "matrix": "fleet.MATRIX",
 }
 
 

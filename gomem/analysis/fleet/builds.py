@@ -1,0 +1,148 @@
+"""What does each build need, and which is the first that differs from the one before it?
+
+The builds of a mixed fleet side by side, or the releases and settings of a matrix: a row a build
+and quantity, with the median of its instances or runs and a 95 % interval. A build differs if a
+rank test says so, corrected for all builds (Holm 1979), and the medians are far enough apart to
+matter. A difference far beyond what runs of a build have needs no test, as few runs allow none.
+Rates of a start-up's few collections say nothing of a build, and are left out.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import groupby, pairwise
+from operator import attrgetter
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from gomem.analysis.fleet import thresholds
+from gomem.analysis.fleet.quantities import BY_NAME
+from gomem.inputs.schema import Column, build_rows
+from gomem.releases import ANY, parse_release
+from gomem.sources.names import natural_key
+from gomem.statistics.rank_tests import ALPHA, Summary, can_tell, holm, rank_sum_p, summarise
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    import pandas as pd
+
+    from gomem.statistics.robust import FloatArray
+
+DIFFERS, ALIKE, TOO_FEW = "differs", "~", "?"
+BUILDS = (
+    Column("service", "str", "", "The program."),
+    Column("name", "str", "", "What is measured, one of `QUANTITIES`."),
+    Column("unit", "str", "", "Its unit, a base unit."),
+    Column("build", "str", "", "The build, release or setting, in order."),
+    Column("n", "int64", "count", "Instances or runs of it that tell it."),
+    Column("median", "float64", "", "Their median."),
+    Column("low", "float64", "", "Lower end of its 95 % interval; missing with too few."),
+    Column("high", "float64", "", "Upper end of its 95 % interval; missing with too few."),
+    Column("change", "float64", "fraction", "Against the build before it; missing for the first."),
+    Column("p_value", "float64", "fraction", "Of no difference from the build before, by ranks."),
+    Column("p_adjusted", "float64", "fraction", "The same, corrected for all builds (Holm)."),
+    Column("verdict", "str", "", "Against the build before: differs, ~ or ?; or missing."),
+)  # fmt: skip
+# What varies with the load more than with the build: shown, and never what differs.
+VARYING_WITH_LOAD = ("collections_per_second",)
+
+
+@dataclass(frozen=True)
+class _Step:
+    """A build's values of one quantity, beside those of the build before it."""
+
+    service: str
+    name: str
+    build: str
+    values: FloatArray
+    before: FloatArray | None  # None for the first
+    is_alone: bool  # whether there is no other build, so that no interval is of use
+
+    @property
+    def p_value(self) -> float | None:
+        if self.before is None or not can_tell(len(self.before), len(self.values)):
+            return None
+        return rank_sum_p(self.before, self.values)
+
+    def row(self, p_value: float | None, p_adjusted: float | None) -> tuple[Any, ...]:
+        """A row of `BUILDS`."""
+        own = _middle(self.values) if self.is_alone else summarise(self.values)
+        named = self.service, self.name, BY_NAME[self.name].unit, self.build, own.n
+        summary = own.median, own.low, own.high
+        old = None if self.before is None else summarise(self.before).median
+        if old is None or own.median is None:
+            return *named, *summary, None, None, None, None
+        change = (own.median - old) / old if old else None
+        verdict = self._verdict(old, own.median, p_adjusted)
+        return *named, *summary, change, p_value, p_adjusted, verdict
+
+    def _verdict(self, old: float, new: float, p_adjusted: float | None) -> str:
+        apart = abs(new - old)
+        least = thresholds.MIN_DIFFERENCE[BY_NAME[self.name].unit]
+        if self.name in VARYING_WITH_LOAD or apart < least:
+            return ALIKE
+        if max(new, old) >= thresholds.MIN_TIMES * min(new, old):
+            return DIFFERS
+        if p_adjusted is None:
+            return TOO_FEW
+        matters = apart >= thresholds.MIN_CHANGE * max(old, 0.0)
+        return DIFFERS if p_adjusted <= ALPHA and matters else ALIKE
+
+
+def _middle(values: FloatArray) -> Summary:
+    """The median alone."""
+    return Summary(len(values), float(np.median(values)))
+
+
+def build_order(builds: Iterable[str]) -> list[str]:
+    """Builds in the order of their Go releases, else of the numbers in their names."""
+
+    def place(build: str) -> Any:
+        release = parse_release(build) or ANY
+        return release.minor, release.patch, natural_key(build)
+
+    return sorted(set(builds), key=place)
+
+
+def by_build(values: pd.DataFrame, order: Sequence[str] | None = None) -> pd.DataFrame:
+    """Each quantity build by build, each against the one before it; see `BUILDS`.
+
+    Args:
+        values: See `population.CURRENT`: a row an instance or run, and quantity.
+        order: Builds in order; by release and number if None.
+    """
+    places = {build: n for n, build in enumerate(order or build_order(values["build"]))}
+    steps: list[_Step] = []
+    rates = [name for name, quantity in BY_NAME.items() if quantity.what == "rate"]
+    few = values["name"].isin(rates) & (values["n"] < thresholds.MIN_GCS)
+    for (service, name), found in values[~few].groupby(["service", "name"], sort=True):
+        samples = {str(b): rows["value"].to_numpy(float) for b, rows in found.groupby("build")}
+        builds = sorted(samples, key=lambda build: places.get(build, len(places)))
+        pairs = pairwise([None, *builds])
+        steps += [
+            _Step(
+                str(service),
+                str(name),
+                new,
+                samples[new],
+                samples[old] if old else None,
+                len(builds) == 1,
+            )
+            for old, new in pairs
+            if new is not None
+        ]
+    rank = {name: place for place, name in enumerate(BY_NAME)}
+    steps.sort(key=lambda step: (step.service, rank[step.name]))
+    rows: list[tuple[Any, ...]] = []
+    for _, of_quantity in groupby(steps, key=attrgetter("service", "name")):
+        each = list(of_quantity)
+        p_values = [step.p_value for step in each]
+        rows += [step.row(*p) for step, *p in zip(each, p_values, holm(p_values), strict=True)]
+    return build_rows(rows, BUILDS)
+
+
+def differing(compared: pd.DataFrame) -> pd.DataFrame:
+    """The rows of builds that differ from the one before, in the builds' order; of `BUILDS`."""
+    return compared[compared["verdict"] == DIFFERS].reset_index(drop=True)

@@ -1,0 +1,57 @@
+"""The instances of a fleet, a row each, for a table to look one up in."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from gomem.analysis.fleet.population import in_time
+from gomem.inputs.schema import Column, dictionary_of
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+SHOWN = ("rss_bytes", "live_heap", "heap_objects", "heap_idle", "stacks", "native", "goroutines",
+         "threads", "gc_cpu_fraction")  # fmt: skip
+INSTANCES = (
+    Column("instance", "str", "", "Which pod, host or process."),
+    Column("service", "str", "", "Its program."),
+    Column("build", "str", "", "Its build."),
+    Column("captures", "int64", "count", "Captures of it that were read."),
+    Column("capture", "str", "", "The last of them."),
+    Column("path", "str", "", "Where that lies."),
+    Column("rss_bytes", "float64", "B", "RSS now; missing if unknown."),
+    Column("live_heap", "float64", "B", "Marked by the last GC; missing if unknown."),
+    Column("heap_objects", "float64", "B", "HeapAlloc; missing if unknown."),
+    Column("heap_idle", "float64", "B", "HeapIdle less HeapReleased; missing if unknown."),
+    Column("stacks", "float64", "B", "StackInuse; missing if unknown."),
+    Column("native", "float64", "B", "C and other native memory; missing without smaps."),
+    Column("goroutines", "float64", "count", "Goroutines; missing if unknown."),
+    Column("threads", "float64", "count", "Threads; missing if unknown."),
+    Column("gc_cpu_fraction", "float64", "fraction", "CPU in the GC; missing if unknown."),
+    Column("code", "str", "", "Of its own verdict; missing without a finding."),
+    Column("unlike", "str", "", "In what it is unlike the others; missing if it is not."),
+)
+_BY = ["service", "instance"]
+
+
+def instances(captures: pd.DataFrame, values: pd.DataFrame, unlike: pd.DataFrame) -> pd.DataFrame:
+    """A row an instance, by service and name; see `INSTANCES`.
+
+    Args:
+        captures: As `frames.CAPTURES`.
+        values: As `population.CURRENT`.
+        unlike: As `outliers.OUTLIERS`.
+    """
+    ordered = in_time(captures)
+    last = ordered.drop_duplicates(_BY, keep="last").set_index(_BY).sort_index()
+    counted = ordered.groupby(_BY).size().rename("captures")
+    wide = values[values["name"].isin(SHOWN)].pivot_table(
+        index=_BY, columns="name", values="value", aggfunc="last"
+    )
+    parts = unlike.drop_duplicates(_BY).set_index(_BY)["part"].rename("unlike")
+    base = last[["build", "capture", "path", "code"]]
+    joined = base.join(counted).join(wide.reindex(columns=list(SHOWN))).join(parts)
+    frame = joined.reset_index()[[column.name for column in INSTANCES]]
+    frame = frame.astype({column.name: column.dtype for column in INSTANCES})
+    frame.attrs["columns"] = dictionary_of(INSTANCES)
+    return frame

@@ -1,0 +1,116 @@
+"""What does each instance of a fleet have now, and what do the others?
+
+An instance's value is that of its last capture that tells it. Instances are compared with those of
+the same service; and of the same build, if enough have it. So a release that needs more memory
+makes none of its instances an outlier.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from gomem.analysis.fleet.frames import KEYS
+from gomem.analysis.fleet.quantities import BY_NAME
+from gomem.analysis.fleet.thresholds import MIN_INSTANCES, MIN_OF_BUILD
+from gomem.inputs.schema import Column, build_rows, dictionary_of
+from gomem.statistics.quantiles import Tally, carries
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    import pandas as pd
+
+    from gomem.statistics.robust import FloatArray
+
+CURRENT = (
+    *KEYS,
+    Column("name", "str", "", "What is measured, one of `QUANTITIES`."),
+    Column("unit", "str", "", "Its unit, a base unit."),
+    Column("n", "int64", "count", "Snapshots behind it; of a rate, GCs."),
+    Column("value", "float64", "", "At the end of the instance's last capture that tells it."),
+)
+DISTRIBUTIONS = (
+    Column("service", "str", "", "The program."),
+    Column("name", "str", "", "What is measured, one of `QUANTITIES`."),
+    Column("unit", "str", "", "Its unit, a base unit."),
+    Column("instances", "int64", "count", "Instances that tell it."),
+    Column("least", "float64", "", "The least of them."),
+    Column("p25", "float64", "", "A quarter is at most this."),
+    Column("p50", "float64", "", "The median."),
+    Column("p75", "float64", "", "Three quarters are at most this."),
+    Column("p99", "float64", "", "99 in 100 are at most this; missing of too few."),
+    Column("most", "float64", "", "The most of them."),
+)
+_SHARES = (0.25, 0.5, 0.75, 0.99)
+
+
+@dataclass(frozen=True)
+class Population:
+    """The instances of a service by one quantity."""
+
+    service: str
+    name: str
+    rows: pd.DataFrame  # of `CURRENT`, a row an instance
+
+    @property
+    def unit(self) -> str:
+        """The unit of its values."""
+        return BY_NAME[self.name].unit
+
+    @property
+    def values(self) -> FloatArray:
+        """A value an instance."""
+        return self.rows["value"].to_numpy(float)
+
+    def others_of(self, place: int) -> FloatArray:
+        """The values that an instance is compared with."""
+        builds = self.rows["build"].to_numpy(object)
+        same = builds == builds[place]
+        if same.sum() <= MIN_OF_BUILD:
+            same = np.ones(len(builds), bool)
+        same[place] = False
+        return self.values[same]
+
+
+def in_time(frame: pd.DataFrame) -> pd.DataFrame:
+    """Rows by time; those without one first, in the order of their captures' names."""
+    return frame.sort_values(["time", "capture"], kind="stable", na_position="first")
+
+
+def current(levels: pd.DataFrame) -> pd.DataFrame:
+    """The last value of each instance and quantity; see `CURRENT`."""
+    known = in_time(levels[levels["name"].isin(list(BY_NAME))])
+    last = known.drop_duplicates(["service", "instance", "name"], keep="last")
+    found = last.rename(columns={"last": "value"})[[column.name for column in CURRENT]]
+    found = found.reset_index(drop=True)
+    found.attrs["columns"] = dictionary_of(CURRENT)
+    return found
+
+
+def populations(values: pd.DataFrame) -> Iterator[Population]:
+    """Of each service and quantity the instances that tell it, where there are enough of them."""
+    for (service, name), rows in values.groupby(["service", "name"], sort=True):
+        if len(rows) >= MIN_INSTANCES:
+            yield Population(str(service), str(name), rows.reset_index(drop=True))
+
+
+def distributions(values: pd.DataFrame) -> pd.DataFrame:
+    """How each quantity lies over the instances of a service, which no sum shows."""
+    rows: list[tuple[Any, ...]] = []
+    for (service, name), found in values.groupby(["service", "name"], sort=True):
+        tally = Tally()
+        tally.add(found["value"].to_numpy(float))
+        ends = tally[0], *(_quantile(tally, share) for share in _SHARES), tally.max
+        rows.append((service, name, BY_NAME[str(name)].unit, len(tally), *ends))
+    order = {name: place for place, name in enumerate(BY_NAME)}
+    rows.sort(key=lambda row: (row[0], order[row[1]]))
+    return build_rows(rows, DISTRIBUTIONS)
+
+
+def _quantile(tally: Tally, share: float) -> float | None:
+    if share > max(_SHARES[:-1]) and not carries(len(tally), share):
+        return None
+    return tally.quantile(share)

@@ -1,0 +1,56 @@
+"""Which numbers sum up an instance, so that it can be compared with the others?
+
+Each has one meaning whatever files a capture has. So the runtime's parts come from MemStats alone,
+and the kernel's only from smaps: what is left over where smaps are missing is no part of its own.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+What = Literal["part", "count", "rate", "setting", "total"]
+
+
+@dataclass(frozen=True, slots=True)
+class Quantity:
+    """One number of an instance."""
+
+    name: str  # as in the column `name` of levels
+    unit: str  # a base unit
+    what: What  # a part of RSS, a count, a rate; a total of parts explains nothing by itself
+    words: str  # what sentences call it
+    codes: tuple[str, ...] = ()  # the causes that it can be a sign of, the likeliest first
+
+
+QUANTITIES = (
+    Quantity("rss_bytes", "B", "total", "RSS"),
+    Quantity("goroutines", "count", "count", "goroutines", ("goroutine-leak",)),
+    Quantity("threads", "count", "count", "threads", ("thread-growth",)),
+    Quantity("open_fds", "count", "count", "open file descriptors"),
+    Quantity("live_heap", "B", "part", "live heap", ("heap-growth",)),
+    Quantity("heap_objects", "B", "part", "heap objects incl. garbage", ("heap-growth",)),
+    Quantity("heap_slack", "B", "part", "free slots in the heap in use", ("heap-fragmentation",)),
+    Quantity("heap_idle", "B", "part", "idle heap", ("idle-heap-kept",)),
+    Quantity("stacks", "B", "part", "goroutine stacks", ("stack-growth",)),
+    Quantity("runtime_metadata", "B", "part", "Go runtime structures"),
+    Quantity("heap_released_resident", "B", "part", "released memory still in RSS",
+             ("released-but-resident",)),
+    Quantity("heap_unexplained", "B", "part", "touched heap that holds nothing",
+             ("untouched-now-resident",)),
+    Quantity("native", "B", "part", "C and other native memory",
+             ("native-memory", "anonymous-mapping")),
+    Quantity("thread_stacks", "B", "part", "thread stacks", ("thread-growth",)),
+    Quantity("mapped_files", "B", "part", "mapped files", ("file-mapping",)),
+    Quantity("shared_memory", "B", "part", "shared memory", ("file-mapping",)),
+    Quantity("gc_cpu_fraction", "fraction", "rate", "CPU in the GC",
+             ("gc-pressure", "memory-limit-thrash", "forced-gc")),
+    Quantity("allocation_rate_bytes_per_second", "B/s", "rate", "allocation rate",
+             ("gc-pressure",)),
+    Quantity("collections_per_second", "Hz", "rate", "GCs per second",
+             ("gc-pressure",)),
+    Quantity("stw_p99_seconds", "s", "rate", "p99 pause", ("long-pauses",)),
+    Quantity("of_limit_fraction", "fraction", "total", "share of the memory limit",
+             ("limit-risk",)),
+)  # fmt: skip
+BY_NAME = {quantity.name: quantity for quantity in QUANTITIES}

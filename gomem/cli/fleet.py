@@ -1,0 +1,152 @@
+"""`gomem fleet WHERE…`: many captures, and which instances are unlike the others."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from pathlib import Path  # noqa: TC003 - typer reads the annotations
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from gomem.cli.options import Force  # noqa: TC001 - typer reads the annotations
+from gomem.cli.output import check_writable, tell, tell_where, write
+from gomem.cli.progress import captures_progress, stages
+from gomem.cli.terminal import terminal_text, written_as
+from gomem.errors import CaptureError
+from gomem.views.words import how_many
+
+if TYPE_CHECKING:
+    from gomem.fleets.fleet import Fleet
+
+Format = StrEnum("Format", "text html json md")
+Engine = StrEnum("Engine", "local dask")
+PAGE = "fleet.html"
+OUTLIERS_REPORTED = 20
+TOLD_FAILURES = 5
+
+
+def fleet(
+    where: Annotated[list[str] | None, typer.Argument(metavar="WHERE…")] = None,
+    *,
+    output: Annotated[
+        Path | None, typer.Option("-o", "--output", help="Folder of the dataset and its page.")
+    ] = None,
+    labels: str = "",
+    label_table: Path | None = None,
+    engine: Engine = Engine.local,
+    workers: Annotated[int | None, typer.Option(min=0)] = None,
+    scheduler: str | None = None,
+    output_format: Annotated[Format | None, typer.Option("--format")] = None,
+    reports: bool = False,
+    query: str = "",
+    time_range: Annotated[str, typer.Option("--range")] = "1h",
+    step: str = "",
+    force: Force = False,
+) -> None:
+    """Read many captures and say which instances are unlike the others.
+
+    Each capture is read and diagnosed on its own. The answers go to a dataset of Parquet files in
+    the folder of -o, which is added to: captures that it has are not read again. Beside it goes
+    fleet.html. Without -o nothing is kept, and the verdict goes to standard output. Without WHERE,
+    the folder of -o answers from what it has. WHERE `prometheus URL` asks a Prometheus server
+    instead.
+
+    Examples:
+        gomem fleet captures/ -o fleet
+        gomem fleet 'captures/*.tar.gz' --labels '{service}-{pod}-{time}.tar.gz' -o fleet
+        gomem fleet s3://bucket/captures --labels '{service}/{pod}/{time}' -o fleet
+        gomem fleet prometheus http://127.0.0.1:9090 --query '{job="api"}' --range 7d -o fleet
+
+    Args:
+        where: Folders of captures, archives, quoted patterns, URLs of object storage.
+        labels: How paths name captures: {service}, {pod}, {build} and {time}, as in
+            {service}/{pod}/{time}.
+        label_table: A CSV with a column capture, and any of instance, service, build, time.
+        engine: local is processes of this machine; dask is a cluster.
+        workers: Processes of this machine; default: one a CPU.
+        scheduler: Address of dask's scheduler, such as tcp://10.0.0.1:8786.
+        output_format: Default: fleet.html in the folder of -o, and a summary here.
+        reports: Also write the report of each instance that is unlike the others.
+        query: Of Prometheus: which series, such as {job="api"}.
+        time_range: Of Prometheus: how far back.
+        step: Of Prometheus: time between two readings; default: a 200th of the range.
+    """
+    places = where or []
+    if not places and output is None:
+        raise CaptureError("no captures named; wanted folders, archives, patterns or URLs")
+    page = None if output is None else output / PAGE
+    if page is not None and page.exists():
+        check_writable(page, force=force, inputs=())
+    if places[:1] == ["prometheus"]:
+        from gomem.cli.fleet_prometheus import from_prometheus
+
+        found = from_prometheus(places[1:], output, query, time_range, step)
+    else:
+        from gomem.fleets.fleet import fleet as read
+
+        with captures_progress() as progress:
+            found = read(
+                *places, into=output, labels=labels, label_table=label_table, engine=engine.value,
+                workers=workers, scheduler=scheduler, progress=progress,
+            )  # fmt: skip
+    _tell_run(found)
+    if reports:
+        _write_reports(found)
+    _write(found, page, output_format)
+
+
+def _write(fleet: Fleet, page: Path | None, chosen: Format | None) -> None:
+    """The page beside the dataset, and what is printed."""
+    from gomem.views.fleet.document import fleet_document
+
+    if chosen is Format.json:
+        from gomem.views.json.fleet import render_fleet_json
+
+        write(render_fleet_json(fleet), None)
+        return
+    document = fleet_document(fleet)
+    if chosen is not None and (chosen is not Format.html or page is None):
+        write(written_as(chosen.value, document, None), None)
+        return
+    if page is None:
+        write(terminal_text(document), None)
+        return
+    write(written_as("html", document, page), page)
+    write(str(fleet.verdict.sentence), None)
+    tell_where(page)
+
+
+def _tell_run(fleet: Fleet) -> None:
+    """Say what was read and what could not be; no more of it than a few lines."""
+    if fleet.run is not None and fleet.run.skipped:
+        tell(f"{how_many(fleet.run.skipped, 'capture')} done before, {fleet.run.read} read now")
+    failed = fleet.failed
+    for name, what in zip(failed["capture"].head(TOLD_FAILURES), failed["what"], strict=False):
+        tell(what if name in what else f"{name}: {what}")
+    if len(failed) > TOLD_FAILURES:
+        tell(f"and {len(failed) - TOLD_FAILURES} more captures could not be read")
+
+
+def _write_reports(fleet: Fleet) -> None:
+    """The report of each outlier's capture, in the folder `reports` of the dataset."""
+    from gomem.capture.load import load
+    from gomem.diagnosis.diagnosis import diagnose
+    from gomem.fleets.reports import report_name
+    from gomem.sources.captures import Place, at_hand
+    from gomem.views.report.report import report_document
+    from gomem.views.writers.html import write_html
+
+    folder = fleet.dataset.reports
+    folder.mkdir(exist_ok=True)
+    unlike = fleet.outliers.head(OUTLIERS_REPORTED)
+    paths = fleet.captures.drop_duplicates("capture", keep="last").set_index("capture")["path"]
+    with stages() as at:
+        for capture in dict.fromkeys(unlike["capture"]):
+            at.now(f"writing the report of {capture}")
+            try:
+                with at_hand(Place(paths[capture], capture)) as path:
+                    page = write_html(report_document(diagnose(load(path))))
+            except CaptureError as error:  # it may be gone since
+                tell(str(error))
+                continue
+            write(page, folder / report_name(capture))

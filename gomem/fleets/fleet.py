@@ -1,0 +1,208 @@
+"""Many captures: their answers as frames, and the questions over all of them."""
+
+from __future__ import annotations
+
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from gomem.analysis.fleet.builds import by_build
+from gomem.analysis.fleet.drift import drift
+from gomem.analysis.fleet.frames import KINDS
+from gomem.analysis.fleet.instances import instances
+from gomem.analysis.fleet.limits import near_limit, rss_quantiles
+from gomem.analysis.fleet.outliers import outliers
+from gomem.analysis.fleet.population import current, distributions
+from gomem.errors import CaptureError, did_you_mean
+from gomem.fleets.labels import labels_of
+from gomem.fleets.parquet import frame_of, schema_of
+from gomem.fleets.run import LOCAL, Engine, Run, add_to
+from gomem.fleets.verdict import Verdict, verdict_of
+from gomem.sources.artefact import open_source
+from gomem.sources.dataset import Dataset
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from os import PathLike
+
+    import pandas as pd
+    import pyarrow.dataset as ds
+
+    from gomem.fleets.run import Progress
+
+    Path = str | PathLike[str]
+
+
+@dataclass(frozen=True)
+class Fleet:
+    """The answers about many captures.
+
+    Each kind of answer is a frame over all captures, with `capture`, `instance`, `service`,
+    `build` and `time` first: `captures`, `account`, `levels`, `gc`, `sites`, `findings`,
+    `settings`, `damage` and `failed`. `lazily` gives a kind as a pyarrow dataset instead, of which
+    only the columns and rows that are asked for are read.
+    """
+
+    dataset: Dataset
+    run: Run | None = None  # what was read just now; None of a dataset that was only opened
+    _held: ExitStack | None = field(default=None, repr=False)
+
+    def lazily(self, kind: str) -> ds.Dataset:
+        """A kind of answer as a dataset of pyarrow; KeyError over a kind that there is not."""
+        if kind not in KINDS:
+            raise KeyError(f"{kind}: wanted one of {', '.join(KINDS)}{did_you_mean(kind, KINDS)}")
+        return self.dataset.lazily(kind, schema_of(kind))
+
+    def frame(self, kind: str) -> pd.DataFrame:
+        """A kind of answer as a frame, in the order of its captures."""
+        return frame_of(self.lazily(kind).to_table(), kind)
+
+    def _of(self, kind: str, captures: Iterable[str]) -> pd.DataFrame:
+        """A kind of some captures alone."""
+        import pyarrow.compute as pc
+
+        table = self.lazily(kind).to_table(filter=pc.field("capture").isin(sorted(captures)))
+        return frame_of(table, kind)
+
+    @cached_property
+    def captures(self) -> pd.DataFrame:
+        """A row a capture: where it lies, its release, RSS and verdict."""
+        return self.frame("captures")
+
+    @cached_property
+    def account(self) -> pd.DataFrame:
+        """Memory by owner, and how it moved, a row a capture and group."""
+        return self.frame("account")
+
+    @cached_property
+    def levels(self) -> pd.DataFrame:
+        """A row a capture and quantity: parts of RSS, counts, rates."""
+        return self.frame("levels")
+
+    @cached_property
+    def gc(self) -> pd.DataFrame:
+        """Cost of the GC, a row a capture with a gctrace log."""
+        return self.frame("gc")
+
+    @cached_property
+    def sites(self) -> pd.DataFrame:
+        """Top allocation sites, and where goroutines wait, with intervals."""
+        return self.frame("sites")
+
+    @cached_property
+    def findings(self) -> pd.DataFrame:
+        """Known causes, a row a capture and cause."""
+        return self.frame("findings")
+
+    @cached_property
+    def settings(self) -> pd.DataFrame:
+        """Settings of the runtime, a row a capture and setting."""
+        return self.frame("settings")
+
+    @cached_property
+    def damage(self) -> pd.DataFrame:
+        """What could not be read inside captures."""
+        return self.frame("damage")
+
+    @cached_property
+    def failed(self) -> pd.DataFrame:
+        """Captures that could not be read at all, with the reason; none that was read later."""
+        every = self.frame("failed")
+        last = every.drop_duplicates("key", keep="last")
+        return last[~last["key"].isin(set(self.captures["key"]))].reset_index(drop=True)
+
+    # The questions over all of them
+
+    @cached_property
+    def current(self) -> pd.DataFrame:
+        """What each instance has now: a row an instance and quantity; see `population.CURRENT`."""
+        return current(self.levels)
+
+    @cached_property
+    def outliers(self) -> pd.DataFrame:
+        """The instances that are unlike the others, the costliest first; see `OUTLIERS`."""
+        last = set(self.current["capture"])
+        findings, sites = (self._of(kind, last) for kind in ("findings", "sites"))
+        return outliers(self.current, self.settings, findings, sites)
+
+    @cached_property
+    def distributions(self) -> pd.DataFrame:
+        """Each quantity over the instances of a service: quantiles, no sums."""
+        return distributions(self.current)
+
+    @cached_property
+    def drift(self) -> pd.DataFrame:
+        """What rises over an instance's captures, with its slope; see `drift.DRIFT`."""
+        return drift(self.levels)
+
+    @cached_property
+    def builds(self) -> pd.DataFrame:
+        """Each quantity build by build, each against the one before it; see `builds.BUILDS`."""
+        return by_build(self.current)
+
+    @cached_property
+    def near_limit(self) -> pd.DataFrame:
+        """Instances near their memory limit."""
+        return near_limit(self.current)
+
+    @cached_property
+    def rss(self) -> pd.DataFrame:
+        """RSS over all captures of a service: p50, p99 and the largest."""
+        return rss_quantiles(self.levels)
+
+    @cached_property
+    def instances(self) -> pd.DataFrame:
+        """A row an instance: its last capture, what it has now, and what is unusual."""
+        return instances(self.captures, self.current, self.outliers)
+
+    @cached_property
+    def verdict(self) -> Verdict:
+        """What it comes down to, in a sentence or two."""
+        return verdict_of(self)
+
+    def __repr__(self) -> str:
+        return f"<Fleet of {len(self.captures)} captures>"
+
+
+def fleet(
+    *where: Path,
+    into: Path | None = None,
+    labels: str = "",
+    label_table: Path | None = None,
+    engine: str = LOCAL,
+    workers: int | None = None,
+    scheduler: str | None = None,
+    progress: Progress | None = None,
+) -> Fleet:
+    """Read many captures, each on its own, and answer over all of them.
+
+    In a program of your own, call it below `if __name__ == "__main__":`, as workers are processes
+    that import the program.
+
+    Args:
+        where: Folders of captures, archives, quoted patterns, or URLs that fsspec knows. None, to
+            open what `into` has.
+        into: Folder of the dataset, which is added to; captures that it has are not read again. A
+            temporary one if None.
+        labels: How paths name captures, such as `{service}/{pod}/{time}`.
+        label_table: A CSV with a column `capture`, and any of `instance`, `service`, `build` and
+            `time`.
+        engine: `local` for processes of this machine, or `dask`.
+        workers: Processes; one a CPU if None, and 0 for none but this one.
+        scheduler: Address of dask's scheduler.
+        progress: Called with how many captures are done, and how many there are to do.
+
+    Raises:
+        CaptureError: There is no capture, or `into` was made with other labels.
+    """
+    held = ExitStack()
+    dataset = held.enter_context(Dataset.temporary()) if into is None else Dataset.of(into)
+    if not where:
+        if into is None:
+            raise CaptureError("no captures named; wanted folders, archives, patterns or URLs")
+        return Fleet(Dataset.at(into))
+    table = None if label_table is None else open_source(label_table).data
+    how = labels_of(labels, table, str(label_table))
+    run = add_to(dataset, where, how, Engine(engine, workers, scheduler), progress)
+    return Fleet(dataset, run, held)

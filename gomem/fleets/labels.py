@@ -1,0 +1,180 @@
+"""What each capture is called: its instance, service, build and time.
+
+Labels come from a CSV, then from the path by a pattern such as `{service}/{pod}/{time}`, then from
+the capture's manifest. Without a pattern a path that ends in a time is read as that one. Without
+any of them a capture is an instance of its own.
+"""
+
+from __future__ import annotations
+
+import csv
+import hashlib
+import io
+import re
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import PurePosixPath
+from typing import TYPE_CHECKING
+
+import pandas as pd
+
+from gomem.capture.clock import ISO, time_in_name
+from gomem.errors import CaptureError, did_you_mean
+from gomem.sources.times import parse_time
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from gomem.diagnosis.diagnosis import Diagnosis
+    from gomem.sources.captures import Place
+
+# What people call the same thing, in patterns and in the head of a CSV.
+NAMES = {
+    "instance": "instance", "pod": "instance", "host": "instance", "node": "instance",
+    "container": "instance", "service": "service", "app": "service", "program": "service",
+    "job": "service", "build": "build", "version": "build", "release": "build", "image": "build",
+    "time": "time", "timestamp": "time", "date": "time",
+}  # fmt: skip
+CAPTURE = "capture"
+_FIELD = re.compile(r"\{(\w*)\}")
+MAX_VERSION = 40  # characters: a pseudo-version has them
+
+
+@dataclass(frozen=True)
+class Labelled:
+    """A capture with its labels; empty where nothing says."""
+
+    place: Place
+    labels: Mapping[str, str] = field(default_factory=dict)  # by the names of `KEYS`
+    digest: str = ""  # of its files
+
+    @property
+    def path(self) -> str:
+        """Where it lies."""
+        return self.place.path
+
+    @property
+    def key(self) -> str:
+        """Digest of its files and labels: two instances can have equal files."""
+        said = "\0".join(f"{name}={self.labels[name]}" for name in sorted(self.labels))
+        name = "" if self.labels else self.place.name
+        return hashlib.sha256(f"{self.digest}\0{name}\0{said}".encode()).hexdigest()[:32]
+
+    def keys(
+        self, diagnosis: Diagnosis | None = None
+    ) -> tuple[str, str, str, str, pd.Timestamp | None]:
+        """The values of `KEYS`; what labels do not say is what the capture itself does."""
+        name = self.place.name
+        return (
+            name,
+            self.labels.get("instance") or self.place.stem,
+            self.labels.get("service") or ("" if diagnosis is None else _service(diagnosis)),
+            self.labels.get("build") or ("" if diagnosis is None else _build(diagnosis)),
+            self._time(diagnosis),
+        )
+
+    def _time(self, diagnosis: Diagnosis | None) -> pd.Timestamp | None:
+        if told := self.labels.get("time"):
+            found = parse_time(told) or time_in_name(told)
+            if found is not None:
+                return pd.Timestamp(found)
+        if diagnosis is None:
+            return None
+        times = diagnosis.capture.moments["time"].dropna()
+        return None if times.empty else times.max()
+
+
+def _service(diagnosis: Diagnosis) -> str:
+    program = diagnosis.capture.manifest.fact("program")
+    return PurePosixPath(program).name if isinstance(program, str) else ""
+
+
+def _build(diagnosis: Diagnosis) -> str:
+    """The main module's version, else the Go release; empty if nothing says."""
+    main = diagnosis.capture.manifest.fact("main")
+    _, _, told = main.partition(" ") if isinstance(main, str) else ("", "", "")
+    if told and not told.startswith("(") and len(told) <= MAX_VERSION:
+        return told
+    return diagnosis.capture.go_version.text or ""
+
+
+@dataclass(frozen=True)
+class Labels:
+    """How captures get their labels."""
+
+    pattern: str = ""  # of the path below the place that was named; empty for none
+    rows: Mapping[str, Mapping[str, str]] = field(default_factory=dict)  # by capture, of a CSV
+
+    def __post_init__(self) -> None:
+        """Check the pattern's names; raises CaptureError."""
+        for name in _FIELD.findall(self.pattern):
+            if name and name not in NAMES:
+                near = did_you_mean(name, NAMES)
+                wanted = "instance, service, build or time"
+                raise CaptureError(f"{{{name}}}: unknown label; wanted {wanted}{near}")
+
+    @property
+    def depth(self) -> int | None:
+        """How many levels below the named folder captures lie; None without a pattern."""
+        return self.pattern.strip("/").count("/") + 1 if self.pattern else None
+
+    def of(self, place: Place) -> dict[str, str]:
+        """What the path and the CSV say of a capture."""
+        found = self._by_path(place)
+        names = place.name, place.stem, PurePosixPath(place.name).name
+        row = next((self.rows[name] for name in names if name in self.rows), {})
+        return found | {name: value for name, value in row.items() if value}
+
+    def _by_path(self, place: Place) -> dict[str, str]:
+        if not self.pattern:
+            return _usual(place)
+        for name in (place.name, place.stem):
+            if found := _shape_of(self.pattern).fullmatch(name):
+                return {label: value for label, value in found.groupdict().items() if value}
+        return {}
+
+
+def _usual(place: Place) -> dict[str, str]:
+    """Labels by `{service}/{pod}/{time}`, where a path ends in a time; none otherwise."""
+    *folders, last = PurePosixPath(place.stem).parts
+    found = ISO.fullmatch(last)
+    if found is None or not folders:
+        return {}
+    labels = {"instance": folders[-1], "time": last}
+    return labels | ({"service": folders[-2]} if len(folders) > 1 else {})
+
+
+@cache
+def _shape_of(pattern: str) -> re.Pattern[str]:
+    """A pattern as a regular expression; of several names of one label the first counts."""
+    pieces: list[str] = []
+    used: set[str] = set()
+    for piece in re.split(r"(\{\w*\})", pattern.strip("/")):
+        found = _FIELD.fullmatch(piece)
+        label = NAMES.get(found[1], "") if found else ""
+        if label and label not in used:
+            used.add(label)
+            pieces.append(f"(?P<{label}>[^/]+?)")
+        else:
+            pieces.append("[^/]+?" if found else re.escape(piece))
+    return re.compile("".join(pieces))
+
+
+def labels_of(pattern: str = "", table: bytes | None = None, source: str = "labels") -> Labels:
+    """Labels by a pattern, and by a CSV whose first column is `capture`.
+
+    Raises:
+        CaptureError: The pattern has an unknown label, or the CSV no column `capture`.
+    """
+    if table is None:
+        return Labels(pattern)
+    reader = csv.DictReader(io.StringIO(table.decode("utf-8-sig", "replace")))
+    names = reader.fieldnames or []
+    if CAPTURE not in names:
+        found = ", ".join(names) or "nothing"
+        raise CaptureError(f"{source}: line 1: found {found}, wanted a column {CAPTURE}")
+    rows = {}
+    for row in reader:
+        told = {NAMES[name]: value for name, value in row.items() if name in NAMES and value}
+        rows[str(row[CAPTURE])] = told
+    return Labels(pattern, rows)

@@ -1,0 +1,75 @@
+"""Work on one machine: a few processes, each with one chunk at a time.
+
+A chunk is handed out when a worker is free, so that memory is bounded by the workers. If a process
+dies, what was in flight is tried again capture by capture: a capture that its worker does not
+survive twice is given up, and all others are read.
+"""
+
+from __future__ import annotations
+
+import os
+from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from concurrent.futures.process import BrokenProcessPool
+from multiprocessing import get_context
+from typing import TYPE_CHECKING
+
+from gomem.fleets.work import Chunk, chunks_of, given_up, work
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from gomem.fleets.work import Done
+
+AHEAD = 2  # chunks a worker that are handed out: one in work, one that waits
+KILLED = "its worker was killed, as by a lack of memory; try it alone: gomem report {}"
+
+
+def here(chunks: Sequence[Chunk]) -> Iterator[Done]:
+    """Do the work in this process."""
+    yield from map(work, chunks)
+
+
+def in_processes(chunks: Sequence[Chunk], workers: int | None = None) -> Iterator[Done]:
+    """Do the work in so many processes, by default one a CPU; in the order in which it is done."""
+    count = max(1, min(workers or cpus(), len(chunks)))
+    left = list(reversed(chunks))
+    suspects: list[Chunk] = []  # of a process that died
+    while left or suspects:
+        if suspects:
+            yield from _one_by_one(suspects)
+            suspects = []
+            continue
+        in_flight: dict[Future[Done], Chunk] = {}
+        with ProcessPoolExecutor(count, mp_context=get_context("spawn")) as pool:
+            try:
+                while left or in_flight:
+                    while left and len(in_flight) < AHEAD * count:
+                        chunk = left.pop()
+                        in_flight[pool.submit(work, chunk)] = chunk
+                    done, _ = wait(in_flight, return_when=FIRST_COMPLETED)
+                    for future in done:
+                        answer = future.result()
+                        del in_flight[future]
+                        yield answer
+            except BrokenProcessPool:
+                suspects = list(in_flight.values())
+
+
+def cpus() -> int:
+    """CPUs that this process can use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def _one_by_one(chunks: Sequence[Chunk]) -> Iterator[Done]:
+    """Each capture alone in a process, so that nothing else is lost with one that ends it."""
+    left = [single for chunk in reversed(chunks) for single in chunks_of(chunk.captures, 1)[::-1]]
+    while left:
+        with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
+            try:
+                while left:
+                    done = pool.submit(work, left[-1]).result()
+                    left.pop()
+                    yield done
+            except BrokenProcessPool:
+                single = left.pop()
+                yield given_up(single, KILLED.format(single.captures[0].path))

@@ -1,0 +1,128 @@
+"""The same program under several builds: a row a build, and the first that differs.
+
+Each capture is a run of a build. Its label `{build}` names the build, else the module version or
+the Go release does; runs of one build are its sample.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from gomem.analysis.fleet.builds import build_order, by_build, differing
+from gomem.analysis.fleet.population import current
+from gomem.analysis.fleet.quantities import BY_NAME
+from gomem.errors import CaptureError, did_you_mean
+from gomem.inputs.schema import rows_of
+from gomem.text import Text, joined, number, text
+from gomem.units import format_relative, is_unknown, minus
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import pandas as pd
+
+    from gomem.fleets.fleet import Fleet
+
+MAX_NAMED = 2  # quantities in the sentence, RSS first
+BEFORE_OTHERS = ("rss_bytes", "gc_cpu_fraction", "goroutines")
+
+
+@dataclass(frozen=True)
+class Matrix:
+    """What each build needs, each beside the one before it.
+
+    Attributes:
+        fleet: The runs.
+        order: The builds in the order that was asked for; empty for that of their releases.
+    """
+
+    fleet: Fleet
+    order: tuple[str, ...] = field(default=())
+
+    @cached_property
+    def builds(self) -> tuple[str, ...]:
+        """All builds in order."""
+        known = build_order(self._runs["build"])
+        return (*self.order, *(build for build in known if build not in self.order))
+
+    @cached_property
+    def compared(self) -> pd.DataFrame:
+        """A row a build and quantity; see `BUILDS`."""
+        return by_build(self._runs, self.builds)
+
+    @cached_property
+    def differing(self) -> pd.DataFrame:
+        """The rows of builds that differ from the one before them."""
+        return differing(self.compared)
+
+    @property
+    def failed(self) -> pd.DataFrame:
+        """Captures that could not be read."""
+        return self.fleet.failed
+
+    @property
+    def wide(self) -> pd.DataFrame:
+        """A row a build, a column a quantity: the medians, in base units."""
+        wide = self.compared.pivot_table(
+            index="build", columns="name", values="median", aggfunc="first"
+        )
+        names = [name for name in BY_NAME if name in wide.columns]
+        return wide.reindex(index=list(self.builds), columns=names)
+
+    @cached_property
+    def sentence(self) -> Text:
+        """The first build that differs in RSS, and where that changes back; then what else does."""
+        count = len(self.builds)
+        if self.differing.empty:
+            return text("{} builds show no difference from one to the next.", str(count))
+        names = list(dict.fromkeys(self.differing["name"]))
+        names.sort(key=lambda name: (name not in BEFORE_OTHERS, name != "rss_bytes"))
+        said = [self._on(name) for name in names[:MAX_NAMED]]
+        more = len(names) - MAX_NAMED
+        rest = text(" {} more quantities differ.", str(more)) if more > 0 else Text()
+        return joined(" ", said) + rest
+
+    def _on(self, name: str) -> Text:
+        """`RSS first differs at go1.24.2: 170 MiB (×18.9); it changes again at go1.24.6: …`."""
+        rows = rows_of(self.differing[self.differing["name"] == name])
+        told = []
+        for row in rows:
+            relative = row["change"]
+            change = "" if is_unknown(relative) else f" ({minus(format_relative(relative))})"
+            told.append(
+                text("at {}: {}{}", row["build"], number(row["median"], row["unit"]), change)
+            )
+        words = BY_NAME[name].words
+        first = text("{} first differs {}", words[:1].upper() + words[1:], told[0])
+        again = text("; it changes again {}", joined(", ", told[1:])) if told[1:] else Text()
+        return first + again + Text(".")
+
+    @property
+    def _runs(self) -> pd.DataFrame:
+        """Each capture as a run of its own."""
+        levels = self.fleet.levels
+        return current(levels.assign(instance=levels["capture"], service=""))
+
+    def __repr__(self) -> str:
+        return f"<Matrix of {', '.join(self.builds)}>"
+
+
+def matrix_of(fleet: Fleet, order: Sequence[str] = ()) -> Matrix:
+    """The builds of captures beside each other.
+
+    Raises:
+        CaptureError: There are fewer than two builds, or one in the order is of none.
+    """
+    matrix = Matrix(fleet, tuple(order))
+    known = set(fleet.levels["build"])
+    for build in order:
+        if build not in known:
+            near = did_you_mean(build, known)
+            raise CaptureError(f"{build}: no capture of this build{near}")
+    if len(known) < 2:
+        found = ", ".join(sorted(known)) or "none"
+        how = "name them with --labels '{build}/{}'"
+        raise CaptureError(f"one build found ({found}); a matrix needs two: {how}")
+    return matrix

@@ -1,0 +1,61 @@
+"""The same work on a dask cluster: one task a chunk, and nothing between tasks.
+
+Workers must see the captures at the same paths, or read them through fsspec. What comes back is
+Parquet of a few kilobytes a capture, which this process writes. A task whose worker dies is given
+to another; one that ends several is given up, and the rest goes on.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from gomem.errors import CaptureError
+from gomem.fleets.work import given_up, work
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from gomem.fleets.work import Chunk, Done
+
+RETRIES = 2  # of a task that raises
+WINDOW = 4  # chunks a worker thread that the scheduler knows of: it holds what they give
+MIN_WINDOW = 16
+
+
+def on_dask(chunks: Sequence[Chunk], scheduler: str | None) -> Iterator[Done]:
+    """What each chunk gives, in the order in which it is done.
+
+    Raises:
+        CaptureError: dask is not installed, or no scheduler answers at the address.
+    """
+    try:
+        from distributed import Client, as_completed
+    except ImportError as error:
+        how = "pip install 'gomem[fleet]'"
+        raise CaptureError(f"--engine dask needs dask.distributed: {how}") from error
+    if not scheduler:
+        raise CaptureError("--engine dask: wanted --scheduler, such as tcp://10.0.0.1:8786")
+    try:
+        client = Client(scheduler, timeout="10s", set_as_default=False)
+    except (OSError, ValueError) as error:
+        raise CaptureError(f"{scheduler}: no dask scheduler answers: {error}") from error
+    with client:
+        left = list(reversed(chunks))
+        window = max(MIN_WINDOW, WINDOW * sum(client.nthreads().values()))
+        by_key: dict[str, Chunk] = {}
+
+        def submitted() -> object:
+            chunk = left.pop()
+            future = client.submit(work, chunk, key=f"gomem-{chunk.part}", retries=RETRIES)
+            by_key[future.key] = chunk
+            return future
+
+        first = [submitted() for _ in range(min(window, len(left)))]
+        finished = as_completed(first, loop=client.loop)
+        for future in finished:
+            if left:
+                finished.add(submitted())
+            chunk = by_key.pop(future.key)
+            failure = future.exception()
+            yield future.result() if failure is None else given_up(chunk, f"its worker: {failure}")
+            future.release()

@@ -1,0 +1,250 @@
+"""Where captures lie: below folders, as archives, by globs, and in object storage.
+
+A pattern matches captures. A folder with a manifest at its top is one capture; in any other folder
+each folder, archive and file is one, except that folders without a manifest that hold some with one
+are looked into. With a `depth`, captures are what lies so many levels below the folder.
+
+A URL such as `s3://bucket/captures` is listed through fsspec, and a capture is copied to a
+temporary folder to be read.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import tempfile
+from contextlib import contextmanager
+from dataclasses import dataclass
+from glob import has_magic
+from pathlib import Path, PurePosixPath
+from typing import TYPE_CHECKING, Any
+
+from gomem.errors import CaptureError
+from gomem.sources.listing import ARCHIVE_SUFFIXES
+from gomem.sources.names import natural_key, readable_name
+from gomem.sources.paths import matching, no_such_path
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+    from os import PathLike
+
+MANIFESTS = ("gomem.json", "gomem.json.gz")
+MAX_DEPTH = 8
+HIDDEN = "."
+ONLY_HERE = "memory://"  # a store that lives in one process
+_BLOCK = 1 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a capture lies."""
+
+    path: str  # a path or a URL
+    name: str  # its path below the folder or pattern that was named
+
+    @property
+    def is_remote(self) -> bool:
+        """Whether it is read through fsspec."""
+        return is_url(self.path)
+
+    @property
+    def stem(self) -> str:
+        """Its name without the ending of an archive."""
+        ending = next((end for end in ARCHIVE_SUFFIXES if self.name.endswith(end)), "")
+        return self.name.removesuffix(ending)
+
+
+def is_url(path: str | PathLike[str]) -> bool:
+    """Whether fsspec has to read it."""
+    return "://" in str(path)
+
+
+def captures_below(where: str | PathLike[str], depth: int | None = None) -> list[Place]:
+    """The captures that a path, a pattern or a URL names, in natural order of their names.
+
+    CaptureError if there is nothing, or fsspec is not installed.
+    """
+    tree = _Remote.of(str(where)) if is_url(where) else _Local()
+    places = [place for root in tree.roots(str(where)) for place in _below(tree, root, depth)]
+    if not places:
+        raise CaptureError(f"{readable_name(str(where))}: no capture in it")
+    return sorted(places, key=lambda place: natural_key(place.name))
+
+
+def digest_of(place: Place) -> str:
+    """SHA-256 over the names and contents of its files; of a remote one, as its store has them."""
+    digest = hashlib.sha256()
+    tree = _Remote.of(place.path) if place.is_remote else _Local()
+    for name, stamp in tree.stamps(place.path):
+        digest.update(f"{name}\0{stamp}\0".encode("utf-8", "surrogateescape"))
+    return digest.hexdigest()
+
+
+@contextmanager
+def at_hand(place: Place) -> Iterator[str]:
+    """A path at which the capture can be read, until the block ends."""
+    if not place.is_remote:
+        yield place.path
+        return
+    with tempfile.TemporaryDirectory(prefix="gomem-") as folder:
+        yield _Remote.of(place.path).fetched(place.path, folder)
+
+
+@dataclass(frozen=True, slots=True)
+class _Root:
+    path: str
+    is_capture: bool  # whether a pattern matched it, so that it is not looked into
+    name: str = ""
+
+
+def _below(tree: _Local | _Remote, root: _Root, depth: int | None) -> Iterator[Place]:
+    if root.is_capture:
+        yield Place(root.path, root.name)
+    elif depth is not None:
+        yield from _at_depth(tree, root.path, "", depth)
+    elif not tree.is_folder(root.path) or _has_manifest(tree, root.path):
+        yield Place(root.path, PurePosixPath(root.path).name)
+    else:
+        for path, name in tree.children(root.path):
+            yield from _found(tree, path, name, MAX_DEPTH)
+
+
+def _at_depth(tree: _Local | _Remote, path: str, name: str, depth: int) -> Iterator[Place]:
+    if depth == 0:
+        yield Place(path, name)
+    elif tree.is_folder(path):
+        for child, own in tree.children(path):
+            yield from _at_depth(tree, child, f"{name}/{own}".lstrip("/"), depth - 1)
+
+
+def _found(tree: _Local | _Remote, path: str, name: str, depth: int) -> list[Place]:
+    """A folder, archive or file as one capture; of a folder of captures, those in it.
+
+    It is a folder of captures if it has no manifest and any below it does, or is an archive. Then
+    each folder beside that is a capture, too.
+    """
+    here = Place(path, name)
+    if not depth or not tree.is_folder(path) or _has_manifest(tree, path):
+        return [here]
+    children = [Place(child, f"{name}/{own}") for child, own in tree.children(path)]
+    inner = [
+        (child, _found(tree, child.path, child.name, depth - 1))
+        for child in children
+        if _is_archive(child.path) or tree.is_folder(child.path)
+    ]
+    if any(found != [child] or _is_marked(tree, child.path) for child, found in inner):
+        return [place for _, found in inner for place in found]
+    return [here]
+
+
+def _is_marked(tree: _Local | _Remote, path: str) -> bool:
+    return _is_archive(path) or _has_manifest(tree, path)
+
+
+def _is_archive(path: str) -> bool:
+    return path.lower().endswith(ARCHIVE_SUFFIXES)
+
+
+def _has_manifest(tree: _Local | _Remote, path: str) -> bool:
+    return tree.is_folder(path) and any(name in MANIFESTS for _, name in tree.children(path))
+
+
+class _Local:
+    """Folders of this machine."""
+
+    def roots(self, where: str) -> Iterator[_Root]:
+        is_pattern = has_magic(where) and not Path(where).exists()
+        for path in matching(where):
+            if not Path(path).exists():
+                raise no_such_path(path)
+            yield _Root(path, is_pattern, _below_pattern(where, path) if is_pattern else "")
+
+    def is_folder(self, path: str) -> bool:
+        return Path(path).is_dir()
+
+    def children(self, path: str) -> list[tuple[str, str]]:
+        found = sorted(Path(path).iterdir(), key=lambda child: natural_key(child.name))
+        return [(str(p), readable_name(p.name)) for p in found if not p.name.startswith(HIDDEN)]
+
+    def stamps(self, path: str) -> Iterator[tuple[str, str]]:
+        root = Path(path)
+        files = [root] if root.is_file() else sorted(p for p in root.rglob("*") if p.is_file())
+        for file in files:
+            with file.open("rb") as opened:
+                found = hashlib.file_digest(opened, "sha256").hexdigest()
+            yield ("" if file == root else file.relative_to(root).as_posix()), found
+
+
+class _Remote:
+    """A store that fsspec knows."""
+
+    def __init__(self, store: Any, protocol: str) -> None:
+        self._store, self._protocol = store, protocol
+
+    @classmethod
+    def of(cls, url: str) -> _Remote:
+        try:
+            from fsspec.core import url_to_fs
+        except ImportError as error:
+            how = "pip install 'gomem[fleet]'"
+            raise CaptureError(f"{url}: reading object storage needs fsspec: {how}") from error
+        try:
+            store, _ = url_to_fs(url)
+        except (ImportError, ValueError) as error:
+            raise CaptureError(f"{url}: {error}") from error
+        return cls(store, url.partition("://")[0])
+
+    def roots(self, where: str) -> Iterator[_Root]:
+        if has_magic(where):
+            for path in sorted(self._store.glob(where), key=natural_key):
+                yield _Root(self._url(path), True, _below_pattern(where, self._url(path)))
+        elif not self._store.exists(where):
+            raise CaptureError(f"{where}: nothing there")
+        else:
+            yield _Root(where.rstrip("/"), False)
+
+    def is_folder(self, path: str) -> bool:
+        return bool(self._store.isdir(path))
+
+    def children(self, path: str) -> list[tuple[str, str]]:
+        found = sorted(self._store.ls(path, detail=False), key=natural_key)
+        names = ((self._url(child), PurePosixPath(child).name) for child in found)
+        return [(url, name) for url, name in names if not name.startswith(HIDDEN)]
+
+    def stamps(self, path: str) -> Iterator[tuple[str, str]]:
+        """A file's name, and what tells this version of it from others: no byte of it is read."""
+        for name, info in sorted(self._store.find(path, detail=True).items()):
+            known = ("ETag", "etag", "md5Hash", "content_hash", "mtime", "LastModified", "created")
+            stamp = next((str(info[key]) for key in known if info.get(key)), "")
+            yield PurePosixPath(name).name, f"{info.get('size')}-{stamp}"
+
+    def fetched(self, path: str, folder: str) -> str:
+        """Copy a capture into a folder; the path that it then has."""
+        target = Path(folder) / PurePosixPath(path.rstrip("/")).name
+        for name in self._store.find(path):
+            inside = self._url(name).removeprefix(path).lstrip("/")
+            file = target / inside if inside else target
+            if not file.resolve().is_relative_to(target.resolve()):
+                raise CaptureError(f"{path}: a name in it leads out of it")
+            file.parent.mkdir(parents=True, exist_ok=True)
+            self._store.get_file(name, str(file))
+        return str(target)
+
+    def _url(self, path: str) -> str:
+        return path if is_url(path) else f"{self._protocol}://{path.lstrip('/')}"
+
+
+def _below_pattern(pattern: str, path: str) -> str:
+    """What of a path the pattern left open, from its first folder with a wildcard on."""
+    fixed: list[str] = []
+    for part in PurePosixPath(pattern).parts:
+        if has_magic(part):
+            break
+        fixed.append(part)
+    parts = PurePosixPath(path).parts
+    return readable_name("/".join(parts[len(fixed) :])) or PurePosixPath(path).name
+
+
+def named_apart(listed: Iterable[list[Place]]) -> list[Place]:
+    """The captures of several places in their order, each path once."""
+    by_path = {place.path: place for places in listed for place in places}
+    return list(by_path.values())

@@ -1,0 +1,180 @@
+"""A dataset in Parquet that is added to and never rewritten: a folder a kind, files by month.
+
+    DIR/levels/month=2026-11/part-0123456789abcdef.parquet
+    DIR/committed/part-0123456789abcdef.json               its keys, written last
+
+A part is what one chunk of captures gave, of every kind. It counts once it is committed: what a run
+that was killed left behind is removed by the next one that writes, and read by none.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import tempfile
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from gomem.errors import CaptureError
+from gomem.sources.names import readable_name
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+
+    import pyarrow as pa
+    import pyarrow.dataset as ds
+
+ABOUT = "gomem-fleet.json"
+SCHEMA = "gomem.fleet-dataset/1"
+COMMITTED = "committed"
+MONTH, UNKNOWN = "month", "unknown"
+PART = "part-{}"
+
+
+@dataclass(frozen=True)
+class Dataset:
+    """A folder of Parquet files."""
+
+    folder: Path
+
+    @classmethod
+    def of(cls, folder: str | os.PathLike[str]) -> Dataset:
+        """A folder as a dataset, whether or not it is one yet."""
+        return cls(Path(folder))
+
+    @classmethod
+    def at(cls, folder: str | os.PathLike[str]) -> Dataset:
+        """The dataset of a folder; CaptureError if the folder is none."""
+        found = cls(Path(folder))
+        if not found.about:
+            shown = readable_name(str(folder))
+            raise CaptureError(f"{shown}: no fleet in it; write one: gomem fleet WHERE -o {shown}")
+        return found
+
+    @classmethod
+    @contextmanager
+    def temporary(cls) -> Iterator[Dataset]:
+        """A dataset that is gone when the block ends."""
+        with tempfile.TemporaryDirectory(prefix="gomem-fleet-") as folder:
+            yield cls(Path(folder))
+
+    @property
+    def about(self) -> dict[str, Any]:
+        """What was written of how it was made; empty if this is no dataset."""
+        try:
+            known = json.loads((self.folder / ABOUT).read_bytes())
+        except (OSError, ValueError):
+            return {}
+        return known if isinstance(known, dict) and known.get("schema") == SCHEMA else {}
+
+    def prepare(self, about: Mapping[str, Any]) -> None:
+        """Make the folder a dataset, or check that it is one that was made the same way.
+
+        Raises:
+            CaptureError: The folder holds something else, or a dataset made with other labels.
+        """
+        known, shown = self.about, readable_name(str(self.folder))
+        if known:
+            for name, value in about.items():
+                if known.get(name) != value:
+                    old = known.get(name) or "none"
+                    what = f"was made with {name} {old}, not {value or 'none'}"
+                    raise CaptureError(f"{shown}: {what}; name another folder with -o")
+            self._sweep()
+            return
+        if self.folder.exists() and (not self.folder.is_dir() or any(self.folder.iterdir())):
+            raise CaptureError(f"{shown}: exists, and is no fleet; name another folder with -o")
+        try:
+            (self.folder / COMMITTED).mkdir(parents=True, exist_ok=True)
+            _write(self.folder / ABOUT, _json({"schema": SCHEMA, **about}))
+        except OSError as error:
+            raise CaptureError(f"{shown}: cannot be written: {error.strerror}") from error
+
+    @property
+    def keys(self) -> frozenset[str]:
+        """The captures that are done."""
+        found: set[str] = set()
+        for path in self._commits:
+            found |= set(json.loads(path.read_bytes())["keys"])
+        return frozenset(found)
+
+    @property
+    def parts(self) -> frozenset[str]:
+        """The names of what is committed."""
+        return frozenset(path.stem for path in self._commits)
+
+    @property
+    def _commits(self) -> list[Path]:
+        folder = self.folder / COMMITTED
+        return sorted(folder.glob("part-*.json")) if folder.is_dir() else []
+
+    def add(self, part: str, files: Mapping[tuple[str, str], bytes], keys: Iterable[str]) -> None:
+        """Add the Parquet files of a part, by kind and month, and commit it.
+
+        Raises:
+            CaptureError: It cannot be written.
+        """
+        name = PART.format(part)
+        try:
+            for (kind, month), content in files.items():
+                folder = self.folder / kind / f"{MONTH}={month}"
+                folder.mkdir(parents=True, exist_ok=True)
+                _write(folder / f"{name}.parquet", content)
+            _write(self.folder / COMMITTED / f"{name}.json", _json({"keys": sorted(keys)}))
+        except OSError as error:
+            shown = readable_name(str(self.folder))
+            raise CaptureError(f"{shown}: cannot be written: {error.strerror}") from error
+
+    def files(self, kind: str) -> list[str]:
+        """The Parquet files of a kind that are committed, in the order of their names."""
+        parts = self.parts
+        return [str(path) for path in self._files(kind) if path.stem in parts]
+
+    def lazily(self, kind: str, schema: pa.Schema) -> ds.Dataset:
+        """A kind, of which nothing is read until it is asked for; `month` is its partition."""
+        import pyarrow as pa
+        import pyarrow.dataset as ds
+
+        files = self.files(kind)
+        whole = schema.append(pa.field(MONTH, pa.string()))
+        if not files:
+            return ds.dataset(whole.empty_table())
+        hive = ds.partitioning(pa.schema([(MONTH, pa.string())]), flavor="hive")
+        root = str(self.folder / kind)
+        return ds.dataset(
+            files, schema=whole, format="parquet", partitioning=hive, partition_base_dir=root
+        )
+
+    def _files(self, kind: str) -> list[Path]:
+        return sorted((self.folder / kind).glob(f"{MONTH}=*/part-*.parquet"))
+
+    def _sweep(self) -> None:
+        """Remove what was written and never committed."""
+        parts = self.parts
+        for path in self.folder.glob(f"*/{MONTH}=*/*"):
+            if path.stem not in parts:
+                path.unlink(missing_ok=True)
+
+    @cached_property
+    def reports(self) -> Path:
+        """Where the reports of single captures go."""
+        return self.folder / "reports"
+
+    @property
+    def written_reports(self) -> frozenset[str]:
+        """The file names of those that are there."""
+        return frozenset(path.name for path in self.reports.glob("*.html"))
+
+
+def _write(path: Path, content: bytes) -> None:
+    """A file that is there whole or not at all."""
+    beside = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    beside.write_bytes(content)
+    beside.replace(path)
+
+
+def _json(content: Mapping[str, Any]) -> bytes:
+    return (json.dumps(content, indent=1, sort_keys=False) + "\n").encode()

@@ -1,0 +1,46 @@
+"""How far is a value from the others, in units of their spread?
+
+The spread is the median absolute deviation, scaled to a standard deviation of a normal sample: up
+to half of the values can lie anywhere without widening it. Nearly equal values have hardly any
+spread, so it has a floor: a share of their median, of a count its square root, and what is too
+little to matter.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+FloatArray = npt.NDArray[np.float64]
+
+SPREAD_OF_MAD = 1.4826  # of a normal sample
+LEAST = 1e-9
+
+
+def spread_of(
+    values: FloatArray, *, min_share: float, is_count: bool, least: float = LEAST
+) -> float:
+    """By how much values differ from their median, as a standard deviation; `least` or more."""
+    middle = float(np.median(values))
+    spread = SPREAD_OF_MAD * float(np.median(np.abs(values - middle)))
+    of_count = max(abs(middle), 1.0) ** 0.5 if is_count else 0.0
+    return max(spread, min_share * abs(middle), of_count, least)
+
+
+def distance(
+    value: float, others: FloatArray, *, min_share: float, is_count: bool, least: float = LEAST
+) -> float:
+    """A value less the median of the others, in their spreads."""
+    spread = spread_of(others, min_share=min_share, is_count=is_count, least=least)
+    return (value - float(np.median(others))) / spread
+
+
+def log_distance(value: float, others: FloatArray, *, offset: float, min_spread: float) -> float:
+    """The same of multiples: of logarithms of values of which less than `offset` is as nothing.
+
+    Values that spread over several times their median are compared by this, as loads are.
+    """
+    logs = np.log(np.maximum(others, 0.0) + offset)
+    middle = float(np.median(logs))
+    spread = max(SPREAD_OF_MAD * float(np.median(np.abs(logs - middle))), min_spread)
+    return (float(np.log(max(value, 0.0) + offset)) - middle) / spread
