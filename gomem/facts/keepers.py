@@ -41,6 +41,7 @@ SURPLUS = "From Go 1.22 on, free slots at the end of a span count as unreachable
 REFERENCES = "references"  # a kind of profile, see `Profile.kind`
 
 OLD = tuple(f"go1.{minor}" for minor in range(7, 22))  # whose dumps have no surplus
+NO_CLEANUPS = tuple(f"go1.{minor}" for minor in range(7, 24))  # without runtime.AddCleanup
 
 
 @dataclass(frozen=True, repr=False)
@@ -98,6 +99,11 @@ class Kept(Answer):
     def live_bytes(self) -> int:
         """Bytes of objects that something keeps."""
         return self.retention.live_bytes
+
+    @property
+    def may_have_cleanups(self) -> bool:
+        """Whether what appears as unreachable can be kept by a cleanup, which no dump shows."""
+        return not self.retention.dump.go_version.startswith(NO_CLEANUPS)
 
     @property
     def unreachable_bytes(self) -> int:

@@ -8,8 +8,9 @@ import pytest
 
 from gomem.cli.main import run as run_gomem
 from gomem.views.json.schemas import schema_of
+from tests import heap_dumps as made
 from tests.builders import FIXTURES
-from tests.heap_dumps import path_of
+from tests.heap_dumps import ARENA, DATA, an_object, dump, path_of
 from tests.views.json.schemas.closed import closed
 
 DUMP, SYMBOLS = path_of("1.24.13"), path_of("1.24.13", "nm.txt")
@@ -57,6 +58,25 @@ def test_without_symbols_variables_are_addresses_and_the_way_out_is_said(run):
     assert 0 == code
     assert " in bss keeps 438 KiB" in output
     assert "go tool nm -size PROGRAM" in " ".join(output.split())
+
+
+@pytest.mark.parametrize(("release", "is_named"), [(b"go1.24.13", True), (b"go1.23.12", False)])
+def test_a_heap_that_is_mostly_unreachable_says_so_first(run, tmp_path, release, is_named):
+    """
+    Of what a cleanup's argument keeps, a dump says nothing: it looks like garbage.
+    """
+    file = tmp_path / "heap.dump"
+    objects = an_object(ARENA, [1], size=1024), an_object(ARENA + 8192, [1], size=3072)
+    content = dump(*objects, made.segment(13, DATA, [ARENA], at=[0]))
+    file.write_bytes(content.replace(b"go1.24.13", release))
+
+    code, output, _ = run(file)
+
+    said = " ".join(output.split())
+    assert 0 == code
+    assert f"Most is unreachable: 3 KiB of 4 KiB. {DATA:#x} in bss keeps 1 KiB of 1 KiB" in said
+    assert "3 KiB in 1 object is unreachable: garbage that no collection has taken yet" in said
+    assert is_named == ("the argument of a cleanup (runtime.AddCleanup) keeps" in said)
 
 
 def test_a_capture_says_which_keeper_grew(run, capture):

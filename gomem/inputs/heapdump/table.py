@@ -14,6 +14,7 @@ from gomem.errors import FormatError, printable
 from gomem.inputs.heapdump.columns import MEMSTATS
 from gomem.inputs.heapdump.parse import parse_heapdump
 from gomem.inputs.memstats.table import STATS
+from gomem.inputs.pprof.calls.names import package_of
 from gomem.inputs.schema import Column, WithDamage, build
 from gomem.inputs.wrong_file import name_another
 from gomem.sources.artefact import open_source
@@ -110,6 +111,7 @@ NO_GOAL = (1 << 63) - 1  # from here on NextGC is none: GOGC is off
 STATUS = {1: "runnable", 2: "running", 3: "syscall", 4: "waiting"}
 BEGIN = frozenset({"runtime.goexit", "runtime.main"})  # calls of the runtime's below a function
 WRAPPER = re.compile(r"\.gowrap\d+$|·dwrap·\d+$")  # the compiler's, of `go` with arguments
+TYPE_ARGUMENTS = re.compile(r"\[.*\]")
 RUNTIME = ("runtime.", "internal/runtime/")
 
 
@@ -203,7 +205,7 @@ class HeapDump(WithDamage):
         function = [""] * count
         # Its last frame is where it began, behind what the runtime and the compiler put there.
         for goroutine, name in zip(frames["goroutine"], frames["function"], strict=True):
-            if not function[goroutine] or not (name in BEGIN or WRAPPER.search(name)):
+            if not function[goroutine] or _may_begin(name, function[goroutine]):
                 function[goroutine] = printable(name)
         columns: dict[str, Any] = {
             name: _array(listed[name]) for name in ("id", "creation_pc", "address")
@@ -373,6 +375,18 @@ def _rows_of(known: AddressArray, named: AddressArray) -> IntArray:
     place = np.minimum(np.searchsorted(known[order], named), len(known) - 1)
     row = order[place]
     return np.where(known[row] == named, row, -1)
+
+
+def _may_begin(function: str, called: str) -> bool:
+    """Whether a goroutine can have begun with a function, rather than with what that calls.
+
+    It began with what the compiler's wrapper calls. But a `go` statement names no function that
+    another package does not export: then what it names is inlined into the wrapper.
+    """
+    if not WRAPPER.search(function):
+        return function not in BEGIN
+    is_exported = TYPE_ARGUMENTS.sub("", called).rpartition(".")[2][:1].isupper()
+    return not is_exported and package_of(function) != package_of(called)
 
 
 def _allocating(calls: list[tuple[str, str, int]]) -> str:

@@ -25,8 +25,15 @@ MIN_ARRAY_SHARE = 0.01  # of the live heap: smaller arrays are not worth a line
 def headline(kept: Kept, keeper: Keeper | None = None) -> Text:
     """What keeps most, or what a certain keeper keeps, and who allocated it."""
     if not kept.keepers:
-        return text("Nothing keeps the heap: all {} is garbage.", Bytes(kept.unreachable_bytes))
-    keeper = keeper or kept.keepers[0]
+        return text("Nothing keeps the heap: all {} is unreachable.", Bytes(kept.unreachable_bytes))
+    if keeper is None and kept.unreachable_bytes > kept.live_bytes:
+        total = Bytes(kept.live_bytes + kept.unreachable_bytes)
+        most = text("Most is unreachable: {} of {}.", Bytes(kept.unreachable_bytes), total)
+        return text("{} {}", most, _keeps(kept, kept.keepers[0]))
+    return _keeps(kept, keeper or kept.keepers[0])
+
+
+def _keeps(kept: Kept, keeper: Keeper) -> Text:
     is_many = keeper.count > 1 or " and " in keeper.name or keeper.name == SEVERAL
     kept_share = Share(keeper.bytes / kept.live_bytes)
     template = "{} keep {} of {} live heap ({})" if is_many else "{} keeps {} of {} live heap ({})"
@@ -130,6 +137,11 @@ def unreachable_words(kept: Kept) -> Paragraph:
     """What nothing keeps."""
     gone = Count(kept.retention.unreachable_objects, "object")
     what = "{} in {} is unreachable: garbage that no collection has taken yet."
+    if kept.may_have_cleanups:
+        what = (
+            "{} in {} is unreachable: garbage that no collection has taken yet, or what only the "
+            "argument of a cleanup (runtime.AddCleanup) keeps; the dump does not tell them apart."
+        )
     return Paragraph(text(what, Bytes(kept.unreachable_bytes), gone))
 
 

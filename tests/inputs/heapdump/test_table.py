@@ -64,6 +64,38 @@ def test_a_goroutine_is_named_by_what_it_began_with_past_the_compilers_wrapper()
     )  # fmt: skip
 
 
+@pytest.mark.parametrize(
+    ("called", "began_with"),
+    [
+        ("runtime.chanrecv1", "main.main.gowrap2"),
+        ("internal/sync.(*Mutex).lockSlow", "main.main.gowrap2"),
+        ("sync.runtime_notifyListWait", "main.main.gowrap2"),
+        ("example.com/pool.run[go.shape.int]", "main.main.gowrap2"),
+        ("net/http.(*Server).Serve", "net/http.(*Server).Serve"),
+        ("example.com/pool.Run[go.shape.struct { main.id int }]",
+         "example.com/pool.Run[go.shape.struct { main.id int }]"),
+        ("main.(*conn).serve", "main.(*conn).serve"),
+    ],
+)  # fmt: skip
+def test_a_function_that_is_inlined_into_the_wrapper_is_not_mistaken_for_what_it_calls(
+    called, began_with
+):
+    """
+    `go serve(stop)`, with serve inlined, stands in what serve called: as a rule, the runtime's.
+    """
+    read = read_heapdump(
+        dump(
+            made.goroutine(7),
+            made.frame(ARENA + 0x9000, [0], "runtime.gopark"),
+            made.frame(ARENA + 0x9008, [0], called, depth=1),
+            made.frame(ARENA + 0x9010, [0], "main.main.gowrap2", depth=2),
+            made.frame(ARENA + 0x9018, [0], "runtime.goexit", depth=3),
+        )
+    )
+
+    assert began_with == read.goroutines["function"][0]
+
+
 def test_a_sample_is_of_its_object_and_bucket():
     read = read_heapdump(
         dump(
