@@ -26,8 +26,15 @@ from gomem.causes.evidence import known, rss_evidence
 from gomem.causes.finding import Finding, Severity, Site
 from gomem.causes.missing_call import of_garbage
 from gomem.causes.scores import bounded_log, scores
-from gomem.causes.sites import SITES, largest_sites, part_words, share_words, site_evidence
-from gomem.facts.excursions import HEAP_ALLOC, MARKS, PROFILES, RSS
+from gomem.causes.sites import (
+    SITES,
+    largest_sites,
+    part_words,
+    share_words,
+    site_evidence,
+    whole_evidence,
+)
+from gomem.facts.excursions import ALLOCATED, HEAP_ALLOC, MARKS, PROFILES, RSS
 from gomem.text import Bytes, Count, Function, MomentName, Seconds, Text, text
 from gomem.units import MIB
 
@@ -40,7 +47,7 @@ if TYPE_CHECKING:
     from gomem.facts.profiles import ProfileFacts
 
 CODE = "allocation-spike"
-NAMES = {PROFILES: "the heap in use", MARKS: "the live heap", HEAP_ALLOC: "HeapAlloc", RSS: "RSS"}
+NAMES = {PROFILES: "inuse_space", MARKS: "the live heap", HEAP_ALLOC: "HeapAlloc", RSS: "RSS"}
 
 
 def find(case: Case) -> list[Finding]:
@@ -156,7 +163,9 @@ def _of_level(seen: Sighting, case: Case) -> Finding:
     more: tuple[Evidence, ...] = ()
     if seen.profiles is not None:
         path = case.facts.profiles.path(seen.profiles[1])
-        more = site_evidence(path, "growth in {}", sites)
+        growth = f"{seen.held_in} growth"
+        whole = whole_evidence(path, f"{growth}, all functions", sites)
+        more = (*whole, *site_evidence(path, f"{growth} in {{}}", sites))
     return CAUSE.finding(
         Severity.WARNING if is_exception and sure >= limits.possible_probability else Severity.INFO,
         text("{}{}", _what(seen), _where(seen, sites, limits)),
@@ -176,18 +185,24 @@ def _next_step(seen: Sighting, sites: tuple[Site, ...], case: Case) -> Text:
     if not sites or seen.profiles is None:
         return _TAKE_PROFILES
     before, after = map(case.facts.profiles.path, seen.profiles)
-    by_all = "--cum" if seen.source == PROFILES else "--sample-type alloc_space --cum"
+    by_all = "--sample-type alloc_space --cum" if seen.held_in == ALLOCATED else "--cum"
     return text(_REMEDY, top(after, before, by_all), sites[0].words)
+
+
+def _name(seen: Sighting) -> str:
+    """What the level is; a buffer between two profiles counts with what those have in use."""
+    is_between = seen.source == PROFILES and seen.held_in == ALLOCATED
+    return "inuse_space with the largest new object" if is_between else NAMES[seen.source]
 
 
 def _what(seen: Sighting) -> Text:
     """How the level moved: once, or again and again."""
-    excursion, name = seen.excursion, NAMES[seen.source]
+    excursion, name = seen.excursion, _name(seen)
     low, high = Bytes(round(excursion.base)), Bytes(round(excursion.highest))
+    at = text(" at {}", MomentName(seen.peak_moment)) if seen.peak_moment else Text()
     if excursion.times > 1:
         bursts = Count(excursion.times, "burst")
-        return text("{}: {} rose to as much as {} and fell back", bursts, name, high)
-    at = text(" at {}", MomentName(seen.peak_moment)) if seen.peak_moment else Text()
+        return text("{}: {} rose to as much as {}{} and fell back", bursts, name, high, at)
     return text("Spike: {} rose from {} to {}{} and fell back", name, low, high, at)
 
 
@@ -196,14 +211,14 @@ def _where(seen: Sighting, sites: tuple[Site, ...], limits: Thresholds) -> Text:
     if not sites:
         return Text()
     words, share = sites[0].words, share_words(sites[0].share, limits)
-    if seen.source == PROFILES:
-        return text("; {} of the rise is from {}", share, words)
-    return text("; {} of the allocation in that time is from {}", share, words)
+    if seen.held_in == ALLOCATED:
+        return text("; {} of the allocation in that time is from {}", share, words)
+    return text("; {} of the rise is from {}", share, words)
 
 
 def _evidence(seen: Sighting, case: Case) -> tuple[Evidence, ...]:
     """The level in numbers, and RSS at its highest reading."""
-    excursion, name = seen.excursion, NAMES[seen.source]
+    excursion, name = seen.excursion, _name(seen)
     moment = case.facts.by_moment.get(seen.peak_moment)
     rss = () if moment is None else rss_evidence(moment)
     if seen.source == PROFILES:

@@ -51,7 +51,7 @@ _MECHANISM = (
     "runtime's own structures. The program or a library maps them (syscall.Mmap, an off-heap "
     "cache){or_malloc}. Heap profiles do not show them, and GOMEMLIMIT does not count them."
 )
-_OR_MALLOC = ", or C's malloc, which maps each block of 128 KiB and more on its own"
+_OR_MALLOC = ", or malloc does: it maps blocks of 128 KiB or more separately"
 _UNMAP_IT = "Memory that is mapped and never unmapped stays until the process ends."
 CAUSE = Cause(
     code="anonymous-mapping",
@@ -101,7 +101,7 @@ def _finding(moment: MomentFacts, grows: Growth | None, case: Case) -> Finding:
         evidence=(
             *known(smaps, "B", sizes),
             *rss_evidence(moment),
-            *(() if grows is None else grows.evidence(smaps)),
+            *(() if grows is None else grows.evidence()),
             *heap_evidence(moment, "Sys"),
         ),
         mechanism="" if with_c else _MECHANISM.format(or_malloc=""),

@@ -14,7 +14,7 @@ import pandas as pd
 from gomem.capture.wanted import MEMSTATS, SMAPS
 from gomem.causes.cause import Cause
 from gomem.causes.commands import CAPTURE_ONCE
-from gomem.causes.evidence import known
+from gomem.causes.evidence import COMPUTED, known
 from gomem.causes.finding import Evidence, Finding, Severity
 from gomem.text import Bytes, Command, Count, Seconds, Text, text
 
@@ -129,7 +129,7 @@ def _at(moment: MomentFacts, case: Case) -> Finding | None:
             *known(moment.path("memstats"), "B", {"HeapSys + StackInuse": _counted_bytes(moment)}),
             *known(moment.path("smaps"), "B", {"Size of go-heap": mapped}),
             *(
-                Evidence("ledger", "parts that cannot be trusted", parts, "")
+                Evidence(COMPUTED, "parts that cannot be trusted", parts, "")
                 for parts in filter(None, [", ".join(doubtful)])
             ),
         ),

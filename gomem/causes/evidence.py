@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from gomem.releases import GoVersion
 
 RELEASE = "Go release"  # where evidence names it
+COMPUTED = "computed"  # where it names what the ledger makes of several files
 WHOLE = {"B", "count"}  # units without fractions
 
 

@@ -5,11 +5,11 @@ average stack is larger. The stack lies in the arenas and counts as StackInuse. 
 waits forever is never collected.
 
 The rule looks at growth, not at the number: ten thousand goroutines from the start are by design. A
-score estimates how likely the rise is a leak. Its inputs are how linear the rise is, how much came
-late, its size, and the number and span of the readings. Without goroutine counts, StackInuse and
-the descriptors in heap profiles (`runtime.malg`) serve as proxies. A single snapshot shows no
-trend; `one_dump` covers what it does show. One snapshot is enough when the runtime itself proves
-the leak, with a goroutineleak profile or with `(leaked)` in a dump.
+score estimates how likely the rise is a leak. Its inputs are how linear the rise is, what part of
+it came in the last third of the time, its size, and the number and span of the readings. Without
+goroutine counts, StackInuse and the descriptors in heap profiles (`runtime.malg`) serve as proxies.
+A single snapshot shows no trend; the module `one_dump` handles it. One snapshot is enough when the
+runtime itself proves the leak, with a goroutineleak profile or with `(leaked)` in a dump.
 
 No file says how much memory a stack refers to. The upper bound is the heap growth over the same
 time.

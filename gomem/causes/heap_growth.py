@@ -30,6 +30,7 @@ from gomem.causes.sites import (
     holding_sites,
     share_words,
     site_evidence,
+    whole_evidence,
 )
 from gomem.text import Bytes, Command, Count, Function, Rate, Text, text
 
@@ -92,7 +93,7 @@ CAUSE = Cause(
     code=CODE,
     mechanism="A collection marks what is reachable; GOGC only decides how much garbage can "
     "accumulate on top. So the marked heap is what the program retains. It grew linearly until the "
-    "capture ended: either something is never released, or a cache is still filling.",
+    "capture ended: either the program never drops the references, or a cache is still filling.",
     remedy=NAME_IT,
     references=("golang.org/doc/gc-guide", "net/http/pprof"),
     bears_on=("growth", "allocations"),
@@ -137,11 +138,13 @@ BETWEEN_BURSTS = "live heap between bursts"
 
 def _title(live: LiveHeap, rise: Rise, sites: tuple[Site, ...], case: Case) -> Text:
     grows = text(
-        "Leak or cache still filling: the {} grows by {} and has reached {}",
-        BETWEEN_BURSTS if live.rises_between_bursts else "live heap",
+        "Leak or cache still filling: {}the live heap grows by {} and has reached {}",
+        "between bursts " if live.rises_between_bursts else "",
         Rate(rise.slope),
         Bytes(round(rise.last)),
     )
+    if live.burst_at_end is not None:
+        grows += text(" ({} in a burst at the end)", Bytes(round(live.burst_at_end)))
     keeper = _keeper(sites, case)
     if keeper is not None:
         grows = text("{}; kept by {}", grows, Function(keeper.name))
@@ -154,10 +157,11 @@ def _title(live: LiveHeap, rise: Rise, sites: tuple[Site, ...], case: Case) -> T
 
 
 def _evidence(live: LiveHeap, rise: Rise, case: Case) -> list[Evidence]:
-    path = _path(live, case)
+    path = _read_from(live, case)
     slopes = {"slope": rise.slope, "slope, low": rise.low, "slope, high": rise.high}
     return [
         *rise_evidence(path, BETWEEN_BURSTS if live.rises_between_bursts else "live heap", rise),
+        *known(path, "B", {"live heap in the burst at the end": live.burst_at_end}),
         *known(path, "B/s", slopes),
         *known(path, "s", {"time watched": rise.seconds}),
         *known(path, "count", {"readings": rise.readings}),
@@ -167,13 +171,15 @@ def _evidence(live: LiveHeap, rise: Rise, case: Case) -> list[Evidence]:
     ]
 
 
-def _path(live: LiveHeap, case: Case) -> str:
-    """The artefact that the level is read from; of several, the last."""
+def _read_from(live: LiveHeap, case: Case) -> str:
+    """What the level is read from: the log, or how many profiles or snapshots."""
+    log, snapshots = case.facts.collector, len(case.facts.moments)
     if live.level.source == "profiles":
-        return case.facts.profiles.last_path
-    if live.level.source == "log" and case.facts.collector is not None:
-        return case.facts.collector.path
-    return case.facts.memstats_path
+        return str(Count(len(case.facts.profiles.paths), "heap profile"))
+    if live.level.source == "log" and log is not None:
+        return log.path
+    counted = str(Count(snapshots, "snapshot"))
+    return counted if log is None or len(live.level) <= snapshots else f"{counted}, {log.path}"
 
 
 def _last_profile(case: Case) -> str | None:
@@ -182,8 +188,11 @@ def _last_profile(case: Case) -> str | None:
 
 def _site_evidence(sites: tuple[Site, ...], case: Case) -> tuple[Evidence, ...]:
     profiles = case.facts.profiles
-    of = "inuse_space of {}" if profiles.growth_holders is None else "inuse_space growth in {}"
-    return site_evidence(profiles.path(profiles.grown_moment or ""), of, sites)
+    path = profiles.path(profiles.grown_moment or "")
+    if profiles.growth_holders is None:
+        return site_evidence(path, "inuse_space of {}", sites)
+    whole = whole_evidence(path, "inuse_space growth, all functions", sites)
+    return (*whole, *site_evidence(path, "inuse_space growth in {}", sites))
 
 
 def _keeper(sites: tuple[Site, ...], case: Case) -> Keeper | None:

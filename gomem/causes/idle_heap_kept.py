@@ -1,15 +1,16 @@
 """Idle heap that the runtime does not return to the OS, beyond what its pacing requires.
 
-A finding requires two conditions. First, the idle heap lasts to the end of the capture. The runtime
-needs seconds to release idle heap after the heap shrinks, so idle heap that is later released or
-reused does not count. Second, it is resident. If no file shows this, the confidence is *possible*,
-because idle heap can be swapped out or untouched.
+A warning requires that the idle heap lasts to the end of the capture. The runtime needs seconds to
+release idle heap after the heap shrinks, so idle heap that is later released or reused is a note,
+reported as resolved. The idle heap must also be resident. If no file shows this, the confidence is
+*possible*, because idle heap can be swapped out or untouched.
 
-Since Go 1.13 the runtime keeps free heap for reuse, up to the scavenger's goal: about 1.1 × the
-heap goal, or less under GOMEMLIMIT. That much is normal. The rule reports a note if most of RSS is
-idle heap and the heap stays far below the goal. Then either GOMEMLIMIT sets the goal, or the
-program allocates too little between the first and the last snapshot to reach it. Idle heap over the
-goal is released within seconds, from the second GC on.
+Since Go 1.13 the runtime keeps free heap for reuse, up to the scavenger's goal (its formula is in
+`analysis.scavenger.goals`), or less under GOMEMLIMIT. That much is normal. Exception: the rule
+reports a note if most of RSS is idle heap that the goal keeps, and the heap stays far below it,
+because GOMEMLIMIT sets the goal, or because the program allocates too little between the first and
+the last snapshot to reach it. After the process's second GC, idle heap over the goal is released
+within seconds.
 
 Before Go 1.13 there is no goal. The heap can grow to NextGC, and idle heap beyond that is released
 after five minutes. MemStats before Go 1.13 count a fresh arena (64 MiB since Go 1.11) as idle and
@@ -26,6 +27,8 @@ import pandas as pd
 
 from gomem.analysis.mappings.rows import ARENA
 from gomem.analysis.memory.groups import FREE
+from gomem.analysis.scavenger.goals import BY_PEAK
+from gomem.analysis.scavenger.sentences import BY
 from gomem.causes.cause import Cause
 from gomem.causes.evidence import goal_evidence, heap_evidence, known, rss_evidence
 from gomem.causes.finding import Finding, Severity
@@ -100,10 +103,11 @@ _LOWER = (
 CAUSE = Cause(
     code="idle-heap-kept",
     mechanism=_KEPT
-    + "The runtime retains a heap of about 1.1 × NextGC, or 0.95 × GOMEMLIMIT if that is lower; "
-    "this finding counts only the excess. Since Go 1.13 a background scavenger releases the excess "
-    "from the second GC on, with about 1 % of a CPU. This is normal for a few seconds after the "
-    "heap shrinks. If it lasts for minutes, GCs are rare, or the free pages are scattered.",
+    + f"The runtime retains heap up to the scavenger's goal: {BY_PEAK}, or what 0.95 × GOMEMLIMIT "
+    "leaves if that is lower. This finding counts only the excess. Since Go 1.13 a background "
+    "scavenger releases it after the process's second GC, with about 1 % of a CPU. Excess idle "
+    "heap is normal for a few seconds after the heap shrinks. If it lasts for minutes, GCs are "
+    "rare, or the free pages are scattered.",
     remedy=text("See whether it stays: {}. {}", _WATCH, _LOWER),
     references=("golang/go#30333", "golang/go#16930", "runtime/debug.FreeOSMemory"),
     bears_on=("scavenger",),
@@ -164,11 +168,11 @@ def _finding(moment: MomentFacts, kept: int, lasts: bool, version: GoVersion) ->
 
 
 def _goals(heap: pd.Series) -> dict[str, float | None]:
-    """The scavenger's goal, and what a limit leaves; of a heap taken for steady the most it is."""
+    """The scavenger's goal by its formula, and what a limit leaves; one where they are the same."""
     goal, by_limit = heap["goal_bytes"], heap["limit_goal_bytes"]
-    is_most = heap["paced_by"] == "steady" and not (pd.notna(by_limit) and by_limit == goal)
-    named = {f"scavenger's goal{', at most' if is_most else ''}": goal}
-    named["scavenger's goal under GOMEMLIMIT"] = by_limit
+    named = {"goal under GOMEMLIMIT": by_limit}
+    if pd.notna(goal) and not (pd.notna(by_limit) and by_limit == goal):
+        named = {f"goal, {BY[heap['paced_by']]}": goal} | named
     return {field: int(size) for field, size in named.items() if pd.notna(size)}
 
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from gomem.analysis.memory.ledger_change import MIN_MAIN_SHARE
 from gomem.causes.cause import Cause
 from gomem.causes.commands import CAPTURE, CAPTURE_ONCE, sentences
-from gomem.causes.evidence import known
+from gomem.causes.evidence import COMPUTED, known
 from gomem.causes.finding import Evidence, Finding, Severity
 from gomem.causes.goroutines import goroutines_pile_up
 from gomem.causes.live_growth import grows
@@ -273,7 +273,7 @@ def _evidence(moment: MomentFacts, use: CgroupUse, growth: TimeToLimit | None) -
         *known(moment.limits_from or cgroup, "B", {"limit_bytes": use.limit_bytes}),
         *known(cgroup, "B", {name: getattr(use, name) for name in names}),
         Evidence(cgroup, "fills most of the limit", use.killer, ""),
-        *known("ledger", "B", {"worst_case_bytes": _worst_bytes(moment, use)}),
+        *known(COMPUTED, "B", {"worst_case_bytes": _worst_bytes(moment, use)}),
         *known(cgroup, "count", {"oom_kill": use.oom_kills}),
     ]
     if growth is not None:

@@ -89,7 +89,7 @@ def _by_totals(case: Case) -> list[Finding]:
             title,
             moment=moment.name,
             size=round(held.low),
-            evidence=(*rss_evidence(moment), *_claimed(moment), *_of(grows, "account")),
+            evidence=(*rss_evidence(moment), *_claimed(moment), *_of(grows)),
             next_step=_TAKE_SMAPS,
             confidence="possible",
         )
@@ -145,8 +145,8 @@ def _claimed(moment: MomentFacts) -> tuple[Evidence, ...]:
     return known(moment.path("memstats"), "B", {"Sys": claimed})
 
 
-def _of(grows: Growth | None, path: str) -> tuple[Evidence, ...]:
-    return () if grows is None else grows.evidence(path)
+def _of(grows: Growth | None) -> tuple[Evidence, ...]:
+    return () if grows is None else grows.evidence()
 
 
 _TAKE_SMAPS = text(
@@ -222,7 +222,7 @@ def _finding(
     if native.block_bytes:
         blocks = "Rss of anonymous blocks from 128 KiB on"
         evidence.append(Evidence(smaps, blocks, native.block_bytes, "B"))
-    evidence += [*rss_evidence(moment), *_of(grows, smaps)]
+    evidence += [*rss_evidence(moment), *_of(grows)]
     if moment.memstats is not None:
         held = int(moment.memstats["HeapInuse"])
         evidence.append(Evidence(moment.path("memstats"), "HeapInuse", held, "B"))

@@ -3,8 +3,8 @@
 One snapshot shows only the size, which can be how the program works, so the finding is a note.
 Growth comes from the account: the C and other native memory at each snapshot, with bounds if smaps
 is missing. If the memory has certainly grown enough to matter, a score estimates how likely such a
-level continues to grow. The score uses how linear the rise is, how much came late, and the length
-of the series.
+level continues to grow. The score uses how linear the rise is, what part of it came in the last
+third of the time, and the length of the series.
 """
 
 from __future__ import annotations
@@ -17,20 +17,53 @@ import numpy as np
 from gomem.analysis.memory.bounds import Interval
 from gomem.analysis.memory.groups import NATIVE
 from gomem.analysis.series.level import Level
-from gomem.causes.evidence import known, rise_evidence
+from gomem.causes.evidence import known, rss_evidence
 from gomem.causes.scores import bounded_log, scores
-from gomem.text import Bytes, Rate, Share, Text, text
+from gomem.text import Bytes, Count, Rate, Share, Text, text
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
+    from gomem.analysis.memory.account import Account
     from gomem.analysis.series.level import Rise
     from gomem.causes.case import Case
     from gomem.causes.finding import Evidence
     from gomem.facts.moment import MomentFacts
 
 CODE = "native-memory"
+NAME = "C and other native memory"
 _NATIVE = frozenset({NATIVE})
+
+
+@dataclass(frozen=True)
+class End:
+    """What there was at the first or the last snapshot.
+
+    Attributes:
+        path: The files that say it.
+        size: Its bounds, in bytes.
+    """
+
+    path: str
+    size: Interval
+
+    @classmethod
+    def of(cls, moment: MomentFacts, size: Interval) -> End:
+        """By mappings, or bounds that RSS and MemStats leave."""
+        if moment.mappings is not None:
+            return cls(moment.path("smaps"), size)
+        paths = [row.artefact for row in rss_evidence(moment)]
+        if moment.memstats is not None:
+            paths.append(moment.path("memstats"))
+        return cls(", ".join(paths), size)
+
+    def evidence(self, which: str, level: float) -> tuple[Evidence, ...]:
+        """The level, or between which bounds it is the middle."""
+        what = f"{NAME}, {which}"
+        if not self.size.width:
+            return known(self.path, "B", {what: level})
+        bounds = {f"{what}, at least": self.size.low, f"{what}, at most": self.size.high}
+        return known(self.path, "B", bounds)
 
 
 @dataclass(frozen=True)
@@ -43,6 +76,7 @@ class Growth:
         is_timed: Whether the moments have times; else they are numbered.
         probability: How often such a rise went on.
         confidence: `likely` or `possible`.
+        ends: The first and the last level, each with what says it.
     """
 
     rise: Rise
@@ -50,6 +84,7 @@ class Growth:
     is_timed: bool
     probability: float
     confidence: str
+    ends: tuple[End, End]
 
     def title(self, what: str) -> Text:
         """What grows, how fast and to where, and what share of RSS that is."""
@@ -61,12 +96,13 @@ class Growth:
         rate = Rate(rise.grown / rise.seconds)
         return text("{} grows by {} and has reached {}{}", Text(what), rate, last, share)
 
-    def evidence(self, path: str) -> tuple[Evidence, ...]:
+    def evidence(self) -> tuple[Evidence, ...]:
         """The rise in numbers."""
-        levels = rise_evidence(path, "C and other native memory", self.rise)
-        readings = known(path, "count", {"readings": self.rise.readings})
+        first, last = self.ends
+        levels = (*first.evidence("first", self.rise.first), *last.evidence("last", self.rise.last))
+        path = str(Count(self.rise.readings, "snapshot"))
         watched = known(path, "s", {"time watched": self.rise.seconds if self.is_timed else None})
-        return (*levels, *readings, *watched)
+        return (*levels, *watched)
 
 
 def outside_go(
@@ -111,7 +147,11 @@ def growth(
     has_enough = level.rise.readings >= thresholds.growth_readings
     likely = has_enough and sure >= thresholds.likely_probability
     confidence = "likely" if likely else "possible"
-    return Growth(level.rise, account.last.total_bytes, account.is_timed, sure, confidence)
+    moments = _moments(case, account)
+    sizes = _sizes(account, moments, size_of)
+    ends = End.of(moments[0], sizes[0]), End.of(moments[-1], sizes[-1])
+    total = account.last.total_bytes
+    return Growth(level.rise, total, account.is_timed, sure, confidence, ends)
 
 
 def features(case: Case) -> dict[str, float] | None:
@@ -120,15 +160,26 @@ def features(case: Case) -> dict[str, float] | None:
     return None if level is None else _features(case, level, case.thresholds.native_bytes)
 
 
+def _sizes(
+    account: Account, moments: Sequence[MomentFacts], size_of: Callable[[MomentFacts], int] | None
+) -> list[Interval]:
+    """What there was of it at each of the account's moments."""
+    if size_of is not None and all(moment.mappings is not None for moment in moments):
+        return [Interval.exactly(size_of(moment)) for moment in moments]
+    return account.levels(_NATIVE)[1]
+
+
+def _moments(case: Case, account: Account) -> list[MomentFacts]:
+    return [case.facts.by_moment[snapshot.moment] for snapshot in account.snapshots]
+
+
 def _level(case: Case, size_of: Callable[[MomentFacts], int] | None) -> Level | None:
     """What there was of it at each moment of the account; None without an account of RSS."""
-    account, moments = case.facts.account, case.facts.by_moment
+    account = case.facts.account
     if account is None or account.quantity != "rss":
         return None
-    seconds, sizes = account.levels(_NATIVE)
-    known = [moments[snapshot.moment] for snapshot in account.snapshots]
-    if size_of is not None and all(moment.mappings is not None for moment in known):
-        sizes = [Interval.exactly(size_of(moment)) for moment in known]
+    seconds, _ = account.levels(_NATIVE)
+    sizes = _sizes(account, _moments(case, account), size_of)
     middles = np.array([size.middle for size in sizes])
     return Level(
         "account", np.array(seconds), middles, np.array([size.width / 2 for size in sizes])

@@ -96,6 +96,11 @@ def site_evidence(path: str, field: str, sites: Sequence[Site]) -> tuple[Evidenc
     )
 
 
+def whole_evidence(path: str, field: str, sites: Sequence[Site]) -> tuple[Evidence, ...]:
+    """What their shares are of, by a profile; none without sites."""
+    return tuple(Evidence(path, field, round(site.change / site.share), "B") for site in sites[:1])
+
+
 def pooling_words(case: Case, sites: Sequence[Site]) -> Text:
     """That a pool pays at the first of these sites that allocates much and soon drops it."""
     lives = case.facts.own_lifetimes

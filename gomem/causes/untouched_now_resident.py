@@ -16,7 +16,7 @@ from gomem.analysis.mappings.large_allocations import LargeAllocations, large_al
 from gomem.analysis.memory.ledger import HEAP_PARTS
 from gomem.causes.cause import Cause
 from gomem.causes.commands import sentences
-from gomem.causes.evidence import heap_evidence, known, release_evidence, rss_evidence
+from gomem.causes.evidence import COMPUTED, heap_evidence, known, release_evidence, rss_evidence
 from gomem.causes.finding import Evidence, Finding, Severity
 from gomem.releases import Fact
 from gomem.text import Bytes, Command, Share, text
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from gomem.causes.case import Case
     from gomem.facts.moment import MomentFacts
 
-_RESERVED = "reserved and never touched"
+_RESERVED = "reserved Go heap, still untouched"
 SCANNABLE = "/gc/scan/heap:bytes"  # pointer-bearing part of the heap; since Go 1.21
 
 
@@ -104,8 +104,10 @@ def _by_release(moment: MomentFacts, case: Case) -> Finding | None:
     is_touched = size >= limits.untouched_resident_fraction * large.pointer_bytes
     if not is_known and not (is_touched and SCANNABLE in moment.metrics):
         return None
-    words = "{} zeroes large allocations: {}{} of RSS ({}) is such memory, written or not"
-    in_large = {"HeapAlloc in objects above BySize": large.large_bytes}
+    words = (
+        "{} zeroes large allocations, so they are in RSS even if never written: {}{} ({} of RSS)"
+    )
+    in_large = {"HeapAlloc less BySize, objects over 32 KiB": large.large_bytes}
     return CAUSE.finding(
         Severity.INFO,
         text(
@@ -120,7 +122,7 @@ def _by_release(moment: MomentFacts, case: Case) -> Finding | None:
         evidence=(
             *rss_evidence(moment),
             *known(moment.path("memstats"), "B", in_large),
-            *known("ledger", "B", {_RESERVED: _untouched(moment)}),
+            *known(COMPUTED, "B", {_RESERVED: _untouched(moment)}),
             release_evidence(version),
             *known(moment.path("metrics"), "B", {SCANNABLE: moment.metrics.get(SCANNABLE)}),
         ),
@@ -197,6 +199,6 @@ def _side(moment: MomentFacts, whose: str, with_smaps: bool) -> list[Evidence]:
     resident = rss_evidence(moment)
     if with_smaps:
         resident = known(moment.path("smaps"), "B", {"Rss of go-heap": _resident(moment, True)})
-    untouched = known("ledger", "B", {_RESERVED: _untouched(moment)})
+    untouched = known(COMPUTED, "B", {_RESERVED: _untouched(moment)})
     rows = (*resident, *untouched, *heap_evidence(moment, "HeapInuse"))
     return [replace(row, artefact=f"{whose}{row.artefact}") for row in rows]

@@ -61,8 +61,8 @@ RUNS_NOTE = (
     "beyond sampling noise, and beyond the difference between runs where there are enough of them"
 )
 GC_NOTE = (
-    "in-use sizes are as of the last GC preceding each profile: GC {} on the before side, GC {} on "
-    "the after side"
+    "in-use sizes are up to two GCs old: the last GC before each profile was GC {} on the before "
+    "side, GC {} on the after side"
 )
 SECONDS_NOTE = (
     "allocation per second rises when the same work finishes faster; compare per request "

@@ -220,7 +220,7 @@ def _of_reserved(first: Snapshot, last: Snapshot, change: int) -> Text:
         return Text()
     sizes = Bytes(before), Bytes(after)
     verb = "rose" if change > 0 else "fell"
-    return text("; memory reserved for the Go heap {} from {} to {}", verb, *sizes)
+    return text("; retained Go heap {} from {} to {}", verb, *sizes)
 
 
 def _of_residency(first: Snapshot, last: Snapshot, parts: Sequence[Part], change: int) -> Text:

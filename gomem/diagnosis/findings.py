@@ -15,7 +15,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from gomem.causes import CAUSES
-from gomem.causes.evidence import RELEASE
+from gomem.causes.evidence import COMPUTED, RELEASE
 from gomem.causes.finding import Severity
 from gomem.causes.thresholds import Thresholds
 from gomem.inputs.schema import Column, build_rows
@@ -178,7 +178,7 @@ def without_cut_sums(found: Iterable[Finding], facts: CaptureFacts) -> Iterator[
         path
         for moment in facts.moments
         if moment.ledger is not None and moment.ledger.is_least
-        for path in ("ledger", moment.path("smaps"))
+        for path in (COMPUTED, moment.path("smaps"))
     }
     for finding in found:
         rests_on = {evidence.artefact for evidence in finding.evidence}
@@ -306,7 +306,12 @@ def _over(finding: Finding, peak: Finding, scale: Scale) -> Finding:
         missing_call=None,
         severity=finding.severity if was_large else min(finding.severity, Severity.INFO),
         title=title + text(_RELEASED if is_released else _PASSED, last),
-        next_step=text(_NOTHING_NOW, _WAS_RELEASED if is_released else _NOT_SIGNIFICANT, last),
+        next_step=text(
+            _NOTHING_NOW,
+            _WAS_RELEASED if is_released else _NOT_SIGNIFICANT,
+            last,
+            MomentName(peak.moment or ""),
+        ),
     )
 
 
@@ -318,6 +323,6 @@ _PASSED = "; no longer significant at {}"  # it can be as much, of more
 _WAS_RELEASED = "this memory was released before"
 _NOT_SIGNIFICANT = "this is no longer significant at"
 _NOTHING_NOW = (
-    "Nothing to do: {} {}. If the peak matters for a memory limit or a bill, look at "
-    "what ran just before it."
+    "Nothing to do: {} {}. If the peak counts for a memory limit or for cost, see what ran before "
+    "{}."
 )

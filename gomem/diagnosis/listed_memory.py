@@ -36,7 +36,9 @@ Told = tuple[str, bool, str]  # sentences, whether what they say grew by a fifth
 # Of what a cgroup uses, and MIN_CACHE_BYTES: a smaller page cache is not worth saying.
 MIN_CACHE_SHARE = 0.2
 MIN_CACHE_BYTES = 8 * MIB
-SMAPS_TOO = text("Take smaps, which says what is in RSS, together with MemStats: {}.", TAKE_SMAPS)
+SMAPS_TOO = text(
+    "Collect smaps and MemStats at the same time to see what is in RSS: {}.", TAKE_SMAPS
+)
 CONTAINER_NEXT = text("See how much of that is Go's: {}.", CAPTURE_ONCE)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from gomem.analysis.memory.groups import GARBAGE, HEAP, LIVE, NAMES, NATIVE, OBJECTS, UNDIVIDED
+from gomem.analysis.memory.mapped import MAPPED
 from gomem.analysis.memory.readings import ALL, FILE_GROUPS, GO, GO_HEAP, GROUPS, NOT_GO
 from gomem.facts.moment import SHARED_ANONYMOUS
 from gomem.text import Bytes, BytesChange, File, Text, joined, text
@@ -43,7 +44,7 @@ def part_name(groups: frozenset[str], moments: Sequence[MomentFacts]) -> str:
     if groups != frozenset({NATIVE}) or not with_smaps:
         return PART_NAMES[groups]
     heap, blocks, threads, mapped = native_sizes(with_smaps[-1])
-    sizes = {"C memory (malloc)": heap + blocks, "thread stacks": threads, "anonymous mmap": mapped}
+    sizes = {"C memory (malloc)": heap + blocks, "thread stacks": threads, MAPPED: mapped}
     largest = max(sizes, key=lambda name: sizes[name])
     whole = sum(sizes.values())
     is_clear = whole and sizes[largest] >= NEARLY_ALL * whole

@@ -261,7 +261,7 @@ def _reserved(facts: MomentFacts) -> Text:
     whole = sum(reserved.values())
     largest = max(reserved, key=lambda group: reserved[group])
     return text(
-        "; Go reserved {}, {} of that {}", Bytes(whole), Bytes(reserved[largest]), NAMES[largest]
+        "; of {} retained, {} is {}", Bytes(whole), Bytes(reserved[largest]), NAMES[largest]
     )
 
 

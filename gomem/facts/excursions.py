@@ -53,6 +53,7 @@ class Sighting:
     # `profiles.own_code.HOLDERS`. None where no two profiles tell.
     holders: pd.DataFrame | None = None
     profiles: tuple[str, str] | None = None  # the moments of those two
+    held_in: str = ""  # the sample type of that, inuse_space or alloc_space; empty without it
 
     @property
     def peak_moment(self) -> str:
@@ -189,4 +190,4 @@ def _attributed(
     if old == new or not all(wanted in profiles[name].sample_type_names for name in (old, new)):
         return seen
     rows = holders(profiles[new], profiles[old], wanted)
-    return replace(seen, holders=rows, profiles=(old, new))
+    return replace(seen, holders=rows, profiles=(old, new), held_in=wanted)

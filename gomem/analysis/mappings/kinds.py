@@ -177,8 +177,8 @@ def _notes(rows: MappingRows, memstats: pd.Series | None) -> Iterator[str]:
         )
     if (rows.rule == CUT_BEYOND).any():
         yield (
-            "one mapping contains both Go runtime memory and other memory; the sizes come from "
-            "MemStats, and the other memory is assumed to be the resident part"
+            "one mapping holds both Go runtime memory and other memory; how much of each is "
+            "from MemStats, and all of the other memory is assumed to be resident"
         )
     if memstats is None or not (rows.kind == "go-heap").any():
         return

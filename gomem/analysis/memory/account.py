@@ -12,9 +12,9 @@ snapshots where it is known. In a back-test on 1 260 recorded snapshots with sma
 estimate of the Go part was off by less than 5 % of RSS in 95 % of them. If no snapshot shows the
 share, the estimate uses the range that covers 95 % of the recorded snapshots.
 
-The change between two snapshots is a difference of intervals, and the changes add up to the change
-in RSS. If either snapshot does not break a group down, the group's change is given as bounds, never
-as zero.
+The change of a group between two snapshots is an interval. The true changes lie within these
+intervals and add up to the change in RSS. If either snapshot does not break a group down, the
+group's change is given as bounds, never as zero.
 """
 
 from __future__ import annotations

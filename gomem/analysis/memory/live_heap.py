@@ -85,6 +85,12 @@ class LiveHeap:
         return self.rise is not None and self.rise is not self.level.rise
 
     @property
+    def burst_at_end(self) -> float | None:
+        """The last reading where it is of a burst, which `rise` leaves out; else None."""
+        ends_in_one = at_base(self.level).seconds[-1] < self.level.seconds[-1]
+        return float(self.level.values[-1]) if self.rises_between_bursts and ends_in_one else None
+
+    @property
     def grown_to_the_end(self) -> float:
         """By how much it grew while the capture looked, as far as readings and HeapAlloc tell.
 

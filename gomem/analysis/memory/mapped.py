@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from gomem.inputs.pprof.calls.rooted import Path
 
 C_HEAP, BLOCKS = "malloc", "malloc, large blocks"
-THREADS, MAPPED = "thread stacks", "anonymous mmap"
+THREADS, MAPPED = "thread stacks", "anonymous memory outside Go"
 SHARED, SHARED_ANONYMOUS, KERNEL = "shared memory", "shared anonymous memory", "kernel"
 TEXT, READ_ONLY, DATA = "program text", "read-only data", "data and bss"
 PROGRAMS = frozenset({"binary", "library"})

@@ -8,12 +8,13 @@ a collection ends, and they stay constant until the next one ends. It compares a
 |---|---|
 | to 1.12 | none: every 2.5 minutes, spans that were idle for five minutes are released |
 | 1.13.0, 1.13.1 | 1.1 × NextGC |
-| 1.13.2 on | 1.1 × HeapInuse (at mark termination) × new NextGC / old NextGC |
+| 1.13.2 on | 1.1 × HeapInuse at the last GC × NextGC / previous NextGC |
 | 1.19 to 1.21 | and 95 × GOMEMLIMIT, never reached because of a bug (golang/go#62449) |
 | 1.22 on | and 0.95 × GOMEMLIMIT |
 
 Since 1.19, an allocation that would push mappedReady above GOMEMLIMIT first releases memory.
-HeapInuse at the end of marking is the peak of the cycle, because sweeping has not begun. So a
+HeapInuse at the last GC is that at the end of marking, the peak of the cycle: sweeping has not
+begun. So a
 steady heap settles near 1.1 × NextGC.
 """
 
@@ -28,6 +29,7 @@ from gomem.releases import Fact, GoVersion
 EXTRA_PART = 10  # of what is kept, as much again: the runtime's retainExtraPercent
 RETAINED_PER_GOAL = 1 + 1 / EXTRA_PART
 MAPPED_PER_LIMIT = 0.95  # its reduceExtraPercent
+BY_PEAK = "1.1 × HeapInuse at the last GC × NextGC / previous NextGC"
 PAGE_BYTES = 4096
 Applies = Literal["yes", "no", "unknown"]
 
@@ -95,7 +97,7 @@ def goals_of(version: GoVersion, memory_limit_bytes: float | None) -> tuple[Goal
         Goal("paced-by-goal", "release down to 1.1 × NextGC", by_next_gc),
         Goal(
             "paced",
-            "release down to 1.1 × HeapInuse (at mark termination) × new NextGC / old NextGC",
+            f"release down to {BY_PEAK}",
             by_peak, "About 1.1 × NextGC in a steady state. Off before the second collection.",
         ),
         Goal(

@@ -1,8 +1,8 @@
 """How much heap is idle, how much is returned to the OS, and how much is kept needlessly?
 
 The runtime keeps free heap for reuse. Since Go 1.13 a background scavenger works while `retained =
-HeapInuse + (HeapIdle - HeapReleased)` exceeds its goal. The goal is 1.1 × the peak of HeapInuse ×
-new heap goal / old heap goal, which settles near 1.1 × NextGC. Since 1.19 the scavenger also works
+HeapInuse + (HeapIdle - HeapReleased)` exceeds its goal. The goal is 1.1 × HeapInuse at the last GC
+× NextGC / previous NextGC, which settles near 1.1 × NextGC. Since 1.19 the scavenger also works
 while mapped and unreleased memory exceeds 0.95 × GOMEMLIMIT, so the lower of the two goals counts.
 (In 1.19 to 1.21 a bug makes it miss that goal, golang/go#62449; there, allocation releases memory
 once it reaches the limit itself.) Before 1.13 there is no goal, and spans are released after five

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from gomem.analysis.scavenger.goals import BY_PEAK
 from gomem.text import Bytes, Seconds, Text, text
 from gomem.units import MIB
 
@@ -23,7 +24,7 @@ SAID = {
     ): "{gone} {lasting}. {excess} is still due for release ({goal}){to_go}.",
     LITTLE: "{idle}.",
     ("kept-for-goal", "goal"): "{size} is idle{kept}: retained heap is {retained_bytes}, {side} "
-    "the scavenger's goal of {goal_bytes} ({by}).",
+    "the scavenger's goal of {goal_bytes} ({by}){too_little}.",
     ("kept-for-goal", "next-gc"): "{size} is idle but kept for reuse: the heap can grow to NextGC "
     "({NextGC}) before the next GC.",
     ("kept-for-goal", "gogc-off"): "{size} is idle but kept for reuse: with GOGC=off the scavenger "
@@ -67,7 +68,7 @@ SAID = {
     + ". The reason depends on the Go release: add --go-version, or the executable's build info.",
 }
 BY = {
-    "collection": "1.1 × HeapInuse at the last GC × new NextGC / old NextGC",
+    "collection": BY_PEAK,
     "steady": "estimated; at most 1.1 × (NextGC + free slots)",
     "heap-goal": "1.1 × NextGC",
 }
@@ -166,10 +167,23 @@ def _excess(interval: _Interval) -> Text:
 
 
 def _kept(interval: _Interval) -> Text:
-    """That the goal keeps it, or how little is due for release."""
+    """That the goal keeps it, and how little of it lies above the goal."""
+    due = _due(interval)
+    if not due:
+        return Text(" but kept for reuse")
+    kept = (interval.size or 0) - due
+    return text(", {} of it kept for the goal", Bytes(kept)) if kept else Text()
+
+
+def _due(interval: _Interval) -> int:
     above = interval.after["above_goal_bytes"] or 0
-    due = min(above, interval.size or 0)
-    return text(", {} of it due for release", Bytes(due)) if due else Text(" but kept for reuse")
+    return int(min(above, interval.size or 0))
+
+
+def _too_little(interval: _Interval) -> Text:
+    """How much lies above the goal, too little of the goal for a verdict of its own."""
+    due = _due(interval)
+    return text("; the {} above it is under a tenth of the goal", Bytes(due)) if due else Text()
 
 
 def _side(interval: _Interval) -> Text:
@@ -229,6 +243,7 @@ VALUES: dict[str, Callable[[_Interval], Text]] = {
     "goal": _goal,
     "kept": _kept,
     "side": _side,
+    "too_little": _too_little,
     "by": _by,
     "slots": lambda interval: Bytes(_free_slots(interval)),
     "beyond": _beyond,

@@ -5,13 +5,12 @@ come from logs, MemStats, profiles, mappings or counts. They differ only in thei
 sampling, bounds of an account) and their timestamp, so one engine handles all of them.
 
 A level that rises and then plateaus is not growing. The engine fits a straight line and a
-saturating curve together. The line's share of the rise separates growth from a plateau better than
-any rank test, and works from three readings on. Some readings are only upper bounds: HeapAlloc
-includes garbage on top of the live heap. If the level would have exceeded such a bound by growing
-on, the growth has stopped.
+saturating curve together. How much of the rise the line explains, rather than the curve, tells
+growth from a plateau better than any rank test, and works from three readings on. Some readings are
+only upper bounds: HeapAlloc includes garbage on top of the live heap. If continued growth would
+have passed such a bound, the growth has stopped.
 
-How large are RSS and the heap typically, and at worst?
-
+A second table answers how large RSS and the heap are typically, and at worst (`LEVEL_QUANTILES`).
 The q-quantile is the smallest level with at least a fraction q of the snapshots at or below it. A
 p99 of 200 MB means that 99 % of the snapshots are at or below 200 MB. It is reported only with
 enough snapshots: with fewer than a hundred, p99 is just the maximum. A share of the snapshots

@@ -2,7 +2,7 @@
 
 Printed by    show_map_vma and show_smap, in the kernel's fs/proc/task_mmu.c.
 Described in  the kernel's Documentation/filesystems/proc.rst.
-Quirks        `kB` is KiB, rounded down, though every size except swap's is whole pages.
+Quirks        `kB` is KiB. Most sizes are whole pages; Pss and SwapPss are shares, rounded down.
               The set of fields depends on the kernel; a new field keeps its own name.
               THPeligible and ProtectionKey are plain numbers, VmFlags is words. Linux 5.3 to 5.9
               print two tabs after THPeligible's colon; any white space is a separator here.

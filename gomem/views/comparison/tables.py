@@ -53,11 +53,11 @@ if TYPE_CHECKING:
 
 SIDES = ("before", "after")
 LEGEND = (
-    "± is the larger half-width of the median's 95 % interval, in % of the median; p is from a "
+    "± is half of the median's 95 % interval (its wider side), in % of the median; p is from a "
     "Mann-Whitney test, not corrected for multiple comparisons"
 )
 SITES_LEGEND = (
-    "± is the larger half-width of the difference's 95 % sampling interval, in % of the difference"
+    "± is half of the difference's 95 % sampling interval (its wider side), in % of the difference"
 )
 WHOLE = 100  # counts a second, or a request, from which on decimals say nothing
 MAX_BUDGET_NOTES = 20

@@ -58,8 +58,8 @@ def _words(series: Series, growth: pd.DataFrame) -> str:
         text += f". {flat} more {are} flat and not shown"
     return (
         f"{text}. The slope is the median of all pairwise slopes; its interval includes sampling "
-        "error. The last column extrapolates ramps only, over three times the time watched and at "
-        "most an hour: a saw-tooth is projected at its peak, any other shape at its last value."
+        "error. The last column extrapolates a ramp over three times the time watched, at most an "
+        "hour; a saw-tooth keeps its peak, any other shape its last value."
     )
 
 

@@ -28,7 +28,8 @@ LACKING = (
     "memory.events of the process's cgroup"
 )
 WORST_CASES = (
-    "Worst case: all reserved memory becomes resident. With reuse: all released memory does too"
+    "Worst case: all reserved memory becomes resident. Worst case + reuse: in addition, all "
+    "released memory is reused"
 )
 WORST = (
     moment("snapshot", lambda worst: worst[0]),
@@ -36,7 +37,7 @@ WORST = (
     size("heap not in RSS", lambda worst: worst[1].steps["bytes"].iloc[1]),
     size("runtime not in RSS", lambda worst: worst[1].steps["bytes"].iloc[2]),
     size("worst case", lambda worst: worst[1].worst_bytes),
-    size("with reuse", lambda worst: worst[1].retaken_bytes),
+    size("worst case + reuse", lambda worst: worst[1].retaken_bytes),
 )
 COUNTERS = (
     code("counter", "counter"),
