@@ -73,6 +73,8 @@ _RECORDS = re.compile(
 )
 ASSUMED_HEADER = b"heap profile: 0: 0 [0: 0] @ heap/1048576 "
 
+CUT_FRAME = "a frame whose file is cut; its function is read"
+
 STRINGS = ("", "alloc_objects", "count", "alloc_space", "bytes", "inuse_objects", "inuse_space")
 SAMPLE_TYPES = tuple(
     ValueType(f"{word}_{what}", unit)
@@ -217,6 +219,12 @@ def frame_of(line: bytes) -> tuple[int, Frame | None] | None:
     return int(frame[1], 16), named
 
 
+def cut_frame_of(line: bytes) -> tuple[int, Frame] | None:
+    """The same of a line that is cut within its file, of which the function is whole."""
+    cut = _FRAME_OF_CUT.fullmatch(line)
+    return None if cut is None else (int(cut[1], 16), (cut[2], b"", 0))
+
+
 class _HeapReader(TextReader):
     def read(self) -> HeapText:
         records, _, tail = self.data.partition(MEMSTATS)
@@ -282,10 +290,9 @@ class _HeapReader(TextReader):
                     self.damage.append(Damage(self.source, f"line {number}", what, excerpt(line)))
                 else:
                     yield record
-            elif self.values and (cut := _FRAME_OF_CUT.fullmatch(line)):
-                self.frames.append((int(cut[1], 16), (cut[2], b"", 0)))
-                what = "a frame whose file is cut; its function is read"
-                self.damage.append(Damage(self.source, f"line {number}", what, excerpt(line)))
+            elif self.values and (cut := cut_frame_of(line)) is not None:
+                self.frames.append(cut)
+                self.damage.append(Damage(self.source, f"line {number}", CUT_FRAME, excerpt(line)))
             elif line.strip() not in (b"", b"#"):
                 what = "not a line of a heap profile in text; wanted `n: bytes [n: bytes] @ 0x…`"
                 self.damage.append(Damage(self.source, f"line {number}", what, excerpt(line)))
