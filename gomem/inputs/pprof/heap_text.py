@@ -9,7 +9,7 @@ Quirks        The values are raw samples: each stands for 1 / (1 - exp(-size / r
               The runtime's own innermost frames have an address but no line.
               The order of the records has changed between releases, and the header's sums differ
               from the sums of the records. If a paste has only the header, its sums become a sample
-              without a stack.
+              without a stack; so does what the records of an excerpt lack of them.
               MemStats follow; they were read before the profile. Since Go 1.15 the peak RSS
               follows, too.
 """
@@ -226,11 +226,14 @@ def cut_frame_of(line: bytes) -> tuple[int, Frame] | None:
 
 
 class _HeapReader(TextReader):
+    _is_cut = False  # whether it ends before its MemStats do
+
     def read(self) -> HeapText:
         records, _, tail = self.data.partition(MEMSTATS)
         stats = stats_of(tail)
         self.damage += torn_lines(tail, self.source, first=records.count(b"\n") + 1)
-        if self._header[1] == b"heap" and LAST_OF_ALL not in stats:
+        self._is_cut = self._header[1] == b"heap" and LAST_OF_ALL not in stats
+        if self._is_cut:
             missing = "without its MemStats: it is cut, and records"
             within = "within its MemStats: it is cut, and fields"
             what = f"ends {within if stats else missing} may be missing"
@@ -254,7 +257,10 @@ class _HeapReader(TextReader):
         return header
 
     def _only_in_header(self) -> tuple[int, ...] | None:
-        """The header's sums, of what no record is left that says anything; None if nothing is."""
+        """The header's sums less what records say, of a text that is cut; None if nothing is left.
+
+        Of a whole text the two differ: then only sums that no record says anything of count.
+        """
         sums = _HEADER_SUMS.match(self.data)
         if sums is None:
             return None
@@ -263,6 +269,15 @@ class _HeapReader(TextReader):
         read = np.array(self.values, np.int64).reshape(-1, 4)
         is_read = [bool(read[:, pair].any()) for pair in (slice(0, 2), slice(2, 4))]
         unsaid = tuple(0 if is_read[at // 2] else value for at, value in enumerate(header))
+        if self._is_cut and any(is_read):
+            rest = [value - int(of) for value, of in zip(header, read.sum(axis=0), strict=True)]
+            pairs = (rest[:2], rest[2:])
+            unsaid = tuple(n for pair in pairs for n in (pair if min(pair) > 0 else (0, 0)))
+            if any(unsaid):
+                live = f"{int(read[:, 2].sum())} of {inuse_objects} live objects"
+                of_all = f"{int(read[:, 0].sum())} of {alloc_objects} allocated ones"
+                what = f"an excerpt: its records have {live} and {of_all}, by its header"
+                self.damage.append(Damage(self.source, "line 1", what))
         fits = max(unsaid) * (self._rate + 1) < MAX_COUNT
         return unsaid if any(unsaid) and fits else None
 
