@@ -242,9 +242,10 @@ def where_words(waiting: Waiting | None, thresholds: Thresholds) -> Text:
     share = waiting.there / max(1, waiting.of_all)
     many = "all" if share >= 1 else part_words(share, thresholds)
     begun = Text()
-    started_by = waiting.started_by or waiting.created_by
-    if started_by not in ("", waiting.function):
-        begun = text(", started by {}", Function(started_by))
+    if waiting.started_by not in ("", waiting.function):
+        begun = text(", started by {}", Function(waiting.started_by))
+    elif waiting.created_by not in ("", waiting.function) and not waiting.started_by:
+        begun = text(", in goroutines that run {}", Function(waiting.created_by))
     return text(", {} waiting in {}{}", many, Function(waiting.function), begun)
 
 
@@ -366,7 +367,9 @@ def _of_one_dump(case: Case) -> list[Finding]:
 def _stacks_of(moment: str, there: int, case: Case) -> int:
     """What the stacks of so many take: all that there are, or as many of the smallest."""
     facts = case.facts.by_moment.get(moment)
-    return there * SMALLEST_STACK if facts is None else max(0, goroutine_stack_bytes(facts))
+    if facts is None or facts.ledger is None or not facts.ledger.has("stacks"):
+        return there * SMALLEST_STACK
+    return max(0, goroutine_stack_bytes(facts))
 
 
 def _are_many(moment: MomentFacts, case: Case) -> bool:

@@ -18,6 +18,7 @@ from gomem.causes.finding import Evidence, Finding, Severity
 from gomem.causes.goroutines import goroutines_pile_up
 from gomem.causes.live_growth import grows
 from gomem.causes.sites import growing_sites
+from gomem.inputs.processes.parse import OLD_DOCKER
 from gomem.text import (
     Bytes,
     Command,
@@ -137,12 +138,18 @@ def _near_by_a_table(moment: MomentFacts, listed: Listed, limits: Thresholds) ->
     if used is None or not limit or used < limits.limit_near_fraction * limit:
         return None
     words = "The container is {} full: it uses {} of its limit of {}; {}"
+    if listed.shares_limit:
+        words = (
+            "One container fills {} of what is likely the machine's memory: it uses {} of {}, "
+            "which all containers show as limit; {}"
+        )
+    counted = "usage" if listed.tool == OLD_DOCKER else "usage minus inactive_file"
     return CAUSE.finding(
         Severity.INFO,
         text(words, Share(used / limit), Bytes(used), Bytes(limit), _CAN_BE_CACHE),
         moment=moment.name,
         size=used,
-        evidence=known(moment.path("processes"), "B", {"working set": used, "limit": limit}),
+        evidence=known(moment.path("processes"), "B", {counted: used, "limit": limit}),
         next_step=CAUSE.remedy,
         confidence="possible",
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import pandas as pd
@@ -43,10 +44,16 @@ def by_few_fields(diagnosis: Diagnosis, _: MomentFacts | None) -> Told | None:
         return None
     level, known = found
     first, last = known.iloc[0], known.iloc[-1]
-    grew = diagnosis.thresholds.has_grown(int(first[level]), int(last[level]))
+    low = _swings_down_to(known[level].astype(float).tolist(), diagnosis.thresholds.rise_ratio)
+    grew = low is None and diagnosis.thresholds.has_grown(int(first[level]), int(last[level]))
     of_sys = Text() if level == "Sys" else _of_sys(last)
     step = _step_of(diagnosis.capture, level)
-    sentences = (_of_level(known, level, step), _of_idle(last), of_sys, one_reading(diagnosis))
+    swings = Text()
+    if low is not None:
+        words = "Since its first peak it has moved between {} and {}: the GC frees what is above."
+        swings = text(words, Bytes(int(low)), Bytes(int(known[level].max())))
+    of_level = _of_level(known, level, step)
+    sentences = (of_level, swings, _of_idle(last), of_sys, one_reading(diagnosis))
     return joined(" ", filter(None, sentences)), grew, WHAT_NEXT
 
 
@@ -147,6 +154,14 @@ def _of_level(known: pd.DataFrame, level: str, step: int) -> Text:
     began = text("{} at {}", before, MomentName(first["moment"]))
     ended = text("{} at {}", size, MomentName(last["moment"]))
     return text("{} went from {} to {}{}{}.", level, began, ended, within, peak)
+
+
+def _swings_down_to(sizes: list[float], ratio: float) -> float | None:
+    """The lowest size since the first peak, where it fell and came back more than once."""
+    is_high = [size * ratio >= max(sizes) for size in sizes]
+    since = is_high[is_high.index(True) :]
+    returns = sum(high and not before for before, high in pairwise(since))
+    return min(sizes[-len(since) :]) if returns > 1 else None
 
 
 def _of_idle(last: pd.Series) -> Text:

@@ -54,6 +54,9 @@ def by_goroutines(diagnosis: Diagnosis, _: MomentFacts | None) -> Told | None:
     if not where and not is_unknown(largest["state"]):
         said = joined(" ", filter(None, (_crash_words(diagnosis), _states_alone(last))))
         return said, False, NO_BYTES
+    if not where and _has_lost_lines(diagnosis, last):
+        words = "{}; the frames of {} could not be read, so where they wait is unknown."
+        return text(words, _how_many(diagnosis, last), there), False, WHERE_THEY_WAIT
     is_alone = there.value == 1
     standing = ("is", "are") if largest["state"] in AT_WORK else ("waits", "wait")
     sentence = text(
@@ -69,6 +72,14 @@ def by_goroutines(diagnosis: Diagnosis, _: MomentFacts | None) -> Told | None:
     beside = (whose, _goleak_words(diagnosis), _started_words(diagnosis, last))
     said = joined(" ", filter(None, (_crash_words(diagnosis), sentence, *beside)))
     return said, False, NO_BYTES
+
+
+def _has_lost_lines(diagnosis: Diagnosis, counted: GoroutineCount) -> bool:
+    """Whether lines of what counts them could not be read."""
+    return any(
+        fault.source == counted.path and fault.where.startswith("line")
+        for fault in diagnosis.capture.damaged
+    )
 
 
 def _how_many(diagnosis: Diagnosis, counted: GoroutineCount) -> Text:

@@ -12,7 +12,7 @@ from gomem.analysis.memory.cgroup import ANON, FILE, first_known, kernel_bytes
 from gomem.causes.commands import CAPTURE_ONCE, TAKE_SMAPS
 from gomem.facts.moment import seconds_of
 from gomem.inputs.processes.oom import OOM
-from gomem.inputs.processes.parse import OLD_DOCKER
+from gomem.inputs.processes.parse import DOCKER_STATS, OLD_DOCKER
 from gomem.text import (
     Bytes,
     Count,
@@ -83,13 +83,25 @@ def by_container(diagnosis: Diagnosis, facts: MomentFacts | None) -> Told | None
     of = Text()
     if listed.limit_bytes:
         share = Share(listed.working_set_bytes / listed.limit_bytes)
-        of = text(", {} of its limit of {}", share, Bytes(listed.limit_bytes))
+        words = ", {} of its limit of {}"
+        if listed.shares_limit:
+            words = ", {} of {}, which all containers show as limit: likely the machine's memory"
+        of = text(words, share, Bytes(listed.limit_bytes))
     size, at = Bytes(listed.working_set_bytes), at_moment(diagnosis, facts)
     words = (
         "The working set is {}{} ({}){}. It is RSS, active page cache and kernel memory together."
     )
     if listed.tool == OLD_DOCKER:
-        words = "The container uses {}{} ({}){}. That is RSS, all its page cache and kernel memory."
+        words = (
+            "The container uses {}{} ({}){}. That is the cgroup's whole usage, as docker's CLI "
+            "counted it before 17.06: with all page cache, of which later ones leave out "
+            "inactive_file."
+        )
+    elif listed.tool == DOCKER_STATS:
+        words = (
+            "The working set is {}{} ({}){}. Docker's CLI counts the cgroup's usage minus "
+            "inactive_file: RSS, active page cache and kernel memory together."
+        )
     return text(words, size, at, listed_words(listed), of), False, CONTAINER_NEXT
 
 

@@ -34,7 +34,10 @@ if TYPE_CHECKING:
     from gomem.inputs.pprof.calls.nodes import Top
     from gomem.inputs.pprof.table import Profile
 
-IN_USE = "inuse_space"
+IN_USE, UNSAID = "inuse_space", "space"
+_UNSAID_USE = (
+    "It does not say whether that is in use, pprof's default, or allocated since the start."
+)
 NAMED = 3  # functions and roots
 WORTH_NAMING = 0.05  # of the total
 MOSTLY = 0.5  # of the total
@@ -59,13 +62,14 @@ def pasted_words(profile: Profile) -> Text:
     if profile.is_difference:
         return joined(" ", (Text("The table of go tool pprof is a difference."), _changed(profile)))
     size, who = size_words(profile, kind), table_words(profile, kind)
-    if profile.kind == "bytes":
-        unsaid = (
-            "It does not say whether that is in use, pprof's default, or allocated since the start."
-        )
-        return joined(" ", filter(None, (_has(text("{}", size)), Text(unsaid), who)))
+    if profile.kind == "bytes" and kind == UNSAID:
+        return joined(" ", filter(None, (_has(text("{}", size)), Text(_UNSAID_USE), who)))
     counted = IS_USED.get(kind, f"of {kind}")
-    return joined(" ", filter(None, (_has(text("{} {}", size, counted)), who)))
+    said = joined(" ", filter(None, (_has(text("{} {}", size, counted)), who)))
+    if UNSAID not in profile.sample_type_names:
+        return said
+    other = text("Another table has {}.", size_words(profile, UNSAID))
+    return joined(" ", filter(None, (said, other, _UNSAID_USE, table_words(profile, UNSAID))))
 
 
 def size_words(profile: Profile, kind: str) -> Text:

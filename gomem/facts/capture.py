@@ -322,8 +322,10 @@ class CaptureFacts:
     @cached_property
     def goroutine_groups(self) -> pd.DataFrame:
         """Goroutines by where they wait, of the last moment with stacks; see `GOROUTINE_GROUPS`."""
-        frames = [count.frame for count in self.goroutine_counts if count.frame is not None]
-        return goroutine_groups(frames[-1]) if frames else build_rows([], GOROUTINE_GROUPS)
+        shown = [count for count in self.goroutine_counts if count.frame is not None]
+        if not shown or shown[-1].frame is None:
+            return build_rows([], GOROUTINE_GROUPS)
+        return goroutine_groups(shown[-1].frame, shown[-1].goroutines)
 
     def in_use_at_most(self, moment: MomentFacts) -> float | None:
         """What heap profiles have in use at most; None where they may lag by much.

@@ -41,6 +41,7 @@ TOP_SITES = 20
 ALLOCATED, IN_USE = "alloc_space", "inuse_space"
 MAX_SWING = 2.0  # with GOGC=100 a heap swings no further between two collections
 UNTYPED = "bytes"  # a kind of profile, see `Profile.kind`
+UNSAID = "space"  # its sample type
 SAMPLE_TYPES = ("inuse_space", "alloc_space", "inuse_objects", "alloc_objects")
 
 
@@ -101,10 +102,17 @@ class ProfileFacts:
         }
 
     @cached_property
-    def untyped_sites(self) -> dict[str, AllocationSites]:
-        """The same of tables that do not say whether their bytes are in use or allocated."""
+    def untyped_sites(self) -> dict[str, tuple[AllocationSites, ...]]:
+        """The same of tables that do not say whether their bytes are in use or allocated.
+
+        Behind them are those of the same paste that do say it.
+        """
         return {
-            moment: top_sites(profile, None, TOP_SITES)
+            moment: tuple(
+                top_sites(profile, name, TOP_SITES)
+                for name in (UNSAID, *SAMPLE_TYPES)
+                if name in profile.sample_type_names
+            )
             for moment, profiles in self.capture.profiles.items()
             for profile in profiles.values()
             if profile.kind == UNTYPED

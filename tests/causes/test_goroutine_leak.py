@@ -430,3 +430,19 @@ def test_a_heap_dump_says_what_they_alone_keep():
     assert ("1/heap.dump", "retained by the goroutines of main.serve.func1", 4096) in {
         (one.artefact, one.field, one.value) for one in finding.evidence
     }
+
+
+def test_an_excerpt_counts_its_own_stacks_and_shares_and_names_no_starter(tmp_path):
+    text = """goroutine profile: total 2000
+1800 @ 0x436bb0 0x40506d 0x8ce854 0x466431
+#\t0x8ce853\tmain.(*gate).enter+0x83\t/home/b/gate.go:23
+#\t0x466430\tmain.(*conn).close.func1+0x31\t/home/b/conn.go:14
+"""
+    (tmp_path / "goroutine.txt").write_text(text)
+    diagnosis = gomem.diagnose(gomem.load(tmp_path))
+
+    (found,) = (f for f in diagnosis.findings if f.code == "goroutine-leak")
+    assert 1800 * SMALLEST_STACK == found.bytes
+    assert "started by" not in found.title
+    assert "in goroutines that run main.(*conn).close.func1" in found.title
+    assert [pytest.approx(0.9)] == diagnosis.facts.goroutine_groups["share"].tolist()

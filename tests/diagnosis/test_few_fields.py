@@ -6,6 +6,7 @@ import gomem
 from gomem.diagnosis.without_rss import NOTHING
 from gomem.text import Bytes, Count, Text
 from gomem.units import MIB
+from tests.builders import as_text
 
 
 def diagnosed(folder, text):
@@ -87,3 +88,16 @@ def test_what_may_not_be_its_rss_is_not(tmp_path, line):
 
     assert [None] == [facts.rss_bytes for facts in found.moments]
     assert [2 * MIB] == found.capture.memstats["HeapAlloc"].tolist()
+
+
+def test_a_heap_that_swings_below_its_peak_has_not_grown(tmp_path):
+    peak, low = "sys: 700 MB alloc: {} MB idle: {} MB", (600, 400)
+    series = (100, 300, 600, *low[::-1], *low[::-1])
+    said = diagnosed(tmp_path, "\n".join(peak.format(size, 690 - size) for size in series))
+
+    words = f"{said.verdict.sentence}"
+    assert "has moved between 400 MiB and 600 MiB" in words
+    assert "no verdict" in as_text(said)
+
+    rising = diagnosed(tmp_path, "\n".join(peak.format(s, 690 - s) for s in (100, 300, 600)))
+    assert "has moved between" not in f"{rising.verdict.sentence}"

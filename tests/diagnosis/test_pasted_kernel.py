@@ -467,3 +467,21 @@ def test_five_kills_are_five_where_the_last_line_is_cut(tmp_path):
 
     assert "held was killed 5 times" in diagnosis.verdict.headline
     assert 1 == len(diagnosis.capture.damaged)
+
+
+ROWS = b"""CONTAINER      CPU %     MEM USAGE / LIMIT     MEM %
+0a1b2c3d4e5f   0.51%     7.1 GB / 8.4 GB       84.52%
+1a1b2c3d4e5f   0.01%     64 MB / %s       0.76%%
+"""
+
+
+@pytest.mark.parametrize(("limit", "is_shared"), [(b"8.4 GB", True), (b"1.0 GB", False)])
+def test_a_limit_that_all_containers_show_is_likely_the_machines(tmp_path, limit, is_shared):
+    diagnosis = diagnosed(tmp_path, stats__txt=ROWS.replace(b"%s", limit).replace(b"%%", b"%"))
+
+    said = f"{diagnosis.verdict.sentence}"
+    assert is_shared == ("likely the machine's memory" in said)
+    assert is_shared != ("of its limit of" in said)
+    assert "working set" not in said
+    (risk,) = (found for found in diagnosis.findings if found.code == "limit-risk")
+    assert ["usage", "limit"] == [evidence.field for evidence in risk.evidence]

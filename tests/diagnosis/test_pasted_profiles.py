@@ -195,3 +195,27 @@ def test_sites_are_shown_where_a_table_does_not_say_its_type(tmp_path):
     section = shown.partition("Allocation sites\n")[2]
     assert section.startswith("in use or allocated")
     assert "example.com/api/words.Build" in section
+
+
+def test_a_table_that_says_what_it_counts_is_told_so_beside_one_that_does_not(tmp_path):
+    session = """(pprof) top
+Showing nodes accounting for 3072kB, 100% of 3072kB total
+      flat  flat%   sum%        cum   cum%
+    2048kB 66.67% 66.67%     2048kB 66.67%  main.newNode
+    1024kB 33.33%   100%     1024kB 33.33%  main.load
+(pprof) alloc_space
+(pprof) top
+Showing nodes accounting for 40MB, 100% of 40MB total
+      flat  flat%   sum%        cum   cum%
+      30MB 75.00% 75.00%       30MB 75.00%  main.parse
+      10MB 25.00%   100%       10MB 25.00%  main.load
+"""
+    diagnosis = diagnosed(tmp_path, session=session)
+
+    said = diagnosis.verdict.sentence
+    assert [40 * MIB, 3 * MIB] == parts(said, Bytes)
+    assert "allocated since the start. Most is from main.parse" in said
+    assert "Another table has 3 MiB. It does not say" in said
+    shown = as_text(diagnosis)
+    assert "in use or allocated, capture: 3.00 MiB total" in shown
+    assert "alloc_space, capture: 40.0 MiB total" in shown

@@ -43,6 +43,7 @@ class Listed:
         kill_seconds: From the first of these kills to the last; None if no line says the time.
         others: How many others the table has.
         is_largest: Whether it is the largest of several, by which it is chosen unless more is said.
+        shares_limit: Whether several containers are listed, all with the same limit.
     """
 
     tool: str
@@ -60,6 +61,7 @@ class Listed:
     kill_seconds: float | None
     others: int
     is_largest: bool
+    shares_limit: bool = False
 
     @property
     def is_coarse(self) -> bool:
@@ -113,6 +115,7 @@ def listed_process(
         (times[-1] - times[0]).total_seconds() if len(times) == len(kills) > 1 else None,
         len(known) - 1,
         len(known) > 1 and not killed and row is max(own, key=_size),
+        len(known) > 1 and row["pid"] is None and len({row["limit_bytes"] for row in every}) == 1,
     )
 
 

@@ -136,15 +136,16 @@ def _started_by(profile: pd.DataFrame, function: str) -> str:
     return _commonest(here, "created_by") or ""
 
 
-def goroutine_groups(profile: pd.DataFrame) -> pd.DataFrame:
+def goroutine_groups(profile: pd.DataFrame, of_all: int = 0) -> pd.DataFrame:
     """The goroutines of one profile or dump by where they wait, the largest group first.
 
     Args:
         profile: Goroutines by stack: `goroutines` and `stack`, innermost first; of a dump in text
             `state`, `wait_seconds` and `created_by`, too.
+        of_all: How many there are, of an excerpt more than it shows; shares are of these.
     """
     rows = profile.assign(waits=[waiting_in(stack) for stack in map(str, profile["stack"])])
-    whole, groups = int(rows["goroutines"].sum()), []
+    whole, groups = max(of_all, int(rows["goroutines"].sum())), []
     for function, inside in rows.groupby("waits", sort=False):
         largest = inside.sort_values("goroutines", ascending=False, kind="stable").iloc[0]
         count = int(inside["goroutines"].sum())

@@ -5,6 +5,7 @@ Rewritten    A table in Markdown, whose head names fields: a row becomes `HeapIn
              `alloc=6.7GB sys=14.2GB` of geth's and Erigon's logger: HeapAlloc and Sys.
              `MemStats.Sys: 8.0MB`, which names the struct, too.
              Short names (`Idle: n`), in lines that all have the same ones.
+             `5 MB  5120 KB  5242880 B`, the same number thrice: the exact one stays.
 Taken out    Tags of HTML, and lists, whose entries have names of fields.
 Lines keep their number.
 """
@@ -16,6 +17,7 @@ from typing import TYPE_CHECKING
 
 from gomem.inputs.markdown import RULE
 from gomem.inputs.unwrap import plain_characters
+from gomem.units import KIB
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -33,6 +35,11 @@ _TAG = re.compile(rb"<[^<>\n]{1,200}>")
 _INFLUX = re.compile(rb"^\S+ \w+=-?[\d.]+i?,(?:\w+=[^\s,]+,){2}\S*", re.MULTILINE)
 _WHOLE = re.compile(rb"(=\d+)i(?=,|\s|$)")
 _LOGGED = re.compile(rb"\balloc=(\d[\d.]*[KMGT]i?B +sys=\d[\d.]*[KMGT]i?B)(?!\w)")
+_TWICE = re.compile(
+    rb"(?P<rounded>\d+(?:\.\d+)?) ?(?P<unit>[KMGT])i?B(?![A-Za-z])"
+    rb"(?:[ \t(=/|~,]{1,8}\d[\d.]* ?[KMGT]i?B(?![A-Za-z]))*"
+    rb"[ \t(=/|~,]{1,8}(?P<exact>\d+) ?(?:B|bytes)\b"
+)
 _STRUCT = re.compile(rb"\bMemStats\.(?=[A-Z])", re.IGNORECASE)
 _FIELD_NAME = re.compile(rb"(?:Total|Heap|Stack|MSpan|MCache|BuckHash|GC|Other|Next)[A-Z][A-Za-z]+")
 _TIME = re.compile(rb"(?i)time|date|when|after|uptime|elapsed|minute|second|hour|day|snapshot|#|^$")
@@ -48,8 +55,17 @@ def plain_words(data: bytes) -> bytes:
         plain = _with_tables_in_words(plain)
     plain = _INFLUX.sub(lambda line: _WHOLE.sub(rb"\1", line[0]), plain)
     plain = _LOGGED.sub(rb"HeapAlloc=\1", plain)
+    plain = _TWICE.sub(_exact, plain)
     plain = _with_long_names(_STRUCT.sub(b"", plain))
     return _RINGS.sub(lambda found: b"\n" * found[0].count(b"\n"), plain)
+
+
+def _exact(found: re.Match[bytes]) -> bytes:
+    """The exact one of two sizes, if the other is the same in a larger unit."""
+    power = b"KMGT".index(found["unit"]) + 1
+    rounded, exact = float(found["rounded"]), int(found["exact"])
+    is_same = any(abs(rounded - exact / base**power) <= 1 for base in (KIB, 1000))
+    return found["exact"] + b" B" if is_same else found[0]
 
 
 def _with_tables_in_words(text: bytes) -> bytes:

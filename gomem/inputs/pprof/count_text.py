@@ -9,7 +9,7 @@ Quirks        A record is `count @ 0x…`, then its labels (since Go 1.10), then
               Since Go 1.21, the addresses of inlined calls are those of their callers.
 Pasted        People leave out the header, or all but the largest records. If the header is there,
               it still has the total. Markdown turns each line's `#` into a heading, and copying
-              then drops it.
+              then drops it. A narrow terminal breaks long lines.
 """
 
 from __future__ import annotations
@@ -23,9 +23,11 @@ import numpy as np
 
 from gomem.errors import Damage, FormatError, excerpt
 from gomem.inputs.pprof.columns import Labels, ValueType
-from gomem.inputs.pprof.heap_text import TextReader, frame_of
+from gomem.inputs.pprof.heap_text import CUT_FRAME, TextReader, cut_frame_of, frame_of
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from gomem.inputs.pprof.columns import PprofColumns
     from gomem.inputs.pprof.heap_text import Frame
 
@@ -36,6 +38,9 @@ _HEADLESS = re.compile(
     rb"\s*\d{1,18} @(?: +0x[0-9a-f]{1,16})+\s*?\n(?:\s*(?:# )?labels: \{.*\}\s*?\n)?"
     rb"\s*#?[\t ]*0x[0-9a-f]{1,16}[\t ]+\S.*\+0x[0-9a-f]+[\t ]+.*:\d+"
 )
+_ADDRESSES = re.compile(rb"[ x0-9a-f]*[0-9a-f](?: +0x[0-9a-f]{1,16})*\s*")
+_FRAME_BEGUN = re.compile(rb"(?:#[\t ]+)?0x[0-9a-f]{1,16}[\t ]+\S")
+_BEGINS = re.compile(rb"\s*(?:#|0x[0-9a-f]+\s|\d+ @|labels:)")
 NO_HEAD = (
     "begins without the line that says which profile it is, and of how many: read as a profile of "
     "goroutines, of which there may be more"
@@ -48,6 +53,29 @@ class CountText:
 
     columns: PprofColumns
     total: int | None  # how many its header counts, its records or more; None without a header
+
+
+def _unbroken(lines: list[bytes], first: int) -> Iterator[tuple[int, bytes]]:
+    """Lines as they were before a terminal broke them, each with the number that it begins at."""
+    number, whole = first, b""
+    for at, line in enumerate(lines, start=first):
+        if line.strip() and _goes_on(whole, line):
+            is_next_word = whole.lstrip()[:1].isdigit() and line.startswith(b"0x")
+            whole += b" " * is_next_word + line
+            continue
+        if at > first:
+            yield number, whole
+        number, whole = at, line
+    yield number, whole
+
+
+def _goes_on(line: bytes, behind: bytes) -> bool:
+    """Whether a line ends within a record's addresses or a frame, and the next one goes on."""
+    if _RECORD.fullmatch(line.strip()):
+        return _ADDRESSES.fullmatch(behind) is not None
+    said = line.strip()
+    is_open = _FRAME_BEGUN.match(said) is not None and _CountReader.frame(said) is None
+    return is_open and not _BEGINS.match(behind)
 
 
 def looks_like_count_text(data: bytes) -> bool:
@@ -75,7 +103,7 @@ class _CountReader(TextReader):
             raise FormatError(self.source, "byte 0", "not a profile of counts in text")
         begin = 0 if header is None else header.end()
         first = self.data[:begin].count(b"\n") + 1
-        for number, line in enumerate(self.data[begin:].split(b"\n"), start=first):
+        for number, line in _unbroken(self.data[begin:].split(b"\n"), first):
             self._take(line.strip(), number)
         self.close()
         if header is None:
@@ -91,16 +119,19 @@ class _CountReader(TextReader):
         """Take a line of a record, or a record's first."""
         if record := _RECORD.fullmatch(line):
             self.begin(record[2], (int(record[1]),))
-        elif self.values and (frame := self._frame(line)) is not None:
+        elif self.values and (frame := self.frame(line)) is not None:
             self.frames.append(frame)
         elif self.values and (labels := _LABELS.fullmatch(line)):
             self._label(labels[1])
+        elif self.values and (cut := cut_frame_of(line)) is not None:
+            self.frames.append(cut)
+            self.damage.append(Damage(self.source, f"line {number}", CUT_FRAME, excerpt(line)))
         elif line:
             what = "not a line of a profile of counts in text; wanted `n @ 0x…`"
             self.damage.append(Damage(self.source, f"line {number}", what, excerpt(line)))
 
     @staticmethod
-    def _frame(line: bytes) -> tuple[int, Frame | None] | None:
+    def frame(line: bytes) -> tuple[int, Frame | None] | None:
         """A frame's address and place, with or without its `#`."""
         return frame_of(b"# " + line if line.startswith(b"0x") else line)
 

@@ -9,7 +9,7 @@ Quirks        The values are raw samples: each stands for 1 / (1 - exp(-size / r
               The runtime's own innermost frames have an address but no line.
               The order of the records has changed between releases, and the header's sums differ
               from the sums of the records. If a paste has only the header, its sums become a sample
-              without a stack.
+              without a stack; so does what the records of an excerpt lack of them.
               MemStats follow; they were read before the profile. Since Go 1.15 the peak RSS
               follows, too.
 """
@@ -72,6 +72,8 @@ _RECORDS = re.compile(
     rb"#[\t ]+0x[0-9a-f]{1,16}[\t ]+\S+\+0x[0-9a-f]"
 )
 ASSUMED_HEADER = b"heap profile: 0: 0 [0: 0] @ heap/1048576 "
+
+CUT_FRAME = "a frame whose file is cut; its function is read"
 
 STRINGS = ("", "alloc_objects", "count", "alloc_space", "bytes", "inuse_objects", "inuse_space")
 SAMPLE_TYPES = tuple(
@@ -217,12 +219,21 @@ def frame_of(line: bytes) -> tuple[int, Frame | None] | None:
     return int(frame[1], 16), named
 
 
+def cut_frame_of(line: bytes) -> tuple[int, Frame] | None:
+    """The same of a line that is cut within its file, of which the function is whole."""
+    cut = _FRAME_OF_CUT.fullmatch(line)
+    return None if cut is None else (int(cut[1], 16), (cut[2], b"", 0))
+
+
 class _HeapReader(TextReader):
+    _is_cut = False  # whether it ends before its MemStats do
+
     def read(self) -> HeapText:
         records, _, tail = self.data.partition(MEMSTATS)
         stats = stats_of(tail)
         self.damage += torn_lines(tail, self.source, first=records.count(b"\n") + 1)
-        if self._header[1] == b"heap" and LAST_OF_ALL not in stats:
+        self._is_cut = self._header[1] == b"heap" and LAST_OF_ALL not in stats
+        if self._is_cut:
             missing = "without its MemStats: it is cut, and records"
             within = "within its MemStats: it is cut, and fields"
             what = f"ends {within if stats else missing} may be missing"
@@ -246,7 +257,10 @@ class _HeapReader(TextReader):
         return header
 
     def _only_in_header(self) -> tuple[int, ...] | None:
-        """The header's sums, of what no record is left that says anything; None if nothing is."""
+        """The header's sums less what records say, of a text that is cut; None if nothing is left.
+
+        Of a whole text the two differ: then only sums that no record says anything of count.
+        """
         sums = _HEADER_SUMS.match(self.data)
         if sums is None:
             return None
@@ -255,6 +269,15 @@ class _HeapReader(TextReader):
         read = np.array(self.values, np.int64).reshape(-1, 4)
         is_read = [bool(read[:, pair].any()) for pair in (slice(0, 2), slice(2, 4))]
         unsaid = tuple(0 if is_read[at // 2] else value for at, value in enumerate(header))
+        if self._is_cut and any(is_read):
+            rest = [value - int(of) for value, of in zip(header, read.sum(axis=0), strict=True)]
+            pairs = (rest[:2], rest[2:])
+            unsaid = tuple(n for pair in pairs for n in (pair if min(pair) > 0 else (0, 0)))
+            if any(unsaid):
+                live = f"{int(read[:, 2].sum())} of {inuse_objects} live objects"
+                of_all = f"{int(read[:, 0].sum())} of {alloc_objects} allocated ones"
+                what = f"an excerpt: its records have {live} and {of_all}, by its header"
+                self.damage.append(Damage(self.source, "line 1", what))
         fits = max(unsaid) * (self._rate + 1) < MAX_COUNT
         return unsaid if any(unsaid) and fits else None
 
@@ -282,10 +305,9 @@ class _HeapReader(TextReader):
                     self.damage.append(Damage(self.source, f"line {number}", what, excerpt(line)))
                 else:
                     yield record
-            elif self.values and (cut := _FRAME_OF_CUT.fullmatch(line)):
-                self.frames.append((int(cut[1], 16), (cut[2], b"", 0)))
-                what = "a frame whose file is cut; its function is read"
-                self.damage.append(Damage(self.source, f"line {number}", what, excerpt(line)))
+            elif self.values and (cut := cut_frame_of(line)) is not None:
+                self.frames.append(cut)
+                self.damage.append(Damage(self.source, f"line {number}", CUT_FRAME, excerpt(line)))
             elif line.strip() not in (b"", b"#"):
                 what = "not a line of a heap profile in text; wanted `n: bytes [n: bytes] @ 0x…`"
                 self.damage.append(Damage(self.source, f"line {number}", what, excerpt(line)))

@@ -154,7 +154,20 @@ def _parse_tables(data: bytes, source: str) -> tuple[ProcessTable, list[Damage]]
         elif form is not None and not (rows and (THREAD.fullmatch(line) or _is_prose(line))):
             what = f"not a line of {form.tool}; wanted the columns of its header"
             damage.append(Damage(source, f"line {number}", what, excerpt(line)))
-    return ProcessTable(tuple(rows)), damage
+    return ProcessTable(_with_whole_name(rows)), damage
+
+
+def _with_whole_name(rows: Sequence[ProcessRow]) -> tuple[ProcessRow, ...]:
+    """The rows; the last, if it is cut, with the name that others of the same process give whole.
+
+    They are of one PID and one tool.
+    """
+    if not rows or rows[-1].pid is None:
+        return tuple(rows)
+    last = rows[-1]
+    same = (row.name for row in rows if (row.pid, row.tool) == (last.pid, last.tool))
+    whole = max((name for name in same if name.startswith(last.name)), key=len, default=last.name)
+    return (*rows[:-1], replace(last, name=whole))
 
 
 def _is_command(line: bytes) -> bool:

@@ -77,9 +77,11 @@ def allocations_section(diagnosis: Diagnosis) -> Section | None:
 def _untyped_section(diagnosis: Diagnosis) -> Section | None:
     """The rows of tables that do not say what they count; None without one."""
     blocks: list[Block] = []
-    for moment, sites in diagnosis.facts.profiles.untyped_sites.items():
-        blocks += [_sites_table(sites, MomentName(moment), None, UNTYPED)]
-        blocks += [Notes((f"no intervals: {sites.note}",))] * bool(sites.note)
+    for moment, tables in diagnosis.facts.profiles.untyped_sites.items():
+        for sites in tables:
+            counted = "" if sites.sample_type in SAMPLE_TYPES else UNTYPED
+            blocks += [_sites_table(sites, MomentName(moment), None, counted)]
+            blocks += [Notes((f"no intervals: {sites.note}",))] * bool(sites.note)
     return Section("allocations", "Allocation sites", tuple(blocks)) if blocks else None
 
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
+from gomem.analysis.scavenger.goals import steady_goal_bytes
 from gomem.text import MomentName
 from gomem.units import format_bytes, format_count, format_fraction, format_seconds, is_unknown
 from gomem.views.document import Block, Folded, Notes, Paragraph, Section
@@ -26,6 +27,7 @@ from gomem.views.tables import (
 )
 
 if TYPE_CHECKING:
+    from gomem.analysis.scavenger.goals import Goal
     from gomem.analysis.scavenger.scavenger import Scavenger
     from gomem.diagnosis.diagnosis import Diagnosis
 
@@ -171,7 +173,7 @@ def _goals(answer: Scavenger) -> tuple[Block, ...]:
     columns = (
         rule,
         words("applies here", lambda goal: APPLIES[goal.applies]),
-        size("target for retained heap", lambda goal: last.get(VALUES.get(goal.name, ""))),
+        size("target for retained heap", lambda goal: _target(goal, last)),
     )
     here = [goal for goal in answer.goals if goal.applies != "no"]
     others = [goal for goal in answer.goals if goal.applies == "no"]
@@ -179,6 +181,13 @@ def _goals(answer: Scavenger) -> tuple[Block, ...]:
     folded = Folded("Rules of other releases and of a memory limit", (rest,))
     holding = table("When Go returns heap to the OS", columns, here)
     return (holding, folded) if others else (holding,)
+
+
+def _target(goal: Goal, last: Row) -> int | None:
+    """What a rule makes of the last snapshot's numbers; None where it lacks one."""
+    if goal.name == "paced-by-goal" and not is_unknown(last.get("NextGC")):
+        return steady_goal_bytes(float(last["NextGC"]))
+    return last.get(VALUES.get(goal.name, ""))
 
 
 def _freeing(answer: Scavenger) -> tuple[Block, ...]:

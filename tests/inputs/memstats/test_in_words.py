@@ -341,3 +341,25 @@ def test_numbers_of_goroutines_alone_are_a_series(tmp_path):
     assert [3, 4, 12] == [count.goroutines for count in diagnosis.facts.goroutine_counts]
     assert "It has 12 goroutines, up from 3" in diagnosis.verdict.sentence
     assert kind_of(b"NumGoroutine: 3\n") is None
+
+
+@pytest.mark.parametrize("between", ["\t\t 511 KB\t ", " (", " = "])
+def test_of_a_size_in_several_units_the_exact_one_is_read(between):
+    text = f"HeapAlloc = 0 MB{between}523536 B\nSys = 66 MB{between}70191104 B\nNumGC = 0\n"
+    (dump,) = dumps_of(text.encode())
+
+    assert (523536, 70191104) == (dump.values["HeapAlloc"], dump.values["Sys"])
+    assert {} == dump.steps
+
+
+def test_a_pair_of_unlike_sizes_is_no_size_in_two_units():
+    (dump,) = dumps_of(b"HeapAlloc = 7 MB (1024 B free)\nSys = 66 MB\nNumGC = 0\n")
+
+    assert 7 * MIB == dump.values["HeapAlloc"]
+
+
+def test_an_object_that_is_cut_within_memstats_of_one_field_a_line_is_damage():
+    text = '{\n"cmdline": ["api"],\n"memstats": {\n"Alloc":4894936,\n"TotalAlloc":8457192,\n'
+    _, damage = parse_in_words(f'{text}"Sys":10688760,\n"PauseNs":[1,2'.encode(), source="a")
+
+    assert ["ends within MemStats: it is cut, and fields are missing"] == [d.what for d in damage]

@@ -113,3 +113,23 @@ def test_it_is_known_by_its_header(text, known):
     if not known:
         with pytest.raises(FormatError, match="byte 0"):
             parse(text)
+
+
+BROKEN = b"""goroutine profile: total 50
+20 @ 0x4316f0 0x42c48a 0x42
+ba55 0x4c5595
+0x45f161
+#\t0x42c489\tmain.(*queue).take+0x54\t/
+home/b/queue.go:18
+#\t0x45f160\tmain.wo
+rk+0x10\t/home/b/work.go:7
+#\t0x45f17f\tmain.run+0x10\t/home/b/wo"""
+
+
+def test_lines_that_a_terminal_broke_are_whole_again():
+    columns, damage = parse(BROKEN)
+
+    assert [[20]] == columns.value.tolist()
+    frames = [("main.(*queue).take", 18), ("main.work", 7), ("main.run", 0)]
+    assert frames == [frame for frame in stacks_of(columns)[0] if frame[0].startswith("main.")]
+    assert ["line 9", f"byte {len(BROKEN)}"] == [fault.where for fault in damage]

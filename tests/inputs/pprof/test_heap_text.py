@@ -333,3 +333,17 @@ def test_two_addresses_that_have_grown_together_are_damage(kind):
     }[kind]
 
     assert "line 2" in [damage.where for damage in gomem.read_pprof(text).damaged]
+
+
+def test_what_an_excerpts_records_lack_of_its_header_has_no_stack():
+    text = b"""heap profile: 3: 12288 [9: 40960] @ heap/2
+1: 8192 [2: 16384] @ 0x401000
+#\t0x400fff\tmain.load+0xf\t/home/b/load.go:7
+"""
+    read, damage = parse_heap_text(text, source="heap.txt")
+
+    assert [[2, 16384, 1, 8192], [7, 24576, 2, 4096]] == read.columns.value.tolist()
+    assert 0 == read.columns.stack_offsets[2] - read.columns.stack_offsets[1]
+    assert ["1 of 3 live objects"] == [
+        found[0] for fault in damage if (found := re.search(r"\d of \d live objects", fault.what))
+    ]

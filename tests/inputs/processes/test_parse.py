@@ -305,3 +305,13 @@ def test_an_old_docker_counts_all_page_cache(head, tool):
     (read,) = parse_processes(head + b"\n" + row, source="a")[0].rows
 
     assert (tool, 343_700_000) == (read.tool, read.working_set.bytes)
+
+
+def test_a_last_row_that_is_cut_is_named_as_others_of_its_process():
+    row = b"root  71  9.0  4.0 487988 %d ?  Ssl  21:27   0:04 /opt/bin/api --listen :80\n"
+    text = row % 320880 + row % 329272 + row[: row.index(b"bin/")] % 345596
+
+    read = parse_processes(text, source="a")[0].rows
+
+    assert ["/opt/bin/api --listen :80"] * 3 == [process.name for process in read]
+    assert 345596 * KIB == read[-1].rss.bytes

@@ -113,3 +113,19 @@ def test_names_of_moments_can_be_hidden(quiet):
     hidden = json.dumps(report_json(quiet, redact=True)["scavenger"])
 
     assert not any(f'"{name}"' in hidden for name in quiet.by_moment)
+
+
+def test_of_an_unknown_release_each_rule_has_its_own_target(tmp_path):
+    fields = {"Alloc": 5000000, "TotalAlloc": 9000000, "Sys": 11000000, "HeapAlloc": 5000000,
+              "HeapSys": 8000000, "HeapIdle": 1000000, "HeapInuse": 7000000, "HeapReleased": 0,
+              "NextGC": 8000000, "NumGC": 3, "StackInuse": 400000, "StackSys": 400000,
+              "MSpanInuse": 60000, "MSpanSys": 65000, "MCacheInuse": 1200, "MCacheSys": 16000,
+              "BuckHashSys": 1400000, "GCSys": 270000, "OtherSys": 849000}  # fmt: skip
+    (tmp_path / "memstats.json").write_text(json.dumps({"memstats": fields}))
+    section = scavenger_section(gomem.diagnose(gomem.load(tmp_path)))
+
+    (goals,) = (found for found in blocks(section, Table) if "When Go returns" in found.caption)
+    target = {row[0].text: row[-1].text for row in goals.rows}
+    assert "8.39 MiB" == target["release down to 1.1 × NextGC"]
+    (steady,) = (size for rule, size in target.items() if "mark termination" in rule)
+    assert "10.5 MiB" == steady
