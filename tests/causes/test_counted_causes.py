@@ -357,7 +357,7 @@ def test_what_filling_the_heap_cost_is_over_once_no_collection_runs():
 
     (finding,) = gc_pressure.find(case_of(still, GoVersion()))
 
-    said = "The GC took 20 % of the CPU until its last cycle; none since moment 1"
+    said = "The GC took 20 % of the CPU until its last cycle; none since snapshot 1"
     assert said == finding.title
     assert ("info", "likely", False) == (str(finding.severity), finding.confidence, finding.now)
 
@@ -368,7 +368,7 @@ def test_forced_collections_of_the_start_are_over_likewise():
     (over,) = forced_gc.find(case_of(still, GoVersion()))
     (now,) = forced_gc.find(case_of(still[1:], GoVersion()))
 
-    assert over.title.endswith("about 10 % of the CPU; none since moment 1")
+    assert over.title.endswith("about 10 % of the CPU; none since snapshot 1")
     assert now.title.endswith("about 10 % of the CPU")
     assert ("info", False) == (str(over.severity), over.now)
     assert ("warning", True) == (str(now.severity), now.now)

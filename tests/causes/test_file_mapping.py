@@ -81,5 +81,5 @@ def test_how_many_files_there_were_at_first_is_said_where_they_are_more():
 
     first, last = find(answers(one, facts(mapped("/data/a.db", 40), other, name="2")))
 
-    assert " (1 at moment 1)" not in first.title
-    assert last.title.startswith("Mapped files take 48 MiB in 2 files (1 at moment 1), ")
+    assert " (1 at snapshot 1)" not in first.title
+    assert last.title.startswith("Mapped files take 48 MiB in 2 files (1 at snapshot 1), ")

@@ -157,7 +157,7 @@ def test_growth_is_of_the_level_and_not_of_a_burst_at_the_end():
     (growth,) = (one for one in diagnosis.findings if one.code == "heap-growth")
     assert "main.newAuditRecord" == growth.sites[0].own_function
     # Of 180 MiB that are live at the end; this level leaves the spike out, and says so.
-    assert "the live heap between bursts grows by" in growth.title
+    assert "between bursts the live heap grows by" in growth.title
     assert "live heap between bursts, last" in {one.field for one in growth.evidence}
     assert "what main.newAuditRecord allocated was freed: its mean age grows" in growth.next_step
     (in_use,) = (one for one in diagnosis.observations if one.group == "in_use")

@@ -51,17 +51,21 @@ def test_only_the_releases_with_madv_free_have_it(path):
         ("go1.11.13", "madvdontneed=1", "Remove madvdontneed"),
         (
             "go1.12",
-            "which is the default since Go 1.16: GODEBUG=madvdontneed=1",
+            "the default of Go 1.16 and later, so that RSS drops at once: GODEBUG=madvdontneed=1",
             "Remove madvdontneed",
         ),
         (
             "go1.15.15",
-            "which is the default since Go 1.16: GODEBUG=madvdontneed=1",
+            "the default of Go 1.16 and later, so that RSS drops at once: GODEBUG=madvdontneed=1",
             "Remove madvdontneed",
         ),
         ("go1.16", "Remove madvdontneed=0 from GODEBUG", "from Go 1.16 on"),
         ("go1.27.3", "Remove madvdontneed=0 from GODEBUG", "from Go 1.16 on"),
-        (None, "the default since Go 1.16: GODEBUG=madvdontneed=1", "Remove madvdontneed"),
+        (
+            None,
+            "the default of Go 1.16 and later, so that RSS drops at once: GODEBUG=madvdontneed=1",
+            "Remove madvdontneed",
+        ),
     ],
 )
 def test_the_way_out_is_of_the_release_and_the_finding_of_the_kernels_count(
