@@ -100,11 +100,12 @@ def too_few_collections(
     `collections` says how many there are, and what each is: `(3, "forced GC")`.
     """
     limits, (count, noun) = case.thresholds, collections
+    nouns = noun, noun.replace("GC", "GCs")
     needed = least or limits.enough_cycles
     step = text(
         "Record a longer log under load, with at least {} or {} of marking: {}.",
-        Count(needed, noun),
+        Count(needed, *nouns),
         Seconds(limits.enough_cpu_seconds),
         TAKE_GC_LOG,
     )
-    return Lack(code, seen, Text(Count(count, noun)), Text(Count(needed)), step, evidence)
+    return Lack(code, seen, Text(Count(count, *nouns)), Text(Count(needed)), step, evidence)

@@ -62,7 +62,7 @@ def lack(case: Case) -> Lack | None:
         case,
         CAUSE.code,
         text("the GC takes {} of the CPU", Share(log.marking_share_of(PACER))),
-        (steady, "steady-state GC"),
+        (steady, "GC without heap growth"),
         (
             *known(log.path, "count", {"cycles": cost.cycles, "steady_cycles": steady}),
             *known(log.path, "s", {"steady_marking_cpu_seconds": cpu}),

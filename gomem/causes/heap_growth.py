@@ -119,7 +119,7 @@ def _finding(live: LiveHeap, rise: Rise, case: Case, *, confidence: str) -> Find
             *_site_evidence(sites, case),
             *_keeper_evidence(sites, case),
         ),
-        mechanism=_GOROUTINE_MECHANISM if theirs else CAUSE.mechanism,
+        mechanism=_GOROUTINE_MECHANISM if theirs else f"{CAUSE.mechanism}{_burst(live)}",
         next_step=_next_step(rise, sites, case),
         confidence=confidence,
         sites=sites,
@@ -133,6 +133,13 @@ _GOROUTINE_MECHANISM = (
 )
 
 
+def _burst(live: LiveHeap) -> Text:
+    """That the last reading is of a burst, where it is."""
+    last = live.burst_at_end
+    said = " The last reading, {}, is of a burst and does not count."
+    return Text() if last is None else text(said, Bytes(round(last)))
+
+
 BETWEEN_BURSTS = "live heap between bursts"
 
 
@@ -143,8 +150,6 @@ def _title(live: LiveHeap, rise: Rise, sites: tuple[Site, ...], case: Case) -> T
         Rate(rise.slope),
         Bytes(round(rise.last)),
     )
-    if live.burst_at_end is not None:
-        grows += text(" ({} in a burst at the end)", Bytes(round(live.burst_at_end)))
     keeper = _keeper(sites, case)
     if keeper is not None:
         grows = text("{}; kept by {}", grows, Function(keeper.name))

@@ -104,9 +104,7 @@ def _by_release(moment: MomentFacts, case: Case) -> Finding | None:
     is_touched = size >= limits.untouched_resident_fraction * large.pointer_bytes
     if not is_known and not (is_touched and SCANNABLE in moment.metrics):
         return None
-    words = (
-        "{} zeroes large allocations, so they are in RSS even if never written: {}{} ({} of RSS)"
-    )
+    words = "{} zeroes large allocations: {}{} of RSS ({}) is in them, written or not"
     in_large = {"HeapAlloc less BySize, objects over 32 KiB": large.large_bytes}
     return CAUSE.finding(
         Severity.INFO,

@@ -269,7 +269,7 @@ def _live_heap(diagnosis: Diagnosis) -> tuple[Text, bool]:
     last = diagnosis.collector.cost.heap_live_last_bytes
     if last is None:
         return Text(), False
-    live = text("The live heap is {} after the last", _to_a_mebibyte(last))
+    live = text("The live heap is {} after the last GC", _to_a_mebibyte(last))
     run = diagnosis.collector.last_run
     ratio = diagnosis.thresholds.rise_ratio
     has_risen = run is not None and run.last_bytes >= max(1, ratio * run.first_bytes)

@@ -106,7 +106,7 @@ def test_a_start_up_is_no_pressure():
     case = answers(*doubling(15))
 
     assert [] == gc_pressure.find(case)
-    assert "rests on 0 steady-state GCs, and 20 are required" in thin(case)
+    assert "rests on 0 GCs without heap growth, and 20 are required" in thin(case)
 
 
 def test_few_collections_that_cost_much_are_pressure():
@@ -136,7 +136,7 @@ def test_what_was_seen_too_little_of_is_said():
     assert [] == found(case)
     assert (
         "Insufficient evidence for gc-pressure: the GC takes 6 % of the CPU, but this rests on 7 "
-        "steady-state GCs, and 20 are required"
+        "GCs without heap growth, and 20 are required"
     ) == thin(case)
 
 
@@ -149,7 +149,7 @@ def test_a_heap_that_only_filled_says_so():
     told = gc_pressure.lack(about)
 
     assert told is not None
-    assert "0 steady-state GCs" == told.had
+    assert "0 GCs without heap growth" == told.had
 
 
 def test_nothing_is_thin_where_nothing_is_seen():

@@ -151,7 +151,7 @@ def test_what_idle_heap_shows():
         ("1/memstats.json", "HeapInuse", 10 * MIB, "B"),
         ("1/memstats.json", "NextGC", 20 * MIB, "B"),
         ("1/smaps", "Rss", kept().rss_bytes, "B"),
-        ("scavenger", "scavenger's goal, at most", 22 * MIB, "B"),
+        ("scavenger", "goal, estimated; at most 1.1 × (NextGC + free slots)", 22 * MIB, "B"),
     ] == shown(finding)
 
 
@@ -517,10 +517,10 @@ def test_what_the_comparison_shows():
     )
     assert [
         ("1/smaps", "Rss of go-heap", 60 * MIB, "B"),
-        ("ledger", "reserved and never touched", 0, "B"),
+        ("computed", "reserved Go heap, still untouched", 0, "B"),
         ("1/memstats.json", "HeapInuse", 60 * MIB, "B"),
         ("baseline 1/smaps", "Rss of go-heap", 1 * MIB, "B"),
-        ("baseline ledger", "reserved and never touched", 59 * MIB, "B"),
+        ("baseline computed", "reserved Go heap, still untouched", 59 * MIB, "B"),
         ("baseline 1/memstats.json", "HeapInuse", 60 * MIB, "B"),
         ("Go release", "test", "go1.24.2", ""),
     ] == shown(finding)

@@ -157,7 +157,12 @@ def test_growth_is_of_the_level_and_not_of_a_burst_at_the_end():
     (growth,) = (one for one in diagnosis.findings if one.code == "heap-growth")
     assert "main.newAuditRecord" == growth.sites[0].own_function
     # Of 180 MiB that are live at the end; this level leaves the spike out, and says so.
-    assert "the live heap between bursts grows by" in growth.title
+    assert "between bursts the live heap grows by" in growth.title
+    assert "The last reading, 180 MiB, is of a burst" in growth.mechanism
+    shown = {row.field: row for row in growth.evidence}
+    assert 189_107_088 == shown["live heap in the burst at the end"].value
+    assert "25 snapshots, gctrace.log" == shown["slope"].artefact
+    assert shown["inuse_space growth, all functions"].value > 42 * MIB
     assert "live heap between bursts, last" in {one.field for one in growth.evidence}
     assert "what main.newAuditRecord allocated was freed: its mean age grows" in growth.next_step
     (in_use,) = (one for one in diagnosis.observations if one.group == "in_use")

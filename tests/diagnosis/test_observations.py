@@ -295,7 +295,7 @@ def test_what_could_not_have_been_there_has_come():
 
     said = made_of(first, last, findings=()).observations[0].sentence
 
-    assert "anonymous mmap" in said
+    assert "anonymous memory outside Go" in said
 
 
 def test_what_is_told_apart_on_both_sides_is_named_by_its_own_name():
@@ -429,7 +429,7 @@ def test_a_part_that_rests_on_an_assumption_is_about_so_much():
     (of_native,) = [one for one in made.facts.account.parts if one.groups == {NATIVE}]
     assert of_native.change.low >= 100 * MIB
     said = made.observations[0].sentence
-    assert "anonymous mmap about +" in said
+    assert "anonymous memory outside Go about +" in said
 
 
 def test_moments_are_named_by_their_names():

@@ -131,8 +131,8 @@ def test_of_what_go_reserves_the_largest_part_is_named(idle, named):
     where = said_of(facts).where
 
     largest = max(idle, 100 - idle)
-    assert "50 MiB Go heap (100 %; Go reserved 100 MiB, " in where
-    assert f"{largest} MiB of that {'free Go heap' if named else 'Go objects'}" in where
+    assert "50 MiB Go heap (100 %; of 100 MiB retained, " in where
+    assert f"{largest} MiB is {'free Go heap' if named else 'Go objects'}" in where
 
 
 @pytest.mark.parametrize(

@@ -224,7 +224,7 @@ def row_notes(metrics: pd.DataFrame, geomeans: pd.DataFrame | None = None) -> tu
         rest = metrics[metrics["note"] != note]["name"]
         names, others = (", ".join(map(field_title, each)) for each in (rows["name"], rest))
         is_most = len(rows) > max(MAX_NAMES, len(rest))
-        lines.append(f"{note} (all but {others})" if is_most else f"{names}: {note}")
+        lines.append(f"all but {others}: {note}" if is_most else f"{names}: {note}")
     if geomeans is not None and geomeans[list(SIDES)].isna().any(axis=None):
         lines.append(NO_GEOMEAN)
     return (Notes(tuple(lines)),) if lines else ()

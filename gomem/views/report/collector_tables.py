@@ -132,8 +132,8 @@ LIVE_HEAP = (
     words("", lambda live: f"run {live.run}"),
     clock("start", attrgetter("begin_seconds")),
     seconds("duration", attrgetter("seconds")),
-    size("first", attrgetter("first_bytes")),
-    size("last", attrgetter("last_bytes")),
+    size("first (median)", attrgetter("first_bytes")),
+    size("last (median)", attrgetter("last_bytes")),
     shown_by(slope_cell)("slope", attrgetter("slope_bytes_per_second")),
     Column("95 % interval", lambda live: between(live.slope_low, live.slope_high, slope_cell)),
     count("n", attrgetter("cycles")),
@@ -230,7 +230,7 @@ def triggers_notes(triggers: GcTriggers) -> tuple[str, ...]:
 def live_heap_table(live: tuple[LiveHeap, ...]) -> Table:
     """The slope of the live heap in each run; of very many, those that were watched longest."""
     shown = sorted(live, key=lambda run: run.seconds, reverse=True)[:MAX_ROWS]
-    caption = "Live heap after start-up"
+    caption = "Live heap after start-up; first and last are medians of a tenth of the GCs"
     if len(shown) < len(live):
         caption += f": the longest {len(shown)} of {len(live)} runs"
     columns = LIVE_HEAP if len(live) > 1 else LIVE_HEAP[1:]

@@ -238,7 +238,7 @@ def test_what_keeps_to_a_limit_is_said(goal, words):
             23,
             22,
             "collection",
-            "1 MiB of it due for release: retained heap is 23 MiB, above the scavenger's goal of",
+            "7 MiB of it kept for the goal: retained heap is 23 MiB, above the scavenger's goal of",
         ),
         (22, 22, None, "(estimated; at most 1.1 × (NextGC + free slots))"),
         (22, 30, "steady", "(what GOMEMLIMIT leaves)"),

@@ -75,7 +75,7 @@ geometric mean           –          –         –
 note: Lookup-2: one value per side is not enough to tell a change from noise;
   use 4 or more
 note: no geometric mean: a median is 0
-note: ± is the larger half-width of the median's 95 % interval, in % of the
+note: ± is half of the median's 95 % interval (its wider side), in % of the
   median; p is from a Mann-Whitney test, not corrected for multiple comparisons
 
 Notes
