@@ -17,6 +17,7 @@ from gomem.inputs.environ.parse import MIN_LINES, settings_in_commands
 from gomem.inputs.json_text import is_json
 from gomem.inputs.kinds import kind_of
 from gomem.inputs.looks_like import looks_like
+from gomem.inputs.markdown import without_open_bold
 from gomem.inputs.memstats.in_words import lines_in_words
 from gomem.inputs.processes.parse import lines_of_processes
 from gomem.inputs.unwrap import FENCE, NAMED, PROMPT, QUOTE, TAG, plain_characters
@@ -105,7 +106,7 @@ def pasted_parts(source: Source) -> list[Source]:
     data = source.data
     if len(data) > MAX_BYTES or b"\0" in data or is_json(data) or not data.strip():
         return []
-    lines = _unquoted(plain_characters(data).split(b"\n"))
+    lines = without_open_bold(_unquoted(plain_characters(data).split(b"\n")))
     stretches = list(_stretches(lines))
     if len(stretches) > MAX_STRETCHES:
         return []

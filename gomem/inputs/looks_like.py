@@ -20,8 +20,9 @@ from gomem.errors import excerpt
 from gomem.inputs.gobench.compared import said_changes
 from gomem.inputs.goroutines.crash import OUT_OF_MEMORY, crash_of
 from gomem.inputs.json_text import is_json, what_json_holds
+from gomem.inputs.mentions import mentioned
 from gomem.inputs.metrics.page import families_of, is_page
-from gomem.inputs.unwrap import plain_texts
+from gomem.inputs.unwrap import FENCE, plain_texts
 from gomem.sources.packaged import text_beside
 from gomem.text import Bytes, File, Quoted, Text, text
 
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
 HEAD_BYTES = 1 << 16  # enough of a file to know it by
 SHORT_BYTES = 512  # what a server says when it has nothing to give is shorter
 SHOWN_BYTES = 8
+_PROSE = frozenset({".md", ".rst", ".adoc"})
 CORE = 4  # ELF's type of a core dump
 
 
@@ -109,6 +111,10 @@ def looks_like(head: bytes, name: str) -> Resemblance:
     suffix = PurePosixPath(name).suffix.lower()
     document = "a document" if PurePosixPath(name).stem.lower() == "readme" else ""
     known, line = _table()["by_suffix"].get(suffix, document), _first_line(head)
+    seen_in = mentioned(head) if suffix in _PROSE or not known else None
+    if seen_in is not None:
+        what = text("{}: {}", known or "text of no known kind", seen_in.what)
+        return Resemblance(what, seen_in.way_out, text=line)
     return Resemblance(known or "text of no known kind", known=bool(known), text=line)
 
 
@@ -273,4 +279,6 @@ def _quoted(line: str) -> Quoted:
 
 
 def _first_line(head: bytes) -> str:
-    return excerpt(head.strip().split(b"\n", 1)[0].rstrip()[:200])
+    filled = [line for line in head.split(b"\n") if line.strip()]
+    content = (line for line in filled if not FENCE.fullmatch(line.rstrip()))
+    return excerpt(next(content, filled[0] if filled else b"").strip()[:200])

@@ -32,6 +32,20 @@ def without_links(data: bytes) -> bytes:
     return _LINK.sub(rb"\1", data) if b"](http" in data else data
 
 
+def without_open_bold(lines: list[bytes]) -> list[bytes]:
+    """Lines without the marks of bold text that goes on over several of them."""
+    texts, begun = list(lines), None
+    for place, line in enumerate(lines):
+        if line.count(b"**") != 1:
+            continue
+        if line.startswith(b"**") and line != b"**":
+            begun = place
+        elif begun is not None and line.endswith(b"**"):
+            texts[begun], texts[place] = lines[begun][2:], line[:-2]
+            begun = None
+    return texts
+
+
 def without_markup(line: bytes) -> bytes:
     """A line as it was before somebody set it in Markdown."""
     if RULE.fullmatch(line):

@@ -28,11 +28,14 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
 KILLED = re.compile(
-    rb"Killed process (?P<pid>\d{1,10}),? \((?P<name>[^)\n]{0,64})\),?(?: UID:? ?\d+,)?"
+    rb"Killed process (?P<pid>\d{1,10}),?(?: UID:? ?\d+,)? \((?P<name>[^)\n]{0,64})\),?"
+    rb"(?: UID:? ?\d+,)?"
     rb" (?:total-vm|vsz):(?P<vm>\d{1,15})kB, anon-rss:(?P<anon>\d{1,15})kB,"
     rb" file-rss:(?P<file>\d{1,15})kB(?:, shmem-rss:(?P<shmem>\d{1,15})kB)?"
 )
-NAMED = re.compile(rb"Killed process (?P<pid>\d{1,10}),? \((?P<name>[^)\n]{0,64})\)")
+NAMED = re.compile(
+    rb"Killed process (?P<pid>\d{1,10}),?(?: UID:? ?\d+,)? \((?P<name>[^)\n]{0,64})\)"
+)
 TASKS = re.compile(rb"\[ *pid *\] +(uid +tgid +total_vm +rss\b.*)")
 TASK = re.compile(rb"\[ *(\d{1,10})\] +(\d+ +\d+ +\d+ +\d+ +[^\n]*\S)\s*")
 CHARGED = re.compile(rb"memory: usage (\d{1,19})kB, limit (\d{1,19})kB")

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
+from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
 from gomem.errors import Damage, FormatError, excerpt
@@ -51,6 +52,14 @@ BSD_ROW = re.compile(
     rb"\d{1,10} +\S{1,32} +\d{1,5} +-?\d{1,3} +-?\d{1,3}" + 2 * _TOP_SIZE + rb" +[A-Za-z]\S{0,9}"
     rb" +\d{1,4} +\d+:\d\d +\d{1,5}\.\d\d% +\S.*"
 )
+# ps -eo pid,lwp,cls,rtprio,stat,vsz,rss,comm without its header.
+CLASS_ROW = re.compile(
+    rb"\d{1,10} +\d{1,10} +(?:TS|FF|RR|B|IDL|DLN) +(?:-|\d{1,3}) +[DIRSTtWXZ][\w<+]{0,5} +\d{1,15}"
+    rb" +\d{1,15} +\S.*"
+)
+CLASS_NAMES = b"PID LWP CLS RTPRIO STAT VSZ RSS COMMAND".split()
+# What a command above rows asked for: `ps -eo rss,comm | grep api` prints no header.
+ASKED = re.compile(rb"(?:.*[\s$#%])?ps +(?:-?\w+ +)*-?\w*o +(?P<names>[a-z%]+(?:,[a-z%]+)+)\b.*")
 BSD_NAMES = b"PID USERNAME THR PRI NICE VIRT RES STATE C TIME WCPU COMMAND".split()
 DOCKER = re.compile(rb"(?:(?:CONTAINER(?: ID)?|ID|NAME)\b.*)?MEM USAGE */ *LIMIT.*")
 USAGE = re.compile(
@@ -130,17 +139,19 @@ def _parse_tables(data: bytes, source: str) -> tuple[ProcessTable, list[Damage]]
     rows: list[ProcessRow] = []
     damage: list[Damage] = []
     form: _Form | None = None
+    asked: _Form | None = None
     reading, seen = -1, set[tuple[int | None, str]]()
     for number, raw in enumerate(data.split(b"\n"), start=1):
         line = _bare(raw)
         if begun := _form_of(line):
-            form, reading, seen = begun, reading + 1, set()
+            form, asked, reading, seen = begun, None, reading + 1, set()
             continue
         if not line and rows and rows[-1].reading == reading:
             form = None
         if not line or TOP_HEAD.fullmatch(line):
             continue
-        if form is None and (headless := _form_of_row(line)) is not None:
+        asked = _form_asked(line) or asked
+        if form is None and (headless := _headless(line, asked)) is not None:
             form, reading, seen = headless, reading + 1, set()
         if FENCE.fullmatch(line) or (form is not None and _is_command(line)):
             form = None
@@ -187,6 +198,10 @@ def _has_table(data: bytes) -> bool:
     lines = [_bare(line) for line in head.split(b"\n")[:HEAD_LINES]]
     if any(word in head for word in WORDS) and any(map(_form_of, lines)):
         return True
+    for line, below in pairwise(lines):
+        asked = _form_asked(line)
+        if asked is not None and asked.row(below) is not None:
+            return True
     first = next(filter(None, lines), b"")
     return any(_form_of_row(line) is not None for line in (first, *lines))
 
@@ -195,7 +210,7 @@ def _form_of_row(line: bytes) -> _Form | None:
     """The table that a line is a row of, whose header nobody pasted; None if it is of none."""
     if not line[:1].isalnum():
         return None
-    rows = ((AUX, AUX_NAMES), (TOP_ROW, TOP_NAMES), (BSD_ROW, BSD_NAMES))
+    rows = ((AUX, AUX_NAMES), (TOP_ROW, TOP_NAMES), (BSD_ROW, BSD_NAMES), (CLASS_ROW, CLASS_NAMES))
     names = next((names for row, names in rows if row.fullmatch(line)), None)
     if names is not None:
         return _by_columns(names)
@@ -222,6 +237,20 @@ def _form_of(line: bytes) -> _Form | None:
     if names[-1] in COMMANDS:
         return _by_columns(names) if b"PID" in names or is_of_ps else None
     return _by_columns(names) if is_of_ps and names[-1] in PS_COLUMNS else None
+
+
+def _form_asked(line: bytes) -> _Form | None:
+    """The table that a command asks ps for, with RSS before a command at its end; else None."""
+    found = ASKED.fullmatch(line) if b"ps " in line else None
+    names = [] if found is None else found["names"].upper().split(b",")
+    is_read = names[-1:] and names[-1] in COMMANDS and _one_of(RESIDENT, names)
+    return _by_columns(names) if is_read and PS_COLUMNS.issuperset(names[:-1]) else None
+
+
+def _headless(line: bytes, asked: _Form | None) -> _Form | None:
+    """The table that a line is a row of: the one that a command above asked for, else by shape."""
+    is_asked = asked is not None and asked.row(line) is not None
+    return asked if is_asked else _form_of_row(line)
 
 
 def _one_of(wanted: Sequence[bytes], names: Sequence[bytes]) -> bytes | None:

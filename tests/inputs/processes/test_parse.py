@@ -315,3 +315,37 @@ def test_a_last_row_that_is_cut_is_named_as_others_of_its_process():
 
     assert ["/opt/bin/api --listen :80"] * 3 == [process.name for process in read]
     assert 345596 * KIB == read[-1].rss.bytes
+
+
+def test_a_kill_of_the_kernel_that_prints_the_user_before_the_name():
+    line = b"Mar 12 13:08:43 host kernel: Killed process 7422, UID 0, (api) total-vm:167744kB, "
+
+    (read,) = parse_processes(line + b"anon-rss:16986kB, file-rss:144kB\n", source="a")[0].rows
+
+    assert (7422, "api", 17130 * KIB, "machine") == (
+        read.pid, read.name, read.rss.bytes, read.killed_in
+    )  # fmt: skip
+
+
+def test_rows_of_ps_with_scheduling_classes_need_no_header():
+    text = b" 35524  35524 TS       - Ssl  1346012 19784 api\n 36344  36344 TS  - S  0  0 kworker\n"
+
+    first, _ = parse_processes(text, source="a")[0].rows
+
+    assert (35524, 19784 * KIB, 1346012 * KIB, "api") == (
+        first.pid, first.rss.bytes, first.mapped_bytes, first.name
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("asks", [b"$ ps -eo rss,comm | grep api", b"ps axo rss,comm | sort -n"])
+def test_the_command_names_the_columns_of_rows_without_a_header(asks):
+    text = asks + b"\n116948 api\n"
+    assert looks_like_processes(text)
+
+    (read,) = parse_processes(text, source="a")[0].rows
+
+    assert (116948 * KIB, "api", None, 0) == (read.rss.bytes, read.name, read.pid, read.reading)
+
+
+def test_a_command_without_rss_names_none():
+    assert not looks_like_processes(b"$ ps -eo pid,comm | grep api\n116948 api\n")

@@ -1,0 +1,61 @@
+"""What a refusal says of a text that names sizes or processes, and the next command."""
+
+import pytest
+
+import gomem
+from gomem.inputs.looks_like import looks_like
+from gomem.inputs.mentions import mentioned
+
+
+@pytest.mark.parametrize(
+    ("text", "said", "command"),
+    [
+        pytest.param(
+            b"  371 app       812m S    /opt/api -v\n   12 root      1040 S    init\n",
+            "(/opt/api has 812m)", "grep VmRSS /proc/371/status", id="busybox ps",
+        ),
+        pytest.param(
+            b"  PID  PPID USER     STAT   VSZ %VSZ %CPU COMMAND\n"
+            b"  371     1 app      S     812m  81%   0% /opt/api -v\n",
+            "(/opt/api has 812m)", "gomem capture 371 -o DIR", id="busybox top",
+        ),
+        pytest.param(b"threads=4\nVSZ=650m\n", "VSZ 650m", "VmRSS", id="a setting"),
+        pytest.param(
+            b'level=info msg="Memory: 9 samples, avg is 32.6MB, max is 136.2MB"\n',
+            "(32.6MB, 136.2MB)", "gomem capture PID", id="a log",
+        ),
+        pytest.param(b"| 8MB cache | 33.1 MB | 4 |\n", "(8MB, 33.1 MB)", "capture", id="cells"),
+        pytest.param(
+            b"evict. Allocated MB: 10310\nfatal error: runtime: out of memory\n",
+            "ran out of memory, and names MB: 10310", "--every 10s", id="a crash",
+        ),
+    ],
+)  # fmt: skip
+def test_a_document_says_what_it_names_and_the_next_command(text, said, command):
+    seen = looks_like(b"My program uses too much.\n\n" + text, "issue.md")
+
+    assert "a document in Markdown" in seen.what
+    assert said in seen.what
+    assert command in seen.way_out
+    assert "My program uses too much." == seen.text
+
+
+def test_a_text_that_names_nothing_has_no_mention():
+    assert mentioned(b"It is slow, 4 times a day, since version 1.2.3.\n") is None
+
+
+@pytest.mark.parametrize("fence", [b"```\n", b"~~~\n", b"```go\n\n"])
+def test_the_line_that_is_quoted_has_content(fence):
+    assert "how it began" == looks_like(fence + b"how it began\n```\n", "issue.md").text
+
+
+def test_a_goroutine_profile_in_bold_over_several_lines_is_read(tmp_path):
+    text = (
+        "I see these when I ask for goroutines -\n**goroutine profile: total 4\n"
+        "4 @ 0x1032760 0x105fc71\n#\t0x105fc70\tmain.poll+0x99\t/home/b/poll.go:32**\n\nWhy so?\n"
+    )
+    (tmp_path / "issue.md").write_text(text)
+
+    said = gomem.diagnose(gomem.load(tmp_path)).verdict.sentence
+
+    assert "4 wait in main.poll" in f"{said}"
