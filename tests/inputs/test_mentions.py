@@ -56,6 +56,6 @@ def test_a_goroutine_profile_in_bold_over_several_lines_is_read(tmp_path):
     )
     (tmp_path / "issue.md").write_text(text)
 
-    said = gomem.diagnose(gomem.load(tmp_path)).verdict.sentence
+    said = gomem.diagnose(gomem.load(tmp_path / "issue.md")).verdict.sentence
 
     assert "4 wait in main.poll" in f"{said}"
