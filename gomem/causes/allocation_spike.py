@@ -199,7 +199,8 @@ def _what(seen: Sighting) -> Text:
     """How the level moved: once, or again and again."""
     excursion, name = seen.excursion, _name(seen)
     low, high = Bytes(round(excursion.base)), Bytes(round(excursion.highest))
-    at = text(" at {}", MomentName(seen.peak_moment)) if seen.peak_moment else Text()
+    is_placed = seen.peak_moment and seen.source != MARKS  # which have times of the log's own
+    at = text(" at {}", MomentName(seen.peak_moment)) if is_placed else Text()
     if excursion.times > 1:
         bursts = Count(excursion.times, "burst")
         return text("{}: {} rose to as much as {}{} and fell back", bursts, name, high, at)

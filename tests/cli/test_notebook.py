@@ -216,7 +216,7 @@ def test_copies_are_as_packaged_and_are_not_overwritten(tmp_path, capsys):
             ["heap", "CAPTURE"],
             "heap: no such notebook; wanted one of start-here, rss-vs-heap, scavenger, "
             "before-after, gc-log, spikes-and-growth, who-keeps-it, limits-and-what-if, "
-            "many-builds",
+            "many-builds, fleet",
             id="unknown-name",
         ),
         pytest.param(

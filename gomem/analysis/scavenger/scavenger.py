@@ -26,7 +26,7 @@ import numpy as np
 import pandas as pd
 
 from gomem.analysis.collector.steps import CPU_PARTS, stopped_seconds
-from gomem.analysis.scavenger.goals import Goal, goals_of
+from gomem.analysis.scavenger.goals import Goal, goals_of, steady_goal_bytes
 from gomem.analysis.scavenger.retention import READINGS, RETENTION, log_cycles, retention
 from gomem.analysis.scavenger.verdicts import episodes, verdicts
 from gomem.inputs.answer import Answer
@@ -188,6 +188,25 @@ class Scavenger(Answer):
     may_free_bytes: int | None  # and at most: all retained, if its collection finds no object
     lazy_free_bytes: int | None  # what GODEBUG=madvdontneed=1 would take off RSS there
     cpu: ScavengerCpu | None  # if runtime/metrics have it: not before Go 1.20, or of one moment
+
+    def target_bytes(self, goal: Goal) -> int | None:
+        """What a rule makes of the last moment's numbers; None where these lack one."""
+        known = self.retention[self.retention["retained_bytes"].notna()]
+        if known.empty:
+            return None
+        last = known.iloc[-1]
+        if goal.name == "paced-by-goal" and pd.notna(last["NextGC"]):
+            return steady_goal_bytes(float(last["NextGC"]))
+        value = last.get(_TARGETS.get(goal.name, ""))
+        return None if pd.isna(value) else int(value)
+
+
+_TARGETS = {  # columns of `retention`
+    "paced": "paced_goal_bytes",
+    "paced-by-goal": "paced_goal_bytes",
+    "limit-background": "limit_goal_bytes",
+    "limit-allocation": "limit_bytes",
+}
 
 
 def scavenger(

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
-from gomem.analysis.scavenger.goals import steady_goal_bytes
 from gomem.text import MomentName
 from gomem.units import format_bytes, format_count, format_fraction, format_seconds, is_unknown
 from gomem.views.document import Block, Folded, Notes, Paragraph, Section
@@ -27,7 +26,6 @@ from gomem.views.tables import (
 )
 
 if TYPE_CHECKING:
-    from gomem.analysis.scavenger.goals import Goal
     from gomem.analysis.scavenger.scavenger import Scavenger
     from gomem.diagnosis.diagnosis import Diagnosis
 
@@ -40,12 +38,6 @@ OVER_TIME = (
     "a line of the log about memory returned, at the time of the GC before it."
 )
 APPLIES = {"yes": "yes", "no": "no", "unknown": "unknown"}
-VALUES = {  # of a goal, at the last moment
-    "paced": "paced_goal_bytes",
-    "paced-by-goal": "paced_goal_bytes",
-    "limit-background": "limit_goal_bytes",
-    "limit-allocation": "limit_bytes",
-}
 
 
 def _begin(row: Row) -> str:
@@ -167,13 +159,11 @@ def _over_time(answer: Scavenger) -> tuple[Block, ...]:
 
 def _goals(answer: Scavenger) -> tuple[Block, ...]:
     """The rules that hold, or may; those of other releases and settings are folded away."""
-    known = answer.retention[answer.retention["retained_bytes"].notna()]
-    last = {} if known.empty else known.iloc[-1].to_dict()
     rule = noted("rule", lambda goal: (goal.formula, goal.note))
     columns = (
         rule,
         words("applies here", lambda goal: APPLIES[goal.applies]),
-        size("target for retained heap", lambda goal: _target(goal, last)),
+        size("target for retained heap", answer.target_bytes),
     )
     here = [goal for goal in answer.goals if goal.applies != "no"]
     others = [goal for goal in answer.goals if goal.applies == "no"]
@@ -181,13 +171,6 @@ def _goals(answer: Scavenger) -> tuple[Block, ...]:
     folded = Folded("Rules of other releases and of a memory limit", (rest,))
     holding = table("When Go returns heap to the OS", columns, here)
     return (holding, folded) if others else (holding,)
-
-
-def _target(goal: Goal, last: Row) -> int | None:
-    """What a rule makes of the last snapshot's numbers; None where it lacks one."""
-    if goal.name == "paced-by-goal" and not is_unknown(last.get("NextGC")):
-        return steady_goal_bytes(float(last["NextGC"]))
-    return last.get(VALUES.get(goal.name, ""))
 
 
 def _freeing(answer: Scavenger) -> tuple[Block, ...]:

@@ -204,7 +204,7 @@ def test_a_mapping_that_the_runtime_shares_is_cut_by_its_count():
     assert ["anonymous-other", "go-runtime"] == list(cut["kind"])
     assert [40 * MIB, 3 * MIB] == list(cut["Size"])
     assert [40 * MIB, 1 * MIB] == list(cut["Rss"])
-    assert "one mapping contains both Go runtime memory and other memory" in classified.notes[1]
+    assert "one mapping holds both Go runtime memory and other memory" in classified.notes[1]
 
 
 def test_without_memstats_what_is_too_much_for_the_runtime_is_not_its_own():
