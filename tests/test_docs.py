@@ -33,7 +33,7 @@ from tests.manual import (
 
 RUN = [block for block in blocks() if block.language == "sh"]
 NOT_RUN = [block for block in blocks() if block.language == "bash"]
-WITHOUT_COMMANDS = {"go", "toml", "yaml", "text", "python", *BUILT}
+WITHOUT_COMMANDS = {"go", "{math}", "toml", "yaml", "text", "python", *BUILT}
 OF_CAUSES = [line for line in cause_commands() if line.startswith("gomem ") and "$PID" not in line]
 NOT_OF_GOMEM = [line for line in cause_commands() if line not in OF_CAUSES]
 IN_THE_PROJECT = re.compile(r"`((?:gomem|tests|tools|fixtures|docs)/[\w./-]+)`")

@@ -218,13 +218,13 @@ def growth(low, high, last=12):
 def test_a_log_tells_where_the_live_heap_goes(run, words, grew):
     said, has_grown, _ = told(collector=log(9, live=12, run=run))
 
-    assert f". The live heap is 12 MiB after the last{words}" in said
+    assert f". The live heap is 12 MiB after the last GC{words}" in said
     assert grew == has_grown
 
 
 @pytest.mark.parametrize(("live", "said"), [(0, "under 1 MiB"), (1, "1 MiB")])
 def test_a_live_heap_that_the_log_rounds_to_nothing_is_less_than_its_unit(live, said):
-    assert f"The live heap is {said} after the last" in told(collector=log(9, live=live))[0]
+    assert f"The live heap is {said} after the last GC" in told(collector=log(9, live=live))[0]
 
 
 def standing(*moments, count=None):
