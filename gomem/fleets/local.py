@@ -44,8 +44,9 @@ def in_processes(chunks: Sequence[Chunk], workers: int | None = None) -> Iterato
             try:
                 while left or in_flight:
                     while left and len(in_flight) < AHEAD * count:
-                        chunk = left.pop()
-                        in_flight[pool.submit(work, chunk)] = chunk
+                        # It is left until the pool has taken it: a broken one refuses it.
+                        in_flight[pool.submit(work, left[-1])] = left[-1]
+                        left.pop()
                     done, _ = wait(in_flight, return_when=FIRST_COMPLETED)
                     for future in done:
                         answer = future.result()

@@ -3,6 +3,8 @@
 import os
 import shutil
 import signal
+from concurrent.futures import Executor, Future
+from concurrent.futures.process import BrokenProcessPool
 from functools import partial
 
 import pandas as pd
@@ -163,6 +165,15 @@ def deadly_work(chunk):
                 len(chunk.captures), 0)  # fmt: skip
 
 
+class InHere(Executor):
+    """Does what it is given in this process."""
+
+    def submit(self, task, *given):
+        future = Future()
+        future.set_result(task(*given))
+        return future
+
+
 def test_a_killed_worker_loses_nothing_and_repeats_nothing(monkeypatch):
     monkeypatch.setattr(local, "work", deadly_work)
     names = ["a", "b", "c", DEADLY, "e", "f", "g", "h"]
@@ -174,6 +185,30 @@ def test_a_killed_worker_loses_nothing_and_repeats_nothing(monkeypatch):
     assert sorted(keys) == sorted(capture.key for capture in captures if capture.path != "/deadly")
     assert 1 == sum(answer.failed for answer in done)
     assert sum(answer.read for answer in done) == len(names) - 1
+
+
+class DyingPool(InHere):
+    """Takes as many chunks as there are workers, and is broken when the next one comes."""
+
+    left = 2
+
+    def submit(self, *asked):
+        if not self.left:
+            raise BrokenProcessPool
+        self.left -= 1
+        return super().submit(*asked)
+
+
+def test_a_worker_that_dies_before_the_next_chunk_is_handed_out_loses_nothing(monkeypatch):
+    pools = iter([DyingPool(), *(InHere() for _ in range(8))])
+    monkeypatch.setattr(local, "ProcessPoolExecutor", lambda *_, **__: next(pools))
+    monkeypatch.setattr(local, "work", deadly_work)
+    captures = [Labelled(Place(f"/{name}", name), {}, name) for name in "abcdefgh"]
+
+    done = list(local.in_processes(chunks_of(captures, 2), workers=2))
+
+    keys = [key for answer in done for key in answer.keys]
+    assert sorted(keys) == sorted(capture.key for capture in captures)
 
 
 def test_a_capture_that_was_given_up_is_tried_again():
