@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from gomem.text import Text
 from gomem.units import format_fraction, format_seconds, is_unknown
 from gomem.views.document import Block, Folded, Notes, Paragraph, Section
 from gomem.views.figures.gc_activity import plot_gc_activity
@@ -61,7 +62,7 @@ def collector_section(diagnosis: Diagnosis) -> Section | None:
     notes = _notes((*facts.log.notes, *facts.notes))
     if facts.cycles.empty:
         gist = "the log has no GC" if not facts.log.old_lines else "no GC that gomem reads"
-        blocks = (Paragraph(f"{gist.capitalize()}."), *notes)
+        blocks = (Paragraph(Text(gist).sentence()), *notes)
         return Section("collector", "GC", blocks, gist=gist)
     is_opened = opens_with_log(diagnosis)
     blocks = (*notes, *_over_time(facts, is_opened=is_opened), *_figures(facts))

@@ -10,7 +10,9 @@ import pytest
 from gomem.analysis.collector.mmu import WINDOWS_SECONDS, mutator_utilization
 from gomem.analysis.collector.pauses import gc_pauses
 from gomem.analysis.collector.timeline import WINDOWS, gc_timeline
+from gomem.capture.load import load
 from gomem.charts.chart import Rule
+from gomem.diagnosis.diagnosis import diagnose
 from gomem.units import MIB
 from gomem.views.document import Figure, Folded, Table
 from gomem.views.figures.gc_activity import plot_gc_activity
@@ -28,13 +30,15 @@ from gomem.views.report.collector_tables import (
     timeline_table,
     times_table,
 )
-from tests.builders import CAPTURES, as_text, diagnosed
+from tests.builders import CAPTURES, FIXTURES, as_text, diagnosed
 from tests.charts import marks
 from tests.gc_logs import captured_facts, cycles_of, facts_of
 
 MANY = 400_000
 LARGEST_SVG = 150_000  # characters: a page of five such figures still opens at once
 SCAV = "\nscav 64 KiB work (bg), 0 KiB work (eager), 128 KiB now, 75% util"
+SCAVENGED = b"scvg: inuse: 3, idle: 60, sys: 63, released: 57, consumed: 6 (MB)\n"
+OLD_FORM = FIXTURES / "pasted" / "forms" / "gctrace-go1.3.txt"
 
 
 @cache
@@ -241,3 +245,16 @@ def test_the_text_report_says_what_the_figures_show():
 
     for words in ("pause", "median", "p90", "GC CPU", "pacer", "start-up", "slope"):
         assert words in text
+
+
+@pytest.mark.parametrize(
+    ("log", "said"),
+    [(SCAVENGED, "The log has no GC."), (OLD_FORM.read_bytes(), "No GC that gomem reads.")],
+    ids=["none", "of an old release"],
+)
+def test_a_log_without_a_gc_says_so(log, said, tmp_path):
+    (tmp_path / "gctrace.log").write_bytes(log)
+
+    section = collector_section(diagnose(load(tmp_path)))
+
+    assert said == section.blocks[0].text
