@@ -93,10 +93,12 @@ class Fact(Enum):
         "1.18", "1.19", "all stack memory counts for the goal, not just the scanned part")
     MEMORY_LIMIT = "1.19", "", "GOMEMLIMIT can lower the heap goal"
     RUNWAY_OF_FIVE = "1.20", "", "the trigger uses the largest runway of the last five cycles"
+    LIMIT_HEADROOM = "1.21", "", "3 % of what GOMEMLIMIT leaves to the heap stay free"
+    DUMP_HAS_SURPLUS = "1.22", "", "a heap dump lists a span's free slots at its end as objects"
+    CLEANUPS = "1.24", "", "runtime.AddCleanup can keep an object, and no heap dump shows it"
     DUMP_CAN_END = (
         "1.26", "",
         "debug.WriteHeapDump can end the process, if a goroutine is in a system call")
-    LIMIT_HEADROOM = "1.21", "", "3 % of what GOMEMLIMIT leaves to the heap stay free"
     # fmt: on
 
     def __init__(self, since: str, before: str, what: str) -> None:

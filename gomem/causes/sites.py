@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 from gomem.causes.finding import Evidence, Site
 from gomem.inputs.pprof.calls.names import base_name
+from gomem.inputs.schema import rows_of
 from gomem.text import File, Function, Seconds, Share, Text, text
 from gomem.units import is_unknown
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     import pandas as pd
 
@@ -104,33 +105,36 @@ def whole_evidence(path: str, field: str, sites: Sequence[Site]) -> tuple[Eviden
 def pooling_words(case: Case, sites: Sequence[Site]) -> Text:
     """That a pool pays at the first of these sites that allocates much and soon drops it."""
     lives = case.facts.own_lifetimes
-    if lives is None:
+    row = None if lives is None else _first_of(sites, lives.pooling)
+    if row is None:
         return Text()
-    for site in sites:
-        found = lives.pooling[lives.pooling["function"] == site.own_function]
-        for row in found.itertuples():
-            return text(
-                "A sync.Pool pays in {}: its objects live {} at most, on average.",
-                Function(site.own_function),
-                Seconds(float(row.lifetime_high)),
-            )
-    return Text()
+    return text(
+        "A sync.Pool pays in {}: its objects live {} at most, on average.",
+        Function(row["function"]),
+        Seconds(float(row["lifetime_high"])),
+    )
 
 
 def aging_words(case: Case, sites: Sequence[Site]) -> Text:
     """That the first of these sites that keeps what it allocates does so."""
     lives = case.facts.own_lifetimes
-    if lives is None:
+    row = None if lives is None else _first_of(sites, lives.aging)
+    if row is None:
         return Text()
+    return text(
+        "At most {} of what {} allocated was freed: its mean age grows as the watch does.",
+        Share(float(row["freed_high"])),
+        Function(row["function"]),
+    )
+
+
+def _first_of(sites: Sequence[Site], rows: pd.DataFrame) -> Mapping[str, Any] | None:
+    """The row of the first of the sites that has one; None if none has."""
     for site in sites:
-        found = lives.aging[lives.aging["function"] == site.own_function]
-        for row in found.itertuples():
-            return text(
-                "At most {} of what {} allocated was freed: its mean age grows as the watch does.",
-                Share(float(row.freed_high)),
-                Function(site.own_function),
-            )
-    return Text()
+        found = rows[rows["function"] == site.own_function]
+        if len(found):
+            return rows_of(found)[0]
+    return None
 
 
 def caller_sites(

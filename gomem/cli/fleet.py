@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from gomem.cli.options import Force  # noqa: TC001 - typer reads the annotations
-from gomem.cli.output import check_writable, tell, tell_where, write
+from gomem.cli.output import check_writable, tell, tell_about, tell_where, write
 from gomem.cli.progress import captures_progress, stages
 from gomem.cli.terminal import terminal_text, written_as
 from gomem.errors import CaptureError
@@ -122,7 +122,7 @@ def _tell_run(fleet: Fleet) -> None:
         tell(f"{how_many(fleet.run.skipped, 'capture')} done before, {fleet.run.read} read now")
     failed = fleet.failed
     for name, what in zip(failed["capture"].head(TOLD_FAILURES), failed["what"], strict=False):
-        tell(what if name in what else f"{name}: {what}")
+        tell_about(name, what)
     if len(failed) > TOLD_FAILURES:
         tell(f"and {len(failed) - TOLD_FAILURES} more captures could not be read")
 

@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from gomem.cli.options import Force, Output  # noqa: TC001 - typer reads the annotations
-from gomem.cli.output import check_writable, chosen_format, tell, tell_where, write
+from gomem.cli.output import check_writable, chosen_format, tell_about, tell_where, write
 from gomem.cli.progress import captures_progress
 from gomem.cli.terminal import written_as
 
@@ -60,7 +60,7 @@ def matrix(
             *where, labels=labels, label_table=label_table, workers=workers, progress=progress
         )
     for name, what in zip(read.failed["capture"], read.failed["what"], strict=True):
-        tell(what if name in what else f"{name}: {what}")
+        tell_about(name, what)
     found = matrix_of(read, [build for build in order.split(",") if build])
     if chosen is Format.json:
         from gomem.views.json.fleet import render_matrix_json

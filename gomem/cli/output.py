@@ -40,6 +40,11 @@ def tell(message: str) -> None:
         print(f"gomem: {printable(' '.join(message.split()))}", file=sys.stderr)
 
 
+def tell_about(name: str, what: str) -> None:
+    """Print one line that names a capture."""
+    tell(what if name in what else f"{name}: {what}")
+
+
 @dataclass
 class DamageReport:
     """Prints what could not be read on standard error: the first places, and how many more."""

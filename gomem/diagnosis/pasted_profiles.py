@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from gomem.analysis.profiles.references import roots
 from gomem.causes.commands import TAKE_HEAP_PROFILE, with_files
 from gomem.causes.signatures import known_sites
+from gomem.facts.profiles import IN_USE, UNSAID
 from gomem.inputs.pprof.calls.names import can_be_mended
 from gomem.text import (
     Bytes,
@@ -34,7 +35,6 @@ if TYPE_CHECKING:
     from gomem.inputs.pprof.calls.nodes import Top
     from gomem.inputs.pprof.table import Profile
 
-IN_USE, UNSAID = "inuse_space", "space"
 _UNSAID_USE = (
     "It does not say whether that is in use, pprof's default, or allocated since the start."
 )

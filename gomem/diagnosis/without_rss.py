@@ -35,7 +35,6 @@ from gomem.diagnosis.listed_memory import (
 )
 from gomem.diagnosis.other_runs import COMPARE_RUNS
 from gomem.diagnosis.pasted_profiles import (
-    IN_USE,
     MOSTLY,
     WHO_ALLOCATED,
     WORTH_NAMING,
@@ -47,6 +46,8 @@ from gomem.diagnosis.pasted_profiles import (
     table_words,
     with_the_profile,
 )
+from gomem.facts.keepers import REFERENCES
+from gomem.facts.profiles import ALLOCATED, IN_USE
 from gomem.inputs.pprof.calls.names import can_be_mended
 from gomem.inputs.schema import rows_of
 from gomem.statistics.quantiles import carries
@@ -72,7 +73,6 @@ if TYPE_CHECKING:
     from gomem.facts.moment import MomentFacts
     from gomem.inputs.pprof.table import Profile
 
-ALLOCATED, REFERENCES = "alloc_space", "references"
 MEMORY_KINDS = frozenset({"heap", "allocs", "bytes", "difference"})  # kinds of profiles
 HOLDERS = 3  # named
 NEARLY = 0.995  # of the total, which rounds to all of it

@@ -18,6 +18,7 @@ from gomem.errors import FormatError
 from gomem.inputs.answer import Answer
 from gomem.inputs.elf import ELF
 from gomem.inputs.symbols.table import read_symbols
+from gomem.releases import Fact, GoVersion, known_version
 from gomem.text import File, Quoted, text
 
 if TYPE_CHECKING:
@@ -39,9 +40,6 @@ UNNAMED = (
 SURPLUS = "From Go 1.22 on, free slots at the end of a span count as unreachable objects"
 
 REFERENCES = "references"  # a kind of profile, see `Profile.kind`
-
-OLD = tuple(f"go1.{minor}" for minor in range(7, 22))  # whose dumps have no surplus
-NO_CLEANUPS = tuple(f"go1.{minor}" for minor in range(7, 24))  # without runtime.AddCleanup
 
 
 @dataclass(frozen=True, repr=False)
@@ -103,7 +101,7 @@ class Kept(Answer):
     @property
     def may_have_cleanups(self) -> bool:
         """Whether what appears as unreachable can be kept by a cleanup, which no dump shows."""
-        return not self.retention.dump.go_version.startswith(NO_CLEANUPS)
+        return _possibly(self.retention.dump, Fact.CLEANUPS)
 
     @property
     def unreachable_bytes(self) -> int:
@@ -156,13 +154,18 @@ def kept_of(capture: Capture, symbols: pd.DataFrame | None = None) -> Kept | Non
     retention = retention_of(last, named)
     if named is None:
         notes.append(UNNAMED)
-    if retention.unreachable_bytes and not last.go_version.startswith(OLD):
+    if retention.unreachable_bytes and _possibly(last, Fact.DUMP_HAS_SURPLUS):
         notes.append(SURPLUS)
     earlier = whole[0]
     if earlier[2] is last:
         return Kept(path, moment, retention, notes=tuple(notes))
     growth = grown(retention_of(earlier[2], named), retention)
     return Kept(path, moment, retention, growth, earlier[1], tuple(notes))
+
+
+def _possibly(dump: HeapDump, fact: Fact) -> bool:
+    """Whether the release that wrote a dump does so, or may."""
+    return (known_version(dump.go_version, "the dump") or GoVersion()).possibly(fact)
 
 
 def _dumps(capture: Capture) -> list[tuple[str, str, HeapDump]]:

@@ -99,7 +99,7 @@ class Matrix:
         again = text("; it changes again {}", joined(", ", told[1:])) if told[1:] else Text()
         return first + again + Text(".")
 
-    @property
+    @cached_property
     def _runs(self) -> pd.DataFrame:
         """Each capture as a run of its own."""
         levels = self.fleet.levels

@@ -165,11 +165,10 @@ def _row(
     quantity = BY_NAME[main.name]
     code, is_confirmed = _code(main, findings)
     also = " ".join(name for name in BY_NAME if name in by_name and name != main.name)
-    said = ", ".join(f"{name} {own}, not {usual}" for name, (own, usual) in differing.items())
     return (
         main.instance, main.service, main.build, main.capture, quantity.what, main.name,
         quantity.unit, main.value, main.median, main.z, *_costs(main, by_name), code,
-        is_confirmed, _site(main, sites), also, said,
+        is_confirmed, _site(main, sites), also, _said(differing),
     )  # fmt: skip
 
 
@@ -230,9 +229,13 @@ def _of_settings(
     mine = (settings["service"] == service) & (settings["instance"] == instance)
     last = settings[mine].iloc[-1]
     name, (own, usual) = next(iter(differing.items()))
-    said = ", ".join(f"{key} {mine}, not {others}" for key, (mine, others) in differing.items())
     numbers = [float(text) if text.isdecimal() else np.nan for text in (own, usual)]
     return (
         instance, service, last["build"], last["capture"], "setting", name, "", *numbers, np.nan,
-        np.nan, np.nan, "", False, "", "", said,
+        np.nan, np.nan, "", False, "", "", _said(differing),
     )  # fmt: skip
+
+
+def _said(differing: Mapping[str, tuple[str, str]]) -> str:
+    """The settings of its own, each beside the usual one."""
+    return ", ".join(f"{name} {own}, not {usual}" for name, (own, usual) in differing.items())

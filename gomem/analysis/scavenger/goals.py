@@ -14,8 +14,7 @@ a collection ends, and they stay constant until the next one ends. It compares a
 
 Since 1.19, an allocation that would push mappedReady above GOMEMLIMIT first releases memory.
 HeapInuse at the last GC is that at the end of marking, the peak of the cycle: sweeping has not
-begun. So a
-steady heap settles near 1.1 × NextGC.
+begun. So a steady heap settles near 1.1 × NextGC.
 """
 
 from __future__ import annotations

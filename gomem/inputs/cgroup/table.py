@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import partial
+from itertools import chain
 from typing import TYPE_CHECKING
 
 from gomem.errors import FormatError
@@ -35,8 +36,8 @@ class Cgroup(Frames):
 def read_cgroup(source: Source) -> Cgroup:
     """Read one memory file of a control group, of version 1 or 2; FormatError without a number."""
     looks_like = partial(looks_like_cgroup, name=source.name)
-    texts = (PlainText(source.data), *plain_texts(source.data))
-    if any(looks_like(text.data) for text in texts) or not has_totals(source.data):
+    texts = chain((PlainText(source.data),), plain_texts(source.data))
+    if not has_totals(source.data) or any(looks_like(text.data) for text in texts):
         parsed, damaged, _ = read_plain(source, looks_like, parse_cgroup)
     else:
         parsed, damaged = totals_in_prose(source.data), source.damage

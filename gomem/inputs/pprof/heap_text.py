@@ -49,7 +49,6 @@ if TYPE_CHECKING:
 
     from gomem.inputs.pprof.columns import Location
     from gomem.inputs.pprof.memory_map import Mapped
-from gomem.inputs.pprof.memory_map import Mapped
 
 _HEADER = re.compile(
     rb"\s*heap profile: *\d+: *-?\d+ *\[ *\d+: *-?\d+ *\] *@ *(heap\w*)(?:/(\d{1,18}))?"

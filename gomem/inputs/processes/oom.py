@@ -27,14 +27,13 @@ from gomem.units import KIB
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-KILLED = re.compile(
-    rb"Killed process (?P<pid>\d{1,10}),?(?: UID:? ?\d+,)? \((?P<name>[^)\n]{0,64})\),?"
-    rb"(?: UID:? ?\d+,)?"
-    rb" (?:total-vm|vsz):(?P<vm>\d{1,15})kB, anon-rss:(?P<anon>\d{1,15})kB,"
-    rb" file-rss:(?P<file>\d{1,15})kB(?:, shmem-rss:(?P<shmem>\d{1,15})kB)?"
-)
 NAMED = re.compile(
     rb"Killed process (?P<pid>\d{1,10}),?(?: UID:? ?\d+,)? \((?P<name>[^)\n]{0,64})\)"
+)
+KILLED = re.compile(
+    NAMED.pattern + rb",?(?: UID:? ?\d+,)?"
+    rb" (?:total-vm|vsz):(?P<vm>\d{1,15})kB, anon-rss:(?P<anon>\d{1,15})kB,"
+    rb" file-rss:(?P<file>\d{1,15})kB(?:, shmem-rss:(?P<shmem>\d{1,15})kB)?"
 )
 TASKS = re.compile(rb"\[ *pid *\] +(uid +tgid +total_vm +rss\b.*)")
 TASK = re.compile(rb"\[ *(\d{1,10})\] +(\d+ +\d+ +\d+ +\d+ +[^\n]*\S)\s*")

@@ -6,6 +6,7 @@ from functools import partial
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
+from gomem.analysis.fleet.builds import DIFFERS
 from gomem.analysis.fleet.quantities import BY_NAME
 from gomem.charts.look import BLUE, ORANGE
 from gomem.inputs.schema import rows_of
@@ -37,7 +38,6 @@ if TYPE_CHECKING:
     from gomem.views.document import Block
 
 KIND = "Go builds"
-DIFFERS = "differs"  # a verdict of `builds.BUILDS`
 SHOWN = ("rss_bytes", "live_heap", "heap_idle", "runtime_metadata", "native", "goroutines",
          "threads", "gc_cpu_fraction", "stw_p99_seconds")  # fmt: skip
 MARK = "▲"  # beside what differs from the build before

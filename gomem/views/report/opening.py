@@ -75,9 +75,8 @@ def bars_of(owners: Owners, *, is_series: bool = True) -> Bars:
 
     Of a series the last bar is what became of the first; else each stands by itself.
     """
-    totals, beyond = owners.totals, owners.beyond
-    longest = max(map(sum, zip(totals, beyond, strict=True))) or 1
-    small = [part for part in owners.parts if _largest(part) < _smallest_shown(owners)]
+    totals, beyond, longest = owners.totals, owners.beyond, _longest(owners)
+    small = [part for part in owners.parts if _largest(part) < SMALL * longest]
     small = small if len(small) > 1 else []
     large = [part for part in owners.parts if part not in small]
     bars = []
@@ -100,9 +99,9 @@ def bars_of(owners: Owners, *, is_series: bool = True) -> Bars:
     )
 
 
-def _smallest_shown(owners: Owners) -> float:
-    """The size from which on a part has a key of its own: a share of the longest bar."""
-    return SMALL * (max(map(sum, zip(owners.totals, owners.beyond, strict=True))) or 1)
+def _longest(owners: Owners) -> float:
+    """What the longest bar stands for; a part under `SMALL` of it has no key of its own."""
+    return max(map(sum, zip(owners.totals, owners.beyond, strict=True))) or 1
 
 
 def _largest(part: Owner) -> float:
@@ -144,7 +143,7 @@ def _keys(
             sum(part.sizes[place].middle for part in small) for place in range(len(owners.totals))
         ]
         change = BytesChange(round(sums[-1] - sums[0])) if changes else ""
-        others = text("others, each under {}", Bytes(round(_smallest_shown(owners))))
+        others = text("others, each under {}", Bytes(round(SMALL * _longest(owners))))
         keys.append(Key(others, *GREY, tuple(Bytes(round(size)) for size in sums), change))
     if any(owners.beyond):
         change = BytesChange(owners.beyond[-1] - owners.beyond[0]) if changes else ""

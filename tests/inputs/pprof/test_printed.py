@@ -367,7 +367,7 @@ def test_a_package_has_at_least_what_its_functions_have():
 
 def test_numbers_without_a_unit_are_counts_whatever_names_the_type():
     rows = (TABLES / "top-objects.txt").read_text().partition("Showing")
-    saved = "Saved profile in /root/pprof/pprof.api.inuse_objects.inuse_space.002.pb.gz\n"
+    saved = "Saved profile in /home/ana/pprof/pprof.api.inuse_objects.inuse_space.002.pb.gz\n"
 
     profile = read_pprof(f"{saved}{''.join(rows[1:])}".encode())
 
