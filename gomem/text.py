@@ -175,6 +175,12 @@ class Program(Name):
     __slots__ = ()
 
 
+class Mapped(File):
+    """What is mapped: a file, or the name of anonymous memory."""
+
+    __slots__ = ()
+
+
 class Quoted(Name):
     """Text out of a file, or of whoever else is not us."""
 

@@ -27,7 +27,9 @@ from gomem.comparison.single_values import ALLOCATION_RATE, GC_CPU, HEAP, REQUES
 from gomem.errors import CaptureError, did_you_mean
 from gomem.inputs.gobench.parse import tidy_unit
 from gomem.inputs.schema import Column, build_rows, rows_of
+from gomem.numbered import Metric
 from gomem.statistics.rank_tests import ALPHA, MIN_VALUES, beyond_chance, can_tell, rank_sum_p
+from gomem.text import Words
 from gomem.units import format_relative, is_unknown
 
 if TYPE_CHECKING:
@@ -41,9 +43,9 @@ if TYPE_CHECKING:
 MET, BROKEN, CANNOT_TELL = "met", "broken", "?"
 STATES = (MET, BROKEN, CANNOT_TELL)
 BUDGETS = (
-    Column("budget", "str", "", "As it was set, such as rss=+10%."),
-    Column("name", "str", "", "The metric that it is on."),
-    Column("unit", "str", "", "The metric's unit, a base unit."),
+    Column("budget", "str", "", "As it was set, such as rss=+10%.", Metric),
+    Column("name", "str", "", "The metric that it is on.", Metric),
+    Column("unit", "str", "", "The metric's unit, a base unit.", Metric),
     Column("before_n", "int64", "count", "Measurements before."),
     Column("after_n", "int64", "count", "Measurements after."),
     Column("before", "Float64", "", "Their median before, in the unit."),
@@ -51,8 +53,8 @@ BUDGETS = (
     Column("allowed", "Float64", "", "The worst median after that the budget allows."),
     Column("change", "Float64", "fraction", "After less before, over before; missing from 0."),
     Column("p_value", "Float64", "fraction", "That it lies beyond what is allowed by chance."),
-    Column("state", "str", "", "met, broken, or ? where the runs cannot decide."),
-    Column("note", "str", "", "Why the runs cannot decide, and what could; else empty."),
+    Column("state", "str", "", "met, broken, or ? where the runs cannot decide.", Words),
+    Column("note", "str", "", "Why the runs cannot decide, and what could; else empty.", Words),
 )
 # Short names, beside each metric's own and each unit.
 SHORT = {

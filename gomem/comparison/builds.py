@@ -36,7 +36,9 @@ from gomem.comparison.samples import (
 from gomem.comparison.settings import DIFFERING, settings_words
 from gomem.errors import did_you_mean
 from gomem.inputs.schema import Column, build_rows, empty, rows_of
+from gomem.numbered import Build
 from gomem.statistics.rank_tests import ALPHA, holm
+from gomem.text import Words
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -51,7 +53,7 @@ BUILD_METRICS = (
     _COLUMN["name"],
     _COLUMN["unit"],
     _COLUMN["layer"],
-    Column("build", "str", "", "Which of those compared; the baseline's row comes first."),
+    Column("build", "str", "", "Which of those compared; the baseline's row comes first.", Build),
     Column("n", "int64", "count", "Measurements."),
     Column("median", "Float64", "", "Their median, in the unit."),
     Column("low", "Float64", "", "Lower end of its 95 % interval; missing with too few."),
@@ -70,6 +72,7 @@ BUILD_METRICS = (
         "str",
         "",
         "Against the baseline: better, worse, changed, same, ~ or ?; missing for the baseline.",
+        Words,
     ),
     _COLUMN["equivalence"],
     _COLUMN["p_no_worse"],

@@ -31,6 +31,7 @@ import pandas as pd
 from gomem.comparison.settings import DIFFERING
 from gomem.comparison.single_values import better_by_unit
 from gomem.inputs.schema import Column, build_rows, empty
+from gomem.numbered import Metric
 from gomem.statistics.rank_tests import (
     ALPHA,
     MIN_INTERVAL_VALUES,
@@ -41,6 +42,7 @@ from gomem.statistics.rank_tests import (
     rank_sum_p,
     summarise,
 )
+from gomem.text import Words
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -64,9 +66,9 @@ TOO_SMALL_NOTE = "same: beyond noise, but a smaller change than matters"
 
 
 METRICS = (
-    Column("name", "str", "", "What was measured."),
-    Column("unit", "str", "", "Unit of the medians, a base unit."),
-    Column("layer", "str", "", "Its subject: benchmark, memory, collector, load."),
+    Column("name", "str", "", "What was measured.", Metric),
+    Column("unit", "str", "", "Unit of the medians, a base unit.", Metric),
+    Column("layer", "str", "", "Its subject: benchmark, memory, collector, load.", Words),
     Column("before_n", "int64", "count", "Measurements before."),
     Column("before_median", "Float64", "", "Their median, in the unit."),
     Column("before_low", "Float64", "", "Lower end of its 95 % interval; missing with too few."),
@@ -81,32 +83,34 @@ METRICS = (
     Column(
         "p_adjusted", "Float64", "fraction", "The same, corrected for all comparisons made (Holm)."
     ),
-    Column("better", "str", "", "lower or higher; missing if neither is better."),
+    Column("better", "str", "", "lower or higher; missing if neither is better.", Words),
     Column(
         "verdict",
         "str",
         "",
         "better, worse, changed; same where it is beyond noise, but smaller than matters; ~ where "
         "it may be noise; ? where too few values can tell.",
+        Words,
     ),
     Column(
         "equivalence",
         "str",
         "",
         "Shown to be equivalent, or no worse, within the margin, or ?; missing without a margin.",
+        Words,
     ),
     Column("p_no_worse", "Float64", "fraction", "That it is worse by more than the margin."),
-    Column("note", "str", "", "What to know before trusting the row; else empty."),
+    Column("note", "str", "", "What to know before trusting the row; else empty.", Words),
 )
 SAMPLES = (
-    Column("side", "str", "", "before or after."),
-    Column("name", "str", "", "What was measured."),
-    Column("unit", "str", "", "Its unit, a base unit."),
-    Column("layer", "str", "", "Its subject, as in the metrics."),
+    Column("side", "str", "", "before or after.", Words),
+    Column("name", "str", "", "What was measured.", Metric),
+    Column("unit", "str", "", "Its unit, a base unit.", Metric),
+    Column("layer", "str", "", "Its subject, as in the metrics.", Words),
     Column("value", "float64", "", "One measurement, in the unit."),
 )
 GEOMEANS = (
-    Column("unit", "str", "", "Unit of the means."),
+    Column("unit", "str", "", "Unit of the means.", Metric),
     Column("metrics", "int64", "count", "Metrics that both sides have."),
     Column(
         "before", "Float64", "", "Geometric mean of the medians; missing if one is not above 0."

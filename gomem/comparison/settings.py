@@ -15,6 +15,8 @@ from gomem.capture.manifest import MANIFEST
 from gomem.facts import settings as facts
 from gomem.facts.settings import environment_of
 from gomem.inputs.schema import Column, build_rows, rows_of
+from gomem.numbered import Value
+from gomem.text import Words
 from gomem.units import is_unknown
 
 if TYPE_CHECKING:
@@ -29,10 +31,16 @@ if TYPE_CHECKING:
     Row = tuple[str, str, str, str]
 
 DIFFERING = (
-    Column("name", "str", "", "GOGC, GOMEMLIMIT, GOMAXPROCS, GODEBUG, MemProfileRate, Go release."),
-    Column("before", "str", "", "As it was set before."),
-    Column("after", "str", "", "As it was set after."),
-    Column("source", "str", "", "Source of the setting, of each side where they differ."),
+    Column(
+        "name",
+        "str",
+        "",
+        "GOGC, GOMEMLIMIT, GOMAXPROCS, GODEBUG, MemProfileRate, Go release.",
+        Words,
+    ),
+    Column("before", "str", "", "As it was set before.", Value),
+    Column("after", "str", "", "As it was set after.", Value),
+    Column("source", "str", "", "Source of the setting, of each side where they differ.", Words),
 )
 GOGC, GOMEMLIMIT, GOMAXPROCS, GODEBUG = "GOGC", "GOMEMLIMIT", "GOMAXPROCS", "GODEBUG"
 MEM_PROFILE_RATE, GO_RELEASE = "MemProfileRate", "Go release"

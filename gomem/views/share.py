@@ -1,13 +1,14 @@
 """What an output shows of the machine it was made on, because reports get shared.
 
 Home directories (shown as `~`) and the capture's location are always hidden. A redacted output also
-hides the names of captures, their folders and their moments (which are numbered instead), and text
-from files. It keeps the names of files, functions and programs, kinds and digests, because a reader
-needs them to act.
+hides folders, and text from files; and in the place of captures, moments, instances, builds, labels
+and the like it has numbers, the same for the same name. It keeps the names of files, functions and
+programs, kinds and digests, because a reader needs them to act.
 
-`share` is the last pass over a finished document or finished JSON, including the words in figures.
-It never searches for names, because a name can be any word or number. The type of each part of a
-text decides whether it is shown (see `gomem.text`). Afterwards all texts are plain strings.
+`share` is the last pass over a finished document, finished JSON or a frame, including the words in
+figures. It never searches for names, because a name can be any word or number. The type of each
+part of a text decides whether it is shown (see `gomem.text`); what a column of a frame holds, its
+data dictionary says. Afterwards all texts are plain strings.
 """
 
 from __future__ import annotations
@@ -18,10 +19,12 @@ from functools import cache
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from gomem.text import CaptureName, Command, File, MomentName, Name, Quoted, Text
+from gomem.inputs.schema import maker_of
+from gomem.numbered import Build, Label, Metric, Numbered, Value
+from gomem.text import CaptureName, Command, File, Mapped, MomentName, Name, Quoted, Text
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
 
     import pandas as pd
 
@@ -38,6 +41,25 @@ _HOME = re.compile(
     r"|\b[A-Za-z]:\\Users\\[^\\\s:'\"]+"
 )
 _NO_TEXT = frozenset({bool, int, float, type(None)})
+_TEXTS = frozenset({"object", "str", "category"})  # dtypes that hold text
+_RELEASE = r"go\d+(?:\.\d+){0,2}(?:(?:rc|beta)\d+)?"
+_SIZE = r"[+-]?\d+(?:\.\d+)? ?(?:%|pp|[nµum]?s|[KMGT]?i?B)?"
+# Of each kind what everybody has, and what says nothing of whose it is.
+_PUBLIC = {
+    Build: re.compile(_RELEASE),
+    Value: re.compile(
+        rf"off|none|unset|default|{_SIZE}|{_RELEASE}|linux|darwin|windows|amd64|arm64"
+    ),
+    # The runtime's own: the label of its heap profiles, and the names of its metrics.
+    Label: re.compile(
+        "bytes|nanoseconds|goos|goarch|pkg|cpu"
+        "|/(?:cgo|cpu|gc|godebug|memory|sched|sync)/[a-z0-9/-]+:[a-z-]+"
+    ),
+    Metric: re.compile("(?:sec|s|B|ns|MB|allocs|count|requests|fraction|Hz)(?:/(?:op|s|request))?"),
+}
+# A benchmark's function, or a level; its case and its settings; of a budget how large it is.
+_MEASURED = re.compile(r"(?P<function>[^/.:\s\[=]*)(?P<case>.*?)(?P<budget>=[^=]*)?")
+_ANONYMOUS = re.compile(r"(\[anon(?:_shmem)?: ?)(?!Go: )(.*)\]")
 
 
 def without_home(text: str) -> str:
@@ -54,6 +76,8 @@ class Hidden:
     # What to show for a file's path there; others lose their folders.
     paths: Mapping[str, str] = field(default_factory=dict)
     redact: bool = False  # whether more is hidden than home directories and where the capture lies
+    # The number of each name, by its word; who is met first has the first.
+    numbers: dict[str, dict[str, int]] = field(default_factory=dict, compare=False)
 
     @classmethod
     def of(cls, *captures: Capture, redact: bool = False) -> Hidden:
@@ -68,6 +92,12 @@ class Hidden:
             paths |= {str(path): _file_name(path, moments.get(at, "")) for path, at in places}
         return cls(moments, paths, redact)
 
+    def numbered(self, kind: type[Numbered], names: Iterable[str]) -> Hidden:
+        """The same; these names have their numbers in this order, unless they have some."""
+        for name in names:
+            self._number(kind.word, str(name))
+        return self
+
     def text(self, text: str) -> str:
         """A text as it may be shown."""
         if not isinstance(text, Text):
@@ -79,18 +109,60 @@ class Hidden:
 
     def _part(self, part: Part) -> str:
         """A name by what it is of; words and numbers as they are."""
-        if not isinstance(part, Name):
-            return self.text(part.value) if isinstance(part, Command) else _words(part)
         if isinstance(part, CaptureName):
             last = PurePosixPath(part.value.replace("\\", "/")).name
             return UNNAMED if self.redact or last in {"", ".."} else without_home(last)
-        if not self.redact:
-            return without_home(str(part))
+        if isinstance(part, Name):
+            return self._name(part) if self.redact else without_home(str(part))
+        return self.text(part.value) if isinstance(part, Command) else _words(part)
+
+    def _name(self, part: Name) -> str:
+        """What a redacted output shows in its place."""
         if isinstance(part, MomentName):
             return self.moments.get(part.value, "another moment")
+        if isinstance(part, Numbered):
+            return self._numbered(part)
         if isinstance(part, File):
-            return self.paths.get(part.value) or _file_name(part.value)
+            return self._file(part)
         return LEFT_OUT if isinstance(part, Quoted) else str(part)
+
+    def _file(self, file: File) -> str:
+        """A path without its folders; of anonymous memory no name but the runtime's."""
+        if isinstance(file, Mapped) and (named := _ANONYMOUS.fullmatch(file.value)):
+            return f"{named[1]}mapping-{self._number('mapping', named[2])}]"
+        return self.paths.get(file.value) or _file_name(file.value)
+
+    def _numbered(self, part: Numbered) -> str:
+        """A name by its number, but for what everybody has."""
+        value = part.value
+        if isinstance(part, Metric):
+            return self._measured(value)
+        if isinstance(part, Value):
+            return ", ".join(self._by_number(Value, each) for each in value.split(", "))
+        return self._by_number(type(part), value)
+
+    def _measured(self, value: str) -> str:
+        """A benchmark's function without its case; a level, a unit or a budget on one."""
+        found = _MEASURED.fullmatch(value)
+        if found is None:
+            return self._by_number(Metric, value)
+        function, case, budget = found["function"], found["case"], found["budget"] or ""
+        if not case or _PUBLIC[Metric].fullmatch(function + case):
+            return value
+        level, colon, unit = (function + case).rpartition(":")
+        if colon:
+            return f"{self._measured(level)}:{self._measured(unit)}{budget}"
+        return f"{function}/" * bool(function) + f"{Metric.word}-{self._number(Metric.word, value)}"
+
+    def _by_number(self, kind: type[Numbered], value: str) -> str:
+        public = _PUBLIC.get(kind)
+        if not value or (public is not None and public.fullmatch(value)):
+            return value
+        return f"{kind.word}-{self._number(kind.word, value)}"
+
+    def _number(self, word: str, name: str) -> int:
+        known = self.numbers.setdefault(word, {})
+        return known.setdefault(name, len(known) + 1)
 
 
 def _words(words: str) -> str:
@@ -102,7 +174,7 @@ def _file_name(path: str, moment: str = "") -> str:
 
 
 def share(finished: T, hidden: Hidden) -> T:
-    """The same document or JSON, with every text in it as it may be shown.
+    """The same document, JSON or frame, with every text in it as it may be shown.
 
     Goes through dataclasses, lists, tuples, dictionaries and frames, and through what a figure is
     drawn of.
@@ -149,11 +221,13 @@ def _key(key: Any, hidden: Hidden) -> Any:
 
 
 def _shared_frame(frame: pd.DataFrame, hidden: Hidden) -> pd.DataFrame:
-    changed = {}
+    """Its texts by what the data dictionary says that a column holds."""
+    told, changed = frame.attrs.get("columns", {}), {}
     for name, dtype in frame.dtypes.items():
-        if str(dtype) in {"object", "str"}:
+        if str(dtype) in _TEXTS:
+            make = maker_of(told.get(name)) if hidden.redact else None
             values = frame[name].tolist()
-            shown = share(values, hidden)
+            shown = share(values if make is None else list(map(make, values)), hidden)
             if shown is not values:
                 changed[str(name)] = shown
     return frame.assign(**changed) if changed else frame

@@ -21,6 +21,7 @@ from gomem.comparison.settings import DIFFERING
 from gomem.comparison.sites import PER, SITE_CHANGES, SITE_RATES
 from gomem.comparison.windows import WINDOWS
 from gomem.inputs.schema import DAMAGE, Column
+from gomem.numbered import Build
 from gomem.statistics.rank_tests import EQUIVALENCES
 from gomem.views.json.table import (
     PROBABILITY,
@@ -52,7 +53,7 @@ if TYPE_CHECKING:
 SCHEMA = "gomem.compare/1"
 BUILDS_SCHEMA = "gomem.compare-builds/1"
 SIDES = ("before", "after")
-BUILD = Column("build", "str", "", "The build that has them.")
+BUILD = Column("build", "str", "", "The build that has them.", Build)
 _JUDGED: dict[str, Any] = {
     "layer": words(LAYERS),
     "p_value": PROBABILITY,
