@@ -49,6 +49,13 @@ class Service(Numbered):
     word = "service"
 
 
+class Address(Numbered):
+    """A URL, or a host."""
+
+    __slots__ = ()
+    word = "host"
+
+
 class Build(Numbered):
     """A build, a version or a release."""
 

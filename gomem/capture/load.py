@@ -31,7 +31,7 @@ from gomem.sources.listing import list_capture
 from gomem.sources.long import LongSource, long_source
 from gomem.sources.names import natural_key, readable_name, shared_name
 from gomem.sources.paths import matching
-from gomem.text import File, MomentName
+from gomem.text import File, MomentName, Text, joined, text
 from gomem.units import MIB
 
 if TYPE_CHECKING:
@@ -167,7 +167,8 @@ def _named_apart(entries: Sequence[Entry], paths: Sequence[str | PathLike[str]])
         raise CaptureError("several captures named as one; wanted one folder or archive, or files")
     full = [Path(path).absolute() for path in paths]
     if len(set(full)) < len(full):
-        raise CaptureError(f"a file is named twice among {', '.join(map(str, paths))}")
+        names = joined(", ", (File(path) for path in paths))
+        raise CaptureError(text("a file is named twice among {}", names))
     shared = os.path.commonpath([path.parent for path in full])
     return [
         replace(entry, name=readable_name(path.relative_to(shared).as_posix()))
@@ -299,16 +300,18 @@ def _with_time(series: Artefact, dump: Any) -> Artefact:
     return replace(series, parsed=dump, time=dump.time, time_source=source)
 
 
-def _nothing_readable(name: str, gathering: _Gathering) -> str:
+def _nothing_readable(name: str, gathering: _Gathering) -> Text:
+    named = File(name)
     if not gathering.passed_over:
-        return f"{name}: nothing in it; wanted at least one artefact, such as a heap profile"
+        what = "{}: nothing in it; wanted at least one artefact, such as a heap profile"
+        return text(what, named)
     found = [*gathering.damage, *gathering.reasons]
     if len(found) == 1 and found[0].source == PurePath(name).name:  # the path says it already
         (only,) = found
-        return str(replace(only, source=File(name)))
+        return replace(only, source=named).message
     more = [f"and {len(found) - 3} more"] if len(found) > 3 else []
-    reasons = "; ".join([*map(str, found[:3]), *more])
-    return f"{name}: nothing that gomem can read: {reasons}"
+    reasons = joined("; ", [*(place.message for place in found[:3]), *more])
+    return text("{}: nothing that gomem can read: {}", named, reasons)
 
 
 # What people call moments in the order in which they come: none has a number, or a time.

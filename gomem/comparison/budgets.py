@@ -29,7 +29,7 @@ from gomem.inputs.gobench.parse import tidy_unit
 from gomem.inputs.schema import Column, build_rows, rows_of
 from gomem.numbered import Metric
 from gomem.statistics.rank_tests import ALPHA, MIN_VALUES, beyond_chance, can_tell, rank_sum_p
-from gomem.text import Words
+from gomem.text import Quoted, Words, joined, text
 from gomem.units import format_relative, is_unknown
 
 if TYPE_CHECKING:
@@ -106,16 +106,16 @@ class Budget:
         if self.unit in _FACTORS.get(kind, {}):
             return _FACTORS[kind][self.unit]
         wanted = "%, pp" if unit == "fraction" else ", ".join(["%", *_FACTORS.get(kind, {})])
-        raise CaptureError(f"budget {self}: {self.unit or 'no unit'}, of {unit}; wanted {wanted}")
+        what = text("{}, of {}; wanted {}", self.unit or "no unit", Metric(unit), wanted)
+        raise CaptureError(text("budget {}: {}", Metric(self), what))
 
 
 def budget_of(metric: str, size: str) -> Budget:
     """A budget as it is written, `rss`, `+10%`; CaptureError, with an example, if it is none."""
     found = _SIZE.fullmatch(size.strip())
     if not metric.strip() or found is None or not math.isfinite(float(found[2])):
-        raise CaptureError(
-            f"budget {metric}={size}: not a size; wanted one such as +10%, +2pp, +64MiB, +5ms or +0"
-        )
+        wanted = "not a size; wanted one such as +10%, +2pp, +64MiB, +5ms or +0"
+        raise CaptureError(text("budget {}: {}", Quoted(f"{metric}={size}"), wanted))
     sign = -1.0 if found[1] == "-" else 1.0
     return Budget(metric.strip(), size.strip(), sign * float(found[2]), found[3])
 
@@ -157,10 +157,9 @@ def _metrics(budget: Budget, metrics: pd.DataFrame) -> list[dict[str, Any]]:
     short = {long: short for short, long in SHORT.items()}
     told = [short.get(name, name) for name in known]
     near = did_you_mean(budget.metric, [*told, *known])
-    raise CaptureError(
-        f"budget {budget}: no metric {budget.metric} on both sides; "
-        f"there are {', '.join(told) or 'none'}{near}"
-    )
+    there = joined(", ", map(Metric, told)) or "none"
+    what = text("no metric {} on both sides; there are {}", Metric(budget.metric), there)
+    raise CaptureError(text("budget {}: {}{}", Metric(budget), what, near))
 
 
 def _full_name(row: dict[str, Any]) -> str:
@@ -259,10 +258,10 @@ def summed_up(budgets: pd.DataFrame) -> str:
     parts = []
     for state, words in ((BROKEN, "broken"), (MET, "met"), (CANNOT_TELL, "unclear")):
         rows = budgets[budgets["state"] == state]
-        named = f" ({', '.join(_named(rows))})" if state != MET and len(rows) else ""
-        parts += [f"{len(rows)} {words}{named}"] if len(rows) else []
+        named = text(" ({})", joined(", ", _named(rows))) if state != MET and len(rows) else ""
+        parts += [text("{} {}{}", str(len(rows)), words, named)] if len(rows) else []
     noun = "Budget" if len(budgets) == 1 else "Budgets"
-    return f"{noun}: {', '.join(parts)}."
+    return text("{}: {}.", noun, joined(", ", parts))
 
 
 def _named(rows: pd.DataFrame, most: int = 3) -> Iterable[str]:
@@ -270,6 +269,7 @@ def _named(rows: pd.DataFrame, most: int = 3) -> Iterable[str]:
         change = (
             "" if is_unknown(row["change"]) else f" {format_relative(row['change'], brief=True)}"
         )
-        yield f"{row['name']}{change} where {row['budget'].partition('=')[2]} is allowed"
+        allowed = row["budget"].partition("=")[2]
+        yield text("{}{} where {} is allowed", row["name"], change, allowed)
     if len(rows) > most:
         yield "…"

@@ -37,10 +37,10 @@ COMPARED_CAUSES = (
     Column("title", "object", "", "Title, with its number; before, if the finding is gone.", Text),
     Column(
         "note",
-        "str",
+        "object",
         "",
         "What the other side would have needed; empty if it is comparable.",
-        Words,
+        Text,
     ),
 )
 LOG = "gctrace"

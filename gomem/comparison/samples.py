@@ -42,7 +42,7 @@ from gomem.statistics.rank_tests import (
     rank_sum_p,
     summarise,
 )
-from gomem.text import Words
+from gomem.text import Words, joined, text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -380,7 +380,9 @@ def _one_sided(samples: list[_Sample]) -> Iterator[str]:
         yield "no name is on both sides, so nothing can be compared"
     levels = {sample.name for sample in samples if sample.layer in LAYERS[1:-1]}  # notes on rows
     alone = {"before": old - new - levels, "after": new - old - levels}
-    yield from (f"only {side}: {listed(names)}" for side, names in alone.items() if names)
+    for side, names in alone.items():
+        if names:
+            yield text("only {}: {}", side, joined(", ", map(Metric, sorted(names))))
 
 
 def _by_chance(metrics: pd.DataFrame, compared: int) -> Iterator[str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, fields
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -61,14 +61,26 @@ def _entry(column: Column) -> dict[str, str]:
     return told if column.holds is None else told | {"holds": column.holds.__name__}
 
 
-def maker_of(entry: Mapping[str, str] | None) -> Callable[[Any], Any] | None:
-    """What makes a value of a column what it is, by the column's entry; None if it is as it is.
+def maker_of(entry: Mapping[str, str] | None) -> Callable[[Any], Any]:
+    """What makes a value of a column what it is, by the column's entry in the dictionary."""
+    return _maker(KINDS[(entry or {}).get("holds", Words.__name__)])
 
-    A sentence that has lost its parts is text of whoever wrote it.
-    """
-    kind = KINDS[(entry or {}).get("holds", Words.__name__)]
+
+def made_by(column: Column) -> Callable[[Any], Any]:
+    """The same by the column."""
+    return _maker(column.holds or Words)
+
+
+def as_it_is(value: Any) -> Any:
+    """What makes of words, and of a number, nothing else."""
+    return value
+
+
+@cache
+def _maker(kind: type[Text]) -> Callable[[Any], Any]:
+    """A sentence that has lost its parts is text of whoever wrote it."""
     if kind is Words:
-        return None
+        return as_it_is
     make = Quoted if kind is Text else kind
     return lambda value: make(value) if type(value) is str else value
 
@@ -143,7 +155,7 @@ def rows_of(frame: pd.DataFrame) -> list[dict[str, Any]]:
     ]
     told = frame.attrs.get("columns", {})
     makers = ((name, maker_of(told.get(name))) for name in names)
-    for name, make in [(name, make) for name, make in makers if make is not None]:
+    for name, make in [(name, make) for name, make in makers if make is not as_it_is]:
         for row in found:
             row[name] = make(row[name])
     return found

@@ -14,14 +14,16 @@ data dictionary says. Afterwards all texts are plain strings.
 from __future__ import annotations
 
 import re
+from contextlib import suppress
 from dataclasses import dataclass, field, fields, is_dataclass, replace
 from functools import cache
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any, TypeVar
+from urllib.parse import urlsplit
 
-from gomem.inputs.schema import maker_of
-from gomem.numbered import Build, Label, Metric, Numbered, Value
-from gomem.text import CaptureName, Command, File, Mapped, MomentName, Name, Quoted, Text
+from gomem.inputs.schema import as_it_is, maker_of
+from gomem.numbered import Address, Build, Label, Metric, Numbered, Value
+from gomem.text import CaptureName, Command, File, Mapped, MomentName, Name, Program, Quoted, Text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -40,6 +42,7 @@ _HOME = re.compile(
     r"(?<![\w.~-])(?:/home/[^/\s:'\"]+|/Users/[^/\s:'\"]+|/root)(?=[/\s:'\"]|$)"
     r"|\b[A-Za-z]:\\Users\\[^\\\s:'\"]+"
 )
+_LOOPBACK = frozenset({"127.0.0.1", "::1", "localhost"})
 _NO_TEXT = frozenset({bool, int, float, type(None)})
 _TEXTS = frozenset({"object", "str", "category"})  # dtypes that hold text
 _RELEASE = r"go\d+(?:\.\d+){0,2}(?:(?:rc|beta)\d+)?"
@@ -76,8 +79,8 @@ class Hidden:
     # What to show for a file's path there; others lose their folders.
     paths: Mapping[str, str] = field(default_factory=dict)
     redact: bool = False  # whether more is hidden than home directories and where the capture lies
-    # The number of each name, by its word; who is met first has the first.
-    numbers: dict[str, dict[str, int]] = field(default_factory=dict, compare=False)
+    # What to show for other names, by the word for what they are of; they get it as they are met.
+    numbers: dict[str, dict[str, str]] = field(default_factory=dict, compare=False)
 
     @classmethod
     def of(cls, *captures: Capture, redact: bool = False) -> Hidden:
@@ -93,9 +96,14 @@ class Hidden:
         return cls(moments, paths, redact)
 
     def numbered(self, kind: type[Numbered], names: Iterable[str]) -> Hidden:
-        """The same; these names have their numbers in this order, unless they have some."""
+        """The same, with numbers for these names, in their order."""
         for name in names:
             self._number(kind.word, str(name))
+        return self
+
+    def keeping(self, kind: type[Numbered], names: Iterable[str]) -> Hidden:
+        """The same, and these names stay as they are: they say nothing."""
+        self.numbers.setdefault(kind.word, {}).update({name: name for name in names})
         return self
 
     def text(self, text: str) -> str:
@@ -124,12 +132,14 @@ class Hidden:
             return self._numbered(part)
         if isinstance(part, File):
             return self._file(part)
+        if isinstance(part, Program):
+            return _file_name(part.value)
         return LEFT_OUT if isinstance(part, Quoted) else str(part)
 
     def _file(self, file: File) -> str:
         """A path without its folders; of anonymous memory no name but the runtime's."""
         if isinstance(file, Mapped) and (named := _ANONYMOUS.fullmatch(file.value)):
-            return f"{named[1]}mapping-{self._number('mapping', named[2])}]"
+            return f"{named[1]}{self._number('mapping', named[2])}]"
         return self.paths.get(file.value) or _file_name(file.value)
 
     def _numbered(self, part: Numbered) -> str:
@@ -137,9 +147,21 @@ class Hidden:
         value = part.value
         if isinstance(part, Metric):
             return self._measured(value)
+        if isinstance(part, Address):
+            return self._address(value)
         if isinstance(part, Value):
             return ", ".join(self._by_number(Value, each) for each in value.split(", "))
         return self._by_number(type(part), value)
+
+    def _address(self, value: str) -> str:
+        """A URL without its path, and of another machine without its name."""
+        with suppress(ValueError):
+            parts = urlsplit(value)
+            if parts.hostname is not None:
+                is_near = parts.hostname in _LOOPBACK
+                host = parts.hostname if is_near else self._number(Address.word, parts.hostname)
+                return f"{parts.scheme}://{host}" + f":{parts.port}" * (parts.port is not None)
+        return self._number(Address.word, value)
 
     def _measured(self, value: str) -> str:
         """A benchmark's function without its case; a level, a unit or a budget on one."""
@@ -152,17 +174,17 @@ class Hidden:
         level, colon, unit = (function + case).rpartition(":")
         if colon:
             return f"{self._measured(level)}:{self._measured(unit)}{budget}"
-        return f"{function}/" * bool(function) + f"{Metric.word}-{self._number(Metric.word, value)}"
+        return f"{function}/" * bool(function) + self._number(Metric.word, value)
 
     def _by_number(self, kind: type[Numbered], value: str) -> str:
         public = _PUBLIC.get(kind)
         if not value or (public is not None and public.fullmatch(value)):
             return value
-        return f"{kind.word}-{self._number(kind.word, value)}"
+        return self._number(kind.word, value)
 
-    def _number(self, word: str, name: str) -> int:
+    def _number(self, word: str, name: str) -> str:
         known = self.numbers.setdefault(word, {})
-        return known.setdefault(name, len(known) + 1)
+        return known.setdefault(name, f"{word}-{len(known) + 1}")
 
 
 def _words(words: str) -> str:
@@ -225,9 +247,9 @@ def _shared_frame(frame: pd.DataFrame, hidden: Hidden) -> pd.DataFrame:
     told, changed = frame.attrs.get("columns", {}), {}
     for name, dtype in frame.dtypes.items():
         if str(dtype) in _TEXTS:
-            make = maker_of(told.get(name)) if hidden.redact else None
+            make = maker_of(told.get(name)) if hidden.redact else as_it_is
             values = frame[name].tolist()
-            shown = share(values if make is None else list(map(make, values)), hidden)
+            shown = share(values if make is as_it_is else list(map(make, values)), hidden)
             if shown is not values:
                 changed[str(name)] = shown
     return frame.assign(**changed) if changed else frame

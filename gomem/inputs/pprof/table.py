@@ -26,6 +26,8 @@ from gomem.inputs.pprof.sites import top_sites
 from gomem.inputs.schema import WithDamage, build, build_rows
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     import pandas as pd
     from numpy.typing import NDArray
 
@@ -354,10 +356,18 @@ class Profile(WithDamage):
         """The profile as gzipped profile.proto, which `go tool pprof` and others read."""
         return write_pprof(self.undropped or self.columns)
 
-    def to_folded(self, sample_type: str | None = None, granularity: str = "functions") -> str:
-        """The profile as folded stacks: `main.main;main.work 120`, a line a stack."""
-        nodes, values = self.nodes(granularity), self.values(sample_type)
-        return write_folded(stacks_of(nodes, values))
+    def to_folded(
+        self, sample_type: str | None = None, granularity: str = "functions",
+        names: Mapping[str, str] = {},
+    ) -> str:  # fmt: skip
+        """The profile as folded stacks: `main.main;main.work 120`, a line a stack.
+
+        `names` says what stands in the place of a frame's name.
+        """
+        stacks = stacks_of(self.nodes(granularity), self.values(sample_type))
+        return write_folded(
+            (tuple(names.get(frame, frame) for frame in frames), value) for frames, value in stacks
+        )
 
     def _part(self, columns: PprofColumns) -> Profile:
         """A profile of some of the samples or frames, with the totals of the whole."""

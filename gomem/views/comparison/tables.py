@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 
 from gomem.inputs.memstats.table import STATS
 from gomem.inputs.schema import rows_of
+from gomem.numbered import Build, Metric
+from gomem.text import Text, joined, text
 from gomem.units import format_count, format_relative, is_unknown, minus
 from gomem.views.comparison.words import (
     LAYERS,
@@ -72,7 +74,12 @@ def _name(row: Row) -> Cell:
 def _full_name(row: Row) -> Cell:
     """A metric's name; a benchmark's with its unit, as several share the name."""
     is_level = row["layer"] in LAYERS
-    return _name(row) if is_level else Cell(f"{row['name']} {row['unit']}", code=True)
+    return _name(row) if is_level else Cell(_with_unit(row["name"], row), code=True)
+
+
+def _with_unit(value: str, row: Row) -> Text:
+    """A name, or a number, with the unit of its row."""
+    return text("{} {}", value, row["unit"])
 
 
 def _verdict(row: Row) -> str:
@@ -90,8 +97,8 @@ def _median(side: str, row: Row) -> Cell:
     unit, shown = row["unit"], format_level if row["layer"] in LAYERS else format_value
     ends = [] if is_unknown(low) else [shown(low, unit), shown(high, unit)]
     between = " to ".join(ends) if len(set(ends)) == 2 else ""
-    text = f"{shown(median, unit)} {format_spread(median, low, high)}".rstrip()
-    return Cell(text, f"{median:g} {unit}", between)
+    said = f"{shown(median, unit)} {format_spread(median, low, high)}".rstrip()
+    return Cell(said, _with_unit(f"{median:g}", row), between)
 
 
 def _median_alone(side: str, row: Row) -> Cell:
@@ -101,7 +108,9 @@ def _median_alone(side: str, row: Row) -> Cell:
 
 def _level(name: str, row: Row) -> Cell:
     value, unit = row[name], row["unit"]
-    return NOTHING if is_unknown(value) else Cell(format_level(value, unit), f"{value:g} {unit}")
+    if is_unknown(value):
+        return NOTHING
+    return Cell(format_level(value, unit), _with_unit(f"{value:g}", row))
 
 
 def _relative(row: Row) -> Cell:
@@ -124,7 +133,7 @@ def _difference(row: Row) -> Cell:
     by, unit = row["difference"], row["unit"]
     if is_unknown(by):
         return NOTHING
-    return Cell(minus(format_difference(by, unit)), minus(f"{by:g} {unit}"))
+    return Cell(minus(format_difference(by, unit)), _with_unit(minus(f"{by:g}"), row))
 
 
 def size_cell(row: Row, of: str) -> Cell:
@@ -135,6 +144,7 @@ def size_cell(row: Row, of: str) -> Cell:
     return cell(row[of])
 
 
+BUILD = words("build", lambda row: Build(row["build"]))
 MEDIANS = tuple(Column(side, partial(_median, f"{side}_")) for side in SIDES)
 CHANGE = Column("change", _relative)
 VERDICT = words("verdict", "verdict")
@@ -155,7 +165,7 @@ LEVELS = (
 )
 BUDGETS = (
     code("budget", "budget"),
-    words("build", "build"),
+    BUILD,
     words("state", "state"),
     words("metric", lambda row: field_title(row["name"])),
     *(Column(name, partial(_level, name)) for name in (*SIDES, "allowed")),
@@ -163,14 +173,14 @@ BUDGETS = (
     RUNS,
 )
 OUTLIERS = (
-    words("build", "build"),
+    BUILD,
     words("metric", lambda row: field_title(row["name"])),
     Column("value", partial(_level, "value")),
     Column("median of the others", partial(_level, "typical")),
     shown_by(Cell)("spreads apart", lambda row: f"{row['distance']:.3g}"),
 )
 BUILD_RSS = (
-    words("build", "build"),
+    BUILD,
     Column("RSS", partial(_level, "median")),
     Column("change", _relative),
     words("verdict", "said"),
@@ -182,7 +192,7 @@ FINDINGS = (
     noted("what", lambda row: (row["title"], row["note"])),
 )
 MOMENTS = (
-    words("snapshot", lambda row: str(Pair(row["before"], row["after"]))),
+    words("snapshot", lambda row: Pair(row["before"], row["after"]).words),
     *(size(side, f"{side}_rss_bytes") for side in SIDES),
     change("difference", "change_bytes"),
 )
@@ -201,7 +211,7 @@ def benchmark_blocks(comparison: Comparison) -> tuple[Block, ...]:
     for unit in benchmarks["unit"].unique():
         of_unit = benchmarks[benchmarks["unit"] == unit]
         means = comparison.geomeans[comparison.geomeans["unit"] == unit]
-        blocks += [measured_table(of_unit, unit, means), *row_notes(of_unit, means)]
+        blocks += [measured_table(of_unit, Metric(unit), means), *row_notes(of_unit, means)]
     return (*blocks, Notes((LEGEND,))) if blocks else ()
 
 
@@ -210,7 +220,7 @@ def level_blocks(metrics: pd.DataFrame, label: str) -> tuple[Block, ...]:
     if not are_single(metrics):
         return (measured_table(metrics, label), *row_notes(metrics), Notes((LEGEND,)))
     unequal = metrics[metrics["difference"].fillna(1) != 0]  # of an equal pair nothing is doubtful
-    caption = f"{label[:1].upper()}{label[1:]}, one value per side"
+    caption = text("{}, one value per side", Text(label).capitalised())
     return (table(caption, LEVELS, metrics), *row_notes(unequal))
 
 
@@ -222,12 +232,17 @@ def row_notes(metrics: pd.DataFrame, geomeans: pd.DataFrame | None = None) -> tu
             lines.append(note)
             continue
         rest = metrics[metrics["note"] != note]["name"]
-        names, others = (", ".join(map(field_title, each)) for each in (rows["name"], rest))
+        names, others = (joined(", ", map(_title, each)) for each in (rows["name"], rest))
         is_most = len(rows) > max(MAX_NAMES, len(rest))
-        lines.append(f"all but {others}: {note}" if is_most else f"{names}: {note}")
+        named = text("all but {}", others) if is_most else names
+        lines.append(text("{}: {}", named, note))
     if geomeans is not None and geomeans[list(SIDES)].isna().any(axis=None):
         lines.append(NO_GEOMEAN)
     return (Notes(tuple(lines)),) if lines else ()
+
+
+def _title(name: str) -> str:
+    return field_title(Metric(name))
 
 
 def _asked(metrics: pd.DataFrame) -> tuple[Column, ...]:
@@ -241,7 +256,7 @@ def measured_table(
     columns = (Column(label, _name, "<"), *MEDIANS, CHANGE, VERDICT, P, *_asked(metrics), RUNS)
     means = [] if geomeans is None else [_geomeans(row) for row in rows_of(geomeans)]
     total = tuple((*row, *(BLANK,) * (len(columns) - len(row))) for row in means)
-    return table(f"Medians, {label}", columns, metrics, total)
+    return table(text("Medians, {}", label), columns, metrics, total)
 
 
 def _geomeans(row: Row) -> tuple[Cell, ...]:
@@ -255,12 +270,15 @@ def _geomeans(row: Row) -> tuple[Cell, ...]:
 def budget_blocks(budgets: pd.DataFrame) -> tuple[Block, ...]:
     """How each budget stands: what was allowed, what was measured, and what to know of it."""
     lines = [
-        f"{', '.join(filter(None, [row.get('build'), row['budget'], field_title(row['name'])]))}: "
-        f"{row['note']}"
+        text("{}: {}", joined(", ", filter(None, _named(row))), row["note"])
         for row in rows_of(budgets[budgets["note"] != ""].head(MAX_BUDGET_NOTES))
     ]
     shown = budget_table(rows_of(budgets), has_builds="build" in budgets)
     return (shown, *((Notes(tuple(lines)),) if lines else ()))
+
+
+def _named(row: Row) -> tuple[str, ...]:
+    return Build(row.get("build", "")), row["budget"], field_title(row["name"])
 
 
 def budget_table(budgets: Sequence[Row], *, has_builds: bool) -> Table:
@@ -278,7 +296,7 @@ def builds_table(metrics: pd.DataFrame, label: str) -> Table:
     ]
     columns = (
         Column(label, _named_once, "<"),
-        words("build", "build"),
+        BUILD,
         Column("median", _of_build),
         Column("change", lambda row: NOTHING if is_unknown(row["verdict"]) else _relative(row)),
         words("verdict", lambda row: "baseline" if is_unknown(row["verdict"]) else row["verdict"]),
@@ -292,7 +310,7 @@ def builds_table(metrics: pd.DataFrame, label: str) -> Table:
 def _named_once(row: Row) -> Cell:
     """A metric's name, where its first build stands."""
     is_known = row["layer"] in LAYERS
-    named = field_title(row["name"]) if is_known else f"{row['name']} {row['unit']}"
+    named = field_title(row["name"]) if is_known else _with_unit(row["name"], row)
     return Cell(named if row["first"] else "", code=not is_known)
 
 
@@ -303,7 +321,7 @@ def _of_build(row: Row) -> Cell:
 def findings_table(findings: pd.DataFrame) -> Table:
     """Which causes are new, gone, or on both sides; of several builds, in each."""
     if "build" in findings:
-        columns = (words("build", "build"), *FINDINGS)
+        columns = (BUILD, *FINDINGS)
         return table("Findings that are new, gone, or on both sides, by build", columns, findings)
     return table("Findings that are new, gone, or on both sides", FINDINGS, findings)
 
@@ -312,7 +330,7 @@ def groups_table(groups: pd.DataFrame, pair: Pair, *, noted: bool = True) -> Tab
     """RSS by owner; where all of it is known, the owners add up to RSS."""
     whose = WHOSE if noted else {}
     owner = Column("owner", lambda row: Cell(row["name"], note=whose.get(row["group"], "")), "<")
-    return table(f"RSS by owner, {pair}", (owner, *SIZES), groups)
+    return table(text("RSS by owner, {}", pair.words), (owner, *SIZES), groups)
 
 
 # Allocation sites

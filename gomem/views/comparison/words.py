@@ -9,6 +9,7 @@ import numpy as np
 
 from gomem.comparison.single_values import GC_CPU, HIGHER, LOWER, REQUEST_RATE, RSS
 from gomem.inputs.schema import rows_of
+from gomem.text import MomentName, Text, joined, text
 from gomem.units import format_seconds, is_unknown
 from gomem.views.words import how_many
 
@@ -40,8 +41,11 @@ class Pair:
     before: str
     after: str
 
-    def __str__(self) -> str:
-        return self.before if self.before == self.after else f"{self.before} and {self.after}"
+    @property
+    def words(self) -> Text:
+        """Both by name, or the one that they have."""
+        names = dict.fromkeys((self.before, self.after))
+        return joined(" and ", map(MomentName, names))
 
 
 def metrics_of(comparison: Comparison | BuildComparison, layer: str) -> pd.DataFrame:
@@ -120,22 +124,22 @@ def covered(comparison: Comparison, before: str, after: str) -> tuple[tuple[str,
     said = {row["side"]: _covers(row) for row in rows_of(windows)} if is_known else {}
     sides = {"before": before, "after": after}
     return tuple(
-        (side.capitalize(), ", ".join(filter(None, [name, said.get(side, "")])))
+        (side.capitalize(), joined(", ", filter(None, [name, said.get(side, "")])))
         for side, name in sides.items()
     )
 
 
-def _covers(row: dict[str, Any]) -> str:
+def _covers(row: dict[str, Any]) -> Text:
     """`6 runs of 2.79 s, from 1-start to 2-loaded, with 5 collections`."""
     runs, is_timed = how_many(row["runs"], "run"), not is_unknown(row["seconds"])
     time = f"{runs} of {format_seconds(row['seconds'])}" if is_timed else runs
     if row["first_moment"]:
-        between = f"from {row['first_moment']} to {row['last_moment']}"
+        between: str = text("from {} to {}", row["first_moment"], row["last_moment"])
     else:
         between = "the GC log" if is_timed else row["last_moment"] or "one file"
     counts = {noun: row[f"{noun}s"] for noun in ("collection", "request")}
     counted = [how_many(round(n), noun) for noun, n in counts.items() if not is_unknown(n)]
-    return ", ".join([time, between, *([f"with {' and '.join(counted)}"] if counted else [])])
+    return joined(", ", [time, between, *([f"with {' and '.join(counted)}"] if counted else [])])
 
 
 def changed_sites(sites: pd.DataFrame) -> pd.DataFrame:

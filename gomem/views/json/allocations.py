@@ -12,7 +12,7 @@ from gomem.analysis.series.shapes import SHAPES
 from gomem.capture.moment import MOMENT
 from gomem.inputs.pprof.sites import SITES, AllocationSites
 from gomem.inputs.schema import Column
-from gomem.text import File, Quoted, Words
+from gomem.text import Words
 from gomem.views.json.table import NUMBER, PROBABILITY, columns, frame, inner, moment, plain
 
 if TYPE_CHECKING:
@@ -83,8 +83,7 @@ REASONS = inner(
     "reasons",
     "Why lines allocate, by the compiler's escape analysis, for alloc_space; empty without it.",
     AT,
-    frame("lines", LINES, "Lines, the largest first.", "told",
-          cells={"file": File, "why": Quoted}),
+    frame("lines", LINES, "Lines, the largest first.", "told"),
     get=_reasons, many=True,
 )  # fmt: skip
 TURNOVER = inner(

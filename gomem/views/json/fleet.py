@@ -14,7 +14,6 @@ from gomem.analysis.fleet.outliers import OUTLIERS
 from gomem.analysis.fleet.population import DISTRIBUTIONS
 from gomem.fleets.verdict import Verdict, outlier_sentence
 from gomem.inputs.schema import rows_of
-from gomem.text import File
 from gomem.units import is_unknown
 from gomem.views.json.table import (
     SIZE,
@@ -90,8 +89,7 @@ FLEET = shape(
     plain("captures", "int64", "count", "Captures that were read.",
           lambda fleet: len(fleet.captures)),
     frame("failed", without(FAILED, "time", "key"), "Captures that could not be read.",
-          lambda fleet: fleet.failed.drop(columns=["time", "key"]),
-          cells={"path": File}),
+          lambda fleet: fleet.failed.drop(columns=["time", "key"])),
     frame("distributions", DISTRIBUTIONS, "Each quantity over the instances of a service."),
     frame("builds", BUILDS, "Each quantity build by build.", verdict=TEXT_OR_NULL),
     frame("drift", DRIFT, "What rises over an instance's captures."),
@@ -113,7 +111,7 @@ MATRIX = shape(
           "compared", verdict=TEXT_OR_NULL),
     frame("differing", BUILDS, "Those of builds that differ from the one before.", "differing"),
     frame("failed", without(FAILED, "time", "key"), "Captures that could not be read.",
-          lambda matrix: matrix.failed.drop(columns=["time", "key"]), cells={"path": File}),
+          lambda matrix: matrix.failed.drop(columns=["time", "key"])),
 )  # fmt: skip
 
 
