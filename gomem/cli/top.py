@@ -100,7 +100,7 @@ def top(
         escapes: Show why lines allocate, from the output of go build -gcflags=-m=2.
         output_format: What to write.
     """
-    from gomem.views.profile.shown import names_of, rows_shown, sites_shown
+    from gomem.views.profile.shown import names_shown, rows_shown, sites_shown
     from gomem.views.profile.top import RENDERED
     from gomem.views.share import Hidden
 
@@ -123,9 +123,9 @@ def top(
                 raise CaptureError("a profile is not text; name a file with -o FILE.pb.gz")
             write(_profile(part, hidden), output)
             return
-        names = names_of(part, granularity, hidden)
+        named = names_shown(granularity, hidden)
         if output_format is Format.folded:
-            made = part.to_folded(sample_type, granularity, names)
+            made = part.to_folded(sample_type, granularity, named)
         elif view:
             rows = {
                 "traces": lambda: part.traces(sample_type, granularity),
@@ -134,11 +134,11 @@ def top(
                 "peek": lambda: part.peek(peek or "", sample_type, granularity),
                 "escapes": lambda: _reasons(part, escapes or [], sample_type, n),
             }[view]()
-            shown = rows_shown(rows, names, hidden)
+            shown = rows_shown(rows, named, hidden)
             made = _render_view(view, shown, part.sample_type(sample_type), output_format)
         else:
             sites = question.sites(sample_type, n, granularity, cum=cum)
-            made = RENDERED[output_format](sites_shown(sites, names))
+            made = RENDERED[output_format](sites_shown(sites, named) if redact else sites)
     except ValueError as error:
         if type(error) is not ValueError:  # a file's own error, which says where
             raise

@@ -23,7 +23,18 @@ from urllib.parse import urlsplit
 
 from gomem.inputs.schema import as_it_is, maker_of
 from gomem.numbered import Address, Build, Label, Metric, Numbered, Value
-from gomem.text import CaptureName, Command, File, Mapped, MomentName, Name, Program, Quoted, Text
+from gomem.text import (
+    CaptureName,
+    Command,
+    File,
+    Function,
+    Mapped,
+    MomentName,
+    Name,
+    Program,
+    Quoted,
+    Text,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -62,6 +73,12 @@ _PUBLIC = {
 }
 # A benchmark's function, or a level; its case and its settings; of a budget how large it is.
 _MEASURED = re.compile(r"(?P<function>[^/.:\s\[=]*)(?P<case>.*?)(?P<budget>=[^=]*)?")
+# A function with its file behind it, as pprof prints a place in the code: a path from the root,
+# else the last word.
+_PLACES = (
+    re.compile(r"(.*?) ((?:/|[A-Za-z]:[/\\]).*)", re.DOTALL),
+    re.compile(r"(.*) (\S*/\S*)", re.DOTALL),
+)
 _ANONYMOUS = re.compile(r"(\[anon(?:_shmem)?: ?)(?!Go: )(.*)\]")
 
 
@@ -106,6 +123,10 @@ class Hidden:
         self.numbers.setdefault(kind.word, {}).update({name: name for name in names})
         return self
 
+    def alike(self, kind: type[Numbered], name: str, other: str) -> None:
+        """Another name of what has this one already."""
+        self.numbers.setdefault(kind.word, {})[other] = self._number(kind.word, name)
+
     def text(self, text: str) -> str:
         """A text as it may be shown."""
         if not isinstance(text, Text):
@@ -134,7 +155,9 @@ class Hidden:
             return self._file(part)
         if isinstance(part, Program):
             return _file_name(part.value)
-        return LEFT_OUT if isinstance(part, Quoted) else str(part)
+        if isinstance(part, Function):
+            return _function(part.value)
+        return LEFT_OUT
 
     def _file(self, file: File) -> str:
         """A path without its folders; of anonymous memory no name but the runtime's."""
@@ -189,6 +212,12 @@ class Hidden:
 
 def _words(words: str) -> str:
     return without_home(words) if "/" in words or "\\" in words else str(words)
+
+
+def _function(name: str) -> str:
+    """A function; where its file stands behind it, that without its folders."""
+    found = next(filter(None, (place.fullmatch(name) for place in _PLACES)), None)
+    return name if found is None else f"{found[1]} {_file_name(found[2])}"
 
 
 def _file_name(path: str, moment: str = "") -> str:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from gomem.analysis.collector.cost import COSTS
 from gomem.inputs.schema import DAMAGE, Column
 from gomem.numbered import Build, Collected, Instance, Service, Value
-from gomem.text import CaptureName, Function, MomentName, Text, Words
+from gomem.text import Function, MomentName, Text, Words
 
 TIME = "datetime64[ns, UTC]"
 KEYS = (
@@ -41,7 +41,7 @@ KEYS = (
 CAPTURES = (
     *KEYS,
     Column("key", "str", "", "Digest of the files and labels; a key is read once.", Words),
-    Column("path", "str", "", "Where it lies.", CaptureName),
+    Column("path", "str", "", "Where it lies.", Collected),
     Column("go_version", "str", "", "Go release; missing unless it is known exactly.", Words),
     Column("moments", "int64", "count", "Snapshots."),
     Column("seconds", "float64", "s", "From the first snapshot to the last; missing if unknown."),
@@ -114,7 +114,7 @@ DAMAGES = (*KEYS, *DAMAGE)
 FAILED = (
     *KEYS,
     Column("key", "str", "", "Digest of the files and labels.", Words),
-    Column("path", "str", "", "Where it lies.", CaptureName),
+    Column("path", "str", "", "Where it lies.", Collected),
     Column("what", "object", "", "Why it could not be read.", Text),
     Column("is_final", "bool", "", "Whether another run would find the same, so it is not tried."),
 )

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from gomem.analysis.fleet.population import in_time
 from gomem.inputs.schema import Column, dictionary_of
 from gomem.numbered import Build, Collected, Instance, Service
-from gomem.text import CaptureName, Words
+from gomem.text import Words
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -20,7 +20,7 @@ INSTANCES = (
     Column("build", "str", "", "Its build.", Build),
     Column("captures", "int64", "count", "Captures of it that were read."),
     Column("capture", "str", "", "The last of them.", Collected),
-    Column("path", "str", "", "Where that lies.", CaptureName),
+    Column("path", "str", "", "Where that lies.", Collected),
     Column("rss_bytes", "float64", "B", "RSS now; missing if unknown."),
     Column("live_heap", "float64", "B", "Marked by the last GC; missing if unknown."),
     Column("heap_objects", "float64", "B", "HeapAlloc; missing if unknown."),

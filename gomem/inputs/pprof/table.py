@@ -26,7 +26,7 @@ from gomem.inputs.pprof.sites import top_sites
 from gomem.inputs.schema import WithDamage, build, build_rows
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable
 
     import pandas as pd
     from numpy.typing import NDArray
@@ -358,16 +358,14 @@ class Profile(WithDamage):
 
     def to_folded(
         self, sample_type: str | None = None, granularity: str = "functions",
-        names: Mapping[str, str] = {},
+        shown: Callable[[str], str] = str,
     ) -> str:  # fmt: skip
         """The profile as folded stacks: `main.main;main.work 120`, a line a stack.
 
-        `names` says what stands in the place of a frame's name.
+        `shown` says what stands in the place of a frame's name.
         """
         stacks = stacks_of(self.nodes(granularity), self.values(sample_type))
-        return write_folded(
-            (tuple(names.get(frame, frame) for frame in frames), value) for frames, value in stacks
-        )
+        return write_folded((tuple(map(shown, frames)), value) for frames, value in stacks)
 
     def _part(self, columns: PprofColumns) -> Profile:
         """A profile of some of the samples or frames, with the totals of the whole."""

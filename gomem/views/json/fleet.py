@@ -14,6 +14,7 @@ from gomem.analysis.fleet.outliers import OUTLIERS
 from gomem.analysis.fleet.population import DISTRIBUTIONS
 from gomem.fleets.verdict import Verdict, outlier_sentence
 from gomem.inputs.schema import rows_of
+from gomem.numbered import Build
 from gomem.units import is_unknown
 from gomem.views.json.table import (
     SIZE,
@@ -40,6 +41,7 @@ if TYPE_CHECKING:
 
 SCHEMA = "gomem.fleet/1"
 MATRIX_SCHEMA = "gomem.matrix/1"
+SHOWN = Hidden()  # nothing but home directories
 WHATS = ("part", "count", "rate", "setting", "total")
 FIRST = ("instance", "what", "part", "value", "median", "z", "code")  # of an outlier
 _OUTLIER = {column.name: column for column in OUTLIERS}
@@ -106,7 +108,7 @@ MATRIX = shape(
     inner("verdict", "What it comes down to.",
           plain("sentence", "str", "", "The first build that differs, and where it changes back.",
                 "sentence"), get=lambda matrix: matrix),
-    texts("builds", "Builds in order."),
+    texts("builds", "Builds in order.", lambda matrix: map(Build, matrix.builds)),
     frame("rows", BUILDS, "A row a build and quantity, each against the build before it.",
           "compared", verdict=TEXT_OR_NULL),
     frame("differing", BUILDS, "Those of builds that differ from the one before.", "differing"),
@@ -115,11 +117,11 @@ MATRIX = shape(
 )  # fmt: skip
 
 
-def render_fleet_json(fleet: Fleet) -> str:
+def render_fleet_json(fleet: Fleet, hidden: Hidden = SHOWN) -> str:
     """A fleet as text, ending in a line break."""
-    return written(share(FLEET.json(fleet), Hidden()))
+    return written(share(FLEET.json(fleet), hidden))
 
 
-def render_matrix_json(matrix: Matrix) -> str:
+def render_matrix_json(matrix: Matrix, hidden: Hidden = SHOWN) -> str:
     """A matrix as text, ending in a line break."""
-    return written(share(MATRIX.json(matrix), Hidden()))
+    return written(share(MATRIX.json(matrix), hidden))

@@ -27,7 +27,7 @@ from gomem.inputs.pprof.calls.names import (
 from gomem.inputs.pprof.columns import offsets_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
 
     from gomem.inputs.pprof.columns import PprofColumns
 
@@ -74,20 +74,6 @@ class Nodes:
             printable_name(address, texts[name], texts[file], line, column, texts[binary])
             for name, file, line, column, address, binary, _ in self.keys.tolist()
         ]
-
-    def names_with(self, shown: Callable[[str], str]) -> dict[str, str]:
-        """How each node is printed with its file as that is shown, by how pprof prints it."""
-        if self.granularity in OWN:
-            return {}
-        texts = self.texts
-        return {
-            plain: printable_name(
-                address, texts[name], shown(texts[file]), line, column, shown(texts[binary])
-            )
-            for plain, (name, file, line, column, address, binary, _) in zip(
-                self.names, self.keys.tolist(), strict=True
-            )
-        }
 
     def flat(self, weights: NDArray[Any]) -> NDArray[Any]:
         """What the samples weigh whose innermost frame each node is."""
