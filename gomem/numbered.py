@@ -84,8 +84,15 @@ class Value(Numbered):
     word = "value"
 
 
+class Unit(Numbered):
+    """The unit of a benchmark, which it may have made up."""
+
+    __slots__ = ()
+    word = "unit"
+
+
 class Metric(Numbered):
-    """What is measured and compared: a benchmark, a level, a unit, and a budget on one."""
+    """What is measured and compared: a benchmark, a level, and a budget on one or on a unit."""
 
     __slots__ = ()
     word = "case"
@@ -96,6 +103,6 @@ KINDS: dict[str, type[Text]] = {
     kind.__name__: kind
     for kind in (
         Text, Words, Quoted, Function, Program, File, Mapped, MomentName, CaptureName, Collected,
-        Instance, Service, Build, Module, Label, Value, Metric,
+        Instance, Service, Build, Module, Label, Value, Unit, Metric,
     )
 }  # fmt: skip

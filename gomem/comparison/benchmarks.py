@@ -19,7 +19,7 @@ from gomem.comparison.samples import (
 from gomem.comparison.settings import differing_bench_settings
 from gomem.inputs.gobench.table import matched_samples
 from gomem.inputs.schema import build_rows
-from gomem.numbered import Metric
+from gomem.numbered import Unit
 from gomem.text import Quoted, text
 
 if TYPE_CHECKING:
@@ -71,7 +71,7 @@ def _unit_notes(before: Bench, after: Bench) -> Iterator[str]:
         given = values.unique()
         if len(given) > 1:
             said = "{} of {} is given as {}; the first is used"
-            yield text(said, Quoted(key), Metric(unit), Quoted(listed(given)))
+            yield text(said, Quoted(key), Unit(unit), Quoted(listed(given)))
 
 
 def _ratio(before: float, after: float) -> float:

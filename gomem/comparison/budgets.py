@@ -27,7 +27,7 @@ from gomem.comparison.single_values import ALLOCATION_RATE, GC_CPU, HEAP, REQUES
 from gomem.errors import CaptureError, did_you_mean
 from gomem.inputs.gobench.parse import tidy_unit
 from gomem.inputs.schema import Column, build_rows, rows_of
-from gomem.numbered import Metric
+from gomem.numbered import Metric, Unit
 from gomem.statistics.rank_tests import ALPHA, MIN_VALUES, beyond_chance, can_tell, rank_sum_p
 from gomem.text import Quoted, Words, joined, text
 from gomem.units import format_relative, is_unknown
@@ -45,7 +45,7 @@ STATES = (MET, BROKEN, CANNOT_TELL)
 BUDGETS = (
     Column("budget", "str", "", "As it was set, such as rss=+10%.", Metric),
     Column("name", "str", "", "The metric that it is on.", Metric),
-    Column("unit", "str", "", "The metric's unit, a base unit.", Metric),
+    Column("unit", "str", "", "The metric's unit, a base unit.", Unit),
     Column("before_n", "int64", "count", "Measurements before."),
     Column("after_n", "int64", "count", "Measurements after."),
     Column("before", "Float64", "", "Their median before, in the unit."),
@@ -106,7 +106,7 @@ class Budget:
         if self.unit in _FACTORS.get(kind, {}):
             return _FACTORS[kind][self.unit]
         wanted = "%, pp" if unit == "fraction" else ", ".join(["%", *_FACTORS.get(kind, {})])
-        what = text("{}, of {}; wanted {}", self.unit or "no unit", Metric(unit), wanted)
+        what = text("{}, of {}; wanted {}", self.unit or "no unit", Unit(unit), wanted)
         raise CaptureError(text("budget {}: {}", Metric(self), what))
 
 

@@ -29,7 +29,7 @@ from gomem.comparison.samples import (
 )
 from gomem.comparison.settings import settings_words
 from gomem.inputs.schema import rows_of
-from gomem.numbered import Metric
+from gomem.numbered import Metric, Unit
 from gomem.statistics.rank_tests import (
     ALPHA,
     EQUIVALENT,
@@ -182,7 +182,7 @@ def _largest(comparison: Comparison) -> str:
         return ""
     change = format_relative(row["change"], brief=True)
     said = "; the largest change is {} {}, {}"
-    return text(said, Metric(row["name"]), Metric(row["unit"]), change)
+    return text(said, Metric(row["name"]), Unit(row["unit"]), change)
 
 
 def _margin(comparison: Comparison) -> list[str]:

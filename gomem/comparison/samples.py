@@ -31,7 +31,7 @@ import pandas as pd
 from gomem.comparison.settings import DIFFERING
 from gomem.comparison.single_values import better_by_unit
 from gomem.inputs.schema import Column, build_rows, empty
-from gomem.numbered import Metric
+from gomem.numbered import Metric, Unit
 from gomem.statistics.rank_tests import (
     ALPHA,
     MIN_INTERVAL_VALUES,
@@ -67,7 +67,7 @@ TOO_SMALL_NOTE = "same: beyond noise, but a smaller change than matters"
 
 METRICS = (
     Column("name", "str", "", "What was measured.", Metric),
-    Column("unit", "str", "", "Unit of the medians, a base unit.", Metric),
+    Column("unit", "str", "", "Unit of the medians, a base unit.", Unit),
     Column("layer", "str", "", "Its subject: benchmark, memory, collector, load.", Words),
     Column("before_n", "int64", "count", "Measurements before."),
     Column("before_median", "Float64", "", "Their median, in the unit."),
@@ -105,12 +105,12 @@ METRICS = (
 SAMPLES = (
     Column("side", "str", "", "before or after.", Words),
     Column("name", "str", "", "What was measured.", Metric),
-    Column("unit", "str", "", "Its unit, a base unit.", Metric),
+    Column("unit", "str", "", "Its unit, a base unit.", Unit),
     Column("layer", "str", "", "Its subject, as in the metrics.", Words),
     Column("value", "float64", "", "One measurement, in the unit."),
 )
 GEOMEANS = (
-    Column("unit", "str", "", "Unit of the means.", Metric),
+    Column("unit", "str", "", "Unit of the means.", Unit),
     Column("metrics", "int64", "count", "Metrics that both sides have."),
     Column(
         "before", "Float64", "", "Geometric mean of the medians; missing if one is not above 0."
@@ -270,7 +270,7 @@ class _Sample:
     def direction(self) -> str | None:
         """Which values are better, as far as anything says so."""
         better = self.better or better_by_unit(self.unit)
-        return None if better == "neither" else better
+        return better if better in {"lower", "higher"} else None
 
     def within(self, margin: float | None) -> dict[str, Any]:
         """What the row of `METRICS` says of a margin; nothing where none was asked for."""

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.parse import urlsplit
 
 from gomem.inputs.schema import as_it_is, maker_of
-from gomem.numbered import Address, Build, Label, Metric, Numbered, Value
+from gomem.numbered import Address, Build, Label, Metric, Numbered, Unit, Value
 from gomem.text import (
     CaptureName,
     Command,
@@ -69,10 +69,11 @@ _PUBLIC = {
         "bytes|nanoseconds|goos|goarch|pkg|cpu"
         "|/(?:cgo|cpu|gc|godebug|memory|sched|sync)/[a-z0-9/-]+:[a-z-]+"
     ),
-    Metric: re.compile("(?:sec|s|B|ns|MB|allocs|count|requests|fraction|Hz)(?:/(?:op|s|request))?"),
+    Unit: re.compile("(?:sec|s|B|ns|MB|allocs|count|requests|fraction|Hz)(?:/(?:op|s|request))?"),
 }
-# A benchmark's function, or a level; its case and its settings; of a budget how large it is.
-_MEASURED = re.compile(r"(?P<function>[^/.:\s\[=]*)(?P<case>.*?)(?P<budget>=[^=]*)?")
+_BUDGET = re.compile(rf"(.*)=({_SIZE})")
+_LEVEL = re.compile(r"[A-Za-z]\w*")
+_BENCHMARK = re.compile(r"[^a-z/.:\s\[][^/.:\s\[]*")  # how its function is called in the end
 # A function with its file behind it, as pprof prints a place in the code: a path from the root,
 # else the last word.
 _PLACES = (
@@ -187,17 +188,17 @@ class Hidden:
         return self._number(Address.word, value)
 
     def _measured(self, value: str) -> str:
-        """A benchmark's function without its case; a level, a unit or a budget on one."""
-        found = _MEASURED.fullmatch(value)
-        if found is None:
-            return self._by_number(Metric, value)
-        function, case, budget = found["function"], found["case"], found["budget"] or ""
-        if not case or _PUBLIC[Metric].fullmatch(function + case):
+        """A benchmark's function without its case; a level, a unit or a budget on one as it is."""
+        if budget := _BUDGET.fullmatch(value):
+            return f"{self._measured(budget[1])}={budget[2]}"
+        if _PUBLIC[Unit].fullmatch(value) or _LEVEL.fullmatch(value):
             return value
-        level, colon, unit = (function + case).rpartition(":")
-        if colon:
-            return f"{self._measured(level)}:{self._measured(unit)}{budget}"
-        return f"{function}/" * bool(function) + self._number(Metric.word, value)
+        level, colon, unit = value.rpartition(":")
+        if colon and " " not in value:
+            return f"{self._measured(level)}:{self._by_number(Unit, unit)}"
+        function = _BENCHMARK.match(value)
+        case = "" if function and function.end() == len(value) else self._number("case", value)
+        return "/".join(filter(None, (function and function[0], case)))
 
     def _by_number(self, kind: type[Numbered], value: str) -> str:
         public = _PUBLIC.get(kind)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from gomem.inputs.memstats.table import STATS
 from gomem.inputs.schema import rows_of
-from gomem.numbered import Build, Metric
+from gomem.numbered import Build, Metric, Unit
 from gomem.text import Text, joined, text
 from gomem.units import format_count, format_relative, is_unknown, minus
 from gomem.views.comparison.words import (
@@ -211,7 +211,7 @@ def benchmark_blocks(comparison: Comparison) -> tuple[Block, ...]:
     for unit in benchmarks["unit"].unique():
         of_unit = benchmarks[benchmarks["unit"] == unit]
         means = comparison.geomeans[comparison.geomeans["unit"] == unit]
-        blocks += [measured_table(of_unit, Metric(unit), means), *row_notes(of_unit, means)]
+        blocks += [measured_table(of_unit, Unit(unit), means), *row_notes(of_unit, means)]
     return (*blocks, Notes((LEGEND,))) if blocks else ()
 
 
