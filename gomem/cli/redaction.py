@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from pathlib import Path
 
     from gomem.views.share import Hidden
 
@@ -47,6 +48,17 @@ def hide(hidden: Hidden) -> Hidden:
 def is_redacting() -> bool:
     """Whether names are hidden."""
     return _HIDDEN.get() is not None
+
+
+def called(path: Path, name: str) -> str:
+    """What a capture is called that may not be named; a single file keeps its own name."""
+    from gomem.sources.listing import ARCHIVE_SUFFIXES
+
+    if path.is_dir():
+        return name
+    last = path.name.lower()
+    ending = next((ending for ending in ARCHIVE_SUFFIXES if last.endswith(ending)), "")
+    return f"{name}{ending}" if ending else path.name
 
 
 def shown(message: str) -> str:

@@ -12,7 +12,7 @@ from gomem.cli import redaction
 from gomem.cli.options import Force, Output, Redact  # noqa: TC001 - typer reads the annotations
 from gomem.cli.output import check_writable, tell_damage, write
 from gomem.errors import CaptureError
-from gomem.text import File, Quoted, text
+from gomem.text import File, text
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -142,7 +142,7 @@ def top(
     except ValueError as error:
         if type(error) is not ValueError:  # a file's own error, which says where
             raise
-        raise CaptureError(text("{}: {}", File(profiles[0]), Quoted(error))) from error
+        raise CaptureError(text("{}: {}", File(profiles[0]), error.args[0])) from error
     write(made, output)
 
 

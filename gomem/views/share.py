@@ -37,7 +37,7 @@ from gomem.text import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Iterable
 
     import pandas as pd
 
@@ -93,9 +93,9 @@ class Hidden:
     """What stands for each name and path."""
 
     # What to show for each moment of a redacted output.
-    moments: Mapping[str, str] = field(default_factory=dict)
+    moments: dict[str, str] = field(default_factory=dict)
     # What to show for a file's path there; others lose their folders.
-    paths: Mapping[str, str] = field(default_factory=dict)
+    paths: dict[str, str] = field(default_factory=dict)
     redact: bool = False  # whether more is hidden than home directories and where the capture lies
     # What to show for other names, by the word for what they are of; they get it as they are met.
     numbers: dict[str, dict[str, str]] = field(default_factory=dict, compare=False)
@@ -103,15 +103,18 @@ class Hidden:
     @classmethod
     def of(cls, *captures: Capture, redact: bool = False) -> Hidden:
         """What is to be hidden of these captures, whose moments are numbered together."""
-        if not redact:
-            return cls()
-        names = dict.fromkeys(name for capture in captures for name in capture.by_moment)
-        moments = {str(name): f"moment-{n}" for n, name in enumerate(names, start=1)}
-        paths: dict[str, str] = {}
-        for capture in captures:
-            places = zip(capture.artefacts["path"], capture.artefacts["moment"], strict=True)
-            paths |= {str(path): _file_name(path, moments.get(at, "")) for path, at in places}
-        return cls(moments, paths, redact)
+        hidden = cls(redact=redact)
+        for capture in captures if redact else ():
+            hidden.add(capture)
+        return hidden
+
+    def add(self, capture: Capture) -> None:
+        """Hide what is to be hidden of one more capture, with numbers for its moments."""
+        for name in map(str, capture.by_moment):
+            self.moments.setdefault(name, f"moment-{len(self.moments) + 1}")
+        places = zip(capture.artefacts["path"], capture.artefacts["moment"], strict=True)
+        for path, at in places:
+            self.paths[str(path)] = _file_name(path, self.moments.get(at, ""))
 
     def numbered(self, kind: type[Numbered], names: Iterable[str]) -> Hidden:
         """The same, with numbers for these names, in their order."""

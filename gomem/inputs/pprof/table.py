@@ -24,6 +24,7 @@ from gomem.inputs.pprof.folded import write_folded
 from gomem.inputs.pprof.protobuf.write import write_pprof
 from gomem.inputs.pprof.sites import top_sites
 from gomem.inputs.schema import WithDamage, build, build_rows
+from gomem.text import Quoted, text
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -379,7 +380,10 @@ class Profile(WithDamage):
             if sample_type in (wanted, str(wanted).removeprefix("inuse_")):
                 return index
         near = did_you_mean(wanted, names)
-        raise ValueError(f"sample type {name!r}, the profile has {', '.join(names)}{near}")
+        known = ", ".join(names)
+        raise ValueError(
+            text("sample type {}, the profile has {}{}", Quoted(repr(name)), known, near)
+        )
 
     def __sub__(self, base: Profile) -> Profile:
         """What changed since an earlier one; see `diff`."""

@@ -16,13 +16,18 @@ if TYPE_CHECKING:
 
 
 def hidden_of(fleet: Fleet, builds: Sequence[str] = (), *, redact: bool = False) -> Hidden:
-    """Names get their numbers in the order of their names; builds in that of their releases."""
+    """What is hidden of it; see `number_names`."""
     hidden = Hidden(redact=redact)
-    if not redact:
-        return hidden
-    read = [frame[["capture", "instance", "service", "build", "path"]]
-            for frame in (fleet.captures, fleet.failed)]  # fmt: skip
-    named = {name: {value for frame in read for value in frame[name]} for name in read[0]}
+    if redact:
+        number_names(hidden, fleet, builds)
+    return hidden
+
+
+def number_names(hidden: Hidden, fleet: Fleet, builds: Sequence[str] = ()) -> None:
+    """Give names their numbers in the order of their names; builds in that of their releases."""
+    columns = ["capture", "instance", "service", "build", "path"]
+    read = [frame[columns] for frame in (fleet.captures, fleet.failed)]
+    named = {name: {value for frame in read for value in frame[name]} for name in columns}
     ordered = {name: sorted(values - {""}, key=natural_key) for name, values in named.items()}
     hidden.numbered(Collected, ordered["capture"]).numbered(Instance, ordered["instance"])
     hidden.numbered(Service, ordered["service"])
@@ -30,4 +35,3 @@ def hidden_of(fleet: Fleet, builds: Sequence[str] = (), *, redact: bool = False)
     for frame in read:
         for name, path in zip(frame["capture"], frame["path"], strict=True):
             hidden.alike(Collected, name, path)
-    return hidden

@@ -62,7 +62,7 @@ def _cell(name: str) -> Getter:
 
 
 def _plain(column: Column) -> Key:
-    narrowed = TEXT_OR_NULL if column.dtype == "str" else {}
+    narrowed = TEXT_OR_NULL if column.dtype in {"str", "object"} else {}
     if column.name == "what":
         narrowed = words(WHATS)
     return plain(

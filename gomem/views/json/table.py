@@ -46,6 +46,7 @@ TYPES: dict[str, str | list[str]] = {
     "Int64": ["integer", "null"],
     "UInt64": ["integer", "null"],
     "str": "string",
+    "object": "string",
     "datetime64[ns, UTC]": ["string", "null"],
 }
 NUMBER: Schema = {"type": "number"}  # where it is always known
