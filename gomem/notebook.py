@@ -31,10 +31,11 @@ from gomem.comparison.samples import Comparison
 from gomem.diagnosis.diagnosis import Diagnosis, diagnose
 from gomem.errors import CaptureError, did_you_mean
 from gomem.fleets.fleet import Fleet, fleet
+from gomem.numbered import Collected
 from gomem.plot import PAGE, flame
 from gomem.sources.listing import digests_of
 from gomem.sources.packaged import recorded
-from gomem.sources.paths import matching
+from gomem.sources.paths import ARCHIVE_SUFFIXES, matching
 from gomem.text import File, Text, text
 from gomem.units import format_bytes
 from gomem.views.comparison.builds import SECTIONS as OF_BUILDS
@@ -260,7 +261,7 @@ def provenance(*captures: Side | Mapping[str, Named] | None) -> Shown:
     shown = files if len(files) <= LISTED else files[: LISTED - 1]
     rows = [
         (
-            Cell(File(file.name), code=True),
+            Cell(_file(file.name), code=True),
             bytes_cell(file.stored_bytes),
             Cell(file.sha256, code=True),
         )
@@ -294,6 +295,11 @@ def _hide_in_frames() -> None:
         formatters["text/plain"].for_type(
             kind, lambda frame, printer, _: printer.text(repr(frame_here(frame)))
         )
+
+
+def _file(name: str) -> Text:
+    """A file that was read; an archive is a capture, and called so."""
+    return Collected(name) if name.lower().endswith(ARCHIVE_SUFFIXES) else File(name)
 
 
 def _several(given: Any) -> list[Named]:

@@ -105,7 +105,7 @@ def check_writable(path: Path | None, *, force: bool, inputs: Iterable[Path]) ->
         return
     named = file_part(path)
     if path.is_dir():
-        raise CaptureError(text("{}: is a folder; name a file in it", named))
+        raise CaptureError(text("{}: is a folder; name a file in it", Quoted(named)))
     if path.exists() and any(_is_read_from(path, read) for read in inputs):
         raise CaptureError(text("{}: is an input, which is never overwritten", named))
     if path.exists() and not force:

@@ -52,7 +52,7 @@ def is_redacting() -> bool:
 
 def called(path: Path, name: str) -> str:
     """What a capture is called that may not be named; a single file keeps its own name."""
-    from gomem.sources.listing import ARCHIVE_SUFFIXES
+    from gomem.sources.paths import ARCHIVE_SUFFIXES
 
     if path.is_dir():
         return name

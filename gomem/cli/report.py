@@ -25,9 +25,8 @@ from gomem.cli.running import captured_now, running_named
 from gomem.cli.terminal import terminal_summary, terminal_text, written_as
 from gomem.errors import CaptureError
 from gomem.inputs.runtime_lines.patterns import patterns_added
-from gomem.sources.listing import ARCHIVE_SUFFIXES
 from gomem.sources.packaged import packaged
-from gomem.sources.paths import no_such_path
+from gomem.sources.paths import ARCHIVE_SUFFIXES, no_such_path
 from gomem.text import Quoted, text
 
 if TYPE_CHECKING:

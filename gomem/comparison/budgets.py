@@ -107,7 +107,7 @@ class Budget:
             return _FACTORS[kind][self.unit]
         wanted = "%, pp" if unit == "fraction" else ", ".join(["%", *_FACTORS.get(kind, {})])
         what = text("{}, of {}; wanted {}", self.unit or "no unit", Unit(unit), wanted)
-        raise CaptureError(text("budget {}: {}", Metric(self), what))
+        raise CaptureError(text("budget {}: {}", Quoted(self), what))
 
 
 def budget_of(metric: str, size: str) -> Budget:
@@ -158,8 +158,8 @@ def _metrics(budget: Budget, metrics: pd.DataFrame) -> list[dict[str, Any]]:
     told = [short.get(name, name) for name in known]
     near = did_you_mean(budget.metric, [*told, *known])
     there = joined(", ", map(Metric, told)) or "none"
-    what = text("no metric {} on both sides; there are {}", Metric(budget.metric), there)
-    raise CaptureError(text("budget {}: {}{}", Metric(budget), what, near))
+    what = text("no metric {} on both sides; there are {}", Quoted(budget.metric), there)
+    raise CaptureError(text("budget {}: {}{}", Quoted(budget), what, near))
 
 
 def _full_name(row: dict[str, Any]) -> str:

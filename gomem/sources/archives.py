@@ -19,8 +19,9 @@ from gomem.sources.artefact import chunks_of, open_source
 from gomem.sources.bounds import Bounds, expanded
 from gomem.sources.listing import Entry, Listing
 from gomem.sources.names import readable_name
+from gomem.sources.paths import place_of
 from gomem.sources.times import time_of_seconds
-from gomem.text import File, Quoted, text
+from gomem.text import Quoted, text
 from gomem.units import format_bytes
 
 if TYPE_CHECKING:
@@ -38,7 +39,7 @@ UNREADABLE = (
 
 def list_zip(root: Path, bounds: Bounds) -> Listing:
     """List a zip, open until its last entry is forgotten; CaptureError where it is unreadable."""
-    named = File(readable_name(str(root)))
+    named = place_of(root)
     try:
         archive = zipfile.ZipFile(root)
     except UNREADABLE as error:
@@ -87,7 +88,7 @@ def list_tar(root: Path, bounds: Bounds) -> Listing:
         archive = tarfile.open(fileobj=io.BytesIO(whole.data), mode="r:")  # noqa: SIM115 - as bytes
         members = _tar_members(archive, whole.data, whole.name, damage)
     except UNREADABLE as error:
-        what = text("{}: not a readable tar archive: {}", File(whole.name), Quoted(error))
+        what = text("{}: not a readable tar archive: {}", place_of(root), Quoted(error))
         raise CaptureError(what) from error
     read = partial(_tar_chunks, archive, whole.data)
     entries = [

@@ -13,9 +13,9 @@ from gomem.errors import CaptureError, Damage
 from gomem.sources.bounds import Bounds
 from gomem.sources.decompress import CHUNK_BYTES, Tape, decompressed, is_compressed, without_mark
 from gomem.sources.names import readable_name
-from gomem.sources.paths import no_such_path
+from gomem.sources.paths import no_such_path, place_of
 from gomem.sources.times import file_time
-from gomem.text import File, Quoted, text
+from gomem.text import Quoted, text
 from gomem.units import MIB, format_bytes
 
 if TYPE_CHECKING:
@@ -124,7 +124,7 @@ def chunks_of(file: IO[bytes]) -> Iterator[bytes]:
 
 def open_path(path: Path) -> IO[bytes]:
     """Open a file; CaptureError where it does not exist, is a folder, or cannot be opened."""
-    named = File(readable_name(str(path)))
+    named = place_of(path)
     if path.is_dir():
         what = "{}: is a folder, wanted one artefact; name a file in it"
         raise CaptureError(text(what, named))

@@ -20,10 +20,9 @@ from typing import TYPE_CHECKING, Any
 
 from gomem.errors import CaptureError
 from gomem.numbered import Address
-from gomem.sources.listing import ARCHIVE_SUFFIXES
 from gomem.sources.names import natural_key, readable_name
-from gomem.sources.paths import matching, no_such_path
-from gomem.text import File, Quoted, Text, text
+from gomem.sources.paths import ARCHIVE_SUFFIXES, matching, no_such_path, place_of
+from gomem.text import Quoted, Text, text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -62,7 +61,7 @@ def is_url(path: str | PathLike[str]) -> bool:
 
 def _named(where: str | PathLike[str]) -> Text:
     """How messages call it."""
-    return (Address if is_url(where) else File)(readable_name(str(where)))
+    return Address(str(where)) if is_url(where) else place_of(where)
 
 
 def captures_below(where: str | PathLike[str], depth: int | None = None) -> list[Place]:

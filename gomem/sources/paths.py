@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from gomem.errors import CaptureError, nearest
-from gomem.numbered import Address
+from gomem.numbered import Address, Collected
 from gomem.sources.names import natural_key, readable_name
 from gomem.text import File, Text, text
 
@@ -19,8 +19,16 @@ if TYPE_CHECKING:
     from os import PathLike
 
 URLS = ("http:/", "https:/")  # a path has one slash where there were two
+ARCHIVE_SUFFIXES = (".tar", ".tar.gz", ".tgz", ".tar.zst", ".zip")
 LOOKED_AT = 1000  # names in the folder, for one that is near
 _URL = re.compile(r"(https?):/+(?=[^/])", re.IGNORECASE)
+
+
+def place_of(path: str | PathLike[str]) -> Text:
+    """A path as a part of a message: a file, or a capture, which a folder or an archive is."""
+    name = readable_name(os.fspath(path))
+    is_whole = Path(path).is_dir() or not Path(path).suffix
+    return (Collected if is_whole or name.lower().endswith(ARCHIVE_SUFFIXES) else File)(name)
 
 
 def matching(path: str | PathLike[str]) -> list[str]:
@@ -34,7 +42,7 @@ def matching(path: str | PathLike[str]) -> list[str]:
         return [name]
     found = sorted(glob(name), key=natural_key)  # noqa: PTH207 - it may begin at the root
     if not found:
-        raise CaptureError(text("{}: no file or folder matches", File(readable_name(name))))
+        raise CaptureError(text("{}: no file or folder matches", place_of(name)))
     return found
 
 
@@ -50,7 +58,7 @@ def no_such_path(path: str | PathLike[str]) -> CaptureError:
     if name.isdecimal():
         way = f"for the process with that PID: gomem report {name}"
         return CaptureError(f"{name}: no such file or folder; {way}")
-    return CaptureError(text("{}: no such file or folder{}", File(name), _near(Path(path))))
+    return CaptureError(text("{}: no such file or folder{}", place_of(path), _near(Path(path))))
 
 
 def as_url(path: str | PathLike[str]) -> str | None:
@@ -69,4 +77,4 @@ def _near(path: Path) -> Text:
         near = nearest(path.name, names[:LOOKED_AT])
     if near is None:
         return Text()
-    return text("; did you mean {}?", File(readable_name(str(path.with_name(near)))))
+    return text("; did you mean {}?", place_of(path.with_name(near)))

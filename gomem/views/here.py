@@ -24,7 +24,7 @@ UNTOLD = {"holds": "Quoted"}
 AXES = {
     "moment": "MomentName", "function": "Function", "package": "Function", "line": "Function",
     "instance": "Instance", "build": "Build", "capture": "Collected", "kind": "Words",
-    "name": "Metric", "unit": "Unit", "layer": "Words", "counter": "Words",
+    "name": "Metric", "unit": "Unit", "layer": "Words", "counter": "Words", "dump": "File",
 }  # fmt: skip
 
 

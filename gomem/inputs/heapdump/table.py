@@ -90,7 +90,7 @@ FINALIZERS = (
     Column("code", "uint64", "address", "That function's code."),
 )
 SEGMENTS = (
-    Column("name", "str", "", "data or bss.", Function),
+    Column("name", "str", "", "data or bss.", Words),
     Column("address", "uint64", "address", "First address."),
     Column("size", "int64", "B", "Size."),
 )
