@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from gomem.analysis.fleet.builds import by_build
+from gomem.analysis.fleet.builds import build_order, by_build
 from gomem.analysis.fleet.drift import drift
 from gomem.analysis.fleet.frames import KINDS
 from gomem.analysis.fleet.instances import instances
@@ -21,6 +21,7 @@ from gomem.fleets.run import LOCAL, Engine, Run, add_to
 from gomem.fleets.verdict import Verdict, verdict_of
 from gomem.sources.artefact import open_source
 from gomem.sources.dataset import Dataset
+from gomem.sources.names import natural_key
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -111,6 +112,16 @@ class Fleet:
         every = self.frame("failed")
         last = every.drop_duplicates("key", keep="last")
         return last[~last["key"].isin(set(self.captures["key"]))].reset_index(drop=True)
+
+    @cached_property
+    def named(self) -> dict[str, list[str]]:
+        """All `capture`, `instance`, `service` and `build`, read or not, by name or release."""
+        each = {
+            name: {value for frame in (self.captures, self.failed) for value in frame[name]} - {""}
+            for name in ("capture", "instance", "service", "build")
+        }
+        ordered = {name: sorted(values, key=natural_key) for name, values in each.items()}
+        return ordered | {"build": build_order(each["build"])}
 
     # The questions over all of them
 

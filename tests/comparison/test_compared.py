@@ -15,9 +15,9 @@ def test_notes_of_the_ledgers_are_those_of_the_first_run():
     )
 
     assert [
-        "no snapshot before is called 2, so it is compared with the last, 1",
-        "before, 1: old one",
-        "after, 2: new one",
+        "snapshot 2 is compared with the last before, snapshot 1: none there has its name",
+        "before, snapshot 1: old one",
+        "after, snapshot 2: new one",
     ] == list(_notes(old, new, [("1", "2"), ("1", "2")]))
 
 
