@@ -70,6 +70,13 @@ class Module(Numbered):
     word = "module"
 
 
+class Digest(Numbered):
+    """A hash by which a program, a commit or a module can be looked up."""
+
+    __slots__ = ()
+    word = "digest"
+
+
 class Label(Numbered):
     """A key or a value by which somebody tells things apart; a metric's name."""
 
@@ -103,6 +110,6 @@ KINDS: dict[str, type[Text]] = {
     kind.__name__: kind
     for kind in (
         Text, Words, Quoted, Function, Program, File, Mapped, MomentName, CaptureName, Collected,
-        Instance, Service, Build, Module, Label, Value, Unit, Metric,
+        Instance, Service, Build, Module, Digest, Label, Value, Unit, Metric,
     )
 }  # fmt: skip

@@ -1,8 +1,7 @@
 """A capture with a name that must not be shared in every place where a name can stand.
 
 What a redacted output hides begins with `psst`; what it keeps, functions, the names of files and
-programs, digests and words of Go and the kernel, with `kept`. So an output says itself what it
-gives away.
+programs, and words of Go and the kernel, with `kept`. So an output says itself what it gives away.
 """
 
 import gzip
@@ -116,7 +115,7 @@ def labelled_profile() -> bytes:
     """A profile whose only sample has a label, of a function in a package of the program's own."""
     texts = (
         "", "delay", "nanoseconds", "kept.example/keptpackage.keptFunction",
-        "/psstsources/kept.go", "psstlabel", "psstvalue", "/psstfolder/keptbinary", "keptbuildid",
+        "/psstsources/kept.go", "psstlabel", "psstvalue", "/psstfolder/keptbinary", "psstbuildid",
         "psstunit", "psstcomment", "http://pssthost/docs", "psstnothing that refers to it",
     )  # fmt: skip
     label = message(3, field(1, 5), field(2, 6)) + message(3, field(1, 9), field(3, 7), field(4, 9))
@@ -154,7 +153,7 @@ psstline that is none of a stack
 TABLE = b"""$ go tool pprof http://psst-host/debug/pprof/heap
 Saved profile in /home/psst/pprof.kept.alloc_objects.inuse_space.001.pb.gz
 File: keptbin
-Build ID: keptbuild
+Build ID: psstbuild
 Type: inuse_space
 Showing nodes accounting for 30MB, 75% of 40MB total
       flat  flat%   sum%        cum   cum%
@@ -239,11 +238,11 @@ psstmessage gc 3 @0.0
 """
 BUILD = b"""/psstexefolder/keptexecutable: go1.27.3
 \tpath\tpsst.example/psstmain/kept
-\tmod\tpsst.example/psstmodule\tv0.0.0-psstversion\th1:keptsum
-\tdep\tpsst.example/psstdependency\tv1.0.0-psstversion\th1:keptsum
+\tmod\tpsst.example/psstmodule\tv0.0.0-psstversion\th1:psstsum
+\tdep\tpsst.example/psstdependency\tv1.0.0-psstversion\th1:psstsum
 \tbuild\t-ldflags=-X main.token=pssttoken
 \tbuild\tkeptsetting=psstvalue
-\tbuild\tvcs.revision=keptrevision
+\tbuild\tvcs.revision=psstrevision
 psstline of no form
 """
 BENCH = b"""goos: linux

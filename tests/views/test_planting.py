@@ -17,8 +17,8 @@ TEXTS = {"str", "object", "category"}  # dtypes
 # What can hold a name elsewhere, and here never does.
 NAMED_BY_NOBODY = {
     "smaps_rollup": {"path"},
-    "heap_text": {"key", "text", "unit"},
-    "count_text": {"key", "text", "unit"},
+    "heap_text": {"key", "text", "unit", "build_id"},
+    "count_text": {"key", "text", "unit", "build_id"},
     "pprof_text": {"key", "text", "unit"},
 }
 

@@ -10,7 +10,7 @@ from gomem.inputs.elf import ELF
 from gomem.inputs.schema import Column, Frames, build_rows
 from gomem.inputs.unwrap import read_plain
 from gomem.inputs.wrong_file import reads
-from gomem.numbered import Module, Value
+from gomem.numbered import Digest, Module, Value
 from gomem.text import Words
 
 if TYPE_CHECKING:
@@ -28,9 +28,7 @@ BUILD = (
     Column("cgo", "boolean", "", "Whether cgo was on; missing before Go 1.18."),
     Column("goos", "str", "", "The system that it was built for; missing before Go 1.18.", Words),
     Column("goarch", "str", "", "The processor; missing before Go 1.18.", Words),
-    Column(
-        "revision", "str", "", "The commit that it was built from, if that was recorded.", Words
-    ),
+    Column("revision", "str", "", "The commit it was built from, if that was recorded.", Digest),
 )
 SETTINGS = (
     Column("name", "str", "", "A setting of the build: `-tags`, `CGO_ENABLED`, `vcs.time`.", Words),
@@ -42,7 +40,7 @@ MODULES = (
     ),
     Column("path", "str", "", "The module's path.", Module),
     Column("version", "str", "", "Its version.", Value),
-    Column("sum", "str", "", "Its checksum, if any.", Words),
+    Column("sum", "str", "", "Its checksum, if any.", Digest),
 )
 
 

@@ -10,7 +10,7 @@ from gomem.inputs.pprof.calls.names import package_of
 from gomem.inputs.pprof.calls.nodes import function_files, function_names
 from gomem.inputs.pprof.columns import BASE_UNITS, object_sizes, offsets_of
 from gomem.inputs.schema import Column, build
-from gomem.numbered import Label
+from gomem.numbered import Digest, Label
 from gomem.text import File, Function, Words
 
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ MAPPINGS = (
     Column("limit", "uint64", "address", "One past the last address."),
     Column("offset", "uint64", "B", "Where in the file the mapping begins."),
     Column("file", "str", "", "The mapped file.", File),
-    Column("build_id", "str", "", "Its build ID.", Words),
+    Column("build_id", "str", "", "Its build ID.", Digest),
     Column("has_functions", "bool", "", "Whether its functions are known."),
 )
 LABELS = (

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gomem.numbered import Label
-from gomem.text import File, Function, Mapped, Quoted, Text, Words
+from gomem.numbered import Digest, Label
+from gomem.text import File, Function, Mapped, Quoted, Text
 
 if TYPE_CHECKING:
     from gomem.inputs.pprof.columns import PprofColumns
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 # What the strings of a profile are, by what refers to them.
 HOLDS: dict[str, dict[str, type[Text]]] = {
     "functions": {"name": Function, "system_name": Function, "file": File},
-    "mappings": {"file": Mapped, "build_id": Words},
+    "mappings": {"file": Mapped, "build_id": Digest},
     "labels": {"key": Label, "text": Label, "unit": Label},
 }
 
