@@ -80,9 +80,10 @@ class Text(str):
         left, parts = len(prefix) * self.startswith(prefix), list(self.parts)
         while parts and len(parts[0]) <= left:
             left -= len(parts.pop(0))
-        if left:
-            parts[0] = Words(parts[0][left:])
-        return Text(*parts)
+        if not left:
+            return Text(*parts)
+        first, *others = parts
+        return Text(Words(first[left:]), *others) if type(first) is Words else self
 
     def removesuffix(self, suffix: str, /) -> Text:
         """Without what it ends with, if that is words."""

@@ -65,6 +65,22 @@ def test_texts_are_joined_with_their_parts():
     assert "" == joined(", ", [])
 
 
+def test_what_is_cut_off_leaves_the_other_parts_as_they_are():
+    said = text("at {}: {}.", MomentName("3-later"), Function("main.fill"))
+
+    assert (MomentName, Words, Function, Words) == kinds(said.removeprefix("at "))
+    assert (Function, Words) == kinds(said.removeprefix("at 3-later").removeprefix(": "))
+    assert (Words, MomentName, Words, Function) == kinds(said.removesuffix("."))
+    assert said.parts == said.removeprefix("in ").parts == said.removesuffix("!").parts
+
+
+def test_a_name_is_never_cut():
+    name = text("{} grew", Function("main.fill"))
+
+    assert name.parts == name.removeprefix("main.").parts
+    assert name.parts == name.removesuffix("fill grew").parts
+
+
 def test_nothing_has_no_parts():
     assert () == Text("").parts == text("").parts == Quoted("").parts
     assert ("at", "3") == tuple(map(str, text("{}at{}{}", "", Quoted(""), File("3")).parts))

@@ -80,7 +80,7 @@ _PLACES = (
     re.compile(r"(.*?) ((?:/|[A-Za-z]:[/\\]).*)", re.DOTALL),
     re.compile(r"(.*) (\S*/\S*)", re.DOTALL),
 )
-_ANONYMOUS = re.compile(r"(\[anon(?:_shmem)?: ?)(?!Go: )(.*)\]")
+_ANONYMOUS = re.compile(r"(\[anon(?:_shmem)?:(?! ?Go: ) ?)(.*)\]")
 
 
 def without_home(text: str) -> str:

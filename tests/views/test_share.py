@@ -7,7 +7,32 @@ import pytest
 
 from gomem.capture.load import load
 from gomem.diagnosis.diagnosis import diagnose
-from gomem.text import CaptureName, Command, File, Function, MomentName, Quoted, text
+from gomem.inputs.schema import Column, build_rows
+from gomem.numbered import (
+    Address,
+    Build,
+    Collected,
+    Digest,
+    Instance,
+    Label,
+    Metric,
+    Module,
+    Service,
+    Unit,
+    Value,
+)
+from gomem.text import (
+    CaptureName,
+    Command,
+    File,
+    Function,
+    Mapped,
+    MomentName,
+    Program,
+    Quoted,
+    Words,
+    text,
+)
 from gomem.views.document import Document, Figure, Folded, Notes, Section, Verdict
 from gomem.views.json.report import render_json_report, report_json
 from gomem.views.report.verdict import steps_of
@@ -142,6 +167,73 @@ def test_a_part_is_shown_by_what_it_is():
     assert "another moment" == share(MomentName("unheard of"), hidden)
     assert "capture" == share(CaptureName("/home/jo/acme"), hidden)
     assert "main.acme" == share(Function("main.acme"), hidden)
+
+
+@pytest.mark.parametrize(
+    ("name", "shown"),
+    [
+        (Build("go1.27.3"), "go1.27.3"),
+        (Build("go1.27-acme"), "build-1"),
+        (Collected("acme"), "capture-1"),
+        (Instance("pod-acme"), "instance-1"),
+        (Service("acme"), "service-1"),
+        (Module("example.com/acme"), "module-1"),
+        (Digest("0a1b2c"), "digest-1"),
+        (Label("tenant"), "label-1"),
+        (Label("bytes"), "bytes"),
+        (Label("/gc/heap/live:bytes"), "/gc/heap/live:bytes"),
+        (Unit("ns/op"), "ns/op"),
+        (Unit("acmes/op"), "unit-1"),
+        (Value("off"), "off"),
+        (Value("50 MiB"), "50 MiB"),
+        (Value("acme"), "value-1"),
+        (Value("off, acme"), "off, value-1"),
+        (Address("http://10.0.0.7:6060/acme?key=1"), "http://host-1:6060"),
+        (Address("http://127.0.0.1:6060/acme"), "http://127.0.0.1:6060"),
+        (Address("db.acme:5432"), "host-1"),
+        (Metric("rss"), "rss"),
+        (Metric("Decode"), "Decode"),
+        (Metric("Decode/acme-8"), "Decode/case-1"),
+        (Metric("Decode/acme-8:acmes/op"), "Decode/case-1:unit-1"),
+        (Metric("B/op=+5%"), "B/op=+5%"),
+        (Mapped("[anon: Go: heap]"), "[anon: Go: heap]"),
+        (Mapped("[anon:acme]"), "[anon:mapping-1]"),
+        (Mapped("[heap]"), "[heap]"),
+        (Mapped("/srv/acme/lib.so"), "lib.so"),
+        (Function("main.fill /srv/acme/fill.go"), "main.fill fill.go"),
+        (Function("main.fill[go.shape.struct { main.x int }]"),
+         "main.fill[go.shape.struct { main.x int }]"),
+        (Program("/srv/acme/server"), "server"),
+    ],
+)  # fmt: skip
+def test_a_name_is_shown_as_what_it_is_of(name, shown):
+    assert shown == share(name, Hidden(redact=True))
+    assert shown == share(text("{}", name), Hidden(redact=True))
+
+
+def test_equal_names_have_equal_numbers_by_what_they_are_of():
+    hidden = Hidden(redact=True).numbered(Build, ["new", "old"])
+    said = text("{}, {} and {} of {}", Build("old"), Build("new"), Build("other"), Module("old"))
+
+    assert "build-2, build-1 and build-3 of module-1" == share(said, hidden)
+    assert "build-1" == share(Build("new"), hidden)
+
+
+def test_a_frame_is_shown_by_its_dictionary():
+    columns = (
+        Column("path", "str", "", "Where it lies.", File),
+        Column("build", "category", "", "Who made it.", Build),
+        Column("state", "str", "", "How it is.", Words),
+        Column("bytes", "UInt64", "B", "How large it is."),
+    )
+    rows = [("/srv/acme/a.go", "b1", "new", 1), ("/srv/acme/b.go", "b2", "gone", 2)]
+
+    shown = share(build_rows(rows, columns), Hidden(redact=True))
+
+    assert ["a.go", "b.go"] == shown["path"].tolist()
+    assert ["build-1", "build-2"] == shown["build"].tolist()
+    assert ["new", "gone"] == shown["state"].tolist()
+    assert [1, 2] == shown["bytes"].tolist()
 
 
 def test_text_out_of_files_is_left_out():
