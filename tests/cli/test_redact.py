@@ -92,12 +92,17 @@ MISTAKES = [
 
 @pytest.fixture(scope="module", autouse=True)
 def read_once():
-    """Each capture is read and diagnosed once, as it is the same in all runs."""
+    """Each capture is read, diagnosed and compared once, as it is the same in all runs."""
+    compared = gomem.comparison.comparison
     with pytest.MonkeyPatch.context() as patch:
-        for where, name in ((gomem.capture.load, "load"), (gomem.diagnosis.diagnosis, "diagnose")):
+        for where, name in (
+            (gomem.capture.load, "load"),
+            (gomem.diagnosis.diagnosis, "diagnose"),
+            (compared, "compare_diagnoses"),
+        ):
             kept = remembered(getattr(where, name))
             patch.setattr(where, name, kept)
-            patch.setattr(gomem.comparison.comparison, name, kept)
+            patch.setattr(compared, name, kept)
         yield
 
 
@@ -115,6 +120,8 @@ def remembered(function):
 
 
 def name_of(given):
+    if isinstance(given, list | tuple):
+        return [*map(name_of, given)]
     return str(given) if isinstance(given, str | Path) else id(given)
 
 
