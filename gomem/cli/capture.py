@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from gomem.cli.output import file_part, tell, tell_where, write
+from gomem.cli.redaction import shown
 from gomem.errors import CaptureError, did_you_mean, printable
 from gomem.sources.packaged import text_beside
 from gomem.text import Quoted, joined, text
@@ -169,7 +170,7 @@ def session_with(target: Target, plan: Plan, output: Path, *, redact: bool) -> S
     facts, files, unknown = facts_of(target, redact=redact)
     folder = CaptureFolder(output, facts)
     if redact:
-        folder.redact = redacted
+        folder.redact, folder.shown = redacted, shown
     for sentence in (*target.said, *unknown):
         tell(sentence)
     folder.begin(files)

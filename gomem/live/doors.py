@@ -20,7 +20,7 @@ from gomem.inputs.pprof.parse import starts_like_pprof
 from gomem.live.endpoints import Answer, Endpoints, NoAnswer
 from gomem.numbered import Address
 from gomem.sources.artefact import open_source
-from gomem.text import Quoted, text
+from gomem.text import text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -99,7 +99,8 @@ class Doors:
         else:
             answer = address.get(HEAP_TEXT)
             if not answer.data.startswith(b"heap profile:"):
-                raise NoAnswer(f"answered {seen_as(answer.data)}, not a heap profile as text")
+                what = "answered {}, not a heap profile as text"
+                raise NoAnswer(text(what, seen_as(answer.data)))
             forms = (re.compile(rb"(?m)^# %s = (\d+)" % name) for name in (b"NumGC", b"LastGC"))
             count, last = (_whole(_number(form, answer.data)) for form in forms)
         return RuntimeReading(kind, answer, count, None if last is None else last / NANOSECONDS)
@@ -110,7 +111,7 @@ class Doors:
             raise NoAnswer("no /metrics is served")
         answer = self.metrics.get(METRICS)
         if not is_page(answer.data):
-            raise NoAnswer(f"answered {seen_as(answer.data)}, not Prometheus text")
+            raise NoAnswer(text("answered {}, not Prometheus text", seen_as(answer.data)))
         return answer
 
     def read_profile(self, name: str) -> Answer:
@@ -119,12 +120,12 @@ class Doors:
             raise NoAnswer("no /debug/pprof/ is served")
         answer = self.pprof.get(f"{INDEX}{name}")
         if not answer.data.startswith(GZIP):  # as net/http/pprof writes them all
-            raise NoAnswer(f"answered {seen_as(answer.data)}, not a profile")
+            raise NoAnswer(text("answered {}, not a profile", seen_as(answer.data)))
         source = open_source(answer.data, name="answer")
         for damage in source.damage:
-            raise NoAnswer(f"answered an incomplete profile ({damage.what}); discarded")
+            raise NoAnswer(text("answered an incomplete profile ({}); discarded", damage.what))
         if not starts_like_pprof(source.data):
-            raise NoAnswer(f"answered {seen_as(source.data)}, not a profile")
+            raise NoAnswer(text("answered {}, not a profile", seen_as(source.data)))
         return answer
 
     def goroutines(self) -> int:
@@ -183,10 +184,10 @@ def _with(
             answer = address.get(path, timeout_seconds=None if is_wanted else PROBE_SECONDS)
         except NoAnswer as error:
             if error.silent:  # at the other paths, too; a service has ports for other things
-                unheard.append(text("{}: {}", Address(address.base), Quoted(error)))
+                unheard.append(text("{}: {}", Address(address.base), error.what))
                 break
             if is_wanted or "404" not in str(error):
-                said.append(text("{}{}: {}", Address(address.base), path, Quoted(error)))
+                said.append(text("{}{}: {}", Address(address.base), path, error.what))
             continue
         if is_it(answer.data):
             told = _told_by_metrics(answer.data) if name == "metrics" else {}

@@ -20,7 +20,7 @@ import httpx
 from gomem.errors import CaptureError, printable
 from gomem.live.deadline import Deadline
 from gomem.numbered import Address
-from gomem.text import File, text
+from gomem.text import File, Quoted, Text, text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -44,6 +44,7 @@ class NoAnswer(Exception):  # noqa: N818 - a reason, not a fault
 
     def __init__(self, what: str, *, silent: bool = False) -> None:
         super().__init__(what)
+        self.what = Text(what)
         self.silent = silent
 
 
@@ -221,8 +222,8 @@ def _redirect(response: httpx.Response, url: str) -> str:
         raise NoAnswer("redirects without a target")
     target, here = response.next_request.url, httpx.URL(url)
     if (target.scheme, target.host, target.port) != (here.scheme, here.host, here.port):
-        host = printable(target.host)
-        raise NoAnswer(f"redirects to {host}, another host, which is not followed; give its URL")
+        what = "redirects to {}, another host, which is not followed; give its URL"
+        raise NoAnswer(text(what, Address(printable(target.host))))
     return str(target)
 
 
@@ -254,7 +255,8 @@ def _connection(error: BaseException) -> str:
     while cause is not None:
         if isinstance(cause, ssl.SSLCertVerificationError):
             why = printable(cause.verify_message or "certificate not trusted")
-            return f"its certificate is not trusted ({why}); give --ca FILE, or --insecure"
+            what = "its certificate is not trusted ({}); give --ca FILE, or --insecure"
+            return text(what, Quoted(why))
         if isinstance(cause, ssl.SSLError):
             return "does not speak TLS; use http:// in place of https://?"
         if isinstance(cause, ConnectionRefusedError):

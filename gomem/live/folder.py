@@ -42,6 +42,7 @@ class CaptureFolder:
     facts: dict[str, Any]  # what the capture's manifest says of the process
     # What a file's bytes become before they are written.
     redact: Callable[[str, bytes], bytes] = lambda _, data: data
+    shown: Callable[[str], str] = str  # a sentence, as the manifest has it
     moments: int = field(default=0, init=False)  # how many are in it
 
     def __post_init__(self) -> None:
@@ -135,8 +136,8 @@ class CaptureFolder:
         if moment.num_gc is not None:
             entry["num_gc"] = dict(zip(("before", "after"), moment.num_gc, strict=True))
         if moment.missing:
-            missing = moment.missing.items()
-            entry["missing"] = [{"artefact": artefact, "why": why} for artefact, why in missing]
+            missing = {artefact: self.shown(why) for artefact, why in moment.missing.items()}
+            entry["missing"] = [{"artefact": name, "why": why} for name, why in missing.items()]
         version = {"go_version": self.facts["go_version"]} if "go_version" in self.facts else {}
         return {"schema": MANIFEST_SCHEMA, **version, "moments": [entry]}
 

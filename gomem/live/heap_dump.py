@@ -18,6 +18,7 @@ from gomem.live.doors import GZIP, seen_as
 from gomem.live.endpoints import NoAnswer, open_endpoints
 from gomem.live.reading import Reading
 from gomem.releases import Fact, known_version
+from gomem.text import text
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -49,7 +50,7 @@ class HeapDumpDoor:
             with file, open_endpoints(self.url, self.access, whole=True) as address:
                 answer = address.save(file, MAX_DUMP_BYTES)
             if not answer.data.startswith((HEADER, GZIP)):
-                raise NoAnswer(f"answered {seen_as(answer.data)}, not a heap dump")  # noqa: TRY301
+                raise NoAnswer(text("answered {}, not a heap dump", seen_as(answer.data)))  # noqa: TRY301
         except BaseException:
             path.unlink(missing_ok=True)
             raise

@@ -154,7 +154,7 @@ def _asked(server: Endpoints, what: str, parameters: dict[str, str]) -> list[dic
     try:
         answer = server.get(f"/api/v1/{what}?{urlencode(parameters)}")
     except NoAnswer as error:
-        raise CaptureError(text("{}: {}", Address(server.base), Quoted(error))) from error
+        raise CaptureError(text("{}: {}", Address(server.base), error.what)) from error
     try:
         content = json.loads(answer.data)
         series = content["data"]["result"]

@@ -177,7 +177,7 @@ def _runtime(moment: Moment, doors: Doors) -> RuntimeReading | None:
     try:
         return doors.runtime()
     except NoAnswer as error:
-        moment.missing["memstats"] = str(error)
+        moment.missing["memstats"] = error.what
         if error.silent:
             moment.silent.add(doors.memstats_from[1].base)
         return None
@@ -229,5 +229,5 @@ def _add_answer(
     try:
         moment.readings.append(_reading(kind, call()))
     except NoAnswer as error:
-        moment.missing[kind] = str(error)
+        moment.missing[kind] = error.what
         moment.silent |= {base} if error.silent else set()

@@ -17,7 +17,7 @@ from gomem.live.endpoints import NoAnswer
 from gomem.live.heap_dump import KIND
 from gomem.live.process import Ended
 from gomem.live.reading import PROFILES, Moment, fill
-from gomem.text import Quoted, text
+from gomem.text import text
 from gomem.units import GIB, MIB
 from gomem.views.words import how_many
 
@@ -152,7 +152,7 @@ class Session:
             ask = self.target.doors.goroutines
             value = process.rss_bytes if process is not None and is_of_rss else ask()
         except NoAnswer as error:
-            self._note("trigger", f"{trigger.level}: {error}")
+            self._note("trigger", text("{}: {}", trigger.level, error.what))
             return False
         self.show(self.folder.moments, value if is_of_rss else None)
         return trigger.fires(value, time.monotonic())
@@ -182,7 +182,7 @@ class Session:
         try:
             moment.readings.append(door.read(self.folder.hidden()))
         except NoAnswer as error:
-            moment.missing[KIND] = str(error)
+            moment.missing[KIND] = error.what
         except OSError as error:
             moment.missing[KIND] = f"cannot be written: {error.strerror or error}"
 
@@ -226,7 +226,7 @@ class Session:
         try:
             first = self.target.doors.runtime().collections
         except NoAnswer as error:
-            self.tell(text("no second heap profile: {}", Quoted(error)))
+            self.tell(text("no second heap profile: {}", error.what))
             return ""
         until = time.monotonic() + COLLECTION_WITHIN_SECONDS
         while first is not None and time.monotonic() < until:

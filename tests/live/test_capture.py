@@ -162,6 +162,15 @@ def test_a_bad_answer_is_left_out_and_said(answers, artefact, sentence, out, cap
     read_back(out)
 
 
+def test_redacted_the_reason_names_no_host(out, capsys):
+    with fake_service(GOOD | {"/debug/pprof/heap": "elsewhere"}) as service:
+        assert 0 == run(["capture", service.pid, "-o", str(out), "--redact"])
+
+    reason = "redirects to host-1, another host, which is not followed; give its URL"
+    assert reason == missing(out)["heap"]
+    assert f"no heap: {reason}" in capsys.readouterr().err
+
+
 def test_an_address_that_hangs_is_not_asked_again_in_the_same_moment(out):
     answers = GOOD | dict.fromkeys(("/debug/pprof/heap", "/debug/pprof/goroutine"), "hang")
     with fake_service(answers) as service:
