@@ -203,7 +203,8 @@ def _what(seen: Sighting) -> Text:
     at = text(" at {}", MomentName(seen.peak_moment)) if is_placed else Text()
     if excursion.times > 1:
         bursts = Count(excursion.times, "burst")
-        return text("{}: {} rose to as much as {}{} and fell back", bursts, name, high, at)
+        end = ", and the last goes on" if excursion.goes_on else " and fell back"
+        return text("{}: {} rose to as much as {}{}{}", bursts, name, high, at, end)
     return text("Spike: {} rose from {} to {}{} and fell back", name, low, high, at)
 
 

@@ -112,7 +112,7 @@ def _of_profiles(profiles: Mapping[str, Profile]) -> Sighting | None:
     shown = in_use_of(profiles)
     rows = [(reading.seconds, reading.in_use_bytes, reading.moment) for reading in shown]
     rows += [
-        (reading.until_seconds, reading.in_use_bytes, reading.moment)
+        (reading.until_seconds, reading.in_use_bytes, reading.until_moment)
         for reading in shown
         if reading.until_seconds > reading.seconds
     ]

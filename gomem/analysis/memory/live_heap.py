@@ -55,6 +55,7 @@ class InUse:
     in_use_bytes: float  # the total
     error_bytes: float  # half of the width of its 95 % interval, by sampling
     moment: str = ""  # the moment that first shows it
+    until_moment: str = ""  # the moment that last shows it
 
 
 @dataclass(frozen=True)

@@ -47,6 +47,7 @@ class Published:
     profile: Profile  # what it says
     seconds: float  # when it was first shown, since the first of them
     until_seconds: float  # when it was shown last
+    until_moment: str  # the last that shows it
     since_seconds: float  # the earliest time that it may be of: a profile lags by two collections
 
 
@@ -78,10 +79,10 @@ def published(profiles: Mapping[str, Profile]) -> Publications:
     repeated = []
     for (name, profile), at in zip(timed, seconds, strict=True):
         if shown and repeats(shown[-1].profile, profile):
-            shown[-1].until = at
+            shown[-1].until, shown[-1].until_moment = at, name
             repeated.append(name)
         else:
-            shown.append(_Shown(name, profile, at, at))
+            shown.append(_Shown(name, profile, at, at, name))
     kept = _apart(shown, AT_ONCE * float(np.median(np.diff(seconds))) if len(timed) > 2 else 0.0)
     at_once = tuple(entry.moment for entry in shown if entry not in kept)
     return Publications(_dated(kept), tuple(repeated), at_once)
@@ -107,6 +108,7 @@ class _Shown:
     profile: Profile
     at: float
     until: float
+    until_moment: str
 
 
 def of_last_process(
@@ -170,7 +172,14 @@ def _dated(kept: Sequence[_Shown]) -> tuple[Published, ...]:
     usual = float(np.median(np.diff([entry.at for entry in kept]))) if len(kept) > 1 else 0.0
     back = [begin - 2 * usual, begin - usual, *(entry.until for entry in kept)]
     return tuple(
-        Published(entry.moment, entry.profile, entry.at - begin, entry.until - begin, since - begin)
+        Published(
+            moment=entry.moment,
+            profile=entry.profile,
+            seconds=entry.at - begin,
+            until_seconds=entry.until - begin,
+            until_moment=entry.until_moment,
+            since_seconds=since - begin,
+        )
         for entry, since in zip(kept, back, strict=False)
     )
 
