@@ -17,11 +17,11 @@ _LINK = re.compile(
     rb"!?\[((?:[^\[\]\n]|\[[^\[\]\n]*\]){1,400})\]\(https?://[^()\s]*(?:\([^()\s]*\)[^()\s]*)*\)"
 )
 _BOLD = re.compile(rb"(\*\*|__)(?=\S)([^\n]{1,200}?)(?<=\S)\1")
-_CODE = re.compile(rb"`+([^`\n]+)`+")
+_CODE = re.compile(rb"(?<!`)`++([^`\n]++)`++")
 _BULLET = re.compile(rb"^\s*(?:[-*+]|\d{1,2}\.) (?=\S)")
 _ESCAPE = re.compile(rb"\\([\\`*_{}\[\]<>()#+.!|~-])")
 _ROW = re.compile(rb"\s*\|.*\|\s*")
-RULE = re.compile(rb"\s*\|?(?:\s*:?-{2,}:?\s*\|)+(?:\s*:?-{2,}:?\s*)?")
+RULE = re.compile(rb"\s*+\|?+(?:\s*+:?-{2,}+:?\s*+\|)++(?:\s*+:?-{2,}+:?\s*+)?")
 _IS_NUMBER = re.compile(rb"-?\d[\d.,]*\s?(?:%|[A-Za-z]{0,4})|flat|flat%|sum%|cum|cum%")
 BETWEEN_CELLS = b"   "
 LEAST_NUMBERS = 4  # in a row whose first cell is a function's name

@@ -40,8 +40,8 @@ LINES_LOOKED_AT = 20
 _BEGINNING = re.compile(rb"\s*#\s+(?:HELP|TYPE|UNIT)\s+\S")
 # A number, with a stamp or nothing behind it: `Rss:   968 kB` is a line of /proc.
 _SAMPLE = re.compile(
-    rb"[ \t]*([A-Za-z_:][\w:]*)[ \t]*(?:\{.*\})?[ \t]+[-+]?(?:[\d.][\w.+-]*|Inf|NaN)"
-    rb"(?:[ \t]+[-\d.][\d.]*)?\s*(?:#.*)?"
+    rb"[ \t]*+([A-Za-z_:][\w:]*+)(?:[ \t]*+\{.*\})?[ \t]++[-+]?(?:[\d.][\w.+-]*+|Inf|NaN)"
+    rb"(?:[ \t]++[-\d.][\d.]*+)?\s*+(?:#.*)?"
 )
 _NAME = re.compile(rb"[ \t]*([A-Za-z_:][\w:]{0,200})")
 # What OpenMetrics has and Prometheus' text has not; it names a counter without its `_total`.

@@ -26,7 +26,8 @@ if TYPE_CHECKING:
 HEAD_BYTES = 1 << 16  # in which it has to be seen
 LEAST_SHARE = 1 / 3  # of the lines: a document with a table in it is no table
 _QUICK = re.compile(
-    rb"\d% [^\n]{0,80}\d%|ROUTINE ====|-{6,}\+-{6,}|^ {2,}\d\S* {3}\S+\.\S+[^\n]*\n {8,}\S+\.\S",
+    rb"\d% [^\n]{0,80}\d%|ROUTINE ====|(?<!-)-{6,}+\+-{6,}"
+    rb"|^ {2,}+\d\S*+ {3}(?>\S+?\.)\S[^\n]*+\n {8,}+\S+?\.\S",
     re.MULTILINE,
 )
 PARKED = "runtime.gopark"  # where a goroutine waits: a stack of nothing else begins so
