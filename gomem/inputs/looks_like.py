@@ -62,9 +62,9 @@ COMPARISONS = frozenset({"a table of benchstat", "a table of benchcmp"})
 _ASK_PROCESS = "what gomem reads comes from the running process: profiles, logs, /proc files"
 _FETCH = "curl -f -o FILE URL fails where the server has no file to give"
 
-_KILLED = re.compile(rb"^\s*Reason: +OOMKilled\s*$", re.MULTILINE)
+_KILLED = re.compile(rb"^[ \t]*+Reason: +OOMKilled\s*$", re.MULTILINE)
 _LIMIT = re.compile(
-    rb"^\s*Limits:\s*\n(?:\s+[\w.-]+: +\S+\n){0,4}?\s+memory: +(\d+\w*)", re.MULTILINE
+    rb"^[ \t]*+Limits:[ \t]*+\n(?:\s+[\w.-]+: +\S+\n){0,4}?\s+memory: +(\d+\w*)", re.MULTILINE
 )
 _NO_SIZES = (
     "it does not say what the container used; kubectl top pod NAME --containers has that now, "

@@ -59,14 +59,16 @@ CLASS_ROW = re.compile(
 )
 CLASS_NAMES = b"PID LWP CLS RTPRIO STAT VSZ RSS COMMAND".split()
 # What a command above rows asked for: `ps -eo rss,comm | grep api` prints no header.
-ASKED = re.compile(rb"(?:.*[\s$#%])?ps +(?:-?\w+ +)*-?\w*o +(?P<names>[a-z%]+(?:,[a-z%]+)+)\b.*")
+ASKED = re.compile(
+    rb"(?:.{0,200}[\s$#%])?ps +(?:-?\w+ +){0,20}-?\w*o +(?P<names>[a-z%]+(?:,[a-z%]+)+)\b.*"
+)
 BSD_NAMES = b"PID USERNAME THR PRI NICE VIRT RES STATE C TIME WCPU COMMAND".split()
 DOCKER = re.compile(rb"(?:(?:CONTAINER(?: ID)?|ID|NAME)\b.*)?MEM USAGE */ *LIMIT.*")
 USAGE = re.compile(
-    rb"(?P<before>.*?)(?P<usage>\d[\d.]* ?[KMGTkmgt]?i?B) */ *"
+    rb"(?P<before>.*?)(?P<usage>(?<![\d.])\d[\d.]*+ ?[KMGTkmgt]?i?B) */ *"
     rb"(?P<limit>\d[\d.]* ?[KMGTkmgt]?i?B\b.*|[^\s\w]\S{0,15}(?: .*)?|[xX]+\S{0,15}(?: .*)?)"
 )
-LIMIT = re.compile(rb"\d[\d.]* ?[KMGTkmgt]?i?B\b")
+LIMIT = re.compile(rb"(?<![\d.])\d[\d.]*+ ?[KMGTkmgt]?i?B\b")
 KUBECTL = re.compile(rb"(?:(?P<above>NAMESPACE|POD) +)?NAME +CPU\(cores\) +MEMORY\(bytes\) *")
 POD = re.compile(rb"(?:(\S+) +)?(\S+) +\d+m? +(\d+(?:[KMGT]i)?) *")
 TOP_HEAD = re.compile(

@@ -37,7 +37,7 @@ TOTAL = re.compile(rb" *(?:total|mapped:)[ :]+(?:kB +)?(\d[\dK -]*)(?: .*)?")
 TOTAL_OF_ALL = re.compile(rb" {16,}(\d[\d ]*) KB *")
 RULE = re.compile(rb" *[-=]+(?: +[-=]+)* *")
 PROCESS = re.compile(rb" *\d{1,10}: .*")
-NAMED = re.compile(rb" *\[ *([^\]]+?) *\] *")
+NAMED = re.compile(rb" *\[ *+([^\]]*[^\] ]) *\] *")
 # pmap leaves out the folder of what the kernel itself names: it is put back.
 FOLDERS = {"memfd:": "/", "SYSV": "/", "zero (deleted)": "/dev/"}
 ANONYMOUS = "anon"
