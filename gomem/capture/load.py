@@ -16,7 +16,7 @@ from gomem.capture.cut_mappings import cut_mappings
 from gomem.capture.manifest import MANIFEST_SCHEMA, Manifest, is_manifest
 from gomem.capture.moment import Artefact, Moment
 from gomem.capture.pasted import PastedPart, pasted_parts, sizes_in_sentences
-from gomem.capture.place import place
+from gomem.capture.place import place, place_of_word
 from gomem.capture.release import release_of
 from gomem.capture.runs import OtherRun, before_the_last, of_last_run
 from gomem.capture.watched import watched_in_a_notebook
@@ -311,20 +311,6 @@ def _nothing_readable(name: str, gathering: _Gathering) -> str:
     return f"{name}: nothing that gomem can read: {reasons}"
 
 
-# What people call moments in the order in which they come: none has a number, or a time.
-ORDER = (
-    {"before", "start", "first", "begin", "initial", "baseline", "early", "old"},
-    {"during", "mid", "middle", "busy", "loaded", "peak", "spike"},
-    {"after", "later", "late", "last", "end", "final", "now", "new"},
-)
-
-
-def _place_of_word(name: str) -> int | None:
-    """Where a moment stands by the word that it is called; None if that says nothing."""
-    word = name.lower().strip("-_. ")
-    return next((place for place, words in enumerate(ORDER) if word in words), None)
-
-
 def _moments(artefacts: Sequence[Artefact], manifest: Manifest) -> dict[str, Moment]:
     """Moments in order: by name, and by time as far as there is a clock."""
     groups: dict[MomentName, list[Artefact]] = {}
@@ -333,7 +319,7 @@ def _moments(artefacts: Sequence[Artefact], manifest: Manifest) -> dict[str, Mom
             groups.setdefault(MomentName(artefact.moment), []).append(artefact)
     counted = manifest.collections
     moments = [Moment(name, tuple(group), counted.get(name)) for name, group in groups.items()]
-    words = {moment.name: _place_of_word(moment.name) for moment in moments}
+    words = {moment.name: place_of_word(moment.name) for moment in moments}
     in_words = None not in words.values()
     moments.sort(
         key=lambda moment: (words[moment.name] if in_words else 0, natural_key(moment.name))

@@ -31,6 +31,12 @@ TOP_MOMENT = "(top)"
 ONE_SCRIPT = timedelta(seconds=2)  # between the files that one script reads for one moment
 LONG_AGO = datetime.min.replace(tzinfo=UTC)
 
+# What people call moments in the order in which they come: none begins with a number, or a time.
+ORDER = (
+    {"before", "start", "first", "begin", "initial", "baseline", "early", "old"},
+    {"during", "mid", "middle", "busy", "loaded", "peak", "spike"},
+    {"after", "later", "late", "last", "end", "final", "now", "new"},
+)
 _SEPARATORS = re.compile(r"[-_. ()]+")
 # Of the name under which go tool pprof saves what it fetched: pprof.PROGRAM.TYPES.NUMBER.pb.gz
 _SAMPLE_TYPES = re.compile(
@@ -112,7 +118,7 @@ def _place_folder(
     for artefact in group:
         by_stem[stem_of(_parts(artefact.source.name)[1])].append(artefact)
     placed = []
-    for stem, same in _of_one_script(by_stem).items():
+    for stem, same in _of_one_word(_of_one_script(by_stem)).items():
         moment = "/".join(part for part in (folder, stem) if part) or name
         placed += _by_clock(same, f"{moment}/beside" if moment in moments and listed else moment)
     return placed
@@ -154,6 +160,27 @@ def _by_clock(group: list[Artefact], name: str) -> list[Artefact]:
         seen.add(_slot(artefact))
         placed.append(replace(artefact, moment=f"{name}-{number}"))
     return placed
+
+
+def place_of_word(name: str) -> int | None:
+    """Where a moment stands by the first word of its name that says it; None if none does."""
+    words = [word for word in _SEPARATORS.split(_parts(name.lower())[1]) if word]
+    if not words or words[0][0].isdigit():
+        return None
+    said = (place for word in words for place, same in enumerate(ORDER) if word in same)
+    return next(said, None)
+
+
+def _of_one_word(by_stem: dict[str, list[Artefact]]) -> dict[str, list[Artefact]]:
+    """Files of `after` and of `after-deploy` together, where no kind of file is there twice."""
+    joined = dict(by_stem)
+    for short in sorted(by_stem, key=len):
+        if place_of_word(short) is None:
+            continue
+        for long in [stem for stem in joined if stem.startswith(f"{short}-")]:
+            if short in joined and not _repeated([*joined[short], *joined[long]]):
+                joined[short] = [*joined[short], *joined.pop(long)]
+    return joined
 
 
 def stem_of(name: str) -> str:

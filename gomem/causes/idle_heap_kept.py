@@ -6,11 +6,11 @@ reported as resolved. The idle heap must also be resident. If no file shows this
 *possible*, because idle heap can be swapped out or untouched.
 
 Since Go 1.13 the runtime keeps free heap for reuse, up to the scavenger's goal (its formula is in
-`analysis.scavenger.goals`), or less under GOMEMLIMIT. That much is normal. Exception: the rule
-reports a note if most of RSS is idle heap that the goal keeps, and the heap stays far below it,
-because GOMEMLIMIT sets the goal, or because the program allocates too little between the first and
-the last snapshot to reach it. After the process's second GC, idle heap over the goal is released
-within seconds.
+`analysis.scavenger.goals`), or less under GOMEMLIMIT. That much is normal. After the process's
+second GC, idle heap over the goal is released within seconds. Exception: the rule reports a note if
+most of RSS is idle heap that the goal keeps, and nothing lowers that goal: GOMEMLIMIT sets it; the
+program allocates too little between the first and the last snapshot to reach it; or GOGC is off
+without a limit, so that no GC runs.
 
 Before Go 1.13 there is no goal. The heap can grow to NextGC, and idle heap beyond that is released
 after five minutes. MemStats before Go 1.13 count a fresh arena (64 MiB since Go 1.11) as idle and
@@ -21,6 +21,7 @@ includes C memory, and HeapIdle includes untouched arenas.
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 import pandas as pd
@@ -31,7 +32,7 @@ from gomem.analysis.scavenger.goals import BY_PEAK
 from gomem.analysis.scavenger.sentences import BY
 from gomem.causes.cause import Cause
 from gomem.causes.evidence import goal_evidence, heap_evidence, known, rss_evidence
-from gomem.causes.finding import Finding, Severity
+from gomem.causes.finding import Evidence, Finding, Severity
 from gomem.causes.idle_heap import unused_idle_bytes
 from gomem.causes.live_growth import grows
 from gomem.facts.moment import GOMEMLIMIT, LIVE
@@ -40,7 +41,6 @@ from gomem.text import Bytes, Command, Text, text
 
 if TYPE_CHECKING:
     from gomem.causes.case import Case
-    from gomem.causes.finding import Evidence
     from gomem.facts.moment import LimitedGoal, MomentFacts
     from gomem.releases import GoVersion
 
@@ -74,7 +74,12 @@ def find(case: Case) -> list[Finding]:
             whole = moment.held_bytes or 0
             is_most = moment.idle_heap_bytes >= limits.idle_by_goal_fraction * whole
             findings.append(_finding(moment, kept, lasts and is_most, version))
-    return findings[::-1] or case.at_moments(_for_a_limit) or case.at_moments(_unused)
+    return (
+        findings[::-1]
+        or case.at_moments(_for_a_limit)
+        or case.at_moments(_unused)
+        or case.at_moments(_without_goal)
+    )
 
 
 def _has_just_dropped(before: MomentFacts, last: MomentFacts, most: float) -> bool:
@@ -280,6 +285,35 @@ def _unused(moment: MomentFacts, case: Case) -> Finding | None:
         next_step=text(
             "Halve the goal: {}. Or call debug.FreeOSMemory after the peak and compare.",
             Command("GOGC=50"),
+        ),
+        confidence=_confidence(moment),
+    )
+
+
+def _without_goal(moment: MomentFacts, case: Case) -> Finding | None:
+    """A note, where it is mostly idle heap, with GOGC off and no limit."""
+    limits, gogc, rss = case.thresholds, case.facts.settings.gogc, moment.rss_bytes
+    idle = moment.idle_heap_bytes
+    if rss is None or moment.goal is not None or gogc.value != math.inf:
+        return None
+    if idle < max(limits.idle_by_goal_fraction * rss, limits.notable(limits.idle_heap_bytes, rss)):
+        return None
+    return CAUSE.finding(
+        Severity.INFO,
+        text("{}{} of idle heap is kept: GOGC is off", _up_to(moment), Bytes(idle)),
+        moment=moment.name,
+        size=idle,
+        evidence=(
+            *heap_evidence(moment, "HeapInuse", "HeapIdle", "HeapReleased"),
+            Evidence(gogc.source, "GOGC", gogc.text, ""),
+            *rss_evidence(moment),
+        ),
+        mechanism=f"{_KEPT}The scavenger's goal follows from the heap at the last GC, and only a "
+        "GC changes it. With GOGC off and no GOMEMLIMIT no GC runs unless the program calls "
+        "runtime.GC, so memory from a peak stays resident.",
+        next_step=text(
+            "Set {} beside GOGC=off, or call debug.FreeOSMemory after the peak and compare.",
+            Command("GOMEMLIMIT"),
         ),
         confidence=_confidence(moment),
     )

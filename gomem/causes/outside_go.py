@@ -115,7 +115,7 @@ def outside_go(
         size_of: The resident bytes of it at a moment with mappings.
         least_bytes: The cause's own threshold, of the size and of the growth.
     """
-    saying = [moment for moment in case.facts.moments if moment.mappings is not None]
+    saying = [m for m in case.facts.of_last_process if m.mappings is not None]
     much = [
         moment
         for moment in saying

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from gomem.text import Bytes, Command, Count, Text, joined, text
+from gomem.text import Bytes, Command, Count, MomentName, Text, joined, text
 
 if TYPE_CHECKING:
     from gomem.capture.capture import Capture
     from gomem.capture.runs import OtherRun
+    from gomem.facts.capture import CaptureFacts
 
 NAMED = 3  # runs, the last ones
 COMPARE_RUNS = text(
@@ -19,6 +20,26 @@ COMPARE_RUNS = text(
 def has_other_runs(capture: Capture) -> bool:
     """Whether a text has readings of another process than the last one's."""
     return any(not run.is_same_process for run in capture.other_runs)
+
+
+def earlier_processes_words(facts: CaptureFacts) -> Text:
+    """The snapshots of earlier processes, with their PIDs; empty where there is none."""
+    earlier = facts.of_earlier_processes
+    if not earlier:
+        return Text()
+    pids = dict.fromkeys(str(m.pid) for m in earlier if m.pid is not None)
+    named = joined(", ", (MomentName(moment.name) for moment in earlier[-NAMED:]))
+    more = len(earlier) - NAMED
+    others = text(" and {} before", Count(more, "snapshot")) if more > 0 else Text()
+    now = next(m.pid for m in reversed(facts.moments) if m.pid is not None)
+    return text(
+        "{}{} {} of another process (PID {}, now {}): no growth or fall is measured across them.",
+        named,
+        others,
+        "is" if len(earlier) == 1 else "are",
+        joined(", ", pids),
+        str(now),
+    )
 
 
 def other_runs_words(capture: Capture) -> Text:

@@ -21,7 +21,12 @@ from gomem.diagnosis.few_fields import most_of_go
 from gomem.diagnosis.findings import DATA_PREFIX
 from gomem.diagnosis.listed_memory import at_moment, cache_words, listed_words, shared_words
 from gomem.diagnosis.observations import MIN_READINGS, whole_rise, whole_words
-from gomem.diagnosis.other_runs import COMPARE_RUNS, has_other_runs, other_runs_words
+from gomem.diagnosis.other_runs import (
+    COMPARE_RUNS,
+    earlier_processes_words,
+    has_other_runs,
+    other_runs_words,
+)
 from gomem.diagnosis.part_words import file_words, native_words
 from gomem.diagnosis.without_rss import without_rss, worth_naming
 from gomem.inputs.answer import Answer
@@ -120,6 +125,7 @@ def verdict_of(diagnosis: Diagnosis) -> Verdict:
     elif cached and first == "where" and facts is not None and facts.is_mostly_page_cache:
         headline, cached = joined(" ", (headline, cached)), Text()
     runs = other_runs_words(diagnosis.capture)
+    earlier = earlier_processes_words(diagnosis.case.facts)
     step = _next_step(diagnosis, facts, named, next_step, severity=severity)
     return Verdict(
         headline,
@@ -129,7 +135,7 @@ def verdict_of(diagnosis: Diagnosis) -> Verdict:
         confidence=None if named is None else named.confidence,
         moment=None if facts is None else facts.name,
         rss_bytes=None if facts is None else facts.rss_bytes,
-        whose=tuple(filter(None, (*whose_words(diagnosis, facts, named, cached), runs))),
+        whose=tuple(filter(None, (*whose_words(diagnosis, facts, named, cached), earlier, runs))),
         next_step=joined(" ", (step, COMPARE_RUNS)) if has_other_runs(diagnosis.capture) else step,
         further=_further(diagnosis, named),
     )

@@ -119,6 +119,20 @@ class CaptureFacts:
         return facts_of_moments(self.capture)
 
     @cached_property
+    def of_last_process(self) -> tuple[MomentFacts, ...]:
+        """The moments since the PID last changed: what moved, moved in one process."""
+        pids = [moment.pid for moment in self.moments]
+        others = [place for place, pid in enumerate(pids) if pid is not None]
+        last = pids[others[-1]] if others else None
+        earlier = [place for place in others if pids[place] != last]
+        return self.moments[earlier[-1] + 1 :] if earlier else self.moments
+
+    @property
+    def of_earlier_processes(self) -> tuple[MomentFacts, ...]:
+        """The moments before these."""
+        return self.moments[: len(self.moments) - len(self.of_last_process)]
+
+    @cached_property
     def by_moment(self) -> Mapping[str, MomentFacts]:
         """The same by the moments' names."""
         return {moment.name: moment for moment in self.moments}
@@ -307,7 +321,7 @@ class CaptureFacts:
         """The arenas' resident memory over time, where nothing says what is in use."""
         if self.with_memstats or self.collector is not None or self.profiles.by_moment:
             return None
-        mapped = [moment for moment in self.moments if moment.arenas_rss_bytes is not None]
+        mapped = [m for m in self.of_last_process if m.arenas_rss_bytes is not None]
         seconds = seconds_of(mapped)
         if seconds is None:
             return None

@@ -70,7 +70,7 @@ def sightings_of(facts: CaptureFacts) -> tuple[Sighting, ...]:
     """Which levels left their base, the clearest evidence first."""
     known = facts.capture.status.dropna(subset=["VmHWM"])
     peaks = dict(zip(known["moment"], known["VmHWM"].astype(float), strict=True))
-    return sightings(facts.moments, facts.profiles.of_last_process, facts.live_heap, peaks)
+    return sightings(facts.of_last_process, facts.profiles.of_last_process, facts.live_heap, peaks)
 
 
 def sightings(

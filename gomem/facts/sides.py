@@ -240,6 +240,7 @@ def _facts(
         scraped=sides.scraped,
         page=_page(moment) if sides.runtime_side == "metrics" else None,
         threads=_threads(sides),
+        pid=_pid(moment),
         listed=sides.listed,
         logged=sides.logged,
     )
@@ -252,6 +253,11 @@ def _threads(sides: _Sides) -> int | None:
         return int(status["Threads"])
     known = sides.metrics.get(THREADS, sides.scraped.get(THREADS_ON_PAGE))
     return None if known is None else int(known)
+
+
+def _pid(moment: Moment) -> int | None:
+    status = _last(moment.status)
+    return None if status is None or pd.isna(status["Pid"]) else int(status["Pid"])
 
 
 def _page(moment: Moment) -> pd.Series | None:

@@ -129,6 +129,26 @@ def test_files_that_repeat_are_told_apart_by_what_else_their_names_say():
     }
 
 
+def test_files_that_say_more_behind_a_word_of_order_are_of_that_moment():
+    """
+    Not where a kind of file would be there twice, and not of a word that says no order.
+    """
+    reloaded, damage = placed(
+        artefact("mem-before-reload.json", "memstats"),
+        artefact("status-before.txt", "status"),
+        artefact("mem-after-reload.json", "memstats"),
+        artefact("smaps-after.txt"),
+        artefact("smaps-after-again.txt"),
+    )
+    lettered, _ = placed(
+        artefact("smaps-a.txt"), artefact("mem-a-b.json", "memstats"), artefact("smaps-b.txt")
+    )
+
+    assert ["before", "before", "after", "after", "after-again"] == [*reloaded.values()]
+    assert ["a", "a-b", "b"] == [*lettered.values()]
+    assert not damage
+
+
 def test_names_that_say_nothing_are_numbered_in_the_order_of_their_clocks():
     """
     A new moment begins whenever a kind comes again; what has no time comes first.

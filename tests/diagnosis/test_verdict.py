@@ -335,6 +335,22 @@ def test_heap_profiles_alone_say_how_they_differ(tmp_path):
     assert ["2", "1"] == values_of(said.where or said.headline, MomentName)
 
 
+def test_nothing_is_said_to_move_from_one_process_to_another(tmp_path):
+    """
+    Before a restart and behind it, by the PID of /proc/PID/status.
+    """
+    for moment, pid, rss_kib in (("1", 7, 900_000), ("2", 8, 20_000), ("3", 8, 90_000)):
+        (tmp_path / moment).mkdir()
+        status = f"Name:\tx\nPid:\t{pid}\nVmRSS:\t{rss_kib} kB\nThreads:\t{pid}\n"
+        (tmp_path / moment / "status").write_text(status)
+
+    said = gomem.diagnose(tmp_path).verdict
+
+    assert "RSS grew from 20 MiB at snapshot 2 to 88 MiB." == said.headline
+    assert any("1 is of another process (PID 7, now 8)" in words for words in said.whose)
+    assert "879 MiB" not in said.sentence
+
+
 def test_a_finding_about_the_data_is_never_the_headline(tmp_path):
     shutil.copytree(HEALTHY, tmp_path / "c")
     (tmp_path / "c/1-start/memstats.json").write_bytes(b'{"HeapAlloc": 12, "HeapSys"')

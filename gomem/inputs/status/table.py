@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 STATUS = (
     Column("Name", "str", "", "Program name, at most 15 bytes."),
     Column("Threads", "Int64", "count", "Threads."),
+    Column("Pid", "Int64", "", "Process ID, in the PID namespace of whoever read it."),
     Column("VmPeak", "Int64", "B", "Largest address space so far."),
     Column("VmSize", "Int64", "B", "Address space."),
     Column("VmLck", "Int64", "B", "Locked."),
