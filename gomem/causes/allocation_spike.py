@@ -12,7 +12,8 @@ A spike between two profiles shows in no level. But the runtime counts allocatio
 program's start. So the spike is in an interval with far more allocation than the others, more than
 the heap itself, of which little was retained. The same interval shows the sites. A profile lags by
 up to two collections, so the interval must stand out even from the usual allocation over the
-longest time it can cover.
+longest time it can cover. In the first interval or the last one it is a note: no file says what was
+usual before, or that it ended.
 """
 
 from __future__ import annotations
@@ -247,8 +248,8 @@ def _of_interval(spike: Spike, case: Case) -> Finding:
     whose = Site(function, spike.caller or function)
     before, after = case.facts.profiles.path(spike.before), case.facts.profiles.path(spike.after)
     in_use = int(spike.in_use.sites.set_index("function")["after"].get(function, 0))
-    is_start = spike.before == next(iter(case.facts.profiles.in_order), None)
-    few = is_start or spike.with_news <= TOO_FEW + 1  # nothing says what was usual before
+    # Where that holds, nothing says that it came and went.
+    few = spike.is_at_end or spike.with_news <= TOO_FEW + 1
     share = min(1.0, float(sites.iloc[0]["extra_bytes"]) / spike.extra_bytes)
     allocated: dict[str, float | None] = {
         text("alloc_space of {}", Function(name)): int(size)
