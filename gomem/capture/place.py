@@ -37,6 +37,11 @@ ORDER = (
     {"during", "mid", "middle", "busy", "loaded", "peak", "spike"},
     {"after", "later", "late", "last", "end", "final", "now", "new"},
 )
+# Numbers, letters, times, or a word and one of these: `2`, `t2`, `b`, `scrape-07`, `before`.
+_IN_ORDER = re.compile(
+    rf"(?:[a-z]+-?)?[\dTZ:.-]*\d[\dTZ:.-]*|(?:[a-z]+-)?[a-z]|{'|'.join(sorted(set().union(*ORDER)))}",
+    re.IGNORECASE,
+)
 _SEPARATORS = re.compile(r"[-_. ()]+")
 # Of the name under which go tool pprof saves what it fetched: pprof.PROGRAM.TYPES.NUMBER.pb.gz
 _SAMPLE_TYPES = re.compile(
@@ -118,7 +123,7 @@ def _place_folder(
     for artefact in group:
         by_stem[stem_of(_parts(artefact.source.name)[1])].append(artefact)
     placed = []
-    for stem, same in _of_one_word(_of_one_script(by_stem)).items():
+    for stem, same in _with_the_last(_of_one_word(_of_one_script(by_stem))).items():
         moment = "/".join(part for part in (folder, stem) if part) or name
         placed += _by_clock(same, f"{moment}/beside" if moment in moments and listed else moment)
     return placed
@@ -180,6 +185,24 @@ def _of_one_word(by_stem: dict[str, list[Artefact]]) -> dict[str, list[Artefact]
         for long in [stem for stem in joined if stem.startswith(f"{short}-")]:
             if short in joined and not _repeated([*joined[short], *joined[long]]):
                 joined[short] = [*joined[short], *joined.pop(long)]
+    return joined
+
+
+def _with_the_last(by_stem: dict[str, list[Artefact]]) -> dict[str, list[Artefact]]:
+    """Files that say nothing with the last of those that are in an order, such as numbered ones.
+
+    `smaps.txt` beside `heap-1.pb.gz` and `heap-2.pb.gz` was taken once, at the end. Not where a
+    kind of file would be there twice, or where it has a clock of its own.
+    """
+    alone, named = by_stem.get("", []), [stem for stem in by_stem if stem]
+    are_timed = any(artefact.exact_time is not None for artefact in alone)
+    if not alone or are_timed or len(named) < 2 or not all(map(_IN_ORDER.fullmatch, named)):
+        return by_stem
+    last = max(named, key=lambda stem: (place_of_word(stem) or 0, natural_key(stem)))
+    if _repeated([*by_stem[last], *alone]):
+        return by_stem
+    joined = {stem: same for stem, same in by_stem.items() if stem}
+    joined[last] = [*by_stem[last], *(replace(artefact, is_of_last=True) for artefact in alone)]
     return joined
 
 

@@ -93,22 +93,18 @@ def _with_limits(facts: Sequence[MomentFacts]) -> list[MomentFacts]:
         for name in (*HARD_LIMITS, *HIGH_LIMITS)
     }
     limits = {name: next(iter(values)) for name, values in said.items() if len(values) == 1}
-    stating = [known.path("cgroup") for known in facts if _states_limit(known)]
+    # The files that say a limit, or that there is none.
+    stating = [f.path("cgroup") for f in facts if not f.cgroup.keys().isdisjoint(HARD_LIMITS)]
     return [
         replace(
             known,
             cgroup={**limits, **known.cgroup},
-            limits_from="" if _states_limit(known) else next(iter(stating), ""),
+            limits_from="" if known.path("cgroup") in stating else next(iter(stating), ""),
         )
         if known.cgroup
         else known
         for known in facts
     ]
-
-
-def _states_limit(known: MomentFacts) -> bool:
-    """Whether a file of the moment itself says the limit, or that there is none."""
-    return not known.cgroup.keys().isdisjoint(HARD_LIMITS)
 
 
 def _known_process(capture: Capture) -> _Known:
@@ -240,7 +236,7 @@ def _facts(
         scraped=sides.scraped,
         page=_page(moment) if sides.runtime_side == "metrics" else None,
         threads=_threads(sides),
-        pid=_pid(moment),
+        pid=_number(moment.status, "Pid"),
         listed=sides.listed,
         logged=sides.logged,
     )
@@ -248,16 +244,14 @@ def _facts(
 
 def _threads(sides: _Sides) -> int | None:
     """How many there are, by the kernel, by runtime/metrics, by a page; None without any."""
-    status = _last(sides.moment.status)
-    if status is not None and not pd.isna(status["Threads"]):
-        return int(status["Threads"])
     known = sides.metrics.get(THREADS, sides.scraped.get(THREADS_ON_PAGE))
-    return None if known is None else int(known)
+    counted = _number(sides.moment.status, "Threads")
+    return counted if counted is not None or known is None else int(known)
 
 
-def _pid(moment: Moment) -> int | None:
-    status = _last(moment.status)
-    return None if status is None or pd.isna(status["Pid"]) else int(status["Pid"])
+def _number(frame: pd.DataFrame, column: str) -> int | None:
+    row = _last(frame)
+    return None if row is None or pd.isna(row[column]) else int(row[column])
 
 
 def _page(moment: Moment) -> pd.Series | None:
@@ -339,6 +333,7 @@ def _ledger(
         is_least=sides.is_least,
         listed=sides.listed,
         logged=sides.logged,
+        assumed=moment.assumed,
     )
 
 

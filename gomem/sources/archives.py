@@ -147,7 +147,7 @@ def _inside(
             kept.append((path, info))
     prefix = _common_folder([path for path, _ in kept])
     inside = [(path.relative_to(prefix).as_posix(), info) for path, info in kept]
-    last = dict(inside)
+    last: dict[str, Member] = dict(inside)
     times = Counter(name for name, _ in inside)
     damage += [
         Damage(
@@ -156,7 +156,7 @@ def _inside(
         for name, count in times.items()
         if count > 1
     ]
-    return [*last.items()]
+    return list(last.items())
 
 
 def _common_folder(paths: list[PurePosixPath]) -> PurePosixPath:

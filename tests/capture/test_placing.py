@@ -501,3 +501,23 @@ def test_collections_are_counted_from_none_on(before, counted):
     moments = [{"name": "1", "num_gc": {"before": before, "after": before + 1}}]
 
     assert counted == Manifest((("gomem.json", {"moments": moments}),)).collections
+
+
+def of_last(*artefacts):
+    files, _ = place(list(artefacts), Manifest(), {file.source.name for file in artefacts})
+    return [(file.source.name, file.moment) for file in files if file.is_of_last]
+
+
+def test_a_file_that_says_nothing_is_of_the_last_of_those_in_an_order():
+    """
+    Not beside names that are in none, nor where its kind is there, nor with a clock of its own.
+    """
+    numbered = [artefact(f"vars{place}.json", "memstats") for place in (1, 2, 10)]
+    lettered = [artefact(f"vars_{letter}.json", "memstats") for letter in "ab"]
+    named = [artefact(f"vars-{name}.json", "memstats") for name in ("api", "web")]
+
+    assert [("smaps.txt", "vars10")] == of_last(*numbered, artefact("smaps.txt"))
+    assert [("smaps.txt", "b")] == of_last(*lettered, artefact("smaps.txt"))
+    assert [] == of_last(*named, artefact("smaps.txt"))
+    assert [] == of_last(*numbered, artefact("vars.json", "memstats"))
+    assert [] == of_last(*lettered, artefact("smaps.txt", seconds=5))
