@@ -65,6 +65,12 @@ def rise_evidence(artefact: str, what: str, rise: Rise, unit: str = "B") -> tupl
     return known(artefact, unit, {f"{what}, first": rise.first, f"{what}, last": rise.last})
 
 
+def watched_evidence(artefact: str, rise: Rise) -> tuple[Evidence, ...]:
+    """How long a level was watched, and how far its first and last apart lie if that is less."""
+    apart = rise.apart_seconds if rise.apart_seconds < rise.seconds else None
+    return known(artefact, "s", {"time from first to last": apart, "time watched": rise.seconds})
+
+
 def release_evidence(version: GoVersion) -> Evidence:
     """The Go release, and how it is known."""
     return Evidence(RELEASE, version.evidence, str(version), "")

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 from gomem.analysis.memory.groups import LIVE
 from gomem.causes.cause import Cause
 from gomem.causes.commands import CAPTURE, sentences, top
-from gomem.causes.evidence import known, rise_evidence
+from gomem.causes.evidence import known, rise_evidence, watched_evidence
 from gomem.causes.finding import Evidence, Finding, Lack, Severity, Site
 from gomem.causes.goroutines import goroutines_hold, goroutines_pile_up
 from gomem.causes.live_growth import CODE, grows, matters, probability
@@ -147,9 +147,11 @@ def _title(live: LiveHeap, rise: Rise, sites: tuple[Site, ...], case: Case) -> T
     grows = text(
         "Leak or cache still filling: {}the live heap grows by {} and has reached {}",
         "between bursts " if live.rises_between_bursts else "",
-        Rate(rise.slope),
+        Rate(rise.rate),
         Bytes(round(rise.last)),
     )
+    if live.burst_at_end is not None:
+        grows = text("{} ({} in the burst at the end)", grows, Bytes(round(live.burst_at_end)))
     keeper = _keeper(sites, case)
     if keeper is not None:
         grows = text("{}; kept by {}", grows, Function(keeper.name))
@@ -163,12 +165,15 @@ def _title(live: LiveHeap, rise: Rise, sites: tuple[Site, ...], case: Case) -> T
 
 def _evidence(live: LiveHeap, rise: Rise, case: Case) -> list[Evidence]:
     path = _read_from(live, case)
-    slopes = {"slope": rise.slope, "slope, low": rise.low, "slope, high": rise.high}
+    error = rise.error / rise.apart_seconds
+    slopes = {"slope": rise.rate}
+    if error:
+        slopes |= {"slope, low": rise.rate - error, "slope, high": rise.rate + error}
     return [
         *rise_evidence(path, BETWEEN_BURSTS if live.rises_between_bursts else "live heap", rise),
         *known(path, "B", {"live heap in the burst at the end": live.burst_at_end}),
         *known(path, "B/s", slopes),
-        *known(path, "s", {"time watched": rise.seconds}),
+        *watched_evidence(path, rise),
         *known(path, "count", {"readings": rise.readings}),
         Evidence(
             path, "growth seen in", ", ".join(SEEN_IN[kind] for kind in sorted(live.agreeing)), ""
@@ -238,7 +243,7 @@ def _of_arenas(case: Case) -> list[Finding]:
             Severity.INFO,
             text(
                 "The resident Go heap grows by {} and has reached {}; no file says what is live",
-                Rate(rise.slope),
+                Rate(rise.rate),
                 Bytes(round(rise.last)),
             ),
             moment=case.facts.moments[-1].name,

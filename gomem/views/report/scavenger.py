@@ -163,7 +163,7 @@ def _goals(answer: Scavenger) -> tuple[Block, ...]:
     columns = (
         rule,
         words("applies here", lambda goal: APPLIES[goal.applies]),
-        size("target for retained heap", answer.target_bytes),
+        size("target for retained heap, without stacks", answer.target_bytes),
     )
     here = [goal for goal in answer.goals if goal.applies != "no"]
     others = [goal for goal in answer.goals if goal.applies == "no"]
@@ -176,11 +176,11 @@ def _goals(answer: Scavenger) -> tuple[Block, ...]:
 def _freeing(answer: Scavenger) -> tuple[Block, ...]:
     """What debug.FreeOSMemory would do and did, and madvdontneed."""
     lines = []
-    if answer.would_free_bytes is not None:
+    if answer.would_free_bytes is not None and answer.may_free_bytes is not None:
+        in_use = answer.may_free_bytes - answer.would_free_bytes
         lines.append(
             f"debug.FreeOSMemory would return {format_bytes(answer.would_free_bytes)} of idle "
-            f"heap, plus any garbage that its GC frees from {format_bytes(answer.may_free_bytes)} "
-            "of retained heap."
+            f"heap, plus any garbage that its GC frees from {format_bytes(in_use)} of heap in use."
         )
     if answer.lazy_free_bytes:
         lines.append(
