@@ -24,7 +24,7 @@ TITLES = {
     "marking_cpu_fraction": "marking CPU",
     "marking_cpu_seconds": "marking CPU time",
     "steady_marking_cpu_seconds": "marking CPU time of GCs without heap growth",
-    "assist_fraction": "assists, share of marking",
+    "assist_fraction": "assist share of marking",
     "allocation_rate_bytes_per_second": "allocation rate",
     "collections_per_second": "GCs per second",
     "heap_live_last_bytes": "live heap, last",
