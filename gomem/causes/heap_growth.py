@@ -148,7 +148,7 @@ def _title(live: LiveHeap, rise: Rise, sites: tuple[Site, ...], case: Case) -> T
         "Leak or cache still filling: {}the live heap grows by {} and has reached {}",
         "between bursts " if live.rises_between_bursts else "",
         Rate(rise.rate),
-        Bytes(round(rise.last)),
+        Bytes(round(rise.reached)),
     )
     if live.burst_at_end is not None:
         grows = text("{} ({} in the burst at the end)", grows, Bytes(round(live.burst_at_end)))
@@ -244,7 +244,7 @@ def _of_arenas(case: Case) -> list[Finding]:
             text(
                 "The resident Go heap grows by {} and has reached {}; no file says what is live",
                 Rate(rise.rate),
-                Bytes(round(rise.last)),
+                Bytes(round(rise.reached)),
             ),
             moment=case.facts.moments[-1].name,
             size=round(rise.grown),

@@ -92,6 +92,8 @@ class Rise:
     seconds: float  # from the first to the last
     first: float  # the level at first: of many readings, the median of the first tenth
     last: float  # the same at last
+    reached: float  # the last reading itself
+    are_medians: bool  # whether the first and the last level are of several readings
     apart_seconds: float  # from the time of `first` to that of `last`
     error: float  # how far `grown` can be off by the readings' errors
     slope: float  # per second: Theil and Sen's
@@ -147,6 +149,8 @@ def _rise(level: Level) -> Rise:
         seconds=span,
         first=first,
         last=last,
+        reached=float(level.values[-1]),
+        are_medians=tenth > 1,
         apart_seconds=apart if apart > 0 else span,
         error=float(np.hypot(np.median(errors[:tenth]), np.median(errors[-tenth:]))),
         slope=slope,

@@ -132,9 +132,9 @@ LIVE_HEAP = (
     words("", lambda live: f"run {live.run}"),
     clock("start", attrgetter("begin_seconds")),
     seconds("duration", attrgetter("seconds")),
-    size("first tenth, median", attrgetter("first_bytes")),
-    size("last tenth, median", attrgetter("last_bytes")),
-    shown_by(slope_cell)("slope, median of pairs", attrgetter("slope_bytes_per_second")),
+    size("first tenth", attrgetter("first_bytes")),
+    size("last tenth", attrgetter("last_bytes")),
+    shown_by(slope_cell)("median slope", attrgetter("slope_bytes_per_second")),
     Column("95 % interval", lambda live: between(live.slope_low, live.slope_high, slope_cell)),
     count("n", attrgetter("cycles")),
 )
@@ -230,7 +230,10 @@ def triggers_notes(triggers: GcTriggers) -> tuple[str, ...]:
 def live_heap_table(live: tuple[LiveHeap, ...]) -> Table:
     """The slope of the live heap in each run; of very many, those that were watched longest."""
     shown = sorted(live, key=lambda run: run.seconds, reverse=True)[:MAX_ROWS]
-    caption = "Live heap of all GCs after start-up; a tenth is at least one GC"
+    caption = (
+        "Live heap of all GCs after start-up: medians of the first and the last tenth (at least "
+        "one GC), and of the slopes of all pairs"
+    )
     if len(shown) < len(live):
         caption += f": the longest {len(shown)} of {len(live)} runs"
     columns = LIVE_HEAP if len(live) > 1 else LIVE_HEAP[1:]

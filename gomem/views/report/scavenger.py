@@ -163,13 +163,15 @@ def _goals(answer: Scavenger) -> tuple[Block, ...]:
     columns = (
         rule,
         words("applies here", lambda goal: APPLIES[goal.applies]),
-        size("target for retained heap, without stacks", answer.target_bytes),
+        size("target for retained heap", answer.target_bytes),
     )
     here = [goal for goal in answer.goals if goal.applies != "no"]
     others = [goal for goal in answer.goals if goal.applies == "no"]
     rest = table("Rules that do not apply here", (rule,), others)
     folded = Folded("Rules of other releases and of a memory limit", (rest,))
-    holding = table("When Go returns heap to the OS", columns, here)
+    holding = table(
+        "When Go returns heap to the OS; its retained heap is without stacks", columns, here
+    )
     return (holding, folded) if others else (holding,)
 
 
