@@ -148,10 +148,8 @@ def _title(live: LiveHeap, rise: Rise, sites: tuple[Site, ...], case: Case) -> T
         "Leak or cache still filling: {}the live heap grows by {} and has reached {}",
         "between bursts " if live.rises_between_bursts else "",
         Rate(rise.rate),
-        Bytes(round(rise.reached)),
+        Bytes(round(rise.last if live.rises_between_bursts else rise.reached)),
     )
-    if live.burst_at_end is not None:
-        grows = text("{} ({} in the burst at the end)", grows, Bytes(round(live.burst_at_end)))
     keeper = _keeper(sites, case)
     if keeper is not None:
         grows = text("{}; kept by {}", grows, Function(keeper.name))
@@ -170,7 +168,7 @@ def _evidence(live: LiveHeap, rise: Rise, case: Case) -> list[Evidence]:
     if error:
         slopes |= {"slope, low": rise.rate - error, "slope, high": rise.rate + error}
     return [
-        *rise_evidence(path, BETWEEN_BURSTS if live.rises_between_bursts else "live heap", rise),
+        *_levels(path, live, rise),
         *known(path, "B", {"live heap in the burst at the end": live.burst_at_end}),
         *known(path, "B/s", slopes),
         *watched_evidence(path, rise),
@@ -179,6 +177,13 @@ def _evidence(live: LiveHeap, rise: Rise, case: Case) -> list[Evidence]:
             path, "growth seen in", ", ".join(SEEN_IN[kind] for kind in sorted(live.agreeing)), ""
         ),
     ]
+
+
+def _levels(path: str, live: LiveHeap, rise: Rise) -> tuple[Evidence, ...]:
+    """From where to where; between bursts without the last reading, which may begin one."""
+    if live.rises_between_bursts:
+        return rise_evidence(path, BETWEEN_BURSTS, rise, has_last=False)
+    return rise_evidence(path, "live heap", rise)
 
 
 def _read_from(live: LiveHeap, case: Case) -> str:

@@ -71,7 +71,7 @@ SECONDS_NOTE = (
     "allocation per second rises when the same work finishes faster; compare per request "
     "(--requests)"
 )
-FEW_GCS_NOTE = (
+UNPUBLISHED_NOTE = (
     "what each site allocated between the snapshots is not compared: heap profiles end at the GC "
     f"before the last, and fewer than {MIN_COLLECTIONS_OF_A_RATE} GCs ran in between"
 )
@@ -182,7 +182,7 @@ def sites_compared(
     notes += (SECONDS_NOTE,) if (rates["per"] == SECOND).any() else ()
     runs = [*sides[0], *sides[1]]
     is_known = all(run.first is not None and (run.requests or run.seconds) for run in runs)
-    notes += (FEW_GCS_NOTE,) if is_known and not all(run.is_seen for run in runs) else ()
+    notes += (UNPUBLISHED_NOTE,) if is_known and not all(run.is_seen for run in runs) else ()
     trees = {
         name: partial(call_tree, lasts[1][0], name, lasts[0][0])
         for name in SAMPLE_TYPES

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from gomem.analysis.profiles.changes import rename_of
-from gomem.comparison.sites import FEW_GCS_NOTE, RUNS_NOTE, SAMPLING_NOTE, sites_compared
+from gomem.comparison.sites import RUNS_NOTE, SAMPLING_NOTE, UNPUBLISHED_NOTE, sites_compared
 from tests.heap_profiles import heap, seen
 
 SECOND = 10**9
@@ -148,7 +148,7 @@ def test_too_few_collections_publish_no_rate(collections, is_rate):
     compared = sites_compared(*sides)
 
     assert is_rate == (not compared.rates.empty)
-    assert is_rate != (FEW_GCS_NOTE in compared.notes)
+    assert is_rate != (UNPUBLISHED_NOTE in compared.notes)
 
 
 def test_a_function_whose_lines_moved_is_the_same_site():
