@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 from gomem.analysis.memory.groups import LIVE
 from gomem.causes.cause import Cause
 from gomem.causes.commands import CAPTURE, sentences, top
-from gomem.causes.evidence import known, rise_evidence
+from gomem.causes.evidence import known, rise_evidence, watched_evidence
 from gomem.causes.finding import Evidence, Finding, Lack, Severity, Site
 from gomem.causes.goroutines import goroutines_hold, goroutines_pile_up
 from gomem.causes.live_growth import CODE, grows, matters, probability
@@ -147,8 +147,8 @@ def _title(live: LiveHeap, rise: Rise, sites: tuple[Site, ...], case: Case) -> T
     grows = text(
         "Leak or cache still filling: {}the live heap grows by {} and has reached {}",
         "between bursts " if live.rises_between_bursts else "",
-        Rate(rise.slope),
-        Bytes(round(rise.last)),
+        Rate(rise.rate),
+        Bytes(round(rise.last if live.rises_between_bursts else rise.reached)),
     )
     keeper = _keeper(sites, case)
     if keeper is not None:
@@ -163,17 +163,27 @@ def _title(live: LiveHeap, rise: Rise, sites: tuple[Site, ...], case: Case) -> T
 
 def _evidence(live: LiveHeap, rise: Rise, case: Case) -> list[Evidence]:
     path = _read_from(live, case)
-    slopes = {"slope": rise.slope, "slope, low": rise.low, "slope, high": rise.high}
+    error = rise.error / rise.apart_seconds
+    slopes = {"slope": rise.rate}
+    if error:
+        slopes |= {"slope, low": rise.rate - error, "slope, high": rise.rate + error}
     return [
-        *rise_evidence(path, BETWEEN_BURSTS if live.rises_between_bursts else "live heap", rise),
+        *_levels(path, live, rise),
         *known(path, "B", {"live heap in the burst at the end": live.burst_at_end}),
         *known(path, "B/s", slopes),
-        *known(path, "s", {"time watched": rise.seconds}),
+        *watched_evidence(path, rise),
         *known(path, "count", {"readings": rise.readings}),
         Evidence(
             path, "growth seen in", ", ".join(SEEN_IN[kind] for kind in sorted(live.agreeing)), ""
         ),
     ]
+
+
+def _levels(path: str, live: LiveHeap, rise: Rise) -> tuple[Evidence, ...]:
+    """From where to where; between bursts without the last reading, which may begin one."""
+    if live.rises_between_bursts:
+        return rise_evidence(path, BETWEEN_BURSTS, rise, has_last=False)
+    return rise_evidence(path, "live heap", rise)
 
 
 def _read_from(live: LiveHeap, case: Case) -> str:
@@ -238,8 +248,8 @@ def _of_arenas(case: Case) -> list[Finding]:
             Severity.INFO,
             text(
                 "The resident Go heap grows by {} and has reached {}; no file says what is live",
-                Rate(rise.slope),
-                Bytes(round(rise.last)),
+                Rate(rise.rate),
+                Bytes(round(rise.reached)),
             ),
             moment=case.facts.moments[-1].name,
             size=round(rise.grown),

@@ -18,7 +18,7 @@ import pandas as pd
 from gomem.analysis.memory.groups import FREE, GARBAGE
 from gomem.causes.cause import Cause
 from gomem.causes.commands import with_files
-from gomem.causes.evidence import heap_evidence, known, of_rss, rss_evidence
+from gomem.causes.evidence import COMPUTED, heap_evidence, known, of_rss, rss_evidence
 from gomem.causes.finding import Finding, Severity
 from gomem.causes.idle_heap import unused_idle_bytes
 from gomem.causes.memory_limit import limit_decides
@@ -130,7 +130,8 @@ def _above(moment: MomentFacts, live: float, case: Case, *, by_profiles: bool) -
     goal, ledger, rss = _goal_bytes(moment), moment.ledger, moment.rss_bytes
     if goal is None or ledger is None or rss is None or moment.heap is None:
         return None
-    room = max(0, min(sum(map(ledger.part, IN_THE_HEAP)), goal) - int(live))
+    counted = min(sum(map(ledger.part, IN_THE_HEAP)), goal)
+    room = max(0, counted - int(live))
     if not _is_much(room, rss, case):
         return None
     title = text(
@@ -149,9 +150,9 @@ def _above(moment: MomentFacts, live: float, case: Case, *, by_profiles: bool) -
         path = "" if in_use is None else case.facts.profiles.path(in_use.moment)
         cited = known(path, "B", {"inuse_space, at most": live})
     is_sure = moment.mappings is not None and not by_profiles
-    return _finding(
-        moment, room, title, (*cited, *heap_evidence(moment, "HeapAlloc")), is_sure=is_sure
-    )
+    up_to_goal = known(COMPUTED, "B", {"resident heap, up to the goal": counted})
+    cited += (*heap_evidence(moment, "HeapAlloc"), *up_to_goal)
+    return _finding(moment, room, title, cited, is_sure=is_sure)
 
 
 def _of_idle(moment: MomentFacts, case: Case) -> Finding | None:

@@ -135,8 +135,8 @@ class Comparison:
     metrics: pd.DataFrame  # a row for each name and unit of either side; see `METRICS`
     # A row for each unit that several benchmarks share; see `GEOMEANS`.
     geomeans: pd.DataFrame = field(default_factory=partial(empty, GEOMEANS))
-    # Which moments of the captures were compared, and RSS then by part and by owner, in bytes; see
-    # `gomem.comparison.moments`.
+    # Which moments of the captures were compared, and RSS then by part and by owner, in bytes; of
+    # several on a side, of those that `change` is of. See `gomem.comparison.moments`.
     moments: pd.DataFrame = field(default_factory=pd.DataFrame)
     ledger: pd.DataFrame = field(default_factory=pd.DataFrame)
     groups: pd.DataFrame = field(default_factory=pd.DataFrame)
@@ -156,6 +156,8 @@ class Comparison:
     judgement: Judgement = NOTHING_MEASURED  # what it comes down to
     # The values behind the metrics, one a row; see `SAMPLES`.
     samples: pd.DataFrame = field(default_factory=partial(empty, SAMPLES))
+    # The rates of GC that counters tell between the moments; the rest of GC is of the whole log.
+    by_counters: frozenset[str] = frozenset()
     least_change: float = MIN_CHANGE  # of the median before: a smaller change is `same`
     margin: float | None = None  # the same, within which `equivalence` was asked for, if it was
     # Metrics that say little of what they are of, by name, each with the reason.

@@ -282,7 +282,8 @@ def _live_heap(diagnosis: Diagnosis) -> tuple[Text, bool]:
         return text("{}{}; too few GCs to tell a trend.", live, risen), False
     if run.slope_low > 0:
         return text("{} and grows by {}.", live, Rate(run.slope_bytes_per_second)), has_risen
-    return text("{} and {}.", live, "shrinks" if run.slope_high < 0 else "does not grow"), False
+    trend = "shrinks" if run.slope_high < 0 else "does not grow significantly"
+    return text("{} and {}.", live, trend), False
 
 
 def _to_a_mebibyte(size: int) -> Text:
@@ -301,7 +302,9 @@ def _earlier_runs(diagnosis: Diagnosis) -> tuple[Text, bool]:
     run = max(known, key=lambda run: run.cycles)
     which = "The run before it" if not earlier[1:] else "The longest run before it"
     first, last_live = (_to_a_mebibyte(size or 0) for size in (run.first_bytes, run.last_bytes))
-    moved = text("went from {} to {}", first, last_live) if run.cycles > 1 else last_live
+    moved = last_live
+    if run.cycles > 1:
+        moved = text("went from {} after its first GC to {} after its last", first, last_live)
     words = "{} had {} and {}: the log is of {}, each by itself."
     said = text(words, which, Count(run.cycles, "GC"), moved, Count(len(runs), "run"))
     is_longer = run.cycles > runs[-1].cycles

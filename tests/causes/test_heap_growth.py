@@ -163,7 +163,9 @@ def test_growth_is_of_the_level_and_not_of_a_burst_at_the_end():
     assert pytest.approx(180.35 * MIB, rel=1e-3) == shown["live heap in the burst at the end"].value
     assert "25 snapshots, gctrace.log" == shown["slope"].artefact
     assert shown["inuse_space growth, all functions"].value > 42 * MIB
-    assert "live heap between bursts, last" in {one.field for one in growth.evidence}
+    assert "live heap between bursts, median of the last tenth" in {
+        one.field for one in growth.evidence
+    }
     assert "what main.newAuditRecord allocated was freed: its mean age grows" in growth.next_step
     (in_use,) = (one for one in diagnosis.observations if one.group == "in_use")
     assert ["main.unpack"] == [one.value for one in in_use.sentence.of(Function)][:1]

@@ -361,7 +361,7 @@ def test_several_captures_a_side_tell_a_change_from_noise(processes):
     assert 1025 * 1024 == many["before_median"]
 
 
-def test_of_several_captures_a_side_the_ledger_has_medians(processes):
+def test_of_several_captures_a_side_the_ledger_is_of_the_run_in_the_middle(processes):
     compared = gomem.compare(processes("before", 1000, 1010, 5000), processes("after", 20, 30, 40))
 
     assert (1010 * 1024, 30 * 1024) == tuple(

@@ -210,8 +210,10 @@ def growth(low, high, last=12):
         pytest.param(growth(None, None, 11.9), "; too few GCs", False, id="no interval"),
         pytest.param(growth(1, 2), " and grows by 1 MiB/s.", True, id="by a fifth"),
         pytest.param(growth(1, 2, 11), " and grows by 1 MiB/s.", False, id="by less"),
-        pytest.param(growth(0, 2), " and does not grow.", False, id="it may stay"),
-        pytest.param(growth(-1, 0), " and does not grow.", False, id="it may not shrink"),
+        pytest.param(growth(0, 2), " and does not grow significantly.", False, id="it may stay"),
+        pytest.param(
+            growth(-1, 0), " and does not grow significantly.", False, id="it may not shrink"
+        ),
         pytest.param(growth(-2, -1), " and shrinks.", False, id="it shrinks"),
     ],
 )

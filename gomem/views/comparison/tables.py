@@ -6,6 +6,7 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
+from gomem.comparison.single_values import CUMULATIVE
 from gomem.inputs.memstats.table import STATS
 from gomem.inputs.schema import rows_of
 from gomem.units import format_count, format_relative, is_unknown, minus
@@ -65,8 +66,13 @@ MAX_NAMES = 5  # rows that share a note are named, up to so many
 _MEANS = {column.name: column.means for column in STATS}
 
 
+def metric_title(name: str) -> str:
+    """What a level is called; a counter since the process's start says so."""
+    return f"{field_title(name)}, since start" if name in CUMULATIVE else field_title(name)
+
+
 def _name(row: Row) -> Cell:
-    return Cell(field_title(row["name"]), code=row["layer"] not in LAYERS)
+    return Cell(metric_title(row["name"]), code=row["layer"] not in LAYERS)
 
 
 def _full_name(row: Row) -> Cell:
@@ -148,7 +154,7 @@ CHANGED = (
     words("verdict", _verdict),
 )
 LEVELS = (
-    noted("metric", lambda row: (field_title(row["name"]), _MEANS.get(row["name"], ""))),
+    noted("metric", lambda row: (metric_title(row["name"]), _MEANS.get(row["name"], ""))),
     *(Column(side, partial(_level, f"{side}_median")) for side in SIDES),
     Column("difference", _difference),
     Column("change", lambda row: NOTHING if is_unknown(row["difference"]) else _relative(row)),
@@ -300,19 +306,24 @@ def _of_build(row: Row) -> Cell:
     return _level("median", row) if row["n"] == 1 else _median("", row)
 
 
-def findings_table(findings: pd.DataFrame) -> Table:
+def findings_table(findings: pd.DataFrame, *, has_several: bool = False) -> Table:
     """Which causes are new, gone, or on both sides; of several builds, in each."""
+    runs = ", in the first run of each side" if has_several else ""
+    caption = f"Findings that are new, gone, or on both sides{runs}"
     if "build" in findings:
-        columns = (words("build", "build"), *FINDINGS)
-        return table("Findings that are new, gone, or on both sides, by build", columns, findings)
-    return table("Findings that are new, gone, or on both sides", FINDINGS, findings)
+        return table(f"{caption}, by build", (words("build", "build"), *FINDINGS), findings)
+    return table(caption, FINDINGS, findings)
 
 
-def groups_table(groups: pd.DataFrame, pair: Pair, *, noted: bool = True) -> Table:
-    """RSS by owner; where all of it is known, the owners add up to RSS."""
+def groups_table(groups: pd.DataFrame, pair: Pair, runs: str = "", *, noted: bool = True) -> Table:
+    """RSS by owner, of runs that are called so; owners that are all known add up to RSS."""
     whose = WHOSE if noted else {}
     owner = Column("owner", lambda row: Cell(row["name"], note=whose.get(row["group"], "")), "<")
-    return table(f"RSS by owner, {pair}", (owner, *SIZES), groups)
+    sums = {name: groups[name].sum() for name in (*SIDES, "change")}
+    rss: Row = {"name": "RSS", "group": "", **sums}
+    is_known = groups[[*SIDES]].notna().all(axis=None)
+    total = (tuple(column.cell(rss) for column in (owner, *SIZES)),) if is_known else ()
+    return table(f"RSS by owner, {pair}{runs}", (owner, *SIZES), groups, total)
 
 
 # Allocation sites

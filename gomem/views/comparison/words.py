@@ -55,6 +55,12 @@ def are_single(metrics: pd.DataFrame) -> bool:
     return bool((metrics[["before_n", "after_n"]] <= 1).all(axis=None))
 
 
+def of_runs(comparison: Comparison) -> str:
+    """Which runs the parts of RSS are of, as the end of a caption; empty of one run a side."""
+    has_several = not are_single(metrics_of(comparison, MEMORY))
+    return ", in the middle runs (by RSS)" if has_several else ""
+
+
 def changed_metrics(comparison: Comparison) -> pd.DataFrame:
     """The metrics that changed, and of too few runs to tell those that moved by a tenth.
 
@@ -111,6 +117,14 @@ def _of_pair(sizes: pd.DataFrame, pair: Pair, *sides: str) -> pd.DataFrame:
 def of_type(sites: pd.DataFrame, sample_type: str) -> pd.DataFrame:
     """The sites, or their rates, of one sample type, the largest change first."""
     return sites[sites["sample_type"] == sample_type] if len(sites) else sites
+
+
+def between_moments(comparison: Comparison) -> str:
+    """`from 1-warm to 2-loaded`: between which moments counters were read."""
+    ends = comparison.windows[["first_moment", "last_moment"]].drop_duplicates()
+    if len(ends) != 1:
+        return "from the first snapshot to the last"
+    return "from {} to {}".format(*ends.iloc[0])
 
 
 def covered(comparison: Comparison, before: str, after: str) -> tuple[tuple[str, str], ...]:

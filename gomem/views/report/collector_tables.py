@@ -132,9 +132,9 @@ LIVE_HEAP = (
     words("", lambda live: f"run {live.run}"),
     clock("start", attrgetter("begin_seconds")),
     seconds("duration", attrgetter("seconds")),
-    size("first (median)", attrgetter("first_bytes")),
-    size("last (median)", attrgetter("last_bytes")),
-    shown_by(slope_cell)("slope", attrgetter("slope_bytes_per_second")),
+    size("first tenth", attrgetter("first_bytes")),
+    size("last tenth", attrgetter("last_bytes")),
+    shown_by(slope_cell)("median slope", attrgetter("slope_bytes_per_second")),
     Column("95 % interval", lambda live: between(live.slope_low, live.slope_high, slope_cell)),
     count("n", attrgetter("cycles")),
 )
@@ -230,23 +230,27 @@ def triggers_notes(triggers: GcTriggers) -> tuple[str, ...]:
 def live_heap_table(live: tuple[LiveHeap, ...]) -> Table:
     """The slope of the live heap in each run; of very many, those that were watched longest."""
     shown = sorted(live, key=lambda run: run.seconds, reverse=True)[:MAX_ROWS]
-    caption = "Live heap after start-up; first and last are medians of a tenth of the GCs"
+    caption = (
+        "Live heap of all GCs after start-up: medians of the first and the last tenth (at least "
+        "one GC), and of the slopes of all pairs"
+    )
     if len(shown) < len(live):
         caption += f": the longest {len(shown)} of {len(live)} runs"
     columns = LIVE_HEAP if len(live) > 1 else LIVE_HEAP[1:]
     return table(caption, columns, sorted(shown, key=lambda run: run.run))
 
 
-def growth_words(live: LiveHeap | None) -> str:
-    """Whether the live heap grows, in a sentence; empty if that cannot be said."""
+def growth_words(live: LiveHeap | None, *, has_several: bool = False) -> str:
+    """Whether the live heap of a run grows, in a sentence; empty if that cannot be said."""
     if live is None or live.slope_low is None or live.slope_high is None:
         return ""
-    seconds = format_seconds(live.seconds)
+    trend = "had no significant trend"
     if live.slope_low > 0:
-        return f"the live heap grew significantly over the last {seconds}"
-    if live.slope_high < 0:
-        return f"the live heap shrank significantly over the last {seconds}"
-    return f"the live heap had no significant trend over the last {seconds}"
+        trend = "grew significantly"
+    elif live.slope_high < 0:
+        trend = "shrank significantly"
+    over = f"the last {format_seconds(live.seconds)}"
+    return f"the live heap {trend} over {over}{f' of run {live.run}' if has_several else ''}"
 
 
 def phases_table(phases: pd.DataFrame) -> Table:

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 WATERFALLS = 8  # moments; each is some 25 kB of SVG
 SHORT_SECONDS = 1.0  # the ledger itself warns about a longer skew
 SMALL = 0.01  # of RSS, or of the longest bar: several smaller groups are one
-OTHERS = "others, each under 1 %"
+OTHERS = "others, RSS and reserved under 1 %"
 WHOSE = "Filled: in RSS. Hollow: reserved by Go, not in RSS."
 RESERVED = "reserved, not released"  # by Go
 NO_RSS = "Memory reserved by Go, by owner, {}; RSS is unknown"

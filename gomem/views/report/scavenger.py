@@ -169,18 +169,20 @@ def _goals(answer: Scavenger) -> tuple[Block, ...]:
     others = [goal for goal in answer.goals if goal.applies == "no"]
     rest = table("Rules that do not apply here", (rule,), others)
     folded = Folded("Rules of other releases and of a memory limit", (rest,))
-    holding = table("When Go returns heap to the OS", columns, here)
+    holding = table(
+        "When Go returns heap to the OS; its retained heap is without stacks", columns, here
+    )
     return (holding, folded) if others else (holding,)
 
 
 def _freeing(answer: Scavenger) -> tuple[Block, ...]:
     """What debug.FreeOSMemory would do and did, and madvdontneed."""
     lines = []
-    if answer.would_free_bytes is not None:
+    if answer.would_free_bytes is not None and answer.may_free_bytes is not None:
+        in_use = answer.may_free_bytes - answer.would_free_bytes
         lines.append(
             f"debug.FreeOSMemory would return {format_bytes(answer.would_free_bytes)} of idle "
-            f"heap, plus any garbage that its GC frees from {format_bytes(answer.may_free_bytes)} "
-            "of retained heap."
+            f"heap, plus any garbage that its GC frees from {format_bytes(in_use)} of heap in use."
         )
     if answer.lazy_free_bytes:
         lines.append(
