@@ -202,8 +202,9 @@ def test_a_summary_has_eight_short_lines_at_most(capture, capsys):
     out = capsys.readouterr().out
     lines = out.splitlines()
     assert 4 <= len(lines) <= 8
-    assert all(len(line) <= 80 and line.isprintable() for line in lines)
-    assert any(line.startswith("Next: ") for line in lines)
+    (step,) = [line for line in lines if line.startswith("Next: ")]  # a command is cut nowhere
+    assert all(len(line) <= 80 or line is step for line in lines)
+    assert out.replace("\n", "").isprintable()
     assert lines[-1].partition(" ")[2].startswith("file")
 
 
