@@ -1,4 +1,4 @@
-"""The answers about one capture as small tidy frames, one a kind, under its labels."""
+"""The answers about one capture as small tidy frames, one per kind of answer, with its labels."""
 
 from __future__ import annotations
 

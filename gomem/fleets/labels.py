@@ -1,8 +1,8 @@
-"""What each capture is called: its instance, service, build and time.
+"""The labels of each capture: instance, service, build and time.
 
-Labels come from a CSV, then from the path by a pattern such as `{service}/{pod}/{time}`, then from
-the capture's manifest. Without a pattern a path that ends in a time is read as that one. Without
-any of them a capture is an instance of its own.
+Labels come from a CSV, else from the path by a pattern such as `{service}/{pod}/{time}`, else from
+the capture's manifest. Without a pattern, a path that ends in a time gives the time. A capture
+without any label is an instance of its own.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The levels of one capture: each number of `QUANTITIES` over its snapshots."""
+"""The levels of one capture: the value of each of `QUANTITIES` at each snapshot."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
 """Work on one machine: a few processes, each with one chunk at a time.
 
-A chunk is handed out when a worker is free, so that memory is bounded by the workers. If a process
-dies, what was in flight is tried again capture by capture: a capture that its worker does not
-survive twice is given up, and all others are read.
+A chunk is handed out only when a worker is free, so the number of workers bounds the memory. If a
+process dies, the captures of its chunk are tried again one by one. A capture that kills its worker
+twice is given up; all others are read.
 """
 
 from __future__ import annotations

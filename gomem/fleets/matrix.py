@@ -1,7 +1,7 @@
-"""The same program under several builds: a row a build, and the first that differs.
+"""The same program in several builds: one row per build, and the first build that differs.
 
-Each capture is a run of a build. Its label `{build}` names the build, else the module version or
-the Go release does; runs of one build are its sample.
+Each capture is a run of a build. Its label `{build}` names the build; without one, the module
+version or the Go release does. The runs of a build are its sample.
 """
 
 from __future__ import annotations

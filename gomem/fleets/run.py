@@ -1,4 +1,4 @@
-"""Read what is new of many captures into a dataset: find, label, skip what is done, hand out."""
+"""Read the new ones of many captures into a dataset: find, label, skip what is done, hand out."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a fleet comes down to: how many are alike, and what is unlike about the others."""
+"""The verdict about a fleet: how many instances are alike, and how the others differ."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""What is kept of each of many captures: a small tidy frame for each kind of answer.
+"""What is stored of each of many captures: a small tidy frame for each kind of answer.
 
-Every frame begins with the same columns, `KEYS`, so that any two join and all concatenate.
+Every frame begins with the same columns, `KEYS`, so any two can be joined and all concatenated.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The instances of a fleet, a row each, for a table to look one up in."""
+"""The instances of a fleet as a table to look one up in: one row per instance."""
 
 from __future__ import annotations
 

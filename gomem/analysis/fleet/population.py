@@ -1,8 +1,8 @@
-"""What does each instance of a fleet have now, and what do the others?
+"""What is the current value of each instance of a fleet, and of those it is compared with?
 
-An instance's value is that of its last capture that tells it. Instances are compared with those of
-the same service; and of the same build, if enough have it. So a release that needs more memory
-makes none of its instances an outlier.
+The value of an instance is that of its last capture that has it. Instances are compared with those
+of the same service and, if enough have it, of the same build. So a release that needs more memory
+does not make its instances outliers.
 """
 
 from __future__ import annotations

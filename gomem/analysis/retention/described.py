@@ -1,4 +1,4 @@
-"""Each keeper with all that is known of it: what it keeps, by which path, and who allocated it."""
+"""Each keeper in full: what it retains, by which path, and which sites allocated it."""
 
 from __future__ import annotations
 

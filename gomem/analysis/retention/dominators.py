@@ -1,4 +1,4 @@
-"""What would become unreachable if a node were gone: dominators, and the bytes below each."""
+"""What would become unreachable without a node: dominators, and the bytes that each retains."""
 
 from __future__ import annotations
 

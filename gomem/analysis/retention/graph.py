@@ -1,9 +1,9 @@
-"""What points at what: the objects of a heap dump, and above them all that keeps them, by name.
+"""The objects of a heap dump as a graph: which object points at which, and which roots keep them.
 
-All roots of one name are one node: a variable, the goroutines that began with one function, the
-finalizers of one function, the runtime's own variables. A goroutine keeps the runtime's structure
-of it, which others merely point at. A function that the runtime will call later, as a timer's, is
-a keeper of its own.
+All roots with one name are one node: a variable, the goroutines that began with one function, the
+finalizers of one function, the runtime's own variables. The runtime's structure for a goroutine is
+kept by that goroutine, although others point at it, too. A function that the runtime will call
+later, such as a timer's, is a keeper of its own.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""Who keeps the heap: what would become garbage if a variable or a function's goroutines let go?
+"""Who keeps the heap: what would become garbage without a variable, or a function's goroutines?
 
-And what is garbage already, but was not collected before the dump was taken.
+The answer also has what is garbage already, and was not collected before the dump was taken.
 """
 
 from __future__ import annotations

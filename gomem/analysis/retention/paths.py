@@ -1,4 +1,4 @@
-"""From a keeper down to where what it keeps fans out, in words."""
+"""The path from a keeper to the object where its retained memory fans out, in words."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a heap dump says, as columns: arrays and lists of one length a table, no object a record."""
+"""The records of a heap dump as columns: arrays and lists of equal length, no objects."""
 
 from __future__ import annotations
 

@@ -1,19 +1,21 @@
-"""Heap dumps: all objects of a Go heap with the pointers between them, and what keeps them.
+"""Heap dumps: all objects of a Go heap, the pointers between them, and what keeps them alive.
 
 Printed by    runtime/debug.WriteHeapDump, in the runtime's heapdump.go; Go 1.7 to 1.27 alike.
 Order         parameters, types and itabs, objects, goroutines with their frames, threads, the
               segments data and bss, finalizers, MemStats, the memory profile's buckets, and the
-              objects that it samples. So of a dump that is cut it is the roots that are missing.
-Numbers       varints, seven bits a byte, the lowest first. A text or content has its length first.
-              A list of fields is pairs of kind and offset, ended by a zero.
-Quirks        Objects have no types since Go 1.5; those of the dump are the itabs'.
-              From Go 1.22 on the loop over a span takes slots behind its last object for objects.
-              They are unreachable: up to 1.4 % of the bytes, more where objects have 512 bytes.
-              A frame's pointers do not name the fields of a structure on the stack that is passed
-              by address. So other words of a frame that point into the heap are kept beside them.
+              objects that it samples. The roots follow the objects, so a truncated dump has none.
+Numbers       varints, seven bits per byte, the lowest first. Strings and byte contents begin with
+              their length. A field list is a sequence of pairs (kind, offset) that ends with a 0.
+Quirks        Since Go 1.5 objects have no type. The types in the dump belong to the itabs.
+              Since Go 1.22 the loop over a span also dumps the free slots behind its last object,
+              as if they were objects. They are unreachable and make up to 1.4 % of the bytes, or
+              more if many objects have 512 bytes.
+              A struct on the stack can be passed by address. The pointer list of its frame then
+              omits its fields. So the reader also keeps every other word of a frame that points
+              into the heap, apart from the listed ones.
               Samples are there only if the program links runtime/pprof.
-Contents      What objects, frames and segments hold is not kept: only pointers, and of an object
-              the first word where it is an address of code, which names a closure.
+Contents      The bytes of objects, frames and segments are dropped; their pointers are kept. If the
+              first word of an object is the address of code, it is kept, too: it names a closure.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The pointers in what a heap dump holds: lists of fields name the words, the content has them."""
+"""The pointers in the objects, frames and segments of a heap dump, found by their field lists."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The records of a heap dump that are not objects: what fields each has, and how they are read."""
+"""The records of a heap dump other than objects: their fields, and how each is read."""
 
 from __future__ import annotations
 

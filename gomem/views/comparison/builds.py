@@ -139,7 +139,7 @@ def _of_layer(layer: str, heading: str, compared: BuildComparison) -> Section | 
     noted = tables.row_notes(rows[rows["verdict"].notna()])
     builds = tables.builds_table(rows, layer or "benchmark")
     gist = how_many(len(rows[rows["verdict"].isna()]), "metric")
-    blocks: tuple[Block, ...] = (builds, *noted, Notes((tables.LEGEND,)))
+    blocks: tuple[Block, ...] = (builds, *noted, tables.legend(rows))
     return Section(layer or "benchmarks", heading, blocks, gist=gist)
 
 

@@ -203,7 +203,7 @@ def _parts(comparison: Comparison, pair: words.Pair) -> tuple[Block, ...]:
     whose = (tables.groups_table(groups, pair),) if len(groups) else ()
     if parts.empty:
         return whose
-    exact = table(f"RSS by part, {pair}", tables.PARTS, parts)
+    exact = table(f"RSS by part at {pair}", tables.PARTS, parts)
     return (*whose, Folded("Part by part, to the byte", (exact,)))
 
 

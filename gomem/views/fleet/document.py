@@ -1,4 +1,4 @@
-"""A fleet as a document: the verdict, who is unlike the others, how all lie, each instance."""
+"""A fleet as a document: the verdict, the outliers, the distributions, and each instance."""
 
 from __future__ import annotations
 

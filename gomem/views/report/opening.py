@@ -48,7 +48,7 @@ LEADS = 3
 SITES = 6
 CAPTIONS = {
     "rss": "RSS by owner",
-    "reserved": "Reserved by Go, as RSS is not known at every snapshot",
+    "reserved": "Retained by Go, because RSS is not known at every snapshot",
 }
 GREY = GROUP_LOOK["undivided"]
 
