@@ -239,7 +239,7 @@ def test_every_part_that_made_much_of_the_change_against_a_baseline_is_named():
     said = said_of(after, baseline=before)
 
     moved = said.headline.partition("in the baseline")[2]
-    assert moved.index("C memory (malloc)") < moved.index("Go heap")
+    assert moved.index("C and other native memory (malloc)") < moved.index("Go heap")
     assert Severity.INFO == said.severity
 
 
