@@ -54,7 +54,7 @@ class Findings(tuple["Finding", ...]):
 
     @property
     def frame(self) -> pd.DataFrame:
-        """A row a finding; see `FINDINGS`."""
+        """A row per finding; see `FINDINGS`."""
         names = [column.name for column in FINDINGS]
         rows = [
             [

@@ -23,7 +23,7 @@ MIN_WINDOW = 16
 
 
 def on_dask(chunks: Sequence[Chunk], scheduler: str | None) -> Iterator[Done]:
-    """What each chunk gives, in the order in which it is done.
+    """The results of the chunks, in the order in which they are done.
 
     Raises:
         CaptureError: dask is not installed, or no scheduler answers at the address.

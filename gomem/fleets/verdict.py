@@ -52,7 +52,7 @@ LEAKS = {("goroutines", "goroutine-leak"): "leaks goroutines"}
 
 @dataclass(frozen=True, repr=False)
 class Verdict(Answer):
-    """What a fleet comes down to.
+    """The verdict about a fleet.
 
     Attributes:
         sentence: How many instances are alike, and what the first of the others do.

@@ -111,7 +111,7 @@ def by_build(values: pd.DataFrame, order: Sequence[str] | None = None) -> pd.Dat
     """Each quantity build by build, each against the one before it; see `BUILDS`.
 
     Args:
-        values: See `population.CURRENT`: a row an instance or run, and quantity.
+        values: See `population.CURRENT`: a row per instance or run, and quantity.
         order: Builds in order; by release and number if None.
     """
     places = {build: n for n, build in enumerate(order or build_order(values["build"]))}

@@ -35,7 +35,7 @@ DRIFTING = ("rss_bytes", "live_heap", "heap_idle", "native", "goroutines", "thre
 
 
 def drift(levels: pd.DataFrame) -> pd.DataFrame:
-    """A row an instance and quantity that drifts upwards, the fastest first; see `DRIFT`."""
+    """A row per instance and quantity that drifts upwards, the fastest first; see `DRIFT`."""
     timed = levels[levels["time"].notna() & levels["name"].isin(DRIFTING)]
     rows: list[tuple[Any, ...]] = []
     for (service, instance, name), found in timed.groupby(

@@ -88,7 +88,7 @@ FAILED = (
     Column("what", "str", "", "Why it could not be read."),
     Column("is_final", "bool", "", "Whether another run would find the same, so it is not tried."),
 )
-# A frame a kind, in the order in which they are written; `captures` is of all that was read.
+# A frame per kind, in the order in which they are written; `captures` is of all that was read.
 KINDS = {
     "account": ACCOUNT,
     "levels": LEVELS,

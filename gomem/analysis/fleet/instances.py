@@ -35,7 +35,7 @@ _BY = ["service", "instance"]
 
 
 def instances(captures: pd.DataFrame, values: pd.DataFrame, unlike: pd.DataFrame) -> pd.DataFrame:
-    """A row an instance, by service and name; see `INSTANCES`.
+    """A row per instance, by service and name; see `INSTANCES`.
 
     Args:
         captures: As `frames.CAPTURES`.

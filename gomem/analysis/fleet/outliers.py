@@ -72,14 +72,14 @@ class Excess:
 
     @property
     def beyond(self) -> float:
-        """What it has beyond the median of the others."""
+        """The value minus the median of the others."""
         return self.value - self.median
 
 
 def outliers(
     values: pd.DataFrame, settings: pd.DataFrame, findings: pd.DataFrame, sites: pd.DataFrame
 ) -> pd.DataFrame:
-    """A row an instance that is unlike the others, the costliest first; see `OUTLIERS`.
+    """A row per instance that is unlike the others, the costliest first; see `OUTLIERS`.
 
     Args:
         values: See `population.CURRENT`.
@@ -136,7 +136,7 @@ def _least(population: Population) -> float:
 
 
 def main_excess(found: Iterable[Excess]) -> Excess | None:
-    """What makes an instance unlike the others; None if all of it only follows from a load."""
+    """What makes an instance differ from the others; None if all of it follows from its load."""
     by_name = {excess.name: excess for excess in found}
     counts = [by_name[name] for name in BY_NAME if name in by_name and _is(name, "count")]
     far = [each for each in counts if each.value >= thresholds.MIN_COUNT_TIMES * each.median]

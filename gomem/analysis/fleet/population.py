@@ -53,7 +53,7 @@ class Population:
 
     service: str
     name: str
-    rows: pd.DataFrame  # of `CURRENT`, a row an instance
+    rows: pd.DataFrame  # of `CURRENT`, a row per instance
 
     @property
     def unit(self) -> str:
@@ -62,7 +62,7 @@ class Population:
 
     @property
     def values(self) -> FloatArray:
-        """A value an instance."""
+        """A value per instance."""
         return self.rows["value"].to_numpy(float)
 
     def others_of(self, place: int) -> FloatArray:
@@ -98,7 +98,7 @@ def populations(values: pd.DataFrame) -> Iterator[Population]:
 
 
 def distributions(values: pd.DataFrame) -> pd.DataFrame:
-    """How each quantity lies over the instances of a service, which no sum shows."""
+    """The distribution of each quantity over the instances of a service."""
     rows: list[tuple[Any, ...]] = []
     for (service, name), found in values.groupby(["service", "name"], sort=True):
         tally = Tally()

@@ -33,7 +33,7 @@ RUNTIME_PACKAGE = "runtime."
 
 @dataclass(frozen=True, slots=True)
 class Node:
-    """What is above the objects: a keeper, or a part of one."""
+    """A node above the objects: a keeper, or a part of one."""
 
     kind: str
     name: str
@@ -66,7 +66,7 @@ class Graph:
         return self.by_name[key]
 
     def link(self, source: IntArray, target: IntArray) -> None:
-        """Add edges between nodes; those to what is none are left out."""
+        """Add edges between nodes; edges to something else are left out."""
         is_there = target >= 0
         self.edges.append((source[is_there], target[is_there]))
 
@@ -146,7 +146,7 @@ def _reached(count: int, begin: Iterable[int], source: IntArray, into: IntArray)
 
 
 def _link_goroutines(graph: Graph, dump: HeapDump) -> None:
-    """Each goroutine's structure, and what its frames hold: a node a function, a part of it."""
+    """Each goroutine's structure, and what its frames hold: a node per function, a part of it."""
     goroutines, frames = dump.goroutines, dump.frames
     counts = goroutines["function"].value_counts()
     keepers = []
@@ -246,7 +246,7 @@ def _set_apart_called_later(graph: Graph, dump: HeapDump) -> None:
 def reachable(
     count: int, begin: list[int], source: IntArray, target: IntArray
 ) -> NDArray[np.bool_]:
-    """Which nodes can be reached from some of them, these included."""
+    """Which nodes can be reached from the given ones, these included."""
     from scipy.sparse import csr_array
     from scipy.sparse.csgraph import breadth_first_order
 

@@ -44,7 +44,7 @@ class WrongSymbols(ValueError):  # noqa: N818 - the message is for whoever chose
 
 
 def load_bias(dump: HeapDump, symbols: pd.DataFrame) -> int:
-    """By how much the program lies higher in memory than its symbols say.
+    """How much higher in memory the program is than its symbols say.
 
     Zero, unless it is position-independent. WrongSymbols where its functions are not the dump's.
     """

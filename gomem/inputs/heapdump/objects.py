@@ -139,7 +139,7 @@ def _advance(window: Window, starts: IntArray, limits: IntArray) -> tuple[IntArr
 
 
 def _ends_of_fields(window: Window, fields: IntArray) -> IntArray:
-    """Where the zero is that ends each list of fields; -1 where the window has none.
+    """The place of the zero that ends each field list; -1 where the window has none.
 
     Kinds are not zero, and of the offsets, which ascend, only the first can be: so it is the first
     zero behind the first offset.

@@ -62,16 +62,16 @@ MAX_DAMAGED = 100  # objects whose pointers cannot be read are named one by one 
 
 
 def looks_like_heapdump(data: bytes) -> bool:
-    """Whether it begins as a heap dump does."""
+    """Whether the bytes begin like a heap dump."""
     return data.startswith(HEADER)
 
 
 def parse_heapdump(
     pieces: Iterable[bytes], *, source: str, window_bytes: int = WINDOW_BYTES
 ) -> tuple[HeapDumpColumns, list[Damage]]:
-    """Parse a heap dump that comes in pieces; FormatError where it does not begin as one.
+    """Parse a heap dump that comes in pieces; FormatError if it does not begin like one.
 
-    Where it is cut or corrupt, what stands before that place is kept, and the place is damage.
+    If it is truncated or corrupt, everything before that place is kept, and the place is damage.
     """
     reader = _Reader(Window(iter(pieces), window_bytes), source)
     reader.read()
@@ -169,7 +169,7 @@ class _Reader:
         self.machine = Machine(**said | {"big_endian": bool(said["big_endian"])})
 
     def _await(self, name: str, content: tuple[int, int], listed: tuple[int, int]) -> None:
-        """Keep in mind where a frame's or a segment's pointers lie in the window."""
+        """Note where in the window the pointers of a frame or segment are."""
         table = "frames" if name == "frames" else "segments"
         if table == "segments":
             row, self.segments = self.segments, self.segments + 1
@@ -178,7 +178,7 @@ class _Reader:
         self.waiting[table].append((row, content[0], content[1] - content[0], *listed))
 
     def _read_waiting(self) -> None:
-        """The pointers of frames and segments of the window, before it goes on."""
+        """Read the pointers of the window's frames and segments, before the window moves on."""
         for table, waiting in self.waiting.items():
             if waiting:
                 owner, content, size, start, stop = np.array(waiting, np.int64).T
@@ -274,7 +274,7 @@ class _Reader:
 
 
 def _keep_code(objects: Objects, lists: dict[str, dict[str, list[Any]]]) -> None:
-    """Forget first words that are no addresses of code: they are contents."""
+    """Drop first words that are not addresses of code: they are contents."""
     # Code lies from the first function of a frame up to the types and the segments.
     entries = lists["frames"]["entry"]
     above = [*lists["types"]["address"], *lists["data"]["address"], *lists["bss"]["address"]]

@@ -87,7 +87,7 @@ def _budgets(compared: BuildComparison) -> Section | None:
 
 
 def _opening(compared: BuildComparison) -> tuple[Block, ...]:
-    """A bar a build on common parts, the baseline's first; else RSS of each, or what differs."""
+    """A bar per build on common parts, the baseline's first; else RSS of each, or what differs."""
     each = [(compared.baseline, None), *compared.comparisons.items()]
     bars = bars_between(each) if len(each) <= MAX_BARS else ()
     rows = compared.metrics[compared.metrics["name"] == RSS]

@@ -71,7 +71,7 @@ def opening(diagnosis: Diagnosis) -> tuple[Block, ...]:
 
 
 def bars_of(owners: Owners, *, is_series: bool = True) -> Bars:
-    """A bar a snapshot, on one scale: filled what is in RSS, hollow what Go reserves besides.
+    """A bar per snapshot, on one scale: filled what is in RSS, hollow what Go reserves besides.
 
     Of a series the last bar is what became of the first; else each stands by itself.
     """
