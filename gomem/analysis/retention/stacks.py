@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def stack_words(dump: HeapDump) -> pd.DataFrame:
-    """Stack words that keep an object alive: those that the dump lists, and those behind an address."""
+    """Stack words that keep an object alive: those the dump lists, and those behind an address."""
     roots, frames = dump.roots, dump.frames
     words = roots[roots["kind"] == "frame"]
     start = frames["sp"].to_numpy()[words["owner"].to_numpy()]

@@ -89,7 +89,7 @@ def test_the_same_captures_give_the_same_bytes():
 def test_captures_are_said_to_be_of_one_value_and_what_moved_stands_first():
     words = words_of(html_of("cache-shrink"))
 
-    moved = "RSS fell from 184 MiB to 23 MiB (\u221288 %): heap that Go has released but the kernel "
+    moved = "RSS fell from 184 MiB to 23 MiB (\u221288 %): heap that Go has released but "
     assert "✓ better" in words
     assert moved in words
     assert "With one run per side, only large changes stand out from noise." in words
