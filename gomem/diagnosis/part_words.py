@@ -8,7 +8,7 @@ from gomem.analysis.memory.groups import GARBAGE, HEAP, LIVE, NAMES, NATIVE, OBJ
 from gomem.analysis.memory.mapped import MAPPED
 from gomem.analysis.memory.readings import ALL, FILE_GROUPS, GO, GO_HEAP, GROUPS, NOT_GO
 from gomem.facts.moment import SHARED_ANONYMOUS
-from gomem.text import Bytes, File, Text, joined, text
+from gomem.text import Bytes, BytesBy, File, Text, joined, text
 from gomem.units import MIB
 
 if TYPE_CHECKING:
@@ -70,11 +70,11 @@ def interval_words(change: Interval, *, about: bool) -> Text:
     Of a change that surely has a direction.
     """
     which = "more" if change.middle > 0 else "less"
-    low, high = sorted((abs(change.low), abs(change.high)))
     if _is_narrow(change):
-        middle = Bytes(round(abs(change.middle)))
+        middle = BytesBy(round(change.middle))
         return text("{}{} {}", "about " if about and change.width else "", middle, which)
-    return text("{} to {} {}", Bytes(round(low)), Bytes(round(high)), which)
+    least, most = sorted((change.low, change.high), key=abs)
+    return text("{} to {} {}", BytesBy(round(least)), BytesBy(round(most)), which)
 
 
 def brief_level(level: Interval) -> Text:

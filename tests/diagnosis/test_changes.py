@@ -6,7 +6,7 @@ from gomem.analysis.memory.account import account_of
 from gomem.analysis.memory.groups import FILES, FREE, NATIVE, PROGRAM, RUNTIME, STACKS
 from gomem.analysis.memory.readings import OBJECTS, Reading
 from gomem.diagnosis.changes import UNDIVIDED, UNKNOWN, change_between
-from gomem.text import Bytes
+from gomem.text import Bytes, BytesChange
 from gomem.units import MIB
 from tests.diagnosis.made import moment
 
@@ -52,8 +52,9 @@ def test_what_is_released_and_still_counted_is_not_called_kept(before, after):
     found = change(reading("1", 9, lazy=before), reading("1", 9, lazy=after))
 
     assert [160 * MIB] == [part.value for part in found.reason.of(Bytes)]
-    word = "more" if after > before else "less"
-    assert f"{word} of heap that Go has released" in found.reason
+    verbs = ("has", "counts") if after > before else ("had", "counted")
+    said = "; 160 MiB of that is heap that Go {} released but the kernel still {}"
+    assert said.format(*verbs) == found.reason
 
 
 def test_what_was_kept_and_is_released_but_still_counted_is_said_within_a_whole_that_stands():
@@ -68,7 +69,7 @@ def test_parts_are_named_that_make_a_tenth_of_it_the_largest_first():
     found = change(reading("1", 9), reading("2", 39, free=61, native=9))
 
     assert "61 MiB more free Go heap, 30 MiB more live heap" in found.reason
-    assert [61 * MIB, 30 * MIB] == [part.value for part in found.reason.of(Bytes)]
+    assert [61 * MIB, 30 * MIB] == [part.value for part in found.reason.of(BytesChange)]
 
 
 def test_what_one_side_cannot_divide_is_neither_new_nor_unchanged():

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from gomem.causes.finding import Severity
 from gomem.text import (
     Bytes,
+    BytesBy,
     BytesChange,
     Command,
     Count,
@@ -111,7 +112,7 @@ def _size(diagnosis: Diagnosis) -> Tile | None:
         before = None if first in diagnosis.by_moment else diagnosis.baseline_moment(last)
         name = text("{} at {}, {} since {}", what, last, BytesChange(change), first)
         if before is not None:
-            by = text("{} {} than", Bytes(abs(change)), "more" if change > 0 else "less")
+            by = text("{} {} than", BytesBy(change), "more" if change > 0 else "less")
             than = by if change else "as much as"
             name = text("{} at {}, {} the baseline at {}", what, last, than, MomentName(before))
     return Tile(together(Bytes(whole)), together(name))
