@@ -59,7 +59,7 @@ class Fact(Enum):
         "1.13", "", "a background scavenger keeps a tenth more heap than the next cycle will need")
     GOAL_BY_NEXT_GC = "1.13", "1.13.2", "the scavenger's goal is 1.1 × NextGC"
     GOAL_BY_PEAK = (
-        "1.13.2", "", "its goal is 1.1 × HeapInuse at the last GC × NextGC / previous NextGC")
+        "1.13.2", "", "its goal is 1.1 × (HeapInuse at the last GC) × (NextGC / previous NextGC)")
     ONE_PASS_A_CYCLE = "1.14", "1.19", "the scavenger passes over the heap once a GC cycle"
     LIMIT_GOAL_MISSED = (
         "1.19", "1.22", "a bug makes the scavenger aim at 95 × GOMEMLIMIT (golang/go#62449)")

@@ -222,6 +222,16 @@ class BytesChange(Bytes):
         return f"{sign}{minus(format_bytes(value, brief=True))}"
 
 
+class BytesBy(BytesChange):
+    """The same without the sign, where the words beside it say more or less."""
+
+    __slots__ = ()
+
+    @staticmethod
+    def _reads(value: Any, *_: Any) -> str:
+        return format_bytes(value if is_unknown(value) else abs(value), brief=True)
+
+
 class Rate(Number):
     """Bytes per second."""
 

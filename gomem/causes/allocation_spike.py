@@ -192,8 +192,12 @@ def _next_step(seen: Sighting, sites: tuple[Site, ...], case: Case) -> Text:
 
 def _name(seen: Sighting) -> str:
     """What the level is; a buffer between two profiles counts with what those have in use."""
-    is_between = seen.source == PROFILES and seen.held_in == ALLOCATED
-    return "inuse_space with the largest new object" if is_between else NAMES[seen.source]
+    return "the heap in use" if _is_between(seen) else NAMES[seen.source]
+
+
+def _is_between(seen: Sighting) -> bool:
+    """Whether the peak is that of an object which is in use in neither of two profiles."""
+    return seen.source == PROFILES and seen.held_in == ALLOCATED
 
 
 def _what(seen: Sighting) -> Text:
@@ -221,7 +225,8 @@ def _where(seen: Sighting, sites: tuple[Site, ...], limits: Thresholds) -> Text:
 
 def _evidence(seen: Sighting, case: Case) -> tuple[Evidence, ...]:
     """The level in numbers, and RSS at its highest reading."""
-    excursion, name = seen.excursion, _name(seen)
+    excursion = seen.excursion
+    name = f"{NAMES[PROFILES]} + largest new object" if _is_between(seen) else _name(seen)
     moment = case.facts.by_moment.get(seen.peak_moment)
     rss = () if moment is None else rss_evidence(moment)
     if seen.source == PROFILES:
@@ -232,12 +237,12 @@ def _evidence(seen: Sighting, case: Case) -> tuple[Evidence, ...]:
         path = rss[0].artefact if rss else moment.name
     else:
         path = moment.path("memstats")
-    sizes = {f"{name}, base": excursion.base, f"{name}, highest": excursion.highest}
+    sizes = {f"{name}, usual": excursion.base, f"{name}, highest": excursion.highest}
     return (
         *known(path, "B", sizes),
         *known(path, "s", {"time watched": excursion.seconds}),
-        *known(path, "count", {"bursts above the base": excursion.times}),
-        *known(path, "fraction", {"time above the base, upper bound": excursion.away_fraction}),
+        *known(path, "count", {"bursts above the usual level": excursion.times}),
+        *known(path, "fraction", {"share of time in bursts, at most": excursion.away_fraction}),
         *(() if seen.source in (MARKS, RSS) else rss),
     )
 

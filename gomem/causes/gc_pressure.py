@@ -28,10 +28,9 @@ from gomem.causes.collecting import (
 from gomem.causes.commands import PPROF, sentences, top_of_last
 from gomem.causes.evidence import known
 from gomem.causes.finding import Evidence, Finding, Lack, Severity
-from gomem.causes.memory_limit import limit_leaves_no_room, limit_may_decide
+from gomem.causes.memory_limit import limit_exists, limit_leaves_no_room, limit_may_decide
 from gomem.causes.missing_call import of_garbage
 from gomem.causes.sites import allocating_sites, part_words, pooling_words, site_evidence
-from gomem.releases import Fact
 from gomem.text import Bytes, Command, Share, Text, text
 
 if TYPE_CHECKING:
@@ -77,16 +76,12 @@ _TAKE_ALLOCS = Command(f"curl -s {PPROF}/allocs > allocs.pb.gz")
 _LESS = "Allocate less at the top sites"
 
 
-def _more_room(room_bytes: float = 0.0, *, has_limit: bool = True) -> Text:
+def _more_room(room_bytes: float = 0.0, *, with_limit: bool = True) -> Text:
     """A larger GOGC; as many more bytes of heap halve the collections."""
+    bound = ", bounded by GOMEMLIMIT" if with_limit else ""
     halves = text(" ({} more heap halves the number of GCs)", Bytes(room_bytes))
     more = halves if room_bytes > 0 else Text()
-    bounded = ", bounded by GOMEMLIMIT" * has_limit
-    return text("Or give the GC more room{}{}: {}.", bounded, more, Command("GOGC=200"))
-
-
-def _has_limit(case: Case) -> bool:
-    return case.facts.go_version.possibly(Fact.MEMORY_LIMIT)
+    return text("Or give the GC more room{}{}: {}.", bound, more, Command("GOGC=200"))
 
 
 CAUSE = Cause(
@@ -179,11 +174,7 @@ def _by_counters(case: Case) -> list[Finding]:
     # A share since the start has stops in it, too: those between the moments may explain it all.
     marking = counters.least_marking_fraction
     by_stops = marking is not None and marking * paced < least
-    room = (
-        _small_room(counters.room_fraction)
-        if limit_may_decide(case)
-        else _more_room(has_limit=_has_limit(case))
-    )
+    room = _small_room(counters.room_fraction, case) if limit_may_decide(case) else _room_for(case)
     is_past = counters.since_start or counters.forced is None  # or all may have been forced
     is_unsure = is_past or marking is None or by_stops or limit_may_decide(case)
     is_unsure = is_unsure or not _is_dear(counters.marking_fraction * paced, case)
@@ -217,7 +208,7 @@ def _by_cpu_profile(case: Case) -> list[Finding]:
                 *cpu_profile_evidence(taken),
                 *_site_evidence(sites, case),
             ),
-            next_step=_next_step(sites, _more_room(has_limit=_has_limit(case)), case),
+            next_step=_next_step(sites, _room_for(case), case),
             sites=sites,
             missing_call=of_garbage(case, sites),
             confidence="possible",  # a profile counts no collections
@@ -247,9 +238,10 @@ def _next_step(sites: tuple[Site, ...], room: Text, case: Case) -> Text:
 def _room(log: CollectorFacts, case: Case) -> Text:
     """How the GC gets more room: by GOGC, or by finding out what leaves so little."""
     usual = log.pacing.usual
-    if usual.headroom_fraction < case.thresholds.small_room_fraction:
-        return _small_room(usual.headroom_fraction)
-    return _more_room(usual.headroom_bytes, has_limit=_has_limit(case))
+    share, room = usual.headroom_fraction, usual.headroom_bytes
+    if share < case.thresholds.small_room_fraction:
+        return _small_room(share, case)
+    return _room_for(case, room)
 
 
 def _headroom(log: CollectorFacts, case: Case) -> tuple[Evidence, ...]:
@@ -260,9 +252,11 @@ def _headroom(log: CollectorFacts, case: Case) -> tuple[Evidence, ...]:
     return known(log.path, "B", {"headroom_p50_bytes": usual.headroom_bytes}) if is_said else ()
 
 
-def _small_room(share: float | None) -> Text:
-    return text(
-        "The heap goal is only {} above the live heap: check whether GOGC is set that low, or "
-        "GOMEMLIMIT lowers the goal.",
-        Share(share),
-    )
+def _room_for(case: Case, room_bytes: float = 0.0) -> Text:
+    return _more_room(room_bytes, with_limit=limit_exists(case))
+
+
+def _small_room(share: float | None, case: Case) -> Text:
+    by_limit = ", or GOMEMLIMIT lowers the goal" if limit_exists(case) else ""
+    words = "The heap goal is only {} above the live heap: check whether GOGC is set that low{}."
+    return text(words, Share(share), by_limit)

@@ -102,18 +102,20 @@ def _collected_itself(before: MomentFacts, after: MomentFacts) -> bool:
 _KEPT = "Go keeps free spans for reuse before it releases them (HeapIdle - HeapReleased). "
 _WATCH = Command("gomem capture PID -o DIR --every 30s --for 2m")
 _LOWER = (
-    "If so, call debug.FreeOSMemory after the drop, or lower GOGC or GOMEMLIMIT (Go 1.19), "
-    "to reduce the goal."
+    "If it does, call debug.FreeOSMemory once the heap has shrunk, or reduce the goal with a lower "
+    "GOGC{}."
 )
+_REMEDY = "See whether it stays: {}. " + _LOWER
+_OR_LIMIT = " or GOMEMLIMIT (Go 1.19 or later)"
 CAUSE = Cause(
     code="idle-heap-kept",
     mechanism=_KEPT
-    + f"The runtime retains heap up to the scavenger's goal: {BY_PEAK}, or what 0.95 × GOMEMLIMIT "
-    "leaves if that is lower. This finding counts only the excess. Since Go 1.13 a background "
-    "scavenger releases it after the process's second GC, with about 1 % of a CPU. Excess idle "
-    "heap is normal for a few seconds after the heap shrinks. If it lasts for minutes, GCs are "
-    "rare, or the free pages are scattered.",
-    remedy=text("See whether it stays: {}. {}", _WATCH, _LOWER),
+    + f"The runtime retains heap up to the scavenger's goal: {BY_PEAK}. A memory limit can set a "
+    "lower goal: 0.95 × GOMEMLIMIT minus all memory outside the heap. This finding counts only the "
+    "excess. Since Go 1.13 a background scavenger releases it, from the second GC on, using about "
+    "1 % of one CPU. Excess idle heap is normal for a few seconds after the heap shrinks. If it "
+    "lasts for minutes, GCs are rare, or the free pages are scattered.",
+    remedy=text(_REMEDY, _WATCH, _OR_LIMIT),
     references=("golang/go#30333", "golang/go#16930", "runtime/debug.FreeOSMemory"),
     bears_on=("scavenger",),
     rule=find,
@@ -147,6 +149,7 @@ def kept_bytes(moment: MomentFacts, version: GoVersion) -> int:
 def _finding(moment: MomentFacts, kept: int, lasts: bool, version: GoVersion) -> Finding:
     assert moment.heap is not None
     heap, is_old = moment.heap, not version.possibly(Fact.BACKGROUND_SCAVENGER)
+    has_limit = version.possibly(Fact.MEMORY_LIMIT)
     is_least = _is_unseen(moment, version) and kept < moment.idle_heap_bytes
     bound = "At least " if is_least else _up_to(moment)
     title = text("{}{} of excess idle heap has not been returned to the OS", bound, Bytes(kept))
@@ -167,7 +170,7 @@ def _finding(moment: MomentFacts, kept: int, lasts: bool, version: GoVersion) ->
             *known("scavenger", "B", _goals(heap)),
         ),
         mechanism=_WITHOUT_SCAVENGER.format(version.words) if is_old else "",
-        next_step=_MOVE_ON if is_old else "",
+        next_step=_MOVE_ON if is_old else text(_REMEDY, _WATCH, _OR_LIMIT if has_limit else ""),
         confidence=_confidence(moment),
     )
 

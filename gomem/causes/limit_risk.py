@@ -94,7 +94,8 @@ AFTER_A_KILL = text(
 _MACHINE_IS_FULL = (
     "The machine, not a cgroup, had no memory left. The kernel then kills the process with the "
     "highest score, from its RSS, swap and oom_score_adj. A limit on the process's own cgroup "
-    "(MemoryMax=, docker run -m) or GOMEMLIMIT keeps it from using up the machine's memory."
+    "(MemoryMax=, docker run -m) or GOMEMLIMIT (Go 1.19 or later) keeps it from using up the "
+    "machine's memory."
 )
 _SNAPSHOTS = "snapshots"  # what evidence of several is from
 _CAN_BE_CACHE = "without memory.stat, some can be page cache"

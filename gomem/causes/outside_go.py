@@ -94,7 +94,7 @@ class Growth:
         if not self.is_timed:
             return text("{} grows: {} → {}{}", Text(what), first, last, share)
         rate = Rate(rise.rate)
-        return text("{} grows by {} and has reached {}{}", Text(what), rate, last, share)
+        return text("{} grows by {}, to {}{}", Text(what), rate, last, share)
 
     def evidence(self) -> tuple[Evidence, ...]:
         """The rise in numbers."""

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from gomem.inputs.gobench.table import Bench
 
 DRIFT = (
-    "timings also depend on the machine's load; alternate the runs of the two sides to cancel this"
+    "timings also depend on the machine's load; interleave the runs of the two sides to cancel this"
 )
 
 

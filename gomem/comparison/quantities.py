@@ -108,7 +108,9 @@ def _reason(change: Change | None, *, are_medians: bool) -> str:
     if change is None or not change.reason:
         return ""
     return (
-        f"; in the middle runs{change.reason.removeprefix(';')}" if are_medians else change.reason
+        f"; in the runs with the median RSS{change.reason.removeprefix(';')}"
+        if are_medians
+        else change.reason
     )
 
 

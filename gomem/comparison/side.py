@@ -38,10 +38,10 @@ COVERED = 0.9  # of the collections between two moments: a log that tells fewer 
 MIN_LOG_SHARE = 0.5  # of the time between them
 MIN_CYCLES = 10  # whose clock stands in for the moments': it is off by one interval at most
 MIN_RUNS = 2  # a side: one after one has no order to choose
-IN_TURNS = "the runs of both sides were taken in turns"
+IN_TURNS = "the runs of the two sides were interleaved"
 APART = (
     "all runs of {first} were taken before those of {second}: a drift in between, such as of the "
-    "machine or the load, counts as a change here; alternate the runs of the two sides"
+    "machine or the load, counts as a change here; interleave the runs of the two sides"
 )
 
 

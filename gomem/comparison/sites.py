@@ -60,12 +60,15 @@ SAMPLING_NOTE = (
     "expect 5 false positives per 100 unchanged sites; variation from run to run is not included"
 )
 RUNS_NOTE = (
-    "a site's values are means over the runs of a side; new, gone, grew and shrank mean a change "
-    "beyond sampling noise, and beyond the difference between runs where there are enough of them"
+    "the values of a site are averaged over the runs of a side; new, gone, grew and shrank mean "
+    "that the change exceeds sampling noise and, given enough runs, the variation between runs"
 )
 GC_NOTE = (
-    "in-use sizes are up to two GCs old: the last GC before each profile was GC {} on the before "
-    "side, GC {} on the after side"
+    "in-use sizes are up to two GCs old; the last GC before the profile was number {} before, {} "
+    "after"
+)
+SAME_GC_NOTE = (
+    "in-use sizes are up to two GCs old; the last GC before the profile was number {} on both sides"
 )
 SECONDS_NOTE = (
     "allocation per second rises when the same work finishes faster; compare per request "
@@ -103,7 +106,10 @@ SWINGS = (
     "this site's in-use size varies by as much within one run, so one snapshot per side cannot "
     "show a change"
 )
-STALE = "stale: no GC ran on one side between this profile and the one before it"
+STALE = (
+    "not counted as a change: on one side no GC ran since the previous profile, so the in-use "
+    "values of this one are stale"
+)
 
 
 @dataclass(frozen=True)
@@ -230,7 +236,10 @@ def _of_collections(
     counts = [
         _collections_until(side[0], name) for side, name in zip((old, new), pair, strict=True)
     ]
-    return () if None in counts else (GC_NOTE.format(*counts),)
+    if None in counts:
+        return ()
+    note = SAME_GC_NOTE if counts[0] == counts[1] else GC_NOTE
+    return (note.format(*counts),)
 
 
 def compare_profiles(before: Profile, after: Profile, sample_type: str) -> pd.DataFrame:

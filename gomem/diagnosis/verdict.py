@@ -206,7 +206,7 @@ def _where(diagnosis: Diagnosis, facts: MomentFacts, named: Finding | None) -> T
     lives = facts.listed is None or not facts.listed.killed_in
     is_or_was = "is" if lives else "was"
     parts = _groups_words(diagnosis.capture, facts, named)
-    return text("RSS {} {}{}: {}.", is_or_was, size, at, parts)
+    return text("RSS {} {}{}: {}.{}", is_or_was, size, at, parts, _retained(facts))
 
 
 def _rss_words(facts: MomentFacts) -> Text:
@@ -237,7 +237,7 @@ def _where_in_short(diagnosis: Diagnosis, facts: MomentFacts) -> Text:
 def _groups_words(capture: Capture, facts: MomentFacts, named: Finding | None) -> Text:
     assert facts.groups is not None
     sizes, rss = facts.groups.sizes, facts.rss_bytes or 0
-    worth = worth_naming(sizes, rss)[:LARGEST_GROUPS]
+    worth = _worth(facts)
     if worth == [UNDIVIDED]:
         what = text("{} of anonymous memory", Bytes(sizes[UNDIVIDED])) if FILES in sizes else "it"
         said = filter(None, (shared_words(facts), most_of_go(capture, facts)))
@@ -248,26 +248,37 @@ def _groups_words(capture: Capture, facts: MomentFacts, named: Finding | None) -
     )
 
 
+def _worth(facts: MomentFacts) -> list[str]:
+    """The groups that a sentence names."""
+    assert facts.groups is not None
+    return worth_naming(facts.groups.sizes, facts.rss_bytes or 0)[:LARGEST_GROUPS]
+
+
 def _group_words(facts: MomentFacts, group: str, share: float, named: Finding | None) -> Text:
     assert facts.groups is not None
     size = Bytes(facts.groups.sizes[group])
-    inside = {HEAP: _reserved, NATIVE: native_words, FILES: file_words}.get(group)
+    inside = {NATIVE: native_words, FILES: file_words}.get(group)
     is_said = group == NATIVE and named is not None and named.now and named.code == NATIVE_MEMORY
     more = "" if inside is None or is_said else inside(facts)
     return text("{} {} ({}{})", size, NAMES[group], Share(share), more)
 
 
-def _reserved(facts: MomentFacts) -> Text:
-    """How much Go reserves for its heap, and for what, where RSS does not tell the parts."""
+def _retained(facts: MomentFacts) -> Text:
+    """How much Go retains for its heap, and for what, where RSS does not tell the parts."""
     groups = facts.groups
     assert groups is not None
-    if not groups.heap_is_one:
+    if not groups.heap_is_one or HEAP not in _worth(facts):
         return Text()
-    reserved = {group: size for group, size in groups.claimed.items() if group in GO_HEAP_GROUPS}
-    whole = sum(reserved.values())
-    largest = max(reserved, key=lambda group: reserved[group])
+    retained = {group: size for group, size in groups.claimed.items() if group in GO_HEAP_GROUPS}
+    whole = sum(retained.values())
+    largest = max(retained, key=lambda group: retained[group])
+    beyond = whole - groups.sizes[HEAP]
     return text(
-        "; of {} retained, {} is {}", Bytes(whole), Bytes(reserved[largest]), NAMES[largest]
+        " Go retains {} of heap and stacks{}; {} is {}.",
+        Bytes(whole),
+        text(" ({} not in RSS)", Bytes(beyond)) if beyond > 0 else "",
+        Bytes(retained[largest]),
+        NAMES[largest],
     )
 
 

@@ -67,22 +67,22 @@ class Fleet:
 
     @cached_property
     def captures(self) -> pd.DataFrame:
-        """A row a capture: where it lies, its release, RSS and verdict."""
+        """A row per capture: where it lies, its release, RSS and verdict."""
         return self.frame("captures")
 
     @cached_property
     def account(self) -> pd.DataFrame:
-        """Memory by owner, and how it moved, a row a capture and group."""
+        """Memory by owner, and how it moved, a row per capture and group."""
         return self.frame("account")
 
     @cached_property
     def levels(self) -> pd.DataFrame:
-        """A row a capture and quantity: parts of RSS, counts, rates."""
+        """A row per capture and quantity: parts of RSS, counts, rates."""
         return self.frame("levels")
 
     @cached_property
     def gc(self) -> pd.DataFrame:
-        """Cost of the GC, a row a capture with a gctrace log."""
+        """Cost of the GC, a row per capture with a gctrace log."""
         return self.frame("gc")
 
     @cached_property
@@ -92,12 +92,12 @@ class Fleet:
 
     @cached_property
     def findings(self) -> pd.DataFrame:
-        """Known causes, a row a capture and cause."""
+        """Known causes, a row per capture and cause."""
         return self.frame("findings")
 
     @cached_property
     def settings(self) -> pd.DataFrame:
-        """Settings of the runtime, a row a capture and setting."""
+        """Settings of the runtime, a row per capture and setting."""
         return self.frame("settings")
 
     @cached_property
@@ -116,7 +116,7 @@ class Fleet:
 
     @cached_property
     def current(self) -> pd.DataFrame:
-        """What each instance has now: a row an instance and quantity; see `population.CURRENT`."""
+        """What each instance has now: a row per instance and quantity; see `population.CURRENT`."""
         return current(self.levels)
 
     @cached_property
@@ -153,12 +153,12 @@ class Fleet:
 
     @cached_property
     def instances(self) -> pd.DataFrame:
-        """A row an instance: its last capture, what it has now, and what is unusual."""
+        """A row per instance: its last capture, what it has now, and what is unusual."""
         return instances(self.captures, self.current, self.outliers)
 
     @cached_property
     def verdict(self) -> Verdict:
-        """What it comes down to, in a sentence or two."""
+        """The verdict, in a sentence or two."""
         return verdict_of(self)
 
     def __repr__(self) -> str:

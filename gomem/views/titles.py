@@ -24,7 +24,7 @@ TITLES = {
     "marking_cpu_fraction": "marking CPU",
     "marking_cpu_seconds": "marking CPU time",
     "steady_marking_cpu_seconds": "marking CPU time of GCs without heap growth",
-    "assist_fraction": "assist share of marking",
+    "assist_fraction": "assist share of marking CPU",
     "allocation_rate_bytes_per_second": "allocation rate",
     "collections_per_second": "GCs per second",
     "heap_live_last_bytes": "live heap, last",
@@ -45,7 +45,7 @@ TITLES = {
         f"latency_{name}_seconds": f"latency {name}"
         for name in ("mean", "p50", "p90", "p95", "p99")
     },
-    "latency_max_seconds": "latency, slowest",
+    "latency_max_seconds": "latency max",
     "error_fraction": "errors",
     "load_requests": "total requests",
     "load_seconds": "duration of the load",

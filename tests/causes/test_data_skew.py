@@ -16,9 +16,8 @@ def test_a_collection_between_the_files_is_a_warning_that_names_the_parts():
 
     assert ("data-skew", Severity.WARNING) == (found.code, found.severity)
     assert "measured 2.5 s apart" in found.title
-    (parts,) = [one.value for one in found.evidence if one.field == "parts that cannot be trusted"]
-    assert "heap_objects, heap_slack" in parts
-    assert "binary" not in parts
+    (parts,) = [one.value for one in found.evidence if one.field == "rows that might be wrong"]
+    assert "Go objects and garbage, free Go heap, goroutine stacks" == parts
 
 
 def test_arenas_that_contradict_memstats_are_a_warning_without_any_clock():

@@ -137,7 +137,7 @@ def test_a_release_within_what_the_log_allows_is_no_news(capsys):
     assert 0 == run(["report", str(log), "--go-version", "1.26.1", "--format", "summary"])
     assert "" == capsys.readouterr().err
     assert 0 == run(["report", str(log), "--go-version", "1.9", "--format", "summary"])
-    assert "the form of the gctrace log says" in capsys.readouterr().err
+    assert "the format of the gctrace log says" in capsys.readouterr().err
 
 
 # Damage, and progress

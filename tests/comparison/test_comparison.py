@@ -162,7 +162,8 @@ def test_rss_of_one_capture_a_side_is_a_difference_without_a_verdict(shrunk):
     assert (1, 1, "?") == (rss["before_n"], rss["after_n"], rss["verdict"])
     assert pd.isna(rss["p_value"])
     assert (
-        "one value per side is not enough to tell a change from noise; use 4 or more" == rss["note"]
+        "one value per side is not enough to tell a change from noise: a test needs at least 4"
+        == rss["note"]
     )
 
 

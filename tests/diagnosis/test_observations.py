@@ -125,7 +125,7 @@ def check_names(account, said, case):
         if min(abs(part.change.low), abs(part.change.high)) > much and (
             part.change.low > 0 or part.change.high < 0
         ):
-            assert f"{part_name(part.groups, case.facts.moments)} " in said.partition(": ")[2], said
+            assert part_name(part.groups, case.facts.moments) in said.partition(": ")[2], said
     sure = [part.change for part in account.parts]
     for change in said.of(BytesChange):
         assert any(one.holds(change.value, tolerance=SLACK) for one in sure), said

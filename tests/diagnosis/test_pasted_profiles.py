@@ -218,4 +218,4 @@ Showing nodes accounting for 40MB, 100% of 40MB total
     assert "Another table has 3 MiB. It does not say" in said
     shown = as_text(diagnosis)
     assert "in use or allocated, capture: 3.00 MiB total" in shown
-    assert "alloc_space, capture: 40.0 MiB total" in shown
+    assert "alloc_space at capture: 40.0 MiB total" in shown

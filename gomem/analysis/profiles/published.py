@@ -6,12 +6,12 @@ just as late. So:
 
 - If no collection ran since the previous profile, a profile repeats it. That interval has no news,
   but it is not missing.
-- A profile lags. Its data end at the collection before the last. Each new content needs its own
-  collection, so the collection before the last ran no earlier than the last profile that still
-  showed the content two before.
-- If two profiles are taken almost at once, such as the last scrape and one after a forced
-  collection, the later one has everything that the earlier has and more. Nothing can be said about
-  the time between them.
+- A profile lags. Its data end at the collection before the last. Each collection publishes one new
+  content. So the collection before the last ran no earlier than the last profile that still showed
+  the content from two collections before.
+- Two profiles can be taken almost at once, such as the last scrape and one after a forced
+  collection. The later one then has everything that the earlier one has, and more. Nothing can be
+  said about the time between them.
 
 How much is in use according to heap profiles, at most?
 

@@ -1,4 +1,4 @@
-"""Where the lives of objects part into classes, and why."""
+"""The bounds between the classes of object lifetimes, and why."""
 
 # What lives longer has outlived the computation that made it: a buffer, a decoded message.
 SHORT_LIVED_SECONDS = 0.1

@@ -1,9 +1,9 @@
-"""What points at what: the objects of a heap dump, and above them all that keeps them, by name.
+"""The objects of a heap dump as a graph: which object points at which, and which roots keep them.
 
-All roots of one name are one node: a variable, the goroutines that began with one function, the
-finalizers of one function, the runtime's own variables. A goroutine keeps the runtime's structure
-of it, which others merely point at. A function that the runtime will call later, as a timer's, is
-a keeper of its own.
+All roots with one name are one node: a variable, the goroutines that began with one function, the
+finalizers of one function, the runtime's own variables. The runtime's structure for a goroutine is
+kept by that goroutine, although others point at it, too. A function that the runtime will call
+later, such as a timer's, is a keeper of its own.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ RUNTIME_PACKAGE = "runtime."
 
 @dataclass(frozen=True, slots=True)
 class Node:
-    """What is above the objects: a keeper, or a part of one."""
+    """A node above the objects: a keeper, or a part of one."""
 
     kind: str
     name: str
@@ -66,7 +66,7 @@ class Graph:
         return self.by_name[key]
 
     def link(self, source: IntArray, target: IntArray) -> None:
-        """Add edges between nodes; those to what is none are left out."""
+        """Add edges between nodes; edges to something else are left out."""
         is_there = target >= 0
         self.edges.append((source[is_there], target[is_there]))
 
@@ -146,7 +146,7 @@ def _reached(count: int, begin: Iterable[int], source: IntArray, into: IntArray)
 
 
 def _link_goroutines(graph: Graph, dump: HeapDump) -> None:
-    """Each goroutine's structure, and what its frames hold: a node a function, a part of it."""
+    """Each goroutine's structure, and what its frames hold: a node per function, a part of it."""
     goroutines, frames = dump.goroutines, dump.frames
     counts = goroutines["function"].value_counts()
     keepers = []
@@ -246,7 +246,7 @@ def _set_apart_called_later(graph: Graph, dump: HeapDump) -> None:
 def reachable(
     count: int, begin: list[int], source: IntArray, target: IntArray
 ) -> NDArray[np.bool_]:
-    """Which nodes can be reached from some of them, these included."""
+    """Which nodes can be reached from the given ones, these included."""
     from scipy.sparse import csr_array
     from scipy.sparse.csgraph import breadth_first_order
 

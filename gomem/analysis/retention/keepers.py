@@ -1,6 +1,6 @@
-"""Who keeps the heap: what would become garbage if a variable or a function's goroutines let go?
+"""Who keeps the heap: what would become garbage without a variable, or a function's goroutines?
 
-And what is garbage already, but was not collected before the dump was taken.
+The answer also has what is garbage already, and was not collected before the dump was taken.
 """
 
 from __future__ import annotations
@@ -101,11 +101,11 @@ class Retention(Answer):
         return np.where(top >= 0, row_of[top], -1)
 
     def path(self, keeper: int) -> tuple[str, ...]:
-        """From a keeper down to where what it keeps fans out, in words."""
+        """The path from a keeper to where its retained memory fans out, in words."""
         return path_of(self.tree, self.tops[keeper])
 
     def named(self, name: str) -> list[int]:
-        """Rows of the keepers that a name is of, as `main.cache` or `cache`."""
+        """Rows of the keepers with a name such as `main.cache`, or `cache` for short."""
         names = self.keepers["name"]
         exact = np.flatnonzero(names == name)
         if len(exact):
@@ -154,7 +154,7 @@ def _keepers(tree: Dominated) -> tuple[list[tuple[Any, ...]], tuple[IntArray, ..
 
 
 def _shared(tree: Dominated, top: IntArray) -> dict[str, IntArray]:
-    """What no keeper keeps alone, by the names of those that share it."""
+    """Bytes that several keepers share, by the names of these keepers."""
     graph = tree.graph
     is_keeper = np.zeros(graph.root + 1, np.bool_)
     keepers = [n + graph.objects for n, node in enumerate(graph.nodes) if node.is_keeper]

@@ -1,4 +1,4 @@
-"""From a keeper down to where what it keeps fans out, in words."""
+"""The path from a keeper to the object where its retained memory fans out, in words."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def step_of(tree: Dominated, node: int) -> str:
 
 
 def _fan(tree: Dominated, below: NDArray[np.int64]) -> str:
-    """What a node leads to, where no single way goes on: how many, and of which sizes."""
+    """The nodes below the last step, if there are several: how many, and their sizes."""
     graph = tree.graph
     objects = below[below < graph.objects]
     if not len(objects):

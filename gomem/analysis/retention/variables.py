@@ -1,8 +1,8 @@
 """Which of the program's variables does a word of data or bss belong to?
 
-A symbol covers the words from its address up to its size. What no symbol covers, or only one that
-the linker made up, is a structure that was laid out when the program was built, such as what
-`var visitors = &tracker{…}` points at: it belongs to whichever variable points at it.
+A symbol covers its size from its address on. Some words have no symbol, or only one that the linker
+made. They belong to a struct that was laid out at build time, such as the one that `var visitors =
+&tracker{…}` points at. Such a struct belongs to the variable that points at it.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ class WrongSymbols(ValueError):  # noqa: N818 - the message is for whoever chose
 
 
 def load_bias(dump: HeapDump, symbols: pd.DataFrame) -> int:
-    """By how much the program lies higher in memory than its symbols say.
+    """How much higher in memory the program is than its symbols say.
 
     Zero, unless it is position-independent. WrongSymbols where its functions are not the dump's.
     """

@@ -170,7 +170,7 @@ def without_cut_line(data: bytes) -> tuple[bytes, str]:
 
 
 def parse_page(data: bytes, *, source: str) -> tuple[list[Page], list[Damage]]:
-    """Parse what one page, or several behind one another, say of one Go process: a page a scrape.
+    """Parse what one page, or several behind one another, say of one Go process: a page per scrape.
 
     Damage is lines of Go's that are no samples, an end that is missing, fields of MemStats that
     come together and do not, and processes beside the one that was taken. Lines of other families
@@ -288,7 +288,7 @@ def _named(processes: Iterable[tuple[str, _Labels]]) -> Quoted:
 
 
 def _pages(samples: Iterable[_Sample]) -> list[Page]:
-    """A page a scrape: where a number comes again, the next one begins."""
+    """A page per scrape: where a number comes again, the next one begins."""
     pages: list[Page] = []
     seen: set[tuple[str, _Labels]] = set()
     for sample in samples:

@@ -86,7 +86,7 @@ class AllocationSites(Answer):
 
     @cached_property
     def top(self) -> pd.DataFrame:
-        """A row a site; see `SITES`, with the unit of the sample type.
+        """A row per site; see `SITES`, with the unit of the sample type.
 
         The first column is named for what a row is: `function`, `file`, `line`, `package`, …
         """

@@ -1,10 +1,10 @@
 """An executable's symbols: what `go tool nm` prints, or the executable's own symbol table.
 
-Printed by    `go tool nm -size FILE`: address, size, letter and name, a symbol a line. Without
-              -size there are no sizes, and what a symbol covers is not known.
-Quirks        A name can have blanks. An undefined symbol has no address.
+Printed by    `go tool nm -size FILE`: address, size, letter and name, one symbol per line. Without
+              -size there are no sizes, so the range of a symbol is unknown.
+Quirks        A name can contain blanks. An undefined symbol has no address.
               `runtime.data` and `runtime.bss` have the address of the first variable, and no size.
-              A structure that the linker lays out has no symbol of its own in a release build.
+              In a release build, a struct that the linker lays out has no symbol of its own.
 """
 
 from __future__ import annotations

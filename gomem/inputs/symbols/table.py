@@ -36,7 +36,7 @@ class Symbols(Frames):
 def read_symbols(source: Source) -> Symbols:
     """Read what `go tool nm -size` prints of an executable, or an ELF executable itself.
 
-    FormatError where there is no symbol in it, as in an executable that was stripped.
+    FormatError if it has no symbols, like a stripped executable.
     """
     if source.data.startswith(ELF):
         columns, damage = parse_symbols(source.data, source=source.name)

@@ -219,7 +219,7 @@ def _parts(comparison: Comparison, pair: words.Pair) -> tuple[Block, ...]:
     whose = (tables.groups_table(groups, pair, runs),) if len(groups) else ()
     if parts.empty:
         return whose
-    exact = table(f"RSS by part, {pair}{runs}", tables.PARTS, parts)
+    exact = table(f"RSS by part at {pair}{runs}", tables.PARTS, parts)
     return (*whose, Folded("Part by part, to the byte", (exact,)))
 
 

@@ -6,6 +6,7 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
+from gomem.comparison.samples import INTERVAL_NOTE
 from gomem.comparison.single_values import CUMULATIVE
 from gomem.inputs.memstats.table import STATS
 from gomem.inputs.schema import rows_of
@@ -53,13 +54,9 @@ if TYPE_CHECKING:
     from gomem.views.document import Block
 
 SIDES = ("before", "after")
-LEGEND = (
-    "± is half of the median's 95 % interval (its wider side), in % of the median; p is from a "
-    "Mann-Whitney test, not corrected for multiple comparisons"
-)
-SITES_LEGEND = (
-    "± is half of the difference's 95 % sampling interval (its wider side), in % of the difference"
-)
+P_LEGEND = "p is from a Mann-Whitney test, not corrected for multiple comparisons"
+SPREAD_LEGEND = "the 95 % interval of a median lies within ± so many % of it"
+SITES_LEGEND = "the 95 % sampling interval of a difference lies within ± so many % of it"
 WHOLE = 100  # counts a second, or a request, from which on decimals say nothing
 MAX_BUDGET_NOTES = 20
 MAX_NAMES = 5  # rows that share a note are named, up to so many
@@ -208,13 +205,30 @@ def benchmark_blocks(comparison: Comparison) -> tuple[Block, ...]:
         of_unit = benchmarks[benchmarks["unit"] == unit]
         means = comparison.geomeans[comparison.geomeans["unit"] == unit]
         blocks += [measured_table(of_unit, unit, means), *row_notes(of_unit, means)]
-    return (*blocks, Notes((LEGEND,))) if blocks else ()
+    return (*blocks, legend(benchmarks)) if blocks else ()
+
+
+def legend(metrics: pd.DataFrame) -> Notes:
+    """What ± and p are, of a table of rows of METRICS or BUILD_METRICS; ± only where it stands."""
+    shown = [cell for side in ("before_", "after_", "") for cell in _spreads(metrics, side)]
+    return Notes((SPREAD_LEGEND, P_LEGEND) if any(shown) else (P_LEGEND,))
+
+
+def _lows(metrics: pd.DataFrame) -> list[str]:
+    return [name for name in ("before_low", "after_low", "low") if name in metrics]
+
+
+def _spreads(metrics: pd.DataFrame, side: str) -> list[str]:
+    names = [f"{side}{name}" for name in ("median", "low", "high")]
+    if not set(names) <= set(metrics):
+        return []
+    return [format_spread(*ends) for ends in metrics[names].itertuples(index=False)]
 
 
 def level_blocks(metrics: pd.DataFrame, label: str) -> tuple[Block, ...]:
     """Levels of one layer (rows of METRICS), with a verdict if each side has several values."""
     if not are_single(metrics):
-        return (measured_table(metrics, label), *row_notes(metrics), Notes((LEGEND,)))
+        return (measured_table(metrics, label), *row_notes(metrics), legend(metrics))
     unequal = metrics[metrics["difference"].fillna(1) != 0]  # of an equal pair nothing is doubtful
     caption = f"{label[:1].upper()}{label[1:]}, one value per side"
     return (table(caption, LEVELS, metrics), *row_notes(unequal))
@@ -224,13 +238,14 @@ def row_notes(metrics: pd.DataFrame, geomeans: pd.DataFrame | None = None) -> tu
     """Each note on the rows of a table once, with the rows that it is on."""
     lines = []
     for note, rows in metrics[metrics["note"] != ""].groupby("note", sort=False):
-        if len(rows) == len(metrics):
+        is_of_all = note == INTERVAL_NOTE and metrics[_lows(metrics)].isna().all(axis=None)
+        if is_of_all or len(rows) == len(metrics):
             lines.append(note)
             continue
         rest = metrics[metrics["note"] != note]["name"]
         names, others = (", ".join(map(field_title, each)) for each in (rows["name"], rest))
         is_most = len(rows) > max(MAX_NAMES, len(rest))
-        lines.append(f"all but {others}: {note}" if is_most else f"{names}: {note}")
+        lines.append(f"all rows except {others}: {note}" if is_most else f"{names}: {note}")
     if geomeans is not None and geomeans[list(SIDES)].isna().any(axis=None):
         lines.append(NO_GEOMEAN)
     return (Notes(tuple(lines)),) if lines else ()
@@ -247,7 +262,14 @@ def measured_table(
     columns = (Column(label, _name, "<"), *MEDIANS, CHANGE, VERDICT, P, *_asked(metrics), RUNS)
     means = [] if geomeans is None else [_geomeans(row) for row in rows_of(geomeans)]
     total = tuple((*row, *(BLANK,) * (len(columns) - len(row))) for row in means)
-    return table(f"Medians, {label}", columns, metrics, total)
+    caption = f"Medians, {label}" if geomeans is not None else f"Medians{_of_runs(metrics)}"
+    return table(caption, columns, metrics, total)
+
+
+def _of_runs(metrics: pd.DataFrame) -> str:
+    """Of how many runs a side, where that is one number."""
+    counts = set(metrics[["before_n", "after_n"]].to_numpy().ravel().tolist())
+    return f" of {counts.pop()} runs per side" if len(counts) == 1 else ""
 
 
 def _geomeans(row: Row) -> tuple[Cell, ...]:
@@ -323,7 +345,7 @@ def groups_table(groups: pd.DataFrame, pair: Pair, runs: str = "", *, noted: boo
     rss: Row = {"name": "RSS", "group": "", **sums}
     is_known = groups[[*SIDES]].notna().all(axis=None)
     total = (tuple(column.cell(rss) for column in (owner, *SIZES)),) if is_known else ()
-    return table(f"RSS by owner, {pair}{runs}", (owner, *SIZES), groups, total)
+    return table(f"RSS by owner at {pair}{runs}", (owner, *SIZES), groups, total)
 
 
 # Allocation sites

@@ -134,22 +134,26 @@ def covered(comparison: Comparison, before: str, after: str) -> tuple[tuple[str,
     said = {row["side"]: _covers(row) for row in rows_of(windows)} if is_known else {}
     sides = {"before": before, "after": after}
     return tuple(
-        (side.capitalize(), ", ".join(filter(None, [name, said.get(side, "")])))
+        (side.capitalize(), "; ".join(filter(None, [name, said.get(side, "")])))
         for side, name in sides.items()
     )
 
 
 def _covers(row: dict[str, Any]) -> str:
-    """`6 runs of 2.79 s, from 1-start to 2-loaded, with 5 collections`."""
-    runs, is_timed = how_many(row["runs"], "run"), not is_unknown(row["seconds"])
-    time = f"{runs} of {format_seconds(row['seconds'])}" if is_timed else runs
+    """`6 runs, each about 2.79 s, 5 GCs and 800 requests from 1-start to 2-loaded`."""
+    is_timed, are_several = not is_unknown(row["seconds"]), row["runs"] > 1
     if row["first_moment"]:
-        between = f"from {row['first_moment']} to {row['last_moment']}"
+        where = f"from {row['first_moment']} to {row['last_moment']}"
     else:
-        between = "the GC log" if is_timed else row["last_moment"] or "one file"
-    counts = {noun: row[f"{noun}s"] for noun in ("collection", "request")}
-    counted = [how_many(round(n), noun) for noun, n in counts.items() if not is_unknown(n)]
-    return ", ".join([time, between, *([f"with {' and '.join(counted)}"] if counted else [])])
+        at = f"at {row['last_moment']}" if row["last_moment"] else "one file"
+        where = "in the GC log" if is_timed else at
+    parts = [format_seconds(row["seconds"])] if is_timed else []
+    counts = {"GC": row["collections"], "request": row["requests"]}
+    parts += [how_many(round(n), noun) for noun, n in counts.items() if not is_unknown(n)]
+    *first, last = parts or [""]
+    counted = f"{', '.join(first)} and {last}" if first else last
+    each = "each about " if are_several and counted else ""
+    return f"{how_many(row['runs'], 'run')}, {f'{each}{counted} {where}'.strip()}"
 
 
 def changed_sites(sites: pd.DataFrame) -> pd.DataFrame:

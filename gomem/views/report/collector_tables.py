@@ -190,8 +190,8 @@ def costs_table(gc: GcCost) -> Table:
     runs = f", in {gc.runs} runs of the program" if gc.runs > 1 else ""
     rounding = ""
     if allocated.low is not None and allocated.high is not None:
-        ends = f"{format_bytes(allocated.low)}/s and {format_bytes(allocated.high)}/s"
-        rounding = f"between {ends}, as the log rounds sizes"
+        ends = f"{format_bytes(allocated.low)}/s to {format_bytes(allocated.high)}/s"
+        rounding = f"{ends}, because the log rounds sizes"
     per_second = None if allocated.value is None else f"{format_bytes(allocated.value)}/s"
     rows = (
         ("GCs", count_cell(gc.cycles), f"{gc.forced} forced, {gc.periodic} periodic{runs}"),
@@ -203,7 +203,7 @@ def costs_table(gc: GcCost) -> Table:
         ("assists", fraction_cell(gc.assist_fraction), "of marking, done by allocating goroutines"),
         ("allocation rate", Cell(per_second) if per_second else NOTHING, rounding),
         ("longest STW phase", seconds_cell(gc.longest_stop_seconds),
-         "a GC has two; its pause is both together"),
+         "each GC has two; the pause is their sum"),
         ("live heap, first", bytes_cell(gc.heap_live_first_bytes), mib),
         ("live heap, last", bytes_cell(gc.heap_live_last_bytes), mib),
         ("largest heap", bytes_cell(gc.heap_peak_bytes), mib),
@@ -220,19 +220,24 @@ def times_table(pauses: GcPauses) -> Table:
     return table("GC times", QUANTILES, rows)
 
 
+NO_GOGC = (
+    "GOGC is off or unknown, so a GC counts as driven by a memory limit only if no GOGC could "
+    "explain its goal"
+)
+
+
 def triggers_notes(triggers: GcTriggers) -> tuple[str, ...]:
     """What counts as driven by a memory limit where no GOGC is known."""
     if triggers.gogc["gogc_fraction"].notna().any():
         return ()
-    return ("GOGC is off or unknown: only goals that no GOGC explains count as a memory limit's",)
+    return (NO_GOGC,)
 
 
 def live_heap_table(live: tuple[LiveHeap, ...]) -> Table:
     """The slope of the live heap in each run; of very many, those that were watched longest."""
     shown = sorted(live, key=lambda run: run.seconds, reverse=True)[:MAX_ROWS]
     caption = (
-        "Live heap of all GCs after start-up: medians of the first and the last tenth (at least "
-        "one GC), and of the slopes of all pairs"
+        "Live heap after start-up; first, last: medians of the first and last tenth (at least 1 GC)"
     )
     if len(shown) < len(live):
         caption += f": the longest {len(shown)} of {len(live)} runs"
@@ -240,17 +245,15 @@ def live_heap_table(live: tuple[LiveHeap, ...]) -> Table:
     return table(caption, columns, sorted(shown, key=lambda run: run.run))
 
 
-def growth_words(live: LiveHeap | None, *, has_several: bool = False) -> str:
-    """Whether the live heap of a run grows, in a sentence; empty if that cannot be said."""
+def growth_words(live: LiveHeap | None, runs: int) -> str:
+    """Whether the live heap of the longest run grows, in a sentence; empty if it is unknown."""
     if live is None or live.slope_low is None or live.slope_high is None:
         return ""
-    trend = "had no significant trend"
-    if live.slope_low > 0:
-        trend = "grew significantly"
-    elif live.slope_high < 0:
-        trend = "shrank significantly"
-    over = f"the last {format_seconds(live.seconds)}"
-    return f"the live heap {trend} over {over}{f' of run {live.run}' if has_several else ''}"
+    where = f"in run {live.run}, the longest, the" if runs > 1 else "the"
+    moved = "had no significant trend"
+    if live.slope_low > 0 or live.slope_high < 0:
+        moved = f"{'grew' if live.slope_low > 0 else 'shrank'} significantly"
+    return f"{where} live heap {moved} in the {format_seconds(live.seconds)} after start-up"
 
 
 def phases_table(phases: pd.DataFrame) -> Table:

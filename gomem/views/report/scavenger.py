@@ -100,7 +100,7 @@ def scavenger_section(diagnosis: Diagnosis) -> Section | None:
     said = [f"{format_bytes(int(kept.iloc[-1]))} retained at the end"] if len(kept) else []
     said += [str(code) for code in answer.episodes["code"].tail(1)]
     gist = ", ".join(said) or "nothing measured"
-    return Section("scavenger", "Memory returned to the OS", blocks, gist=gist)
+    return Section("scavenger", "Returning memory to the OS", blocks, gist=gist)
 
 
 def _verdict(answer: Scavenger) -> tuple[Block, ...]:
@@ -110,7 +110,7 @@ def _verdict(answer: Scavenger) -> tuple[Block, ...]:
         return ()
     longest = episodes["seconds"].fillna(0).sort_values(ascending=False, kind="stable")
     chosen = episodes.loc[sorted(longest.index[:EPISODES])]
-    caption = "Why more memory was not returned"
+    caption = "What was returned, and why not more"
     if len(chosen) < len(episodes):
         caption += f": the {len(chosen)} longest of {format_count(len(episodes))} times"
     said = episodes["sentence"].iloc[-1]
@@ -182,7 +182,7 @@ def _freeing(answer: Scavenger) -> tuple[Block, ...]:
         in_use = answer.may_free_bytes - answer.would_free_bytes
         lines.append(
             f"debug.FreeOSMemory would return {format_bytes(answer.would_free_bytes)} of idle "
-            f"heap, plus any garbage that its GC frees from {format_bytes(in_use)} of heap in use."
+            f"heap, plus whatever garbage its GC finds in the {format_bytes(in_use)} in use."
         )
     if answer.lazy_free_bytes:
         lines.append(
