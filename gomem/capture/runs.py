@@ -39,6 +39,7 @@ class OtherRun:
         first_bytes: That field at the first reading.
         last_bytes: The same at the last.
         is_same_process: Whether they are of the last one's process, before it.
+        process: Program and PID as a table of processes has them; None where they are MemStats.
     """
 
     path: str
@@ -48,6 +49,7 @@ class OtherRun:
     first_bytes: int
     last_bytes: int
     is_same_process: bool = False
+    process: tuple[str, int | None] | None = None
 
 
 def of_last_run(artefacts: list[Artefact]) -> tuple[list[Artefact], tuple[OtherRun, ...]]:

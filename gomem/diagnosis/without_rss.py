@@ -42,7 +42,7 @@ from gomem.diagnosis.pasted_profiles import (
     held_words,
     part_words,
     pasted_words,
-    size_words,
+    told_total,
     table_words,
     with_the_profile,
 )
@@ -146,7 +146,7 @@ def _in_use(profile: Profile, total: int) -> Text:
         none = "The heap profile has no sample in use: there is too little for its sampling{}"
         return text(none, since)
     if profile.printed is not None:
-        return text("The table of go tool pprof has {} in use", size_words(profile, IN_USE))
+        return text("{} in use", told_total(profile, IN_USE))
     least, most = total_bounds(profile) or (total, total)
     error = text(" (95 %: {} to {})", Bytes(least), Bytes(most))
     is_exact = Bytes(least) == Bytes(most)

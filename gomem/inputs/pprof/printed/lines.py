@@ -76,7 +76,8 @@ PROMPT = re.compile(
 COMMAND = re.compile(
     r"\s*(?:Fetching profile|Saved profile in).*|.*\bgo tool pprof\b.*"
     r"|(?:[^\n]{0,60}[$#>%] +)?pprof +[-/\w].*"
-    r"|.*\bpprof +-{1,2}(?:inuse|alloc)_(?:space|objects)\b.*"
+    r"|.*\bpprof\b[^\n\w-]{1,8}-{1,2}(?:inuse|alloc)_(?:space|objects)\b.*"
+    r"|\s*-{1,2}(?:inuse|alloc)_(?:space|objects)\s*"
 )
 AROUND = re.compile(
     r"\s*(?:Fetching (?:profile|\d+ )|Saved profile in|Entering interactive|File: |Build ID: |Doc: "
