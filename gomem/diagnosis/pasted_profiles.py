@@ -71,8 +71,13 @@ def pasted_words(profile: Profile) -> Text:
     said = joined(" ", filter(None, (whole, who)))
     if UNSAID not in profile.sample_type_names:
         return said
+    rest = text("{}", _UNSAID_USE), table_words(profile, UNSAID)
+    if kind.startswith("alloc"):  # what was allocated ever is no size of the heap
+        unsaid = text("{}.", told_total(profile, UNSAID))
+        other = text("Another table has {} {}.", size_words(profile, kind), counted)
+        return joined(" ", filter(None, (unsaid, *rest, other, who)))
     other = text("Another table has {}.", size_words(profile, UNSAID))
-    return joined(" ", filter(None, (said, other, _UNSAID_USE, table_words(profile, UNSAID))))
+    return joined(" ", filter(None, (said, other, *rest)))
 
 
 def told_total(profile: Profile, kind: str) -> Text:

@@ -42,8 +42,8 @@ from gomem.diagnosis.pasted_profiles import (
     held_words,
     part_words,
     pasted_words,
-    told_total,
     table_words,
+    told_total,
     with_the_profile,
 )
 from gomem.facts.keepers import REFERENCES

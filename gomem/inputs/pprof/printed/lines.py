@@ -32,6 +32,7 @@ _PER_CENT = r"-?\d+(?:\.\d*)?(?:e[-+]?\d+)?%"
 _SHARES = rf"({_PER_CENT})\s+{_PER_CENT}\s+({_AMOUNT})\s+({_PER_CENT})"
 
 MAX_VALUE = 2**62
+MAX_HEAD_ERROR = 0.02  # between the share that a head prints and that of its two sizes
 TREE_RULE = 20  # characters of a rule left of its cross, of a tree at least
 AMOUNT = re.compile(rf"(-?\d+(\.\d+)?)({_UNIT})?")
 LEGEND = re.compile(r"\s*flat\s+flat%\s+sum%\s+cum\s+cum%.*")
@@ -58,8 +59,8 @@ INLINED = re.compile(r" \((?:partial-)?inline\)$")
 PLACE = re.compile(r"(\S.*) (\S+):(\d+)(?::\d+)?")  # of a row of -lines
 
 SHOWN = re.compile(
-    rf"\s*Showing nodes accounting for ({_AMOUNT}), (?:{_PER_CENT}) of ({_AMOUNT}) total\s*"
-    rf"|\s*({_AMOUNT}) of ({_AMOUNT}) total \(\s*{_PER_CENT}\)\s*"
+    rf"\s*(?:Showing nodes accounting for ({_AMOUNT}), ({_PER_CENT}) of ({_AMOUNT}) total"
+    rf"|({_AMOUNT}) of ({_AMOUNT}) total \(\s*({_PER_CENT})\))\s*"
 )
 TOTAL = re.compile(rf"\s*Total: ({_AMOUNT})(?: (MB|GB|kB|samples|objects))?\s*")
 TYPE = re.compile(r"\s*Type: (\w+)\s*")

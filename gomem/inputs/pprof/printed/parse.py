@@ -205,8 +205,7 @@ class _Reader:
             return True
         if found := lines.SHOWN.fullmatch(text):
             self._begin(number)
-            shown, total = (part for part in found.groups() if part is not None)
-            self.tables[-1].shown, self.tables[-1].total = amount_of(shown), amount_of(total)
+            self._shown(number, text, found)
         elif found := lines.TOTAL.fullmatch(text):
             self._begin(number)
             self.unit = found[2] or ""
@@ -226,6 +225,18 @@ class _Reader:
         else:
             return False
         return True
+
+    def _shown(self, number: int, text: str, found: re.Match[str]) -> None:
+        """What a head says: how much the rows are, and of what total."""
+        parts = [part for part in found.groups() if part is not None]
+        shown, total = amount_of(parts[0]), amount_of(parts[2 if found[2] else 1])
+        share, off = fraction_of(parts[1 if found[2] else 2])
+        said = shown.value / total.value if total.value else share
+        is_sound = abs(abs(said) - abs(share)) <= lines.MAX_HEAD_ERROR + off
+        if not is_sound:
+            what = "its head contradicts itself: the first size is not that share of the second"
+            self.damage.append(Damage(self.source, f"line {number}", what, excerpt(text)))
+        self.tables[-1].shown, self.tables[-1].total = shown if is_sound else None, total
 
     def _of_profile(self, number: int, text: str) -> bool:
         """What the head says of the profile, or a command what is asked of it."""
