@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 COUNTS = ("NumGC", "Mallocs", "Frees", "PauseTotalNs")  # exact wherever they are known
 GROWING = ("TotalAlloc", "Sys")  # which a text may round, to another unit from line to line
+WITHOUT_THEM = ("HeapSys",)  # stacks are taken out of it, which is a small part
 MIN_FALL = 0.1  # of a rounded size
 LEVELS = ("HeapAlloc", "HeapInuse", "HeapSys", "Sys")  # what is told of a run, the first known
 
@@ -110,7 +111,8 @@ def _fell(before: Artefact, after: Artefact) -> bool:
 
     if exact := known(COUNTS):
         return any(new[name] < old[name] for name in exact)
-    return any(new[name] < (1 - MIN_FALL) * old[name] for name in known(GROWING))
+    names = known(GROWING) or known(WITHOUT_THEM)
+    return any(new[name] < (1 - MIN_FALL) * old[name] for name in names)
 
 
 def _other_run(run: Sequence[Artefact]) -> OtherRun | None:

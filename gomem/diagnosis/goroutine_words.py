@@ -8,7 +8,7 @@ from gomem.analysis.series.goroutine_growth import places_of
 from gomem.causes.commands import CAPTURE_ONCE, TAKE_GOROUTINES, TAKE_HEAP_PROFILE
 from gomem.facts.goroutines import GOROUTINE, LEAKS
 from gomem.inputs.goroutines.crash import DEADLOCK
-from gomem.text import Bytes, Count, Function, Seconds, Text, joined, text
+from gomem.text import Age, Bytes, Count, Function, Text, joined, text
 from gomem.units import is_unknown
 
 if TYPE_CHECKING:
@@ -106,7 +106,7 @@ def _states_alone(counted: GoroutineCount) -> Text:
         ", ", (text("{} in {}", Count(int(n)), str(name)) for name, n in largest.items())
     )
     longest = counted.frame["wait_seconds"].max()
-    wait = Text() if is_unknown(longest) else text("; the longest wait is {}", Seconds(longest))
+    wait = Text() if is_unknown(longest) else text("; the longest wait is {}", Age(longest))
     count = Count(counted.goroutines, "goroutine")
     return text("{}: {}{}. No stack shows where.", count, states, wait)
 
@@ -164,7 +164,7 @@ def _state_of(group: pd.Series, counted: GoroutineCount) -> Text:
     here = counted.frame[places_of(counted.frame) == group["function"]]
     several, longest = len(set(here["state"])) > 1, group["wait_seconds"]
     is_alone = counted.shown == 1 and not is_unknown(longest)
-    wait = text(", for {} or more", Seconds(longest)) if is_alone else ""
+    wait = text(", for {} or more", Age(longest)) if is_alone else ""
     return text(" ({}{}{})", "mostly " * several, str(group["state"]), wait)
 
 

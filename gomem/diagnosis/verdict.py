@@ -17,9 +17,15 @@ from gomem.analysis.memory.ledger_change import MIN_BYTES, MIN_SHARE
 from gomem.causes.commands import CAPTURE, TAKE_SMAPS
 from gomem.causes.finding import Severity
 from gomem.diagnosis.beside import whose_words
-from gomem.diagnosis.few_fields import most_of_go
+from gomem.diagnosis.few_fields import later_words, most_of_go
 from gomem.diagnosis.findings import DATA_PREFIX
-from gomem.diagnosis.listed_memory import at_moment, cache_words, listed_words, shared_words
+from gomem.diagnosis.listed_memory import (
+    at_moment,
+    cache_words,
+    limit_words,
+    listed_words,
+    shared_words,
+)
 from gomem.diagnosis.observations import MIN_READINGS, whole_rise, whole_words
 from gomem.diagnosis.other_runs import COMPARE_RUNS, has_other_runs, other_runs_words
 from gomem.diagnosis.part_words import file_words, native_words
@@ -120,6 +126,7 @@ def verdict_of(diagnosis: Diagnosis) -> Verdict:
     elif cached and first == "where" and facts is not None and facts.is_mostly_page_cache:
         headline, cached = joined(" ", (headline, cached)), Text()
     runs = other_runs_words(diagnosis.capture)
+    further = limit_words(facts), later_words(diagnosis, facts)
     step = _next_step(diagnosis, facts, named, next_step, severity=severity)
     return Verdict(
         headline,
@@ -129,7 +136,7 @@ def verdict_of(diagnosis: Diagnosis) -> Verdict:
         confidence=None if named is None else named.confidence,
         moment=None if facts is None else facts.name,
         rss_bytes=None if facts is None else facts.rss_bytes,
-        whose=tuple(filter(None, (*whose_words(diagnosis, facts, named, cached), runs))),
+        whose=tuple(filter(None, (*whose_words(diagnosis, facts, named, cached), *further, runs))),
         next_step=joined(" ", (step, COMPARE_RUNS)) if has_other_runs(diagnosis.capture) else step,
         further=_further(diagnosis, named),
     )
@@ -208,8 +215,10 @@ def _rss_words(facts: MomentFacts) -> Text:
     size = text("{}", Bytes(facts.rss_bytes))
     if facts.listed is not None and facts.rss_is_listed:
         return text("{} ({})", size, listed_words(facts.listed))
-    if facts.ledger is None or facts.mappings is None or not facts.ledger.is_least:
+    if facts.ledger is None or not facts.ledger.is_least:
         return size
+    if facts.mappings is None:
+        return text("at least {}", size)
     count = Count(int(facts.mappings["Rss"].notna().sum()), "mapping")
     return text("at least {} in the {} of {}", size, count, File(facts.path("smaps")))
 
@@ -312,7 +321,8 @@ def _next_step(
     """What the finding advises, else what the files lack, else what growth asks for."""
     if named is not None or otherwise:
         return otherwise if named is None else named.next_step
-    if facts is not None and facts.ledger is not None and facts.ledger.is_least:
+    is_cut = facts is not None and facts.mappings is not None
+    if is_cut and facts is not None and facts.ledger is not None and facts.ledger.is_least:
         return WHOLE_SMAPS
     is_divided = facts is not None and facts.mappings is not None and facts.memstats is not None
     lacking = next((finding for finding in diagnosis.findings if finding.code == MISSING), None)

@@ -108,6 +108,7 @@ def test_pmap_beside_status_says_where_it_is(tmp_path):
 
 CACHED = b"cache 2800000000\nrss 688128\nmapped_file 0\ninactive_file 2600000000\n"
 TOTALS = b"total_cache 2800000000\ntotal_rss 688128\ntotal_inactive_file 2600000000\n"
+FORMS = FIXTURES / "pasted/forms"
 V2 = b"anon 688128\nfile 2800000000\nshmem 0\ninactive_file 2600000000\n"
 
 
@@ -485,3 +486,43 @@ def test_a_limit_that_all_containers_show_is_likely_the_machines(tmp_path, limit
     assert "working set" not in said
     (risk,) = (found for found in diagnosis.findings if found.code == "limit-risk")
     assert ["usage", "limit"] == [evidence.field for evidence in risk.evidence]
+
+
+# A cgroup's numbers as Docker's API and people shorten them
+
+
+def test_what_memory_stat_leaves_out_is_not_0(tmp_path):
+    """
+    Without file_mapped RSS is at least the anonymous memory.
+    """
+    lines = (KERNEL / "memory.stat").read_bytes().replace(b"mapped_file", b"...\n#")
+    short = b"\n".join(line for line in lines.split(b"\n") if not line.startswith(b"#"))
+    found = diagnosed(tmp_path, memory__stat=short)
+    (facts,) = found.moments
+
+    assert facts.ledger.is_least
+    assert 22102016 == facts.rss_bytes
+    assert "mapped_files" not in set(facts.ledger.parts["part"])
+    assert "at least" in found.verdict.sentence
+    assert any("mapped" in note for note in facts.ledger.notes)
+
+
+def test_dockers_api_has_the_charge_the_limit_and_how_often_that_was_reached():
+    found = gomem.diagnose(FORMS / "docker-api.json")
+    (facts,) = found.moments
+    use = facts.cgroup_use
+
+    numbers = use.current_bytes, use.limit_bytes, use.peak_bytes
+    assert (119517184, 268435456, 119517184 + 4096) == numbers
+    assert 22102016 == facts.rss_bytes
+    (said,) = (sentence for sentence in found.verdict.whose if "its limit" in sentence)
+    assert [119517184, 268435456, 119517184 + 4096] == sizes(said)
+    assert [2] == sizes(said, Count)
+
+
+def test_a_piece_of_dockers_api_between_sentences_is_read():
+    text = (FORMS / "docker-api.json").read_text()
+    piece = text[text.index('"memory_stats"') : text.rindex(',\n "name"')]
+    found = gomem.diagnose(loaded(f"I want these:\n```\n{piece}\n```\nas you see.\n".encode()))
+
+    assert 268435456 == found.moments[0].cgroup_use.limit_bytes

@@ -150,7 +150,7 @@ def test_a_share_is_said_as_it_is_printed_also_of_a_row_with_its_line(tmp_path):
 @pytest.mark.parametrize(
     "text",
     [
-        "```\n$ go tool pprof -alloc_objects a.test mem.out\n(pprof) list f$\nTotal: 906361\n{}```\n",
+        "```\n$ go tool pprof -alloc_objects a.out\n(pprof) list f$\nTotal: 906361\n{}```\n",
         "I use pprof \u201c-alloc_objects heap\u201d and found:\n{}",
         "{}-alloc_objects\n",
     ],

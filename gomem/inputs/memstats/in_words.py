@@ -15,6 +15,7 @@ Recognised    by three different fields, one a size, and one with a name that no
               and `HeapAlloc=…` where a text has no more anywhere.
 Several       A repeated field begins another dump. Which field comes first in a dump is known by
               what precedes it: the start of a line, or other words, such as a time.
+Sys           is HeapSys where a text defines it so, or it is HeapIdle and HeapInuse together.
 Units         KB, MB and GB are multiples of 1024, as most helper functions compute them. Helpers
               that use 1000 print the same letters; then sizes are up to 7 % too large.
               Digits lost to rounding are unknown: the frame's dictionary has the resolution.
@@ -72,6 +73,9 @@ ON_PAGES = {  # as the memory pages of gopls and its kin call them
     "GC metadata bytes": "GCSys",
     "Off heap bytes": "OtherSys",
 }
+# What Go's documentation says of HeapSys, which people print below the name `sys`.
+HEAP_SYS = re.compile(rb"\bsys\b[\"'`* :=-]{1,9}bytes of heap memory obtained", re.IGNORECASE)
+MIN_SUMS = 2  # dumps whose Sys is HeapIdle and HeapInuse together
 LEAST_RSS_SHARE = 32  # of Go's size: a smaller number without a unit is RSS in KiB, or in pages
 FIRST_LAST_GC = 10**18  # in 2001: a smaller number is no time in nanoseconds
 HEAD_BYTES = 1 << 20
@@ -209,7 +213,27 @@ def parse_in_words(data: bytes, *, source: str) -> tuple[list[WordsDump], list[D
     if (is_json(data) or is_quoted) and data.count(b"{") > data.count(b"}"):
         what = "ends within MemStats: it is cut, and fields are missing"
         damage.append(Damage(source, dumps[-1].place, what))
+    if HEAP_SYS.search(plain) or _are_sums(dumps):
+        dumps = [replace(dump, values=_with_heap_sys(dump.values)) for dump in dumps]
     return [_with_alloc(dump) for dump in dumps], damage
+
+
+def _are_sums(dumps: Sequence[WordsDump]) -> bool:
+    """Whether what is called Sys is HeapSys in each dump: Go's Sys has the runtime's, too."""
+    sums = [
+        abs(values["Sys"] - values["HeapIdle"] - values["HeapInuse"])
+        <= 2 * dump.steps.get("Sys", 1)
+        for dump in dumps
+        if (values := dump.values).keys() >= {"Sys", "HeapIdle", "HeapInuse"}
+        and dump.steps.get("Sys", 1) <= MIB
+    ]
+    return len(sums) >= MIN_SUMS and all(sums)
+
+
+def _with_heap_sys(values: dict[str, int | float]) -> dict[str, int | float]:
+    if "HeapSys" in values:
+        return values
+    return {("HeapSys" if name == "Sys" else name): size for name, size in values.items()}
 
 
 def _fields(text: bytes) -> Iterator[Field]:
