@@ -32,6 +32,8 @@ _ASKED = re.compile(
     rb"|runtime\.(?:largeAlloc|mallocgc)\(0x([0-9a-f]{1,12})[,)]"
     rb"|runtime\.\(\*mcache\)\.allocLarge\([^\n,]*, 0x([0-9a-f]{1,12})[,)]"
 )
+# On Windows the runtime commits memory as it hands it out: what that was for.
+_COMMITTED = re.compile(rb"runtime\.sysUsedOS\((?:0x)?[0-9a-f]{1,16}, 0x([0-9a-f]{1,12})\)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +52,8 @@ def crash_of(text: bytes) -> Crash | None:
     if _OUT_OF_MEMORY.search(text) is None:
         return None
     asked = _ASKED.search(text)
+    if asked is None and (committed := _COMMITTED.search(text)):
+        return Crash(OUT_OF_MEMORY, int(committed[1], 16))
     if asked is None:
         return Crash(OUT_OF_MEMORY)
     decimal, in_use, by_windows, *hexadecimal = asked.groups()

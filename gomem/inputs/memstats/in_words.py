@@ -8,6 +8,7 @@ Printed by    programs, into their logs, on one line or one field per line:
                   "HeapAlloc": 5242880,       JSON without braces, cut, or with a trailing comma
                   Alloc: 5242880, BySize: [{ …   an object as a JavaScript console prints it
                   Allocated bytes  5,242,880  the memory page of gopls and similar tools
+                  heap allocated .... 46.4Mb
                   after 3: Alloc: 5242880, Idle: 1048576, InUse: 6291456, Objects: 99
 Recognised    by three different fields, one a size, and one with a name that nothing else has.
               Short names count in lines that all have the same ones, Alloc and at least two more.
@@ -72,6 +73,8 @@ ON_PAGES = {  # as the memory pages of gopls and its kin call them
     "Bucket hash bytes": "BuckHashSys",
     "GC metadata bytes": "GCSys",
     "Off heap bytes": "OtherSys",
+    "Total allocated": "TotalAlloc",  # of tables with dots between name and number
+    "Heap allocated": "HeapAlloc",
 }
 # What Go's documentation says of HeapSys, which people print below the name `sys`.
 HEAP_SYS = re.compile(rb"\bsys\b[\"'`* :=-]{1,9}bytes of heap memory obtained", re.IGNORECASE)
@@ -101,7 +104,7 @@ _BEFORE = rb"(?<![A-Za-z0-9_-])(?<!max[ _])(?<!peak[ _])(?<!min[ _])(?<!avg[ _])
 _BEHIND = (
     rb"(?:_?(?P<named>(?-i:bytes|[KMGT]i?B|_[kmgt]i?b)))?"
     rb"[\"'`*]*[ \t]*(?:[(\[](?P<before>" + _UNIT + rb")[)\]])?"
-    rb"(?P<sign>[ \t]*(?:=>|->|[=:|]{1,2})[ \t]*|[ \t]+)[\"'`*]*"
+    rb"(?P<sign>[ \t]*(?:=>|->|[=:|]{1,2}|\.{3,40})[ \t]*|[ \t]+)[\"'`*]*"
     rb"(?P<number>\d{1,3}(?:[,_']\d{3})+(?!\d)(?:\.\d+)?|\d+(?:\.\d+)?(?:e[+-]?\d+)?)"
     rb"(?:(?P<unit>" + _UNIT + rb")|[ \t]+(?P<apart>bytes|[KMGT]i?B|B|(?-i:[KMGT])(?=[\s,;|]|\Z)))?"
     rb"(?: */ *(?P<second>\d+))?(?![\w%]|\.\d|[-:/]\d)"
@@ -238,8 +241,11 @@ def _with_heap_sys(values: dict[str, int | float]) -> dict[str, int | float]:
 
 def _fields(text: bytes) -> Iterator[Field]:
     """Fields with a number, in the text's order."""
-    ended = 0
+    ended, have_units, stop = 0, False, len(text.rstrip())
     for size in _matched(text):
+        if have_units and not size.has_unit and size.name in SIZES and size.end == stop:
+            continue  # cut before its unit
+        have_units |= size.step > 1
         between = text[ended : size.start]
         lines, words = b"\n" in between, _OTHER_WORDS.search(between) is not None
         yield replace(size, apart=2 * lines + words)

@@ -115,7 +115,8 @@ def _verdict(answer: Scavenger) -> tuple[Block, ...]:
         caption += f": the {len(chosen)} longest of {format_count(len(episodes))} times"
     said = episodes["sentence"].iloc[-1]
     end, ends = episodes["after"].iloc[-1], set(answer.retention["moment"].tail(1))
-    at = text("At the last snapshot" if end in ends or not ends else "At {}", MomentName(end))
+    is_last = end in ends or not ends
+    at = text("At the last snapshot") if is_last else text("At {}", MomentName(end))
     last = Paragraph(text("{}, {}{}", at, said[:1].lower(), said[1:]))
     return last, table(caption, EPISODE, chosen, brief_rows=BRIEF_ROWS)
 

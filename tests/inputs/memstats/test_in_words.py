@@ -407,5 +407,19 @@ def test_a_last_reading_that_is_cut_is_said_and_not_taken_for_the_whole(tmp_path
     assert "-3" in said
     assert EXACT[2]["HeapAlloc"] // MIB in [size.value // MIB for size in said.of(Bytes)]
     shown = as_text(diagnosis)
-    assert "At the last snapshot" not in shown
-    assert "At usage-2" in shown
+    assert "At the last snapshot, how much heap Go retains is unknown" in " ".join(shown.split())
+
+
+def test_dots_stand_between_a_name_and_its_number():
+    text = b"heap .... 49.5Mb\ntotal allocated ... 225.3Mb\nheap allocated .... 46.4Mb\n"
+    stats = read_memstats(text + b"mallocs ....... 3165990\nnum GC ........ 12\n").stats
+
+    assert (round(46.4 * MIB), round(225.3 * MIB)) == (
+        stats["HeapAlloc"].item(), stats["TotalAlloc"].item()
+    )  # fmt: skip
+    assert 12 == stats["NumGC"].item()
+
+
+def test_a_number_that_is_cut_before_its_unit_is_none():
+    text = USAGE + USAGE[: USAGE.index(b" MiB\tNumGC")]
+    assert [20 * MIB] == read_memstats(text).stats["Sys"].dropna().to_list()
