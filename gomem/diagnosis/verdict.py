@@ -184,10 +184,16 @@ def _named(diagnosis: Diagnosis, facts: MomentFacts | None) -> Finding | None:
         finding
         for finding in found
         if finding.severity >= Severity.WARNING
-        or finding.moment is not None
-        or (finding.bytes or 0) <= whole
+        or (finding.moment is not None and not _is_tiny(diagnosis, finding))
+        or (finding.moment is None and (finding.bytes or 0) <= whole)
     ]
     return next(iter([*present, *notes]), None)
+
+
+def _is_tiny(diagnosis: Diagnosis, finding: Finding) -> bool:
+    """Whether what a note is about is too small a part of the memory to head a page."""
+    share = diagnosis.scale.share(finding)
+    return bool(finding.bytes) and 0 < share < diagnosis.thresholds.heading_share
 
 
 def _severity(diagnosis: Diagnosis, named: Finding | None, *, grew: bool) -> Severity | None:

@@ -82,8 +82,8 @@ def _mentions(head: bytes) -> Iterator[Mention]:
         yield Mention(text(words, *said), text(_ASK_STATUS, "PID", "PID"))
     if counts := _BY_STATE.findall(head):
         words = "it counts goroutines by their state ({}), without the stacks that say where"
-        named = (text("{} in {}", number.decode(), state.decode()) for number, state in counts)
-        yield Mention(text(words, joined(", ", list(named)[:NAMED])), Text(_ASK_STACKS))
+        states = [text("{} in {}", number.decode(), state.decode()) for number, state in counts]
+        yield Mention(text(words, joined(", ", states[:NAMED])), Text(_ASK_STACKS))
     sizes = list(dict.fromkeys(_decoded(found[0]) for found in _SIZE.finditer(head)))
     named = joined(", ", map(Quoted, sizes[:NAMED]))
     more = ", …" if sizes[NAMED:] else ""

@@ -526,3 +526,45 @@ def test_a_piece_of_dockers_api_between_sentences_is_read():
     found = gomem.diagnose(loaded(f"I want these:\n```\n{piece}\n```\nas you see.\n".encode()))
 
     assert 268435456 == found.moments[0].cgroup_use.limit_bytes
+
+
+# What the OOM killer's own lines say
+
+
+KILLED_ONE = (
+    "[12.3] Out of memory: Killed process 168 ({}) total-vm:1268868kB, anon-rss:{}kB, "
+    "file-rss:8672kB, shmem-rss:0kB, UID:65534 pgtables:200kB oom_score_adj:0\n"
+)
+
+
+def test_a_small_victim_is_not_what_filled_the_machine():
+    found = gomem.diagnose(loaded(KILLED_ONE.format("api", 12712).encode()))
+
+    assert "another process" in found.verdict.next_step
+    assert [21384 * KIB] == sizes(found.verdict.next_step)
+    assert "gomem capture" not in found.verdict.next_step
+
+
+def test_a_program_that_is_no_go_gets_none_of_gos_advice():
+    found = gomem.diagnose(loaded(KILLED_ONE.format("postgres", 5254748).encode()))
+    (finding,) = [finding for finding in found.findings if finding.code == "limit-risk"]
+
+    assert "is no Go program" in found.verdict.next_step
+    assert "GOMEMLIMIT" not in finding.mechanism
+    other = gomem.diagnose(loaded(KILLED_ONE.format("api", 5254748).encode()))
+    assert "gomem capture" in other.verdict.next_step
+
+
+STACK = "[1.2] app invoked oom-killer: gfp_mask=0x100cca, order=0\n[1.2] Call Trace:\n[1.2]  {}\n"
+
+
+@pytest.mark.parametrize(
+    ("frame", "said"),
+    [
+        ("mem_cgroup_out_of_memory+0xbd/0xe0", "its cgroup had reached its limit"),
+        ("__alloc_pages_nodemask+0x2df/0x326", "the machine had none left"),
+    ],
+)
+def test_lines_without_a_victim_say_who_asked_and_what_was_full(frame, said):
+    with pytest.raises(gomem.errors.CaptureError, match=f"app asked for memory as {said}"):
+        loaded(STACK.format(frame).encode())

@@ -20,7 +20,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
 from gomem.errors import Damage, FormatError, excerpt
-from gomem.inputs.processes.oom import NO_SIZES, looks_like_oom, parse_oom
+from gomem.inputs.processes.oom import looks_like_oom, no_sizes, parse_oom
 from gomem.inputs.processes.row import ProcessRow, ProcessTable, rounded_size
 from gomem.inputs.unwrap import FENCE, PROMPT
 from gomem.units import KIB
@@ -121,7 +121,7 @@ def parse_processes(data: bytes, *, source: str) -> tuple[ProcessTable, list[Dam
         table, damage = _parse_tables(data, source)
     if not table.rows and not table.cgroup:
         lacks = "no process in it; wanted ps, top, docker stats …"
-        raise FormatError(source, "", NO_SIZES if looks_like_oom(data) else lacks)
+        raise FormatError(source, "", no_sizes(data) if looks_like_oom(data) else lacks)
     return table, damage
 
 

@@ -135,3 +135,18 @@ def test_stacks_without_their_first_line_are_named_with_what_was_asked_for():
     assert seen.is_evidence
     assert "ran out of memory" in seen.what
     assert [0x220000] == [size.value for size in Text(seen.what).of(Bytes)]
+
+
+def test_a_compiler_that_ran_out_of_memory_is_said_to_be_one(tmp_path):
+    stack = (
+        "go version 1.17\n\n# example.com/api/encoder\nfatal error: runtime: out of memory\n\n"
+        "goroutine 1 [running]:\nmain.compile(0x1)\n\t/src/main.go:7 +0x8f\n"
+    )
+    (tmp_path / "build.txt").write_text(stack)
+
+    verdict = gomem.diagnose(tmp_path / "build.txt").verdict
+
+    assert "The Go compiler ran out of memory as it built example.com/api/encoder" in (
+        verdict.headline
+    )
+    assert "go build -p 1" in verdict.next_step
