@@ -19,6 +19,7 @@ from string import Formatter
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 from gomem.units import (
+    format_age,
     format_bytes,
     format_count,
     format_fraction,
@@ -248,6 +249,13 @@ class Seconds(Number):
 
     __slots__ = ()
     _reads = _in_a_sentence(format_seconds)
+
+
+class Age(Seconds):
+    """A time since something: at least that, rounded down."""
+
+    __slots__ = ()
+    _reads = _in_a_sentence(format_age)
 
 
 class Share(Number):

@@ -15,6 +15,7 @@ from gomem.capture.clock import OWN_CLOCK, time_of
 from gomem.capture.cut_mappings import cut_mappings
 from gomem.capture.manifest import MANIFEST_SCHEMA, Manifest, is_manifest
 from gomem.capture.moment import Artefact, Moment
+from gomem.capture.other_processes import of_listed_process
 from gomem.capture.pasted import PastedPart, pasted_parts, sizes_in_sentences
 from gomem.capture.place import place, place_of_word
 from gomem.capture.release import release_of
@@ -277,8 +278,11 @@ def _of_one_process(artefacts: list[Artefact]) -> tuple[list[Artefact], tuple[Ot
     if len(several) == 1:  # of which the last counts, beside what else there is
         (file,) = several
         left, runs = of_last_run([replace(file, parsed=dump) for dump in file.parsed.dumps])
-        return artefacts, tuple(filter(None, (*runs, before_the_last(left))))
-    return of_last_run(artefacts)
+        runs = tuple(filter(None, (*runs, before_the_last(left))))
+    else:
+        artefacts, runs = of_last_run(artefacts)
+    artefacts, others = of_listed_process(artefacts)
+    return artefacts, (*runs, *others)
 
 
 def _is_pasted(artefact: Artefact) -> bool:

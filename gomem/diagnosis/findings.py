@@ -177,7 +177,7 @@ def without_cut_sums(found: Iterable[Finding], facts: CaptureFacts) -> Iterator[
     cut = {
         path
         for moment in facts.moments
-        if moment.ledger is not None and moment.ledger.is_least
+        if moment.ledger is not None and moment.ledger.is_least and moment.mappings is not None
         for path in (COMPUTED, moment.path("smaps"))
     }
     for finding in found:

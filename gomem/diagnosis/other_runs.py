@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from gomem.text import Bytes, Command, Count, MomentName, Text, joined, text
+from gomem.text import Bytes, Command, Count, MomentName, Program, Quoted, Text, joined, text
 
 if TYPE_CHECKING:
     from gomem.capture.capture import Capture
@@ -18,8 +18,8 @@ COMPARE_RUNS = text(
 
 
 def has_other_runs(capture: Capture) -> bool:
-    """Whether a text has readings of another process than the last one's."""
-    return any(not run.is_same_process for run in capture.other_runs)
+    """Whether a text has MemStats of another process than the last one's."""
+    return any(not run.is_same_process and run.process is None for run in capture.other_runs)
 
 
 def earlier_processes_words(facts: CaptureFacts) -> Text:
@@ -56,6 +56,8 @@ def _run_words(run: OtherRun) -> Text:
     first, last = run.places
     if run.is_same_process:
         return _earlier_words(run)
+    if run.process is not None:
+        return _process_words(run, *run.process)
     if first == last:
         words = "{} is a reading of another process, with a {} of {}."
         return text(words, first.capitalize() or "Another", run.level, Bytes(run.first_bytes))
@@ -75,3 +77,17 @@ def _earlier_words(run: OtherRun) -> Text:
     lines = (place.removeprefix("line ") for place in run.places)
     sizes = Bytes(run.first_bytes), Bytes(run.last_bytes)
     return text(words, *lines, Count(run.readings, "earlier reading"), run.level, *sizes)
+
+
+def _process_words(run: OtherRun, program: str, pid: int | None) -> Text:
+    """A process or container of its own in the text: nothing says which of the two came first."""
+    first = run.places[0]
+    what = text("another process ({}, PID {})", Program(program or "no name"), str(pid))
+    if pid is None:
+        what = text("the container {}", Quoted(program))
+    if run.readings == 1:
+        words = "{} is of {}, at {} {}: the two sizes are no growth."
+        return text(words, first.capitalize(), what, Bytes(run.last_bytes), run.level)
+    lines = (place.removeprefix("line ") for place in run.places)
+    words = "Lines {} to {} are of {}, whose {} went from {} to {}."
+    return text(words, *lines, what, run.level, Bytes(run.first_bytes), Bytes(run.last_bytes))

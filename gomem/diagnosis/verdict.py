@@ -17,9 +17,15 @@ from gomem.analysis.memory.ledger_change import MIN_BYTES, MIN_SHARE
 from gomem.causes.commands import CAPTURE, TAKE_SMAPS
 from gomem.causes.finding import Severity
 from gomem.diagnosis.beside import whose_words
-from gomem.diagnosis.few_fields import most_of_go
+from gomem.diagnosis.few_fields import later_words, most_of_go
 from gomem.diagnosis.findings import DATA_PREFIX
-from gomem.diagnosis.listed_memory import at_moment, cache_words, listed_words, shared_words
+from gomem.diagnosis.listed_memory import (
+    at_moment,
+    cache_words,
+    limit_words,
+    listed_words,
+    shared_words,
+)
 from gomem.diagnosis.observations import MIN_READINGS, whole_rise, whole_words
 from gomem.diagnosis.other_runs import (
     COMPARE_RUNS,
@@ -126,6 +132,7 @@ def verdict_of(diagnosis: Diagnosis) -> Verdict:
         headline, cached = joined(" ", (headline, cached)), Text()
     runs = other_runs_words(diagnosis.capture)
     earlier = earlier_processes_words(diagnosis.case.facts)
+    further = earlier, limit_words(facts), later_words(diagnosis, facts)
     step = _next_step(diagnosis, facts, named, next_step, severity=severity)
     return Verdict(
         headline,
@@ -135,7 +142,7 @@ def verdict_of(diagnosis: Diagnosis) -> Verdict:
         confidence=None if named is None else named.confidence,
         moment=None if facts is None else facts.name,
         rss_bytes=None if facts is None else facts.rss_bytes,
-        whose=tuple(filter(None, (*whose_words(diagnosis, facts, named, cached), earlier, runs))),
+        whose=tuple(filter(None, (*whose_words(diagnosis, facts, named, cached), *further, runs))),
         next_step=joined(" ", (step, COMPARE_RUNS)) if has_other_runs(diagnosis.capture) else step,
         further=_further(diagnosis, named),
     )
@@ -183,10 +190,16 @@ def _named(diagnosis: Diagnosis, facts: MomentFacts | None) -> Finding | None:
         finding
         for finding in found
         if finding.severity >= Severity.WARNING
-        or finding.moment is not None
-        or (finding.bytes or 0) <= whole
+        or (finding.moment is not None and not _is_tiny(diagnosis, finding))
+        or (finding.moment is None and (finding.bytes or 0) <= whole)
     ]
     return next(iter([*present, *notes]), None)
+
+
+def _is_tiny(diagnosis: Diagnosis, finding: Finding) -> bool:
+    """Whether what a note is about is too small a part of the memory to head a page."""
+    share = diagnosis.scale.share(finding)
+    return bool(finding.bytes) and 0 < share < diagnosis.thresholds.heading_share
 
 
 def _severity(diagnosis: Diagnosis, named: Finding | None, *, grew: bool) -> Severity | None:
@@ -214,8 +227,10 @@ def _rss_words(facts: MomentFacts) -> Text:
     size = text("{}", Bytes(facts.rss_bytes))
     if facts.listed is not None and facts.rss_is_listed:
         return text("{} ({})", size, listed_words(facts.listed))
-    if facts.ledger is None or facts.mappings is None or not facts.ledger.is_least:
+    if facts.ledger is None or not facts.ledger.is_least:
         return size
+    if facts.mappings is None:
+        return text("at least {}", size)
     count = Count(int(facts.mappings["Rss"].notna().sum()), "mapping")
     return text("at least {} in the {} of {}", size, count, File(facts.path("smaps")))
 
@@ -329,7 +344,8 @@ def _next_step(
     """What the finding advises, else what the files lack, else what growth asks for."""
     if named is not None or otherwise:
         return otherwise if named is None else named.next_step
-    if facts is not None and facts.ledger is not None and facts.ledger.is_least:
+    is_cut = facts is not None and facts.mappings is not None
+    if is_cut and facts is not None and facts.ledger is not None and facts.ledger.is_least:
         return WHOLE_SMAPS
     is_divided = facts is not None and facts.mappings is not None and facts.memstats is not None
     lacking = next((finding for finding in diagnosis.findings if finding.code == MISSING), None)

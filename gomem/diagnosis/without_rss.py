@@ -42,8 +42,8 @@ from gomem.diagnosis.pasted_profiles import (
     held_words,
     part_words,
     pasted_words,
-    size_words,
     table_words,
+    told_total,
     with_the_profile,
 )
 from gomem.facts.keepers import REFERENCES
@@ -146,7 +146,7 @@ def _in_use(profile: Profile, total: int) -> Text:
         none = "The heap profile has no sample in use: there is too little for its sampling{}"
         return text(none, since)
     if profile.printed is not None:
-        return text("The table of go tool pprof has {} in use", size_words(profile, IN_USE))
+        return text("{} in use", told_total(profile, IN_USE))
     least, most = total_bounds(profile) or (total, total)
     error = text(" (95 %: {} to {})", Bytes(least), Bytes(most))
     is_exact = Bytes(least) == Bytes(most)

@@ -111,6 +111,7 @@ class Ledger(Answer):
             ledger has all it can use.
         rss_source: The kind of artefact that says how many bytes are resident, and the field, such
             as `status VmRSS`; empty if none does.
+        is_least: Whether some of what is resident is in no file, so that RSS is at least this.
     """
 
     rss_bytes: int | None
@@ -204,6 +205,7 @@ def reconcile_rss(
         )  # fmt: skip
         rows, rss_bytes, notes = _coarse(memstats, totals, sources, logged)
         rss_source = "" if totals is None else totals.source
+        is_least |= totals is not None and totals.is_least
     if assumed:
         verb = "is" if len(assumed) == 1 else "are"
         named = joined(", ", map(File, assumed))

@@ -8,9 +8,9 @@ up, because they share pages.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
+from gomem.inputs.processes.row import TOOLS, program_of
 from gomem.inputs.schema import rows_of
 from gomem.units import is_unknown
 
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     import pandas as pd
 
 COARSE = 1e-3
-TOOLS = frozenset({"grep", "ps", "top", "htop"})  # that list themselves
 
 
 @dataclass(frozen=True)
@@ -122,10 +121,3 @@ def listed_process(
 def _size(row: dict[str, object]) -> int:
     size = row["rss_bytes"] or row["working_set_bytes"]
     return size if isinstance(size, int) else 0
-
-
-def program_of(command: str) -> str:
-    """A command's program, without its folder; a container's name as it is."""
-    words = (word for word in command.split() if "=" not in word)  # variables before the command
-    program = next(words, "")
-    return PurePosixPath(program).name if program.startswith(("/", "./")) else program

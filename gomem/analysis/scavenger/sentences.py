@@ -57,8 +57,8 @@ SAID = {
         "not-go-memory",
         "",
     ): "At least {size} of RSS is not Go heap, so the scavenger cannot release it.",
-    ("unknown", "no-memstats"): "How much heap Go retains is unknown: no snapshot has MemStats, "
-    "runtime/metrics or a page of metrics.",
+    ("unknown", "no-memstats"): "How much heap Go retains is unknown: that takes all fields of "
+    "MemStats, runtime/metrics or a page of metrics.",
     ("unknown", "no-goal"): "{retained_bytes} of heap is retained. Without NextGC, the scavenger's "
     "goal is unknown.",
     ("unknown", "no-count"): NOTHING_WENT + " Without NumGC, the reason is unknown.",

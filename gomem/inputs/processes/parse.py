@@ -8,6 +8,7 @@ Quirks        ps counts in KiB. So does top, up to a certain width; then it writ
               minus inactive page cache (before Docker 17.06: the whole charge). That is not RSS.
               docker's MiB are 2^20; podman's MB, and those of Docker before 1.13, are 10^6.
               A repeated header begins another reading, and so does a process that comes again.
+              busybox's top has RSS among `VSZRW RSS (SHR) DIRTY` in its view of memory alone.
               Rows of ps aux, of top (also FreeBSD's) and of kubectl top are known without a header.
 """
 
@@ -19,7 +20,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
 from gomem.errors import Damage, FormatError, excerpt
-from gomem.inputs.processes.oom import NO_SIZES, looks_like_oom, parse_oom
+from gomem.inputs.processes.oom import looks_like_oom, no_sizes, parse_oom
 from gomem.inputs.processes.row import ProcessRow, ProcessTable, rounded_size
 from gomem.inputs.unwrap import FENCE, PROMPT
 from gomem.units import KIB
@@ -48,6 +49,12 @@ TOP_ROW = re.compile(
     rb"\d{1,5}(?:[.,]\d)? +\d{1,3}(?:[.,]\d)? +\d+:\d\d(?:[.:]\d\d)? +\S.*"
 )
 TOP_NAMES = b"PID USER PR NI VIRT RES SHR S %CPU %MEM TIME+ COMMAND".split()
+# The same without SHR and with the state behind the times, as procps' top is often set up.
+SET_ROW = re.compile(
+    rb"\d{1,10} +\S{1,32} +(?:-?\d{1,3}|rt) +-?\d{1,3}" + 2 * _TOP_SIZE + rb" +"
+    rb"\d{1,5}(?:[.,]\d)? +\d{1,3}(?:[.,]\d)? +\d{1,9}:\d\d(?:[.:]\d\d)? +[DIRSTtXZ] +\S.*"
+)
+SET_NAMES = b"PID USER PR NI VIRT RES %CPU %MEM TIME+ S COMMAND".split()
 BSD_ROW = re.compile(
     rb"\d{1,10} +\S{1,32} +\d{1,5} +-?\d{1,3} +-?\d{1,3}" + 2 * _TOP_SIZE + rb" +[A-Za-z]\S{0,9}"
     rb" +\d{1,4} +\d+:\d\d +\d{1,5}\.\d\d% +\S.*"
@@ -63,6 +70,10 @@ ASKED = re.compile(
     rb"(?:.{0,200}[\s$#%])?ps +(?:-?\w+ +){0,20}-?\w*o +(?P<names>[a-z%]+(?:,[a-z%]+)+)\b.*"
 )
 BSD_NAMES = b"PID USERNAME THR PRI NICE VIRT RES STATE C TIME WCPU COMMAND".split()
+HEADLESS = (
+    (AUX, AUX_NAMES), (TOP_ROW, TOP_NAMES), (SET_ROW, SET_NAMES), (BSD_ROW, BSD_NAMES),
+    (CLASS_ROW, CLASS_NAMES),
+)  # fmt: skip
 DOCKER = re.compile(rb"(?:(?:CONTAINER(?: ID)?|ID|NAME)\b.*)?MEM USAGE */ *LIMIT.*")
 USAGE = re.compile(
     rb"(?P<before>.*?)(?P<usage>(?<![\d.])\d[\d.]*+ ?[KMGTkmgt]?i?B) */ *"
@@ -112,7 +123,7 @@ def parse_processes(data: bytes, *, source: str) -> tuple[ProcessTable, list[Dam
         table, damage = _parse_tables(data, source)
     if not table.rows and not table.cgroup:
         lacks = "no process in it; wanted ps, top, docker stats …"
-        raise FormatError(source, "", NO_SIZES if looks_like_oom(data) else lacks)
+        raise FormatError(source, "", no_sizes(data) if looks_like_oom(data) else lacks)
     return table, damage
 
 
@@ -212,8 +223,7 @@ def _form_of_row(line: bytes) -> _Form | None:
     """The table that a line is a row of, whose header nobody pasted; None if it is of none."""
     if not line[:1].isalnum():
         return None
-    rows = ((AUX, AUX_NAMES), (TOP_ROW, TOP_NAMES), (BSD_ROW, BSD_NAMES), (CLASS_ROW, CLASS_NAMES))
-    names = next((names for row, names in rows if row.fullmatch(line)), None)
+    names = next((names for row, names in HEADLESS if row.fullmatch(line)), None)
     if names is not None:
         return _by_columns(names)
     if POD_ROW.fullmatch(line) is None:
@@ -232,7 +242,7 @@ def _form_of(line: bytes) -> _Form | None:
         return _Form(tool, lambda row: _of_container(row, tool, named=named))
     if pods := KUBECTL.fullmatch(line):
         return _Form(KUBECTL_TOP, lambda row: _of_pod(row, above=pods["above"] is not None))
-    names = line.split()
+    names = line.replace(b"^", b" ").split()  # by which busybox marks what it sorts by
     if not _one_of(RESIDENT, names):
         return None
     is_of_ps = bool(names[1:]) and PS_COLUMNS.issuperset(names[:-1])
@@ -262,7 +272,8 @@ def _one_of(wanted: Sequence[bytes], names: Sequence[bytes]) -> bytes | None:
 def _by_columns(names: Sequence[bytes]) -> _Form:
     """A table of columns by their names, of which the last may hold blanks."""
     resident = _one_of(RESIDENT, names)
-    tool = TOP if resident == b"RES" else "pidstat" if b"minflt/s" in names else PS
+    is_top = resident == b"RES" or b"VSZRW" in names
+    tool = TOP if is_top else "pidstat" if b"minflt/s" in names else PS
     return _Form(tool, lambda line: _of_process(line, names, tool))
 
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
-from gomem.text import MomentName
+from gomem.text import MomentName, text
 from gomem.units import format_bytes, format_count, format_fraction, format_seconds, is_unknown
 from gomem.views.document import Block, Folded, Notes, Paragraph, Section
 from gomem.views.figures.retention import plot_release, plot_retention
@@ -114,7 +114,10 @@ def _verdict(answer: Scavenger) -> tuple[Block, ...]:
     if len(chosen) < len(episodes):
         caption += f": the {len(chosen)} longest of {format_count(len(episodes))} times"
     said = episodes["sentence"].iloc[-1]
-    last = Paragraph(f"At the last snapshot, {said[:1].lower()}{said[1:]}")
+    end, ends = episodes["after"].iloc[-1], set(answer.retention["moment"].tail(1))
+    is_last = end in ends or not ends
+    at = text("At the last snapshot") if is_last else text("At {}", MomentName(end))
+    last = Paragraph(text("{}, {}{}", at, said[:1].lower(), said[1:]))
     return last, table(caption, EPISODE, chosen, brief_rows=BRIEF_ROWS)
 
 

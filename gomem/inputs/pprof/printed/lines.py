@@ -33,6 +33,7 @@ _REST = r"(\S(?:.*\S)?)\s*"  # of a line, without blanks at its end
 _SHARES = rf"({_PER_CENT})\s+{_PER_CENT}\s+({_AMOUNT})\s+({_PER_CENT})"
 
 MAX_VALUE = 2**62
+MAX_HEAD_ERROR = 0.02  # between the share that a head prints and that of its two sizes
 TREE_RULE = 20  # characters of a rule left of its cross, of a tree at least
 AMOUNT = re.compile(rf"(-?\d+(\.\d+)?)({_UNIT})?")
 LEGEND = re.compile(r"\s*flat\s+flat%\s+sum%\s+cum\s+cum%.*")
@@ -59,8 +60,8 @@ INLINED = re.compile(r" \((?:partial-)?inline\)$")
 PLACE = re.compile(r"(\S.*) (\S+):(\d+)(?::\d+)?")  # of a row of -lines
 
 SHOWN = re.compile(
-    rf"\s*Showing nodes accounting for ({_AMOUNT}), (?:{_PER_CENT}) of ({_AMOUNT}) total\s*"
-    rf"|\s*({_AMOUNT}) of ({_AMOUNT}) total \(\s*{_PER_CENT}\)\s*"
+    rf"\s*(?:Showing nodes accounting for ({_AMOUNT}), ({_PER_CENT}) of ({_AMOUNT}) total"
+    rf"|({_AMOUNT}) of ({_AMOUNT}) total \(\s*({_PER_CENT})\))\s*"
 )
 TOTAL = re.compile(rf"\s*Total: ({_AMOUNT})(?: (MB|GB|kB|samples|objects))?\s*")
 TYPE = re.compile(r"\s*Type: (\w+)\s*")
@@ -77,7 +78,8 @@ PROMPT = re.compile(
 COMMAND = re.compile(
     r"\s*(?:Fetching profile|Saved profile in).*|.*\bgo tool pprof\b.*"
     r"|(?:[^\n]{0,60}[$#>%] +)?pprof +[-/\w].*"
-    r"|.*\bpprof +-{1,2}(?:inuse|alloc)_(?:space|objects)\b.*"
+    r"|.*\bpprof\b[^\n\w-]{1,8}-{1,2}(?:inuse|alloc)_(?:space|objects)\b.*"
+    r"|\s*-{1,2}(?:inuse|alloc)_(?:space|objects)\s*"
 )
 AROUND = re.compile(
     r"\s*(?:Fetching (?:profile|\d+ )|Saved profile in|Entering interactive|File: |Build ID: |Doc: "
