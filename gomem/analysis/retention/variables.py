@@ -3,6 +3,10 @@
 A symbol covers the words from its address up to its size. What no symbol covers, or only one that
 the linker made up, is a structure that was laid out when the program was built, such as what
 `var visitors = &tracker{…}` points at: it belongs to whichever variable points at it.
+
+A build with other linker flags has the same functions at the same places, but its data lie some
+bytes further on, behind the flags in its build information: so data and bss are laid over the
+dump's.
 """
 
 from __future__ import annotations
@@ -14,6 +18,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     import pandas as pd
     from numpy.typing import NDArray
 
@@ -26,6 +32,8 @@ if TYPE_CHECKING:
 MADE_UP = re.compile(r"\.\.stmp_|\.statictmp_|\.\.autotmp|\.\.inittask$|^(?:go|type)[:.]")
 DATA_LETTERS = frozenset("DdBb")
 CODE_LETTERS = frozenset("Tt")
+LIMITS = ("runtime.data", "runtime.edata", "runtime.bss", "runtime.ebss")
+FUNCTION_VALUE = "·f"  # behind a function's name: the word that holds its entry
 MIN_SHARED = 0.9  # of functions that are in both: with fewer, the symbols are another build's
 
 
@@ -66,18 +74,18 @@ def load_bias(dump: HeapDump, symbols: pd.DataFrame) -> int:
 def places_of(dump: HeapDump, symbols: pd.DataFrame | None, bias: int = 0) -> Places:
     """The variable of each word of data and bss that points somewhere.
 
-    Without symbols each word is a variable of its own, named by address and segment.
+    Where symbols name no variable, each word is one of its own, named by address and segment.
     """
     roots = dump.roots[dump.roots["kind"].isin(["data", "bss"])]
     segments = dump.segments
     owner = roots["owner"].to_numpy()
     word = segments["address"].to_numpy()[owner] + roots["offset"].to_numpy().astype(np.uint64)
-    if symbols is None:
+    if symbols is None or not has_variables(symbols):
         said = zip(word.tolist(), roots["kind"], strict=True)
         names = [f"{address:#x} in {segment}" for address, segment in said]
         none = np.zeros(0, np.int64)
         return Places(np.arange(len(word)), names, word, (none, none))
-    start, size, name = _named(symbols, bias)
+    start, size, name = _named(dump, symbols, bias)
     target = roots["address"].to_numpy()
     covering = _covering(start, size, target)
     edges = [start, start + size.astype(np.uint64), segments["address"].to_numpy()]
@@ -105,13 +113,55 @@ def code_names(symbols: pd.DataFrame | None, bias: int) -> dict[int, str]:
     return {address + bias: name for address, name in pairs}
 
 
-def _named(symbols: pd.DataFrame, bias: int) -> tuple[AddressArray, IntArray, list[str]]:
-    """The variables that the program named, by address."""
+def value_names(symbols: pd.DataFrame | None, bias: int) -> dict[int, str]:
+    """The functions by the addresses at which function values point."""
+    if symbols is None:
+        return {}
+    rows = symbols[symbols["name"].str.endswith(FUNCTION_VALUE)]
+    pairs = zip(rows["address"].tolist(), rows["name"], strict=True)
+    return {address + bias: name.removesuffix(FUNCTION_VALUE) for address, name in pairs}
+
+
+def has_variables(symbols: pd.DataFrame) -> bool:
+    """Whether there are variables among the symbols; a stripped executable has none."""
+    return bool(symbols["letter"].isin(DATA_LETTERS).any())
+
+
+def _named(
+    dump: HeapDump, symbols: pd.DataFrame, bias: int
+) -> tuple[AddressArray, IntArray, list[str]]:
+    """The variables that the program named, by address in the dump."""
     made_up = symbols["name"].str.contains(MADE_UP)
     rows = symbols[symbols["letter"].isin(DATA_LETTERS) & (symbols["size"] > 0) & ~made_up]
     rows = rows.sort_values("address").drop_duplicates("address")
-    address = rows["address"].to_numpy() + np.int64(bias).astype(np.uint64)
-    return address, rows["size"].to_numpy(), rows["name"].tolist()
+    linked = rows["address"].to_numpy()
+    address = linked + np.int64(bias).astype(np.uint64)
+    is_placed = np.ones(len(rows), np.bool_)
+    for start, end, moved in _moved(dump, symbols):
+        inside = (linked >= start) & (linked < end)
+        if moved is None:
+            is_placed &= ~inside
+        else:
+            address[inside] = linked[inside] + moved
+    names = rows["name"].to_numpy()[is_placed].tolist()
+    return address[is_placed], rows["size"].to_numpy()[is_placed], names
+
+
+def _moved(
+    dump: HeapDump, symbols: pd.DataFrame
+) -> Iterator[tuple[np.uint64, np.uint64, np.uint64 | None]]:
+    """Of data and bss: first address and end by the symbols, and how much higher the dump's lies.
+
+    None where the dump's has another size: then its variables are not those of the symbols.
+    """
+    limits = symbols[symbols["name"].isin(LIMITS)].drop_duplicates("name").set_index("name")
+    known = limits["address"].to_dict()
+    for name, address, size in dump.segments.itertuples(index=False):
+        first, end = known.get(f"runtime.{name}"), known.get(f"runtime.e{name}")
+        if first is not None and end is not None:
+            is_same = end - first == size
+            moved = np.uint64((address - first) % (1 << 64))
+            yield np.uint64(first), np.uint64(end), moved if is_same else None
 
 
 def _covering(start: AddressArray, size: IntArray, address: AddressArray) -> IntArray:
