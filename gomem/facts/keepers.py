@@ -15,7 +15,12 @@ from gomem.analysis.retention.described import described
 from gomem.analysis.retention.growth import grown
 from gomem.analysis.retention.icicle import icicle_of
 from gomem.analysis.retention.keepers import retention_of
-from gomem.analysis.retention.variables import WrongSymbols, has_variables, load_bias
+from gomem.analysis.retention.variables import (
+    WrongSymbols,
+    has_variables,
+    is_same_layout,
+    load_bias,
+)
 from gomem.errors import FormatError
 from gomem.inputs.answer import Answer
 from gomem.inputs.elf import ELF
@@ -40,6 +45,10 @@ UNNAMED = (
 STRIPPED = (
     "The executable is stripped, so variables are named by their address: add the output of "
     "`go tool nm -size PROGRAM` of the same build without `-ldflags=-s`"
+)
+OTHER_BUILD = (
+    "The symbols are of another build, whose data are not as large as the dump's, so variables are "
+    "named by their address"
 )
 SURPLUS = "From Go 1.22 on, free slots at the end of a span count as unreachable objects"
 
@@ -166,6 +175,8 @@ def kept_of(capture: Capture, symbols: pd.DataFrame | None = None) -> Kept | Non
         notes.append(UNNAMED)
     elif not has_variables(named):
         notes.append(STRIPPED)
+    elif not is_same_layout(last, named):
+        notes.append(OTHER_BUILD)
     if retention.unreachable_bytes and _possibly(last, Fact.DUMP_HAS_SURPLUS):
         notes.append(SURPLUS)
     earlier = whole[0]

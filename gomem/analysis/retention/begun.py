@@ -1,4 +1,4 @@
-"""With which function did a goroutine begin, and whose frame is a frame?
+"""With which function did a goroutine begin, who started it, and whose frame is a frame?
 
 Of `go f(x)` the goroutine begins with a wrapper that the compiler made, and the dump names no
 function that was inlined into it. The executable says which function the wrapper was made for.
@@ -6,7 +6,10 @@ function that was inlined into it. The executable says which function the wrappe
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING
+
+import numpy as np
 
 from gomem.inputs.heapdump.table import BEGIN
 
@@ -14,6 +17,8 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from gomem.inputs.heapdump.table import HeapDump
+
+MAX_STARTERS = 2  # functions that are named as who started goroutines of one function
 
 
 def wrappers_in(symbols: pd.DataFrame | None, bias: int) -> dict[int, str]:
@@ -47,3 +52,27 @@ def begun_with(dump: HeapDump, wrappers: dict[int, str]) -> tuple[list[str], lis
         is_settled[of] = wraps != ""
         began_in_wrapper[of] = True
     return functions, frames
+
+
+def started_by(dump: HeapDump, begun: list[str], functions: dict[int, str]) -> dict[str, str]:
+    """By the function that goroutines began with, those that started them, most often first.
+
+    `functions` by their entries, all of them: a call lies behind the entry nearest below it.
+    """
+    entries = np.array(sorted(functions), np.uint64)
+    creation = dump.goroutines["creation_pc"].to_numpy()
+    place = np.searchsorted(entries, creation, side="left") - 1  # it is the address behind the call
+    starters: dict[str, Counter[str]] = {}
+    for function, row, address in zip(begun, place.tolist(), creation.tolist(), strict=True):
+        if row >= 0 and address:
+            name = functions[int(entries[row])]
+            starters.setdefault(function, Counter())[name] += 1
+    return {
+        function: " and ".join(
+            [
+                *(name for name, _ in names.most_common(MAX_STARTERS)),
+                *([f"{len(names) - MAX_STARTERS} more"] if len(names) > MAX_STARTERS else []),
+            ]
+        )
+        for function, names in starters.items()
+    }

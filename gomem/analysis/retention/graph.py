@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from gomem.analysis.retention.begun import begun_with, wrappers_in
+from gomem.analysis.retention.begun import begun_with, started_by, wrappers_in
 from gomem.analysis.retention.cleanups import cleanups
 from gomem.analysis.retention.processors import merely_points_at, processors_in
 from gomem.analysis.retention.stacks import stack_words
@@ -51,6 +51,7 @@ class Node:
     name: str
     count: int = 1  # goroutines, finalizers, cleanups; else 1
     is_keeper: bool = True
+    started_by: str = ""  # of goroutines, as far as functions have names
 
 
 @dataclass(repr=False)
@@ -70,12 +71,14 @@ class Graph:
         """The node above all keepers."""
         return self.objects + len(self.nodes)
 
-    def node(self, kind: str, name: str, *, count: int = 1, is_keeper: bool = True) -> int:
+    def node(
+        self, kind: str, name: str, *, count: int = 1, is_keeper: bool = True, started_by: str = ""
+    ) -> int:
         """The node of a name, which is made if there is none."""
         key = (kind if is_keeper else f"part of {kind}", name)
         if key not in self.by_name:
             self.by_name[key] = self.objects + len(self.nodes)
-            self.nodes.append(Node(kind, name, count, is_keeper))
+            self.nodes.append(Node(kind, name, count, is_keeper, started_by))
         return self.by_name[key]
 
     def link(self, source: IntArray, target: IntArray) -> None:
@@ -184,13 +187,15 @@ def _link_goroutines(graph: Graph, dump: HeapDump, wrappers: dict[int, str]) -> 
     """Each goroutine's structure, and what its frames hold: a node a function, a part of it."""
     goroutines, frames = dump.goroutines, dump.frames
     functions, called = begun_with(dump, wrappers)
-    counts = Counter(functions)
+    counts, starters = Counter(functions), started_by(dump, functions, graph.functions)
     keepers = []
     for function, is_system in zip(functions, goroutines["is_system"], strict=True):
         if is_system:
             keepers.append(graph.node(OTHER, RUNTIME))
         else:
-            keepers.append(graph.node(GOROUTINE, function, count=counts[function]))
+            starter = starters.get(function, "")
+            node = graph.node(GOROUTINE, function, count=counts[function], started_by=starter)
+            keepers.append(node)
     keeper = np.array(keepers, np.int64)
     structure, _ = dump.find(goroutines["address"].to_numpy())
     graph.link(keeper, structure)

@@ -18,8 +18,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     import pandas as pd
     from numpy.typing import NDArray
 
@@ -80,7 +78,7 @@ def places_of(dump: HeapDump, symbols: pd.DataFrame | None, bias: int = 0) -> Pl
     segments = dump.segments
     owner = roots["owner"].to_numpy()
     word = segments["address"].to_numpy()[owner] + roots["offset"].to_numpy().astype(np.uint64)
-    if symbols is None or not has_variables(symbols):
+    if symbols is None or not has_variables(symbols) or not is_same_layout(dump, symbols):
         said = zip(word.tolist(), roots["kind"], strict=True)
         names = [f"{address:#x} in {segment}" for address, segment in said]
         none = np.zeros(0, np.int64)
@@ -127,6 +125,11 @@ def has_variables(symbols: pd.DataFrame) -> bool:
     return bool(symbols["letter"].isin(DATA_LETTERS).any())
 
 
+def is_same_layout(dump: HeapDump, symbols: pd.DataFrame) -> bool:
+    """Whether data and bss are as large by the symbols as in the dump, if they say how large."""
+    return all(end - start == size for start, end, _, size in _limits(dump, symbols))
+
+
 def _named(
     dump: HeapDump, symbols: pd.DataFrame, bias: int
 ) -> tuple[AddressArray, IntArray, list[str]]:
@@ -136,32 +139,21 @@ def _named(
     rows = rows.sort_values("address").drop_duplicates("address")
     linked = rows["address"].to_numpy()
     address = linked + np.int64(bias).astype(np.uint64)
-    is_placed = np.ones(len(rows), np.bool_)
-    for start, end, moved in _moved(dump, symbols):
-        inside = (linked >= start) & (linked < end)
-        if moved is None:
-            is_placed &= ~inside
-        else:
-            address[inside] = linked[inside] + moved
-    names = rows["name"].to_numpy()[is_placed].tolist()
-    return address[is_placed], rows["size"].to_numpy()[is_placed], names
+    for start, end, moved_to, _ in _limits(dump, symbols):
+        inside = (linked >= np.uint64(start)) & (linked < np.uint64(end))
+        address[inside] = linked[inside] - np.uint64(start) + np.uint64(moved_to)
+    return address, rows["size"].to_numpy(), rows["name"].tolist()
 
 
-def _moved(
-    dump: HeapDump, symbols: pd.DataFrame
-) -> Iterator[tuple[np.uint64, np.uint64, np.uint64 | None]]:
-    """Of data and bss: first address and end by the symbols, and how much higher the dump's lies.
-
-    None where the dump's has another size: then its variables are not those of the symbols.
-    """
-    limits = symbols[symbols["name"].isin(LIMITS)].drop_duplicates("name").set_index("name")
-    known = limits["address"].to_dict()
-    for name, address, size in dump.segments.itertuples(index=False):
-        first, end = known.get(f"runtime.{name}"), known.get(f"runtime.e{name}")
-        if first is not None and end is not None:
-            is_same = end - first == size
-            moved = np.uint64((address - first) % (1 << 64))
-            yield np.uint64(first), np.uint64(end), moved if is_same else None
+def _limits(dump: HeapDump, symbols: pd.DataFrame) -> list[tuple[int, int, int, int]]:
+    """Of data and bss: first address and end by the symbols, first address and size by the dump."""
+    limits = symbols[symbols["name"].isin(LIMITS)].drop_duplicates("name")
+    known = dict(zip(limits["name"], limits["address"].tolist(), strict=True))
+    return [
+        (known[f"runtime.{name}"], known[f"runtime.e{name}"], address, size)
+        for name, address, size in dump.segments.itertuples(index=False)
+        if f"runtime.{name}" in known and f"runtime.e{name}" in known
+    ]
 
 
 def _covering(start: AddressArray, size: IntArray, address: AddressArray) -> IntArray:

@@ -109,7 +109,10 @@ def _with_functions(
     values, of = function_values(elf, table, entry)
     held = [names[row] + FUNCTION_VALUE for row in of.tolist()]
     rows = [*known, *new, *[None] * len(values)]
-    is_wrapper = wrappers.is_wrapper.tolist()
+    is_wrapper: list[bool | None] = [None] * len(names)
+    wraps: list[str | None] = [None] * len(names)
+    if wrappers is not None:
+        is_wrapper, wraps = wrappers.is_wrapper.tolist(), [*wrappers.wraps]
     letters = [LETTERS[FUNCTION_TYPE]] * len(new)
     sizes = [np.zeros(len(new), np.int64), np.full(len(values), table.width)]
     return SymbolColumns(
@@ -118,5 +121,5 @@ def _with_functions(
         [*symbols.letter, *letters, *["R"] * len(values)],
         [*symbols.name, *(names[row] for row in new), *held],
         [None if row is None else is_wrapper[row] for row in rows],
-        [None if row is None else wrappers.wraps[row] for row in rows],
+        [None if row is None else wraps[row] for row in rows],
     ), damage

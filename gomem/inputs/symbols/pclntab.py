@@ -80,6 +80,11 @@ class Table:
     header: tuple[int, ...]
 
     @property
+    def is_whole(self) -> bool:
+        """Whether it has as many functions as it says."""
+        return len(self.functions()[0]) == self.header[0]
+
+    @property
     def names_at(self) -> int:
         """Where names begin."""
         return self.header[self.form.names] if self.form.names else 0
@@ -90,7 +95,10 @@ class Table:
         return self.header[self.form.records] if self.form.records else 0
 
     def functions(self) -> tuple[AddressArray, IntArray]:
-        """The entry of each function as the table has it, and where its record lies."""
+        """The entry of each function as the table has it, and where its record lies.
+
+        As many as there are: entries ascend, so one that does not is none.
+        """
         size = 4 if self.form.is_relative else self.width
         at = self.records_at or HEAD_BYTES + self.width
         count = min(self.header[0], max(len(self.data) - at, 0) // (2 * size))
@@ -98,6 +106,8 @@ class Table:
             return np.zeros(0, np.uint64), np.zeros(0, np.int64)
         stored = np.frombuffer(self.data, f"{self.order}u{size}", 2 * count, at)
         pairs = stored.astype(np.uint64).reshape(-1, 2)
+        wrong = np.flatnonzero(pairs[1:, 0] <= pairs[:-1, 0])
+        pairs = pairs[: int(wrong[0]) + 1 if len(wrong) else count]
         record = np.minimum(pairs[:, 1], np.uint64(MAX_TABLE_BYTES)).astype(np.int64)
         return pairs[:, 0], record + self.records_at
 
@@ -111,7 +121,11 @@ class Table:
 
     def names(self, offset: IntArray) -> list[str]:
         """Names by where they begin behind `names_at`; empty where that is none. Overlapping."""
-        return texts_at(self.data, np.where(offset >= 0, offset + self.names_at, -1))
+        begin = np.where(offset >= 0, offset + self.names_at, -1)
+        if self.form.names:  # since Go 1.16 names have a place of their own, one behind the other
+            inside = (offset > 0) & (begin < len(self.data))
+            begin[inside & (self.bytes_at(np.where(inside, begin - 1, 0)) != 0)] = -1
+        return texts_at(self.data, begin)
 
 
 def numbers_in(data: bytes, place: IntArray, order: str) -> IntArray:
@@ -125,9 +139,11 @@ def numbers_in(data: bytes, place: IntArray, order: str) -> IntArray:
 
 def table_of(elf: Elf, data: bytes) -> Table | None:
     """The table of an executable; None if it has none that is known."""
-    places = _sections(elf) or _alike(elf, data)
-    found = (_table(elf, data, *place) for place in places)
-    return next((table for table in found if table is not None), None)
+    named = _sections(elf)
+    found = (_table(elf, data, *place) for place in named or _alike(elf, data))
+    # What has no name of a section has to be whole.
+    whole = (table for table in found if table and (named or table.is_whole))
+    return next(whole, None)
 
 
 def functions_of(table: Table, source: str) -> tuple[Functions, list[Damage]]:
@@ -183,5 +199,4 @@ def _table(elf: Elf, data: bytes, address: int, offset: int, size: int) -> Table
     table = Table(stored, address, elf.order, width, form, header)
     if form.names and not 0 < table.names_at < table.records_at < len(stored):
         return None
-    entry, _ = table.functions()
-    return table if len(entry) and bool((entry[1:] >= entry[:-1]).all()) else None
+    return table if len(table.functions()[0]) else None

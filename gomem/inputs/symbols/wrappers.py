@@ -72,16 +72,15 @@ def text_start(table: Table, moduledata: tuple[int, ...]) -> int:
 
 def wrappers_of(
     elf: Elf, table: Table, moduledata: tuple[int, ...], functions: Functions
-) -> Wrappers:
-    """The wrappers among functions."""
+) -> Wrappers | None:
+    """The wrappers among functions; None if the executable does not say which they are."""
     record = functions.record
-    is_wrapper = np.zeros(len(record), np.bool_)
     wraps = [""] * len(record)
     info = _funcdata(table, record, WRAP_INFO)
     with_info = np.flatnonzero(info >= 0)
     base, wrapped = _base(elf, table, moduledata, info[with_info], functions.entry)
     if not base:
-        return Wrappers(is_wrapper, wraps)
+        return None
     kind = table.bytes_at(record + table.form.record_bytes - 4)
     is_wrapper = np.isin(kind, np.unique(kind[with_info]))
     for row, of in zip(with_info.tolist(), wrapped.tolist(), strict=True):
@@ -138,8 +137,11 @@ def _inlined(elf: Elf, table: Table, base: int, tree: IntArray) -> list[str]:
 def function_values(elf: Elf, table: Table, entry: AddressArray) -> tuple[AddressArray, IntArray]:
     """Words outside the text that hold a function's entry, by address, and the function's row.
 
-    It is to these that function values point. The entries are addresses, too.
+    It is to these that function values point. The entries are addresses, too. Up to Go 1.17 the
+    table itself has such words, and none is looked for.
     """
+    if not table.form.is_relative:
+        return np.zeros(0, np.uint64), np.zeros(0, np.int64)
     found: list[tuple[AddressArray, IntArray]] = []
     for address, offset, stored in elf.segments():
         if not len(entry) or address <= int(entry[0]) < address + stored:
