@@ -95,7 +95,9 @@ class Fact(Enum):
     RUNWAY_OF_FIVE = "1.20", "", "the trigger uses the largest runway of the last five cycles"
     LIMIT_HEADROOM = "1.21", "", "3 % of what GOMEMLIMIT leaves to the heap stay free"
     DUMP_HAS_SURPLUS = "1.22", "", "a heap dump lists a span's free slots at its end as objects"
-    CLEANUPS = "1.24", "", "runtime.AddCleanup can keep an object, and no heap dump shows it"
+    CLEANUPS = "1.24", "", "the argument of runtime.AddCleanup can keep objects"
+    CLEANUPS_UNSEEN = (
+        "1.26", "", "a heap dump does not show what the argument of runtime.AddCleanup keeps")
     DUMP_CAN_END = (
         "1.26", "",
         "debug.WriteHeapDump can end the process, if a goroutine is in a system call")

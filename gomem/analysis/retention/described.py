@@ -29,9 +29,9 @@ class Keeper:
     """A root that keeps part of the heap.
 
     Attributes:
-        kind: global, goroutine, finalizer or other.
+        kind: global, goroutine, finalizer, cleanup or other.
         name: A variable, the function of goroutines, or who shares the bytes.
-        count: Goroutines of the function, finalizers; else 1.
+        count: Goroutines of the function, finalizers, cleanups; else 1.
         bytes: What would become garbage without it.
         objects: Objects of these bytes.
         path: From the keeper down to where what it keeps fans out, in words.

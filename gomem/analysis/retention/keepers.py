@@ -12,8 +12,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gomem.analysis.retention.allocated import allocated_by
+from gomem.analysis.retention.cleanups import cleanup_closures
 from gomem.analysis.retention.dominators import dominated
-from gomem.analysis.retention.graph import FINALIZER, GOROUTINE, OTHER, graph_of, reachable
+from gomem.analysis.retention.graph import (
+    CLEANUP,
+    FINALIZER,
+    GOROUTINE,
+    OTHER,
+    graph_of,
+    reachable,
+)
 from gomem.analysis.retention.paths import path_of
 from gomem.inputs.answer import Answer
 from gomem.inputs.schema import Column, build, build_rows
@@ -29,9 +37,9 @@ if TYPE_CHECKING:
     IntArray = NDArray[np.int64]
 
 KEEPERS = (
-    Column("kind", "str", "", "global, goroutine, finalizer or other."),
+    Column("kind", "str", "", "global, goroutine, finalizer, cleanup or other."),
     Column("name", "str", "", "A variable, the function of goroutines, or who shares the bytes."),
-    Column("count", "int64", "count", "Goroutines of the function, finalizers; else 1."),
+    Column("count", "int64", "count", "Goroutines of the function, finalizers, cleanups; else 1."),
     Column("bytes", "int64", "B", "What would become garbage without it."),
     Column("objects", "int64", "count", "Objects of these bytes."),
     Column("node", "int64", "", "Its node in the tree of dominators; -1 for shared bytes."),
@@ -50,7 +58,7 @@ MAX_ARRAYS = 20
 MAX_SHARERS = 30  # the largest keepers: bytes that others share are said to be shared by several
 MAX_NAMED = 3  # sharers that are named
 SEVERAL = "several keepers"
-PREFIX = {FINALIZER: "finalizer ", GOROUTINE: "goroutines of "}
+PREFIX = {FINALIZER: "finalizer ", CLEANUP: "cleanup ", GOROUTINE: "goroutines of "}
 
 
 class NotWhole(ValueError):  # noqa: N818 - the message says what to do
@@ -90,6 +98,12 @@ class Retention(Answer):
     def allocated(self) -> pd.DataFrame:
         """Who allocated what each keeper keeps; see `allocated.ALLOCATED`."""
         return allocated_by(self.dump, self.keeper_of_object, self.keepers)
+
+    @cached_property
+    def cleanups(self) -> int | None:
+        """Cleanups of runtime.AddCleanup; None where functions have no names."""
+        functions = self.tree.graph.functions
+        return len(cleanup_closures(self.dump, functions)) if functions else None
 
     @cached_property
     def keeper_of_object(self) -> IntArray:

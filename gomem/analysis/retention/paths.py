@@ -24,6 +24,10 @@ def path_of(tree: Dominated, tops: NDArray[np.int64]) -> tuple[str, ...]:
     graph = tree.graph
     node = int(tops[np.argmax(tree.retained_bytes[tops])])
     steps, repeats = [step_of(tree, node)], [1]
+    starter = graph.nodes[node - graph.objects].started_by if node >= graph.objects else ""
+    if starter:
+        steps.append(f"started by {starter}")
+        repeats.append(1)
     while len(steps) <= MAX_STEPS and repeats[-1] < MAX_CHAIN:
         below = tree.below(node)
         if not len(below):

@@ -22,7 +22,12 @@ SYMBOLS = (
     Column("size", "int64", "B", "Size; 0 where none is said."),
     Column("letter", "str", "", "T text, R read-only data, D data, B bss; small if not exported."),
     Column("name", "str", "", "Its name, with the package's path."),
-)
+    Column(
+        "is_wrapper", "boolean", "",
+        "Whether the compiler made it to call another function; only of an executable's functions.",
+    ),
+    Column("wraps", "str", "", "That function; empty for others, missing if not known."),
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -36,7 +41,8 @@ class Symbols(Frames):
 def read_symbols(source: Source) -> Symbols:
     """Read what `go tool nm -size` prints of an executable, or an ELF executable itself.
 
-    FormatError if it has no symbols, like a stripped executable.
+    A stripped executable has only functions, from Go's own table: no sizes, and no variables.
+    FormatError if it has no symbols at all.
     """
     if source.data.startswith(ELF):
         columns, damage = parse_symbols(source.data, source=source.name)
@@ -45,4 +51,6 @@ def read_symbols(source: Source) -> Symbols:
         columns, damaged, _ = read_plain(source, looks_like_symbols, parse_symbols)
     name = [printable(name) for name in columns.name]
     said = {"address": columns.address, "size": columns.size, "letter": columns.letter}
+    if columns.wraps:
+        said |= {"is_wrapper": columns.is_wrapper, "wraps": columns.wraps}
     return Symbols(build(said | {"name": name}, SYMBOLS), damaged=damaged)

@@ -1,0 +1,96 @@
+"""ELF executables that tests write: Go's table of functions in every form, and nothing else."""
+
+import struct
+from dataclasses import dataclass
+
+TEXT, TABLE, NAMES_AT = 0x401000, 0x500000, 128
+FILE_AT = 0x1000  # where the table is in the file
+MAGIC = {"1.2": 0xFFFFFFFB, "1.16": 0xFFFFFFFA, "1.18": 0xFFFFFFF0, "1.20": 0xFFFFFFF1}
+FUNCTIONS = ((TEXT, "main.main"), (TEXT + 64, "main.work"), (TEXT + 160, "type:.eq.main.pair"))
+
+
+@dataclass(frozen=True)
+class Machine:
+    """Byte order and width of a pointer."""
+
+    order: str = "<"
+    width: int = 8
+
+    def pointers(self, *values):
+        return struct.pack(f"{self.order}{len(values)}{'Q' if 8 == self.width else 'I'}", *values)
+
+    def words(self, *values):
+        return struct.pack(f"{self.order}{len(values)}I", *values)
+
+
+def table(form, functions=FUNCTIONS, machine=Machine(), *, count=None):
+    """The table of a form; `count` is how many functions it claims to have."""
+    is_relative = form in {"1.18", "1.20"}
+    claimed = len(functions) if count is None else count
+    head = machine.words(MAGIC[form]) + bytes([0, 0, 1, machine.width])
+    names, offsets = b"", []
+    for _, name in functions:
+        offsets.append(len(names))
+        names += name.encode() + b"\0"
+    if "1.2" == form:
+        return head + _old(functions, names, offsets, machine, claimed)
+    names += bytes(-len(names) % 8)
+    list_at = NAMES_AT + len(names)
+    tail = [NAMES_AT, list_at, list_at, list_at, list_at]
+    head += machine.pointers(claimed, 1, *([TEXT] if is_relative else []), *tail)
+    pack = machine.words if is_relative else machine.pointers
+    base = TEXT if is_relative else 0
+    record_at = (2 * len(functions) + 1) * len(pack(0))
+    listed, records = b"", b""
+    for (entry, _), offset in zip(functions, offsets, strict=True):
+        listed += pack(entry - base, record_at + len(records))
+        records += pack(entry - base) + machine.words(offset) + bytes(40)
+    return (
+        head.ljust(NAMES_AT, b"\0") + names + listed + pack(functions[-1][0] + 8 - base) + records
+    )
+
+
+def _old(functions, names, offsets, machine, claimed):
+    """What follows the head up to Go 1.15: the list, records, and names, counted from the head."""
+    records_at = 8 + machine.width + (2 * len(functions) + 1) * machine.width
+    record_bytes = machine.width + 32
+    names_at = records_at + record_bytes * len(functions)
+    listed, records = b"", b""
+    for (entry, _), offset in zip(functions, offsets, strict=True):
+        listed += machine.pointers(entry, records_at + len(records))
+        record = machine.pointers(entry) + machine.words(names_at + offset)
+        records += record.ljust(record_bytes, b"\0")
+    return (
+        machine.pointers(claimed) + listed + machine.pointers(functions[-1][0] + 8)
+        + records + names
+    )  # fmt: skip
+
+
+def executable(content, machine=Machine(), *, section=".gopclntab"):
+    """An executable with one loaded segment, which is the content, in a section if it is named."""
+    is_wide = 8 == machine.width
+    texts = b"\0.shstrtab\0" + (section or "").encode() + b"\0"
+    texts_at = FILE_AT + len(content)
+    headers_at = texts_at + len(texts)
+    head = b"\x7fELF" + bytes([2 if is_wide else 1, 1 if "<" == machine.order else 2, 1]).ljust(
+        12, b"\0"
+    )
+    begin = 64 if is_wide else 52
+    halves = f"{machine.order}HHI"
+    head += struct.pack(halves, 2, 62, 1)
+    head += machine.pointers(TEXT, begin, headers_at if section else 0) + machine.words(0)
+    sizes = (begin, 56 if is_wide else 32, 1, 64 if is_wide else 40, 3 if section else 0, 1)
+    head += struct.pack(f"{machine.order}6H", *sizes)
+    size = len(content)
+    if is_wide:
+        head += machine.words(1, 4) + machine.pointers(FILE_AT, TABLE, TABLE, size, size, 8)
+    else:
+        head += machine.words(1, FILE_AT, TABLE, TABLE, size, size, 4, 8)
+    file = head.ljust(FILE_AT, b"\0") + content + texts
+    if section:
+        for name, kind, address, offset, length in (
+            (0, 0, 0, 0, 0), (1, 3, 0, texts_at, len(texts)), (11, 1, TABLE, FILE_AT, size),
+        ):  # fmt: skip
+            file += machine.words(name, kind) + machine.pointers(2, address, offset, length)
+            file += machine.words(0, 0) + machine.pointers(1, 0)
+    return file
