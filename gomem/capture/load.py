@@ -15,7 +15,7 @@ from gomem.capture.clock import OWN_CLOCK, time_of
 from gomem.capture.cut_mappings import cut_mappings
 from gomem.capture.manifest import MANIFEST_SCHEMA, Manifest, is_manifest
 from gomem.capture.moment import Artefact, Moment
-from gomem.capture.other_processes import of_listed_process
+from gomem.capture.other_processes import PROCESSES, of_listed_process
 from gomem.capture.pasted import PastedPart, pasted_parts, sizes_in_sentences
 from gomem.capture.place import place, place_of_word
 from gomem.capture.release import release_of
@@ -273,7 +273,7 @@ def _series(artefacts: list[Artefact]) -> list[Artefact]:
 def _of_one_process(artefacts: list[Artefact]) -> tuple[list[Artefact], tuple[OtherRun, ...]]:
     """Of a text with the readings of several processes those of the last, and what others had."""
     if len({artefact.source.text_name for artefact in artefacts}) != 1:
-        return artefacts, ()
+        return _with_last_listing(artefacts)
     several = [file for file in artefacts if file.kind.name in SERIES and _has_several(file)]
     if len(several) == 1:  # of which the last counts, beside what else there is
         (file,) = several
@@ -283,6 +283,18 @@ def _of_one_process(artefacts: list[Artefact]) -> tuple[list[Artefact], tuple[Ot
         artefacts, runs = of_last_run(artefacts)
     artefacts, others = of_listed_process(artefacts)
     return artefacts, (*runs, *others)
+
+
+def _with_last_listing(
+    artefacts: list[Artefact],
+) -> tuple[list[Artefact], tuple[OtherRun, ...]]:
+    """Of the one table of processes with several listings the last, and what the others said."""
+    several = [file for file in artefacts if file.kind.name == PROCESSES and _has_several(file)]
+    if len(several) != 1:
+        return artefacts, ()
+    (table,) = several
+    left, runs = of_listed_process([table])
+    return [placed for file in artefacts for placed in (left if file is table else [file])], runs
 
 
 def _is_pasted(artefact: Artefact) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from gomem.text import Bytes, Command, Count, MomentName, Program, Quoted, Text, joined, text
+from gomem.text import Bytes, Command, Count, File, MomentName, Program, Quoted, Text, joined, text
 
 if TYPE_CHECKING:
     from gomem.capture.capture import Capture
@@ -49,13 +49,15 @@ def other_runs_words(capture: Capture) -> Text:
         return Text()
     more = len(runs) - NAMED
     others = text("Before them are {}.", Count(more, "other run")) if more > 0 else Text()
-    return joined(" ", filter(None, (*map(_run_words, runs[-NAMED:]), others)))
+    is_alone = len({file.source.text_name for file in capture.files}) == 1
+    told = (_run_words(run, is_alone=is_alone) for run in runs[-NAMED:])
+    return joined(" ", filter(None, (*told, others)))
 
 
-def _run_words(run: OtherRun) -> Text:
+def _run_words(run: OtherRun, *, is_alone: bool) -> Text:
     first, last = run.places
     if run.is_same_process:
-        return _earlier_words(run)
+        return _earlier_words(run, is_alone=is_alone)
     if run.process is not None:
         return _process_words(run, *run.process)
     if first == last:
@@ -67,9 +69,13 @@ def _run_words(run: OtherRun) -> Text:
     return text(words, *lines, run.level, *sizes, Count(run.readings, "reading"))
 
 
-def _earlier_words(run: OtherRun) -> Text:
+def _earlier_words(run: OtherRun, *, is_alone: bool) -> Text:
     """The readings before the last one, beside which another file stands."""
     first, last = run.places
+    if not is_alone:
+        words = "{} has {} before its last: {} went from {} to {}."
+        sizes = Bytes(run.first_bytes), Bytes(run.last_bytes)
+        return text(words, File(run.path), Count(run.readings, "reading"), run.level, *sizes)
     if first == last:
         words = "{} has an earlier reading, with a {} of {}."
         return text(words, first.capitalize() or "The text", run.level, Bytes(run.first_bytes))

@@ -20,13 +20,15 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
 from gomem.errors import Damage, FormatError, excerpt
+from gomem.inputs.processes.dates import is_date, time_of
 from gomem.inputs.processes.oom import looks_like_oom, no_sizes, parse_oom
 from gomem.inputs.processes.row import ProcessRow, ProcessTable, rounded_size
 from gomem.inputs.unwrap import FENCE, PROMPT
 from gomem.units import KIB
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
+    from datetime import datetime
 
     from gomem.inputs.processes.row import Rounded
 
@@ -154,14 +156,13 @@ def _parse_tables(data: bytes, source: str) -> tuple[ProcessTable, list[Damage]]
     form: _Form | None = None
     asked: _Form | None = None
     reading, seen = -1, set[tuple[int | None, str]]()
-    for number, raw in enumerate(data.split(b"\n"), start=1):
-        line = _bare(raw)
+    for number, line, at in _lines(data):
         if begun := _form_of(line):
             form, asked, reading, seen = begun, None, reading + 1, set()
             continue
         if not line and rows and rows[-1].reading == reading:
             form = None
-        if not line or TOP_HEAD.fullmatch(line):
+        if not line:
             continue
         asked = _form_asked(line) or asked
         if form is None and (headless := _headless(line, asked)) is not None:
@@ -174,11 +175,22 @@ def _parse_tables(data: bytes, source: str) -> tuple[ProcessTable, list[Damage]]
             if any(who) and who in seen:
                 reading, seen = reading + 1, set()
             seen.add(who)
-            rows.append(replace(row, reading=reading, line=number))
+            rows.append(replace(row, reading=reading, line=number, time=at))
         elif form is not None and not (rows and (THREAD.fullmatch(line) or _is_prose(line))):
             what = f"not a line of {form.tool}; wanted the columns of its header"
             damage.append(Damage(source, f"line {number}", what, excerpt(line)))
     return ProcessTable(_with_whole_name(rows)), damage
+
+
+def _lines(data: bytes) -> Iterator[tuple[int, bytes, datetime | None]]:
+    """Lines with their numbers and the time above them, without top's head and dates."""
+    at = None
+    for number, raw in enumerate(data.split(b"\n"), start=1):
+        line = _bare(raw)
+        if is_date(line):
+            at = time_of(line)
+        elif not TOP_HEAD.fullmatch(line):
+            yield number, line, at
 
 
 def _with_whole_name(rows: Sequence[ProcessRow]) -> tuple[ProcessRow, ...]:

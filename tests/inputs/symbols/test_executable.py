@@ -89,10 +89,11 @@ def test_names_that_lie_in_one_another_are_damage_and_cost_no_time(form, names_a
 
     try:
         read = read_symbols(executable(bytes(content)))
+        said = read.damaged[0].what
     except FormatError as error:
-        assert "without a symbol table" in str(error)
-    else:
-        assert "99999 of 100000 functions have no name" in read.damaged[0].what
+        said = str(error)
+
+    assert "without a symbol table" in said or "99999 of 100000 functions have no name" in said
 
     assert time.process_time() - started_at < 5
 
