@@ -135,7 +135,7 @@ def test_what_was_seen_too_little_of_is_said():
 
     assert [] == found(case)
     assert (
-        "Insufficient evidence for gc-pressure (the GC takes 6 % of the CPU): 7 GCs without heap "
+        "Insufficient evidence for gc-pressure (marking takes 6 % of the CPU): 7 GCs without heap "
         "growth available, 20 required"
     ) == thin(case)
 

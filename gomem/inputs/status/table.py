@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 STATUS = (
     Column("Name", "str", "", "Program name, at most 15 bytes."),
     Column("Threads", "Int64", "count", "Threads."),
-    Column("Pid", "Int64", "", "Process ID, in the PID namespace of whoever read it."),
     Column("VmPeak", "Int64", "B", "Largest address space so far."),
     Column("VmSize", "Int64", "B", "Address space."),
     Column("VmLck", "Int64", "B", "Locked."),
@@ -38,6 +37,7 @@ STATUS = (
     Column("VmSwap", "Int64", "B", "Swapped out, without shared memory."),
     Column("HugetlbPages", "Int64", "B", "hugetlbfs pages; in no RSS."),
     Column("State", "str", "", "R running, S sleeping, D waiting for a disk, T stopped, t traced."),
+    Column("Pid", "Int64", "", "Process ID, in the PID namespace of whoever read it."),
 )
 STATM = (
     Column("size", "int64", "pages", "Address space."),

@@ -262,7 +262,9 @@ def measured_table(
     columns = (Column(label, _name, "<"), *MEDIANS, CHANGE, VERDICT, P, *_asked(metrics), RUNS)
     means = [] if geomeans is None else [_geomeans(row) for row in rows_of(geomeans)]
     total = tuple((*row, *(BLANK,) * (len(columns) - len(row))) for row in means)
-    caption = f"Medians, {label}" if geomeans is not None else f"Medians{_of_runs(metrics)}"
+    caption = f"Medians, {label}"
+    if geomeans is None:
+        caption = f"{label[:1].upper()}{label[1:]}, medians{_of_runs(metrics)}"
     return table(caption, columns, metrics, total)
 
 
