@@ -19,6 +19,7 @@ from gomem.causes.goroutines import goroutines_pile_up
 from gomem.causes.live_growth import grows
 from gomem.causes.sites import growing_sites
 from gomem.inputs.processes.parse import OLD_DOCKER
+from gomem.inputs.processes.row import NOT_GO
 from gomem.text import (
     Bytes,
     Command,
@@ -98,12 +99,6 @@ _MACHINE_IS_FULL = (
 _LIMIT_IT = (
     "A limit on the process's own cgroup (MemoryMax=, docker run -m){} keeps it from using up the "
     "machine's memory."
-)
-# Programs that are in no Go, by their names in a list of processes.
-NOT_GO = frozenset(
-    {"postgres", "postmaster", "mysqld", "mariadbd", "mongod", "redis-server", "clickhouse-serv"}
-    | {"python", "python2", "python3", "java", "node", "ruby", "perl", "php", "php-fpm"}
-    | {"nginx", "httpd", "apache2", "chrome", "firefox", "qemu-system-x86"}
 )
 _SNAPSHOTS = "snapshots"  # what evidence of several is from
 _CAN_BE_CACHE = "without memory.stat, some can be page cache"
@@ -220,10 +215,15 @@ def _after_a_kill(listed: Listed, limits: Thresholds) -> Text:
         words = "{} of RSS cannot have filled the machine: another process did. See which: {}."
         return text(words, Bytes(listed.rss_bytes), Command("ps aux --sort=-rss | head"))
     if listed.name in NOT_GO:
-        words = "{} is no Go program: gomem does not see what is in its memory. Follow its RSS: {}."
-        command = Command("while sleep 60; do ps -o pid,rss,etime,args -C NAME; done")
-        return text(words, Program(listed.name), command)
+        return no_go_words(listed.name)
     return AFTER_A_KILL
+
+
+def no_go_words(program: str) -> Text:
+    """What to do about a program that is in no Go."""
+    words = "{} is no Go program: gomem does not see what is in its memory. Follow its RSS: {}."
+    command = Command("while sleep 60; do ps -o pid,rss,etime,args -C NAME; done")
+    return text(words, Program(program), command)
 
 
 def _why_the_machine(listed: Listed, limits: Thresholds) -> str:

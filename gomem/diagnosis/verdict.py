@@ -16,6 +16,7 @@ from gomem.analysis.memory.groups import FILES, GO_HEAP_GROUPS, HEAP, NAMES, NAT
 from gomem.analysis.memory.ledger_change import MIN_BYTES, MIN_SHARE
 from gomem.causes.commands import CAPTURE, TAKE_SMAPS
 from gomem.causes.finding import Severity
+from gomem.causes.limit_risk import no_go_words
 from gomem.diagnosis.beside import whose_words
 from gomem.diagnosis.few_fields import later_words, most_of_go
 from gomem.diagnosis.findings import DATA_PREFIX
@@ -36,6 +37,7 @@ from gomem.diagnosis.other_runs import (
 from gomem.diagnosis.part_words import file_words, native_words
 from gomem.diagnosis.without_rss import without_rss, worth_naming
 from gomem.inputs.answer import Answer
+from gomem.inputs.processes.row import NOT_GO
 from gomem.text import Bytes, Count, File, Quoted, Share, Text, first_and_rest, joined, text
 
 if TYPE_CHECKING:
@@ -347,6 +349,8 @@ def _next_step(
     is_cut = facts is not None and facts.mappings is not None
     if is_cut and facts is not None and facts.ledger is not None and facts.ledger.is_least:
         return WHOLE_SMAPS
+    if facts is not None and facts.listed is not None and facts.listed.name in NOT_GO:
+        return no_go_words(facts.listed.name)
     is_divided = facts is not None and facts.mappings is not None and facts.memstats is not None
     lacking = next((finding for finding in diagnosis.findings if finding.code == MISSING), None)
     if lacking is not None and not is_divided:

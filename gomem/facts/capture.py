@@ -21,7 +21,11 @@ from gomem.analysis.memory.groups import side_by_side
 from gomem.analysis.profiles.lifetimes import OWN
 from gomem.analysis.retention.keepers import NotWhole
 from gomem.analysis.scavenger.scavenger import HEAP_RETURN, heap_steps
-from gomem.analysis.series.goroutine_growth import GOROUTINE_GROUPS, goroutine_groups
+from gomem.analysis.series.goroutine_growth import (
+    GOROUTINE_GROUPS,
+    goroutine_groups,
+    mixed_states,
+)
 from gomem.analysis.series.level import Level
 from gomem.analysis.series.shapes import MOVES
 from gomem.analysis.what_if.what_if import Asked
@@ -340,6 +344,12 @@ class CaptureFacts:
         if not shown or shown[-1].frame is None:
             return build_rows([], GOROUTINE_GROUPS)
         return goroutine_groups(shown[-1].frame, shown[-1].goroutines)
+
+    @cached_property
+    def goroutine_states(self) -> dict[str, str]:
+        """Of each of these groups that is in several states, these with their numbers."""
+        shown = [count for count in self.goroutine_counts if count.frame is not None]
+        return {} if not shown or shown[-1].frame is None else mixed_states(shown[-1].frame)
 
     def in_use_at_most(self, moment: MomentFacts) -> float | None:
         """What heap profiles have in use at most; None where they may lag by much.

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from gomem.capture.moment import Moment
     from gomem.releases import GoVersion
 
-    _Known: TypeAlias = tuple[int | None, frozenset[str]]
+    _Known: TypeAlias = tuple[int | None, frozenset[str], str]
 
 GOARCH_WITH_ONE_PAGE_SIZE = frozenset({"386", "amd64"})
 LARGEST_PAGE_BYTES = 64 * KIB
@@ -110,7 +110,8 @@ def _with_limits(facts: Sequence[MomentFacts]) -> list[MomentFacts]:
 def _known_process(capture: Capture) -> _Known:
     """The process's number and the names of its program, as far as other files say them.
 
-    Without any, those of the process that the last table of processes is about.
+    Without any, those of the process that most tables have which are about one, and of several
+    such the largest; and the tool whose tables they are.
     """
     pid = capture.manifest.fact("pid")
     names = {
@@ -120,10 +121,22 @@ def _known_process(capture: Capture) -> _Known:
     }
     names |= set(capture.status["Name"].dropna())
     if type(pid) is int or names:
-        return pid if type(pid) is int else None, frozenset(names)
-    tables = (moment.processes for moment in reversed(list(capture.by_moment.values())))
-    last = next((found for rows in tables if (found := listed_process(rows)) is not None), None)
-    return (None, frozenset()) if last is None else (last.pid, frozenset({last.name}))
+        return pid if type(pid) is int else None, frozenset(names), ""
+    tables = [moment.processes for moment in capture.by_moment.values() if len(moment.processes)]
+    found = [listed for rows in tables if (listed := listed_process(rows)) is not None]
+    if not found:
+        return None, frozenset(), ""
+
+    def weight(listed: Listed) -> tuple[int, int]:
+        if listed.pid is None:
+            return 0, 0  # a container: the last one
+        size = listed.rss_bytes or listed.working_set_bytes or 0
+        pids = (rows.loc[rows["reading"] == rows["reading"].max(), "pid"] for rows in tables)
+        return sum(bool((of_table == listed.pid).any()) for of_table in pids), size
+
+    meant = max(reversed(found), key=weight)
+    tool = "" if meant.pid is None else meant.tool
+    return meant.pid, frozenset({meant.name}), tool
 
 
 def _page_bytes_of(capture: Capture) -> int | None:

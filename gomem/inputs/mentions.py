@@ -76,7 +76,7 @@ def _mentions(head: bytes) -> Iterator[Mention]:
         words = "it lists processes with VSZ alone, which is address space and no RSS ({} has {})"
         name, size = (Quoted(_decoded(largest[part])) for part in ("name", "size"))
         yield Mention(text(words, name, size), text(_ASK_STATUS, pid, pid))
-    if found := _ADDRESS_SPACE.search(head):
+    if b"VmRSS" not in head and (found := _ADDRESS_SPACE.search(head)):
         words = "it says {} {}, which is address space and no RSS"
         said = _decoded(found[1]), Quoted(_decoded(found[2]))
         yield Mention(text(words, *said), text(_ASK_STATUS, "PID", "PID"))

@@ -90,3 +90,43 @@ def test_busyboxs_view_of_memory_has_rss_of_each_process():
     assert {"top"} == set(found.capture.processes["tool"])
     assert 5 == len(found.capture.processes)
     assert () == found.capture.damaged
+
+
+def test_a_process_that_all_listings_have_is_the_one_told_beside_a_larger_one(tmp_path):
+    """
+    The larger one is not in the first listing, so its size is no growth of that.
+    """
+    first, last = LARGE, LARGE.replace("23448", "13448")
+    larger = SMALL.replace(" 6716 ", " 96716 ")
+    fence = "```\n" + HEAD + "\n{}\n```\n"
+    text = f"At first:\n{fence.format(first)}\nLater:\n{fence.format(last + chr(10) + larger)}"
+    found = diagnosed(tmp_path, text)
+
+    assert [23448 * KIB, 13448 * KIB] == [facts.rss_bytes for facts in found.moments]
+    assert {4} == {facts.listed.pid for facts in found.moments}
+
+
+def test_tables_of_two_pids_in_a_folder_are_no_trend(tmp_path):
+    for name, rows in (("1-before", (SMALL,)), ("2-after", (LARGE,))):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "ps.txt").write_text("\n".join((HEAD, *rows)) + "\n")
+    found = gomem.diagnose(tmp_path)
+
+    assert 1 == sum(facts.rss_bytes is not None for facts in found.moments)
+    assert "grew" not in found.verdict.sentence
+
+
+def test_what_date_prints_stands_before_a_row(tmp_path):
+    date = "Thu Nov 20 15:{}:53 UTC 2025 "
+    rows = (date.format(58) + LARGE, date.format(59) + LARGE.replace("23448", "23548"))
+    found = diagnosed(tmp_path, "Here is the growth rate.\n\n" + "\n".join(rows) + "\n")
+
+    assert [23448 * KIB, 23548 * KIB] == [facts.rss_bytes for facts in found.moments]
+
+
+def test_a_program_that_is_no_go_gets_no_advice_for_go(tmp_path):
+    row = LARGE.replace("/app/held/held keep 20 /app/held/data", "node server.js")
+    verdict = diagnosed(tmp_path, f"{row}\n").verdict
+
+    assert "node is no Go program" in verdict.next_step
+    assert "expvar" not in verdict.next_step

@@ -181,3 +181,17 @@ def test_two_pastes_in_html_are_two(tmp_path):
     capture = gomem.load(tmp_path / "ticket.md")
 
     assert {"status", "pmap"} == {file.kind.name for file in capture.files}
+
+
+def test_sizes_of_status_with_a_word_behind_each_are_read(tmp_path):
+    """
+    People add the size in a larger unit.
+    """
+    wanted = ("VmPeak", "VmRSS", "RssAnon", "VmSwap")
+    lines = [line for line in STATUS.read_text().splitlines() if line.startswith(wanted)]
+    text = "".join(f"{line}  (~1 GB of it)\n" for line in lines)
+    (tmp_path / "ticket.md").write_text(f"Before it was killed:\n\n```\n{text}```\n")
+
+    (found,) = gomem.load(tmp_path / "ticket.md").by_moment.values()
+
+    assert 23448 * 1024 == found.status["VmRSS"].item()

@@ -70,11 +70,12 @@ class Listed:
 
 
 def listed_process(
-    rows: pd.DataFrame, pid: int | None = None, names: Collection[str] = ()
+    rows: pd.DataFrame, pid: int | None = None, names: Collection[str] = (), tool: str = ""
 ) -> Listed | None:
     """The process in question of the last reading; None where no row has a size.
 
-    `pid` and `names`, of programs, are what the rest of the capture says of the process.
+    `pid` and `names`, of programs, are what the rest of the capture says of the process. Where a
+    table of `tool` says them, another table of it without this PID is of other processes.
     """
     last = rows[rows["reading"] == rows["reading"].max()]
     listed = list(rows_of(last))
@@ -84,6 +85,8 @@ def listed_process(
     killed = [row for row in every if row["killed_in"]]
     by_pid = [row for row in every if pid is not None and row["pid"] == pid]
     by_name = [row for row in every if program_of(row["name"]) in names]
+    if tool and not (by_pid or killed) and {row["tool"] for row in every} == {tool}:
+        return None
     meant = killed[-1:] or by_pid or by_name
     own = [row for row in every if program_of(row["name"]) not in TOOLS] or every
     row = max(meant or own, key=_size)

@@ -243,7 +243,8 @@ def _fields(text: bytes) -> Iterator[Field]:
     """Fields with a number, in the text's order."""
     ended, have_units, stop = 0, False, len(text.rstrip())
     for size in _matched(text):
-        if have_units and not size.has_unit and size.name in SIZES and size.end == stop:
+        is_bare = not size.has_unit and size.name in SIZES and size.value < LEAST_SYS_BYTES
+        if have_units and is_bare and size.end == stop:
             continue  # cut before its unit
         have_units |= size.step > 1
         between = text[ended : size.start]

@@ -55,8 +55,8 @@ FIRST_COLUMNS = (b"uid", b"tgid", b"total_vm", b"rss", b"name")
 OOM = "OOM killer"
 INVOKED = re.compile(rb"(\S{1,64}) invoked oom-killer")
 # Of the stack below it: which memory was full as a page was asked for.
-CGROUP_IS_FULL = re.compile(rb"mem_cgroup_out_of_memory|\btry_charge|" + CGROUP_KILL.pattern)
-MACHINE_IS_FULL = re.compile(rb"\b__alloc_pages")
+GROUP_FULL = re.compile(rb"mem_cgroup_out_of_memory|\btry_charge|" + CGROUP_KILL.pattern)
+MACHINE_FULL = re.compile(rb"\b__alloc_pages")
 CUT = "the line of a killed process is cut: its RSS is missing"
 
 
@@ -75,8 +75,8 @@ def no_sizes(data: bytes) -> str:
     said, asked = "the OOM killer's lines without a process or its size", INVOKED.search(data)
     if asked is not None:
         said = f"{said}: {excerpt(asked[1])} asked for memory"
-        where = "its cgroup had reached its limit" if CGROUP_IS_FULL.search(data) else ""
-        where = where or ("the machine had none left" if MACHINE_IS_FULL.search(data) else "")
+        where = "its cgroup had reached its limit" if GROUP_FULL.search(data) else ""
+        where = where or ("the machine had none left" if MACHINE_FULL.search(data) else "")
         said = f"{said} as {where}" if where else said
     return f"{said}; dmesg -T | grep -i 'killed process' has both"
 

@@ -78,12 +78,15 @@ HEADLESS = (
 )  # fmt: skip
 DOCKER = re.compile(rb"(?:(?:CONTAINER(?: ID)?|ID|NAME)\b.*)?MEM USAGE */ *LIMIT.*")
 USAGE = re.compile(
-    rb"(?P<before>.*?)(?P<usage>(?<![\d.])\d[\d.]*+ ?[KMGTkmgt]?i?B) */ *"
+    rb"(?P<before>.*?)(?<![\d.])(?P<usage>\d[\d.]*+ ?[KMGTkmgt]?i?B) */ *"
     rb"(?P<limit>\d[\d.]* ?[KMGTkmgt]?i?B\b.*|[^\s\w]\S{0,15}(?: .*)?|[xX]+\S{0,15}(?: .*)?)"
 )
 LIMIT = re.compile(rb"(?<![\d.])\d[\d.]*+ ?[KMGTkmgt]?i?B\b")
 KUBECTL = re.compile(rb"(?:(?P<above>NAMESPACE|POD) +)?NAME +CPU\(cores\) +MEMORY\(bytes\) *")
 POD = re.compile(rb"(?:(\S+) +)?(\S+) +\d+m? +(\d+(?:[KMGT]i)?) *")
+DATE = re.compile(
+    rb"[A-Z][a-z]{2} [A-Z][a-z]{2} {1,2}\d{1,2} \d\d:\d\d:\d\d (?:[AP]M )?[A-Z]{2,5} \d{4} +"
+)
 TOP_HEAD = re.compile(
     rb"top - \d.*|Tasks: .*|Threads: .*|%?Cpu\S*: ?.*|[KMG]iB (?:Mem|Swap) ?:.*|(?:Mem|Swap): .*"
 )
@@ -145,8 +148,8 @@ def lines_of_processes(data: bytes) -> set[int]:
 
 
 def _bare(line: bytes) -> bytes:
-    """A line without the mark of a comment or of a shell that people put before output."""
-    line = line.strip()
+    """A line without a comment's mark, a shell's or what date prints, which stand before output."""
+    line = DATE.sub(b"", line.strip(), count=1)
     return line[2:].lstrip() if line.startswith((b"# ", b"$ ")) else line
 
 

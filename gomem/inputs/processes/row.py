@@ -14,6 +14,12 @@ if TYPE_CHECKING:
     from datetime import datetime
 
 TOOLS = frozenset({"grep", "ps", "top", "htop"})  # that list themselves
+# Programs that are in no Go, by their names in a list of processes.
+NOT_GO = frozenset(
+    {"postgres", "postmaster", "mysqld", "mariadbd", "mongod", "redis-server", "clickhouse-serv"}
+    | {"python", "python2", "python3", "java", "node", "ruby", "perl", "php", "php-fpm"}
+    | {"nginx", "httpd", "apache2", "chrome", "firefox", "qemu-system-x86"}
+)
 SIZE = re.compile(rb"(\d{1,15})(?:\.(\d{1,3}))? ?([A-Za-z]{0,3})")
 BINARY = {b"k": KIB, b"m": MIB, b"g": GIB, b"t": TIB}
 UNITS = {b"b": 1, b"kb": 10**3, b"mb": 10**6, b"gb": 10**9, b"tb": 10**12} | {

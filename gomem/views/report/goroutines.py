@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from gomem.analysis.series.goroutine_growth import places_of
 from gomem.inputs.schema import rows_of
 from gomem.text import Count, Function, Share, text
 from gomem.units import is_unknown
@@ -13,12 +12,9 @@ from gomem.views.figures.flame_graph import known_name
 from gomem.views.tables import Row, count, function, seconds, share, table, words
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from gomem.diagnosis.diagnosis import Diagnosis
 
 GROUPS, STACKS = 10, 5  # shown, and with a stack
-STATES = 3  # named, of a group in several
 COLUMNS = (
     function("waiting in", "function"),
     count("goroutines", "goroutines"),
@@ -60,22 +56,11 @@ def goroutine_bars(diagnosis: Diagnosis, colour: str) -> Bars | None:
 
 
 def _rows(diagnosis: Diagnosis) -> list[Row]:
-    rows = rows_of(diagnosis.facts.goroutine_groups)
-    shown = [count.frame for count in diagnosis.facts.goroutine_counts if count.frame is not None]
-    if rows and "state" in shown[-1]:
-        places = places_of(shown[-1])
-        for row in rows:
-            row["state"] = _states(shown[-1][places == row["function"]]) or row["state"]
-    return rows
-
-
-def _states(group: pd.DataFrame) -> str:
-    """The states of a group of several, the most frequent first; empty where it has one."""
-    counts = group.groupby("state", sort=False)["goroutines"].sum().astype("int64")
-    largest = counts.sort_values(ascending=False, kind="stable")
-    said = [f"{number} {state}" for state, number in largest.head(STATES).items()]
-    more = [f"{len(largest) - STATES} more"] if len(largest) > STATES else []
-    return ", ".join([*said, *more]) if len(largest) > 1 else ""
+    states = diagnosis.facts.goroutine_states
+    return [
+        row | {"state": states.get(row["function"], row["state"])}
+        for row in rows_of(diagnosis.facts.goroutine_groups)
+    ]
 
 
 def _total(rows: list[Row]) -> Count:
