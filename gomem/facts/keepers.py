@@ -1,4 +1,4 @@
-"""Who keeps the heap of a capture: its last heap dump, with the symbols that name its variables."""
+"""Who keeps the heap of a capture: its last heap dump, with the symbols that name what keeps it."""
 
 from __future__ import annotations
 
@@ -39,12 +39,12 @@ if TYPE_CHECKING:
     from gomem.inputs.pprof.table import Profile
 
 UNNAMED = (
-    "Without the executable's symbols, variables are named by their address: add the output of "
+    "Without the executable, variables are named by their address: add it, or the output of "
     "`go tool nm -size PROGRAM`"
 )
 STRIPPED = (
-    "The executable is stripped, so variables are named by their address: add the output of "
-    "`go tool nm -size PROGRAM` of the same build without `-ldflags=-s`"
+    "The executable is stripped, so variables are named by their address: give the same build "
+    "without `-ldflags=-s`"
 )
 OTHER_BUILD = (
     "The symbols are of another build, whose data are not as large as the dump's, so variables are "
