@@ -7,10 +7,12 @@ import unicodedata
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from gomem.text import File, Quoted, Text, text
+from gomem.text import File, Quoted, Text, Words, text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
+
+    from gomem.text import Part
 
 EXCERPT_CHARACTERS = 160
 
@@ -53,10 +55,13 @@ def nearest(word: object, known: Iterable[str]) -> str | None:
     return by_lower[near[0]] if near else None
 
 
-def did_you_mean(word: object, known: Iterable[str]) -> str:
-    """The end of a message on a wrong word, with the nearest right one; nothing if none is near."""
+def did_you_mean(word: object, known: Iterable[str], kind: type[Part] = Words) -> Text:
+    """The end of a message on a wrong word, with the nearest right one; nothing if none is near.
+
+    The right ones are words of ours, or names of another kind.
+    """
     near = nearest(word, known)
-    return "" if near is None else f"; did you mean {near}?"
+    return Text() if near is None else text("; did you mean {}?", kind(near))
 
 
 class FormatError(ValueError):
@@ -66,9 +71,19 @@ class FormatError(ValueError):
         self.damage = Damage(source, where, what, text)
         super().__init__(str(self.damage))
 
+    @property
+    def message(self) -> Text:
+        """The same with its parts."""
+        return self.damage.message
+
 
 class CaptureError(Exception):
     """A capture, or a request, that gomem cannot handle: the message says why and the way out."""
+
+    @property
+    def message(self) -> Text:
+        """The same with its parts: names of files and captures, what somebody has typed."""
+        return Text(*self.args[:1])
 
 
 _HARMLESS = re.compile(r"[\x20-\x7e\u00a0\u202f]*")

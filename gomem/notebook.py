@@ -12,6 +12,7 @@ says so and names what to collect, and the notebook continues.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping
 from dataclasses import replace
 from glob import has_magic
@@ -25,22 +26,25 @@ import pandas as pd
 
 from gomem.charts.figure import Drawing
 from gomem.comparison.builds import BuildComparison
-from gomem.comparison.comparison import compare
+from gomem.comparison.comparison import compare, opened
 from gomem.comparison.samples import Comparison
 from gomem.diagnosis.diagnosis import Diagnosis, diagnose
 from gomem.errors import CaptureError, did_you_mean
 from gomem.fleets.fleet import Fleet, fleet
+from gomem.numbered import Collected
 from gomem.plot import PAGE, flame
 from gomem.sources.listing import digests_of
 from gomem.sources.packaged import recorded
-from gomem.sources.paths import matching
-from gomem.text import text
+from gomem.sources.paths import ARCHIVE_SUFFIXES, matching
+from gomem.text import File, Text, text
 from gomem.units import format_bytes
 from gomem.views.comparison.builds import SECTIONS as OF_BUILDS
 from gomem.views.comparison.document import SECTIONS as OF_A_COMPARISON
 from gomem.views.document import Cell, Figure, Folded, Notes, Paragraph, Table, unchosen
 from gomem.views.fleet.document import SECTIONS as OF_A_FLEET
-from gomem.views.names import hidden, typed
+from gomem.views.fleet.hidden import number_names
+from gomem.views.here import frame_here, hidden_here
+from gomem.views.names import typed
 from gomem.views.report.report import SECTIONS as OF_A_REPORT
 from gomem.views.report.shown import NUMBERS
 from gomem.views.report.verdict import verdict as verdict_of_report
@@ -81,24 +85,30 @@ def open_capture(capture: Named, baseline: Named | None = None) -> Diagnosis:
     Each is a path; one of the captures recorded for the notebooks is also found by its name. A
     CaptureError says that there is nothing at a path that gomem can read, here and below.
     """
-    return diagnose(_found(capture), None if baseline is None else _found(baseline))
+    diagnosis = diagnose(_found(capture), None if baseline is None else _found(baseline))
+    hidden_in(diagnosis)
+    return diagnosis
 
 
 def open_sides(before: Side, after: Side) -> Comparison:
     """Compare two sides, each a path, a pattern of runs, or a list."""
-    return compare(_found(before), _found(after))
+    sides = [opened(_found(side)) for side in (before, after)]
+    for run in (run for side in sides for run in side):
+        if isinstance(run, Diagnosis):
+            hidden_in(run)
+    return compare(*sides)
 
 
 def open_first(side: Side) -> Diagnosis:
     """Diagnose the first capture of a side of several runs."""
-    return diagnose(matching(_found(_several(side)[0]))[0])
+    return open_capture(matching(_found(_several(side)[0]))[0])
 
 
 def open_builds(builds: Mapping[str, Named] | Sequence[Named]) -> dict[str, Diagnosis]:
     """Diagnose two or more builds, releases or pods, by name or by those of their paths."""
     named = {**builds} if isinstance(builds, Mapping) else _by_name(builds)
     if len(named) < 2:
-        raise CaptureError(f"wanted at least two builds, got {len(named)}")
+        raise CaptureError(text("wanted at least two builds, got {}", str(len(named))))
     return {name: open_capture(path) for name, path in named.items()}
 
 
@@ -107,7 +117,10 @@ def open_fleet(captures: Sequence[Named], *, labels: str = "", workers: int | No
 
     In this process, unless `workers` are more: None is one a CPU.
     """
-    return fleet(*map(_found, captures), labels=labels, workers=workers)
+    found = fleet(*map(_found, captures), labels=labels, workers=workers)
+    if hidden_here().redact:
+        number_names(hidden_here(), found)
+    return found
 
 
 def _by_name(paths: Sequence[Named]) -> dict[str, Named]:
@@ -120,7 +133,7 @@ def _by_name(paths: Sequence[Named]) -> dict[str, Named]:
     if not parts:
         return {}
     twice = next(path for path in paths if list(paths).count(path) > 1)
-    raise CaptureError(f"{twice}: named twice; wanted each build once")
+    raise CaptureError(text("{}: named twice; wanted each build once", File(twice)))
 
 
 def _found(path: Any) -> Any:
@@ -139,7 +152,7 @@ def verdict(asked: Asked) -> Shown:
     if isinstance(asked, Fleet):
         return sentences(asked.verdict.sentence, *asked.verdict.details)
     said = verdict_of_report(asked)
-    return Shown(share(tuple(map(Paragraph, said.paragraphs)), hidden(asked)))
+    return Shown(share(tuple(map(Paragraph, said.paragraphs)), hidden_in(asked)))
 
 
 def findings(diagnosis: Diagnosis, *codes: str) -> Shown:
@@ -151,7 +164,7 @@ def findings(diagnosis: Diagnosis, *codes: str) -> Shown:
     )
     if not found:
         return sentences(f"No finding of {' or '.join(codes)}.")
-    return Shown(share(tuple(map(Paragraph, said)), hidden(diagnosis)))
+    return Shown(share(tuple(map(Paragraph, said)), hidden_in(diagnosis)))
 
 
 def questions(asked: Asked, by_heading: Mapping[str, str | Callable[..., Any]]) -> Shown:
@@ -226,15 +239,9 @@ def show(
     try:
         found = draw(*data, **options) if callable(draw) else draw
     except (CaptureError, KeyError) as error:
-        words = str(error.args[0])
-        asked = (*data, getattr(draw, "__self__", None))
-        named = [
-            diagnosis.capture.file_name for diagnosis in asked if isinstance(diagnosis, Diagnosis)
-        ]
-        is_name = any(words.startswith(name) for name in named if name)
+        words = Text(str(error.args[0])) if isinstance(error, KeyError) else error.message
         is_column = "_" in words.partition(":")[0]  # whose case is its own
-        is_kept = is_name or is_column
-        return sentences(f"{words}." if is_kept else f"{words[0].upper()}{words[1:]}.")
+        return sentences(text("{}.", words if is_column else words.capitalised()))
     if only is not None and isinstance(found, pd.DataFrame):
         found = found.filter(list(only))
     if isinstance(found, (pd.DataFrame, pd.Series)) and not found.size:
@@ -253,7 +260,11 @@ def provenance(*captures: Side | Mapping[str, Named] | None) -> Shown:
     files = [digest for path in paths for digest in digests_of(_found(path))]
     shown = files if len(files) <= LISTED else files[: LISTED - 1]
     rows = [
-        (Cell(file.name, code=True), bytes_cell(file.stored_bytes), Cell(file.sha256, code=True))
+        (
+            Cell(_file(file.name), code=True),
+            bytes_cell(file.stored_bytes),
+            Cell(file.sha256, code=True),
+        )
         for file in shown
     ]
     if rest := files[len(shown) :]:
@@ -264,10 +275,37 @@ def provenance(*captures: Side | Mapping[str, Named] | None) -> Shown:
     listed: Block = Folded(f"Made from {len(files)} files, {size}", (read,))
     used = ", ".join(f"{name} {version(name)}" for name in MADE_WITH)
     words = f"Made with {used} and Python {python_version()}."
-    return Shown(share((listed if len(files) > MAX_UNFOLDED else read, Paragraph(words)), Hidden()))
+    return Shown((listed if len(files) > MAX_UNFOLDED else read, Paragraph(words)))
+
+
+def hidden_in(diagnosis: Diagnosis) -> Hidden:
+    """What is hidden here of a capture and its baseline."""
+    sides = (diagnosis, diagnosis.baseline)
+    return hidden_here(*(side.capture for side in sides if side is not None))
+
+
+def _hide_in_frames() -> None:
+    """Show frames in the cells of a redacted notebook as they may be shown."""
+    shell = sys.modules["IPython"].get_ipython() if "IPython" in sys.modules else None
+    if shell is None or not hidden_here().redact:
+        return
+    formatters = shell.display_formatter.formatters
+    formatters["text/html"].for_type(pd.DataFrame, lambda frame: frame_here(frame)._repr_html_())
+    for kind in (pd.DataFrame, pd.Series):
+        formatters["text/plain"].for_type(
+            kind, lambda frame, printer, _: printer.text(repr(frame_here(frame)))
+        )
+
+
+def _file(name: str) -> Text:
+    """A file that was read; an archive is a capture, and called so."""
+    return Collected(name) if name.lower().endswith(ARCHIVE_SUFFIXES) else File(name)
 
 
 def _several(given: Any) -> list[Named]:
     if isinstance(given, Mapping):
         return list(given.values())
     return list(given) if isinstance(given, (list, tuple)) else [given]
+
+
+_hide_in_frames()

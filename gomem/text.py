@@ -76,6 +76,22 @@ class Text(str):
         whole = self.capitalised()
         return whole if not whole or whole.endswith((".", "!", "?")) else whole + "."
 
+    def removeprefix(self, prefix: str, /) -> Text:
+        """Without what it begins with, if it does so at the end of a part, or in words."""
+        left, parts = len(prefix) * self.startswith(prefix), list(self.parts)
+        while parts and len(parts[0]) <= left:
+            left -= len(parts.pop(0))
+        if left:
+            parts[0] = Words(parts[0][left:])
+        return Text(*parts)
+
+    def removesuffix(self, suffix: str, /) -> Text:
+        """Without what it ends with, if that is words."""
+        *others, last = self.parts or (Words(""),)
+        if not suffix or type(last) is not Words or not last.endswith(suffix):
+            return self
+        return Text(*others, last[: -len(suffix)])
+
     def __add__(self, other: str) -> Text:
         """Both, with their parts."""
         return Text(self, other)
@@ -172,6 +188,12 @@ class Function(Name):
 
 class Program(Name):
     """A program, by its name, its path or its package."""
+
+    __slots__ = ()
+
+
+class Mapped(File):
+    """What is mapped: a file, or the name of anonymous memory."""
 
     __slots__ = ()
 

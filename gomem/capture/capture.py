@@ -35,6 +35,7 @@ from gomem.inputs.schema import (
     empty,
 )
 from gomem.sources.names import natural_key
+from gomem.text import File, MomentName, Text, Words
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -55,7 +56,7 @@ if TYPE_CHECKING:
     from gomem.sources.artefact import Source
 
 MOMENTS = (
-    Column("moment", "str", "", "Name of the moment."),
+    Column("moment", "str", "", "Name of the moment.", MomentName),
     Column("time", "datetime64[ns, UTC]", "", "When: the earliest of its artefacts' times."),
     Column(
         "skew_seconds", *SECONDS, "Time from its first artefact to its last; missing if unknown."
@@ -63,14 +64,18 @@ MOMENTS = (
     Column("artefacts", "int64", "count", "Artefacts read."),
 )
 ARTEFACTS = (
-    Column("path", "str", "", "Path inside the capture."),
-    Column("kind", "str", "", "Kind, by its content; empty if unknown."),
+    Column("path", "str", "", "Path inside the capture.", File),
+    Column("kind", "str", "", "Kind, by its content; empty if unknown.", Words),
     MOMENT,
     Column("bytes", "int64", "B", "Size as stored."),
-    Column("sha256", "str", "", "Digest of the bytes as stored."),
+    Column("sha256", "str", "", "Digest of the bytes as stored.", Words),
     Column("time", "datetime64[ns, UTC]", "", "Time at which it was taken; missing if unknown."),
-    Column("time_source", "str", "", "Source of the time: manifest, name, its own clock, file."),
-    Column("looks_like", "str", "", "What a file of unknown kind looks like; otherwise empty."),
+    Column(
+        "time_source", "str", "", "Source of the time: manifest, name, its own clock, file.", Words
+    ),
+    Column(
+        "looks_like", "object", "", "What a file of unknown kind looks like; otherwise empty.", Text
+    ),
 )
 NO_LEVELS = frozenset({"moment", "artefact", "reading", "place", "Name", "State", "go_version"})
 ROLLUP_FIELDS = ("Rss", "Pss", "Anonymous", "LazyFree", "Swap")

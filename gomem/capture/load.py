@@ -31,8 +31,8 @@ from gomem.sources.bounds import Bounds
 from gomem.sources.listing import list_capture
 from gomem.sources.long import LongSource, long_source
 from gomem.sources.names import natural_key, readable_name, shared_name
-from gomem.sources.paths import matching
-from gomem.text import File, MomentName
+from gomem.sources.paths import matching, place_of
+from gomem.text import File, MomentName, Text, joined, text
 from gomem.units import MIB
 
 if TYPE_CHECKING:
@@ -102,7 +102,7 @@ def _load(
     manifest = _manifest(sources, gathering)
     _read_all(sources, gathering, progress)
     if not gathering.artefacts:
-        raise CaptureError(_nothing_readable(readable_name(str(named[0])), gathering))
+        raise CaptureError(_nothing_readable(named[0], gathering))
     gathering.artefacts, other_runs = _of_one_process(_series(gathering.artefacts))
     present = {artefact.source.name for artefact in gathering.artefacts}
     present |= {source.name for source in gathering.passed_over}
@@ -168,7 +168,8 @@ def _named_apart(entries: Sequence[Entry], paths: Sequence[str | PathLike[str]])
         raise CaptureError("several captures named as one; wanted one folder or archive, or files")
     full = [Path(path).absolute() for path in paths]
     if len(set(full)) < len(full):
-        raise CaptureError(f"a file is named twice among {', '.join(map(str, paths))}")
+        names = joined(", ", (File(path) for path in paths))
+        raise CaptureError(text("a file is named twice among {}", names))
     shared = os.path.commonpath([path.parent for path in full])
     return [
         replace(entry, name=readable_name(path.relative_to(shared).as_posix()))
@@ -315,16 +316,18 @@ def _with_time(series: Artefact, dump: Any) -> Artefact:
     return replace(series, parsed=dump, time=dump.time, time_source=source)
 
 
-def _nothing_readable(name: str, gathering: _Gathering) -> str:
+def _nothing_readable(path: Named, gathering: _Gathering) -> Text:
+    named = place_of(path)
     if not gathering.passed_over:
-        return f"{name}: nothing in it; wanted at least one artefact, such as a heap profile"
+        what = "{}: nothing in it; wanted at least one artefact, such as a heap profile"
+        return text(what, named)
     found = [*gathering.damage, *gathering.reasons]
-    if len(found) == 1 and found[0].source == PurePath(name).name:  # the path says it already
+    if len(found) == 1 and found[0].source == PurePath(path).name:  # the path says it already
         (only,) = found
-        return str(replace(only, source=File(name)))
+        return named + only.message.removeprefix(only.source)
     more = [f"and {len(found) - 3} more"] if len(found) > 3 else []
-    reasons = "; ".join([*map(str, found[:3]), *more])
-    return f"{name}: nothing that gomem can read: {reasons}"
+    reasons = joined("; ", [*(place.message for place in found[:3]), *more])
+    return text("{}: nothing that gomem can read: {}", named, reasons)
 
 
 def _moments(artefacts: Sequence[Artefact], manifest: Manifest) -> dict[str, Moment]:

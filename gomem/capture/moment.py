@@ -13,6 +13,7 @@ from gomem.capture.clock import BY_NAME, EXACT, MANIFEST_TIME, OWN_CLOCK
 from gomem.errors import did_you_mean
 from gomem.inputs.kinds import Kind, capture_frames, slot_of
 from gomem.inputs.schema import TEXT, Column, Dictionary, build, dictionary_of, empty, texts
+from gomem.text import File, Function, MomentName, Words
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -21,16 +22,27 @@ if TYPE_CHECKING:
     from gomem.inputs.pprof.table import Profile
     from gomem.sources.artefact import Source
 
-SOURCE = Column("artefact", "str", "", "Path of the artefact inside the capture.")
-MOMENT = Column("moment", "str", "", "The moment; empty for what belongs to the whole capture.")
+SOURCE = Column("artefact", "str", "", "Path of the artefact inside the capture.", File)
+MOMENT = Column(
+    "moment", "str", "", "The moment; empty for what belongs to the whole capture.", MomentName
+)
 GOROUTINES = (
     MOMENT,
     Column("goroutines", "int64", "count", "Goroutines with this stack."),
-    Column("function", *TEXT, "The innermost function outside the runtime; empty without a stack."),
-    Column("stack", "str", "", "Function names, innermost first, joined by `;`."),
-    Column("state", "str", "", "What they wait for; missing from a profile, which does not say."),
+    Column(
+        "function",
+        *TEXT,
+        "The innermost function outside the runtime; empty without a stack.",
+        Function,
+    ),
+    Column("stack", "str", "", "Function names, innermost first, joined by `;`.", Function),
+    Column(
+        "state", "str", "", "What they wait for; missing from a profile, which does not say.", Words
+    ),
     Column("wait_seconds", "float64", "s", "Waiting time, in full minutes; missing below 1 min."),
-    Column("created_by", "str", "", "The function that started them; missing from a profile."),
+    Column(
+        "created_by", "str", "", "The function that started them; missing from a profile.", Function
+    ),
 )
 FRAMES = capture_frames()
 GOROUTINE_PROFILE, GOROUTINE_DUMP, METRICS = "goroutine", "goroutines", "metrics"

@@ -10,7 +10,7 @@ from gomem.capture.manifest import MANIFEST
 from gomem.errors import CaptureError
 from gomem.inputs.kinds import BY_NAME
 from gomem.releases import GoVersion, known_version
-from gomem.text import File, text
+from gomem.text import File, Quoted, text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -38,7 +38,8 @@ def _given_version(given: str, said: GoVersion) -> GoVersion:
     """The release that the user names, and whether the capture says otherwise."""
     version = known_version(given, "--go-version")
     if version is None or version.low is None:
-        raise CaptureError(f"{given}: not a Go release; wanted the form go1.24.2")
+        what = "{}: not a Go release; wanted the form go1.24.2"
+        raise CaptureError(text(what, Quoted(given)))
     is_older = said.low is not None and version.low < said.low
     is_newer = said.high is not None and version.low > said.high
     if not is_older and not is_newer:

@@ -5,12 +5,18 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from gomem.numbered import Address
+from gomem.text import CaptureName, Program, Text, Words, text
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from gomem.capture.capture import Capture
 
 UNKNOWN = {"pid": "PID", "base": "http://HOST:PORT", "program": "PROGRAM", "folder": "DIR"}
+KINDS: dict[str, type[Text]] = {
+    "pid": Words, "base": Address, "program": Program, "folder": CaptureName,
+}  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,11 +29,11 @@ class Wanted:
     is_missing: Callable[[Capture], bool]  # whether a capture is without it
     of_process: str = ""  # the command where the process is known, if that is another
 
-    def command(self, **known: str) -> str:
+    def command(self, **known: str) -> Text:
         """The command for a process of which `pid`, `base`, `program`, `folder` may be known."""
-        named = {name: text for name, text in known.items() if text}
+        named = {name: KINDS[name](value) for name, value in known.items() if value}
         how = (self.of_process if "pid" in named else "") or self.how
-        return how.format(**UNKNOWN | named)
+        return text(how, **UNKNOWN | named)
 
 
 SMAPS = Wanted(

@@ -99,11 +99,12 @@ def is_far_above_the_usual(spike: Spike, limits: Thresholds) -> bool:
     )
 
 
-def why_no_spike(profiles: ProfileFacts, capture: str) -> str:
+def why_no_spike(profiles: ProfileFacts, capture: str) -> Text:
     """What a capture lacks where no interval is shown."""
     if profiles.spike is None:
-        return f"{capture}: wanted two heap profiles that have a time"
-    return f"{capture}: no interval between two heap profiles stands out; name one with at="
+        return text("{}: wanted two heap profiles that have a time", capture)
+    what = "no interval between two heap profiles stands out; name one with at="
+    return text("{}: {}", capture, what)
 
 
 def _stands_out(spike: Spike, limits: Thresholds) -> bool:

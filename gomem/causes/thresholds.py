@@ -13,6 +13,7 @@ from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any
 
 from gomem.errors import CaptureError
+from gomem.text import Quoted, text
 from gomem.units import KIB, MIB
 
 if TYPE_CHECKING:
@@ -323,11 +324,11 @@ class Thresholds:
         Raises:
             CaptureError: A text does not have this form, or names no threshold.
         """
-        return cls(**dict(_setting(text) for text in settings))
+        return cls(**dict(map(_setting, settings)))
 
 
-def _setting(text: str) -> tuple[str, Any]:
-    name, equals, value = text.partition("=")
+def _setting(setting: str) -> tuple[str, Any]:
+    name, equals, value = setting.partition("=")
     usual = {field.name: field.default for field in fields(Thresholds)}
     if not equals or name not in usual:
         near = get_close_matches(name, usual) or [
@@ -335,14 +336,14 @@ def _setting(text: str) -> tuple[str, Any]:
         ]
         wanted = " or ".join(f"{known}={usual[known]}" for known in near[:MAX_NAMED])
         question = f"did you mean {wanted}? " if near else "wanted NAME=VALUE; "
-        what = f"{name!r} is not a threshold" if equals else "not NAME=VALUE"
-        raise CaptureError(
-            f"--threshold {text}: {what}; {question}gomem explain thresholds lists all"
-        )
+        what = text("{} is not a threshold", Quoted(repr(name))) if equals else "not NAME=VALUE"
+        said = "--threshold {}: {}; {}gomem explain thresholds lists all"
+        raise CaptureError(text(said, Quoted(setting), what, question))
     try:
         number = float(value)
     except ValueError:
         number = math.nan
     if not number >= 0:
-        raise CaptureError(f"--threshold {text}: {value!r} is not a number; wanted one from 0 on")
+        said = "--threshold {}: {} is not a number; wanted one from 0 on"
+        raise CaptureError(text(said, Quoted(setting), Quoted(repr(value))))
     return name, number

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from gomem.cli.output import tell, tell_where, write
+from gomem.cli.output import file_part, tell, tell_where, write
 from gomem.errors import CaptureError, did_you_mean, printable
-from gomem.sources.names import readable_name
 from gomem.sources.packaged import text_beside
+from gomem.text import Quoted, joined, text
 from gomem.units import format_bytes, format_seconds
 
 if TYPE_CHECKING:
@@ -181,11 +181,12 @@ def _conclude(session: Session, output: Path, why: str) -> None:
     from gomem.views.words import how_many
 
     count = session.folder.moments
-    shown = readable_name(str(output))
+    named = file_part(output)
     if not count and why != "interrupted":
-        raise CaptureError(f"{shown}: nothing could be captured: {why}")
+        raise CaptureError(text("{}: nothing could be captured: {}", named, why))
     moments = how_many(count, "snapshot") if count else "no snapshot"
-    said = [f"{moments} in {shown}" + ("" if why == "done" else f"; {why}")]
+    ended = "" if why == "done" else f"; {why}"
+    said: list[str] = [text("{} in {}{}", moments, named, ended)]
     if session.apart is not None:
         median, most = session.apart
         apart = format_seconds(median)
@@ -194,7 +195,7 @@ def _conclude(session: Session, output: Path, why: str) -> None:
         said.append(f"MemStats and smaps {apart} apart")
     if session.crossed:
         said.append(f"a collection ended between them in {session.crossed}")
-    tell("; ".join(said))
+    tell(joined("; ", said))
     tell_where(output)
     if why == "interrupted":
         raise typer.Exit(INTERRUPTED)
@@ -208,7 +209,8 @@ def _headers(given: Sequence[str]) -> Mapping[str, str]:
             try:
                 lines += Path(header[1:]).read_text(encoding="utf-8").splitlines()
             except (OSError, UnicodeDecodeError) as error:
-                raise CaptureError(f"--header {printable(header)}: cannot be read") from error
+                named = Quoted(printable(header))
+                raise CaptureError(text("--header {}: cannot be read", named)) from error
         else:
             lines.append(header)
     headers = {}
@@ -231,27 +233,30 @@ def _user(given: str) -> tuple[str, str]:
     if PASSWORD in os.environ:
         return name, os.environ[PASSWORD]
     if not sys.stdin.isatty():
-        raise CaptureError(f"--user {printable(name)}: no password; put it into {PASSWORD}")
+        what = "--user {}: no password; put it into {}"
+        raise CaptureError(text(what, Quoted(printable(name)), PASSWORD))
     return name, getpass(f"Password of {printable(name)}: ")
 
 
-def _duration(option: str, text: str) -> float:
-    match = _DURATION.fullmatch(text.strip())
+def _duration(option: str, given: str) -> float:
+    match = _DURATION.fullmatch(given.strip())
     seconds = float(match[1]) * _SECONDS[match[2]] if match else 0.0
     if seconds < MIN_SECONDS:
-        raise CaptureError(f"{option} {printable(text)}: wanted such as 100ms, 10s, 5m or 1h")
+        what = "{} {}: wanted such as 100ms, 10s, 5m or 1h"
+        raise CaptureError(text(what, option, Quoted(printable(given))))
     return seconds
 
 
-def _profiles(text: str) -> tuple[str, ...]:
+def _profiles(given: str) -> tuple[str, ...]:
     from gomem.live.reading import PROFILES
 
-    names = tuple(filter(None, map(str.strip, text.split(","))))
+    names = tuple(filter(None, map(str.strip, given.split(","))))
     for name in names:
         if name not in PROFILES:
             near = did_you_mean(name, PROFILES)
             wanted = ", ".join(PROFILES)
-            raise CaptureError(f"--profiles {printable(name)}: wanted of {wanted}{near}")
+            what = "--profiles {}: wanted of {}{}"
+            raise CaptureError(text(what, Quoted(printable(name)), wanted, near))
     return names
 
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from gomem.cli.config import budgets_in, configuration, failing_on
-from gomem.cli.options import Force, Output  # noqa: TC001 - typer reads the annotations
+from gomem.cli.options import Force, Output, Redact  # noqa: TC001 - typer reads the annotations
 from gomem.cli.output import (
     check_writable,
     chosen_format,
@@ -21,9 +21,11 @@ from gomem.cli.output import (
     write,
 )
 from gomem.cli.progress import stages
+from gomem.cli.redaction import hide, is_redacting
 from gomem.cli.terminal import written_as
 from gomem.errors import CaptureError
 from gomem.sources.paths import matching
+from gomem.text import Quoted, text
 from gomem.views.words import how_many
 
 if TYPE_CHECKING:
@@ -32,6 +34,7 @@ if TYPE_CHECKING:
     from gomem.comparison.budgets import Budget
     from gomem.comparison.builds import BuildComparison
     from gomem.comparison.samples import Comparison
+    from gomem.views.share import Hidden
 
 
 Format = StrEnum("Format", "text html json md pr junit")  # what `--format` takes
@@ -61,6 +64,7 @@ def compare(
     output_format: Annotated[Format | None, typer.Option("--format")] = None,
     fail_on: str | None = None,
     config: Path | None = None,
+    redact: Redact = False,
     force: Force = False,
 ) -> None:
     """Compare captures or benchmark files: two sides, or several builds with the first.
@@ -99,29 +103,29 @@ def compare(
     target = _target(*runs) if output is None and chosen is Format.html else output
     inputs = [path for side in runs for path in side]
     check_writable(target, force=force, inputs=[*inputs, *([] if known is None else [known])])
-    names = names_apart(*runs)
+    names = _unnamed(runs) if redact else names_apart(*runs)
     asked: dict[str, Any] = {"requests": requests, "margin": _share(margin, "--margin")}
     asked["renames"] = rename or []
     if (least := _share(min_change, "--min-change")) is not None:
         asked["least_change"] = least
-    comparison = _compare(runs, names, list(budgets.values()), asked)
+    comparison, hidden = _compare(runs, names, list(budgets.values()), asked, redact=redact)
     if damaged := comparison.damaged:
-        more = " …" if len(damaged) > 1 else ""
-        tell(f"{how_many(len(damaged), 'place')} could not be read: {damaged[0]}{more}")
-    write(_rendered(comparison, chosen, target, _with_runs(names, runs)), target)
+        more, places = " …" if len(damaged) > 1 else "", how_many(len(damaged), "place")
+        tell(text("{} could not be read: {}{}", places, damaged[0].message, more))
+    write(_rendered(comparison, chosen, target, _with_runs(names, runs), hidden), target)
     if target is not None:
         tell_where(target)
     if _fails(comparison, on_regression=on_regression):
         raise typer.Exit(1)
 
 
-def _share(text: str | None, option: str) -> float | None:
+def _share(given: str | None, option: str) -> float | None:
     """Per cent as a fraction; a CaptureError for what is no such size, or 100 % and more."""
-    if text is None:
+    if given is None:
         return None
-    found = re.fullmatch(r"(\d{1,2}(?:\.\d{1,9})?) ?%", text.strip())
+    found = re.fullmatch(r"(\d{1,2}(?:\.\d{1,9})?) ?%", given.strip())
     if found is None:
-        raise CaptureError(f"{option} {text}: wanted per cent, such as 2%")
+        raise CaptureError(text("{} {}: wanted per cent, such as 2%", option, Quoted(given)))
     return float(found[1]) / 100
 
 
@@ -168,6 +172,13 @@ def names_apart(*sides: Sequence[Path]) -> tuple[str, ...]:
     return tuple(map(", ".join, ends))
 
 
+def _unnamed(sides: Sequence[Sequence[Path]]) -> tuple[str, ...]:
+    """What the sides are called that nobody may name."""
+    if len(sides) == 2:
+        return "before", "after"
+    return ("baseline", *(f"build-{number}" for number in range(1, len(sides))))
+
+
 def _folders(sides: Sequence[Sequence[Path]]) -> list[Path]:
     """The folder of each side's runs, where each has one, and none has another's; else nothing."""
     folders = [{path.resolve().parent for path in side} for side in sides]
@@ -183,6 +194,8 @@ def _with_runs(names: Sequence[str], sides: Sequence[Sequence[Path]]) -> list[st
 
 
 def _target(before: Sequence[Path], *after: Sequence[Path]) -> Path:
+    if is_redacting():
+        return Path("comparison.gomem.html")
     against = f"-against-{file_named_after(str(before[0]), '.gomem.html')}"
     more = f"-and-{len(after) - 1}-more" if len(after) > 1 else ""
     return file_named_after(str(after[0][0]), f"{more}{against}")
@@ -190,29 +203,37 @@ def _target(before: Sequence[Path], *after: Sequence[Path]) -> Path:
 
 def _compare(
     runs: Sequence[Sequence[Path]], names: Sequence[str], budgets: Sequence[Budget],
-    asked: Mapping[str, Any],
-) -> Comparison | BuildComparison:  # fmt: skip
+    asked: Mapping[str, Any], *, redact: bool,
+) -> tuple[Comparison | BuildComparison, Hidden]:  # fmt: skip
+    """What is compared, and what of it is hidden."""
     from gomem.comparison.budgets import within_budgets
     from gomem.comparison.builds import compare_many
     from gomem.comparison.comparison import compare as compare_sides
     from gomem.comparison.comparison import open_side
+    from gomem.diagnosis.diagnosis import Diagnosis
+    from gomem.numbered import Build
+    from gomem.views.share import Hidden
 
     with stages() as at:
         sides = [[open_side(path, at.reading) for path in side] for side in runs]
+        opened = (run for side in sides for run in side)
+        captures = (run.capture for run in opened if isinstance(run, Diagnosis))
+        hidden = hide(Hidden.of(*captures, redact=redact).keeping(Build, names))
         at.now("analysing")
         if len(sides) == 2:
-            return within_budgets(compare_sides(*sides, **asked), budgets)
+            return within_budgets(compare_sides(*sides, **asked), budgets), hidden
     # The same capture may be given twice: with a number where a name comes again.
     apart = {
         name if names.count(name) == 1 else f"{name} #{names[: n + 1].count(name)}": side
         for n, (name, side) in enumerate(zip(names, sides, strict=True))
     }
-    return compare_many(apart, **asked).within(budgets)
+    return compare_many(apart, **asked).within(budgets), hidden
 
 
 def _rendered(
-    comparison: Comparison | BuildComparison, chosen: str, target: Path | None, names: Sequence[str]
-) -> str:
+    comparison: Comparison | BuildComparison, chosen: str, target: Path | None,
+    names: Sequence[str], hidden: Hidden,
+) -> str:  # fmt: skip
     """The comparison in the format asked for; several builds go by their own names."""
     from gomem.comparison.builds import BuildComparison
 
@@ -221,9 +242,9 @@ def _rendered(
     if chosen in VIEWS:
         module, *renderers = VIEWS[chosen]
         render = getattr(import_module(f"gomem.views.{module}"), renderers[is_of_builds])
-        return render(comparison, **sides)
+        return render(comparison, **sides, hidden=hidden)
     from gomem.views.comparison.builds import builds_document
     from gomem.views.comparison.document import comparison_document
 
     document: Any = builds_document if is_of_builds else comparison_document
-    return written_as(chosen, document(comparison, **sides), target)
+    return written_as(chosen, document(comparison, **sides, hidden=hidden), target)

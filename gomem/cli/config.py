@@ -14,8 +14,10 @@ import tomllib
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from gomem.cli.output import file_part
 from gomem.errors import CaptureError, did_you_mean
-from gomem.sources.names import readable_name
+from gomem.numbered import Metric
+from gomem.text import File, Quoted, text
 
 if TYPE_CHECKING:
     from typing import Any
@@ -32,7 +34,7 @@ def configuration(named: Path | None) -> Path | None:
     """The file that holds: the one named, which has to be there, or the nearest here or above."""
     if named is not None:
         if not named.is_file():
-            raise CaptureError(f"{readable_name(str(named))}: no such file; wanted a {NAME}")
+            raise CaptureError(text("{}: no such file; wanted a {}", file_part(named), NAME))
         return named
     here = Path.cwd()
     return next((p for folder in (here, *here.parents) if (p := folder / NAME).is_file()), None)
@@ -42,38 +44,43 @@ def budgets_in(path: Path) -> dict[str, Budget]:
     """The budgets of a configuration, by metric; a CaptureError where a budget in it is none."""
     from gomem.comparison.budgets import budget_of
 
-    shown = readable_name(str(path))
-    table = _parsed(path, shown)
+    named: File = file_part(path)
+    table = _parsed(path, named)
     for key in table:
         if key != TABLE:
             near = did_you_mean(key, [TABLE])
-            raise CaptureError(f"{shown}: not a table of {NAME}: {key}; wanted [{TABLE}]{near}")
+            what = text("not a table of {}: {}; wanted [{}]{}", NAME, Quoted(key), TABLE, near)
+            raise CaptureError(text("{}: {}", named, what))
     budgets = table.get(TABLE, {})
     if not isinstance(budgets, dict):
-        raise CaptureError(f'{shown}: {TABLE} is no table; wanted [{TABLE}] and rss = "+10%" below')
+        wanted = f'wanted [{TABLE}] and rss = "+10%" below'
+        raise CaptureError(text("{}: {} is no table; {}", named, TABLE, wanted))
     found = {}
     for metric, size in budgets.items():
         if not isinstance(size, str):
-            raise CaptureError(f'{shown}: {metric}: not a text; wanted one such as "+10%"')
+            wanted = 'wanted one such as "+10%"'
+            raise CaptureError(text("{}: {}: not a text; {}", named, Metric(metric), wanted))
         try:
             found[metric] = budget_of(metric, size)
         except CaptureError as error:
-            raise CaptureError(f"{shown}: {error}") from error
+            raise CaptureError(text("{}: {}", named, error.message)) from error
     return found
 
 
-def _parsed(path: Path, shown: str) -> dict[str, Any]:
+def _parsed(path: Path, named: File) -> dict[str, Any]:
     try:
         with path.open("rb") as file:
-            text = file.read(MAX_BYTES + 1)
+            content = file.read(MAX_BYTES + 1)
     except OSError as error:
-        raise CaptureError(f"{shown}: cannot be read: {error.strerror}") from error
-    if len(text) > MAX_BYTES:
-        raise CaptureError(f"{shown}: larger than {MAX_BYTES} bytes; wanted a {NAME}")
+        why = error.strerror or Quoted(error)
+        raise CaptureError(text("{}: cannot be read: {}", named, why)) from error
+    if len(content) > MAX_BYTES:
+        what = f"larger than {MAX_BYTES} bytes; wanted a {NAME}"
+        raise CaptureError(text("{}: {}", named, what))
     try:
-        return tomllib.loads(text.decode())
+        return tomllib.loads(content.decode())
     except (ValueError, RecursionError) as error:
-        raise CaptureError(f"{shown}: not TOML: {error}") from error
+        raise CaptureError(text("{}: not TOML: {}", named, Quoted(error))) from error
 
 
 def failing_on(wanted: str | None) -> tuple[bool, dict[str, Budget]]:
@@ -89,8 +96,8 @@ def failing_on(wanted: str | None) -> tuple[bool, dict[str, Budget]]:
             regression = True
         elif wanted is not None:
             near = did_you_mean(word.strip(), [REGRESSION])
-            raise CaptureError(
-                f"--fail-on: {word.strip() or 'nothing'}: neither {REGRESSION} nor a budget; "
-                f"wanted {REGRESSION} or one such as rss=+10%,gc_cpu=+2pp{near}"
-            )
+            given = Quoted(word.strip()) or "nothing"
+            what = f"neither {REGRESSION} nor a budget; wanted {REGRESSION} or one such as"
+            said = "--fail-on: {}: {} rss=+10%,gc_cpu=+2pp{}"
+            raise CaptureError(text(said, given, what, near))
     return regression, budgets

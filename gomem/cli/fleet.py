@@ -8,15 +8,18 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from gomem.cli.options import Force  # noqa: TC001 - typer reads the annotations
-from gomem.cli.output import check_writable, tell, tell_about, tell_where, write
+from gomem.cli.options import Force, Redact  # noqa: TC001 - typer reads the annotations
+from gomem.cli.output import check_writable, file_part, tell, tell_about, tell_where, write
 from gomem.cli.progress import captures_progress, stages
+from gomem.cli.redaction import hide
 from gomem.cli.terminal import terminal_text, written_as
 from gomem.errors import CaptureError
+from gomem.text import text
 from gomem.views.words import how_many
 
 if TYPE_CHECKING:
     from gomem.fleets.fleet import Fleet
+    from gomem.views.share import Hidden
 
 Format = StrEnum("Format", "text html json md")
 Engine = StrEnum("Engine", "local dask")
@@ -38,6 +41,7 @@ def fleet(
     scheduler: str | None = None,
     output_format: Annotated[Format | None, typer.Option("--format")] = None,
     reports: bool = False,
+    redact: Redact = False,
     query: str = "",
     time_range: Annotated[str, typer.Option("--range")] = "1h",
     step: str = "",
@@ -89,22 +93,27 @@ def fleet(
                 *places, into=output, labels=labels, label_table=label_table, engine=engine.value,
                 workers=workers, scheduler=scheduler, progress=progress,
             )  # fmt: skip
+    from gomem.views.fleet.hidden import hidden_of
+
+    hidden = hide(hidden_of(found, redact=redact))
     _tell_run(found)
     if reports:
-        _write_reports(found)
-    _write(found, page, output_format)
+        _write_reports(found, hidden)
+    _write(found, page, output_format, hidden)
+    if redact and output is not None:
+        tell(text("{}: its dataset keeps all names; share {} alone", file_part(output), PAGE))
 
 
-def _write(fleet: Fleet, page: Path | None, chosen: Format | None) -> None:
+def _write(fleet: Fleet, page: Path | None, chosen: Format | None, hidden: Hidden) -> None:
     """The page beside the dataset, and what is printed."""
     from gomem.views.fleet.document import fleet_document
 
     if chosen is Format.json:
         from gomem.views.json.fleet import render_fleet_json
 
-        write(render_fleet_json(fleet), None)
+        write(render_fleet_json(fleet, hidden), None)
         return
-    document = fleet_document(fleet)
+    document = fleet_document(fleet, hidden)
     if chosen is not None and (chosen is not Format.html or page is None):
         write(written_as(chosen.value, document, None), None)
         return
@@ -112,7 +121,7 @@ def _write(fleet: Fleet, page: Path | None, chosen: Format | None) -> None:
         write(terminal_text(document), None)
         return
     write(written_as("html", document, page), page)
-    write(str(fleet.verdict.sentence), None)
+    write(hidden.text(fleet.verdict.sentence), None)
     tell_where(page)
 
 
@@ -127,11 +136,15 @@ def _tell_run(fleet: Fleet) -> None:
         tell(f"and {len(failed) - TOLD_FAILURES} more captures could not be read")
 
 
-def _write_reports(fleet: Fleet) -> None:
-    """The report of each outlier's capture, in the folder `reports` of the dataset."""
+def _write_reports(fleet: Fleet, hidden: Hidden) -> None:
+    """The report of each outlier's capture, in the folder `reports` of the dataset.
+
+    Redacted, its file has the number of the instance, and does not name the capture.
+    """
     from gomem.capture.load import load
     from gomem.diagnosis.diagnosis import diagnose
     from gomem.fleets.reports import report_name
+    from gomem.inputs.schema import rows_of
     from gomem.sources.captures import Place, at_hand
     from gomem.views.report.report import report_document
     from gomem.views.writers.html import write_html
@@ -141,12 +154,14 @@ def _write_reports(fleet: Fleet) -> None:
     unlike = fleet.outliers.head(OUTLIERS_REPORTED)
     paths = fleet.captures.drop_duplicates("capture", keep="last").set_index("capture")["path"]
     with stages() as at:
-        for capture in dict.fromkeys(unlike["capture"]):
-            at.now(f"writing the report of {capture}")
+        for capture, row in {row["capture"]: row for row in rows_of(unlike)}.items():
+            at.now(text("writing the report of {}", capture))
             try:
-                with at_hand(Place(paths[capture], capture)) as path:
-                    page = write_html(report_document(diagnose(load(path))))
+                with at_hand(Place(paths[capture], str(capture))) as path:
+                    diagnosis = diagnose(load(path))
             except CaptureError as error:  # it may be gone since
-                tell(str(error))
+                tell(error.message)
                 continue
-            write(page, folder / report_name(capture))
+            named = hidden.text(row["instance"]) if hidden.redact else str(capture)
+            page = write_html(report_document(diagnosis, redact=hidden.redact))
+            write(page, folder / report_name(named))

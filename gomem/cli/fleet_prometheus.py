@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING
 
 from gomem.cli.progress import captures_progress, stages
 from gomem.errors import CaptureError
+from gomem.numbered import Address
+from gomem.text import text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -40,7 +42,7 @@ def from_prometheus(
             Dataset.of(output).prepare({"labels": LABELS})
             folder = output / SCRAPES
         with stages() as at:
-            at.now(f"asking {urls[0]}")
+            at.now(text("asking {}", Address(urls[0])))
             captured(urls[0], query, span, folder)
         with captures_progress() as progress:
             found = fleet(folder, into=output, labels=LABELS, progress=progress)

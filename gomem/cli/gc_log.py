@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from gomem.cli.output import DamageReport
 from gomem.cli.progress import bytes_progress
 from gomem.errors import CaptureError
+from gomem.text import File, text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -82,7 +83,8 @@ def _logs(artefact: Path) -> Iterator[tuple[GcLog, pd.DataFrame, int]]:
         events += len(cycles) + len(log.scavenges) + len(log.pacer)
         last = cycles.tail(1) if len(cycles) else last
     if not events:
-        raise CaptureError(f"{artefact}: no line of the collector; wanted a GODEBUG=gctrace=1 log")
+        what = "{}: no line of the collector; wanted a GODEBUG=gctrace=1 log"
+        raise CaptureError(text(what, File(artefact)))
 
 
 def _pieces(artefact: Path) -> Iterator[GcLog]:

@@ -7,9 +7,10 @@ from typing import Annotated
 
 import typer
 
-from gomem.cli.options import Patterns  # noqa: TC001 - typer reads the annotations
+from gomem.cli.options import Patterns, Redact  # noqa: TC001 - typer reads the annotations
 from gomem.cli.output import input_paths, write
 from gomem.cli.progress import stages
+from gomem.cli.redaction import hide
 from gomem.cli.terminal import terminal_text
 from gomem.inputs.runtime_lines.patterns import patterns_added
 
@@ -18,6 +19,7 @@ def inspect(
     captures: Annotated[list[Path], typer.Argument(metavar="CAPTURE…")],
     *,
     pattern: Patterns = None,
+    redact: Redact = False,
 ) -> None:
     """List the contents of a capture: files with kind and snapshot, skew, and damage.
 
@@ -29,7 +31,9 @@ def inspect(
     """
     from gomem.capture.load import load
     from gomem.views.inspect.inspection import inspection_document
+    from gomem.views.share import Hidden
 
     with stages() as at, patterns_added(pattern or []):
         capture = load(*input_paths(captures), progress=at.reading)
-    write(terminal_text(inspection_document(capture)), None)
+    hidden = hide(Hidden.of(capture, redact=redact))
+    write(terminal_text(inspection_document(capture, hidden)), None)

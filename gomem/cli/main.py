@@ -21,6 +21,8 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from gomem.text import Text
+
 COMMANDS = {
     "report": "Say where the memory of a Go process went.",
     "compare": "Compare two captures or benchmark files.",
@@ -95,7 +97,10 @@ def main(arguments: list[str] | None = None) -> None:
 
 def run(arguments: list[str]) -> int:
     """Run the command line and return the exit code, for tests and other programs."""
-    return _guarded(lambda: _run(arguments))
+    from gomem.cli.redaction import redacting
+
+    with redacting(arguments):
+        return _guarded(lambda: _run(arguments))
 
 
 def _guarded(work: Callable[[], int | None]) -> int:
@@ -106,7 +111,7 @@ def _guarded(work: Callable[[], int | None]) -> int:
     try:
         return work() or 0
     except (CaptureError, FormatError) as error:
-        return _failed(str(error))
+        return _failed(error.message)
     except ReaderGone:
         return 0
     except (KeyboardInterrupt, Stopped) as stopped:
@@ -120,14 +125,16 @@ def _guarded(work: Callable[[], int | None]) -> int:
 def _unforeseen(error: Exception) -> int:
     """The exit code of what nobody caught: the system refused a file, or gomem has a fault."""
     from gomem.sources.names import readable_name
+    from gomem.text import File, Quoted, text
 
     if isinstance(error, OSError) and error.errno in REFUSED and error.filename:
-        return _failed(f"{readable_name(str(error.filename))}: {error.strerror}")
+        named = File(readable_name(str(error.filename)))
+        return _failed(text("{}: {}", named, error.strerror or ""))
     if os.environ.get(DEBUG):
         traceback.print_exception(error)
-    what = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
+    what = text("{}{}", type(error).__name__, ": " * bool(str(error))) + Quoted(error)
     hint = f"the input may be fine; please report this, with what {DEBUG}=1 prints"
-    return _failed(f"this is a fault of gomem's own: {what}; {hint}", OWN_FAULT)
+    return _failed(text("this is a fault of gomem's own: {}; {}", what, hint), OWN_FAULT)
 
 
 def _run(arguments: list[str]) -> int:
@@ -143,20 +150,28 @@ def _run(arguments: list[str]) -> int:
         return 0
     name, *rest = arguments
     if name not in COMMANDS:
-        from gomem.errors import did_you_mean
-
-        if name.startswith("-"):
-            near = did_you_mean(name, ("--version", "--help"))
-            return _failed(f"{name}: not an option; wanted a command, --version or --help{near}")
-        near = did_you_mean(name, COMMANDS)
-        return _failed(f"{name}: not a command; wanted one of {', '.join(COMMANDS)}{near}")
+        return _failed(_no_command(name))
     from typer.exceptions import TyperException
 
     try:
         result = parser_of(name)(rest, prog_name=f"gomem {name}", standalone_mode=False)
     except TyperException as error:
-        return _failed(f"{_usage(error)} See gomem {name} --help")
+        return _failed(_usage(error) + f" See gomem {name} --help")
     return result if isinstance(result, int) else 0
+
+
+def _no_command(name: str) -> Text:
+    """That a word is none, with the nearest that is one."""
+    from gomem.errors import did_you_mean
+    from gomem.text import Quoted, text
+
+    if name.startswith("-"):
+        near = did_you_mean(name, ("--version", "--help"))
+        what = "not an option; wanted a command, --version or --help"
+    else:
+        near = did_you_mean(name, COMMANDS)
+        what = f"not a command; wanted one of {', '.join(COMMANDS)}"
+    return text("{}: {}{}", Quoted(name), what, near)
 
 
 def overview() -> str:
@@ -201,18 +216,21 @@ def _stoppable(command: Callable[..., Any]) -> Callable[..., Any]:
     return run_it
 
 
-def _usage(error: Exception) -> str:
+def _usage(error: Exception) -> Text:
     """What is wrong with an option or its value, with the nearest right one."""
     import typer
 
     from gomem.errors import nearest
+    from gomem.text import Quoted, text
 
     said = error.format_message() if isinstance(error, typer.BadParameter) else str(error)
     said = said.replace("Value error, ", "").rstrip(".")
     near = next(iter(getattr(error, "possibilities", None) or ()), None)
     if choice := _NOT_ONE_OF.search(said):
         near = nearest(choice[1], re.findall("'([^']+)'", choice[2]))
-    return f"{said}." if near is None else f"{said}; did you mean {near}?"
+    what, colon, value = said.partition(": ")  # what somebody has typed is not ours to show
+    whole = text("{}{}{}", what, colon, Quoted(value)) if colon else text("{}", Quoted(said))
+    return whole + "." if near is None else text("{}; did you mean {}?", whole, near)
 
 
 def _failed(message: str, code: int = USAGE) -> int:

@@ -8,9 +8,10 @@ from typing import Annotated
 
 import typer
 
-from gomem.cli.options import Force, Output  # noqa: TC001 - typer reads the annotations
+from gomem.cli.options import Force, Output, Redact  # noqa: TC001 - typer reads the annotations
 from gomem.cli.output import check_writable, chosen_format, tell_about, tell_where, write
 from gomem.cli.progress import captures_progress
+from gomem.cli.redaction import hide
 from gomem.cli.terminal import written_as
 
 Format = StrEnum("Format", "text html json md")
@@ -29,6 +30,7 @@ def matrix(
     order: str = "",
     workers: Annotated[int | None, typer.Option(min=0)] = None,
     output_format: Annotated[Format | None, typer.Option("--format")] = None,
+    redact: Redact = False,
     force: Force = False,
 ) -> None:
     """Say what each build of a program needs, and which is the first that differs.
@@ -52,6 +54,7 @@ def matrix(
     """
     from gomem.fleets.fleet import fleet
     from gomem.fleets.matrix import matrix_of
+    from gomem.views.fleet.hidden import hidden_of
 
     chosen = chosen_format(output, output_format, ENDINGS) or Format.text
     check_writable(output, force=force, inputs=[Path(path) for path in where])
@@ -59,17 +62,19 @@ def matrix(
         read = fleet(
             *where, labels=labels, label_table=label_table, workers=workers, progress=progress
         )
+    hide(hidden_of(read, redact=redact))
     for name, what in zip(read.failed["capture"], read.failed["what"], strict=True):
         tell_about(name, what)
     found = matrix_of(read, [build for build in order.split(",") if build])
+    hidden = hide(hidden_of(read, found.builds, redact=redact))
     if chosen is Format.json:
         from gomem.views.json.fleet import render_matrix_json
 
-        made = render_matrix_json(found)
+        made = render_matrix_json(found, hidden)
     else:
         from gomem.views.fleet.matrix import matrix_document
 
-        made = written_as(chosen.value, matrix_document(found), output)
+        made = written_as(chosen.value, matrix_document(found, hidden), output)
     write(made, output)
     if output is not None:
         tell_where(output)

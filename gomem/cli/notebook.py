@@ -9,12 +9,21 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from gomem.cli.options import Force  # noqa: TC001 - typer reads the annotations
-from gomem.cli.output import check_writable, file_named_after, output_path, tell_where, write
+from gomem.cli.options import Force, Redact  # noqa: TC001 - typer reads the annotations
+from gomem.cli.output import (
+    check_writable,
+    file_named_after,
+    file_part,
+    output_path,
+    tell_where,
+    write,
+)
 from gomem.cli.progress import cells_progress
+from gomem.cli.redaction import called
 from gomem.errors import CaptureError, did_you_mean
 from gomem.sources.packaged import packaged
 from gomem.sources.paths import no_such_path
+from gomem.text import Quoted, text
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
@@ -35,6 +44,7 @@ def notebook(
     note: Annotated[str, typer.Option("--note")] = "",
     hide_code: Annotated[bool, typer.Option("--hide-code")] = False,
     output: Annotated[Path | None, typer.Option("-o", "--output", callback=output_path)] = None,
+    redact: Redact = False,
     force: Force = False,
 ) -> None:
     """Run a packaged notebook on a capture and write it as one file, for a postmortem.
@@ -69,17 +79,18 @@ def notebook(
         return
     if name is None:
         raise CaptureError("no notebook named; gomem notebook --list says which there are")
-    (_, text), given = _notebooks(name)[name], captures or []
+    (_, source), given = _notebooks(name)[name], captures or []
     for path in given:
         if not path.exists():
             raise no_such_path(path)
     target = output or file_named_after(str(given[-1] if given else name), f".{name}.html")
     if target.suffix not in SUFFIXES:
-        raise CaptureError(f"{target}: wanted a file that ends in {' or '.join(SUFFIXES)}")
+        what = "{}: wanted a file that ends in {}"
+        raise CaptureError(text(what, file_part(target), " or ".join(SUFFIXES)))
     check_writable(target, force=force, inputs=given)
-    asked = _asked(name, text, given, parameters or [])
-    executed = _execute(headed(text, title, note), asked, target)
-    names = ", ".join(path.resolve().name for path in given)
+    asked = _asked(name, source, given, parameters or [])
+    executed = _execute(headed(source, title, note), asked, target, redact=redact)
+    names = "" if redact else ", ".join(path.resolve().name for path in given)
     named = title or (f"{name}: {names}" if names else name)
     if target.suffix == ".html":
         executed = render_notebook_html(executed, title=named, hide_code=hide_code)
@@ -92,8 +103,9 @@ def _notebooks(name: str | None = None) -> dict[str, tuple[str, str]]:
     files = sorted(packaged("notebooks").glob("[0-9]*_*.ipynb"))
     by_name = {path.stem.partition("_")[2].replace("_", "-"): path for path in files}
     if name is not None and name not in by_name:
-        wanted = f"{', '.join(by_name)}{did_you_mean(name, by_name)}"
-        raise CaptureError(f"{name}: no such notebook; wanted one of {wanted}")
+        known, near = ", ".join(by_name), did_you_mean(name, by_name)
+        what = "{}: no such notebook; wanted one of {}{}"
+        raise CaptureError(text(what, Quoted(name), known, near))
     return {
         known: (path.name, path.read_text(encoding="utf-8"))
         for known, path in by_name.items()
@@ -112,24 +124,24 @@ def _list() -> None:
 
 def _copy(folder: Path, name: str | None, *, force: bool) -> None:
     """Write notebooks as they are packaged; they find the recorded captures by their names."""
-    targets = {folder / file: text for file, text in _notebooks(name).values()}
+    targets = {folder / file: source for file, source in _notebooks(name).values()}
     folder.mkdir(parents=True, exist_ok=True)
     for target in targets:
         check_writable(target, force=force, inputs=())
-    for target, text in targets.items():
-        write(text, target)
+    for target, source in targets.items():
+        write(source, target)
         tell_where(target)
 
 
 def _asked(
-    name: str, text: str, captures: Sequence[Path], settings: Sequence[str]
+    name: str, source: str, captures: Sequence[Path], settings: Sequence[str]
 ) -> dict[str, object] | None:
     """Value by parameter, of the captures in their order and of what is set; None for none."""
     from gomem.views.writers.notebook import parameters_of, taking_several
 
     if not captures and not settings:
         return None
-    known, several = parameters_of(text), taking_several(text)
+    known, several = parameters_of(source), taking_several(source)
     needed = [name for name, optional in known.items() if not optional]
     if captures and several is not None:
         if len(captures) < 2:
@@ -149,47 +161,67 @@ def _set(settings: Sequence[str], known: Collection[str]) -> dict[str, object]:
         key, equals, value = setting.partition("=")
         if not equals or key not in known:
             near = did_you_mean(key, known)
-            raise CaptureError(
-                f"{setting}: wanted NAME=VALUE, NAME one of {', '.join(known)}{near}"
-            )
+            what = "{}: wanted NAME=VALUE, NAME one of {}{}"
+            raise CaptureError(text(what, Quoted(setting), ", ".join(known), near))
         asked[key] = Path(value) if Path(value).exists() else value
     return asked
 
 
-def _execute(text: str, asked: Mapping[str, object] | None, target: Path) -> str:
-    """Run it in a folder of its own, in which the captures have their names and no path."""
+def _execute(source: str, asked: Mapping[str, object] | None, target: Path, *, redact: bool) -> str:
+    """Run it in a folder of its own, in which the captures have their names and no path.
+
+    Redacted, folders and archives are called by their role, and a list of them by its numbers.
+    """
     from gomem.views.writers.notebook import execute_notebook, notebook_for, with_parameters
 
     with TemporaryDirectory(prefix="gomem-") as scratch, cells_progress() as progress:
         folder, sockets = Path(scratch, "run"), Path(scratch)
         folder.mkdir()
         if asked is not None:
-            linked = {key: _linked(value, folder, key.lower()) for key, value in asked.items()}
-            text = notebook_for(text, linked)
-        executed = execute_notebook(text, folder=folder, sockets=sockets, progress=progress)
+            linked = {
+                key: _linked(value, folder, key.lower(), redact=redact)
+                for key, value in asked.items()
+            }
+            source = notebook_for(source, linked)
+        executed = execute_notebook(
+            source, folder=folder, sockets=sockets, progress=progress, redact=redact
+        )
     if asked is None or target.suffix != ".ipynb":
         return executed
-    beside = {key: _from(target.parent, value) for key, value in asked.items()}
+    told = linked if redact else asked
+    beside = {key: _from(target.parent, told[key], asked[key]) for key in asked}
     return with_parameters(executed, beside)
 
 
-def _linked(value: Any, folder: Path, role: str) -> Any:
+def _linked(value: Any, folder: Path, role: str, *, redact: bool) -> Any:
     """What the notebook is given: of paths, links to them."""
     if isinstance(value, list):
-        return [_link(path, folder, f"{role}/{n}") for n, path in enumerate(value, start=1)]
-    return _link(value, folder, role) if isinstance(value, Path) else value
+        single = role.removesuffix("s")
+        return [
+            _link(path, folder, f"{role}/{n}", f"{single}-{n}" if redact else "")
+            for n, path in enumerate(value, start=1)
+        ]
+    if not isinstance(value, Path):
+        return value
+    return _link(value, folder, role, role if redact else "")
 
 
-def _from(folder: Path, value: Any) -> Any:
-    """The same for the notebook as it is written: paths from where it lies."""
-    if isinstance(value, list):
-        return [_from(folder, path) for path in value]
-    return os.path.relpath(value, folder) if isinstance(value, Path) else value
+def _from(folder: Path, value: Any, asked: Any) -> Any:
+    """The same for the notebook as it is written: paths from where it lies, links by their names.
+
+    What was asked for says which values are paths.
+    """
+    if isinstance(asked, list):
+        return [_from(folder, *each) for each in zip(value, asked, strict=True)]
+    if not isinstance(asked, Path):
+        return value
+    return os.path.relpath(value, folder) if value is asked else Path(value).name
 
 
-def _link(capture: Path, folder: Path, role: str) -> str:
+def _link(capture: Path, folder: Path, role: str, unnamed: str) -> str:
     """Link a capture into a folder named after its role; two can have the same name."""
-    link = folder / role / capture.resolve().name
+    real = capture.resolve()
+    link = folder / role / (called(real, unnamed) if unnamed else real.name)
     link.parent.mkdir(parents=True, exist_ok=True)
-    link.symlink_to(capture.resolve())
+    link.symlink_to(real)
     return link.relative_to(folder).as_posix()

@@ -16,6 +16,13 @@ Output = Annotated[
     ),
 ]
 Force = Annotated[bool, typer.Option("--force", help="Overwrite a file that gomem did not write.")]
+Redact = Annotated[
+    bool,
+    typer.Option(
+        "--redact",
+        help="Hide folders, names of captures and snapshots, labels, and text from files.",
+    ),
+]
 Patterns = Annotated[
     list[str] | None,
     typer.Option(

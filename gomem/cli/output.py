@@ -14,19 +14,22 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, TypeVar
 
+from gomem.cli.redaction import is_redacting, shown
 from gomem.errors import CaptureError, printable
+from gomem.numbered import Collected
 from gomem.sources.names import readable_name
+from gomem.text import File, Quoted, text
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from gomem.errors import Damage
-    from gomem.text import Text
 
 T = TypeVar("T")
 TOLD_PLACES = 20
 STANDARD_OUTPUT = Path("/dev/stdout")
 STANDARD_INPUT = Path("/dev/stdin")
+UNNAMED = "capture"  # what a redacted output calls it
 STANDARD_STREAMS = ("/dev/stdout", "/dev/stderr", "/dev/fd/", "/proc/self/fd/")
 
 
@@ -37,12 +40,13 @@ class ReaderGone(Exception):  # noqa: N818 - nothing went wrong
 def tell(message: str) -> None:
     """Print one line on standard error, with nothing in it that could control a terminal."""
     with suppress(OSError):  # nobody is listening any more
-        print(f"gomem: {printable(' '.join(message.split()))}", file=sys.stderr)
+        print(f"gomem: {printable(' '.join(shown(message).split()))}", file=sys.stderr)
 
 
 def tell_about(name: str, what: str) -> None:
     """Print one line that names a capture."""
-    tell(what if name in what else f"{name}: {what}")
+    is_named = name in what and not is_redacting()
+    tell(what if is_named else text("{}: {}", Collected(name), Quoted(what)))
 
 
 @dataclass
@@ -50,14 +54,13 @@ class DamageReport:
     """Prints what could not be read on standard error: the first places, and how many more."""
 
     places: int = 0  # how many it was given
-    shown: Callable[[Text], str] = str  # what may be printed of a message
 
     def tell(self, damaged: Iterable[Damage]) -> None:
         """Print some, unless enough were printed."""
         for damage in damaged:
             self.places += 1
             if self.places <= TOLD_PLACES:
-                tell(self.shown(damage.message))
+                tell(damage.message)
 
     def end(self) -> None:
         """Print how many were left out."""
@@ -65,9 +68,9 @@ class DamageReport:
             tell(f"and {self.places - TOLD_PLACES} more places")
 
 
-def tell_damage(damaged: Iterable[Damage], shown: Callable[[Text], str] = str) -> None:
+def tell_damage(damaged: Iterable[Damage]) -> None:
     """Print on standard error what could not be read; if that is a lot, the first places."""
-    report = DamageReport(shown=shown)
+    report = DamageReport()
     report.tell(damaged)
     report.end()
 
@@ -100,20 +103,20 @@ def check_writable(path: Path | None, *, force: bool, inputs: Iterable[Path]) ->
     """
     if path is None or is_device(path):
         return
-    shown = readable_name(str(path))
+    named = file_part(path)
     if path.is_dir():
-        raise CaptureError(f"{shown}: is a folder; name a file in it")
+        raise CaptureError(text("{}: is a folder; name a file in it", Quoted(named)))
     if path.exists() and any(_is_read_from(path, read) for read in inputs):
-        raise CaptureError(f"{shown}: is an input, which is never overwritten")
+        raise CaptureError(text("{}: is an input, which is never overwritten", named))
     if path.exists() and not force:
         from gomem.cli.own_outputs import is_own_output  # whose pattern nobody else waits for
 
         if not is_own_output(path):
             why = "exists, and nothing in it says that gomem wrote it; --force overwrites it"
-            raise CaptureError(f"{shown}: {why}")
+            raise CaptureError(text("{}: {}", named, why))
     if not path.parent.is_dir():
-        folder = readable_name(str(path.parent))
-        raise CaptureError(f"{shown}: there is no folder {folder}; create it first")
+        folder = Quoted(readable_name(str(path.parent)))
+        raise CaptureError(text("{}: there is no folder {}; create it first", named, folder))
 
 
 def is_device(path: Path) -> bool:
@@ -161,15 +164,23 @@ def format_of(output: Path, endings: Mapping[str, T]) -> T | None:
     ending = output.suffix.removeprefix(".").lower()
     if not ending or ending in endings:
         return endings.get(ending)
-    shown = readable_name(str(output))
+    named = readable_name(str(output))
     if ending == "pdf":
         import shlex
 
-        page = shlex.quote(str(Path(shown).with_suffix(".html")))
-        print_it = f"chromium --headless --print-to-pdf={shlex.quote(shown)} {page}"
-        raise CaptureError(f"{shown}: gomem writes no PDF; write {page}, then: {print_it}")
+        page = File(shlex.quote(str(Path(named).with_suffix(".html"))))
+        sheet = File(shlex.quote(named))
+        print_it = text("chromium --headless --print-to-pdf={} {}", sheet, page)
+        what = text("gomem writes no PDF; write {}, then: {}", page, print_it)
+        raise CaptureError(text("{}: {}", File(named), what))
     known = ", ".join(f".{ending}" for ending in endings)
-    raise CaptureError(f"{shown}: unknown ending; wanted one of {known}, or --format")
+    what = text("unknown ending; wanted one of {}, or --format", known)
+    raise CaptureError(text("{}: {}", File(named), what))
+
+
+def file_part(path: Path) -> File:
+    """A path as a part of a message."""
+    return File(readable_name(str(path)))
 
 
 def write(made: str | bytes, path: Path | None) -> None:
@@ -179,8 +190,8 @@ def write(made: str | bytes, path: Path | None) -> None:
         with written(path) as file:
             file.write(made)
         return
-    text = made
-    write_pieces([text if path is not None or text.endswith("\n") else f"{text}\n"], path)
+    is_whole = path is not None or made.endswith("\n")
+    write_pieces([made if is_whole else f"{made}\n"], path)
 
 
 def write_pieces(pieces: Iterable[str], path: Path | None) -> None:
@@ -211,8 +222,9 @@ def _standard_output() -> Iterator[None]:
 def tell_where(path: Path) -> None:
     """Print where the output is, unless it went to a device or a pipe; a link on a terminal."""
     if not is_device(path):
-        shown = path.resolve().as_uri() if sys.stdout.isatty() else readable_name(str(path))
-        write(printable(shown), None)
+        is_link = sys.stdout.isatty() and not is_redacting()
+        where = path.resolve().as_uri() if is_link else shown(file_part(path))
+        write(printable(where), None)
 
 
 def open_page(path: Path) -> None:
@@ -220,7 +232,7 @@ def open_page(path: Path) -> None:
     import webbrowser
 
     if not webbrowser.open(path.resolve().as_uri()):
-        tell(f"{readable_name(str(path))}: no browser found; open the file yourself")
+        tell(text("{}: no browser found; open the file yourself", file_part(path)))
 
 
 @contextmanager
@@ -239,8 +251,8 @@ def written(path: Path) -> Iterator[IO[bytes]]:
     except BrokenPipeError as error:
         raise ReaderGone from error
     except OSError as error:
-        shown = readable_name(str(path))
-        raise CaptureError(f"{shown}: cannot be written: {error.strerror or error}") from error
+        why = error.strerror or Quoted(error)
+        raise CaptureError(text("{}: cannot be written: {}", file_part(path), why)) from error
 
 
 @contextmanager
@@ -284,7 +296,12 @@ def drop_standard_output() -> None:
 
 
 def file_named_after(capture: str, suffix: str) -> Path:
-    """The file that a capture's HTML or notebook goes to, in the current folder."""
+    """The file that a capture's HTML or notebook goes to, in the current folder.
+
+    It goes with what it is called: redacted, it does not name the capture.
+    """
+    if is_redacting():
+        return Path(f"{UNNAMED}{suffix}")
     path = Path(capture)
     name = path.name if path == STANDARD_INPUT else path.resolve().name
     for ending in (".gz", ".zst", ".tar", ".tgz", ".zip"):

@@ -7,7 +7,9 @@ from contextlib import contextmanager
 from threading import Timer
 from typing import TYPE_CHECKING, Any
 
+from gomem.cli.redaction import shown
 from gomem.errors import printable
+from gomem.text import File, text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -45,7 +47,7 @@ def _counted(words: str, name: str, *columns: str) -> Iterator[Callable[[int, An
 def bytes_progress(name: str) -> AbstractContextManager[Callable[[int, int | None], None] | None]:
     """A callback for reading one long file, or None if nobody is watching."""
     columns = ("DownloadColumn", "TimeRemainingColumn")
-    return _counted("reading {task.description}", printable(name), *columns)
+    return _counted("reading {task.description}", printable(shown(File(name))), *columns)
 
 
 def cells_progress() -> AbstractContextManager[Callable[[int, int], None] | None]:
@@ -73,14 +75,15 @@ class Stages:
 
     def _reading(self, name: str, number: int, total: int) -> None:
         name, unit, _ = name.partition(MIB)  # which a long file's name ends in
-        self.now(f"reading {name}: {number} of {total}{unit and ' MiB'}")
+        count = f"{number} of {total}{unit and ' MiB'}"
+        self.now(text("reading {}: {}", File(name), count))
 
     def now(self, words: str) -> None:
         """Show another stage."""
         if self._status is not None:
             from rich.text import Text
 
-            self._status.update(Text(printable(words)))
+            self._status.update(Text(printable(shown(words))))
 
 
 @contextmanager

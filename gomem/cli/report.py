@@ -14,19 +14,20 @@ from gomem.cli.options import (  # noqa: TC001 - typer reads the annotations
     Force,
     Output,
     Patterns,
+    Redact,
     Release,
 )
 from gomem.cli.progress import stages
+from gomem.cli.redaction import hide
 from gomem.cli.rss import SUFFIX as RSS_SUFFIX
 from gomem.cli.rss import rendered as rendered_rss
 from gomem.cli.running import captured_now, running_named
 from gomem.cli.terminal import terminal_summary, terminal_text, written_as
 from gomem.errors import CaptureError
 from gomem.inputs.runtime_lines.patterns import patterns_added
-from gomem.sources.listing import ARCHIVE_SUFFIXES
-from gomem.sources.names import readable_name
 from gomem.sources.packaged import packaged
-from gomem.sources.paths import no_such_path
+from gomem.sources.paths import ARCHIVE_SUFFIXES, no_such_path
+from gomem.text import Quoted, text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -73,7 +74,7 @@ def report(
     go_version: Release = None,
     fail_on: Level | None = None,
     threshold: Annotated[list[str] | None, typer.Option(metavar="NAME=VALUE")] = None,
-    redact: Annotated[bool, typer.Option("--redact")] = False,
+    redact: Redact = False,
     full: Annotated[bool, typer.Option("--full")] = False,
     opened: Annotated[bool, typer.Option("--open")] = False,
     pattern: Patterns = None,
@@ -104,7 +105,6 @@ def report(
         fail_on: Exit with 1 on a finding at least this severe.
         threshold: Override a threshold, such as pause_seconds=0.001; can be repeated.
             `gomem explain thresholds` lists them all.
-        redact: Hide folder names.
         full: On a terminal, print the whole report, not just the first screen.
         opened: Show the page in a browser.
     """
@@ -113,7 +113,9 @@ def report(
         raise CaptureError("--open shows a page; leave out --format, or -o -")
     out.check_writable(output, force=force, inputs=())
     groups = _groups(
-        out.input_paths(captures or [], again=output_format is Format.ipynb), demo=demo
+        out.input_paths(captures or [], again=output_format is Format.ipynb),
+        demo=demo,
+        redact=redact,
     )
     if output is not None and len(groups) > 1:
         raise CaptureError(f"-o names one file, but there are {len(groups)} captures; name one")
@@ -121,24 +123,27 @@ def report(
         baseline = packaged(DEMO_BASELINE)
     from gomem.causes.finding import Severity
     from gomem.causes.thresholds import Thresholds
+    from gomem.views.names import hidden
 
     limits, worst = Thresholds.of(threshold or []), list[Severity]()
-    for group in groups:
+    for number, group in enumerate(groups, start=1):
         target = output
         if output is None and output_format in TO_FILES:
             name = DEMO if demo else str(group[0])
-            target = out.file_named_after(name, _suffix(output_format))
+            apart = f"-{number}" * (redact and len(groups) > 1)  # which have no names then
+            target = out.file_named_after(name, apart + _suffix(output_format))
         inputs = group if baseline is None else [*group, baseline]
         out.check_writable(target, force=force, inputs=inputs)
         sides = (group[0] if len(group) == 1 else group, baseline)
         with stages() as at, patterns_added(pattern or []):
             diagnosis = _diagnose(group, baseline, go_version, limits, at)
+            hide(hidden(diagnosis, redact=redact))
             made, document = _made(diagnosis, output_format, target, sides, at, redact=redact)
         out.write(made, target)
         if output_format is None and document is not None and not out.is_standard_output(target):
             shown = terminal_text(document) if full else terminal_summary(document, MORE)
             out.write(shown, None)
-        _tell_doubts(diagnosis, target, redact=redact)
+        _tell_doubts(diagnosis, target)
         if target is not None:
             out.tell_where(target)
             if opened:
@@ -148,7 +153,7 @@ def report(
         raise typer.Exit(1)
 
 
-def _groups(captures: list[Path], *, demo: bool) -> list[list[Path]]:
+def _groups(captures: list[Path], *, demo: bool, redact: bool) -> list[list[Path]]:
     """The captures asked for: each folder or archive is one; loose files together are one.
 
     PIDs and URLs together are a process, of which a snapshot is captured.
@@ -163,9 +168,9 @@ def _groups(captures: list[Path], *, demo: bool) -> list[list[Path]]:
         )
     if running := running_named(captures):
         if len(running) < len(captures):
-            both = f"{running[0]}: a running process beside captures"
-            raise CaptureError(f"{both}; wanted one or the other, or --baseline CAPTURE")
-        return [[captured_now(running)]]
+            both = text("{}: a running process beside captures", Quoted(running[0]))
+            raise CaptureError(text("{}; wanted one or the other, or --baseline CAPTURE", both))
+        return [[captured_now(running, redact=redact)]]
     for path in captures:
         if not path.exists():
             raise no_such_path(path)
@@ -216,7 +221,7 @@ def _made(
     if chosen is Format.png:
         return _picture(diagnosis, document, redact=redact), None
     if target is not None:
-        at.now(f"writing {readable_name(str(target))}")
+        at.now(text("writing {}", out.file_part(target)))
     if chosen is Format.ipynb:
         from gomem.views.writers.report_notebook import write_notebook
 
@@ -236,19 +241,16 @@ def _picture(diagnosis: Diagnosis, document: Document, *, redact: bool) -> bytes
     return write_png(drawing, title=title, made_by=document.made_by)
 
 
-def _tell_doubts(diagnosis: Diagnosis, target: Path | None, *, redact: bool) -> None:
+def _tell_doubts(diagnosis: Diagnosis, target: Path | None) -> None:
     """A line on what could not be read, and one on a release that the capture does not name."""
-    from gomem.views.names import hidden
-
     capture = diagnosis.capture
-    # Redacted, since whoever keeps the report keeps what is told beside it, too.
-    shown = hidden(diagnosis, redact=True).text if redact else str
     if against := capture.go_version.against:
-        out.tell(f"--go-version {capture.go_version}, but {shown(against)}")
+        out.tell(text("--go-version {}, but {}", str(capture.go_version), against))
     if len(capture.damaged) == 1:
-        out.tell(shown(capture.damaged[0].message))
+        out.tell(capture.damaged[0].message)
     elif capture.damaged:
-        out.tell(f"{_places(capture.damaged)} could not be read; see {_where_damage_is(target)}")
+        places, where = _places(capture.damaged), _where_damage_is(target)
+        out.tell(text("{} could not be read; see {}", places, where))
 
 
 def _places(damaged: Iterable[Damage]) -> str:
@@ -260,7 +262,7 @@ def _places(damaged: Iterable[Damage]) -> str:
 def _where_damage_is(target: Path | None) -> str:
     if target is None or out.is_standard_output(target):
         return "What could not be read"
-    return f"What could not be read, in {readable_name(str(target))}"
+    return text("What could not be read, in {}", out.file_part(target))
 
 
 def _beside(side: Side, target: Path, *, redact: bool) -> Any:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from gomem.cli.options import Force, Output  # noqa: TC001 - typer reads the annotations
+from gomem.cli.options import Force, Output, Redact  # noqa: TC001 - typer reads the annotations
 from gomem.cli.output import (
     check_writable,
     chosen_format,
@@ -18,8 +18,10 @@ from gomem.cli.output import (
     write,
 )
 from gomem.cli.progress import stages
+from gomem.cli.redaction import hide
 from gomem.cli.terminal import written_as
 from gomem.errors import CaptureError, did_you_mean
+from gomem.text import CaptureName, File, Function, Quoted, text
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -40,6 +42,7 @@ def retain(
     symbols: Path | None = None,
     output: Output = None,
     output_format: Annotated[Format | None, typer.Option("--format")] = None,
+    redact: Redact = False,
     force: Force = False,
 ) -> None:
     """Say who keeps the heap, by a heap dump of runtime/debug.WriteHeapDump.
@@ -62,7 +65,7 @@ def retain(
         output_format: Default: as -o names it, else text.
     """
     from gomem.capture.load import load
-    from gomem.views.share import Hidden
+    from gomem.views.share import Hidden, share
 
     if executable is not None and symbols is not None:
         raise CaptureError("--executable and --symbols: both name variables; wanted one of them")
@@ -74,16 +77,17 @@ def retain(
     named = _symbols(executable or symbols)
     with stages() as at:
         read = load(capture, progress=at.reading)
+        hidden = hide(Hidden.of(read, redact=redact))
         kept = _kept(read, named, executable or symbols)
     tell_damage(read.damaged)
     asked = () if path is None else _named(kept, path)
-    hidden = Hidden.of(read)
     if chosen is Format.json:
         from gomem.views.json.retain import render_retain_json
 
         rendered = render_retain_json(kept, hidden, asked)
     elif chosen is Format.csv:
-        rendered = kept.retention.keepers.drop(columns="node").to_csv(index=False)
+        keepers = kept.retention.keepers.drop(columns="node")
+        rendered = (share(keepers, hidden) if redact else keepers).to_csv(index=False)
     else:
         from gomem.views.retain.document import retain_document
 
@@ -107,18 +111,18 @@ def _kept(capture: Capture, symbols: pd.DataFrame | None, file: Path | None) -> 
     try:
         kept = kept_of(capture, symbols)
     except NotWhole as error:
-        raise CaptureError(f"{capture.name}: {error}") from error
+        raise CaptureError(text("{}: {}", CaptureName(capture.name), Quoted(error))) from error
     except WrongSymbols as error:
-        raise CaptureError(f"{file}: {error}") from error
+        raise CaptureError(text("{}: {}", File(file), Quoted(error))) from error
     if kept is None:
         what = "has no heap dump; wanted what runtime/debug.WriteHeapDump writes"
-        raise CaptureError(f"{capture.name}: {what}")
+        raise CaptureError(text("{}: {}", CaptureName(capture.name), what))
     return kept
 
 
 def _named(kept: Kept, name: str) -> tuple[Keeper, ...]:
     rows = kept.retention.named(name)
     if not rows:
-        near = did_you_mean(name, kept.retention.keepers["name"])
-        raise CaptureError(f"--path: {name} keeps nothing in this dump{near}")
+        near = did_you_mean(name, kept.retention.keepers["name"], Function)
+        raise CaptureError(text("--path: {} keeps nothing in this dump{}", Quoted(name), near))
     return tuple(kept.keepers[row] for row in rows)

@@ -7,7 +7,12 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from gomem.cli.options import Force, Output, Release  # noqa: TC001 - typer reads the annotations
+from gomem.cli.options import (  # noqa: TC001 - typer reads the annotations
+    Force,
+    Output,
+    Redact,
+    Release,
+)
 from gomem.cli.output import (
     check_writable,
     file_named_after,
@@ -17,6 +22,7 @@ from gomem.cli.output import (
     write,
 )
 from gomem.cli.progress import stages
+from gomem.cli.redaction import hide
 from gomem.errors import CaptureError
 from gomem.sources.paths import no_such_path
 
@@ -32,7 +38,7 @@ def rss(
     moment: Annotated[str | None, typer.Option(metavar="NAME")] = None,
     base_moment: Annotated[str | None, typer.Option(metavar="NAME")] = None,
     go_version: Release = None,
-    redact: Annotated[bool, typer.Option("--redact")] = False,
+    redact: Redact = False,
     output: Output = None,
     force: Force = False,
 ) -> None:
@@ -52,10 +58,10 @@ def rss(
         captures: A folder, an archive, or files of one moment.
         moment: The snapshot. Default: the last that says how large RSS is.
         base_moment: Subtract this snapshot: what RSS grew by since.
-        redact: Hide folder names.
     """
     from gomem.capture.load import load
     from gomem.diagnosis.diagnosis import diagnose
+    from gomem.views.names import hidden
 
     paths = input_paths(captures)
     target = output or file_named_after(str(paths[0]), SUFFIX)
@@ -65,6 +71,7 @@ def rss(
             raise no_such_path(path)
     with stages() as at:
         diagnosis = diagnose(load(*paths, go_version=go_version, progress=at.reading))
+    hide(hidden(diagnosis, redact=redact))
     made = rendered(diagnosis, moment, base_moment, redact=redact)
     tell_damage(diagnosis.capture.damaged)
     write(made, target)
@@ -75,7 +82,7 @@ def rendered(
     diagnosis: Diagnosis, moment: str | None = None, base: str | None = None, *, redact: bool
 ) -> bytes:
     """The profile of a moment, or of what it has more than another; CaptureError without RSS."""
-    from gomem.views.exports.rss_profile import render_rss_profile
+    from gomem.views.exports.profile import render_profile
     from gomem.views.names import hidden
 
     if diagnosis.baseline is not None:
@@ -86,4 +93,4 @@ def rendered(
     profile = diagnosis.facts.rss_profile(moment)
     if base is not None:
         profile = profile.diff(diagnosis.facts.rss_profile(base))
-    return render_rss_profile(profile, hidden(diagnosis, redact=redact))
+    return render_profile(profile, hidden(diagnosis, redact=redact))

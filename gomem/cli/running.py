@@ -11,9 +11,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
+from gomem.cli.output import file_part
 from gomem.errors import CaptureError
-from gomem.sources.names import readable_name
 from gomem.sources.paths import as_url
+from gomem.text import text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -28,10 +29,11 @@ def running_named(captures: Sequence[Path]) -> list[str]:
     return [urls[path] or str(path) for path in absent if urls[path] or str(path).isdecimal()]
 
 
-def captured_now(named: Sequence[str]) -> Path:
+def captured_now(named: Sequence[str], *, redact: bool = False) -> Path:
     """Capture one snapshot of a process to a folder in the current one, named after it.
 
-    CaptureError where there is no such process, or nothing of it can be read.
+    Redacted, its files hide what those of `gomem capture --redact` hide. CaptureError where there
+    is no such process, or nothing of it can be read.
     """
     from gomem.cli.capture import session_with
     from gomem.live.endpoints import Access
@@ -40,13 +42,12 @@ def captured_now(named: Sequence[str]) -> Path:
 
     with found_target(named, Access()) as target:
         folder = Path(_name_of(target))
-        session = session_with(target, Plan(), folder, redact=False)
+        session = session_with(target, Plan(), folder, redact=redact)
         why = session.run()
     if why == "interrupted":
         raise KeyboardInterrupt
     if not session.folder.moments:
-        shown = readable_name(str(folder))
-        raise CaptureError(f"{shown}: nothing could be captured: {why}")
+        raise CaptureError(text("{}: nothing could be captured: {}", file_part(folder), why))
     return folder
 
 

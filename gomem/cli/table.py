@@ -9,10 +9,17 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from gomem.cli import gc_log
-from gomem.cli.options import Force, Output, Patterns  # noqa: TC001 - typer reads the annotations
+from gomem.cli.options import (  # noqa: TC001 - typer reads the annotations
+    Force,
+    Output,
+    Patterns,
+    Redact,
+)
 from gomem.cli.output import check_writable, tell_damage, write, write_pieces, written
+from gomem.cli.redaction import hide
 from gomem.errors import CaptureError, did_you_mean
 from gomem.inputs.runtime_lines.patterns import patterns_added
+from gomem.text import File, Quoted, text
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -28,6 +35,7 @@ def table(
     output_format: Annotated[Format, typer.Option("--format")] = Format.csv,
     output: Output = None,
     pattern: Patterns = None,
+    redact: Redact = False,
     force: Force = False,
 ) -> None:
     """Print an artefact as a table: CSV or JSON on standard output, Parquet to a file.
@@ -60,6 +68,10 @@ def table(
         return
     with patterns_added(pattern or []):
         rows = _frame(artefact, frame)
+    if redact:
+        from gomem.views.share import Hidden, share
+
+        rows = share(rows, hide(Hidden(redact=True)))
     if output_format is Format.parquet:
         assert output is not None
         with written(output) as file:
@@ -78,12 +90,12 @@ def _frame(artefact: Path, name: str | None) -> pd.DataFrame:
     source = open_source(artefact)
     kind = kind_of(source.data, source.name)
     if kind is None:
-        raise CaptureError(str(not_an_artefact(source.data, source.name)))
+        raise CaptureError(not_an_artefact(source.data, source.name).message)
     name = name or kind.frames[0]
     if name not in kind.frames:
-        has = ", ".join(kind.frames)
-        near = did_you_mean(name, kind.frames)
-        raise CaptureError(f"{artefact}: {kind.wanted} has no table {name}; it has {has}{near}")
+        has, near = ", ".join(kind.frames), did_you_mean(name, kind.frames)
+        what = text("{} has no table {}; it has {}{}", kind.wanted, Quoted(name), has, near)
+        raise CaptureError(text("{}: {}", File(artefact), what))
     parsed = read_artefact(kind, source)
     tell_damage(parsed.damaged)
     return getattr(parsed, name)

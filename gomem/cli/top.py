@@ -8,9 +8,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from gomem.cli.options import Force, Output  # noqa: TC001 - typer reads the annotations
-from gomem.cli.output import check_writable, tell_damage, write, written
+from gomem.cli import redaction
+from gomem.cli.options import Force, Output, Redact  # noqa: TC001 - typer reads the annotations
+from gomem.cli.output import check_writable, tell_damage, write
 from gomem.errors import CaptureError
+from gomem.text import File, text
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -19,6 +21,7 @@ if TYPE_CHECKING:
     from gomem.inputs.pprof.columns import ValueType
     from gomem.inputs.pprof.sites import AllocationSites
     from gomem.inputs.pprof.table import Profile
+    from gomem.views.share import Hidden
 
 
 Format = StrEnum("Format", "text csv json folded pprof")  # what `--format` takes
@@ -64,6 +67,7 @@ def top(
     escapes: Annotated[list[Path] | None, typer.Option(rich_help_panel="Views")] = None,
     output_format: Annotated[Format, typer.Option("--format")] = Format.text,
     output: Output = None,
+    redact: Redact = False,
     force: Force = False,
 ) -> None:
     """Show the functions that allocate most in a profile, with 95 % intervals.
@@ -96,8 +100,11 @@ def top(
         escapes: Show why lines allocate, from the output of go build -gcflags=-m=2.
         output_format: What to write.
     """
+    from gomem.views.profile.shown import names_shown, rows_shown, sites_shown
     from gomem.views.profile.top import RENDERED
+    from gomem.views.share import Hidden
 
+    hidden = redaction.hide(Hidden(redact=redact))
     read = [*profiles, *(escapes or []), *(path for path in (base, diff_base) if path is not None)]
     check_writable(output, force=force, inputs=read)
     filters = {
@@ -110,16 +117,16 @@ def top(
         n = SHOWN
     try:
         question = _Question(profiles, base, diff_base, normalize, filters)
+        part = question.part
         if output_format is Format.pprof:
             if output is None:
                 raise CaptureError("a profile is not text; name a file with -o FILE.pb.gz")
-            with written(output) as file:
-                file.write(question.part.to_pprof())
+            write(_profile(part, hidden), output)
             return
+        named = names_shown(granularity, hidden)
         if output_format is Format.folded:
-            text = question.part.to_folded(sample_type, granularity)
+            made = part.to_folded(sample_type, granularity, named)
         elif view:
-            part = question.part
             rows = {
                 "traces": lambda: part.traces(sample_type, granularity),
                 "tags": lambda: part.tags(sample_type),
@@ -127,15 +134,22 @@ def top(
                 "peek": lambda: part.peek(peek or "", sample_type, granularity),
                 "escapes": lambda: _reasons(part, escapes or [], sample_type, n),
             }[view]()
-            text = _render_view(view, rows, part.sample_type(sample_type), output_format)
+            shown = rows_shown(rows, named, hidden)
+            made = _render_view(view, shown, part.sample_type(sample_type), output_format)
         else:
             sites = question.sites(sample_type, n, granularity, cum=cum)
-            text = RENDERED[output_format](sites)
+            made = RENDERED[output_format](sites_shown(sites, named) if redact else sites)
     except ValueError as error:
         if type(error) is not ValueError:  # a file's own error, which says where
             raise
-        raise CaptureError(f"{profiles[0]}: {error}") from error
-    write(text, output)
+        raise CaptureError(text("{}: {}", File(profiles[0]), error.args[0])) from error
+    write(made, output)
+
+
+def _profile(part: Profile, hidden: Hidden) -> bytes:
+    from gomem.views.exports.profile import render_profile
+
+    return render_profile(part, hidden) if hidden.redact else part.to_pprof()
 
 
 class _Question:

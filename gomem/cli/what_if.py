@@ -11,7 +11,12 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from gomem.cli.options import Force, Output, Release  # noqa: TC001 - typer reads the annotations
+from gomem.cli.options import (  # noqa: TC001 - typer reads the annotations
+    Force,
+    Output,
+    Redact,
+    Release,
+)
 from gomem.cli.output import (
     check_writable,
     chosen_format,
@@ -21,8 +26,10 @@ from gomem.cli.output import (
     write,
 )
 from gomem.cli.progress import stages
+from gomem.cli.redaction import hide
 from gomem.cli.terminal import written_as
 from gomem.errors import CaptureError
+from gomem.text import CaptureName, Quoted, text
 from gomem.units import BYTE_UNITS
 
 if TYPE_CHECKING:
@@ -49,6 +56,7 @@ def what_if(
     go_version: Release = None,
     output: Output = None,
     output_format: Annotated[Format | None, typer.Option("--format")] = None,
+    redact: Redact = False,
     force: Force = False,
 ) -> None:
     """Predict the effect of another GOGC or GOMEMLIMIT.
@@ -70,6 +78,7 @@ def what_if(
     """
     from gomem.capture.load import load
     from gomem.diagnosis.diagnosis import diagnose
+    from gomem.views.names import hidden
 
     asked = _asked(gogc, memory_limit, container)
     chosen = chosen_format(output, output_format, ENDINGS) or Format.text
@@ -79,22 +88,22 @@ def what_if(
     check_writable(target, force=force, inputs=[capture])
     with stages() as at:
         diagnosis = diagnose(load(capture, go_version=go_version, progress=at.reading))
+    names = hide(hidden(diagnosis, redact=redact))
     answer = diagnosis.facts.what_if_set(asked)
     if answer is None:
-        raise CaptureError(
-            f"{capture}: has no gctrace log; wanted the stderr of a run with GODEBUG=gctrace=1"
-        )
+        what = "{}: has no gctrace log; wanted the stderr of a run with GODEBUG=gctrace=1"
+        raise CaptureError(text(what, CaptureName(capture)))
     tell_damage(diagnosis.capture.damaged)
     if chosen is Format.json:
         from gomem.views.json.what_if import render_what_if_json
 
-        rendered = render_what_if_json(diagnosis, answer)
+        rendered = render_what_if_json(answer, names)
     elif chosen is Format.csv:
         rendered = answer.grid.to_csv(index=False)
     else:
         from gomem.views.what_if.document import what_if_document
 
-        rendered = written_as(chosen, what_if_document(diagnosis, answer), target)
+        rendered = written_as(chosen, what_if_document(diagnosis, answer, names), target)
     write(rendered, target)
     if target is not None:
         tell_where(target)
@@ -116,8 +125,8 @@ def _asked(gogc: str, limits: str | None, container: str | None) -> Asked:
     return asked
 
 
-def _listed(text: str, option: str) -> Sequence[str]:
-    words = [word.strip() for word in text.split(",")]
+def _listed(given: str, option: str) -> Sequence[str]:
+    words = [word.strip() for word in given.split(",")]
     if len(words) > MAX_NAMED:
         raise CaptureError(f"{option}: {len(words)} values; wanted {MAX_NAMED} or fewer")
     return list(dict.fromkeys(words))
@@ -129,9 +138,8 @@ def _gogc(word: str) -> int:
     if word == "off":
         return OFF
     if not (word.isascii() and word.isdigit() and 1 <= int(word[:9]) <= MAX_GOGC):
-        raise CaptureError(
-            f"--gogc: {word!r}; wanted per cents from 1 to {MAX_GOGC}, or off, as 50,100,off"
-        )
+        wanted = f"wanted per cents from 1 to {MAX_GOGC}, or off, as 50,100,off"
+        raise CaptureError(text("--gogc: {}; {}", Quoted(repr(word)), wanted))
     return int(word)
 
 
@@ -139,7 +147,6 @@ def _size(word: str, option: str, example: str) -> float:
     found = SIZE.fullmatch(word)
     size = 0.0 if found is None else float(found["number"]) * BYTE_UNITS[found["unit"] or "B"]
     if not 0 < size < MAX_SIZE:
-        raise CaptureError(
-            f"{option}: {word!r}; wanted a size above 0 in B, KiB, MiB, GiB or TiB, as {example}"
-        )
+        wanted = f"wanted a size above 0 in B, KiB, MiB, GiB or TiB, as {example}"
+        raise CaptureError(text("{}: {}; {}", option, Quoted(repr(word)), wanted))
     return float(int(size))

@@ -19,6 +19,8 @@ from gomem.comparison.samples import (
 from gomem.comparison.settings import differing_bench_settings
 from gomem.inputs.gobench.table import matched_samples
 from gomem.inputs.schema import build_rows
+from gomem.numbered import Unit
+from gomem.text import Quoted, text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -68,7 +70,8 @@ def _unit_notes(before: Bench, after: Bench) -> Iterator[str]:
     for (unit, key), values in units.groupby(["unit", "key"], sort=False)["value"]:
         given = values.unique()
         if len(given) > 1:
-            yield f"{key} of {unit} is given as {listed(given)}; the first is used"
+            said = "{} of {} is given as {}; the first is used"
+            yield text(said, Quoted(key), Unit(unit), Quoted(listed(given)))
 
 
 def _ratio(before: float, after: float) -> float:

@@ -27,7 +27,9 @@ from gomem.comparison.single_values import ALLOCATION_RATE, GC_CPU, HEAP, REQUES
 from gomem.errors import CaptureError, did_you_mean
 from gomem.inputs.gobench.parse import tidy_unit
 from gomem.inputs.schema import Column, build_rows, rows_of
+from gomem.numbered import Metric, Unit
 from gomem.statistics.rank_tests import ALPHA, MIN_VALUES, beyond_chance, can_tell, rank_sum_p
+from gomem.text import Quoted, Words, joined, text
 from gomem.units import format_relative, is_unknown
 
 if TYPE_CHECKING:
@@ -41,9 +43,9 @@ if TYPE_CHECKING:
 MET, BROKEN, CANNOT_TELL = "met", "broken", "?"
 STATES = (MET, BROKEN, CANNOT_TELL)
 BUDGETS = (
-    Column("budget", "str", "", "As it was set, such as rss=+10%."),
-    Column("name", "str", "", "The metric that it is on."),
-    Column("unit", "str", "", "The metric's unit, a base unit."),
+    Column("budget", "str", "", "As it was set, such as rss=+10%.", Metric),
+    Column("name", "str", "", "The metric that it is on.", Metric),
+    Column("unit", "str", "", "The metric's unit, a base unit.", Unit),
     Column("before_n", "int64", "count", "Measurements before."),
     Column("after_n", "int64", "count", "Measurements after."),
     Column("before", "Float64", "", "Their median before, in the unit."),
@@ -51,8 +53,8 @@ BUDGETS = (
     Column("allowed", "Float64", "", "The worst median after that the budget allows."),
     Column("change", "Float64", "fraction", "After less before, over before; missing from 0."),
     Column("p_value", "Float64", "fraction", "That it lies beyond what is allowed by chance."),
-    Column("state", "str", "", "met, broken, or ? where the runs cannot decide."),
-    Column("note", "str", "", "Why the runs cannot decide, and what could; else empty."),
+    Column("state", "str", "", "met, broken, or ? where the runs cannot decide.", Words),
+    Column("note", "str", "", "Why the runs cannot decide, and what could; else empty.", Words),
 )
 # Short names, beside each metric's own and each unit.
 SHORT = {
@@ -104,16 +106,16 @@ class Budget:
         if self.unit in _FACTORS.get(kind, {}):
             return _FACTORS[kind][self.unit]
         wanted = "%, pp" if unit == "fraction" else ", ".join(["%", *_FACTORS.get(kind, {})])
-        raise CaptureError(f"budget {self}: {self.unit or 'no unit'}, of {unit}; wanted {wanted}")
+        what = text("{}, of {}; wanted {}", self.unit or "no unit", Unit(unit), wanted)
+        raise CaptureError(text("budget {}: {}", Quoted(self), what))
 
 
 def budget_of(metric: str, size: str) -> Budget:
     """A budget as it is written, `rss`, `+10%`; CaptureError, with an example, if it is none."""
     found = _SIZE.fullmatch(size.strip())
     if not metric.strip() or found is None or not math.isfinite(float(found[2])):
-        raise CaptureError(
-            f"budget {metric}={size}: not a size; wanted one such as +10%, +2pp, +64MiB, +5ms or +0"
-        )
+        wanted = "not a size; wanted one such as +10%, +2pp, +64MiB, +5ms or +0"
+        raise CaptureError(text("budget {}: {}", Quoted(f"{metric}={size}"), wanted))
     sign = -1.0 if found[1] == "-" else 1.0
     return Budget(metric.strip(), size.strip(), sign * float(found[2]), found[3])
 
@@ -155,10 +157,9 @@ def _metrics(budget: Budget, metrics: pd.DataFrame) -> list[dict[str, Any]]:
     short = {long: short for short, long in SHORT.items()}
     told = [short.get(name, name) for name in known]
     near = did_you_mean(budget.metric, [*told, *known])
-    raise CaptureError(
-        f"budget {budget}: no metric {budget.metric} on both sides; "
-        f"there are {', '.join(told) or 'none'}{near}"
-    )
+    there = joined(", ", map(Metric, told)) or "none"
+    what = text("no metric {} on both sides; there are {}", Quoted(budget.metric), there)
+    raise CaptureError(text("budget {}: {}{}", Quoted(budget), what, near))
 
 
 def _full_name(row: dict[str, Any]) -> str:
@@ -257,10 +258,10 @@ def summed_up(budgets: pd.DataFrame) -> str:
     parts = []
     for state, words in ((BROKEN, "broken"), (MET, "met"), (CANNOT_TELL, "unclear")):
         rows = budgets[budgets["state"] == state]
-        named = f" ({', '.join(_named(rows))})" if state != MET and len(rows) else ""
-        parts += [f"{len(rows)} {words}{named}"] if len(rows) else []
+        named = text(" ({})", joined(", ", _named(rows))) if state != MET and len(rows) else ""
+        parts += [text("{} {}{}", str(len(rows)), words, named)] if len(rows) else []
     noun = "Budget" if len(budgets) == 1 else "Budgets"
-    return f"{noun}: {', '.join(parts)}."
+    return text("{}: {}.", noun, joined(", ", parts))
 
 
 def _named(rows: pd.DataFrame, most: int = 3) -> Iterable[str]:
@@ -268,6 +269,7 @@ def _named(rows: pd.DataFrame, most: int = 3) -> Iterable[str]:
         change = (
             "" if is_unknown(row["change"]) else f" {format_relative(row['change'], brief=True)}"
         )
-        yield f"{row['name']}{change} where {row['budget'].partition('=')[2]} is allowed"
+        allowed = row["budget"].partition("=")[2]
+        yield text("{}{} where {} is allowed", row["name"], change, allowed)
     if len(rows) > most:
         yield "…"

@@ -33,10 +33,12 @@ from gomem.comparison.samples import (
     WORSE,
     Judgement,
 )
-from gomem.comparison.settings import DIFFERING, settings_words
+from gomem.comparison.settings import DIFFERING, changed_words, settings_words
 from gomem.errors import did_you_mean
 from gomem.inputs.schema import Column, build_rows, empty, rows_of
+from gomem.numbered import Build
 from gomem.statistics.rank_tests import ALPHA, holm
+from gomem.text import Text, Words, joined, text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -51,7 +53,7 @@ BUILD_METRICS = (
     _COLUMN["name"],
     _COLUMN["unit"],
     _COLUMN["layer"],
-    Column("build", "str", "", "Which of those compared; the baseline's row comes first."),
+    Column("build", "str", "", "Which of those compared; the baseline's row comes first.", Build),
     Column("n", "int64", "count", "Measurements."),
     Column("median", "Float64", "", "Their median, in the unit."),
     Column("low", "Float64", "", "Lower end of its 95 % interval; missing with too few."),
@@ -70,6 +72,7 @@ BUILD_METRICS = (
         "str",
         "",
         "Against the baseline: better, worse, changed, same, ~ or ?; missing for the baseline.",
+        Words,
     ),
     _COLUMN["equivalence"],
     _COLUMN["p_no_worse"],
@@ -113,7 +116,7 @@ class BuildComparison:
         return _with_builds(self.comparisons, "settings")
 
     @property
-    def settings_words(self) -> str:
+    def settings_words(self) -> Text:
         """The same in a few words: `GOGC 100 → 50, 200, 400`; empty of none."""
         return _settings_words(self.settings, len(self.comparisons))
 
@@ -131,7 +134,8 @@ class BuildComparison:
     def budgets_summary(self) -> str:
         """The same in a sentence a build; empty without budgets."""
         said = {name: comparison.budgets_summary for name, comparison in self.comparisons.items()}
-        return " ".join(f"{name}: {words}" for name, words in said.items() if words)
+        each = (text("{}: {}", Build(name), words) for name, words in said.items() if words)
+        return joined(" ", each)
 
     def within(self, budgets: Sequence[Budget]) -> BuildComparison:
         """The same, with how each budget stands in each build; raises as `within_budgets`."""
@@ -279,7 +283,7 @@ def _judgement(
     for name, verdict in verdicts.items():
         by_verdict.setdefault(verdict, []).append(name)
     each = (
-        f"{_list(by_verdict[verdict])} {words[len(by_verdict[verdict]) > 1]}"
+        text("{} {}", _list(by_verdict[verdict]), words[len(by_verdict[verdict]) > 1])
         for verdict, words in _SAID.items()
         if verdict in by_verdict
     )
@@ -287,12 +291,14 @@ def _judgement(
     said = [_said(name, comparisons[name], alone.get(name, "")) for name in ordered]
     is_single = any(ONE_RUN in comparison.judgement.details for comparison in comparisons.values())
     words = _settings_words(_with_builds(comparisons, "settings"), len(comparisons))
-    against = f"{words}: compared with" if words else "Compared with"
+    against = text("{}: compared with", words) if words else "Compared with"
     if baseline in alone:
-        said.insert(0, f"{baseline}, the baseline, is unlike the others: {alone[baseline]}.")
-    sentence = f"{against} {baseline}, {'; '.join(each)}."
+        what = "{}, the baseline, is unlike the others: {}."
+        said.insert(0, text(what, Build(baseline), alone[baseline]))
+    sentence = text("{} {}, {}.", against, Build(baseline), joined("; ", each))
     for row in rows_of(unlike.head(1)):
-        sentence += f" Most unlike the others is {row['build']}: {outlier_words(row)}."
+        most = " Most unlike the others is {}: {}."
+        sentence += text(most, row["build"], outlier_words(row))
     details = (*said, *([ONE_RUN] if is_single else []))
     return Judgement(together([*verdicts.values()]), sentence, details)
 
@@ -309,29 +315,30 @@ def _said(name: str, comparison: Comparison, alone: str) -> str:
     """A build's verdict in its own words, with its settings beside its name."""
     judgement, words = comparison.judgement, settings_words(comparison.settings)
     details = [detail for detail in judgement.details if detail != ONE_RUN]
-    named = f"{name} ({words})" if words else name
+    named = text("{} ({})", Build(name), words) if words else Build(name)
     unlike = [f"Unlike the others: {alone}."] if alone else []
-    first = judgement.sentence.removeprefix(f"{words}: ")
-    return " ".join([f"{named}:", *unlike, first, *details])
+    first = Text(judgement.sentence).removeprefix(text("{}: ", words))
+    return joined(" ", [text("{}:", named), *unlike, first, *details])
 
 
-def _settings_words(settings: pd.DataFrame, builds: int) -> str:
+def _settings_words(settings: pd.DataFrame, builds: int) -> Text:
     """Each setting once, with the baseline's value and those of the builds that differ.
 
     Where few of so many builds besides the baseline differ, they are named.
     """
     if settings.empty:
-        return ""
-    return settings_words(
-        pd.DataFrame([_joined(rows, builds) for _, rows in settings.groupby("name", sort=False)])
-    )
+        return Text()
+    each = (rows_of(rows) for _, rows in settings.groupby("name", sort=False))
+    return changed_words(_joined(rows, builds) for rows in each)
 
 
-def _joined(rows: pd.DataFrame, builds: int) -> dict[str, str]:
+def _joined(rows: Sequence[dict[str, Any]], builds: int) -> dict[str, str]:
     """A setting of several builds as one row."""
-    joined = {key: ", ".join(dict.fromkeys(rows[key])) for key in DIFFERING_NAMES}
-    named = f" in {_list(list(rows['build']))}" if len(rows) < builds else ""
-    return {**joined, "name": rows["name"].iloc[0], "after": f"{joined['after']}{named}"}
+    told = {
+        name: joined(", ", dict.fromkeys(row[name] for row in rows)) for name in DIFFERING_NAMES
+    }
+    named = text(" in {}", _list([row["build"] for row in rows])) if len(rows) < builds else ""
+    return {**told, "name": rows[0]["name"], "after": told["after"] + named}
 
 
 def _with_builds(comparisons: Mapping[str, Comparison], frame: str) -> pd.DataFrame:
@@ -340,8 +347,8 @@ def _with_builds(comparisons: Mapping[str, Comparison], frame: str) -> pd.DataFr
     filled = [rows.assign(build=name) for name, rows in found.items() if len(rows)]
     if not filled:
         return pd.DataFrame()
-    joined = pd.concat(filled, ignore_index=True)
-    return joined[["build", *joined.columns.drop("build")]]
+    whole = pd.concat(filled, ignore_index=True)
+    return whole[["build", *whole.columns.drop("build")]]
 
 
 def _notes(comparisons: Mapping[str, Comparison]) -> Iterator[str]:
@@ -351,9 +358,9 @@ def _notes(comparisons: Mapping[str, Comparison]) -> Iterator[str]:
         for note in dict.fromkeys(comparison.notes):
             said.setdefault(note, []).append(name)
     for note, names in said.items():
-        yield note if len(names) == len(comparisons) else f"{_list(names)}: {note}"
+        yield note if len(names) == len(comparisons) else text("{}: {}", _list(names), note)
 
 
-def _list(names: Sequence[str]) -> str:
-    *first, last = names
-    return f"{', '.join(first)} and {last}" if first else last
+def _list(names: Sequence[str]) -> Text:
+    *first, last = map(Build, names)
+    return text("{} and {}", joined(", ", first), last) if first else Text(last)

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from gomem.causes import CAUSES
 from gomem.diagnosis.findings import DATA_PREFIX, SAME
 from gomem.inputs.schema import Column, build_rows
+from gomem.text import Text, Words
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -24,16 +25,23 @@ if TYPE_CHECKING:
 NEW, GONE, ON_BOTH, NOT_COMPARABLE = "new", "gone", "same", "not comparable"
 STATES = (NEW, GONE, ON_BOTH, NOT_COMPARABLE)
 COMPARED_CAUSES = (
-    Column("code", "str", "", "The cause."),
+    Column("code", "str", "", "The cause.", Words),
     Column(
         "state",
         "str",
         "",
         "new, gone, same: on both sides; not comparable: the other side could not have shown it.",
+        Words,
     ),
-    Column("severity", "str", "", "Severity; before, if the finding is gone."),
-    Column("title", "str", "", "Title, with its number; before, if the finding is gone."),
-    Column("note", "str", "", "What the other side would have needed; empty if it is comparable."),
+    Column("severity", "str", "", "Severity; before, if the finding is gone.", Words),
+    Column("title", "object", "", "Title, with its number; before, if the finding is gone.", Text),
+    Column(
+        "note",
+        "object",
+        "",
+        "What the other side would have needed; empty if it is comparable.",
+        Text,
+    ),
 )
 LOG = "gctrace"
 # Files of the kernel that say how much is resident, and not of what; smaps says both.

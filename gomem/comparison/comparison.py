@@ -61,6 +61,7 @@ from gomem.inputs.gobench.table import CONFIG, RESULTS, UNIT_NOTES, Bench, read_
 from gomem.inputs.schema import empty
 from gomem.sources.listing import list_capture
 from gomem.sources.paths import matching
+from gomem.text import CaptureName, MomentName, joined, text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -102,8 +103,8 @@ def compare(
     old, new = opened(before), opened(after)
     old_benches, new_benches = _benches(old), _benches(new)
     if len(old_benches) == len(old) and len(new_benches) == len(new):
-        joined = _joined(old_benches), _joined(new_benches)
-        compared = compare_bench(*joined, least_change=least_change, margin=margin)
+        sides = _joined(old_benches), _joined(new_benches)
+        compared = compare_bench(*sides, least_change=least_change, margin=margin)
         return replace(compared, judgement=judge(compared))
     old_captures, new_captures = _diagnoses(old), _diagnoses(new)
     if len(old_captures) == len(old) and len(new_captures) == len(new):
@@ -115,10 +116,9 @@ def compare(
             least_change=least_change,
             margin=margin,
         )
-    captures = ", ".join(run.capture.name for run in (*old_captures, *new_captures))
-    raise CaptureError(
-        f"{captures}: not a benchmark file, but the other side is one; compare like with like"
-    )
+    names = (CaptureName(run.capture.name) for run in (*old_captures, *new_captures))
+    what = "not a benchmark file, but the other side is one; compare like with like"
+    raise CaptureError(text("{}: {}", joined(", ", names), what))
 
 
 def opened(side: Comparable | Sequence[Comparable]) -> list[Diagnosis | Bench]:
@@ -281,12 +281,14 @@ def _joined(benches: Sequence[Bench]) -> Bench:
 def _notes(old: Side, new: Side, compared: Sequence[tuple[str, str]]) -> Iterator[str]:
     for first, second in dict.fromkeys(compared):
         if first != second:
-            yield f"no snapshot before is called {second}, so it is compared with the last, {first}"
+            said = "no snapshot before is called {}, so it is compared with the last, {}"
+            yield text(said, MomentName(second), MomentName(first))
     for side, names in ((old, 0), (new, 1)):
         for pair in compared[:1]:
             facts = facts_at(side.captures[0], pair[names])
             notes = () if facts is None or facts.ledger is None else facts.ledger.notes
-            yield from (f"{side.word}, {pair[names]}: {note}" for note in notes)
+            at = MomentName(pair[names])
+            yield from (text("{}, {}: {}", side.word, at, note) for note in notes)
 
 
 def _damage(diagnosis: Diagnosis) -> list[Damage]:

@@ -29,6 +29,7 @@ from gomem.comparison.samples import (
 )
 from gomem.comparison.settings import settings_words
 from gomem.inputs.schema import rows_of
+from gomem.numbered import Metric, Unit
 from gomem.statistics.rank_tests import (
     ALPHA,
     EQUIVALENT,
@@ -37,6 +38,7 @@ from gomem.statistics.rank_tests import (
     NO_WORSE,
     most_by_chance,
 )
+from gomem.text import Text, text
 from gomem.units import format_fraction, format_relative
 
 if TYPE_CHECKING:
@@ -81,7 +83,7 @@ def judge(
     is_single = bool(before) and len(before) + len(after) == 2
     return Judgement(
         together([verdict for verdict, _ in parts]),
-        f"{words}: {first}" if words else first,
+        text("{}: {}", words, first) if words else first,
         (*others, *_margin(comparison), *aside, *([ONE_RUN] if is_single else [])),
     )
 
@@ -127,7 +129,9 @@ def _with_rise(sentence: str, numbers: Sequence[Quantity]) -> str:
         and not _says(sentence, number.clause)
         and not _says(sentence, number.price)
     ]
-    return f"{sentence.removesuffix('.')}; {'; '.join(unsaid)}." if unsaid else sentence
+    if not unsaid:
+        return sentence
+    return text("{}; {}.", Text(sentence).removesuffix("."), "; ".join(unsaid))
 
 
 def _benchmarks(comparison: Comparison) -> _Part | None:
@@ -159,7 +163,7 @@ def _benchmarks(comparison: Comparison) -> _Part | None:
     by_chance = "" if verdicts or not claims else ", no more than expected by chance"
     sentence = f"Of {len(measured)} {noun}, {', '.join([*claims, *rest])}{by_chance}"
     unsure = [TOO_FEW] if TOO_FEW in counts or by_chance else []
-    return together([*verdicts, *unsure]), f"{sentence}{_largest(comparison)}."
+    return together([*verdicts, *unsure]), text("{}{}.", sentence, _largest(comparison))
 
 
 def _is_no_chance(metrics: pd.DataFrame, verdict: str) -> bool:
@@ -178,7 +182,8 @@ def _largest(comparison: Comparison) -> str:
     if row is None:
         return ""
     change = format_relative(row["change"], brief=True)
-    return f"; the largest change is {row['name']} {row['unit']}, {change}"
+    said = "; the largest change is {} {}, {}"
+    return text(said, Metric(row["name"]), Unit(row["unit"]), change)
 
 
 def _margin(comparison: Comparison) -> list[str]:

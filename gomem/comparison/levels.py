@@ -15,6 +15,7 @@ from gomem.comparison.samples import METRICS, Comparison, compare_samples, liste
 from gomem.comparison.side import load_of
 from gomem.comparison.single_values import COLLECTION_RATE, GC_CPU, RATES, levels_of, load_levels
 from gomem.inputs.schema import empty, rows_of
+from gomem.text import MomentName, text
 from gomem.units import is_unknown
 
 if TYPE_CHECKING:
@@ -105,15 +106,16 @@ def level_notes(before: Side, after: Side) -> Iterator[str]:
     for side in sides:
         for diagnosis, span in zip(side.captures, side.spans, strict=True):
             if reason := span.not_covered_by(diagnosis.collector):
-                yield f"{side.word}: the GC log {reason}; it is not compared"
+                yield text("{}: the GC log {}; it is not compared", side.word, reason)
     for side in sides:
         runs = (sum(len(test.runs) for test in run.capture.loads.values()) for run in side.captures)
         if count := next((count for count in runs if count > 1), 0):
             tests = f"{count} load tests in a capture"
             yield f"{side.word}: {tests}; one is needed, so none is compared"
         if side.first != side.last and any(map(load_of, side.captures)):
-            ends = f"{side.first} and {side.last}"
-            yield f"{side.word}: costs per request cover the time between {ends}"
+            ends = MomentName(side.first), MomentName(side.last)
+            said = "{}: costs per request cover the time between {} and {}"
+            yield text(said, side.word, *ends)
     tools = [{name for run in side.captures for name in _load_tools(run)} for side in sides]
     if all(tools) and tools[0] != tools[1]:
         yield f"the load was made by {listed(tools[0])} before, by {listed(tools[1])} after"

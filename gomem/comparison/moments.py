@@ -10,6 +10,7 @@ from gomem.analysis.memory.ledger import PART_OF_KIND, PARTS
 from gomem.comparison.side import median_bytes
 from gomem.diagnosis.part_words import PART_NAMES, part_key
 from gomem.inputs.schema import Column, build_rows
+from gomem.text import MomentName, Words
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -22,8 +23,8 @@ if TYPE_CHECKING:
     Pairs = Sequence[tuple[str, str]]
 
 MOMENTS = (
-    Column("before", "str", "", "Moment of the capture before."),
-    Column("after", "str", "", "Moment of the capture after that it is compared with."),
+    Column("before", "str", "", "Moment of the capture before.", MomentName),
+    Column("after", "str", "", "Moment of the capture after that it is compared with.", MomentName),
     Column("before_rss_bytes", "Int64", "B", "RSS before."),
     Column("after_rss_bytes", "Int64", "B", "RSS after."),
     Column("change_bytes", "Int64", "B", "RSS after less before."),
@@ -31,9 +32,9 @@ MOMENTS = (
     Column("of_sites", "bool", "", "Whether the allocation sites are of this pair."),
 )
 LEDGER = (
-    Column("before_moment", "str", "", "Moment of the capture before."),
-    Column("after_moment", "str", "", "Moment of the capture after."),
-    Column("part", "str", "", "Part of resident memory."),
+    Column("before_moment", "str", "", "Moment of the capture before.", MomentName),
+    Column("after_moment", "str", "", "Moment of the capture after.", MomentName),
+    Column("part", "str", "", "Part of resident memory.", Words),
     Column("before", "Int64", "B", "Its bytes before; missing if the capture cannot say."),
     Column("after", "Int64", "B", "Its bytes after; missing if the capture cannot say."),
     Column("change", "Int64", "B", "After less before."),
@@ -41,9 +42,13 @@ LEDGER = (
 GROUPS = (
     *LEDGER[:2],
     Column(
-        "group", "str", "", "Whose memory it is: a group, or several that a side cannot divide."
+        "group",
+        "str",
+        "",
+        "Whose memory it is: a group, or several that a side cannot divide.",
+        Words,
     ),
-    Column("name", "str", "", "Its name in sentences."),
+    Column("name", "str", "", "Its name in sentences.", Words),
     *LEDGER[3:],
     *(
         Column(f"{what}_{end}", "Int64", "B", f"{words}, at {most}, by the account.")

@@ -24,6 +24,7 @@ from gomem.analysis.fleet.thresholds import (
 from gomem.comparison.single_values import LOWER
 from gomem.comparison.windows import GROWING
 from gomem.inputs.schema import Column, build_rows, rows_of
+from gomem.numbered import Build, Metric, Unit
 from gomem.statistics.robust import distance
 from gomem.units import format_count, format_value, is_unknown
 
@@ -33,9 +34,9 @@ if TYPE_CHECKING:
     import pandas as pd
 
 OUTLIERS = (
-    Column("build", "str", "", "The build that differs from the others."),
-    Column("name", "str", "", "In what."),
-    Column("unit", "str", "", "Unit of the values, a base unit."),
+    Column("build", "str", "", "The build that differs from the others.", Build),
+    Column("name", "str", "", "In what.", Metric),
+    Column("unit", "str", "", "Unit of the values, a base unit.", Unit),
     Column("value", "float64", "", "Its median."),
     Column("typical", "float64", "", "The median of the others."),
     Column("distance", "float64", "ratio", "How far apart, in spreads of the others."),

@@ -6,6 +6,7 @@ import re
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
+from gomem.text import Program, joined, text
 from gomem.units import is_unknown
 
 if TYPE_CHECKING:
@@ -69,10 +70,9 @@ def _apart(
         return None
     if {_VERSION.sub("", name) for name in old} & {_VERSION.sub("", name) for name in new}:
         return ""
-    return (
-        f"These are different programs, by their {words}: "
-        f"{', '.join(sorted(old))} before, {', '.join(sorted(new))} after."
-    )
+    sides = (joined(", ", map(Program, sorted(side))) for side in (old, new))
+    said = "These are different programs, by their {}: {} before, {} after."
+    return text(said, words, *sides)
 
 
 def _main_functions(diagnosis: Diagnosis) -> set[str]:

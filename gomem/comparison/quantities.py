@@ -14,7 +14,7 @@ from gomem.comparison.direction import direction
 from gomem.comparison.samples import BENCHMARK, BETTER, NO_CLAIM, SAME, TOO_FEW, WORSE
 from gomem.comparison.single_values import GC_CPU, GOROUTINES, HEAP, MIN_CPU, REQUEST_RATE, RSS
 from gomem.inputs.schema import rows_of
-from gomem.text import Bytes, BytesChange, Share
+from gomem.text import Bytes, BytesChange, Share, text
 from gomem.units import (
     format_count,
     format_relative,
@@ -96,10 +96,10 @@ def _memory(
     verdict = _verdict(row, **series)
     are_medians = row["before_n"] + row["after_n"] > 2
     clause = _moved("RSS", row, _sizes(row), are_medians=are_medians, is_noisy=verdict == NO_CLAIM)
-    sentence = f"{clause}{_reason(comparison.change, are_medians=are_medians)}."
+    sentence = text("{}{}.", clause, _reason(comparison.change, are_medians=are_medians))
     if verdict in {SAME, NO_CLAIM} and _rise(row) <= MAX_UNSAID_RISE:
         sizes, of = _sizes(row), " (medians)" if are_medians else ""
-        sentence = f"RSS is about the same: {sizes[0]} before, {sizes[1]} after{of}."
+        sentence = text("RSS is about the same: {} before, {} after{}.", *sizes, of)
     return Quantity(RSS, _of_metric(verdict), clause, sentence, _rise(row), _price(row, "RSS"))
 
 
@@ -107,11 +107,9 @@ def _reason(change: Change | None, *, are_medians: bool) -> str:
     """What moved RSS, as the end of a sentence; of several runs, between those in the middle."""
     if change is None or not change.reason:
         return ""
-    return (
-        f"; in the median run of each side{change.reason.removeprefix(';')}"
-        if are_medians
-        else change.reason
-    )
+    if not are_medians:
+        return change.reason
+    return text("; in the median run of each side{}", change.reason.removeprefix(";"))
 
 
 def _heap(row: dict[str, Any]) -> Quantity:

@@ -31,6 +31,7 @@ import pandas as pd
 from gomem.comparison.settings import DIFFERING
 from gomem.comparison.single_values import better_by_unit
 from gomem.inputs.schema import Column, build_rows, empty
+from gomem.numbered import Metric, Unit
 from gomem.statistics.rank_tests import (
     ALPHA,
     MIN_INTERVAL_VALUES,
@@ -41,6 +42,7 @@ from gomem.statistics.rank_tests import (
     rank_sum_p,
     summarise,
 )
+from gomem.text import Words, joined, text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -67,9 +69,9 @@ INTERVAL_NOTE = (
 
 
 METRICS = (
-    Column("name", "str", "", "What was measured."),
-    Column("unit", "str", "", "Unit of the medians, a base unit."),
-    Column("layer", "str", "", "Its subject: benchmark, memory, collector, load."),
+    Column("name", "str", "", "What was measured.", Metric),
+    Column("unit", "str", "", "Unit of the medians, a base unit.", Unit),
+    Column("layer", "str", "", "Its subject: benchmark, memory, collector, load.", Words),
     Column("before_n", "int64", "count", "Measurements before."),
     Column("before_median", "Float64", "", "Their median, in the unit."),
     Column("before_low", "Float64", "", "Lower end of its 95 % interval; missing with too few."),
@@ -84,32 +86,34 @@ METRICS = (
     Column(
         "p_adjusted", "Float64", "fraction", "The same, corrected for all comparisons made (Holm)."
     ),
-    Column("better", "str", "", "lower or higher; missing if neither is better."),
+    Column("better", "str", "", "lower or higher; missing if neither is better.", Words),
     Column(
         "verdict",
         "str",
         "",
         "better, worse, changed; same where it is beyond noise, but smaller than matters; ~ where "
         "it may be noise; ? where too few values can tell.",
+        Words,
     ),
     Column(
         "equivalence",
         "str",
         "",
         "Shown to be equivalent, or no worse, within the margin, or ?; missing without a margin.",
+        Words,
     ),
     Column("p_no_worse", "Float64", "fraction", "That it is worse by more than the margin."),
-    Column("note", "str", "", "What to know before trusting the row; else empty."),
+    Column("note", "str", "", "What to know before trusting the row; else empty.", Words),
 )
 SAMPLES = (
-    Column("side", "str", "", "before or after."),
-    Column("name", "str", "", "What was measured."),
-    Column("unit", "str", "", "Its unit, a base unit."),
-    Column("layer", "str", "", "Its subject, as in the metrics."),
+    Column("side", "str", "", "before or after.", Words),
+    Column("name", "str", "", "What was measured.", Metric),
+    Column("unit", "str", "", "Its unit, a base unit.", Unit),
+    Column("layer", "str", "", "Its subject, as in the metrics.", Words),
     Column("value", "float64", "", "One measurement, in the unit."),
 )
 GEOMEANS = (
-    Column("unit", "str", "", "Unit of the means."),
+    Column("unit", "str", "", "Unit of the means.", Unit),
     Column("metrics", "int64", "count", "Metrics that both sides have."),
     Column(
         "before", "Float64", "", "Geometric mean of the medians; missing if one is not above 0."
@@ -271,7 +275,7 @@ class _Sample:
     def direction(self) -> str | None:
         """Which values are better, as far as anything says so."""
         better = self.better or better_by_unit(self.unit)
-        return None if better == "neither" else better
+        return better if better in {"lower", "higher"} else None
 
     def within(self, margin: float | None) -> dict[str, Any]:
         """What the row of `METRICS` says of a margin; nothing where none was asked for."""
@@ -381,7 +385,9 @@ def _one_sided(samples: list[_Sample]) -> Iterator[str]:
         yield "no name is on both sides, so nothing can be compared"
     levels = {sample.name for sample in samples if sample.layer in LAYERS[1:-1]}  # notes on rows
     alone = {"before": old - new - levels, "after": new - old - levels}
-    yield from (f"only {side}: {listed(names)}" for side, names in alone.items() if names)
+    for side, names in alone.items():
+        if names:
+            yield text("only {}: {}", side, joined(", ", map(Metric, sorted(names))))
 
 
 def _by_chance(metrics: pd.DataFrame, compared: int) -> Iterator[str]:

@@ -15,10 +15,12 @@ from gomem.capture.manifest import MANIFEST
 from gomem.facts import settings as facts
 from gomem.facts.settings import environment_of
 from gomem.inputs.schema import Column, build_rows, rows_of
+from gomem.numbered import Value
+from gomem.text import Text, Words, joined, text
 from gomem.units import is_unknown
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     import pandas as pd
 
@@ -26,13 +28,18 @@ if TYPE_CHECKING:
     from gomem.inputs.gobench.table import Bench
     from gomem.releases import GoVersion
 
-    Row = tuple[str, str, str, str]
 
 DIFFERING = (
-    Column("name", "str", "", "GOGC, GOMEMLIMIT, GOMAXPROCS, GODEBUG, MemProfileRate, Go release."),
-    Column("before", "str", "", "As it was set before."),
-    Column("after", "str", "", "As it was set after."),
-    Column("source", "str", "", "Source of the setting, of each side where they differ."),
+    Column(
+        "name",
+        "str",
+        "",
+        "GOGC, GOMEMLIMIT, GOMAXPROCS, GODEBUG, MemProfileRate, Go release.",
+        Words,
+    ),
+    Column("before", "str", "", "As it was set before.", Value),
+    Column("after", "str", "", "As it was set after.", Value),
+    Column("source", "object", "", "Source of the setting, of each side where they differ.", Text),
 )
 GOGC, GOMEMLIMIT, GOMAXPROCS, GODEBUG = "GOGC", "GOMEMLIMIT", "GOMAXPROCS", "GODEBUG"
 MEM_PROFILE_RATE, GO_RELEASE = "MemProfileRate", "Go release"
@@ -60,15 +67,20 @@ class Setting:
     source: str
 
 
-def settings_words(settings: pd.DataFrame) -> str:
+def settings_words(settings: pd.DataFrame) -> Text:
     """What differs, in a few words: `GOGC 100 → 400, GOMEMLIMIT none → 160MiB`; empty of none."""
-    return ", ".join(_words(row) for row in rows_of(settings))
+    return changed_words(rows_of(settings))
 
 
-def _words(row: Mapping[str, Any]) -> str:
+def changed_words(settings: Iterable[Mapping[str, Any]]) -> Text:
+    """The same of rows, whose values can be texts."""
+    return joined(", ", map(_words, settings))
+
+
+def _words(row: Mapping[str, Any]) -> Text:
     named = "" if row["name"] == GO_RELEASE else f"{row['name']} "
     inferred = " (inferred)" if INFERRED in row["source"] else ""
-    return f"{named}{row['before']} {ARROW} {row['after']}{inferred}"
+    return text("{}{} {} {}{}", named, row["before"], ARROW, row["after"], inferred)
 
 
 def differing_bench_settings(before: Bench, after: Bench) -> pd.DataFrame:
@@ -90,11 +102,11 @@ def setting_row(name: str, before: Sequence[Setting], after: Sequence[Setting]) 
     yield name, ", ".join(values[0]), ", ".join(values[1]), _source(before, after)
 
 
-def _source(before: Sequence[Setting], after: Sequence[Setting]) -> str:
+def _source(before: Sequence[Setting], after: Sequence[Setting]) -> Text:
     sources = [
-        ", ".join(dict.fromkeys(setting.source for setting in side)) for side in (before, after)
+        joined(", ", dict.fromkeys(setting.source for setting in side)) for side in (before, after)
     ]
-    return sources[0] if sources[0] == sources[1] else f"{sources[0]} before, {sources[1]} after"
+    return sources[0] if sources[0] == sources[1] else text("{} before, {} after", *sources)
 
 
 def _within_inference(before: Sequence[Setting], after: Sequence[Setting]) -> bool:
@@ -125,14 +137,14 @@ def differing_settings(before: Sequence[Diagnosis], after: Sequence[Diagnosis]) 
     return build_rows(_rows(before, after), DIFFERING)
 
 
-def _rows(before: Sequence[Diagnosis], after: Sequence[Diagnosis]) -> Iterator[Row]:
+def _rows(before: Sequence[Diagnosis], after: Sequence[Diagnosis]) -> Iterator[_Row]:
     yield from _release_row(before, after)
     for name, read in READERS:
         sides = [[setting for run in side for setting in read(run)] for side in (before, after)]
         yield from setting_row(name, *sides)
 
 
-def _release_row(before: Sequence[Diagnosis], after: Sequence[Diagnosis]) -> Iterator[Row]:
+def _release_row(before: Sequence[Diagnosis], after: Sequence[Diagnosis]) -> Iterator[_Row]:
     """The Go release, where it cannot be the same."""
     sides = [[run.capture.go_version for run in side] for side in (before, after)]
     is_exact = all(version.exact is not None for side in sides for version in side)
@@ -164,7 +176,7 @@ def _of(name: str) -> Callable[[Diagnosis], Iterator[Setting]]:
         source = SAID_BY[known.known_by] or _file(known.source)
         if known.name == GOGC and known.known_by == facts.LOG:
             source = INFERRED
-        yield Setting(known.text, source if known.is_set else f"{source}, not set")
+        yield Setting(known.text, source if known.is_set else text("{}, not set", source))
         yield from (Setting(value, source) for value, said in known.others if said in SAID_BY)
 
     return read

@@ -21,6 +21,7 @@ from gomem.comparison.single_values import (
     REQUESTS,
     load_values,
 )
+from gomem.text import MomentName, text
 from gomem.units import format_seconds
 
 if TYPE_CHECKING:
@@ -166,8 +167,9 @@ class Span:
         if log is None or log.last_number is None:
             return ""
         if not self._is_covered_by(log.last_number):
-            name = "" if self.last is None else self.last.name
-            return f"ends at GC {log.last_number} of the {self.ended} until {name}"
+            name = MomentName("" if self.last is None else self.last.name)
+            counts = str(log.last_number), str(self.ended)
+            return text("ends at GC {} of the {} until {}", *counts, name)
         lasting = None if log.log_seconds is None else log.log_seconds[1] - log.log_seconds[0]
         if self._is_one_process and None not in self._counts and not self.collections:
             return "does not cover the time between the snapshots, in which no GC ran"

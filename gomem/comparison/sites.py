@@ -43,6 +43,7 @@ from gomem.facts.profiles import SAMPLE_TYPES, has_samples
 from gomem.inputs.pprof.sites import top_sites
 from gomem.inputs.schema import Column, build, empty, rows_of
 from gomem.statistics.rank_tests import ALPHA, can_tell, rank_sum_p
+from gomem.text import Words
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -82,8 +83,8 @@ REQUEST, SECOND = "request", "second"
 PER = (REQUEST, SECOND)
 RATED = ("alloc_space", "alloc_objects")
 SITE_CHANGES = (
-    Column("sample_type", "str", "", "Which of the profile's values, such as inuse_space."),
-    Column("unit", "str", "", "Its unit, as the profile declares it: bytes or count."),
+    Column("sample_type", "str", "", "Which of the profile's values, such as inuse_space.", Words),
+    Column("unit", "str", "", "Its unit, as the profile declares it: bytes or count.", Words),
     *SITES,
     Column("before_n", "int64", "count", "Profiles before, of a run each; values are their means."),
     Column("after_n", "int64", "count", "Profiles after."),
@@ -93,11 +94,11 @@ SITE_CHANGES = (
         "fraction",
         "Mann-Whitney over the runs; missing with too few, and where sampling alone explains it.",
     ),
-    Column("note", "str", "", "Why it is ~ although beyond sampling noise; else empty."),
+    Column("note", "str", "", "Why it is ~ although beyond sampling noise; else empty.", Words),
 )
 SITE_RATES = (
     *SITE_CHANGES[:2],
-    Column("per", "str", "", "What the values are of: a request, or a second."),
+    Column("per", "str", "", "What the values are of: a request, or a second.", Words),
     *SITE_CHANGES[2:],
 )
 IN_USE, ALLOCATED = "inuse_", "alloc_"

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING
 from gomem.comparison.samples import CLAIMS, TOO_FEW
 from gomem.comparison.single_values import COLLECTOR_METRICS, CUMULATIVE
 from gomem.inputs.schema import Column, build_rows
+from gomem.text import MomentName, Words
 from gomem.units import format_seconds
 
 if TYPE_CHECKING:
@@ -33,10 +34,16 @@ MANY_TIMES = 3.0  # as long: twice is a run that was stopped a little later, or 
 GROWING = (*CUMULATIVE, "cycles", "longest_stop_seconds")
 NOT_TOLD = ("difference", "change", "p_value", "p_adjusted", "equivalence", "p_no_worse")
 WINDOWS = (
-    Column("side", "str", "", "before or after."),
+    Column("side", "str", "", "before or after.", Words),
     Column("runs", "int64", "count", "Captures of the side."),
-    Column("first_moment", "str", "", "Where the window begins; empty if the log's is meant."),
-    Column("last_moment", "str", "", "Where it ends; levels are of this moment."),
+    Column(
+        "first_moment",
+        "str",
+        "",
+        "Where the window begins; empty if the log's is meant.",
+        MomentName,
+    ),
+    Column("last_moment", "str", "", "Where it ends; levels are of this moment.", MomentName),
     Column("seconds", "Float64", "s", "How long it is; the median over the runs."),
     Column("collections", "Int64", "count", "Collections in it, likewise."),
     Column("requests", "Float64", "count", "Requests answered in it, likewise."),

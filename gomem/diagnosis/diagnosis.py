@@ -41,6 +41,7 @@ from gomem.errors import CaptureError
 from gomem.facts.capture import CaptureFacts
 from gomem.facts.frames import cycles_frame
 from gomem.facts.profiles import ProfileFacts, has_samples
+from gomem.text import CaptureName, MomentName, text
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -234,11 +235,12 @@ class Diagnosis:
         Raises:
             CaptureError: There is none.
         """
-        name = self.capture.file_name
+        name = CaptureName(self.capture.file_name)
         if self.collector is None:
-            raise CaptureError(f"{name} has no gctrace log; run it with GODEBUG=gctrace=1")
+            how = "run it with GODEBUG=gctrace=1"
+            raise CaptureError(text("{} has no gctrace log; {}", name, how))
         if not len(self.collector.cycles):
-            raise CaptureError(f"{name}: the log has no collection")
+            raise CaptureError(text("{}: the log has no collection", name))
         return self.collector
 
     @property
@@ -257,10 +259,11 @@ class Diagnosis:
         for moment in (self.sites_first, *reversed(reasons)):
             if moment is not None and moment in reasons:
                 return reasons[moment]
-        raise CaptureError(
-            f"{self.capture.file_name}: nothing says why lines allocate; put what "
-            "go build -gcflags=-m=2 prints into the capture, beside a heap profile"
+        what = (
+            "{}: nothing says why lines allocate; put what go build -gcflags=-m=2 prints into the "
+            "capture, beside a heap profile"
         )
+        raise CaptureError(text(what, CaptureName(self.capture.file_name)))
 
     def spike_sites(self, at: str | pd.Timestamp | None = None) -> pd.DataFrame:
         """Who allocated in one interval between two profiles, beyond the usual, the most first.
@@ -273,7 +276,8 @@ class Diagnosis:
         """
         found = self.spike(at)
         if found is None:
-            raise CaptureError(why_no_spike(self.facts.profiles, self.capture.file_name))
+            name = CaptureName(self.capture.file_name)
+            raise CaptureError(why_no_spike(self.facts.profiles, name))
         return found.allocated
 
     # The facts, by names of their own
@@ -338,7 +342,8 @@ class Diagnosis:
         """
         sides = [self.by_moment.get(self.capture[name].name) for name in (before, after)]
         if (found := mappings_between(*sides)) is None:
-            raise CaptureError(f"{self.capture.file_name}: {before} or {after} has no smaps")
+            name, moments = CaptureName(self.capture.file_name), map(MomentName, (before, after))
+            raise CaptureError(text("{}: {} or {} has no smaps", name, *moments))
         return found
 
     @cached_property

@@ -19,7 +19,7 @@ from gomem.causes.evidence import COMPUTED, RELEASE
 from gomem.causes.finding import Severity
 from gomem.causes.thresholds import Thresholds
 from gomem.inputs.schema import Column, build_rows
-from gomem.text import Bytes, MomentName, Number, Text, text
+from gomem.text import Bytes, MomentName, Number, Text, Words, text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -35,15 +35,17 @@ SAME = dict.fromkeys(("memstats", "metrics", "metrics-page", "heap_text"), "runt
 
 
 FINDINGS = (
-    Column("code", "str", "", "The cause's fixed name."),
-    Column("severity", "str", "", "critical, warning or info."),
-    Column("confidence", "str", "", "certain, likely or possible."),
-    Column("moment", "str", "", "The last at which it holds; missing of the whole capture."),
+    Column("code", "str", "", "The cause's fixed name.", Words),
+    Column("severity", "str", "", "critical, warning or info.", Words),
+    Column("confidence", "str", "", "certain, likely or possible.", Words),
+    Column(
+        "moment", "str", "", "The last at which it holds; missing of the whole capture.", MomentName
+    ),
     Column("now", "bool", "", "Whether it holds at the last moment."),
     Column("bytes", "Int64", "B", "Memory that it explains."),
     Column("cpu_fraction", "float64", "fraction", "CPU that it costs, of what GOMAXPROCS allows."),
-    Column("title", "str", "", "What it says, with its number."),
-    Column("next_step", "str", "", "What to do."),
+    Column("title", "object", "", "What it says, with its number.", Text),
+    Column("next_step", "object", "", "What to do.", Text),
 )
 
 

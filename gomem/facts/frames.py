@@ -13,6 +13,7 @@ from gomem.analysis.memory.skew import collection_ends
 from gomem.analysis.series.level import LEVEL_QUANTILES, MIN_MOMENTS, level_quantiles
 from gomem.capture.moment import MOMENT
 from gomem.inputs.schema import SECONDS, Column, Dictionary, dictionary_of, empty
+from gomem.text import Words
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -31,8 +32,8 @@ PART_LEVELS = dictionary_of(
 )
 KINDS = dictionary_of(
     (
-        Column("kind", "str", "", "What the mapping is; `gomem explain` has each."),
-        Column("rule", "str", "", "The rule that gave the verdict."),
+        Column("kind", "str", "", "What the mapping is; `gomem explain` has each.", Words),
+        Column("rule", "str", "", "The rule that gave the verdict.", Words),
     )
 )
 PAUSES = dictionary_of(

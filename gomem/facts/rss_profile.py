@@ -27,7 +27,7 @@ from gomem.inputs.pprof.columns import ValueType
 from gomem.inputs.pprof.table import Profile
 from gomem.inputs.schema import rows_of
 from gomem.statistics.apportion import apportion
-from gomem.text import Bytes, MomentName, Text, text
+from gomem.text import Bytes, CaptureName, MomentName, Text, joined, text
 from gomem.units import KIB
 
 if TYPE_CHECKING:
@@ -59,8 +59,8 @@ def rss_profile(facts: CaptureFacts, moment: str | None = None) -> Profile:
     if moment is not None and moment not in known:
         raise CaptureError(_without_rss(facts, moment, known))
     if not known:
-        name = facts.capture.file_name
-        raise CaptureError(f"{name}: no file says how large RSS is; add smaps: {SMAPS.command()}")
+        name, what = CaptureName(facts.capture.file_name), "no file says how large RSS is"
+        raise CaptureError(text("{}: {}; add smaps: {}", name, what, SMAPS.command()))
     shown = facts.by_moment[known[-1] if moment is None else moment]
     return _Breakdown(facts, shown).profile()
 
@@ -70,12 +70,14 @@ def rss_tree(facts: CaptureFacts, moment: str) -> CallTree:
     return call_tree(rss_profile(facts, moment), RSS.type)
 
 
-def _without_rss(facts: CaptureFacts, moment: str, known: list[str]) -> str:
-    name, names = facts.capture.file_name, ", ".join(known) or "no moment"
+def _without_rss(facts: CaptureFacts, moment: str, known: list[str]) -> Text:
+    name, asked = CaptureName(facts.capture.file_name), MomentName(moment)
+    names = joined(", ", map(MomentName, known)) or "no moment"
     if moment in facts.capture.by_moment:
-        return f"{name}: no file says RSS at {moment}; {names} has it; smaps: {SMAPS.command()}"
-    near = did_you_mean(moment, facts.capture.by_moment)
-    return f"{name}: there is no moment {moment}; RSS is known at {names}{near}"
+        said = "{}: no file says RSS at {}; {} has it; smaps: {}"
+        return text(said, name, asked, names, SMAPS.command())
+    near = did_you_mean(moment, facts.capture.by_moment, MomentName)
+    return text("{}: there is no moment {}; RSS is known at {}{}", name, asked, names, near)
 
 
 def _snapshot_of(facts: CaptureFacts, shown: MomentFacts) -> Snapshot:

@@ -21,6 +21,7 @@ import pandas as pd
 from gomem.capture.clock import ISO, time_in_name
 from gomem.errors import CaptureError, did_you_mean
 from gomem.sources.times import parse_time
+from gomem.text import File, Quoted, text
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -111,7 +112,8 @@ class Labels:
             if name and name not in NAMES:
                 near = did_you_mean(name, NAMES)
                 wanted = "instance, service, build or time"
-                raise CaptureError(f"{{{name}}}: unknown label; wanted {wanted}{near}")
+                label = Quoted(f"{{{name}}}")
+                raise CaptureError(text("{}: unknown label; wanted {}{}", label, wanted, near))
 
     @property
     def depth(self) -> int | None:
@@ -171,8 +173,9 @@ def labels_of(pattern: str = "", table: bytes | None = None, source: str = "labe
     reader = csv.DictReader(io.StringIO(table.decode("utf-8-sig", "replace")))
     names = reader.fieldnames or []
     if CAPTURE not in names:
-        found = ", ".join(names) or "nothing"
-        raise CaptureError(f"{source}: line 1: found {found}, wanted a column {CAPTURE}")
+        found = Quoted(", ".join(names)) or "nothing"
+        said = "{}: line 1: found {}, wanted a column {}"
+        raise CaptureError(text(said, File(source), found, CAPTURE))
     rows = {}
     for row in reader:
         told = {NAMES[name]: value for name, value in row.items() if name in NAMES and value}

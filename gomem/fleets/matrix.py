@@ -15,6 +15,7 @@ from gomem.analysis.fleet.population import current
 from gomem.analysis.fleet.quantities import BY_NAME
 from gomem.errors import CaptureError, did_you_mean
 from gomem.inputs.schema import rows_of
+from gomem.numbered import Build
 from gomem.text import Text, joined, number, text
 from gomem.units import format_relative, is_unknown, minus
 
@@ -119,10 +120,10 @@ def matrix_of(fleet: Fleet, order: Sequence[str] = ()) -> Matrix:
     known = set(fleet.levels["build"])
     for build in order:
         if build not in known:
-            near = did_you_mean(build, known)
-            raise CaptureError(f"{build}: no capture of this build{near}")
+            near = did_you_mean(build, known, Build)
+            raise CaptureError(text("{}: no capture of this build{}", Build(build), near))
     if len(known) < 2:
-        found = ", ".join(sorted(known)) or "none"
+        found = joined(", ", map(Build, sorted(known))) or "none"
         how = "name them with --labels '{build}/{}'"
-        raise CaptureError(f"one build found ({found}); a matrix needs two: {how}")
+        raise CaptureError(text("one build found ({}); a matrix needs two: {}", found, how))
     return matrix

@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING
 
 from gomem.errors import CaptureError
 from gomem.fleets.work import given_up, work
+from gomem.numbered import Address
+from gomem.text import Quoted, text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -38,7 +40,8 @@ def on_dask(chunks: Sequence[Chunk], scheduler: str | None) -> Iterator[Done]:
     try:
         client = Client(scheduler, timeout="10s", set_as_default=False)
     except (OSError, ValueError) as error:
-        raise CaptureError(f"{scheduler}: no dask scheduler answers: {error}") from error
+        what = text("{}: no dask scheduler answers: {}", Address(scheduler), Quoted(error))
+        raise CaptureError(what) from error
     with client:
         left = list(reversed(chunks))
         window = max(MIN_WINDOW, WINDOW * sum(client.nthreads().values()))

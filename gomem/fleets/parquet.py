@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 _TYPES = {
     "str": pa.string(),
+    "object": pa.string(),
     "float64": pa.float64(),
     "int64": pa.int64(),
     "Int64": pa.int64(),

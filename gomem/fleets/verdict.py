@@ -13,6 +13,7 @@ from gomem.analysis.fleet.quantities import BY_NAME
 from gomem.analysis.fleet.thresholds import MIN_INSTANCES, NEAR_LIMIT
 from gomem.inputs.answer import Answer
 from gomem.inputs.schema import rows_of
+from gomem.numbered import Collected, Instance
 from gomem.text import Bytes, Command, Count, Function, Share, Text, Words, joined, number, text
 from gomem.units import format_relative, is_unknown, minus
 
@@ -133,12 +134,14 @@ def short_words(row: Mapping[str, Any]) -> Text:
 def next_step_of(fleet: Fleet, row: Mapping[str, Any]) -> Text:
     """The command that says more of an outlier."""
     found = fleet.captures[fleet.captures["capture"] == row["capture"]]
-    path = str(found["path"].iloc[-1]) if len(found) else row["capture"]
-    return Text(Command(Text(f"gomem report {shlex.quote(path)}")))
+    path = str(found["path"].iloc[-1]) if len(found) else str(row["capture"])
+    quotes = "'" * (shlex.quote(path) == f"'{path}'")
+    named = Collected(path if quotes else shlex.quote(path))
+    return Text(Command(text("gomem report {}{}{}", quotes, named, quotes)))
 
 
-def _name(row: Mapping[str, Any]) -> str:
-    return str(row["instance"])
+def _name(row: Mapping[str, Any]) -> Instance:
+    return Instance(row["instance"])
 
 
 def _instances(fleet: Fleet) -> set[tuple[str, str]]:

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, fields
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from gomem.numbered import KINDS
+from gomem.text import File, Quoted, Text, Words
+
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     import pandas as pd
 
@@ -28,6 +31,9 @@ class Column:
     dtype: str  # the pandas dtype: `Int64` and `boolean` where a value can be missing
     unit: str  # one of `UNITS`; empty for names, times and flags
     means: str  # one sentence, with the resolution if it is coarser than the unit
+    # Of text what kind of name it is, which says what a redacted output shows of it: words of ours,
+    # of Go or of the kernel; or a sentence that has parts, where that is `Text`.
+    holds: type[Text] | None = None
 
 
 # Dtype and unit of many columns.
@@ -35,7 +41,7 @@ SECONDS, FRACTION, TEXT = ("float64", "s"), ("float64", "fraction"), ("str", "")
 
 
 class Dictionary(dict[str, dict[str, str]]):
-    """What a frame carries in `attrs["columns"]`: unit and sentence of each column by its name.
+    """What a frame carries in `attrs["columns"]`, by column: unit, sentence, of text what it holds.
 
     pandas copies `attrs` with each operation; this one is shared, and never changed.
     """
@@ -47,16 +53,43 @@ class Dictionary(dict[str, dict[str, str]]):
 @lru_cache(maxsize=256)
 def dictionary_of(schema: tuple[Column, ...]) -> Dictionary:
     """The dictionary of a table's columns."""
-    return Dictionary(
-        {column.name: {"unit": column.unit, "means": column.means} for column in schema}
-    )
+    return Dictionary({column.name: _entry(column) for column in schema})
+
+
+def _entry(column: Column) -> dict[str, str]:
+    told = {"unit": column.unit, "means": column.means}
+    return told if column.holds is None else told | {"holds": column.holds.__name__}
+
+
+def maker_of(entry: Mapping[str, str] | None) -> Callable[[Any], Any]:
+    """What makes a value of a column what it is, by the column's entry in the dictionary."""
+    return _maker(KINDS[(entry or {}).get("holds", Words.__name__)])
+
+
+def made_by(column: Column) -> Callable[[Any], Any]:
+    """The same by the column."""
+    return _maker(column.holds or Words)
+
+
+def as_it_is(value: Any) -> Any:
+    """What makes of words, and of a number, nothing else."""
+    return value
+
+
+@cache
+def _maker(kind: type[Text]) -> Callable[[Any], Any]:
+    """A sentence that has lost its parts is text of whoever wrote it."""
+    if kind is Words:
+        return as_it_is
+    make = Quoted if kind is Text else kind
+    return lambda value: make(value) if type(value) is str else value
 
 
 COLUMNS = (
-    Column("column", "str", "", "Its name."),
-    Column("dtype", "str", "", "Its pandas dtype."),
-    Column("unit", "str", "", "Its unit; empty for names, times and flags, or if unknown."),
-    Column("means", "str", "", "Its meaning; empty for a column that gomem did not make."),
+    Column("column", "str", "", "Its name.", Words),
+    Column("dtype", "str", "", "Its pandas dtype.", Words),
+    Column("unit", "str", "", "Its unit; empty for names, times and flags, or if unknown.", Words),
+    Column("means", "str", "", "Its meaning; empty for a column that gomem did not make.", Words),
 )
 
 
@@ -87,7 +120,7 @@ def build(
         raise ValueError(f"columns without a place in the schema: {sorted(unknown)}")
     rows = max((len(values) for values in columns.values()), default=0)
     series = {
-        column.name: _series(columns.get(column.name), column.dtype, rows, copy=copy)
+        column.name: _series(_said(columns.get(column.name), column), column.dtype, rows, copy=copy)
         for column in schema
     }
     frame = pd.DataFrame(series, index=pd.RangeIndex(rows), copy=False)
@@ -103,7 +136,10 @@ def build_rows(rows: Iterable[Sequence[Any]], schema: Iterable[Column]) -> pd.Da
 
 
 def rows_of(frame: pd.DataFrame) -> list[dict[str, Any]]:
-    """A frame's rows as plain values by column, None for what is missing."""
+    """A frame's rows as plain values by column, None for what is missing.
+
+    Names are what the frame's dictionary says they are, so that a sentence knows them as its parts.
+    """
     # What `to_dict("records")` gives, in a third of its time where the frame is small.
     import pandas as pd
 
@@ -113,8 +149,16 @@ def rows_of(frame: pd.DataFrame) -> list[dict[str, Any]]:
         return value.item() if isinstance(value, np.generic) else value
 
     names = list(frame.columns)
-    rows = frame.to_numpy(dtype=object).tolist()
-    return [dict(zip(names, map(plain, row), strict=True)) for row in rows]
+    found = [
+        dict(zip(names, map(plain, row), strict=True))
+        for row in frame.to_numpy(dtype=object).tolist()
+    ]
+    told = frame.attrs.get("columns", {})
+    makers = ((name, maker_of(told.get(name))) for name in names)
+    for name, make in [(name, make) for name, make in makers if make is not as_it_is]:
+        for row in found:
+            row[name] = make(row[name])
+    return found
 
 
 def empty(schema: Iterable[Column]) -> pd.DataFrame:
@@ -123,10 +167,12 @@ def empty(schema: Iterable[Column]) -> pd.DataFrame:
 
 
 DAMAGE = (
-    Column("source", "str", "", "The artefact: as a rule its path inside the capture."),
-    Column("where", "str", "", "The place in it, such as a line or a byte; empty for the whole."),
-    Column("what", "str", "", "What was found, what was wanted, and the way out."),
-    Column("text", "str", "", "The offending text, shortened."),
+    Column("source", "str", "", "The artefact: as a rule its path inside the capture.", File),
+    Column(
+        "where", "str", "", "The place in it, such as a line or a byte; empty for the whole.", Words
+    ),
+    Column("what", "object", "", "What was found, what was wanted, and the way out.", Text),
+    Column("text", "str", "", "The offending text, shortened.", Quoted),
 )
 
 
@@ -160,6 +206,13 @@ class Frames(WithDamage):
         if len(frame) == 1:
             return frame.T.to_html(escape=True, header=False)
         return frame.to_html(escape=True, index=False, max_rows=20)
+
+
+def _said(values: Any, column: Column) -> Any:
+    """A column's values; sentences with their parts, which a plain string has none of."""
+    if column.holds is not Text or values is None:
+        return values
+    return [Text(value) if isinstance(value, str) else value for value in values]
 
 
 def _series(values: Any, dtype: str, rows: int, *, copy: bool) -> Any:

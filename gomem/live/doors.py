@@ -18,7 +18,9 @@ from gomem.inputs.looks_like import looks_like
 from gomem.inputs.metrics.page import is_page
 from gomem.inputs.pprof.parse import starts_like_pprof
 from gomem.live.endpoints import Answer, Endpoints, NoAnswer
+from gomem.numbered import Address
 from gomem.sources.artefact import open_source
+from gomem.text import Quoted, text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -181,16 +183,17 @@ def _with(
             answer = address.get(path, timeout_seconds=None if is_wanted else PROBE_SECONDS)
         except NoAnswer as error:
             if error.silent:  # at the other paths, too; a service has ports for other things
-                unheard.append(f"{address.base}: {error}")
+                unheard.append(text("{}: {}", Address(address.base), Quoted(error)))
                 break
             if is_wanted or "404" not in str(error):
-                said.append(f"{address.base}{path}: {error}")
+                said.append(text("{}{}: {}", Address(address.base), path, Quoted(error)))
             continue
         if is_it(answer.data):
             told = _told_by_metrics(answer.data) if name == "metrics" else {}
             doors = replace(doors, **{**told, name: address})
         elif is_wanted:
-            said.append(f"{address.base}{path}: answered {seen_as(answer.data)}")
+            what = seen_as(answer.data)
+            said.append(text("{}{}: answered {}", Address(address.base), path, what))
     return doors
 
 

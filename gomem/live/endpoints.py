@@ -19,6 +19,8 @@ import httpx
 
 from gomem.errors import CaptureError, printable
 from gomem.live.deadline import Deadline
+from gomem.numbered import Address
+from gomem.text import File, text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -138,7 +140,7 @@ def open_endpoints(url: str, access: Access, *, whole: bool = False) -> Endpoint
             context.load_verify_locations(access.authority)
         except (OSError, ssl.SSLError) as error:
             what = "no readable certificate; a PEM file is required"
-            raise CaptureError(f"{access.authority}: {what}") from error
+            raise CaptureError(text("{}: {}", File(access.authority), what)) from error
     try:
         client = httpx.Client(
             headers={"Accept-Encoding": "identity", "User-Agent": "gomem", **access.headers},
@@ -164,7 +166,7 @@ def split_url(url: str, *, whole: bool = False) -> tuple[str, tuple[str, str] | 
         host = None
     if not host or parts.scheme not in {"http", "https"}:
         wanted = "give a PID, or a URL such as http://127.0.0.1:6060"
-        raise CaptureError(f"{printable(without_secrets(url))}: {wanted}")
+        raise CaptureError(text("{}: {}", Address(printable(without_secrets(url))), wanted))
     path = parts.path.rstrip("/")
     for known in () if whole else KNOWN_PATHS:
         before, found, after = path.partition(known)

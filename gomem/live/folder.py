@@ -18,8 +18,10 @@ from typing import TYPE_CHECKING, Any
 
 from gomem.capture.manifest import MANIFEST, MANIFEST_SCHEMA
 from gomem.errors import CaptureError
+from gomem.numbered import Address
 from gomem.sources.names import readable_name
 from gomem.sources.times import parse_time
+from gomem.text import File, Quoted, joined, text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -47,21 +49,22 @@ class CaptureFolder:
 
     def _moments_there(self) -> int:
         """The highest number of a moment in the folder; CaptureError if it is of something else."""
-        shown = readable_name(str(self.path))
+        named = File(readable_name(str(self.path)))
         if self.path.exists() and not self.path.is_dir():
-            raise CaptureError(f"{shown}: is a file; choose a folder to capture to")
+            raise CaptureError(text("{}: is a file; choose a folder to capture to", named))
         found = self.path.iterdir() if self.path.exists() else ()
         there = [file.name for file in found if not file.name.startswith(".")]
         if not there:
             return 0
         manifest = _json(self.path / MANIFEST)
         if manifest.get("schema") != MANIFEST_SCHEMA:
-            raise CaptureError(f"{shown}: is not empty and holds no capture; choose another folder")
+            what = "{}: is not empty and holds no capture; choose another folder"
+            raise CaptureError(text(what, named))
         if not _same_process(manifest, self.facts):
-            raise CaptureError(
-                f"{shown}: holds a capture of another process ({_process_of(manifest)}); this one "
-                f"is {_process_of(self.facts)}; choose another folder"
+            what = (
+                "{}: holds a capture of another process ({}); this one is {}; choose another folder"
             )
+            raise CaptureError(text(what, named, _process_of(manifest), _process_of(self.facts)))
         numbers = [name.partition("-")[0] for name in there]
         return max((int(number) for number in numbers if number.isdecimal()), default=0)
 
@@ -165,8 +168,8 @@ def _said(path: Path) -> Any:
     try:
         yield
     except OSError as error:
-        shown = readable_name(str(path))
-        raise CaptureError(f"{shown}: cannot be written: {error.strerror or error}") from error
+        named, why = File(readable_name(str(path))), error.strerror or Quoted(error)
+        raise CaptureError(text("{}: cannot be written: {}", named, why)) from error
 
 
 def stamp(time: datetime) -> str:
@@ -186,7 +189,7 @@ def _same_process(old: Mapping[str, Any], new: Mapping[str, Any]) -> bool:
 
 def _process_of(facts: Mapping[str, Any]) -> str:
     if facts.get("pid") is None:
-        return ", ".join(map(str, facts.get("endpoints") or ["no process named"]))
+        return joined(", ", map(Address, facts.get("endpoints") or ())) or "no process named"
     return f"PID {facts['pid']}, started {facts.get('started', 'at an unknown time')}"
 
 

@@ -16,6 +16,8 @@ from typing import TYPE_CHECKING, Self
 import psutil
 
 from gomem.errors import CaptureError, printable
+from gomem.numbered import Address
+from gomem.text import Quoted, text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -60,7 +62,8 @@ class Process:
             folder = os.open(PROC / str(pid), os.O_RDONLY | os.O_DIRECTORY)
         except OSError as error:
             what = "Linux's /proc is required; give a URL of the process instead"
-            raise CaptureError(f"{PROC / str(pid)}: {error.strerror}; {what}") from error
+            said = text("{}: {}; {}", str(PROC / str(pid)), error.strerror or "", what)
+            raise CaptureError(said) from error
         if not process.is_running():
             os.close(folder)
             raise CaptureError(f"{pid}: the process ended")
@@ -134,10 +137,12 @@ class Process:
         if is_same:
             why = "it is of this user, but may not be traced (setuid, file capabilities or prctl)"
             return f"permission denied: {why}: run gomem with {able}"
-        return (
-            f"permission denied: PID {self.pid} belongs to user {printable(user)}: run gomem as "
-            f"that user (sudo -u {printable(user)} gomem …) or with {able}"
+        name = Quoted(printable(user))
+        said = (
+            "permission denied: PID {} belongs to user {}: run gomem as that user (sudo -u {} "
+            "gomem …) or with {}"
         )
+        return text(said, str(self.pid), name, name, able)
 
     @property
     def listening(self) -> tuple[list[tuple[str, int]], list[str]]:
@@ -148,7 +153,8 @@ class Process:
         try:
             found = self._process.net_connections(kind="tcp")
         except psutil.AccessDenied:
-            return [], [f"where it listens: {self.denied}; or give it: --url http://127.0.0.1:PORT"]
+            way = "or give it: --url http://127.0.0.1:PORT"
+            return [], [text("where it listens: {}; {}", self.denied, way)]
         except psutil.Error as error:
             raise Ended from error
         places = {
@@ -156,11 +162,12 @@ class Process:
         }
         near = {(ANY_ADDRESS.get(host, host), port) for host, port in places}
         other = sorted(place for place in near if place[0] not in LOOPBACK)
-        said = [
-            f"it also listens at {shown_address(host, port)}, which is no loopback address and was "
-            f"not tried; if it serves pprof there: --url http://{shown_address(host, port)}"
-            for host, port in other
-        ]
+        not_tried = (
+            "it also listens at {}, which is no loopback address and was not tried; if it serves "
+            "pprof there: --url {}"
+        )
+        urls = (Address(f"http://{shown_address(host, port)}") for host, port in other)
+        said: list[str] = [text(not_tried, url, url) for url in urls]
         return sorted(near - set(other), key=lambda place: (place[1], place[0])), said
 
     def _shares_network(self) -> bool:

@@ -26,6 +26,8 @@ from urllib.parse import urlencode
 
 from gomem.errors import CaptureError
 from gomem.live.endpoints import Access, Endpoints, NoAnswer, open_endpoints
+from gomem.numbered import Address
+from gomem.text import Quoted, text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -58,7 +60,8 @@ class Span:
         seconds = duration(time_range, "--range")
         apart = duration(step, "--step") if step else max(1.0, seconds / STEPS)
         if seconds / apart > MAX_STEPS:
-            raise CaptureError(f"--step {step}: {seconds / apart:.0f} steps, wanted {MAX_STEPS}")
+            what = f"{seconds / apart:.0f} steps, wanted {MAX_STEPS}"
+            raise CaptureError(text("--step {}: {}", Quoted(step), what))
         return cls(end or datetime.now(UTC), seconds, apart)
 
 
@@ -71,11 +74,12 @@ class Instance:
     labels: tuple[tuple[str, str], ...]  # all of its target's, by which it is asked for
 
 
-def duration(text: str, option: str) -> float:
+def duration(given: str, option: str) -> float:
     """Seconds of a duration as Prometheus writes it: `90s`, `7d`; a CaptureError if it is none."""
-    found = _DURATION.fullmatch(text.strip())
+    found = _DURATION.fullmatch(given.strip())
     if found is None or not int(found[1]):
-        raise CaptureError(f"{option} {text}: wanted a duration, such as 30m, 12h or 7d")
+        what = "{} {}: wanted a duration, such as 30m, 12h or 7d"
+        raise CaptureError(text(what, option, Quoted(given)))
     return float(int(found[1]) * SECONDS[found[2]])
 
 
@@ -93,7 +97,8 @@ def captured(url: str, query: str, span: Span, folder: Path) -> list[Path]:
     """
     selector = query.strip() or "{}"
     if not (selector.startswith("{") and selector.endswith("}")):
-        raise CaptureError(f'--query {query}: wanted a selector of labels, such as {{job="api"}}')
+        what = '--query {}: wanted a selector of labels, such as {{job="api"}}'
+        raise CaptureError(text(what, Quoted(query)))
     with open_endpoints(url, Access(timeout_seconds=_TIMEOUT_SECONDS)) as server:
         written = []
         for instance in _instances(server, selector, span):
@@ -101,7 +106,8 @@ def captured(url: str, query: str, span: Span, folder: Path) -> list[Path]:
             if pages:
                 written.append(_packed(folder, instance, span, pages))
     if not written:
-        raise CaptureError(f"{server.base}: no Go process matches {selector} in this time")
+        what = "{}: no Go process matches {} in this time"
+        raise CaptureError(text(what, Address(server.base), Quoted(selector)))
     return written
 
 
@@ -148,12 +154,13 @@ def _asked(server: Endpoints, what: str, parameters: dict[str, str]) -> list[dic
     try:
         answer = server.get(f"/api/v1/{what}?{urlencode(parameters)}")
     except NoAnswer as error:
-        raise CaptureError(f"{server.base}: {error}") from error
+        raise CaptureError(text("{}: {}", Address(server.base), Quoted(error))) from error
     try:
         content = json.loads(answer.data)
         series = content["data"]["result"]
     except (ValueError, KeyError, TypeError) as error:
-        raise CaptureError(f"{server.base}: no answer of a Prometheus server") from error
+        what = text("{}: no answer of a Prometheus server", Address(server.base))
+        raise CaptureError(what) from error
     return list(series)
 
 

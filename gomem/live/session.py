@@ -17,6 +17,7 @@ from gomem.live.endpoints import NoAnswer
 from gomem.live.heap_dump import KIND
 from gomem.live.process import Ended
 from gomem.live.reading import PROFILES, Moment, fill
+from gomem.text import Quoted, text
 from gomem.units import GIB, MIB
 from gomem.views.words import how_many
 
@@ -197,7 +198,7 @@ class Session:
             self.folder.add(moment)
         except CaptureError as error:
             kept = how_many(self.folder.moments, "whole moment")
-            raise CaptureError(f"{error}; {kept} in it") from error
+            raise CaptureError(text("{}; {} in it", error.message, kept)) from error
         if moment.skew_seconds is not None:
             self.skews.append(moment.skew_seconds)
         if moment.num_gc is not None:
@@ -208,7 +209,7 @@ class Session:
         """Say why something is missing, once for as long as the reason stays the same."""
         if self._missed.get(what) != why:
             self._missed[what] = why
-            self.tell(f"no {what}: {why}" if what != "trigger" else why)
+            self.tell(text("no {}: {}", what, why) if what != "trigger" else why)
 
     def _wait_until(self, due: float) -> None:
         """Sleep; Ended as soon as the process has."""
@@ -225,7 +226,7 @@ class Session:
         try:
             first = self.target.doors.runtime().collections
         except NoAnswer as error:
-            self.tell(f"no second heap profile: {error}")
+            self.tell(text("no second heap profile: {}", Quoted(error)))
             return ""
         until = time.monotonic() + COLLECTION_WITHIN_SECONDS
         while first is not None and time.monotonic() < until:

@@ -12,6 +12,8 @@ from gomem.errors import CaptureError
 from gomem.live.doors import Doors, find_doors
 from gomem.live.endpoints import open_endpoints
 from gomem.live.process import PROC, Process, listeners, own_addresses, shown_address
+from gomem.numbered import Address
+from gomem.text import Program, joined, text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -37,9 +39,9 @@ def found_target(named: Sequence[str], access: Access) -> Iterator[Target]:
     CaptureError where there is no such process, or several are named.
     """
     numbers = [word for word in named if _is_pid(word)]
-    for text in numbers:
-        if len(text) > len(str(MAX_PID)) or not 0 < int(text) <= MAX_PID:
-            raise CaptureError(f"{text[:20]}: not a PID; a PID is 1 to {MAX_PID}")
+    for number in numbers:
+        if len(number) > len(str(MAX_PID)) or not 0 < int(number) <= MAX_PID:
+            raise CaptureError(f"{number[:20]}: not a PID; a PID is 1 to {MAX_PID}")
     pids = sorted(set(map(int, numbers)))
     if len(pids) > 1:
         listed = ", ".join(map(str, pids))
@@ -62,7 +64,8 @@ def _of_pid(pid: int, addresses: list[Endpoints], access: Access, opened: ExitSt
     if addresses:
         doors, said = find_doors(addresses, is_wanted=True), list[str]()
         if doors.found and not doors.is_of(process.arguments, process.started):
-            raise CaptureError(f"{doors.bases[0]}: is served by a process other than PID {pid}")
+            what = "{}: is served by a process other than PID {}"
+            raise CaptureError(text(what, Address(doors.bases[0]), str(pid)))
     else:
         listening, said = process.listening
         urls = [f"http://{shown_address(*place)}" for place in listening]
@@ -78,13 +81,15 @@ def _of_pid(pid: int, addresses: list[Endpoints], access: Access, opened: ExitSt
 def _of_urls(addresses: list[Endpoints], opened: ExitStack) -> Target:
     doors = find_doors(addresses, is_wanted=True)
     if not doors.found:
-        raise CaptureError("; ".join(doors.said) or "no URL given")
+        raise CaptureError(joined("; ", doors.said) or "no URL given")
     process, said = _whose(addresses)
     if process is not None:
         opened.enter_context(process)
     if process is not None and not doors.is_of(process.arguments, process.started):
-        way = f"{doors.bases[0]} is a way to another process, which PID {process.pid}"
-        said = [f"{way} ({process.name}) listens for; read the kernel's side where that one runs"]
+        way = "{} is a way to another process, which PID {} ({}) listens for; {}"
+        where = "read the kernel's side where that one runs"
+        names = Address(doors.bases[0]), str(process.pid), Program(process.name)
+        said = [text(way, *names, where)]
         process = None
     return Target(process, doors, (*said, *doors.said))
 
@@ -98,8 +103,8 @@ def _whose(addresses: Sequence[Endpoints]) -> tuple[Process | None, list[str]]:
         host, port = _place(address.base)
         near = _addresses(host) & own_addresses()
         if not near:
-            why = f"{host} is another machine: only the runtime's side can be read from here"
-            return None, [why]
+            why = "{} is another machine: only the runtime's side can be read from here"
+            return None, [text(why, Address(host))]
         pids, unknown = listeners(sorted(near), port)
         found.update(pids)
         if not pids:

@@ -9,6 +9,7 @@ from collections import deque
 from dataclasses import dataclass, field
 
 from gomem.errors import CaptureError, printable
+from gomem.text import Quoted, text
 from gomem.units import BYTE_UNITS
 
 LEVELS = ("rss", "goroutines")
@@ -43,11 +44,11 @@ class Trigger:
         unit = (match["unit"] or "").lower() if match else ""
         if match is None or match["level"] not in LEVELS or unit not in SIZES:
             wanted = "examples: 'rss>2GiB', 'rss>1.2*median' or 'goroutines>10000'"
-            raise CaptureError(f"--when {printable(condition)}: not a condition; {wanted}")
+            said = "--when {}: not a condition; {}"
+            raise CaptureError(text(said, Quoted(printable(condition)), wanted))
         if unit and match["level"] != "rss":
-            raise CaptureError(
-                f"--when {printable(condition)}: goroutines take a count, not a size"
-            )
+            what = "--when {}: goroutines take a count, not a size"
+            raise CaptureError(text(what, Quoted(printable(condition))))
         factor = float(match["number"]) * SIZES[unit]
         return cls(match["level"], factor, match["median"] is not None, cool_down_seconds)
 

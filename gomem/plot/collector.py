@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from gomem.errors import CaptureError
 from gomem.plot.data import all_axes, collector_of, diagnosis_of, name_of, one_axes
+from gomem.text import CaptureName, text
 from gomem.views.figures.gc_activity import plot_gc_activity
 from gomem.views.figures.gc_timeline import plot_gc_timeline
 from gomem.views.figures.mmu import plot_mmu
@@ -58,9 +59,8 @@ def what_if(log: Data, *, ax: Axes | None = None) -> Axes:
     diagnosis = diagnosis_of(log)
     answer = diagnosis.what_if
     if answer is None:
-        raise CaptureError(
-            f"{diagnosis.capture.file_name} has no gctrace log; run it with GODEBUG=gctrace=1"
-        )
+        what = "{} has no gctrace log; run it with GODEBUG=gctrace=1"
+        raise CaptureError(text(what, CaptureName(diagnosis.capture.file_name)))
     if answer.refused is not None:
         raise CaptureError(f"no estimates for other settings: {answer.refused}")
     return one_axes(plot_what_if_grid(answer.grid), ax, name_of(log))

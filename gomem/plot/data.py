@@ -18,9 +18,12 @@ from gomem.errors import CaptureError
 from gomem.facts.collector import CollectorFacts
 from gomem.inputs.gctrace.table import GcLog
 from gomem.inputs.pprof.table import Profile
+from gomem.text import CaptureName, File, MomentName, joined, text
+from gomem.views.here import hidden_here
+from gomem.views.share import share
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
     from typing import TypeAlias
 
     from matplotlib.axes import Axes
@@ -68,13 +71,20 @@ def collector_of(log: Log) -> CollectorFacts:
     return CollectorFacts(log, "gctrace")
 
 
-def name_of(data: object) -> str | None:
+def name_of(data: object) -> CaptureName | None:
     """What a figure is of; None of a log, a frame or several captures, which have no name."""
     if isinstance(data, Diagnosis):
-        return data.capture.file_name
+        return CaptureName(data.capture.file_name)
     if isinstance(data, Capture):
-        return data.file_name
-    return PurePath(data).name if isinstance(data, (str, PathLike)) else None
+        return CaptureName(data.file_name)
+    return CaptureName(PurePath(data).name) if isinstance(data, (str, PathLike)) else None
+
+
+def drawn(plot: Callable[..., Drawing], *data: Any, **options: Any) -> Drawing:
+    """A figure of data with its names as they may be shown here."""
+    hidden = hidden_here()
+    shown = (share(each, hidden) for each in data) if hidden.redact else data
+    return plot(*shown, **options)
 
 
 def profile_of(
@@ -82,11 +92,11 @@ def profile_of(
 ) -> tuple[Profile, tuple[str | None, str | None]]:
     """A profile, or the heap profile of a moment; with the names of its capture and moment."""
     if isinstance(data, Profile):
-        return data, (PurePath(data.source).name, None)
+        return data, (File(PurePath(data.source).name), None)
     diagnosis = diagnosis_of(data)
     profiles = diagnosis.capture.heap_profiles
     name = moment_of(diagnosis, moment, profiles, "has a heap profile", sites=True)
-    return profiles[name], (name_of(diagnosis), name)
+    return profiles[name], (name_of(diagnosis), MomentName(name))
 
 
 def moment_of(
@@ -104,8 +114,8 @@ def moment_of(
     for name in (asked,) if asked is not None else (first, *reversed(list(known))):
         if name in known:
             return str(name)
-    place = ", ".join(filter(None, [diagnosis.capture.file_name, asked]))
-    raise CaptureError(f"{place}: nothing here {wanted}")
+    named = (name_of(diagnosis), MomentName(asked or ""))
+    raise CaptureError(text("{}: nothing here {}", joined(", ", filter(None, named)), wanted))
 
 
 def one_axes(drawing: Drawing, ax: Axes | None, *about: str | None) -> Axes:
@@ -129,4 +139,5 @@ def all_axes(drawing: Drawing, axes: Sequence[Axes] | None, *about: str | None) 
 
 
 def _headed(drawing: Drawing, about: Sequence[str | None]) -> Drawing:
-    return replace(drawing, heading=" · ".join(filter(None, (drawing.title, *about))))
+    heading = joined(" · ", filter(None, (drawing.title, *about)))
+    return replace(drawing, heading=hidden_here().text(heading))

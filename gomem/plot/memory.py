@@ -8,14 +8,17 @@ import pandas as pd
 
 from gomem.errors import CaptureError, did_you_mean
 from gomem.facts.moment import seconds_of
+from gomem.numbered import Build
 from gomem.plot.data import (
     all_axes,
     diagnosis_of,
+    drawn,
     moment_of,
     name_of,
     one_axes,
     several_of,
 )
+from gomem.text import CaptureName, MomentName, text
 from gomem.views.figures.address_space import plot_address_space
 from gomem.views.figures.groups import plot_groups
 from gomem.views.figures.groups_over_moments import plot_groups_over_moments
@@ -48,7 +51,8 @@ def waterfall(data: Data, moment: str | None = None, *, ax: Axes | None = None) 
     """From heap objects, part by part, to RSS: the ledger of one moment."""
     diagnosis = diagnosis_of(data)
     name = moment_of(diagnosis, moment, diagnosis.ledgers, "says where memory is")
-    return one_axes(plot_rss_vs_heap(diagnosis.ledgers[name]), ax, name_of(diagnosis), name)
+    drawing = plot_rss_vs_heap(diagnosis.ledgers[name])
+    return one_axes(drawing, ax, name_of(diagnosis), MomentName(name))
 
 
 def groups(data: Data, moment: str | None = None, *, ax: Axes | None = None) -> Axes:
@@ -59,7 +63,7 @@ def groups(data: Data, moment: str | None = None, *, ax: Axes | None = None) -> 
     facts = diagnosis.by_moment[name]
     assert facts.groups is not None
     drawing = plot_groups(facts.groups, facts.rss_bytes)
-    return one_axes(drawing, ax, name_of(diagnosis), name)
+    return one_axes(drawing, ax, name_of(diagnosis), MomentName(name))
 
 
 def ledger_over_time(data: Data | Mapping[str, Data], *, ax: Axes | None = None) -> Axes:
@@ -70,8 +74,8 @@ def ledger_over_time(data: Data | Mapping[str, Data], *, ax: Axes | None = None)
     several, seconds = several_of(data), None
     if several is not None:
         each = {name: _known(capture) for name, capture in several.items()}
-        moments = {
-            name: max(found.values(), key=lambda pair: pair[1] or 0)
+        moments: dict[str, tuple[MemoryGroups, int | None]] = {
+            Build(name): max(found.values(), key=lambda pair: pair[1] or 0)
             for name, found in each.items()
             if found
         }
@@ -82,14 +86,14 @@ def ledger_over_time(data: Data | Mapping[str, Data], *, ax: Axes | None = None)
     if not moments:
         raise CaptureError("no moment says where memory is; wanted smaps, status or MemStats")
     clock = None if seconds is None else seconds.tolist()
-    return one_axes(plot_groups_over_moments(moments, clock), ax, name_of(data))
+    return one_axes(drawn(plot_groups_over_moments, moments, clock), ax, name_of(data))
 
 
 def _known(data: Data) -> dict[str, tuple[MemoryGroups, int | None]]:
     """Groups and RSS of each moment that says where memory is."""
     told = diagnosis_of(data).moments
     return {
-        moment.name: (moment.groups, moment.rss_bytes)
+        MomentName(moment.name): (moment.groups, moment.rss_bytes)
         for moment in told
         if moment.groups is not None
     }
@@ -105,10 +109,9 @@ def ledger_change(data: Data, baseline: Data | None = None, *, ax: Axes | None =
     else:
         change = diagnosis.change_over_all or next(reversed(diagnosis.changes), None)
     if change is None:
-        raise CaptureError(
-            f"{diagnosis.capture.file_name}: wanted two moments that say where memory is"
-        )
-    about = f"{change.before} to {change.after}"
+        what = "{}: wanted two moments that say where memory is"
+        raise CaptureError(text(what, CaptureName(diagnosis.capture.file_name)))
+    about = text("{} to {}", MomentName(change.before), MomentName(change.after))
     return one_axes(plot_ledger_change(change.ledger), ax, name_of(diagnosis), about)
 
 
@@ -128,7 +131,7 @@ def levels(
             raise KeyError(f"{name}: not among the levels{near}")
     if not wanted or frame[wanted].isna().all(axis=None):
         raise CaptureError("no moment says how large the process is; wanted smaps or MemStats")
-    drawing = plot_levels(frame.reindex(columns=["moment", *wanted]))
+    drawing = drawn(plot_levels, frame.reindex(columns=["moment", *wanted]))
     return one_axes(drawing, ax, name_of(data))
 
 
@@ -150,8 +153,9 @@ def small_multiples(
             raise KeyError(f"{name}: not among the levels{did_you_mean(name, map(str, told))}")
     if not wanted:
         raise CaptureError("no build says how large it is; wanted smaps, status or MemStats of one")
-    shown = {name: frame.reindex(columns=["moment", *wanted]) for name, frame in frames.items()}
-    return all_axes(plot_small_multiples(shown), ax)
+    columns = ["moment", *wanted]
+    shown = {Build(name): frame.reindex(columns=columns) for name, frame in frames.items()}
+    return all_axes(drawn(plot_small_multiples, shown), ax)
 
 
 def heap_return(data: Data | Mapping[str, Data], *, ax: Axes | None = None) -> Axes:
@@ -160,8 +164,8 @@ def heap_return(data: Data | Mapping[str, Data], *, ax: Axes | None = None) -> A
     Of a capture with MemStats or runtime/metrics; or of several by name, a panel each.
     """
     each = several_of(data) or {"": cast("Data", data)}
-    frames = {name: _heap_of(diagnosis_of(capture)) for name, capture in each.items()}
-    return one_axes(plot_heap_return(frames), ax, name_of(data))
+    frames = {Build(name): _heap_of(diagnosis_of(capture)) for name, capture in each.items()}
+    return one_axes(drawn(plot_heap_return, frames), ax, name_of(data))
 
 
 def scavenger(data: Data, *, ax: Sequence[Axes] | None = None) -> list[Axes]:
@@ -174,7 +178,8 @@ def scavenger(data: Data, *, ax: Sequence[Axes] | None = None) -> list[Axes]:
     answer = diagnosis.scavenger
     timed = None if answer is None else timed_readings(answer)
     if answer is None or timed is None or timed.empty:
-        raise CaptureError(f"{diagnosis.capture.file_name}: wanted three MemStats that have a time")
+        what = "{}: wanted three MemStats that have a time"
+        raise CaptureError(text(what, CaptureName(diagnosis.capture.file_name)))
     return all_axes(plot_retention(timed, marks_of(answer)), ax, name_of(diagnosis))
 
 
@@ -184,17 +189,18 @@ def address_space(data: Data, moment: str | None = None, *, ax: Axes | None = No
     mapped = [name for name, facts in diagnosis.by_moment.items() if facts.mappings is not None]
     name = moment_of(diagnosis, moment, mapped, "has smaps")
     drawing = plot_address_space(diagnosis.facts.regions(name))
-    return one_axes(drawing, ax, name_of(diagnosis), name)
+    return one_axes(drawing, ax, name_of(diagnosis), MomentName(name))
 
 
 def _heap_of(diagnosis: Diagnosis) -> pd.DataFrame:
     """A row per moment with what `heap_return` draws of it, in bytes."""
     heap = diagnosis.heap
     if heap.empty:
-        raise CaptureError(
-            f"{diagnosis.capture.file_name}: no moment has MemStats, so what the heap keeps is "
-            "unknown; write runtime.ReadMemStats as JSON beside the profile"
+        what = (
+            "{}: no moment has MemStats, so what the heap keeps is unknown; write "
+            "runtime.ReadMemStats as JSON beside the profile"
         )
+        raise CaptureError(text(what, CaptureName(diagnosis.capture.file_name)))
     rss = [diagnosis.ledgers[name].rss_bytes for name in heap["moment"]]
     told = heap[["moment", "HeapInuse", "idle_kept_bytes", "HeapReleased", "goal_bytes"]]
     return told.assign(LazyFree=heap["lazy_free_bytes"], RSS=pd.Series(rss, dtype="Int64"))

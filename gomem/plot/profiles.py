@@ -10,7 +10,8 @@ from gomem.causes.allocation_spike import why_no_spike
 from gomem.comparison.samples import BENCHMARK
 from gomem.errors import CaptureError, did_you_mean
 from gomem.inputs.pprof.sites import top_sites
-from gomem.plot.data import comparison_of, diagnosis_of, name_of, one_axes, profile_of
+from gomem.plot.data import comparison_of, diagnosis_of, drawn, name_of, one_axes, profile_of
+from gomem.text import CaptureName, MomentName, text
 from gomem.units import format_bytes, format_seconds
 from gomem.views.figures.benchmarks import have_multiples, plot_benchmarks
 from gomem.views.figures.flame_graph import draw_flame
@@ -18,6 +19,7 @@ from gomem.views.figures.growth import plot_growth
 from gomem.views.figures.lifetimes import plot_lifetimes
 from gomem.views.figures.site_changes import plot_site_changes
 from gomem.views.figures.sites import by_flat, plot_sites
+from gomem.views.here import hidden_here
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -51,14 +53,15 @@ def sites(
         raise ValueError(f"{sample_type}: wanted one of {', '.join(names)}{near}")
     top = top_sites(profile, sample_type, 12, granularity)
     title = f"{sample_type} by {granularity.removesuffix('s')}"
-    return one_axes(plot_sites(by_flat(top.top), top.unit, title=title), ax, *of)
+    return one_axes(drawn(plot_sites, by_flat(top.top), top.unit, title=title), ax, *of)
 
 
 def growth(data: Data, *, ax: Axes | None = None) -> Axes:
     """In-use bytes of the stacks that change, over a series of heap profiles with a time."""
     diagnosis = diagnosis_of(data)
     if diagnosis.facts.profiles.heap_series is None:
-        raise CaptureError(f"{diagnosis.capture.file_name}: too few heap profiles that have a time")
+        what = "{}: too few heap profiles that have a time"
+        raise CaptureError(text(what, CaptureName(diagnosis.capture.file_name)))
     drawing = plot_growth(diagnosis.facts.profiles.heap_series, diagnosis.growth)
     return one_axes(drawing, ax, name_of(diagnosis))
 
@@ -68,7 +71,8 @@ def lifetimes(data: Data, *, ax: Axes | None = None) -> Axes:
     diagnosis = diagnosis_of(data)
     found = diagnosis.facts.lifetimes
     if found is None or found.sites.empty:
-        raise CaptureError(f"{diagnosis.capture.file_name}: needs two heap profiles with a time")
+        what = "{}: needs two heap profiles with a time"
+        raise CaptureError(text(what, CaptureName(diagnosis.capture.file_name)))
     return one_axes(plot_lifetimes(found), ax, name_of(diagnosis))
 
 
@@ -81,14 +85,15 @@ def spike(data: Data, at: str | pd.Timestamp | None = None, *, ax: Axes | None =
     diagnosis = diagnosis_of(data)
     found = diagnosis.spike(at)
     if found is None:
-        raise CaptureError(why_no_spike(diagnosis.facts.profiles, diagnosis.capture.file_name))
+        name = CaptureName(diagnosis.capture.file_name)
+        raise CaptureError(why_no_spike(diagnosis.facts.profiles, name))
     rows = found.allocated.rename(columns={"extra_bytes": "value"})
     beyond = rows[rows["value"] > 0]
     rows = beyond if len(beyond) else rows
-    title = f"Allocated beyond the usual from {found.before} to {found.after}"
-    return one_axes(
-        plot_sites(rows, "bytes", title=title), ax, _interval(found), name_of(diagnosis)
-    )
+    ends = MomentName(found.before), MomentName(found.after)
+    title = hidden_here().text(text("Allocated beyond the usual from {} to {}", *ends))
+    drawing = plot_sites(rows, "bytes", title=title)
+    return one_axes(drawing, ax, _interval(found), name_of(diagnosis))
 
 
 def _interval(found: Spike) -> str:
@@ -131,7 +136,7 @@ def forest(
     rows = of_benchmarks if len(of_benchmarks) else rows
     if rows.empty:
         raise CaptureError("no metric is known on both sides and above 0 before")
-    return one_axes(plot_benchmarks(rows), ax)
+    return one_axes(drawn(plot_benchmarks, rows), ax)
 
 
 def site_changes(

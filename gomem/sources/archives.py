@@ -20,7 +20,9 @@ from gomem.sources.artefact import chunks_of, open_source
 from gomem.sources.bounds import Bounds, expanded
 from gomem.sources.listing import Entry, Listing
 from gomem.sources.names import readable_name
+from gomem.sources.paths import place_of
 from gomem.sources.times import time_of_seconds
+from gomem.text import Quoted, text
 from gomem.units import format_bytes
 
 if TYPE_CHECKING:
@@ -38,11 +40,12 @@ UNREADABLE = (
 
 def list_zip(root: Path, bounds: Bounds) -> Listing:
     """List a zip, open until its last entry is forgotten; CaptureError where it is unreadable."""
-    shown = readable_name(str(root))
+    named = place_of(root)
     try:
         archive = zipfile.ZipFile(root)
     except UNREADABLE as error:
-        raise CaptureError(f"{shown}: not a readable zip archive: {error}") from error
+        what = text("{}: not a readable zip archive: {}", named, Quoted(error))
+        raise CaptureError(what) from error
     members = [(info.filename, info) for info in archive.infolist() if not info.is_dir()]
     damage: list[Damage] = []
     entries = [
@@ -86,7 +89,8 @@ def list_tar(root: Path, bounds: Bounds) -> Listing:
         archive = tarfile.open(fileobj=io.BytesIO(whole.data), mode="r:")  # noqa: SIM115 - as bytes
         members = _tar_members(archive, whole.data, whole.name, damage)
     except UNREADABLE as error:
-        raise CaptureError(f"{whole.name}: not a readable tar archive: {error}") from error
+        what = text("{}: not a readable tar archive: {}", place_of(root), Quoted(error))
+        raise CaptureError(what) from error
     read = partial(_tar_chunks, archive, whole.data)
     entries = [
         Entry(name, time_of_seconds(info.mtime), bounds, partial(read, info))

@@ -13,8 +13,9 @@ from gomem.errors import CaptureError, Damage
 from gomem.sources.bounds import Bounds
 from gomem.sources.decompress import CHUNK_BYTES, Tape, decompressed, is_compressed, without_mark
 from gomem.sources.names import readable_name
-from gomem.sources.paths import no_such_path
+from gomem.sources.paths import no_such_path, place_of
 from gomem.sources.times import file_time
+from gomem.text import Quoted, text
 from gomem.units import MIB, format_bytes
 
 if TYPE_CHECKING:
@@ -123,15 +124,17 @@ def chunks_of(file: IO[bytes]) -> Iterator[bytes]:
 
 def open_path(path: Path) -> IO[bytes]:
     """Open a file; CaptureError where it does not exist, is a folder, or cannot be opened."""
-    shown = readable_name(str(path))
+    named = place_of(path)
     if path.is_dir():
-        raise CaptureError(f"{shown}: is a folder, wanted one artefact; name a file in it")
+        what = "{}: is a folder, wanted one artefact; name a file in it"
+        raise CaptureError(text(what, named))
     try:
         return path.open("rb")
     except FileNotFoundError as error:
         raise no_such_path(path) from error
     except OSError as error:
-        raise CaptureError(f"{shown}: cannot be read: {error.strerror}") from error
+        why = error.strerror or Quoted(error)
+        raise CaptureError(text("{}: cannot be read: {}", named, why)) from error
 
 
 def stream_name(file: object) -> str:

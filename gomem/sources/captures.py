@@ -19,9 +19,10 @@ from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any
 
 from gomem.errors import CaptureError
-from gomem.sources.listing import ARCHIVE_SUFFIXES
+from gomem.numbered import Address
 from gomem.sources.names import natural_key, readable_name
-from gomem.sources.paths import matching, no_such_path
+from gomem.sources.paths import ARCHIVE_SUFFIXES, matching, no_such_path, place_of
+from gomem.text import Quoted, Text, text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -58,6 +59,11 @@ def is_url(path: str | PathLike[str]) -> bool:
     return "://" in str(path)
 
 
+def _named(where: str | PathLike[str]) -> Text:
+    """How messages call it."""
+    return Address(str(where)) if is_url(where) else place_of(where)
+
+
 def captures_below(where: str | PathLike[str], depth: int | None = None) -> list[Place]:
     """The captures that a path, a pattern or a URL names, in natural order of their names.
 
@@ -66,7 +72,7 @@ def captures_below(where: str | PathLike[str], depth: int | None = None) -> list
     tree = _Remote.of(str(where)) if is_url(where) else _Local()
     places = [place for root in tree.roots(str(where)) for place in _below(tree, root, depth)]
     if not places:
-        raise CaptureError(f"{readable_name(str(where))}: no capture in it")
+        raise CaptureError(text("{}: no capture in it", _named(where)))
     return sorted(places, key=lambda place: natural_key(place.name))
 
 
@@ -186,11 +192,12 @@ class _Remote:
             from fsspec.core import url_to_fs
         except ImportError as error:
             how = "pip install 'gomem[fleet]'"
-            raise CaptureError(f"{url}: reading object storage needs fsspec: {how}") from error
+            what = text("{}: reading object storage needs fsspec: {}", _named(url), how)
+            raise CaptureError(what) from error
         try:
             store, _ = url_to_fs(url)
         except (ImportError, ValueError) as error:
-            raise CaptureError(f"{url}: {error}") from error
+            raise CaptureError(text("{}: {}", _named(url), Quoted(error))) from error
         return cls(store, url.partition("://")[0])
 
     def roots(self, where: str) -> Iterator[_Root]:
@@ -198,7 +205,7 @@ class _Remote:
             for path in sorted(self._store.glob(where), key=natural_key):
                 yield _Root(self._url(path), True, _below_pattern(where, self._url(path)))
         elif not self._store.exists(where):
-            raise CaptureError(f"{where}: nothing there")
+            raise CaptureError(text("{}: nothing there", _named(where)))
         else:
             yield _Root(where.rstrip("/"), False)
 
@@ -224,7 +231,7 @@ class _Remote:
             inside = self._url(name).removeprefix(path).lstrip("/")
             file = target / inside if inside else target
             if not file.resolve().is_relative_to(target.resolve()):
-                raise CaptureError(f"{path}: a name in it leads out of it")
+                raise CaptureError(text("{}: a name in it leads out of it", _named(path)))
             file.parent.mkdir(parents=True, exist_ok=True)
             self._store.get_file(name, str(file))
         return str(target)

@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any
 
 from gomem.errors import CaptureError
 from gomem.sources.names import readable_name
+from gomem.text import File, Quoted, text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -50,8 +51,9 @@ class Dataset:
         """The dataset of a folder; CaptureError if the folder is none."""
         found = cls(Path(folder))
         if not found.about:
-            shown = readable_name(str(folder))
-            raise CaptureError(f"{shown}: no fleet in it; write one: gomem fleet WHERE -o {shown}")
+            named = File(readable_name(str(folder)))
+            what = "{}: no fleet in it; write one: gomem fleet WHERE -o {}"
+            raise CaptureError(text(what, named, named))
         return found
 
     @classmethod
@@ -76,22 +78,32 @@ class Dataset:
         Raises:
             CaptureError: The folder holds something else, or a dataset made with other labels.
         """
-        known, shown = self.about, readable_name(str(self.folder))
+        known, named = self.about, self._named
         if known:
             for name, value in about.items():
                 if known.get(name) != value:
-                    old = known.get(name) or "none"
-                    what = f"was made with {name} {old}, not {value or 'none'}"
-                    raise CaptureError(f"{shown}: {what}; name another folder with -o")
+                    old, new = (Quoted(one or "none") for one in (known.get(name), value))
+                    why = text("was made with {} {}, not {}", name, old, new)
+                    raise CaptureError(text("{}: {}; name another folder with -o", named, why))
             self._sweep()
             return
         if self.folder.exists() and (not self.folder.is_dir() or any(self.folder.iterdir())):
-            raise CaptureError(f"{shown}: exists, and is no fleet; name another folder with -o")
+            what = "{}: exists, and is no fleet; name another folder with -o"
+            raise CaptureError(text(what, named))
         try:
             (self.folder / COMMITTED).mkdir(parents=True, exist_ok=True)
             _write(self.folder / ABOUT, _json({"schema": SCHEMA, **about}))
         except OSError as error:
-            raise CaptureError(f"{shown}: cannot be written: {error.strerror}") from error
+            raise self._unwritable(error) from error
+
+    @property
+    def _named(self) -> File:
+        """How messages call it."""
+        return File(readable_name(str(self.folder)))
+
+    def _unwritable(self, error: OSError) -> CaptureError:
+        why = error.strerror or Quoted(error)
+        return CaptureError(text("{}: cannot be written: {}", self._named, why))
 
     @property
     def keys(self) -> frozenset[str]:
@@ -125,8 +137,7 @@ class Dataset:
                 _write(folder / f"{name}.parquet", content)
             _write(self.folder / COMMITTED / f"{name}.json", _json({"keys": sorted(keys)}))
         except OSError as error:
-            shown = readable_name(str(self.folder))
-            raise CaptureError(f"{shown}: cannot be written: {error.strerror}") from error
+            raise self._unwritable(error) from error
 
     def files(self, kind: str) -> list[str]:
         """The Parquet files of a kind that are committed, in the order of their names."""

@@ -18,7 +18,7 @@ from gomem.errors import Damage
 from gomem.sources.artefact import chunks_of, source_of
 from gomem.sources.bounds import Bounds
 from gomem.sources.names import natural_key, readable_name
-from gomem.sources.paths import matching, no_such_path
+from gomem.sources.paths import ARCHIVE_SUFFIXES, matching, no_such_path
 from gomem.sources.times import file_time
 
 if TYPE_CHECKING:
@@ -27,9 +27,6 @@ if TYPE_CHECKING:
     from os import PathLike
 
     from gomem.sources.artefact import Source
-
-
-ARCHIVE_SUFFIXES = (".tar", ".tar.gz", ".tgz", ".tar.zst", ".zip")
 
 
 @dataclass(frozen=True)

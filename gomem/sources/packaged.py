@@ -6,6 +6,7 @@ from importlib import resources
 from pathlib import Path
 
 from gomem.errors import CaptureError, did_you_mean
+from gomem.text import File, text
 
 IN_A_CHECKOUT = {
     "demo": Path("fixtures", "captures", "zeroing-go1.24.2"),
@@ -29,7 +30,8 @@ def packaged(name: str) -> Path:
         return inside
     folder = package.parent / IN_A_CHECKOUT.get(name, Path(name))
     if not folder.is_dir():
-        raise CaptureError(f"{name}: not in this installation of gomem; install it again")
+        what = "{}: not in this installation of gomem; install it again"
+        raise CaptureError(text(what, File(name)))
     return folder
 
 
@@ -46,5 +48,6 @@ def recorded(name: str) -> Path:
     found = {entry.name.removesuffix(PACKED): entry for entry in sorted(folder.iterdir())}
     if name not in found:
         near = did_you_mean(name, found)
-        raise CaptureError(f"{name}: no such file or folder, nor a recorded capture{near}")
+        what = "{}: no such file or folder, nor a recorded capture{}"
+        raise CaptureError(text(what, File(name), near))
     return found[name]

@@ -11,14 +11,24 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from gomem.errors import CaptureError, nearest
+from gomem.numbered import Address, Collected
 from gomem.sources.names import natural_key, readable_name
+from gomem.text import File, Text, text
 
 if TYPE_CHECKING:
     from os import PathLike
 
 URLS = ("http:/", "https:/")  # a path has one slash where there were two
+ARCHIVE_SUFFIXES = (".tar", ".tar.gz", ".tgz", ".tar.zst", ".zip")
 LOOKED_AT = 1000  # names in the folder, for one that is near
 _URL = re.compile(r"(https?):/+(?=[^/])", re.IGNORECASE)
+
+
+def place_of(path: str | PathLike[str]) -> Text:
+    """A path as a part of a message: a file, or a capture, which a folder or an archive is."""
+    name = readable_name(os.fspath(path))
+    is_whole = Path(path).is_dir() or not Path(path).suffix
+    return (Collected if is_whole or name.lower().endswith(ARCHIVE_SUFFIXES) else File)(name)
 
 
 def matching(path: str | PathLike[str]) -> list[str]:
@@ -32,23 +42,23 @@ def matching(path: str | PathLike[str]) -> list[str]:
         return [name]
     found = sorted(glob(name), key=natural_key)  # noqa: PTH207 - it may begin at the root
     if not found:
-        raise CaptureError(f"{readable_name(name)}: no file or folder matches")
+        raise CaptureError(text("{}: no file or folder matches", place_of(name)))
     return found
 
 
 def no_such_path(path: str | PathLike[str]) -> CaptureError:
     """What to raise over a path that is not there."""
-    text = readable_name(str(path))
-    url = as_url(text)
+    name = readable_name(str(path))
+    url = as_url(name)
     if url is not None:
         file = re.split(r"[?#]", url)[0].rstrip("/").rpartition("/")[2]
-        fetch = f"curl -f -o {shlex.quote(file)} {shlex.quote(url)}"
-        what = f"is a URL, wanted a file; fetch it first: {fetch}"
-        return CaptureError(f"{url}: {what}, then name {file} to gomem")
-    if text.isdecimal():
-        way = f"for the process with that PID: gomem report {text}"
-        return CaptureError(f"{text}: no such file or folder; {way}")
-    return CaptureError(f"{text}: no such file or folder{_near(Path(path))}")
+        fetch = text("curl -f -o {} {}", File(shlex.quote(file)), Address(shlex.quote(url)))
+        what = text("is a URL, wanted a file; fetch it first: {}", fetch)
+        return CaptureError(text("{}: {}, then name {} to gomem", Address(url), what, File(file)))
+    if name.isdecimal():
+        way = f"for the process with that PID: gomem report {name}"
+        return CaptureError(f"{name}: no such file or folder; {way}")
+    return CaptureError(text("{}: no such file or folder{}", place_of(path), _near(Path(path))))
 
 
 def as_url(path: str | PathLike[str]) -> str | None:
@@ -59,10 +69,12 @@ def as_url(path: str | PathLike[str]) -> str | None:
     return _URL.sub(lambda found: f"{found[1].lower()}://", text, count=1)
 
 
-def _near(path: Path) -> str:
+def _near(path: Path) -> Text:
     """The name in the same folder that is nearest, or nothing."""
     near = None
     with suppress(OSError, ValueError):
         names = sorted(entry.name for entry in path.parent.iterdir())
         near = nearest(path.name, names[:LOOKED_AT])
-    return "" if near is None else f"; did you mean {readable_name(str(path.with_name(near)))}?"
+    if near is None:
+        return Text()
+    return text("; did you mean {}?", place_of(path.with_name(near)))

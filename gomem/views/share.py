@@ -1,27 +1,43 @@
 """What an output shows of the machine it was made on, because reports get shared.
 
 Home directories (shown as `~`) and the capture's location are always hidden. A redacted output also
-hides the names of captures, their folders and their moments (which are numbered instead), and text
-from files. It keeps the names of files, functions and programs, kinds and digests, because a reader
-needs them to act.
+hides folders, and text from files; and in the place of captures, moments, instances, builds, labels
+and the like it has numbers, the same for the same name. It keeps the names of files, functions and
+programs, kinds and digests, because a reader needs them to act.
 
-`share` is the last pass over a finished document or finished JSON, including the words in figures.
-It never searches for names, because a name can be any word or number. The type of each part of a
-text decides whether it is shown (see `gomem.text`). Afterwards all texts are plain strings.
+`share` is the last pass over a finished document, finished JSON or a frame, including the words in
+figures. It never searches for names, because a name can be any word or number. The type of each
+part of a text decides whether it is shown (see `gomem.text`); what a column of a frame holds, its
+data dictionary says. Afterwards all texts are plain strings.
 """
 
 from __future__ import annotations
 
 import re
+from contextlib import suppress
 from dataclasses import dataclass, field, fields, is_dataclass, replace
 from functools import cache
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any, TypeVar
+from urllib.parse import urlsplit
 
-from gomem.text import CaptureName, Command, File, MomentName, Name, Quoted, Text
+from gomem.inputs.schema import as_it_is, maker_of
+from gomem.numbered import Address, Build, Label, Metric, Numbered, Unit, Value
+from gomem.text import (
+    CaptureName,
+    Command,
+    File,
+    Function,
+    Mapped,
+    MomentName,
+    Name,
+    Program,
+    Quoted,
+    Text,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterable
 
     import pandas as pd
 
@@ -37,7 +53,34 @@ _HOME = re.compile(
     r"(?<![\w.~-])(?:/home/[^/\s:'\"]+|/Users/[^/\s:'\"]+|/root)(?=[/\s:'\"]|$)"
     r"|\b[A-Za-z]:\\Users\\[^\\\s:'\"]+"
 )
+_LOOPBACK = frozenset({"127.0.0.1", "::1", "localhost"})
 _NO_TEXT = frozenset({bool, int, float, type(None)})
+_TEXTS = frozenset({"object", "str", "category"})  # dtypes that hold text
+_RELEASE = r"go\d+(?:\.\d+){0,2}(?:(?:rc|beta)\d+)?"
+_SIZE = r"[+-]?\d+(?:\.\d+)? ?(?:%|pp|[nµum]?s|[KMGT]?i?B)?"
+# Of each kind what everybody has, and what says nothing of whose it is.
+_PUBLIC = {
+    Build: re.compile(_RELEASE),
+    Value: re.compile(
+        rf"off|none|unset|default|{_SIZE}|{_RELEASE}|linux|darwin|windows|amd64|arm64"
+    ),
+    # The runtime's own: the label of its heap profiles, and the names of its metrics.
+    Label: re.compile(
+        "bytes|nanoseconds|goos|goarch|pkg|cpu"
+        "|/(?:cgo|cpu|gc|godebug|memory|sched|sync)/[a-z0-9/-]+:[a-z-]+"
+    ),
+    Unit: re.compile("(?:sec|s|B|ns|MB|allocs|count|requests|fraction|Hz)(?:/(?:op|s|request))?"),
+}
+_BUDGET = re.compile(rf"(.*)=({_SIZE})")
+_LEVEL = re.compile(r"[A-Za-z]\w*")
+_BENCHMARK = re.compile(r"[^a-z/.:\s\[][^/.:\s\[]*")  # how its function is called in the end
+# A function with its file behind it, as pprof prints a place in the code: a path from the root,
+# else the last word.
+_PLACES = (
+    re.compile(r"(.*?) ((?:/|[A-Za-z]:[/\\]).*)", re.DOTALL),
+    re.compile(r"(.*) (\S*/\S*)", re.DOTALL),
+)
+_ANONYMOUS = re.compile(r"(\[anon(?:_shmem)?: ?)(?!Go: )(.*)\]")
 
 
 def without_home(text: str) -> str:
@@ -50,23 +93,43 @@ class Hidden:
     """What stands for each name and path."""
 
     # What to show for each moment of a redacted output.
-    moments: Mapping[str, str] = field(default_factory=dict)
+    moments: dict[str, str] = field(default_factory=dict)
     # What to show for a file's path there; others lose their folders.
-    paths: Mapping[str, str] = field(default_factory=dict)
+    paths: dict[str, str] = field(default_factory=dict)
     redact: bool = False  # whether more is hidden than home directories and where the capture lies
+    # What to show for other names, by the word for what they are of; they get it as they are met.
+    numbers: dict[str, dict[str, str]] = field(default_factory=dict, compare=False)
 
     @classmethod
     def of(cls, *captures: Capture, redact: bool = False) -> Hidden:
         """What is to be hidden of these captures, whose moments are numbered together."""
-        if not redact:
-            return cls()
-        names = dict.fromkeys(name for capture in captures for name in capture.by_moment)
-        moments = {str(name): f"moment-{n}" for n, name in enumerate(names, start=1)}
-        paths: dict[str, str] = {}
-        for capture in captures:
-            places = zip(capture.artefacts["path"], capture.artefacts["moment"], strict=True)
-            paths |= {str(path): _file_name(path, moments.get(at, "")) for path, at in places}
-        return cls(moments, paths, redact)
+        hidden = cls(redact=redact)
+        for capture in captures if redact else ():
+            hidden.add(capture)
+        return hidden
+
+    def add(self, capture: Capture) -> None:
+        """Hide what is to be hidden of one more capture, with numbers for its moments."""
+        for name in map(str, capture.by_moment):
+            self.moments.setdefault(name, f"moment-{len(self.moments) + 1}")
+        places = zip(capture.artefacts["path"], capture.artefacts["moment"], strict=True)
+        for path, at in places:
+            self.paths[str(path)] = _file_name(path, self.moments.get(at, ""))
+
+    def numbered(self, kind: type[Numbered], names: Iterable[str]) -> Hidden:
+        """The same, with numbers for these names, in their order."""
+        for name in names:
+            self._number(kind.word, str(name))
+        return self
+
+    def keeping(self, kind: type[Numbered], names: Iterable[str]) -> Hidden:
+        """The same, and these names stay as they are: they say nothing."""
+        self.numbers.setdefault(kind.word, {}).update({name: name for name in names})
+        return self
+
+    def alike(self, kind: type[Numbered], name: str, other: str) -> None:
+        """Another name of what has this one already."""
+        self.numbers.setdefault(kind.word, {})[other] = self._number(kind.word, name)
 
     def text(self, text: str) -> str:
         """A text as it may be shown."""
@@ -79,22 +142,86 @@ class Hidden:
 
     def _part(self, part: Part) -> str:
         """A name by what it is of; words and numbers as they are."""
-        if not isinstance(part, Name):
-            return self.text(part.value) if isinstance(part, Command) else _words(part)
         if isinstance(part, CaptureName):
             last = PurePosixPath(part.value.replace("\\", "/")).name
             return UNNAMED if self.redact or last in {"", ".."} else without_home(last)
-        if not self.redact:
-            return without_home(str(part))
+        if isinstance(part, Name):
+            return self._name(part) if self.redact else without_home(str(part))
+        return self.text(part.value) if isinstance(part, Command) else _words(part)
+
+    def _name(self, part: Name) -> str:
+        """What a redacted output shows in its place."""
         if isinstance(part, MomentName):
             return self.moments.get(part.value, "another moment")
+        if isinstance(part, Numbered):
+            return self._numbered(part)
         if isinstance(part, File):
-            return self.paths.get(part.value) or _file_name(part.value)
-        return LEFT_OUT if isinstance(part, Quoted) else str(part)
+            return self._file(part)
+        if isinstance(part, Program):
+            return _file_name(part.value)
+        if isinstance(part, Function):
+            return _function(part.value)
+        return LEFT_OUT
+
+    def _file(self, file: File) -> str:
+        """A path without its folders; of anonymous memory no name but the runtime's."""
+        if isinstance(file, Mapped) and (named := _ANONYMOUS.fullmatch(file.value)):
+            return f"{named[1]}{self._number('mapping', named[2])}]"
+        return self.paths.get(file.value) or _file_name(file.value)
+
+    def _numbered(self, part: Numbered) -> str:
+        """A name by its number, but for what everybody has."""
+        value = part.value
+        if isinstance(part, Metric):
+            return self._measured(value)
+        if isinstance(part, Address):
+            return self._address(value)
+        if isinstance(part, Value):
+            return ", ".join(self._by_number(Value, each) for each in value.split(", "))
+        return self._by_number(type(part), value)
+
+    def _address(self, value: str) -> str:
+        """A URL without its path, and of another machine without its name."""
+        with suppress(ValueError):
+            parts = urlsplit(value)
+            if parts.hostname is not None:
+                is_near = parts.hostname in _LOOPBACK
+                host = parts.hostname if is_near else self._number(Address.word, parts.hostname)
+                return f"{parts.scheme}://{host}" + f":{parts.port}" * (parts.port is not None)
+        return self._number(Address.word, value)
+
+    def _measured(self, value: str) -> str:
+        """A benchmark's function without its case; a level, a unit or a budget on one as it is."""
+        if budget := _BUDGET.fullmatch(value):
+            return f"{self._measured(budget[1])}={budget[2]}"
+        if _PUBLIC[Unit].fullmatch(value) or _LEVEL.fullmatch(value):
+            return value
+        level, colon, unit = value.rpartition(":")
+        if colon and " " not in value:
+            return f"{self._measured(level)}:{self._by_number(Unit, unit)}"
+        function = _BENCHMARK.match(value)
+        case = "" if function and function.end() == len(value) else self._number("case", value)
+        return "/".join(filter(None, (function and function[0], case)))
+
+    def _by_number(self, kind: type[Numbered], value: str) -> str:
+        public = _PUBLIC.get(kind)
+        if not value or (public is not None and public.fullmatch(value)):
+            return value
+        return self._number(kind.word, value)
+
+    def _number(self, word: str, name: str) -> str:
+        known = self.numbers.setdefault(word, {})
+        return known.setdefault(name, f"{word}-{len(known) + 1}")
 
 
 def _words(words: str) -> str:
     return without_home(words) if "/" in words or "\\" in words else str(words)
+
+
+def _function(name: str) -> str:
+    """A function; where its file stands behind it, that without its folders."""
+    found = next(filter(None, (place.fullmatch(name) for place in _PLACES)), None)
+    return name if found is None else f"{found[1]} {_file_name(found[2])}"
 
 
 def _file_name(path: str, moment: str = "") -> str:
@@ -102,7 +229,7 @@ def _file_name(path: str, moment: str = "") -> str:
 
 
 def share(finished: T, hidden: Hidden) -> T:
-    """The same document or JSON, with every text in it as it may be shown.
+    """The same document, JSON or frame, with every text in it as it may be shown.
 
     Goes through dataclasses, lists, tuples, dictionaries and frames, and through what a figure is
     drawn of.
@@ -149,11 +276,13 @@ def _key(key: Any, hidden: Hidden) -> Any:
 
 
 def _shared_frame(frame: pd.DataFrame, hidden: Hidden) -> pd.DataFrame:
-    changed = {}
+    """Its texts by what the data dictionary says that a column holds."""
+    told, changed = frame.attrs.get("columns", {}), {}
     for name, dtype in frame.dtypes.items():
-        if str(dtype) in {"object", "str"}:
+        if str(dtype) in _TEXTS:
+            make = maker_of(told.get(name)) if hidden.redact else as_it_is
             values = frame[name].tolist()
-            shown = share(values, hidden)
+            shown = share(values if make is as_it_is else list(map(make, values)), hidden)
             if shown is not values:
                 changed[str(name)] = shown
     return frame.assign(**changed) if changed else frame

@@ -58,9 +58,11 @@ _WITH_UNIT = re.compile(r"\b[a-z0-9]+(?:_[a-z0-9]+)*_(?:bytes|seconds|fraction|c
 
 def field_title(name: str) -> str:
     """A field as people read it, such as `GC CPU time of forced GCs`; one without title as is."""
+    if (title := TITLES.get(name)) is not None:
+        return title
     if isinstance(name, Text):  # whose files and moments stay what they are
         return Text(*(_in_words(part) if type(part) is Words else part for part in name.parts))
-    return TITLES.get(name) or _in_words(name)
+    return _in_words(name)
 
 
 def _in_words(words: str) -> str:

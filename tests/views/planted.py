@@ -1,7 +1,8 @@
 """A capture with a name that must not be shared in every place where a name can stand.
 
-What a redacted report hides begins with `psst`; what it keeps, functions and the names of files,
-with `kept`. So an output says itself what it gives away.
+What a redacted output hides begins with `psst`; what it keeps, functions, the names of files and
+programs, digests and words of Go and the kernel, with `kept`. So an output says itself what it
+gives away.
 """
 
 import gzip
@@ -76,10 +77,12 @@ def labelled_profile() -> bytes:
     """A profile whose only sample has a label, of a function in a package of the program's own."""
     texts = (
         "", "delay", "nanoseconds", "kept.example/keptpackage.keptFunction",
-        "/psstsources/kept.go", "psstlabel", "psstvalue", "psstbinary", "psstbuildid",
+        "/psstsources/kept.go", "psstlabel", "psstvalue", "/psstfolder/keptbinary", "keptbuildid",
+        "psstunit", "psstcomment", "http://pssthost/docs", "psstnothing that refers to it",
     )  # fmt: skip
-    label = message(3, field(1, 5), field(2, 6))
+    label = message(3, field(1, 5), field(2, 6)) + message(3, field(1, 9), field(3, 7), field(4, 9))
     mapping = message(3, field(1, 1), field(5, 7), field(6, 8))
+    about = field(13, 10) + field(15, 11)
     return b"".join(
         (
             message(1, field(1, 1), field(2, 2)),
@@ -87,6 +90,7 @@ def labelled_profile() -> bytes:
             mapping,
             location(1, 1),
             function(1, 3, file=4),
+            about,
             strings(*texts),
         )
     )
@@ -100,7 +104,7 @@ HEAP_TEXT = b"""heap profile: 1: 65536 [1: 65536] @ heap/1048576
 # Alloc = 9644616
 # psstfield = 1
 """
-GOROUTINES = b"""goroutine 1 [psststate]:
+GOROUTINES = b"""goroutine 1 [keptstate] {"psstkey": "psstvalue"}:
 kept.example/keptpackage.keptWait(0x1)
 \t/psstsources/kept.go:816 +0x69
 created by kept.example/keptpackage.keptStarter in goroutine 7
@@ -110,12 +114,12 @@ psstline that is none of a stack
 """
 TABLE = b"""$ go tool pprof http://psst-host/debug/pprof/heap
 Saved profile in /home/psst/pprof.kept.alloc_objects.inuse_space.001.pb.gz
-File: psstbin
-Build ID: psstbuild
+File: keptbin
+Build ID: keptbuild
 Type: inuse_space
 Showing nodes accounting for 30MB, 75% of 40MB total
       flat  flat%   sum%        cum   cum%
-      20MB 50.00% 50.00%       30MB 75.00%  keptmod.keptfn /srv/psst/psst.go:12
+      20MB 50.00% 50.00%       30MB 75.00%  keptmod.keptfn /srv/psst/kept.go:12
       10MB 25.00% 75.00%       10MB 25.00%  keptmod.keptother
 """
 COUNTS = b"""goroutine profile: total 2
@@ -130,9 +134,14 @@ go_memstats_heap_alloc_bytes{pod="psstpod-b"} 2e6
 go_memstats_heap_alloc_bytes 3e6
 psstsample{of=
 """
+MAPS = b"""00400000-0061c000 r-xp 00000000 fe:00 7 /psstmapsfolder/keptexecutable
+0061c000-0062c000 r-xp 00000000 fe:00 8 /var/lib/docker/psstimage/keptlib.so (deleted)
+7f0000000000-7f0000001000 rw-p 00000000 00:00 0 [anon:psst cache]
+psstmapping of no form
+"""
 PMAP = b"""4242:   psstcommand
 Address           Kbytes     RSS   Dirty Mode  Mapping
-0000000000400000    2160    1000       0 r-x-- psstbinary
+0000000000400000    2160    1000       0 r-x-- keptbinary
 psstline of no form
 total kB            2160    1000       0
 """
@@ -151,7 +160,7 @@ psstlimit of no known form
 HEAP_DUMP = dump(
     a_type(TEXT, 8, "main.keptType"),
     an_object(ARENA, size=64),
-    goroutine(1, reason="psst reason"),
+    goroutine(1, reason="kept reason"),
     frame(ARENA + 4096, [ARENA], "main.keptfn", at=[0]),
     segment(12, DATA, [ARENA], at=[0]),
     memstats(heap_alloc=64, objects=1),
@@ -160,12 +169,11 @@ HEAP_DUMP = dump(
 )
 MOMENT_SCOPE = {
     "psstextra/heap.dump": HEAP_DUMP,
-    "psstextra/status": b"Name:\tpsstprogram\nUmask:\t0022\nState:\tS (sleeping)\nPid:\t4242\n"
+    "psstextra/status": b"Name:\tkeptprogram\nUmask:\t0022\nState:\tS (sleeping)\nPid:\t4242\n"
     b"VmRSS:\t   20000 kB\npsststatus without a colon\n",
     "psstextra/limits": LIMITS,
-    "psstextra/memory.stat": b"anon 20000\npsstcounter 5\npsstbroken number\n",
-    "psstextra/maps": b"00400000-0061c000 r-xp 00000000 fe:00 7 /psstmapsfolder/keptexecutable\n"
-    b"psstmapping of no form\n",
+    "psstextra/memory.stat": b"anon 20000\nkeptcounter 5\npsstbroken number\n",
+    "psstextra/maps": MAPS,
     "psstextra/pmap.txt": PMAP,
     "psstextra/ps.txt": PS,
     "psstextra/stats.log": LOGGED.replace(b"\\\n", b""),
@@ -175,7 +183,8 @@ MOMENT_SCOPE = {
     "psstextra/goroutine-1.txt": COUNTS,
     "psstextra/goroutine-2.txt": GOROUTINES,
     "psstextra/runtime.json": b'{"/memory/classes/heap/objects:bytes": 5, '
-    b'"/psst/metric:bytes": "pssttext", "/psst/number:bytes": 5}',
+    b'"/psst/metric:bytes": "pssttext", "/psst/number:bytes": 5, '
+    b'"/psst/histogram:seconds": {"Counts": [1, 2], "Buckets": [0, 1, 2]}}',
     "psstextra/metrics.prom": PAGE,
     "psstextra/broken.json": b'{"psstkey": 1, "HeapAlloc": "psstnumber"}\n{"psstother": ',
     "psstextra/page.html": b"<!DOCTYPE html><html><title>pssttitle of a page</title></html>",
@@ -183,25 +192,30 @@ MOMENT_SCOPE = {
     "psstextra/refused": b"404 psstrefusal not found\n",
 }  # fmt: skip
 LOG = b"""psstprogramline of the program's own
-gc 1 @0.019s 2%: 0.025+0.45+0.003 ms clock, 0.050+0.13/0.32/0.38+0.007 ms cpu, 4->4->1 MB, pssttorn
-psstmessage gc 2 @0.0
+gc 1 @0.019s 2%: 0.025+0.45+0.003 ms clock, 0.050+0.13/0.32/0.38+0.007 ms cpu, 4->4->1 MB, \
+4 MB goal, 0 MB stacks, 0 MB globals, 2 P
+psst.go:12: GET /psst?user=psst from pssthost
+gc 2 @0.029s 2%: 0.025+0.45+0.003 ms clock, 0.050+0.13/0.32/0.38+0.007 ms cpu, 4->4->1 MB, pssttorn
+psstmessage gc 3 @0.0
 """
 BUILD = b"""/psstexefolder/keptexecutable: go1.27.3
 \tpath\tpsst.example/psstmain/kept
-\tmod\tpsst.example/psstmodule\tv0.0.0-psstversion\th1:psstsum
-\tdep\tpsst.example/psstdependency\tv1.0.0-psstversion\th1:psstsum
+\tmod\tpsst.example/psstmodule\tv0.0.0-psstversion\th1:keptsum
+\tdep\tpsst.example/psstdependency\tv1.0.0-psstversion\th1:keptsum
 \tbuild\t-ldflags=-X main.token=pssttoken
-\tbuild\tpsstsetting=psstvalue
-\tbuild\tvcs.revision=psstrevision
+\tbuild\tkeptsetting=psstvalue
+\tbuild\tvcs.revision=keptrevision
 psstline of no form
 """
 BENCH = b"""goos: linux
 pkg: psst.example/psstpackage
 psstkey: psstvalue
 Unit psst/op better=psstbetter psstword
-BenchmarkPsst/psstcase-2 \t 100 \t 12 ns/op \t 7 psst/op
-BenchmarkPsst/psstcut-2 \t 100 \t 12
---- FAIL: BenchmarkPsst/psstfailed
+BenchmarkKept/psstcase=psst-2 \t 100 \t 12 ns/op \t 7 psst/op
+BenchmarkKept/psstcut-2 \t 100 \t 12
+psstnote: psstafter
+BenchmarkKept/psstcase=psst-2 \t 100 \t 13 ns/op \t 8 psst/op
+--- FAIL: BenchmarkKept/psstfailed
 PASS
 """
 LOAD = b"""Server Software:        psstserver
@@ -230,6 +244,7 @@ MANIFEST = {
     "endpoints": ["http://pssthost.example:6060"],
     "collector": "psstcollector",
     "kernel": "psstkernel",
+    "pid": 4242,
     "environment": {"PSST": "psstvalue", "GODEBUG": "psstdebug=1", "GOGC": "50"},
     "moments": [
         {

@@ -33,6 +33,7 @@ from gomem.analysis.collector.steps import (
 from gomem.analysis.series.level import Level
 from gomem.inputs.schema import Column, build
 from gomem.statistics.quantiles import Tally
+from gomem.text import Words
 
 if TYPE_CHECKING:
     from gomem.analysis.collector.steps import Cycles, FilledRun
@@ -48,7 +49,7 @@ COLUMNS = (
     "heap_live_bytes", "heap_goal_bytes",
 )  # fmt: skip
 PACING_SUMMARY = (
-    Column("what", "str", "", "One of `PACING`; its name ends in the unit."),
+    Column("what", "str", "", "One of `PACING`; its name ends in the unit.", Words),
     Column("n", "int64", "count", "GCs with a known value."),
     Column("p10", "float64", "", "10th percentile."),
     Column("p50", "float64", "", "Median."),
@@ -70,7 +71,9 @@ LIVE_HEAP = (
     Column("slope_low", "float64", "B/s", "Lower end of its 95 % interval, rounding included."),
     Column("slope_high", "float64", "B/s", "Upper end of its 95 % interval, rounding included."),
     Column("grown_bytes", "float64", "B", "What the slope makes of the time looked at."),
-    Column("shape", "str", "", "How it moves, one of `shapes.SHAPES`; empty for too few GCs."),
+    Column(
+        "shape", "str", "", "How it moves, one of `shapes.SHAPES`; empty for too few GCs.", Words
+    ),
     Column("goes_on", "boolean", "", "Whether it moves so to the end; missing of too few."),
 )
 

@@ -26,6 +26,7 @@ from gomem.analysis.collector.steps import (
 )
 from gomem.inputs.schema import Column, build_rows
 from gomem.statistics.quantiles import FloatArray, Tally, carries
+from gomem.text import Words
 
 QUANTILES = (0.5, 0.9, 0.99)
 BELIEVABLE = 20.0  # standard deviations: chances beyond add up to less than 1e-80
@@ -36,7 +37,7 @@ EXACTLY = 1e-9  # of a bin: the logarithm of a bound is the bound's
 COUNTED = {"stopped": 1e-6, "interval": 1e-3}
 TIMES = ("stopped", "first_stop", "last_stop", "marking", "interval")
 PAUSE_QUANTILES = (
-    Column("what", "str", "", "The time measured, one of `TIMES`."),
+    Column("what", "str", "", "The time measured, one of `TIMES`.", Words),
     Column("quantile", "float64", "fraction", "Which quantile; 1 is the longest."),
     Column("n", "int64", "count", "Times that it is of."),
     Column("is_carried", "bool", "", "Whether there are enough values for this quantile."),

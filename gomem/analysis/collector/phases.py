@@ -14,6 +14,7 @@ import pandas as pd
 
 from gomem.analysis.collector.steps import ROUNDING_BYTES, Cycles, gc_steps, grouped
 from gomem.inputs.schema import Column, build
+from gomem.text import Words
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -29,7 +30,7 @@ CYCLES = ("run", "number", "at_seconds", "heap_live_bytes")
 STEPS = ("seconds", "gomaxprocs", "cpu_seconds", "heap_grown_bytes", "heap_freed_bytes")
 PHASE_ROWS = (
     Column("run", "int64", "", "Which process of the log."),
-    Column("phase", "str", "", "One of `PHASES`."),
+    Column("phase", "str", "", "One of `PHASES`.", Words),
     Column("first_number", "int64", "", "Its first collection."),
     Column("last_number", "int64", "", "Its last collection."),
     Column("cycles", "int64", "count", "Collections."),

@@ -44,6 +44,7 @@ from gomem.analysis.collector.steps import (
 )
 from gomem.inputs.schema import Column, build
 from gomem.statistics.quantiles import Tally
+from gomem.text import Words
 from gomem.units import MIB
 
 if TYPE_CHECKING:
@@ -53,7 +54,7 @@ COLUMNS = tuple(dict.fromkeys((*STEP_COLUMNS, *STOPS, *GOAL_COLUMNS, "forced", "
 TRIGGERS = ("pacer", "limit", "forced", "periodic")
 _THEIRS = "Over their steps, each to the next GC:"
 TRIGGER_COUNTS = (
-    Column("trigger", "str", "", "What triggered the GCs, one of `TRIGGERS`."),
+    Column("trigger", "str", "", "What triggered the GCs, one of `TRIGGERS`.", Words),
     Column("cycles", "int64", "count", "Collections."),
     Column("fraction", "float64", "fraction", "Of all; missing without a collection."),
     Column("gc_cpu_seconds", "float64", "s", "CPU that they took."),
@@ -70,7 +71,7 @@ GOGC = (
     Column("gogc_fraction", "float64", "ratio", "1.0 is GOGC=100; missing if off or unknown."),
     Column("low", "float64", "ratio", "Lowest value that the heap goals allow."),
     Column("high", "float64", "ratio", "The most that as many goals allow."),
-    Column("known_from", "str", "", "Source of the value."),
+    Column("known_from", "str", "", "Source of the value.", Words),
 )
 METRICS, ENVIRONMENT, NOTHING = "runtime/metrics", "environment", "nothing here"
 STATED = frozenset({METRICS, ENVIRONMENT})

@@ -20,9 +20,11 @@ import numpy as np
 from gomem.analysis.fleet import thresholds
 from gomem.analysis.fleet.quantities import BY_NAME
 from gomem.inputs.schema import Column, build_rows
+from gomem.numbered import Build, Service
 from gomem.releases import ANY, parse_release
 from gomem.sources.names import natural_key
 from gomem.statistics.rank_tests import ALPHA, Summary, can_tell, holm, rank_sum_p, summarise
+from gomem.text import Words
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -33,10 +35,10 @@ if TYPE_CHECKING:
 
 DIFFERS, ALIKE, TOO_FEW = "differs", "~", "?"
 BUILDS = (
-    Column("service", "str", "", "The program."),
-    Column("name", "str", "", "What is measured, one of `QUANTITIES`."),
-    Column("unit", "str", "", "Its unit, a base unit."),
-    Column("build", "str", "", "The build, release or setting, in order."),
+    Column("service", "str", "", "The program.", Service),
+    Column("name", "str", "", "What is measured, one of `QUANTITIES`.", Words),
+    Column("unit", "str", "", "Its unit, a base unit.", Words),
+    Column("build", "str", "", "The build, release or setting, in order.", Build),
     Column("n", "int64", "count", "Instances or runs of it that tell it."),
     Column("median", "float64", "", "Their median."),
     Column("low", "float64", "", "Lower end of its 95 % interval; missing with too few."),
@@ -44,7 +46,7 @@ BUILDS = (
     Column("change", "float64", "fraction", "Against the build before it; missing for the first."),
     Column("p_value", "float64", "fraction", "Of no difference from the build before, by ranks."),
     Column("p_adjusted", "float64", "fraction", "The same, corrected for all builds (Holm)."),
-    Column("verdict", "str", "", "Against the build before: differs, ~ or ?; or missing."),
+    Column("verdict", "str", "", "Against the build before: differs, ~ or ?; or missing.", Words),
 )  # fmt: skip
 # What varies with the load more than with the build: shown, and never what differs.
 VARYING_WITH_LOAD = ("collections_per_second",)

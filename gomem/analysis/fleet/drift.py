@@ -13,16 +13,18 @@ import numpy as np
 from gomem.analysis.fleet import thresholds
 from gomem.analysis.fleet.quantities import BY_NAME
 from gomem.inputs.schema import Column, build_rows
+from gomem.numbered import Instance, Service
 from gomem.statistics.slopes import theil_sen
+from gomem.text import Words
 
 if TYPE_CHECKING:
     import pandas as pd
 
 DRIFT = (
-    Column("instance", "str", "", "The instance."),
-    Column("service", "str", "", "Its program."),
-    Column("name", "str", "", "What drifts, one of `QUANTITIES`."),
-    Column("unit", "str", "", "Its unit, a base unit."),
+    Column("instance", "str", "", "The instance.", Instance),
+    Column("service", "str", "", "Its program.", Service),
+    Column("name", "str", "", "What drifts, one of `QUANTITIES`.", Words),
+    Column("unit", "str", "", "Its unit, a base unit.", Words),
     Column("captures", "int64", "count", "Captures with a time that tell it."),
     Column("seconds", "float64", "s", "From the first of them to the last."),
     Column("first", "float64", "", "In the first."),

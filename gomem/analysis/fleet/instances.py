@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING
 
 from gomem.analysis.fleet.population import in_time
 from gomem.inputs.schema import Column, dictionary_of
+from gomem.numbered import Build, Collected, Instance, Service
+from gomem.text import Words
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -13,12 +15,12 @@ if TYPE_CHECKING:
 SHOWN = ("rss_bytes", "live_heap", "heap_objects", "heap_idle", "stacks", "native", "goroutines",
          "threads", "gc_cpu_fraction")  # fmt: skip
 INSTANCES = (
-    Column("instance", "str", "", "Which pod, host or process."),
-    Column("service", "str", "", "Its program."),
-    Column("build", "str", "", "Its build."),
+    Column("instance", "str", "", "Which pod, host or process.", Instance),
+    Column("service", "str", "", "Its program.", Service),
+    Column("build", "str", "", "Its build.", Build),
     Column("captures", "int64", "count", "Captures of it that were read."),
-    Column("capture", "str", "", "The last of them."),
-    Column("path", "str", "", "Where that lies."),
+    Column("capture", "str", "", "The last of them.", Collected),
+    Column("path", "str", "", "Where that lies.", Collected),
     Column("rss_bytes", "float64", "B", "RSS now; missing if unknown."),
     Column("live_heap", "float64", "B", "Marked by the last GC; missing if unknown."),
     Column("heap_objects", "float64", "B", "HeapAlloc; missing if unknown."),
@@ -28,8 +30,8 @@ INSTANCES = (
     Column("goroutines", "float64", "count", "Goroutines; missing if unknown."),
     Column("threads", "float64", "count", "Threads; missing if unknown."),
     Column("gc_cpu_fraction", "float64", "fraction", "CPU in the GC; missing if unknown."),
-    Column("code", "str", "", "Of its own verdict; missing without a finding."),
-    Column("unlike", "str", "", "In what it is unlike the others; missing if it is not."),
+    Column("code", "str", "", "Of its own verdict; missing without a finding.", Words),
+    Column("unlike", "str", "", "In what it is unlike the others; missing if it is not.", Words),
 )
 _BY = ["service", "instance"]
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from gomem.analysis.fleet.thresholds import NEAR_LIMIT
 from gomem.inputs.schema import Column, build_rows
+from gomem.numbered import Instance, Service
 from gomem.statistics.quantiles import Tally, carries
 
 if TYPE_CHECKING:
@@ -13,12 +14,12 @@ if TYPE_CHECKING:
 
 LIMIT = "of_limit_fraction"
 NEAR = (
-    Column("instance", "str", "", "The instance."),
-    Column("service", "str", "", "Its program."),
+    Column("instance", "str", "", "The instance.", Instance),
+    Column("service", "str", "", "Its program.", Service),
     Column("fraction", "float64", "fraction", "Of its cgroup's limit in use, at its last capture."),
 )
 RSS_QUANTILES = (
-    Column("service", "str", "", "The program."),
+    Column("service", "str", "", "The program.", Service),
     Column("captures", "int64", "count", "Captures that tell RSS."),
     Column("p50_bytes", "float64", "B", "The median of RSS over all captures."),
     Column("p99_bytes", "float64", "B", "99 in 100 are at most this; missing of too few."),

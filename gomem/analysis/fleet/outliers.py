@@ -21,7 +21,9 @@ from gomem.analysis.fleet.population import Population, populations
 from gomem.analysis.fleet.quantities import BY_NAME
 from gomem.analysis.fleet.settings import setting_outliers
 from gomem.inputs.schema import Column, build_rows
+from gomem.numbered import Build, Collected, Instance, Service
 from gomem.statistics.robust import distance, log_distance
+from gomem.text import Function, Text, Words
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -29,23 +31,35 @@ if TYPE_CHECKING:
     import pandas as pd
 
 OUTLIERS = (
-    Column("instance", "str", "", "The instance that is unlike the others."),
-    Column("service", "str", "", "Its program."),
-    Column("build", "str", "", "Its build."),
-    Column("capture", "str", "", "The capture that shows it."),
-    Column("what", "str", "", "part, count, rate, setting, or total if no file says which part."),
-    Column("part", "str", "", "Which: one of `QUANTITIES`, or a setting."),
-    Column("unit", "str", "", "Unit of value and median; empty for a setting."),
+    Column("instance", "str", "", "The instance that is unlike the others.", Instance),
+    Column("service", "str", "", "Its program.", Service),
+    Column("build", "str", "", "Its build.", Build),
+    Column("capture", "str", "", "The capture that shows it.", Collected),
+    Column(
+        "what", "str", "", "part, count, rate, setting, or total if no file says which part.", Words
+    ),
+    Column("part", "str", "", "Which: one of `QUANTITIES`, or a setting.", Words),
+    Column("unit", "str", "", "Unit of value and median; empty for a setting.", Words),
     Column("value", "float64", "", "What it has; missing for a setting that is no number."),
     Column("median", "float64", "", "The median of the others."),
     Column("z", "float64", "ratio", "How far apart, in spreads of the others; none of a setting."),
     Column("cost_bytes", "float64", "B", "Memory that it has beyond the median; missing if none."),
     Column("cost_cpu_fraction", "float64", "fraction", "CPU beyond the median; missing if none."),
-    Column("code", "str", "", "The cause by its own findings, else the likeliest; may be empty."),
+    Column(
+        "code", "str", "", "The cause by its own findings, else the likeliest; may be empty.", Words
+    ),
     Column("confirmed", "bool", "", "Whether the instance's own findings name that cause."),
-    Column("site", "str", "", "Where in the program most of it is; empty if nothing says."),
-    Column("also", "str", "", "What else is unusual about it, joined by blanks."),
-    Column("settings", "str", "", "Settings in which it differs: `GOGC 10, not 100`; else empty."),
+    Column(
+        "site", "str", "", "Where in the program most of it is; empty if nothing says.", Function
+    ),
+    Column("also", "str", "", "What else is unusual about it, joined by blanks.", Words),
+    Column(
+        "settings",
+        "object",
+        "",
+        "Settings in which it differs: `GOGC 10, not 100`; else empty.",
+        Text,
+    ),
 )
 # Memory that comes with what is counted.
 BROUGHT_ALONG = {

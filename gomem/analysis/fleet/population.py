@@ -16,7 +16,9 @@ from gomem.analysis.fleet.frames import KEYS
 from gomem.analysis.fleet.quantities import BY_NAME
 from gomem.analysis.fleet.thresholds import MIN_INSTANCES, MIN_OF_BUILD
 from gomem.inputs.schema import Column, build_rows, dictionary_of
+from gomem.numbered import Service
 from gomem.statistics.quantiles import Tally, carries
+from gomem.text import Words
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -27,15 +29,15 @@ if TYPE_CHECKING:
 
 CURRENT = (
     *KEYS,
-    Column("name", "str", "", "What is measured, one of `QUANTITIES`."),
-    Column("unit", "str", "", "Its unit, a base unit."),
+    Column("name", "str", "", "What is measured, one of `QUANTITIES`.", Words),
+    Column("unit", "str", "", "Its unit, a base unit.", Words),
     Column("n", "int64", "count", "Snapshots behind it; of a rate, GCs."),
     Column("value", "float64", "", "At the end of the instance's last capture that tells it."),
 )
 DISTRIBUTIONS = (
-    Column("service", "str", "", "The program."),
-    Column("name", "str", "", "What is measured, one of `QUANTITIES`."),
-    Column("unit", "str", "", "Its unit, a base unit."),
+    Column("service", "str", "", "The program.", Service),
+    Column("name", "str", "", "What is measured, one of `QUANTITIES`.", Words),
+    Column("unit", "str", "", "Its unit, a base unit.", Words),
     Column("instances", "int64", "count", "Instances that tell it."),
     Column("least", "float64", "", "The least of them."),
     Column("p25", "float64", "", "A quarter is at most this."),

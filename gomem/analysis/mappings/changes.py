@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gomem.inputs.schema import Column, build
+from gomem.text import Mapped, Words
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -24,11 +25,11 @@ if TYPE_CHECKING:
 _SIDES = ("before", "after")
 STATES = ("new", "gone", "grew", "shrank", "same")
 MAPPING_CHANGES = (
-    Column("kind", "str", "", "What the mapping is."),
-    Column("path", "str", "", "The file or the name that it has; else empty."),
+    Column("kind", "str", "", "What the mapping is.", Words),
+    Column("path", "str", "", "The file or the name that it has; else empty.", Mapped),
     Column("start", "UInt64", "address", "Where it begins; missing between two processes."),
     Column("end", "UInt64", "address", "Where it ends; missing between two processes."),
-    Column("state", "str", "", "One of `STATES`, by its bytes in RSS."),
+    Column("state", "str", "", "One of `STATES`, by its bytes in RSS.", Words),
     Column("before_vmas", "int64", "count", "Mappings before."),
     Column("after_vmas", "int64", "count", "Mappings after."),
     Column("before_size_bytes", "int64", "B", "Address space before."),

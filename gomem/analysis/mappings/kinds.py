@@ -28,7 +28,7 @@ from gomem.analysis.mappings.rows import MappingRows, below_each, cut, which
 from gomem.analysis.mappings.runtime import CUT_BEYOND, CUT_COUNTED, divide_the_rest
 from gomem.capture.moment import MOMENT
 from gomem.inputs.schema import Column, build
-from gomem.text import Bytes, text
+from gomem.text import Bytes, Words, text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -38,7 +38,7 @@ KINDS = (
     "shared-memory", "kernel", "anonymous-other",
 )  # fmt: skip
 BY_KIND = (
-    Column("kind", "str", "", "Kind of the mappings, one of `KINDS`."),
+    Column("kind", "str", "", "Kind of the mappings, one of `KINDS`.", Words),
     Column("vmas", "int64", "count", "Mappings of the kind."),
     Column("size_bytes", "int64", "B", "Address space that they take."),
     Column("rss_bytes", "int64", "B", "Bytes in RSS."),
@@ -58,7 +58,7 @@ _SUMMED = {name: f"{name.lower()}_bytes" for name in ("Size", "Rss", "Pss", "Swa
     name: name for name in ("Shared_Clean", "Shared_Dirty")
 }
 REGIONS = (
-    Column("kind", "str", "", "Kind of all mappings of the region."),
+    Column("kind", "str", "", "Kind of all mappings of the region.", Words),
     Column("start", "uint64", "address", "First address."),
     Column("end", "uint64", "address", "First address after the last byte."),
     Column("vmas", "int64", "count", "Mappings in it; reserved ones are not counted."),

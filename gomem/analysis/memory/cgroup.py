@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from gomem.inputs.schema import Column, build_rows
+from gomem.text import Words
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 CGROUP_COUNTERS = (
-    Column("counter", "str", "", "Of memory.stat; `rest` is what no counter names."),
+    Column("counter", "str", "", "Of memory.stat; `rest` is what no counter names.", Words),
     Column("bytes", "int64", "B", "Charged; below 0 where counters run ahead of the total."),
     Column("reclaimable", "bool", "", "Whether the kernel can reclaim it at the limit."),
     Column(

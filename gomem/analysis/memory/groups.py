@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 import pandas as pd
 
 from gomem.inputs.schema import Column, build_rows, rows_of
+from gomem.text import Words
 from gomem.units import MIB, is_unknown
 
 if TYPE_CHECKING:
@@ -57,16 +58,16 @@ LEFT_OVER, DOUBTFUL = "left over", "doubtful"
 MIN_UNTOUCHED_SHARE = 0.02  # of the claims
 MIN_UNTOUCHED_BYTES = 4 * MIB  # one step of heap growth
 MEMORY_GROUPS = (
-    Column("group", "str", "", "Owner of the memory, one of `GROUPS`."),
-    Column("name", "str", "", "Its name in sentences."),
+    Column("group", "str", "", "Owner of the memory, one of `GROUPS`.", Words),
+    Column("name", "str", "", "Its name in sentences.", Words),
     Column("bytes", "Int64", "B", "Bytes in RSS; missing if unknown."),
     Column(
         "claimed_bytes", "Int64", "B", "Bytes that the runtime reserved for it; missing if unknown."
     ),
 )
 HEAP_CLAIMS = (
-    Column("group", "str", "", "Part of the Go heap; one of `GO_HEAP_GROUPS`."),
-    Column("name", "str", "", "Its name in sentences."),
+    Column("group", "str", "", "Part of the Go heap; one of `GO_HEAP_GROUPS`.", Words),
+    Column("name", "str", "", "Its name in sentences.", Words),
     Column("claimed_bytes", "int64", "B", "Bytes that the runtime reserved for it, in RSS or not."),
 )
 

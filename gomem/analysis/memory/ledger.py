@@ -21,7 +21,7 @@ from gomem.analysis.memory.totals import checks_of, disagreements, fits, residen
 from gomem.capture.wanted import MEMSTATS, SMAPS
 from gomem.inputs.answer import Answer
 from gomem.inputs.schema import Column, build, build_rows
-from gomem.text import File, joined, text
+from gomem.text import File, Words, joined, text
 from gomem.units import is_unknown
 
 if TYPE_CHECKING:
@@ -56,16 +56,18 @@ CONFIDENCE = {
     "doubtful": "from two files that show different states of the process",
 }
 LEDGER_PARTS = (
-    Column("part", "str", "", "Part of RSS, one of `PARTS`."),
+    Column("part", "str", "", "Part of RSS, one of `PARTS`.", Words),
     Column("bytes", "int64", "B", "Resident; below 0 only for heap_untouched."),
     Column(
         "claimed_bytes", "Int64", "B", "Bytes that the runtime reserved for it; missing if unknown."
     ),
-    Column("source", "str", "", "The fields that it is made of."),
-    Column("confidence", "str", "", "How sure it is, one of `CONFIDENCE`."),
+    Column("source", "str", "", "The fields that it is made of.", Words),
+    Column("confidence", "str", "", "How sure it is, one of `CONFIDENCE`.", Words),
 )
 LEDGER_SIDES = (
-    Column("where", "str", "", "The arenas, the runtime's own structures, or everything else."),
+    Column(
+        "where", "str", "", "The arenas, the runtime's own structures, or everything else.", Words
+    ),
     Column("claimed_bytes", "Int64", "B", "Bytes that the runtime reserved; missing if unknown."),
     Column("resident_bytes", "int64", "B", "Bytes in RSS, as the kernel counts."),
     Column("difference_bytes", "Int64", "B", "Resident less reserved bytes."),

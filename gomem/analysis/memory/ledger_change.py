@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from gomem.inputs.schema import Column, build_rows
+from gomem.text import Words
 from gomem.units import MIB
 
 if TYPE_CHECKING:
@@ -38,8 +39,8 @@ LAYER_OF_PART = {
     "kernel": "program",
 }
 PART_CHANGES = (
-    Column("part", "str", "", "Part of resident memory."),
-    Column("layer", "str", "", "Which question it answers; see `LAYER_OF_PART`."),
+    Column("part", "str", "", "Part of resident memory.", Words),
+    Column("layer", "str", "", "Which question it answers; see `LAYER_OF_PART`.", Words),
     Column("before_bytes", "Int64", "B", "Bytes before; missing if unknown."),
     Column("after_bytes", "Int64", "B", "Bytes after; missing if unknown."),
     Column("change_bytes", "Int64", "B", "After less before."),

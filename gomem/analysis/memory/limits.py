@@ -17,7 +17,7 @@ import pandas as pd
 from gomem.analysis.memory.ledger import PARTS
 from gomem.analysis.series.level import Level
 from gomem.inputs.schema import Column, build_rows
-from gomem.text import Bytes, text
+from gomem.text import Bytes, Words, text
 from gomem.units import MIB
 
 if TYPE_CHECKING:
@@ -35,9 +35,9 @@ MIN_POINTS = 3  # a line through two points has no interval
 LEVEL = 0.95
 NEVER = math.inf
 LIMIT_STEPS = (
-    Column("step", "str", "", "What is added, or taken off."),
+    Column("step", "str", "", "What is added, or taken off.", Words),
     Column("bytes", "int64", "B", "How much; below 0 where it is taken off."),
-    Column("source", "str", "", "Where the number is from; empty where it is rounding."),
+    Column("source", "str", "", "Where the number is from; empty where it is rounding.", Words),
 )
 ADDRESS_SPACE = "Max address space"
 NOT_DIVIDED = (

@@ -17,7 +17,7 @@ import pandas as pd
 from gomem.analysis.mappings.arenas import work_buffer_bytes
 from gomem.analysis.memory.cgroup import ANON, first_known
 from gomem.inputs.schema import Column, build_rows
-from gomem.text import Bytes, Count, Seconds, text
+from gomem.text import Bytes, Count, Seconds, Words, text
 from gomem.units import KIB
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ _NO_MAPPED = (
     "RSS is at least its anonymous memory"
 )
 LEDGER_CHECKS = (
-    Column("total", "str", "", "A total of the kernel's."),
+    Column("total", "str", "", "A total of the kernel's.", Words),
     Column("bytes", "int64", "B", "The total."),
     Column("difference_bytes", "int64", "B", "That, less the ledger's RSS."),
 )

@@ -27,6 +27,7 @@ from gomem.analysis.profiles.published import counting
 from gomem.inputs.answer import Answer
 from gomem.inputs.pprof.calls.stacks import caller_of
 from gomem.inputs.schema import Column, build, build_rows
+from gomem.text import Function, MomentName, Words
 from gomem.units import MIB
 
 if TYPE_CHECKING:
@@ -35,8 +36,8 @@ if TYPE_CHECKING:
     from gomem.inputs.pprof.table import Profile
 
 INTERVALS = (
-    Column("before", "str", "", "Moment of the earlier profile."),
-    Column("after", "str", "", "Moment of the later profile, the first with new data."),
+    Column("before", "str", "", "Moment of the earlier profile.", MomentName),
+    Column("after", "str", "", "Moment of the later profile, the first with new data.", MomentName),
     Column("seconds", "float64", "s", "Between the two."),
     Column(
         "seconds_at_most",
@@ -49,13 +50,13 @@ INTERVALS = (
     Column("inuse_bytes", "float64", "B", "In use in the later profile: a level."),
 )
 EXTRA = (
-    Column("function", "str", "", "Who allocates."),
+    Column("function", "str", "", "Who allocates.", Function),
     Column("bytes", "float64", "B", "Allocated in the interval."),
     Column("usual_bytes", "float64", "B", "Bytes at its median rate in the other intervals."),
     Column("extra_bytes", "float64", "B", "Bytes beyond the usual."),
     Column("low", "float64", "B", "Lower end of the 95 % interval of what is extra."),
     Column("high", "float64", "B", "Upper end of the same."),
-    Column("state", "str", "", "more, less, or ~ for sampling noise."),
+    Column("state", "str", "", "more, less, or ~ for sampling noise.", Words),
 )
 TOO_FEW = 2  # rates, to have a median
 OBJECTS = "alloc_objects"

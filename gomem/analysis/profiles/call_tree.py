@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from gomem.inputs.pprof.sampling import sampling_of
 from gomem.inputs.schema import Column, build
 from gomem.statistics.sampling import UNSEEN_SIGHTINGS, FloatArray, Sampling, interval
+from gomem.text import Function
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
     from gomem.inputs.pprof.table import Profile
 
 FRAMES = (
-    Column("name", "str", "", "The function; `all` for the whole profile."),
+    Column("name", "str", "", "The function; `all` for the whole profile.", Function),
     Column("parent", "int64", "", "Row of the caller; -1 for the whole profile."),
     Column("depth", "int64", "count", "Callers above it."),
     Column("start", "float64", "fraction", "Where it begins, of the whole width."),

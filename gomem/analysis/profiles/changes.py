@@ -19,6 +19,7 @@ from gomem.errors import CaptureError
 from gomem.inputs.pprof.sampling import sampling_of
 from gomem.inputs.schema import Column, build
 from gomem.statistics.sampling import UNSEEN_SIGHTINGS, Sampling, interval
+from gomem.text import Function, Words
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -31,13 +32,13 @@ if TYPE_CHECKING:
 
 STATES = ("new", "gone", "grew", "shrank", "~")
 SITES = (
-    Column("function", "str", "", "Who allocates."),
+    Column("function", "str", "", "Who allocates.", Function),
     Column("before", "Float64", "", "Flat value before, in the profile's unit; 0 if not there."),
     Column("after", "Float64", "", "Flat value after, in the profile's unit; 0 if not there."),
     Column("change", "Float64", "", "After less before."),
     Column("low", "Float64", "", "Lower end of the change's 95 % interval; missing if unknown."),
     Column("high", "Float64", "", "Upper end of the change's 95 % interval; missing if unknown."),
-    Column("state", "str", "", "new, gone, grew, shrank, or ~ for sampling noise."),
+    Column("state", "str", "", "new, gone, grew, shrank, or ~ for sampling noise.", Words),
 )
 FLAT = ["flat", "flat_low", "flat_high"]
 

@@ -31,6 +31,7 @@ from gomem.inputs.pprof.sampling import sampling_of
 from gomem.inputs.schema import Column, build
 from gomem.statistics.sampling import limit_ratios
 from gomem.statistics.slopes import theil_sen
+from gomem.text import Function, Words
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -39,14 +40,14 @@ if TYPE_CHECKING:
     from gomem.statistics.sampling import FloatArray
 
 GROWTH = (
-    Column("stack", "str", "", "Function names, outermost first, joined by `;`."),
-    Column("function", "str", "", "Who allocates: the innermost of them."),
+    Column("stack", "str", "", "Function names, outermost first, joined by `;`.", Function),
+    Column("function", "str", "", "Who allocates: the innermost of them.", Function),
     Column("first", "float64", "", "Level in the first profile; in the unit of the sample type."),
     Column("last", "float64", "", "Level in the last profile."),
     Column("slope", "float64", "", "Per second: Theil and Sen's."),
     Column("slope_low", "float64", "", "Lower end of its 95 % interval, sampling included."),
     Column("slope_high", "float64", "", "Upper end of its 95 % interval, sampling included."),
-    Column("shape", "str", "", "How it moves, one of `shapes.SHAPES`."),
+    Column("shape", "str", "", "How it moves, one of `shapes.SHAPES`.", Words),
     Column("projected", "float64", "", "Level at the horizon; only a ramp goes on."),
     Column("projected_low", "float64", "", "Lower end of its 95 % interval; for ramps only."),
     Column("projected_high", "float64", "", "Upper end of its 95 % interval; for ramps only."),

@@ -42,6 +42,7 @@ from gomem.inputs.answer import Answer
 from gomem.inputs.pprof.sampling import sampling_of
 from gomem.inputs.schema import Column, build
 from gomem.statistics.sampling import Sampling, interval, limit_ratios
+from gomem.text import Function, Words
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -60,7 +61,9 @@ SHORT, REQUEST, LONG, EVER, UNCLEAR = LIVES = (
     "?",
 )
 LIFETIMES = (
-    Column("function", "str", "", "Who allocates; the program's own function if so asked."),
+    Column(
+        "function", "str", "", "Who allocates; the program's own function if so asked.", Function
+    ),
     Column("alloc_bytes_per_second", "float64", "B/s", "Allocated over the watch."),
     Column("alloc_low", "Float64", "B/s", "Lower end of its 95 % interval."),
     Column("alloc_high", "Float64", "B/s", "Upper end of the same."),
@@ -73,7 +76,13 @@ LIFETIMES = (
         "freed_fraction", "Float64", "fraction", "Freed over the watch, by allocated: 1 if steady."
     ),
     Column("freed_high", "Float64", "fraction", "Upper end of its 95 % interval."),
-    Column("life", "str", "", "short-lived, request-lived, long-lived, for ever, or ? if unclear."),
+    Column(
+        "life",
+        "str",
+        "",
+        "short-lived, request-lived, long-lived, for ever, or ? if unclear.",
+        Words,
+    ),
 )
 OWN = "own"  # a granularity: by the program's own function, see `own_code`
 MAX_PROFILES = 24  # taken evenly from more

@@ -24,6 +24,7 @@ from gomem.inputs.pprof.calls.filters import matches
 from gomem.inputs.pprof.calls.names import can_be_mended, of_others
 from gomem.inputs.pprof.calls.nodes import function_files, function_names
 from gomem.inputs.schema import Column, build
+from gomem.text import File, Function
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection
@@ -34,18 +35,24 @@ if TYPE_CHECKING:
     from gomem.inputs.pprof.table import Profile
 
 OWN_CODE = (
-    Column("function", "str", "", "Function; empty where all of the stack is the library's."),
+    Column(
+        "function", "str", "", "Function; empty where all of the stack is the library's.", Function
+    ),
     Column("value", "int64", "", "Its value, itself or through a library, in the unit."),
-    Column("called", "str", "", "Function called there for most of it; empty if innermost."),
-    Column("file", "str", "", "File of that call; empty if unknown."),
+    Column(
+        "called", "str", "", "Function called there for most of it; empty if innermost.", Function
+    ),
+    Column("file", "str", "", "File of that call; empty if unknown.", File),
     Column("line", "Int64", "", "Its line."),
 )
 TAKES_PROFILES = r"^net/http/pprof\."  # heap?gc=1 collects: nothing of the program's calls that
 IN_USE = "inuse_space"
 HOLDERS = (
-    Column("own_function", "str", "", "The program's own; empty where all is Go's library."),
-    Column("function", "str", "", "Function that called the allocator for most of it."),
-    Column("file", "str", "", "File of the own function's call; empty if unknown."),
+    Column(
+        "own_function", "str", "", "The program's own; empty where all is Go's library.", Function
+    ),
+    Column("function", "str", "", "Function that called the allocator for most of it.", Function),
+    Column("file", "str", "", "File of the own function's call; empty if unknown.", File),
     Column("line", "Int64", "", "Its line."),
     Column("object_bytes", "Int64", "B", "Size of the objects that most of it is in."),
     Column("before", "Float64", "", "Value in the earlier profile; 0 without one."),

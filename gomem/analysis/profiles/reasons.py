@@ -16,18 +16,19 @@ import pandas as pd
 from gomem.analysis.profiles.changes import sampled_interval
 from gomem.inputs.pprof.calls.names import package_of
 from gomem.inputs.schema import Column, build, rows_of
+from gomem.text import File, Function, Quoted
 
 if TYPE_CHECKING:
     from gomem.inputs.pprof.table import Profile
 
 REASONS = (
-    Column("function", "str", "", "Who allocates, as pprof prints it."),
-    Column("file", "str", "", "Its source file, as in the profile."),
+    Column("function", "str", "", "Who allocates, as pprof prints it.", Function),
+    Column("file", "str", "", "Its source file, as in the profile.", File),
     Column("line", "int64", "", "Line of the file; 0 if the profile does not say."),
     Column("flat", "int64", "", "Allocated there; in the unit of the sample type."),
     Column("flat_low", "float64", "", "Lower end of flat's 95 % interval."),
     Column("flat_high", "float64", "", "Upper end of flat's 95 % interval."),
-    Column("why", "str", "", "What escapes to the heap there, and why; empty if unknown."),
+    Column("why", "str", "", "What escapes to the heap there, and why; empty if unknown.", Quoted),
 )
 MAIN = "main"  # how profiles call the package of a program, whatever its import path
 

@@ -23,6 +23,7 @@ from gomem.analysis.profiles.changes import sampled_interval
 from gomem.inputs.pprof.sampling import sampling_of
 from gomem.inputs.schema import Column, build
 from gomem.statistics.sampling import Z95, Sampling
+from gomem.text import Function
 from gomem.units import KIB
 
 if TYPE_CHECKING:
@@ -32,7 +33,9 @@ if TYPE_CHECKING:
     from gomem.statistics.sampling import FloatArray
 
 OBJECTS = (
-    Column("function", "str", "", "Who allocates; as pprof prints it at the granularity."),
+    Column(
+        "function", "str", "", "Who allocates; as pprof prints it at the granularity.", Function
+    ),
     Column("object_bytes", "int64", "B", "Size of each object, rounded up by the runtime."),
     Column("objects", "int64", "count", "How many; an estimate."),
     Column("bytes", "int64", "B", "All of them together."),
@@ -56,7 +59,9 @@ CLASSES = {
 }  # fmt: skip
 LARGEST = max(CLASSES)
 TURNOVER = (
-    Column("function", "str", "", "Who allocates; as pprof prints it at the granularity."),
+    Column(
+        "function", "str", "", "Who allocates; as pprof prints it at the granularity.", Function
+    ),
     Column("alloc_bytes", "int64", "B", "Allocated since the start."),
     Column("inuse_bytes", "int64", "B", "Bytes in use."),
     Column("churned_bytes", "int64", "B", "Bytes freed."),

@@ -11,6 +11,7 @@ from gomem.analysis.profiles.changes import profile_changes
 from gomem.analysis.profiles.lifetimes import lifetimes
 from gomem.inputs.pprof.calls.nodes import ROW_NAMES
 from gomem.inputs.schema import Column, build, rows_of
+from gomem.text import Function, Words
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
     from gomem.inputs.pprof.table import Profile
 
 DIFFERENCES = (
-    Column("function", "str", "", "Function, line, file or package, as pprof prints it."),
+    Column("function", "str", "", "Function, line, file or package, as pprof prints it.", Function),
     Column("flat", "int64", "", "Change of the flat value."),
     Column("flat_low", "Int64", "", "Lower end of flat's 95 % interval."),
     Column("flat_high", "Int64", "", "Upper end of flat's 95 % interval."),
@@ -27,8 +28,8 @@ DIFFERENCES = (
     Column("cum_low", "Int64", "", "Lower end of cum's 95 % interval."),
     Column("cum_high", "Int64", "", "Upper end of cum's 95 % interval."),
     Column("cum_fraction", "float64", "fraction", "Cum by the total: see `Profile.diff`."),
-    Column("flat_state", "str", "", "new, gone, grew, shrank, or ~ for sampling noise."),
-    Column("cum_state", "str", "", "The same of cum."),
+    Column("flat_state", "str", "", "new, gone, grew, shrank, or ~ for sampling noise.", Words),
+    Column("cum_state", "str", "", "The same of cum.", Words),
     Column("lifetime_seconds", "Float64", "s", "Mean lifetime of what is allocated there itself."),
     Column("lifetime_low", "Float64", "s", "Lower end of its 95 % interval."),
     Column("lifetime_high", "Float64", "s", "Upper end of the same; missing if there is none."),

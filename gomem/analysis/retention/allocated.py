@@ -13,6 +13,7 @@ import numpy as np
 
 from gomem.inputs.schema import Column, build, empty
 from gomem.statistics.sampling import interval, limit_ratios, sampling_of_counts, scale_of
+from gomem.text import Function
 from gomem.units import KIB
 
 if TYPE_CHECKING:
@@ -23,7 +24,9 @@ if TYPE_CHECKING:
 
 ALLOCATED = (
     Column("keeper", "int64", "", "Row of the keeper."),
-    Column("function", "str", "", "The function that allocated, below the runtime's own."),
+    Column(
+        "function", "str", "", "The function that allocated, below the runtime's own.", Function
+    ),
     Column("bytes", "float64", "B", "Estimate of what it allocated of the keeper's bytes."),
     Column("low", "float64", "B", "Lower end of the 95 % interval."),
     Column("high", "float64", "B", "Upper end."),

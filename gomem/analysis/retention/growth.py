@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from gomem.inputs.schema import Column, build
+from gomem.text import Function, Words
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -12,8 +13,8 @@ if TYPE_CHECKING:
     from gomem.analysis.retention.keepers import Retention
 
 GROWN = (
-    Column("kind", "str", "", "global, goroutine, finalizer, cleanup or other."),
-    Column("name", "str", "", "The keeper's name."),
+    Column("kind", "str", "", "global, goroutine, finalizer, cleanup or other.", Words),
+    Column("name", "str", "", "The keeper's name.", Function),
     Column("before_bytes", "int64", "B", "What it kept in the earlier dump."),
     Column("after_bytes", "int64", "B", "What it keeps in the later one."),
     Column("change_bytes", "int64", "B", "After less before."),

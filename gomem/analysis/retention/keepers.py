@@ -25,6 +25,7 @@ from gomem.analysis.retention.graph import (
 from gomem.analysis.retention.paths import path_of
 from gomem.inputs.answer import Answer
 from gomem.inputs.schema import Column, build, build_rows
+from gomem.text import Function, Words
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -37,8 +38,14 @@ if TYPE_CHECKING:
     IntArray = NDArray[np.int64]
 
 KEEPERS = (
-    Column("kind", "str", "", "global, goroutine, finalizer, cleanup or other."),
-    Column("name", "str", "", "A variable, the function of goroutines, or who shares the bytes."),
+    Column("kind", "str", "", "global, goroutine, finalizer, cleanup or other.", Words),
+    Column(
+        "name",
+        "str",
+        "",
+        "A variable, the function of goroutines, or who shares the bytes.",
+        Function,
+    ),
     Column("count", "int64", "count", "Goroutines of the function, finalizers, cleanups; else 1."),
     Column("bytes", "int64", "B", "What would become garbage without it."),
     Column("objects", "int64", "count", "Objects of these bytes."),
@@ -47,11 +54,11 @@ KEEPERS = (
 ARRAYS = (
     Column("object", "int64", "", "Row of the object."),
     Column("bytes", "int64", "B", "Its size."),
-    Column("keeper", "str", "", "What keeps it; empty if nothing does."),
+    Column("keeper", "str", "", "What keeps it; empty if nothing does.", Function),
     Column("pointers", "int64", "count", "Pointers into it, from objects and from outside."),
     Column("lowest", "Int64", "B", "From its beginning to the lowest place pointed at."),
     Column("only_inside", "bool", "", "Whether none points at its beginning: a part keeps it all."),
-    Column("by", "str", "", "Where most pointers into it lie, in words."),
+    Column("by", "str", "", "Where most pointers into it lie, in words.", Function),
 )
 LARGE_BYTES = 1 << 15  # from here on an object has a span of its own: Go's large objects
 MAX_ARRAYS = 20

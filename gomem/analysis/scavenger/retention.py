@@ -19,6 +19,7 @@ import pandas as pd
 from gomem.analysis.scavenger.goals import limit_goal_bytes, paced_goal_bytes, steady_goal_bytes
 from gomem.inputs.schema import Column, build
 from gomem.releases import Fact
+from gomem.text import MomentName, Words
 from gomem.units import MIB
 
 if TYPE_CHECKING:
@@ -31,7 +32,7 @@ FIRST_PACED = 2  # collections, before which the scavenger has no goal
 MEAN_CUT_BYTES = MIB // 2  # the log cuts to 1 MiB; the middle of what it can mean
 SIZES = ("HeapAlloc", "HeapInuse", "HeapIdle", "HeapReleased", "HeapSys", "Sys")
 READINGS = (
-    Column("moment", "str", "", "The moment, or the line of a log."),
+    Column("moment", "str", "", "The moment, or the line of a log.", MomentName),
     Column(
         "seconds",
         "float64",
@@ -57,7 +58,9 @@ RETENTION = (
     *READINGS[10:],
     Column("utilisation_fraction", "float64", "fraction", "HeapInuse of what is retained."),
     Column("paced_goal_bytes", "Int64", "B", "Retained heap that pacing leaves; since 1.13."),
-    Column("paced_by", "str", "", "Source of that goal, see `PACED_BY`; missing without one."),
+    Column(
+        "paced_by", "str", "", "Source of that goal, see `PACED_BY`; missing without one.", Words
+    ),
     Column("limit_goal_bytes", "Int64", "B", "Retained heap that 0.95 × GOMEMLIMIT leaves; 1.22+."),
     Column("limit_bytes", "Int64", "B", "Retained heap that GOMEMLIMIT leaves; since 1.19."),
     Column("goal_bytes", "Int64", "B", "The lowest of these, which is worked to."),

@@ -32,13 +32,14 @@ from gomem.analysis.scavenger.verdicts import episodes, verdicts
 from gomem.inputs.answer import Answer
 from gomem.inputs.schema import Column, build, build_rows, rows_of
 from gomem.releases import GoVersion
+from gomem.text import MomentName
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
 FIELDS = ["HeapAlloc", "HeapInuse", "HeapIdle", "HeapReleased", "NextGC"]
 HEAP_RETURN = (
-    Column("moment", "str", "", "The moment."),
+    Column("moment", "str", "", "The moment.", MomentName),
     *(Column(name, "Int64", "B", "MemStats.") for name in FIELDS),
     Column("idle_kept_bytes", "Int64", "B", "Idle heap that Go keeps."),
     Column("retained_bytes", "Int64", "B", "Idle heap that Go keeps, plus heap in use."),
@@ -109,8 +110,8 @@ def _of_arenas(mappings: pd.DataFrame | None, field: str, moments: pd.Index) -> 
 
 
 HEAP_STEPS = (
-    Column("before", "str", "", "The moment before."),
-    Column("after", "str", "", "The moment after it."),
+    Column("before", "str", "", "The moment before.", MomentName),
+    Column("after", "str", "", "The moment after it.", MomentName),
     Column("inuse_change_bytes", "Int64", "B", "HeapInuse after less before."),
     Column("released_change_bytes", "Int64", "B", "HeapReleased after less before."),
     Column("rss_change_bytes", "Int64", "B", "RSS after less before; missing where either is."),

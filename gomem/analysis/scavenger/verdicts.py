@@ -34,6 +34,7 @@ from gomem.analysis.scavenger.sentences import (
 )
 from gomem.inputs.schema import Column, build_rows, rows_of
 from gomem.releases import Fact
+from gomem.text import MomentName, Words
 from gomem.units import KIB, is_unknown
 
 if TYPE_CHECKING:
@@ -63,17 +64,17 @@ VERDICTS = {
     "unknown": "Unknown: insufficient data.",
 }
 INTERVALS = (
-    Column("before", "str", "", "First moment."),
-    Column("after", "str", "", "Last moment."),
+    Column("before", "str", "", "First moment.", MomentName),
+    Column("after", "str", "", "Last moment.", MomentName),
     Column("from_seconds", "float64", "s", "Start, since the first moment."),
     Column("seconds", "float64", "s", "Duration; missing without a clock."),
-    Column("code", "str", "", "Why no more was released."),
-    Column("rule", "str", "", "Case of the verdict; empty if there is only one."),
+    Column("code", "str", "", "Why no more was released.", Words),
+    Column("rule", "str", "", "Case of the verdict; empty if there is only one.", Words),
     Column("bytes", "Int64", "B", "Bytes concerned, at the end."),
     Column("released_change_bytes", "Int64", "B", "Released, less reused and new memory."),
     Column("retained_change_bytes", "Int64", "B", "Change of the retained heap."),
     Column("rss_change_bytes", "Int64", "B", "Change of RSS."),
-    Column("sentence", "str", "", "The verdict as a sentence."),
+    Column("sentence", "str", "", "The verdict as a sentence.", Words),
 )
 EPISODES = (
     *INTERVALS,

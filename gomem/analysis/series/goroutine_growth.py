@@ -18,6 +18,7 @@ import pandas as pd
 
 from gomem.inputs.pprof.calls.names import own_function
 from gomem.inputs.schema import Column, build_rows
+from gomem.text import Function, Words
 from gomem.units import KIB
 
 if TYPE_CHECKING:
@@ -38,13 +39,15 @@ PARKING = (
 )  # fmt: skip
 
 GOROUTINE_GROUPS = (
-    Column("function", "str", "", "The program's own innermost function; else a library's."),
+    Column(
+        "function", "str", "", "The program's own innermost function; else a library's.", Function
+    ),
     Column("goroutines", "int64", "count", "How many stand there."),
     Column("share", "float64", "fraction", "The same of all goroutines."),
-    Column("state", "str", "", "Wait reason of most of them; missing if unknown."),
+    Column("state", "str", "", "Wait reason of most of them; missing if unknown.", Words),
     Column("wait_seconds", "float64", "s", "The longest wait, in full minutes; missing likewise."),
-    Column("created_by", "str", "", "The function that started most; missing likewise."),
-    Column("stack", "str", "", "The commonest stack, innermost first, joined by `;`."),
+    Column("created_by", "str", "", "The function that started most; missing likewise.", Function),
+    Column("stack", "str", "", "The commonest stack, innermost first, joined by `;`.", Function),
 )
 
 

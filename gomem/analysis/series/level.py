@@ -29,6 +29,7 @@ from gomem.analysis.series.shapes import shape_of
 from gomem.inputs.schema import Column, build_rows
 from gomem.statistics.quantiles import carries
 from gomem.statistics.slopes import theil_sen
+from gomem.text import Words
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -47,7 +48,7 @@ MIN_MOMENTS = 20  # with fewer, a table of all of them says more
 QUANTILES = {"p50_bytes": 0.5, "p99_bytes": 0.99, "p999_bytes": 0.999}
 LEVELS = ("rss_bytes", "HeapAlloc", "HeapInuse")
 LEVEL_QUANTILES = (
-    Column("level", "str", "", "`rss_bytes`, or a field of MemStats."),
+    Column("level", "str", "", "`rss_bytes`, or a field of MemStats.", Words),
     Column("moments", "int64", "count", "Moments that say it."),
     Column("p50_bytes", "Int64", "B", "Half of the moments are at or below."),
     Column("p99_bytes", "Int64", "B", "99 % are at or below; missing of fewer than 100 moments."),

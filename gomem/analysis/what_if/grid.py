@@ -21,7 +21,7 @@ from gomem.analysis.what_if.pacer import Era
 from gomem.analysis.what_if.replay import Setting, replay
 from gomem.analysis.what_if.watched import OFF
 from gomem.inputs.schema import Column, build
-from gomem.text import Bytes, Share
+from gomem.text import Bytes, Share, Words
 from gomem.units import MIB
 
 if TYPE_CHECKING:
@@ -60,7 +60,7 @@ GRID = (
     Column("gogc", "int64", "", "GOGC in per cent; -1 is off."),
     Column("memory_limit_bytes", "Int64", "B", "GOMEMLIMIT; missing for none."),
     Column("is_present", "bool", "", "Whether these are the settings that the log was made with."),
-    Column("bound_by", "str", "", "What decides when the GC runs, one of `BOUND_BY`."),
+    Column("bound_by", "str", "", "What decides when the GC runs, one of `BOUND_BY`.", Words),
     *_interval("cycles_per_second", "float64", "Hz", "Collections a second."),
     *_interval("gc_cpu_cores", "float64", "ratio", "CPU of collecting, without idle marking."),
     *_interval(UTILIZATION, "float64", "fraction", "CPU left to the program, of all."),

@@ -10,6 +10,8 @@ from gomem.inputs.elf import ELF
 from gomem.inputs.schema import Column, Frames, build_rows
 from gomem.inputs.unwrap import read_plain
 from gomem.inputs.wrong_file import reads
+from gomem.numbered import Module, Value
+from gomem.text import Words
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -19,24 +21,28 @@ if TYPE_CHECKING:
     from gomem.sources.artefact import Source
 
 BUILD = (
-    Column("go_version", "str", "", "The release that built it."),
-    Column("path", "str", "", "The main package's path; missing without modules."),
-    Column("module", "str", "", "The main module's path; missing without modules."),
-    Column("version", "str", "", "Its version; `(devel)` of a build from a working copy."),
+    Column("go_version", "str", "", "The release that built it.", Words),
+    Column("path", "str", "", "The main package's path; missing without modules.", Module),
+    Column("module", "str", "", "The main module's path; missing without modules.", Module),
+    Column("version", "str", "", "Its version; `(devel)` of a build from a working copy.", Value),
     Column("cgo", "boolean", "", "Whether cgo was on; missing before Go 1.18."),
-    Column("goos", "str", "", "The system that it was built for; missing before Go 1.18."),
-    Column("goarch", "str", "", "The processor; missing before Go 1.18."),
-    Column("revision", "str", "", "The commit that it was built from, if that was recorded."),
+    Column("goos", "str", "", "The system that it was built for; missing before Go 1.18.", Words),
+    Column("goarch", "str", "", "The processor; missing before Go 1.18.", Words),
+    Column(
+        "revision", "str", "", "The commit that it was built from, if that was recorded.", Words
+    ),
 )
 SETTINGS = (
-    Column("name", "str", "", "A setting of the build: `-tags`, `CGO_ENABLED`, `vcs.time`."),
-    Column("value", "str", "", "Its value."),
+    Column("name", "str", "", "A setting of the build: `-tags`, `CGO_ENABLED`, `vcs.time`.", Words),
+    Column("value", "str", "", "Its value.", Value),
 )
 MODULES = (
-    Column("kind", "str", "", "`main`, `dependency`, or `replacement` of the module before it."),
-    Column("path", "str", "", "The module's path."),
-    Column("version", "str", "", "Its version."),
-    Column("sum", "str", "", "Its checksum, if any."),
+    Column(
+        "kind", "str", "", "`main`, `dependency`, or `replacement` of the module before it.", Words
+    ),
+    Column("path", "str", "", "The module's path.", Module),
+    Column("version", "str", "", "Its version.", Value),
+    Column("sum", "str", "", "Its checksum, if any.", Words),
 )
 
 

@@ -19,6 +19,7 @@ from gomem.inputs.cgroup.parse import (
 from gomem.inputs.schema import Column, Frames, build_rows
 from gomem.inputs.unwrap import PlainText, plain_texts, read_plain
 from gomem.inputs.wrong_file import reads
+from gomem.text import Words
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -26,8 +27,8 @@ if TYPE_CHECKING:
     from gomem.sources.artefact import Source
 
 CGROUP = (
-    Column("file", "str", "", "The kernel's file, such as memory.stat."),
-    Column("name", "str", "", "The field, or the file's name if it holds a single number."),
+    Column("file", "str", "", "The kernel's file, such as memory.stat.", Words),
+    Column("name", "str", "", "The field, or the file's name if it holds a single number.", Words),
     Column("value", "Int64", "", "Bytes; counts where the kernel counts; <NA> for no limit."),
 )
 

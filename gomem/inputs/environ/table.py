@@ -11,6 +11,8 @@ from gomem.inputs.environ.parse import looks_like_environ, parse_environ
 from gomem.inputs.schema import TEXT, Column, Frames, build_rows
 from gomem.inputs.unwrap import read_plain
 from gomem.inputs.wrong_file import reads
+from gomem.numbered import Value
+from gomem.text import Words
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -18,8 +20,13 @@ if TYPE_CHECKING:
     from gomem.sources.artefact import Source
 
 ENVIRON = (
-    Column("name", "str", "", "GOGC, GOMEMLIMIT, GOMAXPROCS, GODEBUG or GOTRACEBACK."),
-    Column("value", *TEXT, "As the process was started with it; a variable not set has no row."),
+    Column("name", "str", "", "GOGC, GOMEMLIMIT, GOMAXPROCS, GODEBUG or GOTRACEBACK.", Words),
+    Column(
+        "value",
+        *TEXT,
+        "As the process was started with it; a variable not set has no row.",
+        Value,
+    ),
 )
 
 

@@ -10,6 +10,8 @@ from gomem.inputs.escapes.parse import looks_like_escapes, parse_escapes
 from gomem.inputs.schema import Column, Frames, build_rows
 from gomem.inputs.unwrap import plain_characters, read_plain
 from gomem.inputs.wrong_file import reads
+from gomem.numbered import Module
+from gomem.text import File, Function, Quoted, Words
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -17,15 +19,21 @@ if TYPE_CHECKING:
     from gomem.sources.artefact import Source
 
 VERDICTS = (
-    Column("package", "str", "", "Import path of the package; empty if the output has none."),
-    Column("file", "str", "", "Source file, relative to where the build ran, or absolute."),
+    Column(
+        "package", "str", "", "Import path of the package; empty if the output has none.", Module
+    ),
+    Column("file", "str", "", "Source file, relative to where the build ran, or absolute.", File),
     Column("line", "int64", "", "Line of the file."),
     Column("column", "Int64", "", "Column of the line, in bytes from 1."),
-    Column("kind", "str", "", "moved, escapes, leaks, stays or other."),
-    Column("subject", "str", "", "The variable or expression; of other, the message."),
-    Column("function", "str", "", "Enclosing function, where the compiler names it."),
-    Column("reason", "str", "", "Why, in words; empty where the compiler does not say (-m=2)."),
-    Column("flow", "str", "", "The compiler's explanation, a step a line; empty without -m=2."),
+    Column("kind", "str", "", "moved, escapes, leaks, stays or other.", Words),
+    Column("subject", "str", "", "The variable or expression; of other, the message.", Quoted),
+    Column("function", "str", "", "Enclosing function, where the compiler names it.", Function),
+    Column(
+        "reason", "str", "", "Why, in words; empty where the compiler does not say (-m=2).", Words
+    ),
+    Column(
+        "flow", "str", "", "The compiler's explanation, a step a line; empty without -m=2.", Quoted
+    ),
 )
 ON_THE_HEAP = ("moved", "escapes")
 

@@ -18,6 +18,7 @@ from gomem.releases import GoRelease, GoVersion
 from gomem.sources.artefact import Source
 from gomem.sources.bounds import Bounds
 from gomem.sources.long import open_stream
+from gomem.text import Words
 from gomem.units import format_count, format_seconds
 
 if TYPE_CHECKING:
@@ -78,7 +79,13 @@ SCAVENGES = (
     _RUN,
     _AFTER,
     _TIME,
-    Column("event", "str", "", "`scav` (scavtrace=1, since 1.14) or `scvg` (gctrace=1, to 1.13)."),
+    Column(
+        "event",
+        "str",
+        "",
+        "`scav` (scavtrace=1, since 1.14) or `scvg` (gctrace=1, to 1.13).",
+        Words,
+    ),
     Column("generation", "Int64", "", "Number that 1.15 to 1.18 (scav), and to 1.12 (scvg) print."),
     Column("forced", "bool", "", "By debug.FreeOSMemory."),
     Column("controller_reset", "boolean", "", "Its controller started over; scav since 1.18."),
@@ -100,7 +107,9 @@ PACER = (
     _RUN,
     _AFTER,
     _TIME,
-    Column("kind", "str", "", "`assist`, `goal` (to 1.17), `cycle` (since 1.18) or `sweep`."),
+    Column(
+        "kind", "str", "", "`assist`, `goal` (to 1.17), `cycle` (since 1.18) or `sweep`.", Words
+    ),
     Column("assist_ratio", "float64", "ratio", "Scan work owed for each byte allocated."),
     Column("scan_bytes", "Int64", "B", f"Heap to be scanned. {_HERE}"),
     Column("heap_at_start_bytes", "Int64", "B", f"Heap when the collection began. {_HERE}"),
@@ -138,7 +147,7 @@ PACER = (
 )
 
 OTHER = (
-    Column("kind", "str", "", "`program`, `broken`, or a kind of line of the runtime's."),
+    Column("kind", "str", "", "`program`, `broken`, or a kind of line of the runtime's.", Words),
     Column("lines", "int64", "count", "How many."),
 )
 

@@ -12,6 +12,7 @@ from gomem.inputs.gobench.parse import looks_like_gobench, parse_gobench
 from gomem.inputs.schema import Column, Frames, build, build_rows
 from gomem.inputs.unwrap import read_plain
 from gomem.inputs.wrong_file import reads
+from gomem.numbered import Label, Metric, Module, Unit, Value
 from gomem.statistics.rank_tests import summarise
 
 if TYPE_CHECKING:
@@ -19,12 +20,20 @@ if TYPE_CHECKING:
     from gomem.sources.artefact import Source
 
 RESULTS = (
-    Column("name", "str", "", "Benchmark, without that word and without the GOMAXPROCS suffix."),
+    Column(
+        "name", "str", "", "Benchmark, without that word and without the GOMAXPROCS suffix.", Metric
+    ),
     Column("procs", "Int64", "count", "GOMAXPROCS; missing if not printed, as at 1."),
-    Column("package", "str", "", "Import path, from the pkg line above; missing if there is none."),
-    Column("unit", "str", "", "Unit of the value, tidied to base units: sec/op, B/s, B/op."),
+    Column(
+        "package",
+        "str",
+        "",
+        "Import path, from the pkg line above; missing if there is none.",
+        Module,
+    ),
+    Column("unit", "str", "", "Unit of the value, tidied to base units: sec/op, B/s, B/op.", Unit),
     Column("value", "float64", "", "The measurement, in the row's unit, averaged over iterations."),
-    Column("printed_unit", "str", "", "Unit as printed: ns/op, MB/s."),
+    Column("printed_unit", "str", "", "Unit as printed: ns/op, MB/s.", Unit),
     Column("printed_value", "float64", "", "The measurement as printed."),
     Column("iterations", "int64", "count", "Runs that the value is an average of."),
     Column("config", "int64", "", "Its configuration, by number, in the config frame."),
@@ -32,21 +41,21 @@ RESULTS = (
 )
 CONFIG = (
     Column("config", "int64", "", "Number of the configuration."),
-    Column("key", "str", "", "Name of the setting: goos, goarch, pkg, cpu and so on."),
-    Column("value", "str", "", "Its value."),
+    Column("key", "str", "", "Name of the setting: goos, goarch, pkg, cpu and so on.", Label),
+    Column("value", "str", "", "Its value.", Value),
 )
 SUMMARY = (
-    Column("name", "str", "", "Benchmark, with its GOMAXPROCS suffix and its settings."),
-    Column("unit", "str", "", "Unit of the values, tidied to base units."),
+    Column("name", "str", "", "Benchmark, with its GOMAXPROCS suffix and its settings.", Metric),
+    Column("unit", "str", "", "Unit of the values, tidied to base units.", Unit),
     Column("n", "int64", "count", "Measurements."),
     Column("median", "float64", "", "Their median, in the unit."),
     Column("median_low", "Float64", "", "Lower end of its 95 % interval; missing of fewer than 6."),
     Column("median_high", "Float64", "", "Upper end of the same."),
 )
 UNIT_NOTES = (
-    Column("unit", "str", "", "The unit, tidied to base units."),
-    Column("key", "str", "", "Key of the unit's metadata: better, assume."),
-    Column("value", "str", "", "The answer: higher or lower, exact or nothing."),
+    Column("unit", "str", "", "The unit, tidied to base units.", Unit),
+    Column("key", "str", "", "Key of the unit's metadata: better, assume.", Label),
+    Column("value", "str", "", "The answer: higher or lower, exact or nothing.", Value),
     Column("line", "int64", "", "Line of the file, from 1."),
 )
 

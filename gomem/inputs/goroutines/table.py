@@ -11,6 +11,7 @@ from gomem.inputs.goroutines.parse import SECONDS, highest_number
 from gomem.inputs.schema import Column, Frames, build_rows
 from gomem.inputs.unwrap import read_plain
 from gomem.inputs.wrong_file import reads
+from gomem.text import Function, Words
 
 if TYPE_CHECKING:
     from collections import Counter
@@ -26,15 +27,23 @@ GOLEAK = b"found unexpected goroutines"  # go.uber.org/goleak's words
 HEAD_BYTES = 1 << 16  # in which a crash says why
 GOROUTINES = (
     Column("goroutines", "int64", "count", "Goroutines that are alike in all that follows."),
-    Column("state", "str", "", "Wait reason as the runtime names it; `running` if not waiting."),
+    Column(
+        "state", "str", "", "Wait reason as the runtime names it; `running` if not waiting.", Words
+    ),
     Column("wait_seconds", "float64", "s", "Waiting time, in full minutes; missing below 1 min."),
-    Column("function", "str", "", "The innermost function outside the runtime; empty without one."),
-    Column("created_by", "str", "", "The function that started them; empty for main."),
+    Column(
+        "function",
+        "str",
+        "",
+        "The innermost function outside the runtime; empty without one.",
+        Function,
+    ),
+    Column("created_by", "str", "", "The function that started them; empty for main.", Function),
     Column("locked", "bool", "", "Locked to a thread."),
     Column("leaked", "bool", "", "Found by the runtime to be waiting for ever; since Go 1.26."),
     Column("of_the_runtime", "bool", "", "The runtime's own, which no count of them includes."),
     Column("elided", "Int64", "count", "Frames left out of the stack; missing if it does not say."),
-    Column("stack", "str", "", "Function names, innermost first, joined by `;`."),
+    Column("stack", "str", "", "Function names, innermost first, joined by `;`.", Function),
 )
 
 

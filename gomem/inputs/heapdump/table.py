@@ -19,6 +19,7 @@ from gomem.inputs.schema import Column, WithDamage, build
 from gomem.inputs.wrong_file import name_another
 from gomem.sources.artefact import open_source
 from gomem.sources.long import open_stream
+from gomem.text import File, Function, Words
 from gomem.units import format_bytes
 
 if TYPE_CHECKING:
@@ -45,7 +46,11 @@ POINTERS = (
 )
 ROOTS = (
     Column(
-        "kind", "str", "", "data, bss, frame, finalizer, queued finalizer, defer, panic, other."
+        "kind",
+        "str",
+        "",
+        "data, bss, frame, finalizer, queued finalizer, defer, panic, other.",
+        Words,
     ),
     Column("owner", "int64", "", "Row of its frame, or of its table."),
     Column("offset", "int64", "B", "From its frame's or segment's beginning; else 0."),
@@ -55,7 +60,7 @@ ROOTS = (
 FRAMES = (
     Column("goroutine", "int64", "", "Row of its goroutine."),
     Column("depth", "int64", "count", "Calls below it; 0 is where the goroutine stands."),
-    Column("function", "str", "", "Its function."),
+    Column("function", "str", "", "Its function.", Function),
     Column("sp", "uint64", "address", "Lowest address."),
     Column("size", "int64", "B", "Size on the stack."),
     Column("entry", "uint64", "address", "Where the function begins."),
@@ -63,9 +68,15 @@ FRAMES = (
 )
 GOROUTINES = (
     Column("id", "uint64", "", "Its number."),
-    Column("function", "str", "", "The function that it began with; empty without a frame."),
-    Column("status", "str", "", "runnable, running, syscall, waiting, or the runtime's number."),
-    Column("wait_reason", "str", "", "What it waits for, or waited for last, in Go's words."),
+    Column(
+        "function", "str", "", "The function that it began with; empty without a frame.", Function
+    ),
+    Column(
+        "status", "str", "", "runnable, running, syscall, waiting, or the runtime's number.", Words
+    ),
+    Column(
+        "wait_reason", "str", "", "What it waits for, or waited for last, in Go's words.", Words
+    ),
     Column("is_system", "bool", "", "Whether it is the runtime's own."),
     Column("frames", "int64", "count", "Frames of its stack."),
     Column("creation_pc", "uint64", "address", "Where it was begun."),
@@ -79,7 +90,7 @@ FINALIZERS = (
     Column("code", "uint64", "address", "That function's code."),
 )
 SEGMENTS = (
-    Column("name", "str", "", "data or bss."),
+    Column("name", "str", "", "data or bss.", Words),
     Column("address", "uint64", "address", "First address."),
     Column("size", "int64", "B", "Size."),
 )
@@ -88,13 +99,13 @@ BUCKETS = (
     Column("size", "int64", "B", "Size of its objects."),
     Column("allocations", "int64", "count", "Sampled allocations since the start, not scaled."),
     Column("frees", "int64", "count", "Those of them that were freed."),
-    Column("function", "str", "", "The allocating function below the runtime's own."),
+    Column("function", "str", "", "The allocating function below the runtime's own.", Function),
 )
 CALLS = (
     Column("bucket", "int64", "", "Row of its bucket."),
     Column("depth", "int64", "count", "0 allocates, 1 called it, and so on; inlining not undone."),
-    Column("function", "str", "", "Function."),
-    Column("file", "str", "", "Source file."),
+    Column("function", "str", "", "Function.", Function),
+    Column("file", "str", "", "Source file.", File),
     Column("line", "int64", "", "Line of the file."),
 )
 SAMPLES = (
@@ -105,7 +116,7 @@ SAMPLES = (
 TYPES = (
     Column("address", "uint64", "address", "The runtime's structure of it."),
     Column("size", "uint64", "B", "Size of a value."),
-    Column("name", "str", "", "Its name; only types that an interface's table names."),
+    Column("name", "str", "", "Its name; only types that an interface's table names.", Function),
 )
 NO_GOAL = (1 << 63) - 1  # from here on NextGC is none: GOGC is off
 STATUS = {1: "runnable", 2: "running", 3: "syscall", 4: "waiting"}

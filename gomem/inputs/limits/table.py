@@ -10,6 +10,7 @@ from gomem.inputs.limits.parse import looks_like_limits, parse_limits
 from gomem.inputs.schema import Column, Frames, build_rows
 from gomem.inputs.unwrap import read_plain
 from gomem.inputs.wrong_file import reads
+from gomem.text import Words
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -17,10 +18,10 @@ if TYPE_CHECKING:
     from gomem.sources.artefact import Source
 
 LIMITS = (
-    Column("limit", "str", "", "The kernel's name, such as Max address space."),
+    Column("limit", "str", "", "The kernel's name, such as Max address space.", Words),
     Column("soft", "UInt64", "", "In force, in the unit's own; <NA> for no limit."),
     Column("hard", "UInt64", "", "Up to which the process may raise it; <NA> for no limit."),
-    Column("unit", "str", "", "Unit of both: bytes, files, processes …; empty if none."),
+    Column("unit", "str", "", "Unit of both: bytes, files, processes …; empty if none.", Words),
 )
 
 

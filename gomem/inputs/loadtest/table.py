@@ -10,6 +10,7 @@ from gomem.inputs.loadtest.parse import looks_like_loadtest, parse_loadtest
 from gomem.inputs.schema import Column, Frames, build_rows
 from gomem.inputs.unwrap import read_plain
 from gomem.inputs.wrong_file import reads
+from gomem.text import Words
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
     from gomem.sources.artefact import Source
 
 RUNS = (
-    Column("tool", "str", "", "Who measured it: ab, wrk, hey, vegeta or k6."),
+    Column("tool", "str", "", "Who measured it: ab, wrk, hey, vegeta or k6.", Words),
     Column("requests", "Int64", "count", "Requests, answered or failed."),
     Column("errors", "Int64", "count", "Requests without an answer, or answered with 4xx or 5xx."),
     Column("seconds", "Float64", "s", "How long it took."),

@@ -20,6 +20,7 @@ from gomem.inputs.pprof.heap_text import heap_text_in
 from gomem.inputs.schema import Column, Frames, build
 from gomem.inputs.unwrap import read_plain
 from gomem.inputs.wrong_file import reads
+from gomem.text import Words
 from gomem.units import format_bytes
 
 if TYPE_CHECKING:
@@ -68,7 +69,7 @@ STATS = (
         "fraction",
         "GC's share of the available CPU since the process started, without idle marking.",
     ),
-    Column("place", "str", "", "Where in the file the dump begins."),
+    Column("place", "str", "", "Where in the file the dump begins.", Words),
 )
 PAUSES = (
     Column("dump", "int64", "", "Row of the dump."),

@@ -16,6 +16,8 @@ from gomem.inputs.metrics.parse import looks_like_readings, parse_metrics
 from gomem.inputs.schema import Column, Frames, build_rows, empty
 from gomem.inputs.unwrap import plain_texts, read_plain
 from gomem.inputs.wrong_file import reads
+from gomem.numbered import Label
+from gomem.text import Words
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -28,19 +30,19 @@ if TYPE_CHECKING:
 
 VALUES = (
     Column("reading", "int64", "", "Which reading of the file, from 0."),
-    Column("name", "str", "", "The runtime's name, with its unit behind the colon."),
+    Column("name", "str", "", "The runtime's name, with its unit behind the colon.", Label),
     Column("value", "float64", "", "In the name's unit; infinite where there is no limit."),
 )
 HISTOGRAMS = (
     Column("reading", "int64", "", "Which reading of the file, from 0."),
-    Column("name", "str", "", "The runtime's name, with its unit behind the colon."),
+    Column("name", "str", "", "The runtime's name, with its unit behind the colon.", Label),
     Column("low", "float64", "", "Lower bound of the bucket, in the name's unit."),
     Column("high", "float64", "", "Upper bound of the bucket, in the name's unit."),
     Column("count", "int64", "count", "Entries since the start."),
 )
 PROCESS = (
     Column("reading", "int64", "", "Which scrape of the page, from 0."),
-    Column("go_version", "str", "", "The release, as `go_info` has it."),
+    Column("go_version", "str", "", "The release, as `go_info` has it.", Words),
     Column("go_goroutines", "Int64", "count", "Goroutines, by runtime.NumGoroutine."),
     Column("go_threads", "Int64", "count", "Threads that the runtime has created."),
     Column("process_resident_memory_bytes", "Int64", "B", "RSS by /proc/self/stat, in pages."),

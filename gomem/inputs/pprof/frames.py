@@ -10,6 +10,8 @@ from gomem.inputs.pprof.calls.names import package_of
 from gomem.inputs.pprof.calls.nodes import function_files, function_names
 from gomem.inputs.pprof.columns import BASE_UNITS, object_sizes, offsets_of
 from gomem.inputs.schema import Column, build
+from gomem.numbered import Label
+from gomem.text import File, Function, Words
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -33,43 +35,45 @@ STACKS = (
         "count",
         "Frames above it on the stack; 0 is the frame that allocated or ran.",
     ),
-    Column("function", "category", "", "Function, as pprof prints it."),
-    Column("file", "category", "", "Its source file."),
+    Column("function", "category", "", "Function, as pprof prints it.", Function),
+    Column("file", "category", "", "Its source file.", File),
     Column("line", "Int64", "", "Line of the file."),
     Column("inlined", "bool", "", "Inlined into the frame after it."),
 )
 FUNCTIONS = (
-    Column("name", "str", "", "Function, as pprof prints it."),
-    Column("system_name", "str", "", "Its name in the binary."),
-    Column("package", "str", "", "Import path of its package."),
-    Column("file", "str", "", "Source file."),
+    Column("name", "str", "", "Function, as pprof prints it.", Function),
+    Column("system_name", "str", "", "Its name in the binary.", Function),
+    Column("package", "str", "", "Import path of its package.", Function),
+    Column("file", "str", "", "Source file.", File),
     Column("start_line", "Int64", "", "Line where it begins; in Go's profiles since 1.20."),
 )
 MAPPINGS = (
     Column("start", "uint64", "address", "First address."),
     Column("limit", "uint64", "address", "One past the last address."),
     Column("offset", "uint64", "B", "Where in the file the mapping begins."),
-    Column("file", "str", "", "The mapped file."),
-    Column("build_id", "str", "", "Its build ID."),
+    Column("file", "str", "", "The mapped file.", File),
+    Column("build_id", "str", "", "Its build ID.", Words),
     Column("has_functions", "bool", "", "Whether its functions are known."),
 )
 LABELS = (
     Column("sample", "int32", "", "Row of the sample."),
-    Column("key", "str", "", "The label's name."),
-    Column("text", "str", "", "Its value, if that is text."),
+    Column("key", "str", "", "The label's name.", Label),
+    Column("text", "str", "", "Its value, if that is text.", Label),
     Column("number", "Int64", "", "Its value, if that is a number."),
-    Column("unit", "str", "", "The number's unit, as the profile declares it."),
+    Column("unit", "str", "", "The number's unit, as the profile declares it.", Label),
 )
 EDGES = (
-    Column("caller", "str", "", "The frame that calls, as pprof prints it."),
-    Column("callee", "str", "", "The frame that is called."),
+    Column("caller", "str", "", "The frame that calls, as pprof prints it.", Function),
+    Column("callee", "str", "", "The frame that is called.", Function),
     Column("weight", "int64", "", "Sum over samples with the call in their stack, each once."),
     Column("inlined", "bool", "", "Inlined into the caller wherever it is counted."),
 )
 TREE = (
-    Column("function", "str", "", "The frame that the row is about, as pprof prints it."),
-    Column("relation", "str", "", "What `other` is to it: caller, self or callee."),
-    Column("other", "str", "", "A frame that calls it, or is called by it, or it itself."),
+    Column("function", "str", "", "The frame that the row is about, as pprof prints it.", Function),
+    Column("relation", "str", "", "What `other` is to it: caller, self or callee.", Words),
+    Column(
+        "other", "str", "", "A frame that calls it, or is called by it, or it itself.", Function
+    ),
     Column("flat", "Int64", "", "Sum over samples with it as innermost frame; in its own rows."),
     Column("cum", "int64", "", "Sum over samples with it, or the call, in their stack."),
     Column("cum_fraction", "float64", "fraction", "Cum by the total; of a call, by its own cum."),
@@ -84,14 +88,14 @@ TRACES = (
         "count",
         "Frames above it on the stack; 0 is the frame that allocated or ran.",
     ),
-    Column("function", "str", "", "The frame, as pprof prints it."),
+    Column("function", "str", "", "The frame, as pprof prints it.", Function),
     Column("inlined", "bool", "", "Inlined into the frame after it."),
 )
 TAGS = (
-    Column("key", "str", "", "The label's name."),
-    Column("text", "str", "", "Its value, if that is text."),
+    Column("key", "str", "", "The label's name.", Label),
+    Column("text", "str", "", "Its value, if that is text.", Label),
     Column("number", "Int64", "", "Its value, if that is a number."),
-    Column("unit", "str", "", "The number's unit."),
+    Column("unit", "str", "", "The number's unit.", Label),
     Column("value", "int64", "", "What the samples with it add up to."),
     Column("fraction", "float64", "fraction", "That by the profile's total."),
 )

@@ -16,6 +16,7 @@ from gomem.inputs.pprof.columns import BASE_UNITS
 from gomem.inputs.pprof.sampling import sampling_of
 from gomem.inputs.schema import Column, build
 from gomem.statistics.sampling import Sampling, interval
+from gomem.text import File, Function
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -28,7 +29,7 @@ IntArray = NDArray[np.int64]
 FloatArray = NDArray[np.float64]
 
 SITES = (
-    Column("function", "str", "", "Function, line, file or package, as pprof prints it."),
+    Column("function", "str", "", "Function, line, file or package, as pprof prints it.", Function),
     Column("flat", "int64", "", "Allocated there; in the unit of the sample type."),
     Column("flat_low", "Int64", "", "Lower end of flat's 95 % interval."),
     Column("flat_high", "Int64", "", "Upper end of flat's 95 % interval."),
@@ -136,7 +137,7 @@ def _sites_in(unit: str, row_name: str) -> tuple[Column, ...]:
     in_unit = {"int64": unit, "Int64": unit}
     first, *others = SITES
     return (
-        replace(first, name=row_name),
+        replace(first, name=row_name, holds=File if row_name == "file" else Function),
         *(replace(column, unit=in_unit.get(column.dtype, column.unit)) for column in others),
     )
 

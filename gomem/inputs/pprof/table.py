@@ -24,8 +24,11 @@ from gomem.inputs.pprof.folded import write_folded
 from gomem.inputs.pprof.protobuf.write import write_pprof
 from gomem.inputs.pprof.sites import top_sites
 from gomem.inputs.schema import WithDamage, build, build_rows
+from gomem.text import Quoted, text
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     import pandas as pd
     from numpy.typing import NDArray
 
@@ -354,10 +357,16 @@ class Profile(WithDamage):
         """The profile as gzipped profile.proto, which `go tool pprof` and others read."""
         return write_pprof(self.undropped or self.columns)
 
-    def to_folded(self, sample_type: str | None = None, granularity: str = "functions") -> str:
-        """The profile as folded stacks: `main.main;main.work 120`, a line per stack."""
-        nodes, values = self.nodes(granularity), self.values(sample_type)
-        return write_folded(stacks_of(nodes, values))
+    def to_folded(
+        self, sample_type: str | None = None, granularity: str = "functions",
+        shown: Callable[[str], str] = str,
+    ) -> str:  # fmt: skip
+        """The profile as folded stacks: `main.main;main.work 120`, a line per stack.
+
+        `shown` says what stands in the place of a frame's name.
+        """
+        stacks = stacks_of(self.nodes(granularity), self.values(sample_type))
+        return write_folded((tuple(map(shown, frames)), value) for frames, value in stacks)
 
     def _part(self, columns: PprofColumns) -> Profile:
         """A profile of some of the samples or frames, with the totals of the whole."""
@@ -371,7 +380,10 @@ class Profile(WithDamage):
             if sample_type in (wanted, str(wanted).removeprefix("inuse_")):
                 return index
         near = did_you_mean(wanted, names)
-        raise ValueError(f"sample type {name!r}, the profile has {', '.join(names)}{near}")
+        known = ", ".join(names)
+        raise ValueError(
+            text("sample type {}, the profile has {}{}", Quoted(repr(name)), known, near)
+        )
 
     def __sub__(self, base: Profile) -> Profile:
         """What changed since an earlier one; see `diff`."""

@@ -11,6 +11,8 @@ from gomem.inputs.processes.parse import looks_like_processes, parse_processes
 from gomem.inputs.schema import Column, Frames, build_rows
 from gomem.inputs.unwrap import read_plain
 from gomem.inputs.wrong_file import reads
+from gomem.numbered import Label
+from gomem.text import Words
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -24,8 +26,10 @@ if TYPE_CHECKING:
 PROCESSES = (
     Column("reading", "int64", "", "Which listing of the file, from 0."),
     Column("printed_at", "datetime64[ns, UTC]", "", "When, if a line says the date."),
-    Column("tool", "str", "", "What printed it: ps, top, docker stats, kubectl top, OOM killer."),
-    Column("name", "str", "", "Command as it was printed; name of a container."),
+    Column(
+        "tool", "str", "", "What printed it: ps, top, docker stats, kubectl top, OOM killer.", Words
+    ),
+    Column("name", "str", "", "Command as it was printed; name of a container.", Label),
     Column("pid", "Int64", "", "Process number; of its own namespace in a container."),
     Column("rss_bytes", "Int64", "B", "RSS; missing of a container, whose tools do not say it."),
     Column(
@@ -44,6 +48,7 @@ PROCESSES = (
         "str",
         "",
         "What ran out as the OOM killer ended it: cgroup, machine; or empty.",
+        Words,
     ),
     Column("line", "int64", "", "Line in the file, from 1."),
 )

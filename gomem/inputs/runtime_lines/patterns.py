@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from gomem.errors import CaptureError
 from gomem.sources.packaged import text_beside
+from gomem.text import Quoted, text
 from gomem.units import GIB, KIB, MIB
 
 if TYPE_CHECKING:
@@ -74,12 +75,13 @@ def pattern_of(expression: str, name: str = USER, contains: str = "") -> Pattern
     try:
         regex = re.compile(expression.encode())
     except re.error as error:
-        raise CaptureError(f"{name}: not a regular expression: {error}") from error
+        raise CaptureError(text("{}: not a regular expression: {}", name, Quoted(error))) from error
     units = {group: _quantity(group) for group in regex.groupindex}
     known = {quantity: (group, unit) for group, (quantity, unit) in units.items()}
     wrong = [group for group, (quantity, _) in units.items() if quantity not in GROUPS]
     if wrong:
-        raise CaptureError(f"{name}: no group is called {wrong[0]}; wanted {', '.join(GROUPS)}")
+        what = "{}: no group is called {}; wanted {}"
+        raise CaptureError(text(what, name, Quoted(wrong[0]), ", ".join(GROUPS)))
     if known.keys() <= {"time"}:
         raise CaptureError(f"{name}: no group has a size; wanted (?P<rss>…), (?P<go_alloc>…) …")
     return Pattern(name, regex, contains.encode(), known)

@@ -21,6 +21,7 @@ from gomem.inputs.runtime_lines.patterns import COUNTS, SIZES
 from gomem.inputs.schema import Column, Frames, build, build_rows
 from gomem.inputs.unwrap import read_plain
 from gomem.inputs.wrong_file import reads
+from gomem.text import Words
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -52,7 +53,7 @@ _FIELDS = {
 }  # fmt: skip
 READINGS = (
     Column("logged_at", "datetime64[ns, UTC]", "", "When it was logged; UTC if no zone is named."),
-    Column("program", "str", "", "Whose form the line has, or --pattern."),
+    Column("program", "str", "", "Whose form the line has, or --pattern.", Words),
     *(Column(f"{name}_bytes", "Int64", "B", _MEANS[name]) for name in SIZES),
     *(Column(name, "Int64", "count", _MEANS[name]) for name in COUNTS),
     Column("step_bytes", "Int64", "B", "What the largest size is rounded to."),

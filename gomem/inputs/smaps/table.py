@@ -15,6 +15,7 @@ from gomem.inputs.smaps.parse import SIZES, kind_of_mappings, parse_smaps
 from gomem.inputs.smaps.pmap import looks_like_pmap, parse_pmap
 from gomem.inputs.unwrap import read_plain
 from gomem.inputs.wrong_file import reads
+from gomem.text import Mapped, Words
 from gomem.units import format_bytes
 
 if TYPE_CHECKING:
@@ -25,17 +26,19 @@ if TYPE_CHECKING:
 HEADER = (
     Column("start", "uint64", "address", "First address."),
     Column("end", "uint64", "address", "Address behind the last byte."),
-    Column("perms", "str", "", "Permissions: read, write, execute; private or shared."),
+    Column("perms", "str", "", "Permissions: read, write, execute; private or shared.", Words),
     Column("offset", "uint64", "B", "Place in the file."),
-    Column("device", "str", "", "Device of the file, major:minor."),
+    Column("device", "str", "", "Device of the file, major:minor.", Words),
     Column("inode", "uint64", "", "Inode of the file; 0 for anonymous memory."),
-    Column("path", "str", "", "File, [heap], [anon: Go: heap] …; empty for anonymous memory."),
+    Column(
+        "path", "str", "", "File, [heap], [anon: Go: heap] …; empty for anonymous memory.", Mapped
+    ),
 )
 FIELDS = (
     *(Column(name, "Int64", "B", f"{means} To 1 KiB.") for name, means in SIZES),
     Column("THPeligible", "Int64", "", "1 if transparent huge pages may be used here."),
     Column("ProtectionKey", "Int64", "", "Memory protection key."),
-    Column("VmFlags", "str", "", "The kernel's two-letter flags; empty where not printed."),
+    Column("VmFlags", "str", "", "The kernel's two-letter flags; empty where not printed.", Words),
     Column("line", "int64", "", "Line of the header, from 1."),
 )
 MAPPINGS = (*HEADER, *FIELDS)

@@ -10,6 +10,7 @@ from gomem.inputs.schema import Column, Frames, build_rows
 from gomem.inputs.status.parse import looks_like_statm, looks_like_status, parse_statm, parse_status
 from gomem.inputs.unwrap import read_plain
 from gomem.inputs.wrong_file import reads
+from gomem.text import Program, Words
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
     from gomem.sources.artefact import Source
 
 STATUS = (
-    Column("Name", "str", "", "Program name, at most 15 bytes."),
+    Column("Name", "str", "", "Program name, at most 15 bytes.", Program),
     Column("Threads", "Int64", "count", "Threads."),
     Column("VmPeak", "Int64", "B", "Largest address space so far."),
     Column("VmSize", "Int64", "B", "Address space."),
@@ -36,7 +37,13 @@ STATUS = (
     Column("VmPTE", "Int64", "B", "Page tables; in no RSS."),
     Column("VmSwap", "Int64", "B", "Swapped out, without shared memory."),
     Column("HugetlbPages", "Int64", "B", "hugetlbfs pages; in no RSS."),
-    Column("State", "str", "", "R running, S sleeping, D waiting for a disk, T stopped, t traced."),
+    Column(
+        "State",
+        "str",
+        "",
+        "R running, S sleeping, D waiting for a disk, T stopped, t traced.",
+        Words,
+    ),
     Column("Pid", "Int64", "", "Process ID, in the PID namespace of whoever read it."),
 )
 STATM = (

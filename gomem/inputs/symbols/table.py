@@ -11,6 +11,7 @@ from gomem.inputs.schema import Column, Frames, build
 from gomem.inputs.symbols.parse import looks_like_symbols, parse_symbols
 from gomem.inputs.unwrap import read_plain
 from gomem.inputs.wrong_file import reads
+from gomem.text import Function, Words
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -20,13 +21,21 @@ if TYPE_CHECKING:
 SYMBOLS = (
     Column("address", "uint64", "address", "First address, as the executable was linked."),
     Column("size", "int64", "B", "Size; 0 where none is said."),
-    Column("letter", "str", "", "T text, R read-only data, D data, B bss; small if not exported."),
-    Column("name", "str", "", "Its name, with the package's path."),
+    Column(
+        "letter",
+        "str",
+        "",
+        "T text, R read-only data, D data, B bss; small if not exported.",
+        Words,
+    ),
+    Column("name", "str", "", "Its name, with the package's path.", Function),
     Column(
         "is_wrapper", "boolean", "",
         "Whether the compiler made it to call another function; only of an executable's functions.",
     ),
-    Column("wraps", "str", "", "That function; empty for others, missing if not known."),
+    Column(
+        "wraps", "str", "", "That function; empty for others, missing if not known.", Function
+    ),
 )  # fmt: skip
 
 

@@ -11,7 +11,8 @@ from gomem.comparison.budgets import MET
 from gomem.comparison.single_values import RSS
 from gomem.comparison.sites import RUNS_NOTE, SAMPLING_NOTE
 from gomem.inputs.schema import rows_of
-from gomem.text import Bytes
+from gomem.numbered import Build, Metric
+from gomem.text import Bytes, Text, joined, text
 from gomem.units import is_unknown
 from gomem.views.comparison import document as sides
 from gomem.views.comparison import tables, words
@@ -31,10 +32,10 @@ from gomem.views.figures.builds import plot_builds
 from gomem.views.share import Hidden, share
 from gomem.views.tables import table
 from gomem.views.titles import field_title
-from gomem.views.words import how_many
+from gomem.views.words import first_few, how_many
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
     import pandas as pd
 
@@ -51,18 +52,23 @@ CAPTION = (
 EACH = "each build is compared with {} alone, not with the others"
 
 
-def builds_document(compared: BuildComparison) -> Document:
-    """Say everything once; home directories are left out."""
+def builds_document(compared: BuildComparison, *, hidden: Hidden = sides.SHOWN) -> Document:
+    """Say everything once; see `share` for what is left out."""
     document = Document(
         kind=sides.KIND,
         title=sides.builds_title(compared),
-        facts=(("Builds", ", ".join(compared.comparisons)),),
+        facts=(("Builds", _names(compared.comparisons)),),
         verdict=sides.verdict_of(compared, compared.settings_words),
         sections=sections_of(SECTIONS, compared),
         opening=_opening(compared),
         made_by=f"gomem {version('gomem')}",
     )
-    return share(document, Hidden())
+    return share(document, hidden)
+
+
+def _names(builds: Iterable[str]) -> Text:
+    """Each once."""
+    return joined(", ", map(Build, dict.fromkeys(builds)))
 
 
 def _of_frame(
@@ -72,7 +78,7 @@ def _of_frame(
     frame = getattr(compared, name)
     if frame.empty:
         return None
-    gist = ", ".join(dict.fromkeys(frame["build"]))
+    gist = _names(frame["build"])
     return Section(name, heading, blocks(frame), gist=gist)
 
 
@@ -88,7 +94,8 @@ def _budgets(compared: BuildComparison) -> Section | None:
 
 def _opening(compared: BuildComparison) -> tuple[Block, ...]:
     """A bar per build on common parts, the baseline's first; else RSS of each, or what differs."""
-    each = [(compared.baseline, None), *compared.comparisons.items()]
+    named = [(compared.baseline, None), *compared.comparisons.items()]
+    each = [(Build(name), comparison) for name, comparison in named]
     bars = bars_between(each) if len(each) <= MAX_BARS else ()
     rows = compared.metrics[compared.metrics["name"] == RSS]
     if bars or rows.empty:
@@ -99,7 +106,11 @@ def _opening(compared: BuildComparison) -> tuple[Block, ...]:
         Bars(
             "RSS by build",
             tuple(
-                Bar(row["build"], Bytes(row["median"]), (Piece(row["median"] / longest, BLUE),))
+                Bar(
+                    Build(row["build"]),
+                    Bytes(row["median"]),
+                    (Piece(row["median"] / longest, BLUE),),
+                )
                 for row in known
             ),
         ),
@@ -123,12 +134,11 @@ def _what_differs(compared: BuildComparison) -> Section | None:
     if wanted.empty:
         return None
     moved = metrics.merge(wanted, on=keys)
-    names = {name: field_title(name) for name in moved["name"]}
+    names = {Metric(name): field_title(Metric(name)) for name in moved["name"]}
     caption = CAPTION.format(f", the first {MAX_PANELS}" if len(wanted) == MAX_PANELS else "")
     figure = Figure(caption, plot_builds, lambda: {"metrics": moved, "titles": names})
-    gist = ", ".join(field_title(name) for name in wanted["name"].head(NAMED))
-    more = f" and {len(wanted) - NAMED} more" if len(wanted) > NAMED else ""
-    return Section("moved", "What differs", (figure,), brief=False, gist=gist + more, opened=True)
+    gist = first_few([field_title(Metric(name)) for name in wanted["name"]], NAMED)
+    return Section("moved", "What differs", (figure,), brief=False, gist=gist, opened=True)
 
 
 def _of_layer(layer: str, heading: str, compared: BuildComparison) -> Section | None:
@@ -145,7 +155,7 @@ def _of_layer(layer: str, heading: str, compared: BuildComparison) -> Section | 
 
 def _notes(compared: BuildComparison) -> Section:
     of_no_sites = (note for note in compared.notes if note not in {SAMPLING_NOTE, RUNS_NOTE})
-    notes = (EACH.format(compared.baseline), *of_no_sites)
+    notes = (text(EACH, Build(compared.baseline)), *of_no_sites)
     return Section("notes", "Notes", (Notes(notes),), gist=how_many(len(notes), "note"))
 
 

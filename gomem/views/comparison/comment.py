@@ -14,11 +14,17 @@ from gomem.comparison.settings import settings_words
 from gomem.comparison.single_values import RSS
 from gomem.inputs.schema import rows_of
 from gomem.views.comparison import tables
-from gomem.views.comparison.document import OUTCOMES, builds_title, sides_words, verdict_of
+from gomem.views.comparison.document import (
+    OUTCOMES,
+    SHOWN,
+    builds_title,
+    sides_words,
+    verdict_of,
+)
 from gomem.views.comparison.opening import changed_table
 from gomem.views.comparison.words import changed_metrics, changed_sites, groups_of, of_all, pair_of
 from gomem.views.document import Folded
-from gomem.views.share import Hidden, share
+from gomem.views.share import share
 from gomem.views.tables import table
 from gomem.views.writers.markdown import block_lines, escaped, verdict_lines
 
@@ -30,6 +36,7 @@ if TYPE_CHECKING:
     from gomem.comparison.builds import BuildComparison
     from gomem.comparison.samples import Comparison
     from gomem.views.document import Block, Table, Verdict
+    from gomem.views.share import Hidden
 
 MARK = "<!-- gomem compare -->"
 MAX_LINES, MAX_FOLDED = 40, 15  # all of them, and those of the fold with its blank lines
@@ -39,26 +46,29 @@ MAX_CHARACTERS = 60_000  # GitHub takes 65 536
 WHOLE_PAGE = "The whole page: `gomem compare {} -o compare.html`"
 
 
-def render_comment(comparison: Comparison, *, before: str, after: str) -> str:
+def render_comment(
+    comparison: Comparison, *, before: str, after: str, hidden: Hidden = SHOWN
+) -> str:
     """The comparison as Markdown for a pull request; `before` and `after` name its sides."""
     settings = settings_words(comparison.settings)
     title = sides_words(before, after, settings)
     shown = [*_budgets(comparison.budgets), *changed_table(changed_metrics(comparison))]
     verdict = verdict_of(comparison, settings)
-    return _written(title, verdict, shown, _folded(comparison), "BEFORE AFTER")
+    finished = share((title, verdict, shown, _folded(comparison)), hidden)
+    return _written(*finished, "BEFORE AFTER")
 
 
-def render_builds_comment(compared: BuildComparison) -> str:
+def render_builds_comment(compared: BuildComparison, *, hidden: Hidden = SHOWN) -> str:
     """The same of several builds, each with a line of the table."""
     verdict = verdict_of(compared, compared.settings_words)
     shown = [*_budgets(compared.budgets), *_builds(compared)]
-    return _written(builds_title(compared), verdict, shown, (), "BASELINE BUILD…")
+    finished = share((builds_title(compared), verdict, shown), hidden)
+    return _written(*finished, (), "BASELINE BUILD…")
 
 
 def _written(
     title: str, verdict: Verdict, shown: Sequence[Table], folded: Sequence[Table], sides: str
 ) -> str:
-    title, verdict, shown, folded = share((title, verdict, shown, folded), Hidden())
     first, *details = verdict_lines(verdict)
     # One list, for a paragraph each would take twice the lines.
     more = len(details) - MAX_DETAILS

@@ -13,6 +13,8 @@ from gomem.comparison.causes import STATES
 from gomem.comparison.settings import ARROW, settings_words
 from gomem.comparison.sites import REQUEST
 from gomem.inputs.schema import rows_of
+from gomem.numbered import Build
+from gomem.text import MomentName, Text, text
 from gomem.units import format_bytes, format_fraction, is_unknown
 from gomem.views.comparison import tables, words
 from gomem.views.comparison.opening import opening, size_of
@@ -57,6 +59,8 @@ NO_MEMORY = "No capture here says how large it is; add /proc/PID/smaps or runtim
 NO_LOG = f"No gctrace log here; run {GC_LOG.command()} on each side"
 NO_LOAD = "No load test here; add what ab, hey, wrk or vegeta printed to each capture"
 ALL_READ = "Everything was read"
+SHOWN = Hidden()  # nothing but home directories
+NOTHING_SAID = Text()
 # What the whole comparison is called.
 OUTCOMES: dict[str, tuple[Tone, str]] = {
     "worse": ("warning", "worse"),
@@ -67,8 +71,10 @@ OUTCOMES: dict[str, tuple[Tone, str]] = {
 }
 
 
-def comparison_document(comparison: Comparison, *, before: str, after: str) -> Document:
-    """Say everything once, of sides that are called so; home directories are left out."""
+def comparison_document(
+    comparison: Comparison, *, before: str, after: str, hidden: Hidden = SHOWN
+) -> Document:
+    """Say everything once, of sides that are called so; see `share` for what is left out."""
     settings = settings_words(comparison.settings)
     document = Document(
         kind=KIND,
@@ -79,7 +85,7 @@ def comparison_document(comparison: Comparison, *, before: str, after: str) -> D
         made_by=f"gomem {version('gomem')}",
         opening=opening(comparison, before, after),
     )
-    return share(document, Hidden())
+    return share(document, hidden)
 
 
 def title_of(before: str, after: str, settings: str) -> str:
@@ -87,30 +93,29 @@ def title_of(before: str, after: str, settings: str) -> str:
     return settings if 0 < len(settings) <= MAX_TITLE else f"{before} {ARROW} {after}"
 
 
-def sides_words(before: str, after: str, settings: str) -> str:
+def sides_words(before: str, after: str, settings: Text) -> Text:
     """What is compared, and which settings differ: `old → new: GOGC 100 → 400`."""
-    sides = f"{before} {ARROW} {after}"
-    return f"{sides}: {settings}" if settings else sides
+    sides = Text(f"{before} {ARROW} {after}")
+    return text("{}: {}", sides, settings) if settings else sides
 
 
-def builds_title(compared: BuildComparison) -> str:
+def builds_title(compared: BuildComparison) -> Text:
     """What is compared with what, and which settings differ."""
-    builds = f"{how_many(len(compared.comparisons), 'build')} compared with {compared.baseline}"
-    settings = compared.settings_words
-    return f"{builds}: {settings}" if settings else builds
+    count, settings = how_many(len(compared.comparisons), "build"), compared.settings_words
+    builds = text("{} compared with {}", count, Build(compared.baseline))
+    return text("{}: {}", builds, settings) if settings else builds
 
 
-def verdict_of(comparison: Comparison | BuildComparison, titled: str = "") -> Verdict:
+def verdict_of(comparison: Comparison | BuildComparison, titled: Text = NOTHING_SAID) -> Verdict:
     """What it comes down to, with its budgets, and how much could not be read.
 
     Settings that stand in the title already, as `titled`, are not said again.
     """
     judgement = comparison.judgement
     tone, label = OUTCOMES[judgement.verdict]
-    sentence = judgement.sentence
+    sentence = Text(judgement.sentence)
     if titled and sentence.startswith(f"{titled}: "):
-        sentence = sentence.removeprefix(f"{titled}: ")
-        sentence = sentence[:1].upper() + sentence[1:]
+        sentence = sentence.removeprefix(text("{}: ", titled)).capitalised()
     details = [*filter(None, [comparison.budgets_summary]), *judgement.details]
     if comparison.damaged:
         details.append(f"{how_many(len(comparison.damaged), 'place')} could not be read.")
@@ -177,12 +182,12 @@ def _labelled(
 ) -> tuple[tuple[str, pd.DataFrame], ...]:
     """The metrics of a layer by what they are of; those of GC by counters, or by the whole log."""
     if layer == words.MEMORY:
-        return ((f"memory at {pair}" if pair else "memory", metrics),)
+        return ((_heading("memory", pair), metrics),)
     if layer == words.LOAD:
         return (("load", metrics),)
     is_counted = metrics["name"].isin(comparison.by_counters)
     between = words.between_moments(comparison)
-    return (f"GC {between}", metrics[is_counted]), ("GC over the log", metrics[~is_counted])
+    return (text("GC {}", between), metrics[is_counted]), ("GC over the log", metrics[~is_counted])
 
 
 def _ledger_section(comparison: Comparison) -> Section | None:
@@ -192,7 +197,8 @@ def _ledger_section(comparison: Comparison) -> Section | None:
         return None
     blocks: list[Block] = []
     if comparison.change is not None:
-        moved = {"change": comparison.change.ledger, "before": pair.before, "after": pair.after}
+        sides = {"before": MomentName(pair.before), "after": MomentName(pair.after)}
+        moved = {"change": comparison.change.ledger, **sides}
         of = words.of_runs(comparison)
         caption = f"Right: rose. Left: fell. Together they are the change of RSS{of}."
         blocks.append(Figure(caption, plot_ledger_change, lambda: moved))
@@ -202,7 +208,7 @@ def _ledger_section(comparison: Comparison) -> Section | None:
     for row in rows_of(known[known["change_bytes"].notna() & ~known["of_metrics"]]):
         at, sizes = words.Pair(row["before"], row["after"]), _rss(row)
         if parts := _parts(comparison, at):
-            blocks.append(Folded(f"{at}: RSS {sizes[0]} before, {sizes[1]} after", parts))
+            blocks.append(Folded(text("{}: RSS {} before, {} after", at.words, *sizes), parts))
     if not blocks:
         return None
     gist = f" {ARROW} ".join(_rss(rows_of(known[known["of_metrics"]])[0]))
@@ -219,7 +225,7 @@ def _parts(comparison: Comparison, pair: words.Pair) -> tuple[Block, ...]:
     whose = (tables.groups_table(groups, pair, runs),) if len(groups) else ()
     if parts.empty:
         return whose
-    exact = table(f"RSS by part at {pair}{runs}", tables.PARTS, parts)
+    exact = table(text("RSS by part at {}{}", pair.words, runs), tables.PARTS, parts)
     return (*whose, Folded("Part by part, to the byte", (exact,)))
 
 
@@ -281,7 +287,8 @@ def _site_blocks(sites: pd.DataFrame, sample_type: str) -> list[Block]:
 
 def _notes_section(comparison: Comparison) -> Section | None:
     notes = [note for note in dict.fromkeys(comparison.notes) if not is_unknown(note)]
-    notes += [f"{row['name']} taken from {row['source']}" for row in rows_of(comparison.settings)]
+    read = rows_of(comparison.settings)
+    notes += [text("{} taken from {}", row["name"], row["source"]) for row in read]
     gist = how_many(len(notes), "note")
     return Section("notes", "Notes", (Notes(tuple(notes)),), gist=gist) if notes else None
 
@@ -305,8 +312,8 @@ def _counted(metrics: pd.DataFrame) -> str:
     return f"{said}, none changed beyond noise"
 
 
-def _heading(what: str, pair: words.Pair | None) -> str:
-    return f"{what} at {pair}" if pair else what
+def _heading(what: str, pair: words.Pair | None) -> Text:
+    return text("{} at {}", what, pair.words) if pair else Text(what)
 
 
 SECTIONS: tuple[Part[Comparison], ...] = (

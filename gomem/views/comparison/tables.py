@@ -10,6 +10,8 @@ from gomem.comparison.samples import INTERVAL_NOTE
 from gomem.comparison.single_values import CUMULATIVE
 from gomem.inputs.memstats.table import STATS
 from gomem.inputs.schema import rows_of
+from gomem.numbered import Build, Metric, Unit
+from gomem.text import Text, joined, text
 from gomem.units import format_count, format_relative, is_unknown, minus
 from gomem.views.comparison.words import (
     LAYERS,
@@ -75,7 +77,12 @@ def _name(row: Row) -> Cell:
 def _full_name(row: Row) -> Cell:
     """A metric's name; a benchmark's with its unit, as several share the name."""
     is_level = row["layer"] in LAYERS
-    return _name(row) if is_level else Cell(f"{row['name']} {row['unit']}", code=True)
+    return _name(row) if is_level else Cell(_with_unit(row["name"], row), code=True)
+
+
+def _with_unit(value: str, row: Row) -> Text:
+    """A name, or a number, with the unit of its row."""
+    return text("{} {}", value, row["unit"])
 
 
 def _verdict(row: Row) -> str:
@@ -93,8 +100,8 @@ def _median(side: str, row: Row) -> Cell:
     unit, shown = row["unit"], format_level if row["layer"] in LAYERS else format_value
     ends = [] if is_unknown(low) else [shown(low, unit), shown(high, unit)]
     between = " to ".join(ends) if len(set(ends)) == 2 else ""
-    text = f"{shown(median, unit)} {format_spread(median, low, high)}".rstrip()
-    return Cell(text, f"{median:g} {unit}", between)
+    said = f"{shown(median, unit)} {format_spread(median, low, high)}".rstrip()
+    return Cell(said, _with_unit(f"{median:g}", row), between)
 
 
 def _median_alone(side: str, row: Row) -> Cell:
@@ -104,7 +111,9 @@ def _median_alone(side: str, row: Row) -> Cell:
 
 def _level(name: str, row: Row) -> Cell:
     value, unit = row[name], row["unit"]
-    return NOTHING if is_unknown(value) else Cell(format_level(value, unit), f"{value:g} {unit}")
+    if is_unknown(value):
+        return NOTHING
+    return Cell(format_level(value, unit), _with_unit(f"{value:g}", row))
 
 
 def _relative(row: Row) -> Cell:
@@ -127,7 +136,7 @@ def _difference(row: Row) -> Cell:
     by, unit = row["difference"], row["unit"]
     if is_unknown(by):
         return NOTHING
-    return Cell(minus(format_difference(by, unit)), minus(f"{by:g} {unit}"))
+    return Cell(minus(format_difference(by, unit)), _with_unit(minus(f"{by:g}"), row))
 
 
 def size_cell(row: Row, of: str) -> Cell:
@@ -138,6 +147,7 @@ def size_cell(row: Row, of: str) -> Cell:
     return cell(row[of])
 
 
+BUILD = words("build", lambda row: Build(row["build"]))
 MEDIANS = tuple(Column(side, partial(_median, f"{side}_")) for side in SIDES)
 CHANGE = Column("change", _relative)
 VERDICT = words("verdict", "verdict")
@@ -158,7 +168,7 @@ LEVELS = (
 )
 BUDGETS = (
     code("budget", "budget"),
-    words("build", "build"),
+    BUILD,
     words("state", "state"),
     words("metric", lambda row: field_title(row["name"])),
     *(Column(name, partial(_level, name)) for name in (*SIDES, "allowed")),
@@ -166,14 +176,14 @@ BUDGETS = (
     RUNS,
 )
 OUTLIERS = (
-    words("build", "build"),
+    BUILD,
     words("metric", lambda row: field_title(row["name"])),
     Column("value", partial(_level, "value")),
     Column("median of the others", partial(_level, "typical")),
     shown_by(Cell)("spreads apart", lambda row: f"{row['distance']:.3g}"),
 )
 BUILD_RSS = (
-    words("build", "build"),
+    BUILD,
     Column("RSS", partial(_level, "median")),
     Column("change", _relative),
     words("verdict", "said"),
@@ -185,7 +195,7 @@ FINDINGS = (
     noted("what", lambda row: (row["title"], row["note"])),
 )
 MOMENTS = (
-    words("snapshot", lambda row: str(Pair(row["before"], row["after"]))),
+    words("snapshot", lambda row: Pair(row["before"], row["after"]).words),
     *(size(side, f"{side}_rss_bytes") for side in SIDES),
     change("difference", "change_bytes"),
 )
@@ -204,7 +214,7 @@ def benchmark_blocks(comparison: Comparison) -> tuple[Block, ...]:
     for unit in benchmarks["unit"].unique():
         of_unit = benchmarks[benchmarks["unit"] == unit]
         means = comparison.geomeans[comparison.geomeans["unit"] == unit]
-        blocks += [measured_table(of_unit, unit, means), *row_notes(of_unit, means)]
+        blocks += [measured_table(of_unit, Unit(unit), means), *row_notes(of_unit, means)]
     return (*blocks, legend(benchmarks)) if blocks else ()
 
 
@@ -230,7 +240,7 @@ def level_blocks(metrics: pd.DataFrame, label: str) -> tuple[Block, ...]:
     if not are_single(metrics):
         return (measured_table(metrics, label), *row_notes(metrics), legend(metrics))
     unequal = metrics[metrics["difference"].fillna(1) != 0]  # of an equal pair nothing is doubtful
-    caption = f"{label[:1].upper()}{label[1:]}, one value per side"
+    caption = text("{}, one value per side", Text(label).capitalised())
     return (table(caption, LEVELS, metrics), *row_notes(unequal))
 
 
@@ -243,12 +253,17 @@ def row_notes(metrics: pd.DataFrame, geomeans: pd.DataFrame | None = None) -> tu
             lines.append(note)
             continue
         rest = metrics[metrics["note"] != note]["name"]
-        names, others = (", ".join(map(field_title, each)) for each in (rows["name"], rest))
+        names, others = (joined(", ", map(_title, each)) for each in (rows["name"], rest))
         is_most = len(rows) > max(MAX_NAMES, len(rest))
-        lines.append(f"all rows except {others}: {note}" if is_most else f"{names}: {note}")
+        named = text("all rows except {}", others) if is_most else names
+        lines.append(text("{}: {}", named, note))
     if geomeans is not None and geomeans[list(SIDES)].isna().any(axis=None):
         lines.append(NO_GEOMEAN)
     return (Notes(tuple(lines)),) if lines else ()
+
+
+def _title(name: str) -> str:
+    return field_title(Metric(name))
 
 
 def _asked(metrics: pd.DataFrame) -> tuple[Column, ...]:
@@ -262,9 +277,9 @@ def measured_table(
     columns = (Column(label, _name, "<"), *MEDIANS, CHANGE, VERDICT, P, *_asked(metrics), RUNS)
     means = [] if geomeans is None else [_geomeans(row) for row in rows_of(geomeans)]
     total = tuple((*row, *(BLANK,) * (len(columns) - len(row))) for row in means)
-    caption = f"Medians, {label}"
+    caption = text("Medians, {}", label)
     if geomeans is None:
-        caption = f"{label[:1].upper()}{label[1:]}, medians{_of_runs(metrics)}"
+        caption = text("{}, medians{}", Text(label).capitalised(), _of_runs(metrics))
     return table(caption, columns, metrics, total)
 
 
@@ -285,12 +300,15 @@ def _geomeans(row: Row) -> tuple[Cell, ...]:
 def budget_blocks(budgets: pd.DataFrame) -> tuple[Block, ...]:
     """How each budget stands: what was allowed, what was measured, and what to know of it."""
     lines = [
-        f"{', '.join(filter(None, [row.get('build'), row['budget'], field_title(row['name'])]))}: "
-        f"{row['note']}"
+        text("{}: {}", joined(", ", filter(None, _named(row))), row["note"])
         for row in rows_of(budgets[budgets["note"] != ""].head(MAX_BUDGET_NOTES))
     ]
     shown = budget_table(rows_of(budgets), has_builds="build" in budgets)
     return (shown, *((Notes(tuple(lines)),) if lines else ()))
+
+
+def _named(row: Row) -> tuple[str, ...]:
+    return Build(row.get("build", "")), row["budget"], field_title(row["name"])
 
 
 def budget_table(budgets: Sequence[Row], *, has_builds: bool) -> Table:
@@ -308,7 +326,7 @@ def builds_table(metrics: pd.DataFrame, label: str) -> Table:
     ]
     columns = (
         Column(label, _named_once, "<"),
-        words("build", "build"),
+        BUILD,
         Column("median", _of_build),
         Column("change", lambda row: NOTHING if is_unknown(row["verdict"]) else _relative(row)),
         words("verdict", lambda row: "baseline" if is_unknown(row["verdict"]) else row["verdict"]),
@@ -322,7 +340,7 @@ def builds_table(metrics: pd.DataFrame, label: str) -> Table:
 def _named_once(row: Row) -> Cell:
     """A metric's name, where its first build stands."""
     is_known = row["layer"] in LAYERS
-    named = field_title(row["name"]) if is_known else f"{row['name']} {row['unit']}"
+    named = field_title(row["name"]) if is_known else _with_unit(row["name"], row)
     return Cell(named if row["first"] else "", code=not is_known)
 
 
@@ -335,7 +353,7 @@ def findings_table(findings: pd.DataFrame, *, has_several: bool = False) -> Tabl
     runs = ", in the first run of each side" if has_several else ""
     caption = f"Findings that are new, gone, or on both sides{runs}"
     if "build" in findings:
-        return table(f"{caption}, by build", (words("build", "build"), *FINDINGS), findings)
+        return table(f"{caption}, by build", (BUILD, *FINDINGS), findings)
     return table(caption, FINDINGS, findings)
 
 
@@ -347,7 +365,8 @@ def groups_table(groups: pd.DataFrame, pair: Pair, runs: str = "", *, noted: boo
     rss: Row = {"name": "RSS", "group": "", **sums}
     is_known = groups[[*SIDES]].notna().all(axis=None)
     total = (tuple(column.cell(rss) for column in (owner, *SIZES)),) if is_known else ()
-    return table(f"RSS by owner at {pair}{runs}", (owner, *SIZES), groups, total)
+    caption = text("RSS by owner at {}{}", pair.words, runs)
+    return table(caption, (owner, *SIZES), groups, total)
 
 
 # Allocation sites

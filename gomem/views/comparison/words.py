@@ -9,6 +9,7 @@ import numpy as np
 
 from gomem.comparison.single_values import GC_CPU, HIGHER, LOWER, REQUEST_RATE, RSS
 from gomem.inputs.schema import rows_of
+from gomem.text import MomentName, Text, joined, text
 from gomem.units import format_seconds, is_unknown
 from gomem.views.words import how_many
 
@@ -40,8 +41,11 @@ class Pair:
     before: str
     after: str
 
-    def __str__(self) -> str:
-        return self.before if self.before == self.after else f"{self.before} and {self.after}"
+    @property
+    def words(self) -> Text:
+        """Both by name, or the one that they have."""
+        names = dict.fromkeys((self.before, self.after))
+        return joined(" and ", map(MomentName, names))
 
 
 def metrics_of(comparison: Comparison | BuildComparison, layer: str) -> pd.DataFrame:
@@ -119,12 +123,12 @@ def of_type(sites: pd.DataFrame, sample_type: str) -> pd.DataFrame:
     return sites[sites["sample_type"] == sample_type] if len(sites) else sites
 
 
-def between_moments(comparison: Comparison) -> str:
+def between_moments(comparison: Comparison) -> Text:
     """`from 1-warm to 2-loaded`: between which moments counters were read."""
     ends = comparison.windows[["first_moment", "last_moment"]].drop_duplicates()
     if len(ends) != 1:
-        return "from the first snapshot to the last"
-    return "from {} to {}".format(*ends.iloc[0])
+        return Text("from the first snapshot to the last")
+    return text("from {} to {}", *map(MomentName, ends.iloc[0]))
 
 
 def covered(comparison: Comparison, before: str, after: str) -> tuple[tuple[str, str], ...]:
@@ -134,26 +138,28 @@ def covered(comparison: Comparison, before: str, after: str) -> tuple[tuple[str,
     said = {row["side"]: _covers(row) for row in rows_of(windows)} if is_known else {}
     sides = {"before": before, "after": after}
     return tuple(
-        (side.capitalize(), "; ".join(filter(None, [name, said.get(side, "")])))
+        (side.capitalize(), joined("; ", filter(None, [name, said.get(side, "")])))
         for side, name in sides.items()
     )
 
 
-def _covers(row: dict[str, Any]) -> str:
+def _covers(row: dict[str, Any]) -> Text:
     """`6 runs, each about 2.79 s, 5 GCs and 800 requests from 1-start to 2-loaded`."""
     is_timed, are_several = not is_unknown(row["seconds"]), row["runs"] > 1
+    last_moment = MomentName(row["last_moment"])
     if row["first_moment"]:
-        where = f"from {row['first_moment']} to {row['last_moment']}"
+        where = text("from {} to {}", MomentName(row["first_moment"]), last_moment)
     else:
-        at = f"at {row['last_moment']}" if row["last_moment"] else "one file"
-        where = "in the GC log" if is_timed else at
+        at = text("at {}", last_moment) if row["last_moment"] else Text("one file")
+        where = Text("in the GC log") if is_timed else at
     parts = [format_seconds(row["seconds"])] if is_timed else []
     counts = {"GC": row["collections"], "request": row["requests"]}
     parts += [how_many(round(n), noun) for noun, n in counts.items() if not is_unknown(n)]
     *first, last = parts or [""]
     counted = f"{', '.join(first)} and {last}" if first else last
     each = "each about " if are_several and counted else ""
-    return f"{how_many(row['runs'], 'run')}, {f'{each}{counted} {where}'.strip()}"
+    amount = f"{each}{counted} " if counted else ""
+    return text("{}, {}{}", how_many(row["runs"], "run"), amount, where)
 
 
 def changed_sites(sites: pd.DataFrame) -> pd.DataFrame:

@@ -15,10 +15,12 @@ from xml.etree import ElementTree as ET
 from gomem.comparison.budgets import BROKEN, CANNOT_TELL
 from gomem.errors import printable
 from gomem.inputs.schema import rows_of
+from gomem.numbered import Build
+from gomem.text import Text, joined, text
 from gomem.units import format_relative, is_unknown
 from gomem.views.comparison.words import TOO_FEW
 from gomem.views.measurements import format_level, format_n, format_p
-from gomem.views.share import without_home
+from gomem.views.share import Hidden, share
 from gomem.views.titles import field_title
 from gomem.views.words import minus_signs
 
@@ -30,23 +32,26 @@ if TYPE_CHECKING:
 
 Case = tuple[str, str, str, str]  # its name, what became of it, in short, in full
 FAILURE, SKIPPED, PASSED = "failure", "skipped", ""
+SHOWN = Hidden()  # nothing but home directories
 _NO_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
-def render_junit(comparison: Comparison, *, before: str, after: str) -> str:
+def render_junit(comparison: Comparison, *, before: str, after: str, hidden: Hidden = SHOWN) -> str:
     """The comparison of sides that are called so as JUnit XML, ending in a line break."""
-    return _render(f"{before} against {after}", _suites(comparison), comparison.judgement)
+    sides, judgement = f"{before} against {after}", comparison.judgement
+    return _render(*share((sides, _suites(comparison), judgement), hidden))
 
 
-def render_builds_junit(compared: BuildComparison) -> str:
+def render_builds_junit(compared: BuildComparison, *, hidden: Hidden = SHOWN) -> str:
     """The same of several builds: the suites of each, called by its name."""
     suites = [
-        (f"{name}: {suite}", cases)
+        (text("{}: {}", Build(name), suite), cases)
         for name, comparison in compared.comparisons.items()
         for suite, cases in _suites(comparison)
     ]
-    sides = f"{compared.baseline} against {', '.join(compared.comparisons)}"
-    return _render(sides, suites, compared.judgement)
+    names = joined(", ", map(Build, compared.comparisons))
+    sides = text("{} against {}", Build(compared.baseline), names)
+    return _render(*share((sides, suites, compared.judgement), hidden))
 
 
 def _suites(comparison: Comparison) -> list[tuple[str, list[Case]]]:
@@ -97,15 +102,19 @@ def _budget(row: dict[str, Any]) -> Case:
     allowed = format_level(row["allowed"], row["unit"])
     full = f"{_measured(row, 'before', 'after')}; allowed: {allowed}"
     noted = f"{full}; {row['note']}" if row["note"] else full
-    name = f"{row['budget']}: {field_title(row['name'])} ({row['unit']})"
+    name = text("{}: {}", row["budget"], _metric_name(row))
     return name, became, row["note"] if became == SKIPPED else full, noted
 
 
 def _metric(row: dict[str, Any]) -> Case:
-    name = f"{field_title(row['name'])} ({row['unit']})"
+    name = _metric_name(row)
     full = f"{row['verdict']}: {_measured(row, 'before_median', 'after_median')}"
     became = SKIPPED if row["verdict"] == TOO_FEW else PASSED
     return name, became, row["note"] or "too few values to tell", full
+
+
+def _metric_name(row: dict[str, Any]) -> Text:
+    return text("{} ({})", field_title(row["name"]), row["unit"])
 
 
 def _measured(row: dict[str, Any], before: str, after: str) -> str:
@@ -116,7 +125,7 @@ def _measured(row: dict[str, Any], before: str, after: str) -> str:
     return f"{values[0]} before, {values[1]} after{change}{p}, {runs}"
 
 
-def _text(text: str) -> str:
+def _text(words: str) -> str:
     """As XML can hold it: no control characters, which no escape brings into XML 1.0."""
-    lines = without_home(text).split("\n")
+    lines = words.split("\n")
     return "\n".join(_NO_XML.sub("\ufffd", printable(line)) for line in lines)

@@ -10,6 +10,8 @@ from gomem.analysis.fleet.quantities import BY_NAME
 from gomem.fleets.reports import report_name
 from gomem.fleets.verdict import outlier_sentence
 from gomem.inputs.schema import rows_of
+from gomem.numbered import Build, Service
+from gomem.text import Quoted, joined, text
 from gomem.units import format_relative, is_unknown, minus
 from gomem.views import tables
 from gomem.views.document import (
@@ -43,6 +45,7 @@ KIND = "Go fleet"
 MAX_ROWS = 1000  # instances in the page: more of them are looked up in the data
 MAX_FAILED = 50
 MAX_OUTLIERS = 200
+SHOWN = Hidden()  # nothing but home directories
 DRAWN = ("rss_bytes", "live_heap", "heap_idle", "stacks", "native", "goroutines", "threads",
          "gc_cpu_fraction")  # fmt: skip
 CAPTION = (
@@ -53,15 +56,15 @@ TITLES = {name: f"{q.words[:1].upper()}{q.words[1:]}" for name, q in BY_NAME.ite
 Row = dict[str, Any]
 
 
-def fleet_document(fleet: Fleet) -> Document:
-    """Say everything once; home directories are left out."""
+def fleet_document(fleet: Fleet, hidden: Hidden = SHOWN) -> Document:
+    """Say everything once; see `share` for what is left out."""
     captures = fleet.captures
     facts: tuple[tuple[str, str], ...] = (("Captures", str(len(captures))),)
     times = captures["time"].dropna()
     if len(times):
         span = f"{times.min():%Y-%m-%d %H:%M} to {times.max():%Y-%m-%d %H:%M} UTC"
         facts = (*facts, ("Captured", span))
-    services = ", ".join(sorted(set(captures["service"]) - {""}))
+    services = joined(", ", map(Service, sorted(set(captures["service"]) - {""})))
     document = Document(
         kind=KIND,
         title=services or how_many(fleet.verdict.instances, "instance"),
@@ -71,7 +74,7 @@ def fleet_document(fleet: Fleet) -> Document:
         opening=_opening(fleet),
         made_by=f"gomem {version('gomem')}",
     )
-    return share(document, Hidden())
+    return share(document, hidden)
 
 
 def _verdict(fleet: Fleet) -> Verdict:
@@ -166,11 +169,11 @@ BUILDS_LEGEND = (
 
 
 def _linked(fleet: Fleet, rows: list[Row]) -> list[Row]:
-    """Rows with the page of their capture's report, where one is written."""
+    """Rows with the page of their capture's report, where one is written; it names the capture."""
     there = fleet.dataset.written_reports
     for row in rows:
         name = report_name(row["capture"])
-        row["link"] = f"reports/{quote(name)}" if name in there else ""
+        row["link"] = Quoted(f"reports/{quote(name)}" if name in there else "")
     return rows
 
 
@@ -194,7 +197,7 @@ def _distributions(fleet: Fleet) -> Section | None:
         unlike = fleet.outliers[fleet.outliers["service"] == service]
         drawn = {"distributions": mine, "unlike": unlike, "titles": TITLES,
                  "name": f"instances-{len(blocks)}"}  # fmt: skip
-        caption = f"{service}: {CAPTION}" if service else CAPTION
+        caption = text("{}: {}", Service(service), CAPTION) if service else CAPTION
         if len(mine):
             blocks.append(Figure(caption, plot_instances, lambda drawn=drawn: drawn))  # type: ignore[misc]
     blocks.append(table("Over the instances", DISTRIBUTIONS, frame))
@@ -231,7 +234,7 @@ def _builds(fleet: Fleet) -> Section | None:
     several = frame.groupby(["service", "name"])["build"].transform("size") > 1
     if not several.any():
         return None
-    names = ", ".join(dict.fromkeys(frame.loc[several, "build"]))
+    names = joined(", ", map(Build, dict.fromkeys(frame.loc[several, "build"])))
     shown = table("Builds", BUILDS, frame[several])
     return Section("builds", "Builds", (shown, Notes((BUILDS_LEGEND,))), brief=False, gist=names)
 

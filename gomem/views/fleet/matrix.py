@@ -10,6 +10,8 @@ from gomem.analysis.fleet.builds import DIFFERS
 from gomem.analysis.fleet.quantities import BY_NAME
 from gomem.charts.look import BLUE, ORANGE
 from gomem.inputs.schema import rows_of
+from gomem.numbered import Build, Service
+from gomem.text import joined
 from gomem.units import is_unknown
 from gomem.views import tables
 from gomem.views.document import (
@@ -24,7 +26,7 @@ from gomem.views.document import (
     Verdict,
     sections_of,
 )
-from gomem.views.fleet.document import BUILDS, BUILDS_LEGEND, FAILED
+from gomem.views.fleet.document import BUILDS, BUILDS_LEGEND, FAILED, SHOWN
 from gomem.views.measurements import format_level
 from gomem.views.share import Hidden, share
 from gomem.views.tables import Column, table
@@ -38,26 +40,26 @@ if TYPE_CHECKING:
     from gomem.views.document import Block
 
 KIND = "Go builds"
-SHOWN = ("rss_bytes", "live_heap", "heap_idle", "runtime_metadata", "native", "goroutines",
+DRAWN = ("rss_bytes", "live_heap", "heap_idle", "runtime_metadata", "native", "goroutines",
          "threads", "gc_cpu_fraction", "stw_p99_seconds")  # fmt: skip
 MARK = "▲"  # beside what differs from the build before
 MAX_BARS = 24
 
 
-def matrix_document(matrix: Matrix) -> Document:
-    """Say everything once; home directories are left out."""
+def matrix_document(matrix: Matrix, hidden: Hidden = SHOWN) -> Document:
+    """Say everything once; see `share` for what is left out."""
     tone, label = ("warning", "differs") if len(matrix.differing) else ("good", "no difference")
-    services = ", ".join(sorted(set(matrix.fleet.captures["service"]) - {""}))
+    services = joined(", ", map(Service, sorted(set(matrix.fleet.captures["service"]) - {""})))
     document = Document(
         kind=KIND,
         title=services or how_many(len(matrix.builds), "build"),
-        facts=(("Builds", ", ".join(matrix.builds)),),
+        facts=(("Builds", joined(", ", map(Build, matrix.builds))),),
         verdict=Verdict(tone, label, matrix.sentence),  # type: ignore[arg-type]
         sections=sections_of(SECTIONS, matrix),
         opening=_opening(matrix),
         made_by=f"gomem {version('gomem')}",
     )
-    return share(document, Hidden())
+    return share(document, hidden)
 
 
 def _opening(matrix: Matrix) -> tuple[Block, ...]:
@@ -77,9 +79,9 @@ def _opening(matrix: Matrix) -> tuple[Block, ...]:
 
 def _side_by_side(matrix: Matrix) -> Section | None:
     frame = matrix.compared
-    names = [name for name in SHOWN if name in set(frame["name"])]
+    names = [name for name in DRAWN if name in set(frame["name"])]
     by_place = {(row["build"], row["name"]): row for row in rows_of(frame)}
-    columns = [tables.words("build", lambda build: build)]
+    columns = [tables.words("build", Build)]
     columns += [Column(BY_NAME[name].words, partial(_cell, by_place, name)) for name in names]
     rows: Any = list(matrix.builds)
     legend = f"medians with 95 % intervals; {MARK} differs from the build above it"
@@ -103,7 +105,7 @@ def _rows(name: str, heading: str, of: str, matrix: Matrix) -> Section | None:
     if frame.empty:
         return None
     blocks = (table(heading, BUILDS, frame), Notes((BUILDS_LEGEND,)))
-    gist = ", ".join(dict.fromkeys(frame["build"]))
+    gist = joined(", ", map(Build, dict.fromkeys(frame["build"])))
     return Section(name, heading, blocks, gist=gist, brief=name == "differs")
 
 

@@ -6,7 +6,7 @@ from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
 from gomem.inputs.schema import rows_of
-from gomem.text import File, MomentName, Seconds, Text, text
+from gomem.text import CaptureName, File, MomentName, Seconds, Text, text
 from gomem.units import is_unknown
 from gomem.views.collecting import collecting_sections
 from gomem.views.damage import damage_section
@@ -24,10 +24,11 @@ if TYPE_CHECKING:
     from gomem.capture.capture import Capture
 
 KIND = "Contents of a capture"
+SHOWN = Hidden()  # nothing but home directories
 
 
-def inspection_document(capture: Capture) -> Document:
-    """List the files of each moment, then the whole capture's; home directories become `~`."""
+def inspection_document(capture: Capture, hidden: Hidden = SHOWN) -> Document:
+    """List the files of each moment, then the whole capture's; see `share` for what is hidden."""
     release = capture.go_version
     facts = (
         ("Go release", text("{} ({})", str(release), release.evidence)),
@@ -36,13 +37,13 @@ def inspection_document(capture: Capture) -> Document:
     )
     document = Document(
         kind=KIND,
-        title=File(capture.name),
+        title=CaptureName(capture.name) if hidden.redact else File(capture.name),
         facts=facts,
         verdict=_verdict(capture),
         sections=tuple(_sections(capture)),
         made_by=f"gomem {version('gomem')}",
     )
-    return share(document, Hidden())
+    return share(document, hidden)
 
 
 def _verdict(capture: Capture) -> Verdict:

@@ -12,7 +12,7 @@ from gomem.analysis.series.shapes import SHAPES
 from gomem.capture.moment import MOMENT
 from gomem.inputs.pprof.sites import SITES, AllocationSites
 from gomem.inputs.schema import Column
-from gomem.text import File, Quoted
+from gomem.text import Words
 from gomem.views.json.table import NUMBER, PROBABILITY, columns, frame, inner, moment, plain
 
 if TYPE_CHECKING:
@@ -24,10 +24,12 @@ if TYPE_CHECKING:
 
 MAX_ROWS = 10  # a moment
 MAX_STACKS = 100
-SAMPLE_TYPE = Column("sample_type", "str", "", "Sample type of the profile, such as inuse_space.")
-UNIT = Column("unit", "str", "", "Its unit, as the profile declares it: bytes or count.")
+SAMPLE_TYPE = Column(
+    "sample_type", "str", "", "Sample type of the profile, such as inuse_space.", Words
+)
+UNIT = Column("unit", "str", "", "Its unit, as the profile declares it: bytes or count.", Words)
 TOTAL = Column("total", "int64", "", "Total of the profile, in the unit.")
-NOTE = Column("note", "str", "", "Why there are no intervals; empty where there are.")
+NOTE = Column("note", "str", "", "Why there are no intervals; empty where there are.", Words)
 SLOPES: dict[str, Any] = dict.fromkeys(
     ("first", "last", "slope", "slope_low", "slope_high"), NUMBER
 )
@@ -81,8 +83,7 @@ REASONS = inner(
     "reasons",
     "Why lines allocate, by the compiler's escape analysis, for alloc_space; empty without it.",
     AT,
-    frame("lines", LINES, "Lines, the largest first.", "told",
-          cells={"file": File, "why": Quoted}),
+    frame("lines", LINES, "Lines, the largest first.", "told"),
     get=_reasons, many=True,
 )  # fmt: skip
 TURNOVER = inner(

@@ -14,7 +14,6 @@ from gomem.analysis.scavenger.goals import Goal
 from gomem.analysis.scavenger.retention import PACED_BY, RETENTION
 from gomem.analysis.scavenger.scavenger import FREED, ScavengerCpu
 from gomem.analysis.scavenger.verdicts import EPISODES, INTERVALS, VERDICTS
-from gomem.text import MomentName
 from gomem.views.json.table import (
     NUMBER,
     PROBABILITY,
@@ -54,17 +53,16 @@ COLLECTOR = inner(
     frame("phases", PHASE_ROWS, "Phases of each run, in order.", phase=words(PHASES)),
     nullable=True,
 )  # fmt: skip
-BOTH = {"before": MomentName, "after": MomentName}
 SCAVENGER = inner(
     "scavenger", "Memory returned to the OS, and why not more; null if unknown.",
     inner("goals", "Rules of all releases for the release of heap.",
           *of_class(Goal, "name formula applies note", applies=words(("yes", "no", "unknown"))),
           many=True),
-    frame("moments", RETENTION, "In order.", "retention", cells={"moment": MomentName},
+    frame("moments", RETENTION, "In order.", "retention",
           paced_by=words_or_null(PACED_BY)),
-    frame("intervals", INTERVALS, "From each moment to the next.", cells=BOTH,
+    frame("intervals", INTERVALS, "From each moment to the next.",
           code=words(VERDICTS)),
-    frame("episodes", EPISODES, "Consecutive intervals with the same verdict.", cells=BOTH,
+    frame("episodes", EPISODES, "Consecutive intervals with the same verdict.",
           code=words(VERDICTS)),
     frame("freed", FREED, "Calls to debug.FreeOSMemory in the log."),
     plain("would_free_bytes", "Int64", "B",

@@ -21,6 +21,7 @@ from gomem.comparison.settings import DIFFERING
 from gomem.comparison.sites import PER, SITE_CHANGES, SITE_RATES
 from gomem.comparison.windows import WINDOWS
 from gomem.inputs.schema import DAMAGE, Column
+from gomem.numbered import Build
 from gomem.statistics.rank_tests import EQUIVALENCES
 from gomem.views.json.table import (
     PROBABILITY,
@@ -52,7 +53,8 @@ if TYPE_CHECKING:
 SCHEMA = "gomem.compare/1"
 BUILDS_SCHEMA = "gomem.compare-builds/1"
 SIDES = ("before", "after")
-BUILD = Column("build", "str", "", "The build that has them.")
+SHOWN = Hidden()  # nothing but home directories
+BUILD = Column("build", "str", "", "The build that has them.", Build)
 _JUDGED: dict[str, Any] = {
     "layer": words(LAYERS),
     "p_value": PROBABILITY,
@@ -159,7 +161,7 @@ class Several(NamedTuple):
         """Each build's whole comparison with the baseline."""
         compared = self.compared
         return [
-            Named(comparison, compared.baseline, name)
+            Named(comparison, Build(compared.baseline), Build(name))
             for name, comparison in compared.comparisons.items()
         ]
 
@@ -168,8 +170,10 @@ COMPARE_BUILDS = shape(
     "What became of each metric in each build, against one of them, the baseline.",
     written_as(BUILDS_SCHEMA),
     inner("inputs", "What was compared.",
-          plain("baseline", "str", "", "What the others are compared with, by name."),
-          texts("builds", "The others, by name.", "comparisons"), get="compared"),
+          plain("baseline", "str", "", "What the others are compared with, by name.",
+                lambda compared: Build(compared.baseline)),
+          texts("builds", "The others, by name.",
+                lambda compared: map(Build, compared.comparisons)), get="compared"),
     frame("settings", (BUILD, *DIFFERING),
           "Settings of the runtime that differ from the baseline's.", "compared.settings"),
     _VERDICT,
@@ -187,16 +191,20 @@ COMPARE_BUILDS = shape(
 )  # fmt: skip
 
 
-def compare_json(comparison: Comparison, *, before: str, after: str) -> dict[str, Any]:
+def compare_json(
+    comparison: Comparison, *, before: str, after: str, hidden: Hidden = SHOWN
+) -> dict[str, Any]:
     """Lay a comparison of sides that are called so out for JSON: base units, null for unknown."""
-    return share(COMPARE.json(Named(comparison, before, after)), Hidden())
+    return share(COMPARE.json(Named(comparison, before, after)), hidden)
 
 
-def render_compare_json(comparison: Comparison, *, before: str, after: str) -> str:
+def render_compare_json(
+    comparison: Comparison, *, before: str, after: str, hidden: Hidden = SHOWN
+) -> str:
     """The same as text, ending in a line break."""
-    return written(compare_json(comparison, before=before, after=after))
+    return written(compare_json(comparison, before=before, after=after, hidden=hidden))
 
 
-def render_builds_json(compared: BuildComparison) -> str:
+def render_builds_json(compared: BuildComparison, *, hidden: Hidden = SHOWN) -> str:
     """Several builds as text: one table, and the whole comparison of each."""
-    return written(share(COMPARE_BUILDS.json(Several(compared)), Hidden()))
+    return written(share(COMPARE_BUILDS.json(Several(compared)), hidden))

@@ -14,7 +14,7 @@ from gomem.analysis.fleet.outliers import OUTLIERS
 from gomem.analysis.fleet.population import DISTRIBUTIONS
 from gomem.fleets.verdict import Verdict, outlier_sentence
 from gomem.inputs.schema import rows_of
-from gomem.text import File
+from gomem.numbered import Build
 from gomem.units import is_unknown
 from gomem.views.json.table import (
     SIZE,
@@ -41,6 +41,7 @@ if TYPE_CHECKING:
 
 SCHEMA = "gomem.fleet/1"
 MATRIX_SCHEMA = "gomem.matrix/1"
+SHOWN = Hidden()  # nothing but home directories
 WHATS = ("part", "count", "rate", "setting", "total")
 FIRST = ("instance", "what", "part", "value", "median", "z", "code")  # of an outlier
 _OUTLIER = {column.name: column for column in OUTLIERS}
@@ -61,7 +62,7 @@ def _cell(name: str) -> Getter:
 
 
 def _plain(column: Column) -> Key:
-    narrowed = TEXT_OR_NULL if column.dtype == "str" else {}
+    narrowed = TEXT_OR_NULL if column.dtype in {"str", "object"} else {}
     if column.name == "what":
         narrowed = words(WHATS)
     return plain(
@@ -90,8 +91,7 @@ FLEET = shape(
     plain("captures", "int64", "count", "Captures that were read.",
           lambda fleet: len(fleet.captures)),
     frame("failed", without(FAILED, "time", "key"), "Captures that could not be read.",
-          lambda fleet: fleet.failed.drop(columns=["time", "key"]),
-          cells={"path": File}),
+          lambda fleet: fleet.failed.drop(columns=["time", "key"])),
     frame("distributions", DISTRIBUTIONS, "Each quantity over the instances of a service."),
     frame("builds", BUILDS, "Each quantity build by build.", verdict=TEXT_OR_NULL),
     frame("drift", DRIFT, "What rises over an instance's captures."),
@@ -108,20 +108,20 @@ MATRIX = shape(
     inner("verdict", "What it comes down to.",
           plain("sentence", "str", "", "The first build that differs, and where it changes back.",
                 "sentence"), get=lambda matrix: matrix),
-    texts("builds", "Builds in order."),
+    texts("builds", "Builds in order.", lambda matrix: map(Build, matrix.builds)),
     frame("rows", BUILDS, "A row per build and quantity, each against the build before it.",
           "compared", verdict=TEXT_OR_NULL),
     frame("differing", BUILDS, "Those of builds that differ from the one before.", "differing"),
     frame("failed", without(FAILED, "time", "key"), "Captures that could not be read.",
-          lambda matrix: matrix.failed.drop(columns=["time", "key"]), cells={"path": File}),
+          lambda matrix: matrix.failed.drop(columns=["time", "key"])),
 )  # fmt: skip
 
 
-def render_fleet_json(fleet: Fleet) -> str:
+def render_fleet_json(fleet: Fleet, hidden: Hidden = SHOWN) -> str:
     """A fleet as text, ending in a line break."""
-    return written(share(FLEET.json(fleet), Hidden()))
+    return written(share(FLEET.json(fleet), hidden))
 
 
-def render_matrix_json(matrix: Matrix) -> str:
+def render_matrix_json(matrix: Matrix, hidden: Hidden = SHOWN) -> str:
     """A matrix as text, ending in a line break."""
-    return written(share(MATRIX.json(matrix), Hidden()))
+    return written(share(MATRIX.json(matrix), hidden))

@@ -17,7 +17,6 @@ from gomem.analysis.memory.totals import LEDGER_CHECKS
 from gomem.capture.moment import MOMENT
 from gomem.diagnosis.limits import Limits
 from gomem.inputs.schema import empty
-from gomem.text import MomentName
 from gomem.views.json.table import (
     COUNT,
     NUMBER,
@@ -122,7 +121,6 @@ LEDGER = inner(
 )  # fmt: skip
 MAPPINGS = frame(
     "mappings", (MOMENT, *BY_KIND), "Mappings by moment and kind.", "facts.kinds",
-    cells={"moment": MomentName},
     kind=words(KINDS), **_SIZES,
 )  # fmt: skip
 CHANGES = inner(

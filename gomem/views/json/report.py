@@ -98,7 +98,7 @@ def _artefacts(name: str, means: str, get: Callable[[Any], tuple[Capture, str]])
 
     return frame(
         name, without(ARTEFACTS, "moment"), means, files,
-        cells={"path": File, "kind": _or_null, "time": _time, "time_source": _or_null,
+        cells={"kind": _or_null, "time": _time, "time_source": _or_null,
                "looks_like": _or_null},
         kind=words_or_null(BY_NAME) | {"description": "By its content; null if unknown."},
         bytes=SIZE, time_source=TEXT_OR_NULL, looks_like=TEXT_OR_NULL,
@@ -291,7 +291,7 @@ REPORT = shape(
         attrgetter("what_if")),
     frame("goroutines", GOROUTINE_GROUPS,
           "Goroutines by where they wait, at the last moment with stacks; empty without.",
-          "facts.goroutine_groups", cells={"function": Function}, state=TEXT_OR_NULL,
+          "facts.goroutine_groups", state=TEXT_OR_NULL,
           created_by=TEXT_OR_NULL),
     inner("retention", "Who keeps the heap, by the last heap dump; null without one.",
           moment("moment", "The moment of the dump."), *KEPT, get="facts.kept", nullable=True),

@@ -22,8 +22,8 @@ from functools import cache, cached_property, partial
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from gomem.inputs.schema import Column, rows_of
-from gomem.text import MomentName
+from gomem.inputs.schema import Column, as_it_is, made_by, rows_of
+from gomem.text import MomentName, Text
 from gomem.units import is_unknown
 
 if TYPE_CHECKING:
@@ -46,6 +46,7 @@ TYPES: dict[str, str | list[str]] = {
     "Int64": ["integer", "null"],
     "UInt64": ["integer", "null"],
     "str": "string",
+    "object": "string",
     "datetime64[ns, UTC]": ["string", "null"],
 }
 NUMBER: Schema = {"type": "number"}  # where it is always known
@@ -213,7 +214,10 @@ def columns(
     return tuple(
         Key(
             column.name,
-            Shape(partial(_narrowed, column, narrowed), _itself),
+            Shape(
+                partial(_narrowed, column, narrowed),
+                _itself if column.holds is Text else made_by(column),
+            ),
             get(at + column.name),
         )
         for column in described
@@ -247,9 +251,11 @@ def frame(
 ) -> Key:  # fmt: skip
     """A key that holds the rows of a frame, as its data dictionary describes them.
 
-    `cells` says what to make of the values of a column, such as a moment's name, and `keys` what a
-    row has beside the columns; `narrowed` narrows a column, under its name.
+    `cells` says what to make of the values of a column, such as null of an empty one, and `keys`
+    what a row has beside the columns; `narrowed` narrows a column, under its name.
     """
+    makers = {column.name: made_by(column) for column in described}
+    makers = {name: make for name, make in makers.items() if make is not as_it_is} | dict(cells)
 
     def schema() -> Schema:
         of_keys = {key.name: key.shape.schema for key in keys}
@@ -258,7 +264,7 @@ def frame(
     def laid_out(rows: pd.DataFrame) -> list[dict[str, Any]]:
         told = rows_json(rows)
         for row in told:
-            row |= {column: make(row[column]) for column, make in cells.items()}
+            row |= {column: make(row[column]) for column, make in makers.items()}
             row |= {key.name: key.shape.json(key.of(row)) for key in keys}
         return told
 

@@ -30,12 +30,11 @@ from gomem.views.json.table import (
     written,
     written_as,
 )
-from gomem.views.names import hidden
 from gomem.views.share import share
 
 if TYPE_CHECKING:
     from gomem.analysis.what_if.what_if import WhatIf
-    from gomem.diagnosis.diagnosis import Diagnosis
+    from gomem.views.share import Hidden
 
 SCHEMA = "gomem.what-if/1"
 SHARE = {UNIT: "fraction"}
@@ -102,6 +101,6 @@ WHAT_IF = shape(
 )  # fmt: skip
 
 
-def render_what_if_json(diagnosis: Diagnosis, answer: WhatIf) -> str:
+def render_what_if_json(answer: WhatIf, hidden: Hidden) -> str:
     """What the command writes: base units, null for what is unknown; ends in a line break."""
-    return written(share(WHAT_IF.json(answer), hidden(diagnosis)))
+    return written(share(WHAT_IF.json(answer), hidden))

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from gomem.inputs.schema import rows_of
-from gomem.text import Count, File, Quoted, text
+from gomem.numbered import Unit
+from gomem.text import Count, File, text
 from gomem.views.document import Cell, Section
 from gomem.views.measurements import format_spread, format_value
 from gomem.views.tables import Column, Row, count, table
@@ -22,7 +23,7 @@ def benchmarks_section(diagnosis: Diagnosis) -> Section | None:
         names |= set(summary["name"])
         for unit, rows in summary.groupby("unit", sort=False):
             of = text(", {}", File(path)) if len(diagnosis.capture.bench) > 1 else ""
-            caption = text("{}{}", Quoted(unit), of)
+            caption = text("{}{}", Unit(unit), of)
             blocks.append(table(caption, COLUMNS, rows_of(rows)))
     if not blocks:
         return None
@@ -31,7 +32,7 @@ def benchmarks_section(diagnosis: Diagnosis) -> Section | None:
 
 
 def _median(row: Row) -> Cell:
-    exact = text("{} {}", repr(row["median"]), Quoted(row["unit"]))
+    exact = text("{} {}", repr(row["median"]), row["unit"])
     return Cell(format_value(row["median"], row["unit"]), exact=exact)
 
 
@@ -40,7 +41,7 @@ def _spread(row: Row) -> Cell:
 
 
 COLUMNS = (
-    Column("benchmark", lambda row: Cell(Quoted(row["name"]), code=True), "<"),
+    Column("benchmark", lambda row: Cell(row["name"], code=True), "<"),
     Column("median", _median),
     Column("95 %", _spread),
     count("n", "n"),

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 from gomem.text import Bytes, CaptureName, Command, Text, joined, text
 from gomem.views.document import Document, Section, Step, Tile, Verdict
-from gomem.views.names import hidden
 from gomem.views.share import share
 from gomem.views.what_if.blocks import trade_figure, what_if_blocks
 from gomem.views.what_if.words import (
@@ -22,11 +21,12 @@ if TYPE_CHECKING:
     from gomem.analysis.what_if.what_if import PodAdvice, WhatIf
     from gomem.diagnosis.diagnosis import Diagnosis
     from gomem.views.document import Tone
+    from gomem.views.share import Hidden
 
 KIND = "What other GOGC and GOMEMLIMIT would do"
 
 
-def what_if_document(diagnosis: Diagnosis, answer: WhatIf) -> Document:
+def what_if_document(diagnosis: Diagnosis, answer: WhatIf, hidden: Hidden) -> Document:
     """Say everything once, for the settings that were asked for."""
     release = diagnosis.capture.go_version
     document = Document(
@@ -38,7 +38,7 @@ def what_if_document(diagnosis: Diagnosis, answer: WhatIf) -> Document:
         made_by=f"gomem {version('gomem')}",
         opening=() if answer.refused is not None else (trade_figure(answer),),
     )
-    return share(document, hidden(diagnosis))
+    return share(document, hidden)
 
 
 def _verdict(answer: WhatIf) -> Verdict:

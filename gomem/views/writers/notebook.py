@@ -24,6 +24,8 @@ from typing import TYPE_CHECKING, Any
 
 from gomem.capture.watched import UNWATCHED
 from gomem.errors import CaptureError, printable
+from gomem.text import Quoted, text
+from gomem.views.here import REDACTED
 from gomem.views.writers.html import environment
 from gomem.views.writers.scripts import flame_script, source_of
 
@@ -109,13 +111,14 @@ def headed(notebook: str, title: str, note: str) -> str:
 def execute_notebook(
     notebook: str, *, folder: Path, sockets: Path,
     progress: Callable[[int, int], None] | None = None,
-    cell_limit_seconds: int = CELL_LIMIT_SECONDS,
+    cell_limit_seconds: int = CELL_LIMIT_SECONDS, redact: bool = False,
 ) -> str:  # fmt: skip
     """Run every cell and keep what it shows, without anything that differs between two runs.
 
     It runs in `folder`, where its relative paths start. The kernel's `sockets` and settings need a
     folder with a short path: the name of a socket has at most about a hundred characters.
-    `progress` is called with how many cells are done, and of how many.
+    `progress` is called with how many cells are done, and of how many. Redacted, cells hide names
+    in what they show.
 
     Raises:
         CaptureError: A cell failed or took too long, or the extra is not installed.
@@ -132,14 +135,15 @@ def execute_notebook(
         on_cell_complete=progress and (lambda cell_index, **_: progress(cell_index + 1, total)),
     )
     try:
-        client.execute(cwd=str(folder), env=_environment(sockets), cleanup_kc=True)
+        env = _environment(sockets) | ({REDACTED: "1"} if redact else {})
+        client.execute(cwd=str(folder), env=env, cleanup_kc=True)
     except nbclient.exceptions.CellExecutionError as error:
         is_ours = error.ename in {"CaptureError", "FormatError"}
         said = error.evalue if is_ours else f"{error.ename}: {error.evalue}"
-        raise CaptureError(f"the notebook stopped: {said}") from error
+        raise CaptureError(text("the notebook stopped: {}", Quoted(said))) from error
     except nbclient.exceptions.CellTimeoutError as error:
         words = f"a cell took longer than {cell_limit_seconds} s"
-        raise CaptureError(f"the notebook stopped: {words}") from error
+        raise CaptureError(text("the notebook stopped: {}", words)) from error
     return nbformat.writes(node) + "\n"
 
 

@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 from gomem.errors import printable
 from gomem.views.document import Paragraph
-from gomem.views.share import Hidden, share
+from gomem.views.here import hidden_here
+from gomem.views.share import share
 from gomem.views.writers.html import environment
 
 if TYPE_CHECKING:
@@ -39,13 +40,13 @@ class Shown:
         """The blocks as a piece of HTML."""
         if not self.blocks:
             return ""
-        blocks = map(_readable, share(self.blocks, Hidden()))
+        blocks = map(_readable, share(self.blocks, hidden_here()))
         return environment().get_template(TEMPLATE).render(blocks=list(blocks))
 
     @property
     def text(self) -> str:
         """All that the blocks say, a line for each row of a table."""
-        return "\n".join(map(printable, _lines(share(self.blocks, Hidden()))))
+        return "\n".join(map(printable, _lines(share(self.blocks, hidden_here()))))
 
     def _repr_html_(self) -> str:
         return self.html

@@ -2,8 +2,9 @@
 
 import gzip
 
-from gomem.inputs.pprof.read import read_pprof
 from gomem.views.exports.rss_profile import render_rss_profile
+
+from gomem.inputs.pprof.read import read_pprof
 from gomem.views.names import hidden
 from tests.builders import FIXTURES, diagnosed
 

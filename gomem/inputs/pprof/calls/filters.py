@@ -15,6 +15,7 @@ import numpy as np
 
 from gomem.inputs.pprof.calls.nodes import function_names
 from gomem.inputs.pprof.columns import offsets_of
+from gomem.text import Quoted, text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -38,7 +39,8 @@ def matches(texts: Sequence[str], pattern: str) -> BoolArray:
         found = pc.match_substring_regex(pa.array([*texts, ""], pa.string()), pattern)
     except pa.ArrowInvalid as error:
         reason = str(error).partition(": ")[2] or str(error)
-        raise ValueError(f"pattern {pattern!r}: {reason}") from error
+        said = text("pattern {}: {}", Quoted(repr(pattern)), Quoted(reason))
+        raise ValueError(said) from error
     return found.to_numpy(zero_copy_only=False).astype(np.bool_)[:-1]
 
 
