@@ -108,7 +108,7 @@ CAUSE = Cause(
     + f"The runtime retains heap up to the scavenger's goal: {BY_PEAK}. A memory limit can set a "
     "lower goal: 0.95 × GOMEMLIMIT minus all memory outside the heap. This finding counts only the "
     "excess. Since Go 1.13 a background scavenger releases it, from the second GC on, using about "
-    "1 % of one CPU. Excess idle heap is normal for a few seconds after the heap shrinks. If it "
+    "1 % of a CPU. Excess idle heap is normal for a few seconds after the heap shrinks. If it "
     "lasts for minutes, GCs are rare, or the free pages are scattered.",
     remedy=text(_REMEDY, _WATCH, _OR_LIMIT),
     references=("golang/go#30333", "golang/go#16930", "runtime/debug.FreeOSMemory"),

@@ -122,7 +122,7 @@ def aging_words(case: Case, sites: Sequence[Site]) -> Text:
     if row is None:
         return Text()
     return text(
-        "{} keeps what it allocates: at most {} of it was freed during the capture.",
+        "{} keeps what it allocates: at most {} was freed during the capture.",
         Function(row["function"]),
         Share(float(row["freed_high"])),
     )

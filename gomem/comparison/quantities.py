@@ -108,7 +108,7 @@ def _reason(change: Change | None, *, are_medians: bool) -> str:
     if change is None or not change.reason:
         return ""
     return (
-        f"; in the runs with the median RSS{change.reason.removeprefix(';')}"
+        f"; in the median run of each side{change.reason.removeprefix(';')}"
         if are_medians
         else change.reason
     )

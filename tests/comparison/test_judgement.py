@@ -129,7 +129,7 @@ def test_of_several_captures_a_side_the_medians_are_compared(tmp_path):
     judgement = compare(*runs).judgement
 
     assert "worse" == judgement.verdict
-    said = "RSS rose from 59 MiB to 61 MiB (+3 %, medians); in the runs with the median RSS these "
+    said = "RSS rose from 59 MiB to 61 MiB (+3 %, medians); in the median run of each side these "
     assert judgement.sentence.startswith(said)
     assert () == judgement.details
 

@@ -41,11 +41,11 @@ def quantity(*levels, change=None, too_little=()):
         (2, "", "RSS rose from 8 B to 10 B (+25 %, medians)."),
         (
             2, ": x +2 B",
-            "RSS rose from 8 B to 10 B (+25 %, medians); in the runs with the median RSS: x +2 B.",
+            "RSS rose from 8 B to 10 B (+25 %, medians); in the median run of each side: x +2 B.",
         ),
         (
             2, "; no",
-            "RSS rose from 8 B to 10 B (+25 %, medians); in the runs with the median RSS no.",
+            "RSS rose from 8 B to 10 B (+25 %, medians); in the median run of each side no.",
         ),
     ],
 )  # fmt: skip

@@ -429,7 +429,8 @@ def test_a_part_that_rests_on_an_assumption_is_about_so_much():
     (of_native,) = [one for one in made.facts.account.parts if one.groups == {NATIVE}]
     assert of_native.change.low >= 100 * MIB
     said = made.observations[0].sentence
-    assert "anonymous memory outside Go about +" in said
+    assert "MiB more C and other native memory (anonymous memory outside Go)" in said
+    assert "about 119 MiB more" in said
 
 
 def test_moments_are_named_by_their_names():

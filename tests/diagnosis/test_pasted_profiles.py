@@ -217,5 +217,5 @@ Showing nodes accounting for 40MB, 100% of 40MB total
     assert "allocated since the start. Most is from main.parse" in said
     assert "Another table has 3 MiB. It does not say" in said
     shown = as_text(diagnosis)
-    assert "in use or allocated, capture: 3.00 MiB total" in shown
+    assert "in use or allocated at capture: 3.00 MiB total" in shown
     assert "alloc_space at capture: 40.0 MiB total" in shown
