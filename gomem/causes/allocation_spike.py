@@ -36,7 +36,7 @@ from gomem.causes.sites import (
     whole_evidence,
 )
 from gomem.facts.excursions import ALLOCATED, HEAP_ALLOC, MARKS, PROFILES, RSS
-from gomem.text import Bytes, Count, Function, MomentName, Seconds, Text, text
+from gomem.text import Bytes, CaptureName, Count, Function, MomentName, Seconds, Text, text
 from gomem.units import MIB
 
 if TYPE_CHECKING:
@@ -101,10 +101,10 @@ def is_far_above_the_usual(spike: Spike, limits: Thresholds) -> bool:
 
 def why_no_spike(profiles: ProfileFacts, capture: str) -> Text:
     """What a capture lacks where no interval is shown."""
-    if profiles.spike is None:
-        return text("{}: wanted two heap profiles that have a time", capture)
     what = "no interval between two heap profiles stands out; name one with at="
-    return text("{}: {}", capture, what)
+    if profiles.spike is None:
+        what = "wanted two heap profiles that have a time"
+    return text("{}: {}", CaptureName(capture), what)
 
 
 def _stands_out(spike: Spike, limits: Thresholds) -> bool:

@@ -156,7 +156,7 @@ def _metrics(budget: Budget, metrics: pd.DataFrame) -> list[dict[str, Any]]:
     known = dict.fromkeys(filter(None, names))
     short = {long: short for short, long in SHORT.items()}
     told = [short.get(name, name) for name in known]
-    near = did_you_mean(budget.metric, [*told, *known])
+    near = did_you_mean(budget.metric, [*told, *known], Metric)
     there = joined(", ", map(Metric, told)) or "none"
     what = text("no metric {} on both sides; there are {}", Quoted(budget.metric), there)
     raise CaptureError(text("budget {}: {}{}", Quoted(budget), what, near))

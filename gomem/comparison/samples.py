@@ -83,9 +83,7 @@ METRICS = (
     Column("difference", "Float64", "", "Median after less median before, in the unit."),
     Column("change", "Float64", "fraction", "Difference over median before; missing from 0."),
     Column("p_value", "Float64", "fraction", "Two-sided Mann-Whitney test, of this metric alone."),
-    Column(
-        "p_adjusted", "Float64", "fraction", "The same, corrected for all comparisons made (Holm)."
-    ),
+    Column("p_adjusted", "Float64", "fraction", "The same, corrected for all comparisons (Holm)."),
     Column("better", "str", "", "lower or higher; missing if neither is better.", Words),
     Column(
         "verdict",
@@ -385,9 +383,8 @@ def _one_sided(samples: list[_Sample]) -> Iterator[str]:
         yield "no name is on both sides, so nothing can be compared"
     levels = {sample.name for sample in samples if sample.layer in LAYERS[1:-1]}  # notes on rows
     alone = {"before": old - new - levels, "after": new - old - levels}
-    for side, names in alone.items():
-        if names:
-            yield text("only {}: {}", side, joined(", ", map(Metric, sorted(names))))
+    for side, names in ((side, sorted(names)) for side, names in alone.items() if names):
+        yield text("only {}: {}", side, joined(", ", map(Metric, names)))
 
 
 def _by_chance(metrics: pd.DataFrame, compared: int) -> Iterator[str]:

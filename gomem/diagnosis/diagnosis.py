@@ -276,8 +276,7 @@ class Diagnosis:
         """
         found = self.spike(at)
         if found is None:
-            name = CaptureName(self.capture.file_name)
-            raise CaptureError(why_no_spike(self.facts.profiles, name))
+            raise CaptureError(why_no_spike(self.facts.profiles, self.capture.file_name))
         return found.allocated
 
     # The facts, by names of their own

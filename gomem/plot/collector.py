@@ -62,7 +62,7 @@ def what_if(log: Data, *, ax: Axes | None = None) -> Axes:
         what = "{} has no gctrace log; run it with GODEBUG=gctrace=1"
         raise CaptureError(text(what, CaptureName(diagnosis.capture.file_name)))
     if answer.refused is not None:
-        raise CaptureError(f"no estimates for other settings: {answer.refused}")
+        raise CaptureError(text("no estimates for other settings: {}", answer.refused))
     return one_axes(plot_what_if_grid(answer.grid), ax, name_of(log))
 
 

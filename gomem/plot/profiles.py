@@ -85,8 +85,7 @@ def spike(data: Data, at: str | pd.Timestamp | None = None, *, ax: Axes | None =
     diagnosis = diagnosis_of(data)
     found = diagnosis.spike(at)
     if found is None:
-        name = CaptureName(diagnosis.capture.file_name)
-        raise CaptureError(why_no_spike(diagnosis.facts.profiles, name))
+        raise CaptureError(why_no_spike(diagnosis.facts.profiles, diagnosis.capture.file_name))
     rows = found.allocated.rename(columns={"extra_bytes": "value"})
     beyond = rows[rows["value"] > 0]
     rows = beyond if len(beyond) else rows

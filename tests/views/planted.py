@@ -6,9 +6,14 @@ gives away.
 """
 
 import gzip
+import io
 import json
+import re
 from pathlib import Path
 
+import pyarrow.parquet as pq
+
+import gomem
 from tests.builders import FIXTURES
 from tests.heap_dumps import (
     ARENA,
@@ -27,6 +32,8 @@ from tests.heap_dumps import (
 from tests.pprof_messages import field, function, location, message, strings
 
 RECORDED = FIXTURES / "captures/alloc-pressure-before-go1.27.3"
+PODS = FIXTURES / "pods/shop"
+SECRET = re.compile(r"psst[\w.-]*", re.IGNORECASE)
 DOORS = FIXTURES / "doors/go1.27.3"
 CAPTURE, FOLDER = "psstcapture", "psstfolder"
 MOMENTS = {"1-warm": "psstone", "2-loaded": "pssttwo"}
@@ -57,6 +64,38 @@ def plant(place: Path) -> Path:
         write(capture / name, content)
     write(capture / "gomem.json", json.dumps(MANIFEST).encode())
     return capture
+
+
+def plant_all(folder: Path) -> dict[str, Path]:
+    """Two captures, instances of which one cannot be read, their dataset, runs of two builds."""
+    pods, builds = folder / "psstpods", folder / "psstbuilds"
+    recorded = sorted(PODS.glob("*/*"))
+    for pod in recorded:
+        write(pods / "psstshop" / f"psst{pod.parent.name}" / pod.name, pod.read_bytes())
+    write(pods / "psstshop/psstcut/psst.tar.gz", b"\x1f\x8bpsst")
+    for number, pod in enumerate(recorded[:2]):
+        write(builds / f"psst{number}/psstrun.tar.gz", pod.read_bytes())
+    gomem.fleet(pods, into=folder / "dataset", workers=0)
+    return {
+        "CAPTURE": plant(folder), "OTHER": plant(folder / "psstother"), "PODS": pods,
+        "BUILDS": builds, "DATASET": folder / "dataset",
+    }  # fmt: skip
+
+
+def as_text(content: bytes) -> str:
+    """All that a file says, whatever it is packed in."""
+    if content.startswith(b"\x1f\x8b"):
+        return as_text(gzip.decompress(content))
+    if content.startswith(b"PAR1"):
+        table = pq.read_table(io.BytesIO(content))
+        return f"{table.to_pydict()} {table.schema.metadata}"
+    return content.decode("utf-8", "backslashreplace")
+
+
+def given_away(texts: dict[str, str]) -> dict[str, list[str]]:
+    """The secrets in some texts, by where they stand."""
+    found = {where: sorted({*SECRET.findall(text)}) for where, text in texts.items()}
+    return {where: secrets for where, secrets in found.items() if secrets}
 
 
 def write(path: Path, content: bytes) -> None:

@@ -19,7 +19,7 @@ from gomem.errors import CaptureError
 from gomem.inputs.pprof.sampling import sampling_of
 from gomem.inputs.schema import Column, build
 from gomem.statistics.sampling import UNSEEN_SIGHTINGS, Sampling, interval
-from gomem.text import Function, Words
+from gomem.text import Function, Quoted, Words, text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -333,11 +333,12 @@ class Rename:
         return self.new + rest
 
 
-def rename_of(text: str) -> Rename:
+def rename_of(rename: str) -> Rename:
     """A rename as it is written; CaptureError, with an example, if it is none."""
-    old, equals, new = text.partition("=")
+    old, equals, new = rename.partition("=")
     if not (old and equals and new):
-        raise CaptureError(f"rename {text}: wanted OLD=NEW, such as main.handle=main.serve")
+        what = "rename {}: wanted OLD=NEW, such as main.handle=main.serve"
+        raise CaptureError(text(what, Quoted(rename)))
     return Rename(old, new)
 
 

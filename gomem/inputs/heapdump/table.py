@@ -45,13 +45,7 @@ POINTERS = (
     *_TARGET,
 )
 ROOTS = (
-    Column(
-        "kind",
-        "str",
-        "",
-        "data, bss, frame, finalizer, queued finalizer, defer, panic, other.",
-        Words,
-    ),
+    Column("kind", "str", "", "data, bss, frame, (queued) finalizer, defer, panic, other.", Words),
     Column("owner", "int64", "", "Row of its frame, or of its table."),
     Column("offset", "int64", "B", "From its frame's or segment's beginning; else 0."),
     Column("declared", "bool", "", "Whether the dump names it as a pointer; else a frame's word."),
@@ -68,15 +62,9 @@ FRAMES = (
 )
 GOROUTINES = (
     Column("id", "uint64", "", "Its number."),
-    Column(
-        "function", "str", "", "The function that it began with; empty without a frame.", Function
-    ),
-    Column(
-        "status", "str", "", "runnable, running, syscall, waiting, or the runtime's number.", Words
-    ),
-    Column(
-        "wait_reason", "str", "", "What it waits for, or waited for last, in Go's words.", Words
-    ),
+    Column("function", "str", "", "What it began with; empty without a frame.", Function),
+    Column("status", "str", "", "runnable, running, syscall, waiting, or its number.", Words),
+    Column("wait_reason", "str", "", "What it waits for, or last did; in Go's words.", Words),
     Column("is_system", "bool", "", "Whether it is the runtime's own."),
     Column("frames", "int64", "count", "Frames of its stack."),
     Column("creation_pc", "uint64", "address", "Where it was begun."),

@@ -22,6 +22,7 @@ from gomem.views.comparison.document import (
     verdict_of,
 )
 from gomem.views.comparison.opening import changed_table
+from gomem.views.comparison.sites import sites_table
 from gomem.views.comparison.words import changed_metrics, changed_sites, groups_of, of_all, pair_of
 from gomem.views.document import Folded
 from gomem.views.share import share
@@ -136,5 +137,5 @@ def _folded(comparison: Comparison) -> list[Table]:
     if len(in_use):
         in_use = changed_sites(in_use[in_use["sample_type"] == "inuse_space"])
     if len(in_use):
-        folded.append(tables.sites_table(in_use.head(MAX_SITES), "allocation sites, inuse_space"))
+        folded.append(sites_table(in_use.head(MAX_SITES), "allocation sites, inuse_space"))
     return folded

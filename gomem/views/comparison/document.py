@@ -14,10 +14,11 @@ from gomem.comparison.settings import ARROW, settings_words
 from gomem.comparison.sites import REQUEST
 from gomem.inputs.schema import rows_of
 from gomem.numbered import Build
-from gomem.text import MomentName, Text, text
+from gomem.text import MomentName, Text, joined, text
 from gomem.units import format_bytes, format_fraction, is_unknown
 from gomem.views.comparison import tables, words
 from gomem.views.comparison.opening import opening, size_of
+from gomem.views.comparison.sites import LEGEND, site_change, sites_table
 from gomem.views.damage import damage_section
 from gomem.views.document import (
     Document,
@@ -247,7 +248,7 @@ def _sites_section(comparison: Comparison) -> Section | None:
             if per == REQUEST:  # a second may hold more work than it did; then the whole tells more
                 shown = [Folded(f"{name}, since the start", tuple(shown))]
         blocks += shown
-    blocks.append(Notes((tables.SITES_LEGEND,)))
+    blocks.append(Notes((LEGEND,)))
     blocks += change_flames(comparison.change_trees)
     gist = words.states_counted(allocated) if len(allocated) else ""
     return Section("allocations", _heading("Allocation sites", pair), tuple(blocks), gist=gist)
@@ -264,21 +265,21 @@ def _site_blocks(sites: pd.DataFrame, sample_type: str) -> list[Block]:
         blocks: list[Block] = [Paragraph(counted)]
     else:
         caption = f"{sample_type}, sites that changed"
-        blocks = [Paragraph(counted), tables.sites_table(changed, caption, sites, SITES_SHOWN)]
+        blocks = [Paragraph(counted), sites_table(changed, caption, sites, SITES_SHOWN)]
         if len(changed) > SITES_SHOWN:
-            every = tables.sites_table(changed, f"{caption}, all")
+            every = sites_table(changed, f"{caption}, all")
             blocks.append(Folded(f"{sample_type}: all {len(changed)} that changed", (every,)))
     # Sites that moved beyond sampling noise, and why that is no claim.
     moved, lines = sites[(sites["state"] == words.NO_CLAIM) & (sites["note"] != "")], []
     for note, rows in moved.groupby("note", sort=False):
         first = rows_of(rows.head(NAMED))
-        named = [f"{row['function']} {tables.site_change(row)}" for row in first]
+        named: list[str] = [text("{} {}", row["function"], site_change(row)) for row in first]
         named += [f"{len(rows) - NAMED} more"] if len(rows) > NAMED else []
-        lines.append(minus_signs(f"{', '.join(named)}: {note}"))
+        lines.append(minus_signs(text("{}: {}", joined(", ", named), note)))
     blocks += [Notes(tuple(lines))] if lines else []
     if len(noise):
         largest = noise.head(NOISE_SHOWN)
-        within = tables.sites_table(largest, f"{sample_type}, within sampling noise")
+        within = sites_table(largest, f"{sample_type}, within sampling noise")
         more = f", the largest {NOISE_SHOWN}" if len(noise) > NOISE_SHOWN else ""
         summary = f"{sample_type}: {len(noise)} within sampling noise{more}"
         blocks.append(Folded(summary, (within,)))

@@ -12,7 +12,7 @@ from gomem.inputs.memstats.table import STATS
 from gomem.inputs.schema import rows_of
 from gomem.numbered import Build, Metric, Unit
 from gomem.text import Text, joined, text
-from gomem.units import format_count, format_relative, is_unknown, minus
+from gomem.units import format_relative, is_unknown, minus
 from gomem.views.comparison.words import (
     LAYERS,
     NO_GEOMEAN,
@@ -43,7 +43,7 @@ from gomem.views.tables import (
     words,
 )
 from gomem.views.titles import field_title
-from gomem.views.values import NOTHING, between, bytes_cell, change_cell
+from gomem.views.values import NOTHING, bytes_cell, change_cell
 from gomem.views.words import GROUPS as WHOSE
 from gomem.views.words import part_name
 
@@ -58,8 +58,6 @@ if TYPE_CHECKING:
 SIDES = ("before", "after")
 P_LEGEND = "p is from a Mann-Whitney test, not corrected for multiple comparisons"
 SPREAD_LEGEND = "the 95 % interval of a median lies within ± so many % of it"
-SITES_LEGEND = "the 95 % sampling interval of a difference lies within ± so many % of it"
-WHOLE = 100  # counts a second, or a request, from which on decimals say nothing
 MAX_BUDGET_NOTES = 20
 MAX_NAMES = 5  # rows that share a note are named, up to so many
 _MEANS = {column.name: column.means for column in STATS}
@@ -253,17 +251,14 @@ def row_notes(metrics: pd.DataFrame, geomeans: pd.DataFrame | None = None) -> tu
             lines.append(note)
             continue
         rest = metrics[metrics["note"] != note]["name"]
-        names, others = (joined(", ", map(_title, each)) for each in (rows["name"], rest))
+        titles = (map(field_title, map(Metric, each)) for each in (rows["name"], rest))
+        names, others = (joined(", ", each) for each in titles)
         is_most = len(rows) > max(MAX_NAMES, len(rest))
         named = text("all rows except {}", others) if is_most else names
         lines.append(text("{}: {}", named, note))
     if geomeans is not None and geomeans[list(SIDES)].isna().any(axis=None):
         lines.append(NO_GEOMEAN)
     return (Notes(tuple(lines)),) if lines else ()
-
-
-def _title(name: str) -> str:
-    return field_title(Metric(name))
 
 
 def _asked(metrics: pd.DataFrame) -> tuple[Column, ...]:
@@ -275,7 +270,7 @@ def measured_table(
 ) -> Table:
     """Metrics with several values on each side: medians, intervals, verdict and p."""
     columns = (Column(label, _name, "<"), *MEDIANS, CHANGE, VERDICT, P, *_asked(metrics), RUNS)
-    means = [] if geomeans is None else [_geomeans(row) for row in rows_of(geomeans)]
+    means = [] if geomeans is None else map(_geomeans, rows_of(geomeans))
     total = tuple((*row, *(BLANK,) * (len(columns) - len(row))) for row in means)
     caption = text("Medians, {}", label)
     if geomeans is None:
@@ -299,16 +294,15 @@ def _geomeans(row: Row) -> tuple[Cell, ...]:
 
 def budget_blocks(budgets: pd.DataFrame) -> tuple[Block, ...]:
     """How each budget stands: what was allowed, what was measured, and what to know of it."""
-    lines = [
-        text("{}: {}", joined(", ", filter(None, _named(row))), row["note"])
-        for row in rows_of(budgets[budgets["note"] != ""].head(MAX_BUDGET_NOTES))
-    ]
+    noted = rows_of(budgets[budgets["note"] != ""].head(MAX_BUDGET_NOTES))
+    lines = [text("{}: {}", joined(", ", _named(row)), row["note"]) for row in noted]
     shown = budget_table(rows_of(budgets), has_builds="build" in budgets)
     return (shown, *((Notes(tuple(lines)),) if lines else ()))
 
 
-def _named(row: Row) -> tuple[str, ...]:
-    return Build(row.get("build", "")), row["budget"], field_title(row["name"])
+def _named(row: Row) -> list[str]:
+    build = [Build(row["build"])] if row.get("build") else []
+    return [*build, row["budget"], field_title(row["name"])]
 
 
 def budget_table(budgets: Sequence[Row], *, has_builds: bool) -> Table:
@@ -367,77 +361,3 @@ def groups_table(groups: pd.DataFrame, pair: Pair, runs: str = "", *, noted: boo
     total = (tuple(column.cell(rss) for column in (owner, *SIZES)),) if is_known else ()
     caption = text("RSS by owner at {}{}", pair.words, runs)
     return table(caption, (owner, *SIZES), groups, total)
-
-
-# Allocation sites
-
-
-def _count(count: float) -> str:
-    """A count; of a rate, no whole number."""
-    is_whole = count == round(count) or abs(count) >= WHOLE
-    return format_count(round(count)) if is_whole else f"{count:.3g}"
-
-
-def _value_cell(value: float | None, unit: str) -> Cell:
-    if unit == "bytes":
-        return bytes_cell(value)
-    return NOTHING if value is None or is_unknown(value) else Cell(_count(value))
-
-
-def _change_cell(change: float | None, unit: str) -> Cell:
-    if unit == "bytes":
-        return change_cell(change)
-    if change is None or is_unknown(change):
-        return NOTHING
-    return Cell(minus(f"{'+' if change > 0 else ''}{_count(change)}"))
-
-
-def _with_spread(row: Row) -> Cell:
-    cell = _change_cell(row["change"], row["unit"])
-    spread = format_spread(row["change"], row["low"], row["high"])
-    return replace(cell, text=f"{cell.text} {spread}".rstrip())
-
-
-SITES = (
-    code("function", "function"),
-    words("state", "state"),
-    Column("before", lambda row: _value_cell(row["before"], row["unit"])),
-    Column("after", lambda row: _value_cell(row["after"], row["unit"])),
-    Column("difference", _with_spread),
-    Column("95 % interval", lambda row: between(
-        row["low"], row["high"], lambda end: _change_cell(end, row["unit"]))),
-)  # fmt: skip
-
-
-def sites_table(
-    sites: pd.DataFrame, caption: str, whole: pd.DataFrame | None = None, most: int | None = None
-) -> Table:
-    """Allocation sites, at most so many, with what sampling leaves open of their change.
-
-    With all sites of the sample type as `whole`, what is not shown stands in a row of its own, and
-    the rows add up to the total below.
-    """
-    shown = sites if most is None else sites.head(most)
-    total = () if whole is None else _site_totals(shown, whole)
-    return table(caption, SITES, shown, total, brief_columns=len(SITES) - 1)
-
-
-def _site_totals(shown: pd.DataFrame, whole: pd.DataFrame) -> tuple[tuple[Cell, ...], ...]:
-    """The sites that are not shown as one row, and all as another."""
-    names = [*SIDES, "change"]
-    sums, count = whole[names].sum().astype(float), len(whole) - len(shown)
-    rows = {"total": sums}
-    if count:
-        rest = sums - shown[names].sum().astype(float)
-        rows = {f"{count} other {'site' if count == 1 else 'sites'}": rest} | rows
-    unit = whole["unit"].iloc[0]
-    return tuple(
-        (Cell(label), BLANK, *(_value_cell(round(sizes[side]), unit) for side in SIDES),
-         _change_cell(round(sizes["change"]), unit), BLANK)
-        for label, sizes in rows.items()
-    )  # fmt: skip
-
-
-def site_change(row: Row) -> str:
-    """By how much a site changed, in its unit."""
-    return _change_cell(row["change"], row["unit"]).text
