@@ -66,31 +66,58 @@ def _old(functions, names, offsets, machine, claimed):
     )  # fmt: skip
 
 
-def executable(content, machine=Machine(), *, section=".gopclntab"):
-    """An executable with one loaded segment, which is the content, in a section if it is named."""
-    is_wide = 8 == machine.width
-    texts = b"\0.shstrtab\0" + (section or "").encode() + b"\0"
-    texts_at = FILE_AT + len(content)
-    headers_at = texts_at + len(texts)
-    head = b"\x7fELF" + bytes([2 if is_wide else 1, 1 if "<" == machine.order else 2, 1]).ljust(
-        12, b"\0"
-    )
-    begin = 64 if is_wide else 52
-    halves = f"{machine.order}HHI"
-    head += struct.pack(halves, 2, 62, 1)
-    head += machine.pointers(TEXT, begin, headers_at if section else 0) + machine.words(0)
-    sizes = (begin, 56 if is_wide else 32, 1, 64 if is_wide else 40, 3 if section else 0, 1)
-    head += struct.pack(f"{machine.order}6H", *sizes)
-    size = len(content)
-    if is_wide:
-        head += machine.words(1, 4) + machine.pointers(FILE_AT, TABLE, TABLE, size, size, 8)
-    else:
-        head += machine.words(1, FILE_AT, TABLE, TABLE, size, size, 4, 8)
-    file = head.ljust(FILE_AT, b"\0") + content + texts
+def executable(content, machine=Machine(), *, section=".gopclntab", symbols=()):
+    """An executable with one loaded segment, which is the content, in a section if it is named.
+
+    Of symbols each has an address, a size, a type as ELF numbers them, and a name.
+    """
+    rows, names = _symbol_table(symbols, machine)
+    names_of_sections = ["", ".shstrtab", *([section] if section else [])]
+    parts = [("", 0, 0, b""), (".shstrtab", 3, 0, b"")]
     if section:
-        for name, kind, address, offset, length in (
-            (0, 0, 0, 0, 0), (1, 3, 0, texts_at, len(texts)), (11, 1, TABLE, FILE_AT, size),
-        ):  # fmt: skip
-            file += machine.words(name, kind) + machine.pointers(2, address, offset, length)
-            file += machine.words(0, 0) + machine.pointers(1, 0)
-    return file
+        parts.append((section, 1, TABLE, content))
+    if symbols:
+        parts += [(".symtab", 2, 0, rows), (".strtab", 3, 0, names)]
+        names_of_sections += [".symtab", ".strtab"]
+    texts = b"".join(name.encode() + b"\0" for name in names_of_sections)
+    parts[1] = (".shstrtab", 3, 0, texts)
+    file, headers = b"", b""
+    for name, kind, address, stored in parts:
+        offset = FILE_AT if stored is content else FILE_AT + len(content) + len(file)
+        file += b"" if stored is content else stored
+        headers += machine.words(texts.index(name.encode() + b"\0") if name else 0, kind)
+        headers += machine.pointers(2, address, offset, len(stored))
+        headers += machine.words(0, 0) + machine.pointers(1, 0)
+    has_sections = bool(section or symbols)
+    headers_at = FILE_AT + len(content) + len(file)
+    head = (
+        _head(machine, len(content), headers_at, len(parts))
+        if has_sections
+        else (_head(machine, len(content), 0, 0))
+    )
+    return head.ljust(FILE_AT, b"\0") + content + file + headers * has_sections
+
+
+def _head(machine, size, headers_at, sections):
+    is_wide = 8 == machine.width
+    begin = 64 if is_wide else 52
+    kind = bytes([2 if is_wide else 1, 1 if "<" == machine.order else 2, 1])
+    head = b"\x7fELF" + kind.ljust(12, b"\0") + struct.pack(f"{machine.order}HHI", 2, 62, 1)
+    head += machine.pointers(TEXT, begin, headers_at) + machine.words(0)
+    sizes = (begin, 56 if is_wide else 32, 1, 64 if is_wide else 40, sections, 1)
+    head += struct.pack(f"{machine.order}6H", *sizes)
+    if is_wide:
+        return head + machine.words(1, 4) + machine.pointers(FILE_AT, TABLE, TABLE, size, size, 8)
+    return head + machine.words(1, FILE_AT, TABLE, TABLE, size, size, 4, 8)
+
+
+def _symbol_table(symbols, machine):
+    """Rows and names."""
+    names, rows = b"\0", b""
+    for address, size, kind, name in symbols:
+        place = machine.words(len(names))
+        about = bytes([kind, 0]) + struct.pack(f"{machine.order}H", 1)
+        extent = machine.pointers(address, size)
+        rows += place + about + extent if 8 == machine.width else place + extent + about
+        names += name.encode() + b"\0"
+    return rows, names

@@ -39,8 +39,8 @@ if TYPE_CHECKING:
     from gomem.inputs.pprof.table import Profile
 
 UNNAMED = (
-    "Without the executable, variables are named by their address: add it, or the output of "
-    "`go tool nm -size PROGRAM`"
+    "Without the executable, variables are named by their address, and timers are the Go "
+    "runtime's: add it, or the output of `go tool nm -size PROGRAM`"
 )
 STRIPPED = (
     "The executable is stripped, so variables are named by their address: give the same build "
