@@ -45,7 +45,7 @@ from gomem.statistics.rank_tests import (
 from gomem.text import Words, joined, text
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping
 
     from gomem.errors import Damage
 
@@ -397,8 +397,3 @@ def _by_chance(metrics: pd.DataFrame, compared: int) -> Iterator[str]:
             f"have p < {ALPHA} by chance; here {int(claimed.sum())} have it, and {standing} still "
             "do after Holm correction"
         )
-
-
-def listed(values: Iterable[object]) -> str:
-    """FloatArray in words, in order."""
-    return ", ".join(sorted(map(str, values)))

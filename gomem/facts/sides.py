@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
 import pandas as pd
@@ -23,6 +22,7 @@ from gomem.analysis.memory.skew import (
 )
 from gomem.analysis.memory.totals import SCRAPED as SCRAPED_RSS
 from gomem.analysis.scavenger.scavenger import heap_return
+from gomem.facts.known_process import known_process
 from gomem.facts.moment import ON_PAGE, THREADS, THREADS_ON_PAGE, MomentFacts
 from gomem.facts.retention import cycles_of
 from gomem.facts.settings import environment_of
@@ -33,13 +33,11 @@ from gomem.units import KIB
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
-    from typing import TypeAlias
 
     from gomem.capture.capture import Capture
     from gomem.capture.moment import Moment
+    from gomem.facts.known_process import KnownProcess
     from gomem.releases import GoVersion
-
-    _Known: TypeAlias = tuple[int | None, frozenset[str], str]
 
 GOARCH_WITH_ONE_PAGE_SIZE = frozenset({"386", "amd64"})
 LARGEST_PAGE_BYTES = 64 * KIB
@@ -68,7 +66,7 @@ def facts_of_moments(capture: Capture) -> tuple[MomentFacts, ...]:
     cycles = cycles_of(capture)
     ends = None if cycles is None else collection_ends(cycles, capture.memstats)
     damaged = {damage.source for damage in capture.damaged}
-    known = _known_process(capture)
+    known = known_process(capture)
     sides = [_Sides.of(moment, damaged, known) for moment in moments]
     if all(side.rss_is_unknown for side in sides):
         sides = [_Sides.of(moment, damaged, known, at_least=True) for moment in moments]
@@ -107,38 +105,6 @@ def _with_limits(facts: Sequence[MomentFacts]) -> list[MomentFacts]:
     ]
 
 
-def _known_process(capture: Capture) -> _Known:
-    """The process's number and the names of its program, as far as other files say them.
-
-    Without any, those of the process that most tables have which are about one, and of several
-    such the largest; and the tool whose tables they are.
-    """
-    pid = capture.manifest.fact("pid")
-    names = {
-        PurePosixPath(path).name
-        for build in capture.builds.values()
-        for path in build.build["path"].dropna()
-    }
-    names |= set(capture.status["Name"].dropna())
-    if type(pid) is int or names:
-        return pid if type(pid) is int else None, frozenset(names), ""
-    tables = [moment.processes for moment in capture.by_moment.values() if len(moment.processes)]
-    found = [listed for rows in tables if (listed := listed_process(rows)) is not None]
-    if not found:
-        return None, frozenset(), ""
-
-    def weight(listed: Listed) -> tuple[int, int]:
-        if listed.pid is None:
-            return 0, 0  # a container: the last one
-        size = listed.rss_bytes or listed.working_set_bytes or 0
-        pids = (rows.loc[rows["reading"] == rows["reading"].max(), "pid"] for rows in tables)
-        return sum(bool((of_table == listed.pid).any()) for of_table in pids), size
-
-    meant = max(reversed(found), key=weight)
-    tool = "" if meant.pid is None else meant.tool
-    return meant.pid, frozenset({meant.name}), tool
-
-
 def _page_bytes_of(capture: Capture) -> int | None:
     """The kernel's page size, by the manifest or the architecture; None if unknown."""
     noted = capture.manifest.fact("page_size")
@@ -164,7 +130,7 @@ class _Sides:
 
     @classmethod
     def of(
-        cls, moment: Moment, damaged: set[str], known: _Known, *, at_least: bool = False
+        cls, moment: Moment, damaged: set[str], known: KnownProcess, *, at_least: bool = False
     ) -> _Sides:
         dumped, metrics = _heap_row(_dumps(moment)), _metrics(moment)
         is_from_metrics = dumped is None and len(metrics) > 0
