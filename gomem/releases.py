@@ -5,7 +5,12 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from enum import Enum
-from typing import Protocol
+from typing import TYPE_CHECKING, Any, Protocol
+
+from gomem.sources.names import natural_key
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 # `go1.24.2`, `1.9`, `go1.27rc1`, `devel go1.26-abcdef`; not the 1.24.2 of `v1.24.2`.
 _RELEASE = re.compile(r"(?<![\w.])(?:go)?1\.(\d{1,2})(?:\.(\d{1,3}))?(?:rc\d+|beta\d+)?(?![\w])")
@@ -177,3 +182,13 @@ def known_version(text: str, evidence: str) -> GoVersion | None:
     if release is None:
         return None
     return GoVersion(release, release, str(release), evidence)
+
+
+def build_order(builds: Iterable[str]) -> list[str]:
+    """Builds in the order of their Go releases, else of the numbers in their names."""
+
+    def place(build: str) -> Any:
+        release = parse_release(build) or ANY
+        return release.minor, release.patch, natural_key(build)
+
+    return sorted(set(builds), key=place)

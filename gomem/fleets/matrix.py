@@ -10,12 +10,13 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from gomem.analysis.fleet.builds import build_order, by_build, differing
+from gomem.analysis.fleet.builds import by_build, differing
 from gomem.analysis.fleet.population import current
 from gomem.analysis.fleet.quantities import BY_NAME
 from gomem.errors import CaptureError, did_you_mean
 from gomem.inputs.schema import rows_of
 from gomem.numbered import Build
+from gomem.releases import build_order
 from gomem.text import Text, joined, number, text
 from gomem.units import format_relative, is_unknown, minus
 

@@ -137,7 +137,7 @@ def test_a_notebook_of_many_captures_names_them_all_from_where_it_lies():
 
     assert given == _asked("many-builds", text, given["BUILDS"], [])
     assert {"BUILDS": ["../pods/a", "../pods/b"]} == {
-        name: _from(Path("pages"), paths) for name, paths in given.items()
+        name: _from(Path("pages"), paths, paths) for name, paths in given.items()
     }
 
 

@@ -233,7 +233,7 @@ def test_moments_of_different_names_are_noted():
 
     notes = compare_diagnoses(diagnosed(LAZY), healthy).notes
 
-    assert "no snapshot before is called 3-later, so it is compared with the last, 4-freed" in notes
+    assert "no snapshot before is 3-later, so it is compared with the last, 4-freed" in notes
 
 
 def test_benchmarks_in_captures_are_compared_by_ranks(pooled):

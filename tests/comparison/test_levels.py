@@ -71,7 +71,7 @@ def test_where_one_side_has_no_counters_both_are_told_by_their_logs():
 @pytest.mark.parametrize(
     ("collector", "note"),
     [
-        (log(27), "the GC log ends at GC 27 of the 30 until 2; it is not compared"),
+        (log(27), "the GC log ends at GC 27 of the 30 until snapshot 2; it is not compared"),
         (log(28), ""),
         (log(28, log_seconds=(0.0, 5.0)), ""),
         (
@@ -162,7 +162,7 @@ def test_levels_of_one_side_alone_are_shown():
     assert not len(compare_levels(silent, silent, {}).metrics)
 
 
-BETWEEN = "costs per request cover the time between 1 and 2"
+BETWEEN = "costs per request cover the time between snapshot 1 and snapshot 2"
 SEVERAL = "2 load tests in a capture; one is needed, so none is compared"
 
 

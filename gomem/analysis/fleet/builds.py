@@ -21,13 +21,12 @@ from gomem.analysis.fleet import thresholds
 from gomem.analysis.fleet.quantities import BY_NAME
 from gomem.inputs.schema import Column, build_rows
 from gomem.numbered import Build, Service
-from gomem.releases import ANY, parse_release
-from gomem.sources.names import natural_key
+from gomem.releases import build_order
 from gomem.statistics.rank_tests import ALPHA, Summary, can_tell, holm, rank_sum_p, summarise
 from gomem.text import Words
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
 
     import pandas as pd
 
@@ -97,16 +96,6 @@ class _Step:
 def _middle(values: FloatArray) -> Summary:
     """The median alone."""
     return Summary(len(values), float(np.median(values)))
-
-
-def build_order(builds: Iterable[str]) -> list[str]:
-    """Builds in the order of their Go releases, else of the numbers in their names."""
-
-    def place(build: str) -> Any:
-        release = parse_release(build) or ANY
-        return release.minor, release.patch, natural_key(build)
-
-    return sorted(set(builds), key=place)
 
 
 def by_build(values: pd.DataFrame, order: Sequence[str] | None = None) -> pd.DataFrame:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from gomem.analysis.fleet.builds import build_order
 from gomem.numbered import Build, Collected, Instance, Service
+from gomem.releases import build_order
 from gomem.sources.names import natural_key
 from gomem.views.share import Hidden
 

@@ -2,9 +2,8 @@
 
 import gzip
 
-from gomem.views.exports.rss_profile import render_rss_profile
-
 from gomem.inputs.pprof.read import read_pprof
+from gomem.views.exports.profile import render_profile
 from gomem.views.names import hidden
 from tests.builders import FIXTURES, diagnosed
 
@@ -15,7 +14,7 @@ FILES = FIXTURES / "laboratory" / "captures" / "wxfield-a.tar.gz"
 def rendered(path, *, redact):
     diagnosis = diagnosed(path)
     profile = diagnosis.facts.rss_profile()
-    return profile, render_rss_profile(profile, hidden(diagnosis, redact=redact))
+    return profile, render_profile(profile, hidden(diagnosis, redact=redact))
 
 
 def test_it_is_the_profile_with_its_files_and_comments():
