@@ -16,8 +16,8 @@ def test_notes_of_the_ledgers_are_those_of_the_first_run():
 
     assert [
         "no snapshot before is snapshot 2, so it is compared with the last, snapshot 1",
-        "before, 1: old one",
-        "after, 2: new one",
+        "before, snapshot 1: old one",
+        "after, snapshot 2: new one",
     ] == list(_notes(old, new, [("1", "2"), ("1", "2")]))
 
 
