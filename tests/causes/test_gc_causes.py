@@ -127,6 +127,16 @@ def thin(case):
     return " ".join(one.title for one in found)
 
 
+@pytest.mark.parametrize(("release", "advises"), [("go1.16.15", False), ("go1.27.3", True)])
+def test_a_memory_limit_is_advised_only_where_the_release_has_one(release, advises):
+    log = FIXTURES / f"gctrace/restarted-{release}.log"
+
+    (finding,) = gc_pressure.find(diagnosed(log).case)
+
+    assert "Or give the GC more room" in finding.next_step
+    assert advises == (", bounded by GOMEMLIMIT" in finding.next_step)
+
+
 def test_what_was_seen_too_little_of_is_said():
     """
     Eight collections in 80 ms: 5.5 % of the CPU, and 9 ms of it in all.

@@ -203,6 +203,19 @@ def test_several_captures_a_side_have_medians_and_a_verdict():
     text = rendered(metrics=metrics)
 
     assert "\nRSS     3.34 MiB ± 71 %  33.4 MiB ± 71 %     ×10  worse    0.002  6\n" in text
+    assert "note: the 95 % interval of a median lies within ± so many % of it\n" in text
+
+
+def test_of_too_few_runs_for_an_interval_no_spread_is_explained():
+    four = pd.DataFrame(
+        {"name": "RSS", "unit": "B", "layer": "memory", "value": [1e6, 2e6, 3e6, 4e6]}
+    )
+
+    text = rendered(metrics=compare_samples(four, four.assign(value=four["value"] * 10)).metrics)
+
+    assert "Medians of 4 runs per side" in text
+    assert "note: no 95 % interval of the median: it needs at least 6 values per side\n" in text
+    assert "±" not in text
 
 
 def test_a_home_directory_is_not_shown():
