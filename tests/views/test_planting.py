@@ -14,7 +14,8 @@ FORMATS = ["html", "text", "json", "md", "ipynb"]
 FIXED = {
     "cgroup": {"file"},
     "heapdump": {"kind", "status", "place"},
-    "symbols": {"letter"},
+    # Only an executable says what a function wraps, and in a capture that is build information.
+    "symbols": {"letter", "wraps"},
     "smaps": {"perms", "device", "VmFlags"},
     "smaps_rollup": {"perms", "device", "VmFlags", "path"},
     "pmap": {"perms", "device", "VmFlags"},
