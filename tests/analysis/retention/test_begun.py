@@ -2,6 +2,7 @@
 
 from functools import cache
 
+import pandas as pd
 import pytest
 
 from gomem.analysis.retention.keepers import retention_of
@@ -69,16 +70,38 @@ def test_a_path_says_who_started_them_and_names_the_frame_of_what_was_inlined(re
 
 
 @pytest.mark.parametrize("release", STARTED)
-def test_timers_are_named_where_no_variable_is_and_whoever_else_holds_a_timer(release):
-    """
-    The program holds a timer, too. It points at the list of all, which it does not keep.
-    """
+def test_timers_are_named_where_no_variable_is(release):
     found = keepers(kept(release), "other")
 
     assert 8 == found["timer main.expire.func1"][0]
     assert 8 * 4 * KIB <= found["timer main.expire.func1"][1] <= 9 * 4 * KIB
     assert "the Go runtime" in found
     assert not any(" in bss" in name for name in found)
+
+
+@cache
+def with_variables():
+    """By the stripped executable and the symbols of a build that is not, whose data lie lower."""
+    parts = [read_symbols(started("1.27.3", name)).symbols for name in ("exe", "nm.txt")]
+    return retention_of(read_heapdump(started("1.27.3")), pd.concat(parts, ignore_index=True))
+
+
+def test_a_timer_that_a_variable_holds_does_not_keep_the_others():
+    """
+    It points at the list of all timers, in a structure of the scheduler's.
+    """
+    count, size = keepers(with_variables(), "other")["timer main.expire.func1"]
+
+    assert (8, True) == (count, 8 * 4 * KIB <= size <= 9 * 4 * KIB)
+
+
+def test_variables_of_a_stripped_program_are_named_by_another_build_of_it():
+    retention = with_variables()
+    bytes_of = retention.keepers.set_index("name")["bytes"]
+
+    # An array of 20 pointers has grown to 32; each object has 32 B.
+    assert 20 * 32 + 32 * 8 == bytes_of["main.cleaned"]
+    assert {"main.count", "os.Stdout"} <= set(bytes_of.index)
 
 
 def test_a_cleanup_keeps_its_argument_up_to_go_1_25():
