@@ -127,11 +127,15 @@ def thin(case):
     return " ".join(one.title for one in found)
 
 
-@pytest.mark.parametrize(("release", "advises"), [("go1.16.15", False), ("go1.27.3", True)])
-def test_a_memory_limit_is_advised_only_where_the_release_has_one(release, advises):
-    log = FIXTURES / f"gctrace/restarted-{release}.log"
-
-    (finding,) = gc_pressure.find(diagnosed(log).case)
+@pytest.mark.parametrize(
+    ("log", "advises"),
+    [
+        ("gctrace/restarted-go1.16.15.log", False),
+        ("captures/alloc-pressure-before-go1.27.3/gctrace.log", True),
+    ],
+)
+def test_a_memory_limit_is_advised_only_where_the_release_has_one(log, advises):
+    (finding,) = gc_pressure.find(diagnosed(FIXTURES / log).case)
 
     assert "Or give the GC more room" in finding.next_step
     assert advises == (", bounded by GOMEMLIMIT" in finding.next_step)

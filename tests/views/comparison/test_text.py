@@ -213,7 +213,7 @@ def test_of_too_few_runs_for_an_interval_no_spread_is_explained():
 
     text = rendered(metrics=compare_samples(four, four.assign(value=four["value"] * 10)).metrics)
 
-    assert "Medians of 4 runs per side" in text
+    assert ", medians of 4 runs per side\n" in text
     assert "note: no 95 % interval of the median: it needs at least 6 values per side\n" in text
     assert "±" not in text
 
