@@ -17,6 +17,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from gomem.inputs.symbols.executable import FUNCTION_VALUE
+
 if TYPE_CHECKING:
     import pandas as pd
     from numpy.typing import NDArray
@@ -31,7 +33,6 @@ MADE_UP = re.compile(r"\.\.stmp_|\.statictmp_|\.\.autotmp|\.\.inittask$|^(?:go|t
 DATA_LETTERS = frozenset("DdBb")
 CODE_LETTERS = frozenset("Tt")
 LIMITS = ("runtime.data", "runtime.edata", "runtime.bss", "runtime.ebss")
-FUNCTION_VALUE = "·f"  # behind a function's name: the word that holds its entry
 MIN_SHARED = 0.9  # of functions that are in both: with fewer, the symbols are another build's
 
 

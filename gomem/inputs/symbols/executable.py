@@ -29,7 +29,7 @@ OBJECT_TYPE, FUNCTION_TYPE = 1, 2  # of an ELF symbol, in the lower half of its 
 UNDEFINED_SECTION = 0
 LETTERS = {OBJECT_TYPE: "D", FUNCTION_TYPE: "T"}
 TEXT_BEGINS = "runtime.text"  # the symbol of where Go's functions begin
-FUNCTION_VALUE = "·f"  # which the linker puts behind a function's name
+FUNCTION_VALUE = "·f"  # behind a function's name: the word that holds its entry
 NO_SYMBOLS = (
     "an executable without a symbol table, and without Go's list of functions (.gopclntab); "
     "wanted it as Go built it, stripped or not"

@@ -3,7 +3,7 @@
 Written by    cmd/link, also where symbols are stripped: the runtime's tracebacks need it.
 Described in  the runtime's symtab.go (`pcHeader`, `_func`) and in debug/gosym.
 Forms         By the number it begins with: Go 1.2 to 1.15, 1.16 and 1.17, 1.18 and 1.19, and
-              since 1.20. Since 1.18 entries count from where the text begins, see `moduledata`.
+              since 1.20. Since 1.18 entries count from where the text begins.
 Place         A section of its own, of another name in most position-independent executables, of
               none where cgo's linker wrote one: then it is found by how it begins.
 Quirks        It has no sizes. Functions in assembly have no `.abi0` behind their names. Up to 1.20
