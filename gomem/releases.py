@@ -5,7 +5,12 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from enum import Enum
-from typing import Protocol
+from typing import TYPE_CHECKING, Any, Protocol
+
+from gomem.sources.names import natural_key
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 # `go1.24.2`, `1.9`, `go1.27rc1`, `devel go1.26-abcdef`; not the 1.24.2 of `v1.24.2`.
 _RELEASE = re.compile(r"(?<![\w.])(?:go)?1\.(\d{1,2})(?:\.(\d{1,3}))?(?:rc\d+|beta\d+)?(?![\w])")
@@ -59,7 +64,7 @@ class Fact(Enum):
         "1.13", "", "a background scavenger keeps a tenth more heap than the next cycle will need")
     GOAL_BY_NEXT_GC = "1.13", "1.13.2", "the scavenger's goal is 1.1 × NextGC"
     GOAL_BY_PEAK = (
-        "1.13.2", "", "its goal is 1.1 × HeapInuse at the last GC × NextGC / previous NextGC")
+        "1.13.2", "", "its goal is 1.1 × (HeapInuse at the last GC) × (NextGC / previous NextGC)")
     ONE_PASS_A_CYCLE = "1.14", "1.19", "the scavenger passes over the heap once a GC cycle"
     LIMIT_GOAL_MISSED = (
         "1.19", "1.22", "a bug makes the scavenger aim at 95 × GOMEMLIMIT (golang/go#62449)")
@@ -95,7 +100,9 @@ class Fact(Enum):
     RUNWAY_OF_FIVE = "1.20", "", "the trigger uses the largest runway of the last five cycles"
     LIMIT_HEADROOM = "1.21", "", "3 % of what GOMEMLIMIT leaves to the heap stay free"
     DUMP_HAS_SURPLUS = "1.22", "", "a heap dump lists a span's free slots at its end as objects"
-    CLEANUPS = "1.24", "", "runtime.AddCleanup can keep an object, and no heap dump shows it"
+    CLEANUPS = "1.24", "", "the argument of runtime.AddCleanup can keep objects"
+    CLEANUPS_UNSEEN = (
+        "1.26", "", "a heap dump does not show what the argument of runtime.AddCleanup keeps")
     DUMP_CAN_END = (
         "1.26", "",
         "debug.WriteHeapDump can end the process, if a goroutine is in a system call")
@@ -175,3 +182,13 @@ def known_version(text: str, evidence: str) -> GoVersion | None:
     if release is None:
         return None
     return GoVersion(release, release, str(release), evidence)
+
+
+def build_order(builds: Iterable[str]) -> list[str]:
+    """Builds in the order of their Go releases, else of the numbers in their names."""
+
+    def place(build: str) -> Any:
+        release = parse_release(build) or ANY
+        return release.minor, release.patch, natural_key(build)
+
+    return sorted(set(builds), key=place)

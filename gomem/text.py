@@ -19,6 +19,7 @@ from string import Formatter
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 from gomem.units import (
+    format_age,
     format_bytes,
     format_count,
     format_fraction,
@@ -245,6 +246,16 @@ class BytesChange(Bytes):
         return f"{sign}{minus(format_bytes(value, brief=True))}"
 
 
+class BytesBy(BytesChange):
+    """The same without the sign, where the words beside it say more or less."""
+
+    __slots__ = ()
+
+    @staticmethod
+    def _reads(value: Any, *_: Any) -> str:
+        return format_bytes(value if is_unknown(value) else abs(value), brief=True)
+
+
 class Rate(Number):
     """Bytes per second."""
 
@@ -261,6 +272,13 @@ class Seconds(Number):
 
     __slots__ = ()
     _reads = _in_a_sentence(format_seconds)
+
+
+class Age(Seconds):
+    """A time since something: at least that, rounded down."""
+
+    __slots__ = ()
+    _reads = _in_a_sentence(format_age)
 
 
 class Share(Number):

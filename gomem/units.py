@@ -55,6 +55,18 @@ def format_seconds(value: float | None, *, brief: bool = False) -> str:
     return _scaled(value, _SECOND_STEPS, brief=brief) or ("0 s" if value == 0 else f"{value:.3g} s")
 
 
+def format_age(value: float | None, *, brief: bool = False) -> str:
+    """Seconds in the largest unit of which there is one, rounded down to two digits: `3.9 d`."""
+    if is_unknown(value):
+        return UNKNOWN
+    assert value is not None
+    for step, unit in _SECOND_STEPS:
+        if value >= step:
+            tenths = math.floor(round(10 * value / step, 6))
+            return f"{tenths // 10 if tenths >= 100 or not tenths % 10 else tenths / 10} {unit}"
+    return format_seconds(value, brief=brief)
+
+
 def format_fraction(value: float | None, *, brief: bool = False) -> str:
     """A fraction as per cent: `0.123` is `12.3 %`; brief: `12 %`, and `<1 %` where it is not 0."""
     if is_unknown(value):

@@ -7,6 +7,7 @@ from tests.builders import FIXTURES
 
 FOLDER = FIXTURES / "heapdumps"
 RELEASES = ("1.18.10", "1.22.12", "1.24.13", "1.27.3")
+STARTED = ("1.18.10", "1.24.13", "1.27.3")  # releases of a stripped program, and its executable
 HEADER = b"go1.7 heap dump\n"
 ARENA = 0xC000000000
 GOROUTINES = ARENA + (32 << 20)  # where the runtime's structures of them lie
@@ -15,6 +16,10 @@ TEXT, DATA = 0x401000, 0x600000
 
 def path_of(release, name="dump"):
     return FOLDER / f"keepers-go{release}.{name}.gz"
+
+
+def started(release, name="dump"):
+    return FOLDER / f"started-go{release}.{name}.gz"
 
 
 @cache

@@ -12,7 +12,7 @@ import pytest
 import gomem
 
 PACKAGE = Path(gomem.__file__).parent
-GROUND = {"errors", "units", "text", "numbered", "releases", "sources", "statistics"}
+GROUND = {"errors", "numbered", "units", "text", "releases", "sources", "statistics"}
 FLOORS = [
     GROUND,
     {"inputs"},

@@ -7,6 +7,7 @@ import pytest
 
 from gomem.text import (
     Bytes,
+    BytesBy,
     BytesChange,
     Command,
     Count,
@@ -153,6 +154,7 @@ def test_texts_can_be_pickled(whole):
         ("\u22123 MiB", BytesChange(-3 << 20)),
         ("+3 MiB", BytesChange(3 << 20)),
         ("0 B", BytesChange(0)),
+        ("3 MiB", BytesBy(-3 << 20)),
         ("1.2 MiB/s", Rate(1.24 * 2**20)),
         ("unknown", Rate(None)),
         ("1 s", Seconds(0.9999)),

@@ -4,6 +4,7 @@ import pandas as pd
 import pytest
 
 from gomem.units import (
+    format_age,
     format_bytes,
     format_change,
     format_count,
@@ -61,3 +62,11 @@ def test_fractions_are_per_cent_and_counts_are_grouped():
 def test_zero_is_known():
     assert not is_unknown(0)
     assert is_unknown(pd.NaT)
+
+
+@pytest.mark.parametrize(
+    ("text", "seconds"),
+    [("3.9 d", 5692 * 60), ("59 min", 3599), ("1 h", 3600), ("1.7 h", 6120), ("0 s", 0)],
+)
+def test_an_age_is_never_more_than_it_is(text, seconds):
+    assert text == format_age(seconds)

@@ -328,7 +328,7 @@ class Capture(WithDamage, Mapping[str, Moment]):
 
 
 def levels_of(moments: Iterable[Moment]) -> pd.DataFrame:
-    """A row a moment, by time where that is known."""
+    """A row per moment, by time where that is known."""
     # Its columns are `moment`, MemStats' fields, what status and a page of metrics count, `Rss` and
     # others of smaps or smaps_rollup as sums, `goroutines`, `max_rss_bytes` of a heap profile in
     # text, and the scalars of runtime/metrics by their names. Of several dumps of a moment it is

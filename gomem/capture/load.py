@@ -15,8 +15,9 @@ from gomem.capture.clock import OWN_CLOCK, time_of
 from gomem.capture.cut_mappings import cut_mappings
 from gomem.capture.manifest import MANIFEST_SCHEMA, Manifest, is_manifest
 from gomem.capture.moment import Artefact, Moment
+from gomem.capture.other_processes import PROCESSES, of_listed_process
 from gomem.capture.pasted import PastedPart, pasted_parts, sizes_in_sentences
-from gomem.capture.place import place
+from gomem.capture.place import place, place_of_word
 from gomem.capture.release import release_of
 from gomem.capture.runs import OtherRun, before_the_last, of_last_run
 from gomem.capture.watched import watched_in_a_notebook
@@ -273,13 +274,28 @@ def _series(artefacts: list[Artefact]) -> list[Artefact]:
 def _of_one_process(artefacts: list[Artefact]) -> tuple[list[Artefact], tuple[OtherRun, ...]]:
     """Of a text with the readings of several processes those of the last, and what others had."""
     if len({artefact.source.text_name for artefact in artefacts}) != 1:
-        return artefacts, ()
+        return _with_last_listing(artefacts)
     several = [file for file in artefacts if file.kind.name in SERIES and _has_several(file)]
     if len(several) == 1:  # of which the last counts, beside what else there is
         (file,) = several
         left, runs = of_last_run([replace(file, parsed=dump) for dump in file.parsed.dumps])
-        return artefacts, tuple(filter(None, (*runs, before_the_last(left))))
-    return of_last_run(artefacts)
+        runs = tuple(filter(None, (*runs, before_the_last(left))))
+    else:
+        artefacts, runs = of_last_run(artefacts)
+    artefacts, others = of_listed_process(artefacts)
+    return artefacts, (*runs, *others)
+
+
+def _with_last_listing(
+    artefacts: list[Artefact],
+) -> tuple[list[Artefact], tuple[OtherRun, ...]]:
+    """Of the one table of processes with several listings the last, and what the others said."""
+    several = [file for file in artefacts if file.kind.name == PROCESSES and _has_several(file)]
+    if len(several) != 1:
+        return artefacts, ()
+    (table,) = several
+    left, runs = of_listed_process([table])
+    return [placed for file in artefacts for placed in (left if file is table else [file])], runs
 
 
 def _is_pasted(artefact: Artefact) -> bool:
@@ -314,20 +330,6 @@ def _nothing_readable(path: Named, gathering: _Gathering) -> Text:
     return text("{}: nothing that gomem can read: {}", named, reasons)
 
 
-# What people call moments in the order in which they come: none has a number, or a time.
-ORDER = (
-    {"before", "start", "first", "begin", "initial", "baseline", "early", "old"},
-    {"during", "mid", "middle", "busy", "loaded", "peak", "spike"},
-    {"after", "later", "late", "last", "end", "final", "now", "new"},
-)
-
-
-def _place_of_word(name: str) -> int | None:
-    """Where a moment stands by the word that it is called; None if that says nothing."""
-    word = name.lower().strip("-_. ")
-    return next((place for place, words in enumerate(ORDER) if word in words), None)
-
-
 def _moments(artefacts: Sequence[Artefact], manifest: Manifest) -> dict[str, Moment]:
     """Moments in order: by name, and by time as far as there is a clock."""
     groups: dict[MomentName, list[Artefact]] = {}
@@ -336,7 +338,7 @@ def _moments(artefacts: Sequence[Artefact], manifest: Manifest) -> dict[str, Mom
             groups.setdefault(MomentName(artefact.moment), []).append(artefact)
     counted = manifest.collections
     moments = [Moment(name, tuple(group), counted.get(name)) for name, group in groups.items()]
-    words = {moment.name: _place_of_word(moment.name) for moment in moments}
+    words = {moment.name: place_of_word(moment.name) for moment in moments}
     in_words = None not in words.values()
     moments.sort(
         key=lambda moment: (words[moment.name] if in_words else 0, natural_key(moment.name))

@@ -59,6 +59,7 @@ class Artefact:
     time: datetime | None  # when it was taken, as far as known
     time_source: str  # how that is known: manifest, name, its own clock, file
     parsed: Any  # what was read of it
+    is_of_last: bool = False  # whether it is of the last moment only because its name says nothing
 
     def __repr__(self) -> str:
         return f"<Artefact {self.source.name}: {self.kind.name}>"
@@ -126,6 +127,11 @@ class Moment:
     def time(self) -> datetime | None:
         """When it was: the earliest of its artefacts' times."""
         return min(self.times, default=None)
+
+    @property
+    def assumed(self) -> tuple[str, ...]:
+        """Files that are of this moment, the last, only because their names say nothing."""
+        return tuple(file.source.name for file in self.artefacts if file.is_of_last)
 
     @property
     def not_before(self) -> datetime | None:

@@ -34,6 +34,7 @@ UNREAD = ""  # the kind of evidence that is not read
 LOG = "gctrace"
 LAST = b"```"  # a mark behind the last line
 IN_LINES = frozenset({LOG, "memstats"})  # of which lines stand among others
+IN_A_LINE = IN_LINES | {"processes"}  # that a line says enough of, also between sentences
 MIN_KINDS = 2
 # What a crash for want of memory says, and what then stands between that and its stacks.
 OUT_OF_MEMORY, STACK = b"out of memory", b"runtime stack:"
@@ -49,6 +50,7 @@ _COMMAND = re.compile(
     rb"[$#%>] *(?:(?:sudo|time|watch)\b[^\n]{0,80}? )?(?:cat|curl|wget|go|kubectl|oc|docker|podman"
     rb"|ps|top|htop|pmap|free|head|tail|grep|less|journalctl|dmesg|gops)\b"
 )
+_ASKS_PPROF = re.compile(rb"\bgo tool pprof\b|\bpprof\b[^\n\w-]{1,8}--?(?:inuse|alloc)_")
 _HEADING = re.compile(
     rb"\s*(?:#{1,6} [A-Za-z][A-Za-z0-9 /,'()-]*:?|\*\*[^*\n]{1,80}\*\*:?"
     rb"|[A-Za-z][A-Za-z/-]*(?: [A-Za-z/-]+){0,8}:|(?:-{3,}|={3,})(?: [^\n]{0,80})?)\s*"
@@ -215,7 +217,9 @@ def _stretches(lines: Sequence[bytes]) -> Iterator[_Stretch]:
             continue
         if any(text.strip() for text in lines[start:place]):
             yield _Stretch(start, place, is_fenced or is_marked)
-        start, is_marked = place + 1, is_mark and not is_fence
+        # A command that says which values pprof prints belongs to what it printed.
+        start = place if _ASKS_PPROF.search(line) else place + 1
+        is_marked = is_mark and not is_fence
         is_fenced ^= is_fence
 
 
@@ -275,7 +279,7 @@ def _named(lines: Sequence[bytes], stretch: _Stretch) -> _Stretch | None:
     if kind is None:
         return stretch if looks_like(text, "").is_evidence else None
     is_long = stretch.is_marked or text.strip().count(b"\n") > 0
-    return replace(stretch, kind=kind.name) if is_long or kind.name in IN_LINES else None
+    return replace(stretch, kind=kind.name) if is_long or kind.name in IN_A_LINE else None
 
 
 def _joined_logs(parts: Sequence[_Stretch]) -> list[_Stretch]:

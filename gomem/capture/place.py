@@ -31,6 +31,17 @@ TOP_MOMENT = "(top)"
 ONE_SCRIPT = timedelta(seconds=2)  # between the files that one script reads for one moment
 LONG_AGO = datetime.min.replace(tzinfo=UTC)
 
+# What people call moments in the order in which they come: none begins with a number, or a time.
+ORDER = (
+    {"before", "start", "first", "begin", "initial", "baseline", "early", "old"},
+    {"during", "mid", "middle", "busy", "loaded", "peak", "spike"},
+    {"after", "later", "late", "last", "end", "final", "now", "new"},
+)
+# Numbers, letters, times, or a word and one of these: `2`, `t2`, `b`, `scrape-07`, `before`.
+_IN_ORDER = re.compile(
+    rf"(?:[a-z]+-?)?[\dTZ:.-]*\d[\dTZ:.-]*|(?:[a-z]+-)?[a-z]|{'|'.join(sorted(set().union(*ORDER)))}",
+    re.IGNORECASE,
+)
 _SEPARATORS = re.compile(r"[-_. ()]+")
 # Of the name under which go tool pprof saves what it fetched: pprof.PROGRAM.TYPES.NUMBER.pb.gz
 _SAMPLE_TYPES = re.compile(
@@ -112,7 +123,7 @@ def _place_folder(
     for artefact in group:
         by_stem[stem_of(_parts(artefact.source.name)[1])].append(artefact)
     placed = []
-    for stem, same in _of_one_script(by_stem).items():
+    for stem, same in _with_the_last(_of_one_word(_of_one_script(by_stem))).items():
         moment = "/".join(part for part in (folder, stem) if part) or name
         placed += _by_clock(same, f"{moment}/beside" if moment in moments and listed else moment)
     return placed
@@ -154,6 +165,45 @@ def _by_clock(group: list[Artefact], name: str) -> list[Artefact]:
         seen.add(_slot(artefact))
         placed.append(replace(artefact, moment=f"{name}-{number}"))
     return placed
+
+
+def place_of_word(name: str) -> int | None:
+    """Where a moment stands by the first word of its name that says it; None if none does."""
+    words = [word for word in _SEPARATORS.split(_parts(name.lower())[1]) if word]
+    if not words or words[0][0].isdigit():
+        return None
+    said = (place for word in words for place, same in enumerate(ORDER) if word in same)
+    return next(said, None)
+
+
+def _of_one_word(by_stem: dict[str, list[Artefact]]) -> dict[str, list[Artefact]]:
+    """Files of `after` and of `after-deploy` together, where no kind of file is there twice."""
+    joined = dict(by_stem)
+    for short in sorted(by_stem, key=len):
+        if place_of_word(short) is None:
+            continue
+        for long in [stem for stem in joined if stem.startswith(f"{short}-")]:
+            if short in joined and not _repeated([*joined[short], *joined[long]]):
+                joined[short] = [*joined[short], *joined.pop(long)]
+    return joined
+
+
+def _with_the_last(by_stem: dict[str, list[Artefact]]) -> dict[str, list[Artefact]]:
+    """Files that say nothing with the last of those that are in an order, such as numbered ones.
+
+    `smaps.txt` beside `heap-1.pb.gz` and `heap-2.pb.gz` was taken once, at the end. Not where a
+    kind of file would be there twice, or where it has a clock of its own.
+    """
+    alone, named = by_stem.get("", []), [stem for stem in by_stem if stem]
+    are_timed = any(artefact.exact_time is not None for artefact in alone)
+    if not alone or are_timed or len(named) < 2 or not all(map(_IN_ORDER.fullmatch, named)):
+        return by_stem
+    last = max(named, key=lambda stem: (place_of_word(stem) or 0, natural_key(stem)))
+    if _repeated([*by_stem[last], *alone]):
+        return by_stem
+    joined = {stem: same for stem, same in by_stem.items() if stem}
+    joined[last] = [*by_stem[last], *(replace(artefact, is_of_last=True) for artefact in alone)]
+    return joined
 
 
 def stem_of(name: str) -> str:

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 COUNTS = ("NumGC", "Mallocs", "Frees", "PauseTotalNs")  # exact wherever they are known
 GROWING = ("TotalAlloc", "Sys")  # which a text may round, to another unit from line to line
+WITHOUT_THEM = ("HeapSys",)  # stacks are taken out of it, which is a small part
 MIN_FALL = 0.1  # of a rounded size
 LEVELS = ("HeapAlloc", "HeapInuse", "HeapSys", "Sys")  # what is told of a run, the first known
 
@@ -39,6 +40,7 @@ class OtherRun:
         first_bytes: That field at the first reading.
         last_bytes: The same at the last.
         is_same_process: Whether they are of the last one's process, before it.
+        process: Program and PID as a table of processes has them; None where they are MemStats.
     """
 
     path: str
@@ -48,6 +50,7 @@ class OtherRun:
     first_bytes: int
     last_bytes: int
     is_same_process: bool = False
+    process: tuple[str, int | None] | None = None
 
 
 def of_last_run(artefacts: list[Artefact]) -> tuple[list[Artefact], tuple[OtherRun, ...]]:
@@ -108,7 +111,8 @@ def _fell(before: Artefact, after: Artefact) -> bool:
 
     if exact := known(COUNTS):
         return any(new[name] < old[name] for name in exact)
-    return any(new[name] < (1 - MIN_FALL) * old[name] for name in known(GROWING))
+    names = known(GROWING) or known(WITHOUT_THEM)
+    return any(new[name] < (1 - MIN_FALL) * old[name] for name in names)
 
 
 def _other_run(run: Sequence[Artefact]) -> OtherRun | None:

@@ -12,7 +12,8 @@ A spike between two profiles shows in no level. But the runtime counts allocatio
 program's start. So the spike is in an interval with far more allocation than the others, more than
 the heap itself, of which little was retained. The same interval shows the sites. A profile lags by
 up to two collections, so the interval must stand out even from the usual allocation over the
-longest time it can cover.
+longest time it can cover. In the first interval or the last one it is a note: no file says what was
+usual before, or that it ended.
 """
 
 from __future__ import annotations
@@ -192,8 +193,12 @@ def _next_step(seen: Sighting, sites: tuple[Site, ...], case: Case) -> Text:
 
 def _name(seen: Sighting) -> str:
     """What the level is; a buffer between two profiles counts with what those have in use."""
-    is_between = seen.source == PROFILES and seen.held_in == ALLOCATED
-    return "inuse_space with the largest new object" if is_between else NAMES[seen.source]
+    return "the heap in use" if _is_between(seen) else NAMES[seen.source]
+
+
+def _is_between(seen: Sighting) -> bool:
+    """Whether the peak is that of an object which is in use in neither of two profiles."""
+    return seen.source == PROFILES and seen.held_in == ALLOCATED
 
 
 def _what(seen: Sighting) -> Text:
@@ -204,7 +209,8 @@ def _what(seen: Sighting) -> Text:
     at = text(" at {}", MomentName(seen.peak_moment)) if is_placed else Text()
     if excursion.times > 1:
         bursts = Count(excursion.times, "burst")
-        return text("{}: {} rose to as much as {}{} and fell back", bursts, name, high, at)
+        end = ", and the last goes on" if excursion.goes_on else " and fell back"
+        return text("{}: {} rose to as much as {}{}{}", bursts, name, high, at, end)
     return text("Spike: {} rose from {} to {}{} and fell back", name, low, high, at)
 
 
@@ -220,7 +226,8 @@ def _where(seen: Sighting, sites: tuple[Site, ...], limits: Thresholds) -> Text:
 
 def _evidence(seen: Sighting, case: Case) -> tuple[Evidence, ...]:
     """The level in numbers, and RSS at its highest reading."""
-    excursion, name = seen.excursion, _name(seen)
+    excursion = seen.excursion
+    name = f"{NAMES[PROFILES]} + largest new object" if _is_between(seen) else _name(seen)
     moment = case.facts.by_moment.get(seen.peak_moment)
     rss = () if moment is None else rss_evidence(moment)
     if seen.source == PROFILES:
@@ -231,12 +238,12 @@ def _evidence(seen: Sighting, case: Case) -> tuple[Evidence, ...]:
         path = rss[0].artefact if rss else moment.name
     else:
         path = moment.path("memstats")
-    sizes = {f"{name}, base": excursion.base, f"{name}, highest": excursion.highest}
+    sizes = {f"{name}, usual": excursion.base, f"{name}, highest": excursion.highest}
     return (
         *known(path, "B", sizes),
         *known(path, "s", {"time watched": excursion.seconds}),
-        *known(path, "count", {"bursts above the base": excursion.times}),
-        *known(path, "fraction", {"time above the base, upper bound": excursion.away_fraction}),
+        *known(path, "count", {"bursts above the usual level": excursion.times}),
+        *known(path, "fraction", {"share of time in bursts, at most": excursion.away_fraction}),
         *(() if seen.source in (MARKS, RSS) else rss),
     )
 
@@ -247,8 +254,8 @@ def _of_interval(spike: Spike, case: Case) -> Finding:
     whose = Site(function, spike.caller or function)
     before, after = case.facts.profiles.path(spike.before), case.facts.profiles.path(spike.after)
     in_use = int(spike.in_use.sites.set_index("function")["after"].get(function, 0))
-    is_start = spike.before == next(iter(case.facts.profiles.in_order), None)
-    few = is_start or spike.with_news <= TOO_FEW + 1  # nothing says what was usual before
+    # Where that holds, nothing says that it came and went.
+    few = spike.is_at_end or spike.with_news <= TOO_FEW + 1
     share = min(1.0, float(sites.iloc[0]["extra_bytes"]) / spike.extra_bytes)
     allocated: dict[str, float | None] = {
         text("alloc_space of {}", Function(name)): int(size)

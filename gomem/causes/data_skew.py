@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
+from gomem.analysis.memory.groups import GROUP_OF_PART, NAMES
 from gomem.capture.wanted import MEMSTATS, SMAPS
 from gomem.causes.cause import Cause
 from gomem.causes.commands import CAPTURE_ONCE
@@ -19,6 +20,8 @@ from gomem.causes.finding import Evidence, Finding, Severity
 from gomem.text import Bytes, Command, Count, Seconds, Text, text
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from gomem.causes.case import Case
     from gomem.facts.moment import MomentFacts
 
@@ -56,11 +59,22 @@ def bytes_apart(moment: MomentFacts) -> int:
     GC work buffers lie in the arenas, uncounted: as much as they can be is taken off.
     """
     mapped, counted = _mapped_bytes(moment), _counted_bytes(moment)
-    if mapped is None or counted is None or moment.memstats is None:
+    if mapped is None or counted is None:
         return 0
-    buffers = moment.memstats["GCSys"]
     beyond = mapped - counted
-    return min(beyond, 0) or max(0, beyond - (0 if pd.isna(buffers) else int(buffers)))
+    return min(beyond, 0) or max(0, beyond - _gc_sys(moment))
+
+
+def _buffers(moment: MomentFacts, apart: int) -> tuple[Evidence, ...]:
+    """What `bytes_apart` takes off where more is mapped than counted."""
+    if apart <= 0:
+        return ()
+    return known(moment.path("memstats"), "B", {"GCSys, which can be in go-heap": _gc_sys(moment)})
+
+
+def _gc_sys(moment: MomentFacts) -> int:
+    buffers = None if moment.memstats is None else moment.memstats["GCSys"]
+    return 0 if buffers is None or pd.isna(buffers) else int(buffers)
 
 
 def _counted_bytes(moment: MomentFacts) -> int | None:
@@ -128,13 +142,20 @@ def _at(moment: MomentFacts, case: Case) -> Finding | None:
             *known(skew.source, "count", {"collections between": skew.collections}),
             *known(moment.path("memstats"), "B", {"HeapSys + StackInuse": _counted_bytes(moment)}),
             *known(moment.path("smaps"), "B", {"Size of go-heap": mapped}),
+            *_buffers(moment, apart),
             *(
-                Evidence(COMPUTED, "parts that cannot be trusted", parts, "")
-                for parts in filter(None, [", ".join(doubtful)])
+                Evidence(COMPUTED, "rows that might be wrong", rows, "")
+                for rows in filter(None, [", ".join(_row_names(doubtful))])
             ),
         ),
         confidence="certain" if doubtful else "possible",
     )
+
+
+def _row_names(parts: Sequence[str]) -> list[str]:
+    """The owners that parts of a ledger belong to, each once, as tables call them."""
+    owners = (GROUP_OF_PART.get(part) for part in parts)
+    return list(dict.fromkeys(NAMES[owner] for owner in owners if owner is not None))
 
 
 def _title(moment: MomentFacts, apart: int, *, is_doubtful: bool, is_little: bool) -> Text:
@@ -149,6 +170,11 @@ def _title(moment: MomentFacts, apart: int, *, is_doubtful: bool, is_little: boo
         return text("{}; no file says whether a collection ran in between", read)
     if is_little:
         did = "grew" if apart > 0 else "differs"
-        return text("The heap {} by {} between MemStats and smaps: its parts can be off", did, off)
-    by = text(" by {}", off) if apart else ""
+        return text(
+            "The heap {} by {}{} between MemStats and smaps, so its breakdown might be wrong",
+            did,
+            "at least " if apart > 0 else "",
+            off,
+        )
+    by = text(" by {}{}", "at least " if apart > 0 else "", off) if apart else ""
     return text("MemStats and smaps contradict each other{}: do not trust the heap's parts", by)

@@ -21,7 +21,7 @@ def find(case: Case) -> list[Finding]:
         CAUSE.finding(
             Severity.INFO,
             text(
-                "Insufficient evidence for {}: {}, but this rests on {}, and {} are required",
+                "Insufficient evidence for {} ({}): {} available, {} required",
                 lack.code,
                 lack.seen,
                 lack.had,

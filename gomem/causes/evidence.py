@@ -60,9 +60,24 @@ def heap_evidence(moment: MomentFacts, *fields: str) -> tuple[Evidence, ...]:
     return known(moment.path("memstats"), "B", sizes)
 
 
-def rise_evidence(artefact: str, what: str, rise: Rise, unit: str = "B") -> tuple[Evidence, ...]:
-    """From where to where a level rose."""
-    return known(artefact, unit, {f"{what}, first": rise.first, f"{what}, last": rise.last})
+def rise_evidence(
+    artefact: str, what: str, rise: Rise, unit: str = "B", *, has_last: bool = True
+) -> tuple[Evidence, ...]:
+    """From where to where a level rose; of many readings, by medians, and the last one beside."""
+    if not rise.are_medians:
+        return known(artefact, unit, {f"{what}, first": rise.first, f"{what}, last": rise.last})
+    levels = {
+        f"{what}, median of the first tenth": rise.first,
+        f"{what}, median of the last tenth": rise.last,
+    }
+    last = {f"{what}, last": rise.reached} if has_last else {}
+    return known(artefact, unit, levels | last)
+
+
+def watched_evidence(artefact: str, rise: Rise) -> tuple[Evidence, ...]:
+    """How long a level was watched, and how far its first and last apart lie if that is less."""
+    apart = rise.apart_seconds if rise.apart_seconds < rise.seconds else None
+    return known(artefact, "s", {"time from first to last": apart, "time watched": rise.seconds})
 
 
 def release_evidence(version: GoVersion) -> Evidence:

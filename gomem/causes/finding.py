@@ -106,7 +106,7 @@ class MissingCall:
             place = "" if self.line is None else f":{self.line}"
             where += text(" ({}{})", File(base_name(self.file)), place)
         releases = f" ({self.releases})" if self.releases else ""
-        return text("Likely missing{}: {}{}. {}", releases, self.call, where, self.why)
+        return text("Check for a missing {}{}{}. {}", self.call, where, releases, self.why)
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,6 +20,7 @@ from gomem.causes.collecting import (
 from gomem.causes.commands import TAKE_CPU_PROFILE, sentences, top
 from gomem.causes.evidence import known
 from gomem.causes.finding import Finding, Lack, Severity
+from gomem.causes.memory_limit import limit_exists
 from gomem.causes.sites import called_by, caller_sites
 from gomem.text import Count, Function, MomentName, Share, Text, text
 
@@ -80,21 +81,20 @@ def lack(case: Case) -> Lack | None:
     )
 
 
-_INSTEAD = (
-    "Remove the call. To keep memory low, set GOMEMLIMIT or GOGC instead, which collect only when "
-    "it helps."
+_SEE = (
+    "See who calls runtime.GC or debug.FreeOSMemory: {}. Also look for scrapers that fetch "
+    "profiles with gc=1. {}"
 )
+_INSTEAD = (
+    "Remove the call. To keep memory low, set {}GOGC instead: the GC then runs only when it helps."
+)
+_LIMIT_OR = "GOMEMLIMIT or "
 CAUSE = Cause(
     code="forced-gc",
     mechanism="runtime.GC, debug.FreeOSMemory, /debug/pprof/heap?gc=1 and goroutine-leak profiles "
     "start a collection at once, whether or not there is garbage, and the caller waits until the "
     "heap is swept. Up to Go 1.8 the world stays stopped for the whole collection.",
-    remedy=text(
-        "See who calls runtime.GC or debug.FreeOSMemory: {}. Also look for scrapers that fetch "
-        "profiles with gc=1. {}",
-        TAKE_CPU_PROFILE,
-        _INSTEAD,
-    ),
+    remedy=text(_SEE, TAKE_CPU_PROFILE, _INSTEAD.format(_LIMIT_OR)),
     references=("runtime.GC", "runtime/debug.FreeOSMemory", "golang.org/doc/gc-guide"),
     bears_on=("collector",),
     rule=find,
@@ -133,6 +133,10 @@ def _at_most(log: CollectorFacts) -> Text:
     return text("{}{} of the CPU", "" if share.startswith("<") else "at most ", share)
 
 
+def _instead(case: Case) -> str:
+    return _INSTEAD.format(_LIMIT_OR if limit_exists(case) else "")
+
+
 def _forced(forced: int, cycles: int) -> Text:
     return text(": {} of {}", Count(forced), Count(cycles, "collection"))
 
@@ -153,13 +157,13 @@ def _finding(
         first = callers[0]
         calls = text("{} calls {}()", Function(first.function), Function(first.called))
         shows = text("See the callers: {}.", top(first.path, options=_PEEK))
-        step = sentences(shows, called_by(callers), _INSTEAD)
+        step = sentences(shows, called_by(callers), _instead(case))
     return CAUSE.finding(
         Severity.WARNING if is_dear else Severity.INFO,
         calls + title,
         cpu_fraction=cpu_fraction,
         evidence=evidence,
-        next_step=step,
+        next_step=step or text(_SEE, TAKE_CPU_PROFILE, _instead(case)),
         sites=caller_sites(callers, limits),
         now=not is_over,
     )

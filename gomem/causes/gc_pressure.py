@@ -28,7 +28,7 @@ from gomem.causes.collecting import (
 from gomem.causes.commands import PPROF, sentences, top_of_last
 from gomem.causes.evidence import known
 from gomem.causes.finding import Evidence, Finding, Lack, Severity
-from gomem.causes.memory_limit import limit_leaves_no_room, limit_may_decide
+from gomem.causes.memory_limit import limit_exists, limit_leaves_no_room, limit_may_decide
 from gomem.causes.missing_call import of_garbage
 from gomem.causes.sites import allocating_sites, part_words, pooling_words, site_evidence
 from gomem.text import Bytes, Command, Share, Text, text
@@ -61,7 +61,7 @@ def lack(case: Case) -> Lack | None:
     return too_few_collections(
         case,
         CAUSE.code,
-        text("the GC takes {} of the CPU", Share(log.marking_share_of(PACER))),
+        text("marking takes {} of the CPU", Share(log.marking_share_of(PACER))),
         (steady, "GC without heap growth"),
         (
             *known(log.path, "count", {"cycles": cost.cycles, "steady_cycles": steady}),
@@ -76,11 +76,12 @@ _TAKE_ALLOCS = Command(f"curl -s {PPROF}/allocs > allocs.pb.gz")
 _LESS = "Allocate less at the top sites"
 
 
-def _more_room(room_bytes: float = 0.0) -> Text:
+def _more_room(room_bytes: float = 0.0, *, with_limit: bool = True) -> Text:
     """A larger GOGC; as many more bytes of heap halve the collections."""
+    bound = ", bounded by GOMEMLIMIT" if with_limit else ""
     halves = text(" ({} more heap halves the number of GCs)", Bytes(room_bytes))
     more = halves if room_bytes > 0 else Text()
-    return text("Or give the GC more room, bounded by GOMEMLIMIT{}: {}.", more, Command("GOGC=200"))
+    return text("Or give the GC more room{}{}: {}.", bound, more, Command("GOGC=200"))
 
 
 CAUSE = Cause(
@@ -131,8 +132,8 @@ def _by_log(case: Case, log: CollectorFacts) -> Finding:
         Severity.WARNING,
         title,
         cpu_fraction=marking,
-        evidence=(*evidence, *_site_evidence(sites, case)),
-        next_step=_next_step(sites, _room(log, case.thresholds), case),
+        evidence=(*evidence, *_headroom(log, case), *_site_evidence(sites, case)),
+        next_step=_next_step(sites, _room(log, case), case),
         sites=sites,
         missing_call=of_garbage(case, sites),
         confidence="possible" if is_unsure else "certain" if has_enough else "likely",
@@ -173,7 +174,7 @@ def _by_counters(case: Case) -> list[Finding]:
     # A share since the start has stops in it, too: those between the moments may explain it all.
     marking = counters.least_marking_fraction
     by_stops = marking is not None and marking * paced < least
-    room = _small_room(counters.room_fraction) if limit_may_decide(case) else _more_room()
+    room = _small_room(counters.room_fraction, case) if limit_may_decide(case) else _room_for(case)
     is_past = counters.since_start or counters.forced is None  # or all may have been forced
     is_unsure = is_past or marking is None or by_stops or limit_may_decide(case)
     is_unsure = is_unsure or not _is_dear(counters.marking_fraction * paced, case)
@@ -207,7 +208,7 @@ def _by_cpu_profile(case: Case) -> list[Finding]:
                 *cpu_profile_evidence(taken),
                 *_site_evidence(sites, case),
             ),
-            next_step=_next_step(sites, _more_room(), case),
+            next_step=_next_step(sites, _room_for(case), case),
             sites=sites,
             missing_call=of_garbage(case, sites),
             confidence="possible",  # a profile counts no collections
@@ -234,18 +235,28 @@ def _next_step(sites: tuple[Site, ...], room: Text, case: Case) -> Text:
     return sentences(text(_REMEDY, shows, less, room), pooling_words(case, sites))
 
 
-def _room(log: CollectorFacts, limits: Thresholds) -> Text:
+def _room(log: CollectorFacts, case: Case) -> Text:
     """How the GC gets more room: by GOGC, or by finding out what leaves so little."""
     usual = log.pacing.usual
     share, room = usual.headroom_fraction, usual.headroom_bytes
-    if share < limits.small_room_fraction:
-        return _small_room(share)
-    return _more_room(room)
+    if share < case.thresholds.small_room_fraction:
+        return _small_room(share, case)
+    return _room_for(case, room)
 
 
-def _small_room(share: float | None) -> Text:
-    return text(
-        "The heap goal is only {} above the live heap: check whether GOGC is set that low, or "
-        "GOMEMLIMIT lowers the goal.",
-        Share(share),
-    )
+def _headroom(log: CollectorFacts, case: Case) -> tuple[Evidence, ...]:
+    """The room that goals leave, where the next step says that as much more halves the GCs."""
+    usual = log.pacing.usual
+    is_said = usual.headroom_bytes > 0
+    is_said &= not usual.headroom_fraction < case.thresholds.small_room_fraction
+    return known(log.path, "B", {"headroom_p50_bytes": usual.headroom_bytes}) if is_said else ()
+
+
+def _room_for(case: Case, room_bytes: float = 0.0) -> Text:
+    return _more_room(room_bytes, with_limit=limit_exists(case))
+
+
+def _small_room(share: float | None, case: Case) -> Text:
+    by_limit = ", or GOMEMLIMIT lowers the goal" if limit_exists(case) else ""
+    words = "The heap goal is only {} above the live heap: check whether GOGC is set that low{}."
+    return text(words, Share(share), by_limit)

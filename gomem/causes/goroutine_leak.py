@@ -61,7 +61,7 @@ def find(case: Case) -> list[Finding]:
     of_one = _of_one_dump(case)
     if of_one:
         return of_one
-    counted = [moment for moment in case.facts.moments if moment.goroutine_count is not None]
+    counted = [m for m in case.facts.of_last_process if m.goroutine_count is not None]
     if growth.count is None and len(counted) == 1 and _are_many(counted[0], case):
         return [_many(counted[0])]
     return []

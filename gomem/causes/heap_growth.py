@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 from gomem.analysis.memory.groups import LIVE
 from gomem.causes.cause import Cause
 from gomem.causes.commands import CAPTURE, sentences, top
-from gomem.causes.evidence import known, rise_evidence
+from gomem.causes.evidence import known, rise_evidence, watched_evidence
 from gomem.causes.finding import Evidence, Finding, Lack, Severity, Site
 from gomem.causes.goroutines import goroutines_hold, goroutines_pile_up
 from gomem.causes.live_growth import CODE, grows, matters, probability
@@ -79,7 +79,7 @@ def lack(case: Case) -> Lack | None:
     )
 
 
-SEEN_IN = {"log": "GC log", "marks": "live heap after each GC", "profiles": "heap profiles"}
+SEEN_IN = {"log": "gctrace log", "marks": "live heap at each snapshot", "profiles": "heap profiles"}
 WATCH = text(
     "Capture for longer, because a filling cache looks like a leak until it is full: {}.", CAPTURE
 )
@@ -92,8 +92,9 @@ NAME_IT = text(
 CAUSE = Cause(
     code=CODE,
     mechanism="A collection marks what is reachable; GOGC only decides how much garbage can "
-    "accumulate on top. So the marked heap is what the program retains. It grew linearly until the "
-    "capture ended: either the program never drops the references, or a cache is still filling.",
+    "accumulate on top. So the marked heap is what the program still references. It grew linearly "
+    "until the capture ended: either the program never drops the references, or a cache is still "
+    "filling.",
     remedy=NAME_IT,
     references=("golang.org/doc/gc-guide", "net/http/pprof"),
     bears_on=("growth", "allocations"),
@@ -119,8 +120,8 @@ def _finding(live: LiveHeap, rise: Rise, case: Case, *, confidence: str) -> Find
             *_site_evidence(sites, case),
             *_keeper_evidence(sites, case),
         ),
-        mechanism=_GOROUTINE_MECHANISM if theirs else f"{CAUSE.mechanism}{_burst(live)}",
-        next_step=_next_step(rise, sites, case),
+        mechanism=_GOROUTINE_MECHANISM if theirs else _mechanism(live, sites, case),
+        next_step=_next_step(rise, case),
         confidence=confidence,
         sites=sites,
         missing_call=missing,
@@ -133,22 +134,27 @@ _GOROUTINE_MECHANISM = (
 )
 
 
+def _mechanism(live: LiveHeap, sites: tuple[Site, ...], case: Case) -> Text:
+    return sentences(text("{}{}", CAUSE.mechanism, _burst(live)), aging_words(case, sites))
+
+
 def _burst(live: LiveHeap) -> Text:
     """That the last reading is of a burst, where it is."""
     last = live.burst_at_end
-    said = " The last reading, {}, is of a burst and does not count."
+    said = " The last reading, {}, falls in a burst and is not counted."
     return Text() if last is None else text(said, Bytes(round(last)))
 
 
-BETWEEN_BURSTS = "live heap between bursts"
+BETWEEN_BURSTS = "live heap outside bursts"
 
 
 def _title(live: LiveHeap, rise: Rise, sites: tuple[Site, ...], case: Case) -> Text:
     grows = text(
-        "Leak or cache still filling: {}the live heap grows by {} and has reached {}",
-        "between bursts " if live.rises_between_bursts else "",
-        Rate(rise.slope),
-        Bytes(round(rise.last)),
+        "Leak or cache still filling: {}the live heap grows by {}, to {}{}",
+        "outside bursts " if live.rises_between_bursts else "",
+        Rate(rise.rate),
+        Bytes(round(rise.last if live.rises_between_bursts else rise.reached)),
+        "" if live.burst_at_end is None else " before the last burst",
     )
     keeper = _keeper(sites, case)
     if keeper is not None:
@@ -163,17 +169,27 @@ def _title(live: LiveHeap, rise: Rise, sites: tuple[Site, ...], case: Case) -> T
 
 def _evidence(live: LiveHeap, rise: Rise, case: Case) -> list[Evidence]:
     path = _read_from(live, case)
-    slopes = {"slope": rise.slope, "slope, low": rise.low, "slope, high": rise.high}
+    error = rise.error / rise.apart_seconds
+    slopes = {"slope": rise.rate}
+    if error:
+        slopes |= {"slope, low": rise.rate - error, "slope, high": rise.rate + error}
     return [
-        *rise_evidence(path, BETWEEN_BURSTS if live.rises_between_bursts else "live heap", rise),
+        *_levels(path, live, rise),
         *known(path, "B", {"live heap in the burst at the end": live.burst_at_end}),
         *known(path, "B/s", slopes),
-        *known(path, "s", {"time watched": rise.seconds}),
+        *watched_evidence(path, rise),
         *known(path, "count", {"readings": rise.readings}),
         Evidence(
-            path, "growth seen in", ", ".join(SEEN_IN[kind] for kind in sorted(live.agreeing)), ""
+            path, "growth seen in", "; ".join(SEEN_IN[kind] for kind in sorted(live.agreeing)), ""
         ),
     ]
+
+
+def _levels(path: str, live: LiveHeap, rise: Rise) -> tuple[Evidence, ...]:
+    """From where to where; between bursts without the last reading, which may begin one."""
+    if live.rises_between_bursts:
+        return rise_evidence(path, BETWEEN_BURSTS, rise, has_last=False)
+    return rise_evidence(path, "live heap", rise)
 
 
 def _read_from(live: LiveHeap, case: Case) -> str:
@@ -214,13 +230,13 @@ def _keeper_evidence(sites: tuple[Site, ...], case: Case) -> list[Evidence]:
     return [Evidence(kept.dump, text("retained by {}", Function(keeper.name)), keeper.bytes, "B")]
 
 
-def _next_step(rise: Rise, sites: tuple[Site, ...], case: Case) -> Text:
+def _next_step(rise: Rise, case: Case) -> Text:
     paths = list(case.facts.profiles.paths.values())
     if not paths[1:]:
         return NAME_IT
     see = text("See which callers cause the growth: {}.", top(paths[-1], paths[0]))
     is_short = rise.seconds < case.thresholds.growth_sure_seconds
-    return sentences(aging_words(case, sites), see, WATCH if is_short else "")
+    return sentences(see, WATCH if is_short else "")
 
 
 def _of_arenas(case: Case) -> list[Finding]:
@@ -237,9 +253,9 @@ def _of_arenas(case: Case) -> list[Finding]:
         CAUSE.finding(
             Severity.INFO,
             text(
-                "The resident Go heap grows by {} and has reached {}; no file says what is live",
-                Rate(rise.slope),
-                Bytes(round(rise.last)),
+                "The resident Go heap grows by {}, to {}; no file says what is live",
+                Rate(rise.rate),
+                Bytes(round(rise.reached)),
             ),
             moment=case.facts.moments[-1].name,
             size=round(rise.grown),

@@ -17,11 +17,11 @@ import pandas as pd
 
 from gomem.analysis.memory.groups import FREE, GARBAGE
 from gomem.causes.cause import Cause
-from gomem.causes.commands import with_files
-from gomem.causes.evidence import heap_evidence, known, of_rss, rss_evidence
+from gomem.causes.commands import sentences, with_files
+from gomem.causes.evidence import COMPUTED, heap_evidence, known, of_rss, rss_evidence
 from gomem.causes.finding import Finding, Severity
 from gomem.causes.idle_heap import unused_idle_bytes
-from gomem.causes.memory_limit import limit_decides
+from gomem.causes.memory_limit import limit_decides, limit_exists
 from gomem.facts.moment import LIVE
 from gomem.releases import Fact
 from gomem.text import Bytes, Command, Text, text
@@ -43,23 +43,28 @@ def find(case: Case) -> list[Finding]:
     return found if found or by_log is None else [replace(by_log, confidence="possible")]
 
 
-_REMEDY = (
-    "Halve this headroom, at the cost of about twice as many GCs (the default is GOGC=100): {}. If "
-    "a limit must hold, set GOMEMLIMIT and leave GOGC alone."
+_HALVE = text(
+    "Halve this headroom, at the cost of about twice as many GCs (the default is GOGC=100): {}.",
+    Command("GOGC=50"),
 )
-_WHAT_IF = "See what a lower GOGC would cost in CPU: {}. " + _REMEDY
+_LIMIT = "If a limit must hold, set GOMEMLIMIT and leave GOGC alone."
+_WHAT_IF = "See what a lower GOGC would cost in CPU: {}."
 CAUSE = Cause(
     code="heap-headroom",
     mechanism="GOGC sets how far the heap can grow beyond the live heap before the next "
-    "collection: 100, the default, doubles it. The headroom above the live heap is free memory, or "
-    "objects allocated since the last GC, mostly garbage.",
-    remedy=text(_REMEDY, Command("GOGC=50")),
+    "collection: at 100, the default, to twice the live heap. The headroom above the live heap is "
+    "free memory, or objects allocated since the last GC, mostly garbage.",
+    remedy=sentences(_HALVE, _LIMIT),
     references=("golang.org/doc/gc-guide#GOGC", "runtime/debug.SetGCPercent"),
     bears_on=("what-if",),
     rule=find,
     claims=frozenset({GARBAGE, FREE}),
     past="GC headroom",
 )
+
+
+def _remedy(case: Case) -> Text:
+    return sentences(_HALVE, _LIMIT if limit_exists(case) else "")
 
 
 def _by_log(case: Case) -> Finding | None:
@@ -86,7 +91,9 @@ def _by_log(case: Case) -> Finding | None:
             *known(log.path, "B", sizes),
             *known(log.path, "fraction", {"headroom / live heap": usual.headroom_fraction}),
         ),
-        next_step=text(_WHAT_IF, with_files("gomem what-if {}", log.path), Command("GOGC=50")),
+        next_step=sentences(
+            text(_WHAT_IF, with_files("gomem what-if {}", log.path)), _remedy(case)
+        ),
         confidence="certain" if usual.is_steady else "likely",
     )
 
@@ -130,7 +137,8 @@ def _above(moment: MomentFacts, live: float, case: Case, *, by_profiles: bool) -
     goal, ledger, rss = _goal_bytes(moment), moment.ledger, moment.rss_bytes
     if goal is None or ledger is None or rss is None or moment.heap is None:
         return None
-    room = max(0, min(sum(map(ledger.part, IN_THE_HEAP)), goal) - int(live))
+    counted = min(sum(map(ledger.part, IN_THE_HEAP)), goal)
+    room = max(0, counted - int(live))
     if not _is_much(room, rss, case):
         return None
     title = text(
@@ -149,9 +157,9 @@ def _above(moment: MomentFacts, live: float, case: Case, *, by_profiles: bool) -
         path = "" if in_use is None else case.facts.profiles.path(in_use.moment)
         cited = known(path, "B", {"inuse_space, at most": live})
     is_sure = moment.mappings is not None and not by_profiles
-    return _finding(
-        moment, room, title, (*cited, *heap_evidence(moment, "HeapAlloc")), is_sure=is_sure
-    )
+    up_to_goal = known(COMPUTED, "B", {"resident heap, up to the goal": counted})
+    cited += (*heap_evidence(moment, "HeapAlloc"), *up_to_goal)
+    return _finding(moment, room, title, cited, case, is_sure=is_sure)
 
 
 def _of_idle(moment: MomentFacts, case: Case) -> Finding | None:
@@ -170,11 +178,17 @@ def _of_idle(moment: MomentFacts, case: Case) -> Finding | None:
         of_rss(idle, rss),
         Bytes(moment.goal.size_bytes),
     )
-    return _finding(moment, idle, title, (), is_sure=False)
+    return _finding(moment, idle, title, (), case, is_sure=False)
 
 
 def _finding(
-    moment: MomentFacts, size: int, title: Text, cited: tuple[Evidence, ...], *, is_sure: bool
+    moment: MomentFacts,
+    size: int,
+    title: Text,
+    cited: tuple[Evidence, ...],
+    case: Case,
+    *,
+    is_sure: bool,
 ) -> Finding:
     sizes = heap_evidence(moment, "HeapInuse", "HeapIdle", "HeapReleased", "NextGC")
     return CAUSE.finding(
@@ -183,5 +197,6 @@ def _finding(
         moment=moment.name,
         size=size,
         evidence=(*cited, *sizes, *rss_evidence(moment)),
+        next_step=_remedy(case),
         confidence="certain" if is_sure else "likely",
     )

@@ -6,11 +6,11 @@ reported as resolved. The idle heap must also be resident. If no file shows this
 *possible*, because idle heap can be swapped out or untouched.
 
 Since Go 1.13 the runtime keeps free heap for reuse, up to the scavenger's goal (its formula is in
-`analysis.scavenger.goals`), or less under GOMEMLIMIT. That much is normal. Exception: the rule
-reports a note if most of RSS is idle heap that the goal keeps, and the heap stays far below it,
-because GOMEMLIMIT sets the goal, or because the program allocates too little between the first and
-the last snapshot to reach it. After the process's second GC, idle heap over the goal is released
-within seconds.
+`analysis.scavenger.goals`), or less under GOMEMLIMIT. That much is normal. After the process's
+second GC, idle heap over the goal is released within seconds. Exception: the rule reports a note if
+most of RSS is idle heap that the goal keeps, and nothing lowers that goal: GOMEMLIMIT sets it; the
+program allocates too little between the first and the last snapshot to reach it; or GOGC is off
+without a limit, so that no GC runs.
 
 Before Go 1.13 there is no goal. The heap can grow to NextGC, and idle heap beyond that is released
 after five minutes. MemStats before Go 1.13 count a fresh arena (64 MiB since Go 1.11) as idle and
@@ -21,6 +21,7 @@ includes C memory, and HeapIdle includes untouched arenas.
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 import pandas as pd
@@ -31,7 +32,7 @@ from gomem.analysis.scavenger.goals import BY_PEAK
 from gomem.analysis.scavenger.sentences import BY
 from gomem.causes.cause import Cause
 from gomem.causes.evidence import goal_evidence, heap_evidence, known, rss_evidence
-from gomem.causes.finding import Finding, Severity
+from gomem.causes.finding import Evidence, Finding, Severity
 from gomem.causes.idle_heap import unused_idle_bytes
 from gomem.causes.live_growth import grows
 from gomem.facts.moment import GOMEMLIMIT, LIVE
@@ -40,7 +41,6 @@ from gomem.text import Bytes, Command, Text, text
 
 if TYPE_CHECKING:
     from gomem.causes.case import Case
-    from gomem.causes.finding import Evidence
     from gomem.facts.moment import LimitedGoal, MomentFacts
     from gomem.releases import GoVersion
 
@@ -74,7 +74,12 @@ def find(case: Case) -> list[Finding]:
             whole = moment.held_bytes or 0
             is_most = moment.idle_heap_bytes >= limits.idle_by_goal_fraction * whole
             findings.append(_finding(moment, kept, lasts and is_most, version))
-    return findings[::-1] or case.at_moments(_for_a_limit) or case.at_moments(_unused)
+    return (
+        findings[::-1]
+        or case.at_moments(_for_a_limit)
+        or case.at_moments(_unused)
+        or case.at_moments(_without_goal)
+    )
 
 
 def _has_just_dropped(before: MomentFacts, last: MomentFacts, most: float) -> bool:
@@ -97,18 +102,20 @@ def _collected_itself(before: MomentFacts, after: MomentFacts) -> bool:
 _KEPT = "Go keeps free spans for reuse before it releases them (HeapIdle - HeapReleased). "
 _WATCH = Command("gomem capture PID -o DIR --every 30s --for 2m")
 _LOWER = (
-    "If so, call debug.FreeOSMemory after the drop, or lower GOGC or GOMEMLIMIT (Go 1.19), "
-    "to reduce the goal."
+    "If it does, call debug.FreeOSMemory once the heap has shrunk, or reduce the goal with a lower "
+    "GOGC{}."
 )
+_REMEDY = "See whether it stays: {}. " + _LOWER
+_OR_LIMIT = " or GOMEMLIMIT (Go 1.19 or later)"
 CAUSE = Cause(
     code="idle-heap-kept",
     mechanism=_KEPT
-    + f"The runtime retains heap up to the scavenger's goal: {BY_PEAK}, or what 0.95 × GOMEMLIMIT "
-    "leaves if that is lower. This finding counts only the excess. Since Go 1.13 a background "
-    "scavenger releases it after the process's second GC, with about 1 % of a CPU. Excess idle "
-    "heap is normal for a few seconds after the heap shrinks. If it lasts for minutes, GCs are "
-    "rare, or the free pages are scattered.",
-    remedy=text("See whether it stays: {}. {}", _WATCH, _LOWER),
+    + f"The runtime retains heap up to the scavenger's goal: {BY_PEAK}. A memory limit can set a "
+    "lower goal: 0.95 × GOMEMLIMIT minus all memory outside the heap. This finding counts only the "
+    "excess. Since Go 1.13 a background scavenger releases it, from the second GC on, using about "
+    "1 % of a CPU. Excess idle heap is normal for a few seconds after the heap shrinks. If it "
+    "lasts for minutes, GCs are rare, or the free pages are scattered.",
+    remedy=text(_REMEDY, _WATCH, _OR_LIMIT),
     references=("golang/go#30333", "golang/go#16930", "runtime/debug.FreeOSMemory"),
     bears_on=("scavenger",),
     rule=find,
@@ -142,6 +149,7 @@ def kept_bytes(moment: MomentFacts, version: GoVersion) -> int:
 def _finding(moment: MomentFacts, kept: int, lasts: bool, version: GoVersion) -> Finding:
     assert moment.heap is not None
     heap, is_old = moment.heap, not version.possibly(Fact.BACKGROUND_SCAVENGER)
+    has_limit = version.possibly(Fact.MEMORY_LIMIT)
     is_least = _is_unseen(moment, version) and kept < moment.idle_heap_bytes
     bound = "At least " if is_least else _up_to(moment)
     title = text("{}{} of excess idle heap has not been returned to the OS", bound, Bytes(kept))
@@ -162,7 +170,7 @@ def _finding(moment: MomentFacts, kept: int, lasts: bool, version: GoVersion) ->
             *known("scavenger", "B", _goals(heap)),
         ),
         mechanism=_WITHOUT_SCAVENGER.format(version.words) if is_old else "",
-        next_step=_MOVE_ON if is_old else "",
+        next_step=_MOVE_ON if is_old else text(_REMEDY, _WATCH, _OR_LIMIT if has_limit else ""),
         confidence=_confidence(moment),
     )
 
@@ -280,6 +288,35 @@ def _unused(moment: MomentFacts, case: Case) -> Finding | None:
         next_step=text(
             "Halve the goal: {}. Or call debug.FreeOSMemory after the peak and compare.",
             Command("GOGC=50"),
+        ),
+        confidence=_confidence(moment),
+    )
+
+
+def _without_goal(moment: MomentFacts, case: Case) -> Finding | None:
+    """A note, where it is mostly idle heap, with GOGC off and no limit."""
+    limits, gogc, rss = case.thresholds, case.facts.settings.gogc, moment.rss_bytes
+    idle = moment.idle_heap_bytes
+    if rss is None or moment.goal is not None or gogc.value != math.inf:
+        return None
+    if idle < max(limits.idle_by_goal_fraction * rss, limits.notable(limits.idle_heap_bytes, rss)):
+        return None
+    return CAUSE.finding(
+        Severity.INFO,
+        text("{}{} of idle heap is kept: GOGC is off", _up_to(moment), Bytes(idle)),
+        moment=moment.name,
+        size=idle,
+        evidence=(
+            *heap_evidence(moment, "HeapInuse", "HeapIdle", "HeapReleased"),
+            Evidence(gogc.source, "GOGC", gogc.text, ""),
+            *rss_evidence(moment),
+        ),
+        mechanism=f"{_KEPT}The scavenger's goal follows from the heap at the last GC, and only a "
+        "GC changes it. With GOGC off and no GOMEMLIMIT no GC runs unless the program calls "
+        "runtime.GC, so memory from a peak stays resident.",
+        next_step=text(
+            "Set {} beside GOGC=off, or call debug.FreeOSMemory after the peak and compare.",
+            Command("GOMEMLIMIT"),
         ),
         confidence=_confidence(moment),
     )

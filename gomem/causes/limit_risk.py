@@ -19,6 +19,7 @@ from gomem.causes.goroutines import goroutines_pile_up
 from gomem.causes.live_growth import grows
 from gomem.causes.sites import growing_sites
 from gomem.inputs.processes.parse import OLD_DOCKER
+from gomem.inputs.processes.row import NOT_GO
 from gomem.text import (
     Bytes,
     Command,
@@ -93,8 +94,11 @@ AFTER_A_KILL = text(
 )
 _MACHINE_IS_FULL = (
     "The machine, not a cgroup, had no memory left. The kernel then kills the process with the "
-    "highest score, from its RSS, swap and oom_score_adj. A limit on the process's own cgroup "
-    "(MemoryMax=, docker run -m) or GOMEMLIMIT keeps it from using up the machine's memory."
+    "highest score, from its RSS, swap and oom_score_adj."
+)
+_LIMIT_IT = (
+    "A limit on the process's own cgroup (MemoryMax=, docker run -m){} keeps it from using up the "
+    "machine's memory."
 )
 _SNAPSHOTS = "snapshots"  # what evidence of several is from
 _CAN_BE_CACHE = "without memory.stat, some can be page cache"
@@ -102,7 +106,7 @@ _CAN_BE_CACHE = "without memory.stat, some can be page cache"
 
 def _at(moment: MomentFacts, case: Case) -> Finding | None:
     if moment.listed is not None and moment.listed.killed_in:
-        return _killed(moment, moment.listed)
+        return _killed(moment, moment.listed, case.thresholds)
     if moment.listed is not None and moment.cgroup_use is None:
         return _near_by_a_table(moment, moment.listed, case.thresholds)
     use = moment.cgroup_use
@@ -171,7 +175,7 @@ def _at_its_limit(moment: MomentFacts, use: CgroupUse) -> Finding:
     )
 
 
-def _killed(moment: MomentFacts, listed: Listed) -> Finding:
+def _killed(moment: MomentFacts, listed: Listed, limits: Thresholds) -> Finding:
     """The process that the OOM killer's own lines name."""
     who = text("{} (PID {})", Program(listed.name), str(listed.pid))
     of_machine = listed.killed_in == "machine"
@@ -194,10 +198,40 @@ def _killed(moment: MomentFacts, listed: Listed) -> Finding:
         moment=moment.name,
         size=listed.rss_bytes,
         evidence=known(moment.path("processes"), "B", said),
-        next_step=AFTER_A_KILL,
+        next_step=_after_a_kill(listed, limits),
         confidence="certain",
-        mechanism=_MACHINE_IS_FULL if of_machine else "",
+        mechanism=_why_the_machine(listed, limits) if of_machine else "",
     )
+
+
+def _is_bystander(listed: Listed, limits: Thresholds) -> bool:
+    """Whether a process is too small to be what filled the machine."""
+    return listed.killed_in == "machine" and (listed.rss_bytes or 0) < limits.small_victim_bytes
+
+
+def _after_a_kill(listed: Listed, limits: Thresholds) -> Text:
+    """Where to look: at the others if it was small, not at Go's side if it is no Go program."""
+    if _is_bystander(listed, limits):
+        words = "{} of RSS cannot have filled the machine: another process did. See which: {}."
+        return text(words, Bytes(listed.rss_bytes), Command("ps aux --sort=-rss | head"))
+    if listed.name in NOT_GO:
+        return no_go_words(listed.name)
+    return AFTER_A_KILL
+
+
+def no_go_words(program: str) -> Text:
+    """What to do about a program that is in no Go."""
+    words = "{} is no Go program: gomem does not see what is in its memory. Follow its RSS: {}."
+    command = Command("while sleep 60; do ps -o pid,rss,etime,args -C NAME; done")
+    return text(words, Program(program), command)
+
+
+def _why_the_machine(listed: Listed, limits: Thresholds) -> str:
+    """Why the kernel ends a process where the machine is full, and what keeps this one from it."""
+    if _is_bystander(listed, limits):
+        return _MACHINE_IS_FULL
+    or_by_go = "" if listed.name in NOT_GO else " or GOMEMLIMIT"
+    return sentences(_MACHINE_IS_FULL, _LIMIT_IT.format(or_by_go))
 
 
 def _again(listed: Listed) -> Text:

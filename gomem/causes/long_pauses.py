@@ -60,7 +60,7 @@ def find(case: Case) -> list[Finding]:
         *known(path, "", {"PauseNs, the longest: cycle": remembered.longest_number}),
         *counted_evidence(counters),
     )
-    return [_finding(stops, evidence)]
+    return [_finding(stops, evidence, cycles=counters.cycles)]
 
 
 @dataclass(frozen=True)
@@ -180,15 +180,21 @@ def _by_log(log: CollectorFacts, worst: pd.Series, stops: _Stops, *, rescans: bo
     return _finding(stops, evidence, where + (_FORCED if worst["forced"] else ""))
 
 
-def _finding(stops: _Stops, evidence: tuple[Evidence, ...], why: str = "") -> Finding:
+def _finding(
+    stops: _Stops, evidence: tuple[Evidence, ...], why: str = "", cycles: int = 0
+) -> Finding:
+    """The finding of these stops, which may be those of fewer than all `cycles`."""
+    known_of = len(stops.stopped)
+    of_all = text(" whose pause is known, of {} in all", Count(cycles)) * (cycles > known_of)
     share, some = stops.share, "" if stops.are_usual or not stops.are_enough else _SOME
     return CAUSE.finding(
         Severity.WARNING if stops.are_noticed else Severity.INFO,
         text(
-            "Long GC pauses: up to {}, in {} of {}",
+            "Long GC pauses: up to {}, in {} of {}{}",
             Seconds(stops.stopped.max or 0.0),
             Count(stops.long),
-            Count(len(stops.stopped), "collection"),
+            Count(known_of, "collection"),
+            of_all,
         ),
         cpu_fraction=share,
         evidence=evidence,

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from gomem.releases import Fact
+
 if TYPE_CHECKING:
     from gomem.causes.case import Case
 
@@ -15,6 +17,11 @@ def limit_decides(case: Case) -> bool:
         return any(moment.limited_goal is not None for moment in case.facts.moments)
     limited = log.triggers.of("limit")["cycles"]
     return bool(limited > case.thresholds.deciding_fraction * log.cost.cycles)
+
+
+def limit_exists(case: Case) -> bool:
+    """Whether the release can have GOMEMLIMIT; where it surely has not, nothing advises it."""
+    return case.facts.go_version.possibly(Fact.MEMORY_LIMIT)
 
 
 def limit_may_decide(case: Case) -> bool:

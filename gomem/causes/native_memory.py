@@ -154,10 +154,12 @@ _TAKE_SMAPS = text(
     "uses cgo, check that every C.malloc and C.CString is freed.",
     TAKE_SMAPS,
 )
-_WHO_CALLS = text("Record a CPU profile, then look for callers of C in it: {}.", TAKE_CPU_PROFILE)
+_WHO_CALLS = text(
+    "Record a CPU profile, and look for cgo callers (runtime.cgocall) in it: {}.", TAKE_CPU_PROFILE
+)
 _FREE_IT = (
-    "Check that every C.malloc and C.CString is freed and every open is closed. To profile C "
-    "allocations, use jemalloc, heaptrack or massif. If malloc itself keeps the memory, try "
+    "Check that every C.malloc and C.CString is freed and every C handle is closed. To profile "
+    "C allocations, use jemalloc, heaptrack or massif. If malloc itself keeps the memory, try "
     "MALLOC_ARENA_MAX=2; if there are many threads, look at what blocks in cgo calls."
 )
 CAUSE = Cause(

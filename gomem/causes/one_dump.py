@@ -4,6 +4,8 @@ Blocked       most goroutines wait in a send or a lock, where a goroutine that i
               does not wait
 Waiting       most have waited at one place in the program for ten minutes to hours, and began at
               different times. A pool's workers began together and work now and then
+In steps      most wait since times that are evenly apart, as many of each time, up to now: what
+              runs every five minutes leaves them
 Connections   net/http keeps two goroutines, readLoop and writeLoop, for each client connection.
               readLoop in its select waits until the body is read; readLoop in a read waits for the
               next request. A connection in use has a goroutine in roundTrip, or one that reads the
@@ -18,6 +20,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+import numpy as np
 
 from gomem.analysis.series.goroutine_growth import SMALLEST_STACK, places_of, stacks_of
 from gomem.causes.goroutines import goroutines_heap_bytes
@@ -61,7 +65,7 @@ def suspicion_of(case: Case) -> Suspicion | None:
         return None
     (dump,) = dumps
     assert dump.frame is not None
-    looks = (_blocked, _waiting, _connections, _many)
+    looks = (_blocked, _waiting, _in_steps, _connections, _many)
     seen = (look(dump, dump.frame, case) for look in looks)
     enough = case.thresholds.most_share * dump.goroutines
     return next((known for known in seen if known is not None and known.there > enough), None)
@@ -89,6 +93,28 @@ def _waiting(_: GoroutineCount, frame: pd.DataFrame, case: Case) -> Suspicion | 
         return None
     minutes = Count(int(here["wait_seconds"].min() / SECONDS))
     return Suspicion(there, text("have waited for {} minutes or more", minutes), True)
+
+
+def _in_steps(_: GoroutineCount, frame: pd.DataFrame, case: Case) -> Suspicion | None:
+    """Those of one state that came in even steps, as many each time, the last just now."""
+    limits = case.thresholds
+    if "wait_seconds" not in frame or "state" not in frame:
+        return None
+    waiting = frame[frame["wait_seconds"].notna() & ~frame["state"].isin(PATIENT)]
+    found = []
+    for _state, here in waiting.groupby("state"):
+        by_minute = here.groupby(here["wait_seconds"] // SECONDS)["goroutines"].sum()
+        minutes = by_minute.index.to_numpy().astype(np.int64)
+        if len(minutes) < limits.goroutine_waits:
+            continue
+        step = int(np.gcd.reduce(np.diff(minutes)))
+        steps = (minutes[-1] - minutes[0]) / max(step, 1) + 1
+        each = int(by_minute.mode().max())
+        is_even = step > 1 and minutes[0] <= step and len(minutes) > limits.most_share * steps
+        if is_even and (by_minute == each).sum() > limits.most_share * len(minutes):
+            words = text("have come, {} every {} minutes, and stayed", Count(each), Count(step))
+            found.append(Suspicion(int(by_minute.sum()), words, True))
+    return max(found, key=lambda seen: seen.there, default=None)
 
 
 def _connections(_: GoroutineCount, frame: pd.DataFrame, case: Case) -> Suspicion | None:

@@ -17,7 +17,7 @@ import numpy as np
 from gomem.analysis.memory.bounds import Interval
 from gomem.analysis.memory.groups import NATIVE
 from gomem.analysis.series.level import Level
-from gomem.causes.evidence import known, rss_evidence
+from gomem.causes.evidence import known, rss_evidence, watched_evidence
 from gomem.causes.scores import bounded_log, scores
 from gomem.text import Bytes, Count, Rate, Share, Text, text
 
@@ -93,16 +93,15 @@ class Growth:
         share = text(" ({} of RSS)", Share(rise.last / self.rss_bytes))
         if not self.is_timed:
             return text("{} grows: {} → {}{}", Text(what), first, last, share)
-        rate = Rate(rise.grown / rise.seconds)
-        return text("{} grows by {} and has reached {}{}", Text(what), rate, last, share)
+        rate = Rate(rise.rate)
+        return text("{} grows by {}, to {}{}", Text(what), rate, last, share)
 
     def evidence(self) -> tuple[Evidence, ...]:
         """The rise in numbers."""
         first, last = self.ends
         levels = (*first.evidence("first", self.rise.first), *last.evidence("last", self.rise.last))
         path = str(Count(self.rise.readings, "snapshot"))
-        watched = known(path, "s", {"time watched": self.rise.seconds if self.is_timed else None})
-        return (*levels, *watched)
+        return (*levels, *(watched_evidence(path, self.rise) if self.is_timed else ()))
 
 
 def outside_go(
@@ -115,7 +114,7 @@ def outside_go(
         size_of: The resident bytes of it at a moment with mappings.
         least_bytes: The cause's own threshold, of the size and of the growth.
     """
-    saying = [moment for moment in case.facts.moments if moment.mappings is not None]
+    saying = [m for m in case.facts.of_last_process if m.mappings is not None]
     much = [
         moment
         for moment in saying

@@ -33,7 +33,7 @@ def find(case: Case) -> list[Finding]:
     first, last = counted[0], counted[-1]
     size, before = _buckets(last) or 0, _buckets(first) or 0
     limits = case.thresholds
-    if size < limits.notable(limits.profiling_bytes, last.rss_bytes):
+    if size < limits.notable(limits.profiling_bytes, last.held_bytes):
         return []
     is_growing = size - before >= max(1, limits.profiling_bytes)
     is_large = size >= limits.large_rss_fraction * (last.rss_bytes or last.held_bytes or size)

@@ -122,9 +122,9 @@ def aging_words(case: Case, sites: Sequence[Site]) -> Text:
     if row is None:
         return Text()
     return text(
-        "At most {} of what {} allocated was freed: its mean age grows as the watch does.",
-        Share(float(row["freed_high"])),
+        "{} keeps what it allocates: at most {} was freed during the capture.",
         Function(row["function"]),
+        Share(float(row["freed_high"])),
     )
 
 

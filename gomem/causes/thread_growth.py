@@ -35,7 +35,7 @@ def find(case: Case) -> list[Finding]:
     rise, thresholds = case.facts.threads, case.thresholds
     if rise is None or not threads_pile_up(case):
         return []
-    counted = [moment for moment in case.facts.moments if moment.threads is not None]
+    counted = [m for m in case.facts.of_last_process if m.threads is not None]
     first, last = counted[0], counted[-1]
     callers, size = case.facts.callers.calling_c, _stack_bytes(last)
     watched = rise.seconds if _are_timed(counted) else None

@@ -98,8 +98,11 @@ class Thresholds:
             of heap growth, or one more request's buffers, and the kernel has no pages left to take.
         limit_near_fraction: limit-risk. Share of the limit that cannot be reclaimed, now or in the
             worst case, that is worth a note: container alerts are usually set there.
+        small_victim_bytes: limit-risk. RSS of a process that the kernel ended, below which it is
+            not what filled the machine: none that runs a Go service has so little memory.
         limit_soon_seconds: limit-risk. Growth that reaches the limit in less than this: an operator
             who reads the report today must know.
+        heading_share: Share of the memory below which a note heads no page: nobody looks for it.
         limit_reach_times: limit-risk. How many times the observed growth can be left to the limit:
             a line does not reach an order of magnitude beyond its points.
         growth_bytes: heap-growth. Below, rounding to 1 MiB and chance matter.
@@ -227,7 +230,9 @@ class Thresholds:
     recursion_depth: int = 10
     limit_full_fraction: float = 0.90
     limit_near_fraction: float = 0.80
+    small_victim_bytes: int = 64 * MIB
     limit_soon_seconds: float = 24 * 3600.0
+    heading_share: float = 0.01
     limit_reach_times: float = 10.0
 
     growth_bytes: int = 8 * MIB

@@ -68,7 +68,7 @@ def _bash(options: dict[str, Words]) -> str:
 
 
 def _fish(options: dict[str, Words], commands: dict[str, str]) -> str:
-    """A line a command, a line an option."""
+    """A line per command, a line per option."""
     quoted = {name: commands[name].replace("'", "\\'") for name in options}
     lines = [
         f"complete -c gomem -n __fish_use_subcommand -a {name} -d '{words}'"

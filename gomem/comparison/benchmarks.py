@@ -14,7 +14,6 @@ from gomem.comparison.samples import (
     MIN_CHANGE,
     NO_CHANGE_SHOWN,
     compare_samples,
-    listed,
 )
 from gomem.comparison.settings import differing_bench_settings
 from gomem.inputs.gobench.table import matched_samples
@@ -29,7 +28,7 @@ if TYPE_CHECKING:
     from gomem.inputs.gobench.table import Bench
 
 DRIFT = (
-    "timings also depend on the machine's load; alternate the runs of the two sides to cancel this"
+    "timings also depend on the machine's load; interleave the runs of the two sides to cancel this"
 )
 
 
@@ -71,7 +70,7 @@ def _unit_notes(before: Bench, after: Bench) -> Iterator[str]:
         given = values.unique()
         if len(given) > 1:
             said = "{} of {} is given as {}; the first is used"
-            yield text(said, Quoted(key), Unit(unit), Quoted(listed(given)))
+            yield text(said, Quoted(key), Unit(unit), Quoted(", ".join(sorted(map(str, given)))))
 
 
 def _ratio(before: float, after: float) -> float:

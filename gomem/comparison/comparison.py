@@ -164,7 +164,8 @@ def compare_diagnoses(
 
     There are metrics of the benchmarks, of memory, of the collector and of the load; the ledgers of
     all matching moments; the allocation sites of the last ones, from each side's first capture.
-    With several captures on a side, the ledger has medians, which need not add up.
+    With several captures on a side, the ledger is of the run whose RSS is in the middle, as parts
+    of one run add up.
     """
     runs = _several(before), _several(after)
     names = [list(captures[0].ledgers) for captures in runs]
@@ -188,7 +189,8 @@ def compare_diagnoses(
     )
     unlike = different_programs(old.captures, new.captures)
     apart = incomparable(windows[0], windows[1])
-    apart = {name: apart[name] for name in apart.keys() - rates_by_counters(old, new)}
+    by_counters = rates_by_counters(old, new)
+    apart = {name: apart[name] for name in apart.keys() - by_counters}
     notes = [
         *_notes(old, new, [*pairs[-1:], *profiled]),
         *level_notes(old, new),
@@ -220,6 +222,7 @@ def compare_diagnoses(
         ),
         change=_change(old, new),
         too_little=too_little(old, new) | apart,
+        by_counters=by_counters,
         findings=compared_causes(
             old.captures[0], new.captures[0].with_baseline(old.captures[0]), unlike
         ),
@@ -278,7 +281,7 @@ def _joined(benches: Sequence[Bench]) -> Bench:
 def _notes(old: Side, new: Side, compared: Sequence[tuple[str, str]]) -> Iterator[str]:
     for first, second in dict.fromkeys(compared):
         if first != second:
-            said = "{} is compared with the last before, {}: none there has its name"
+            said = "no snapshot before is {}, so it is compared with the last, {}"
             yield text(said, MomentName(second), MomentName(first))
     for side, names in ((old, 0), (new, 1)):
         for pair in compared[:1]:

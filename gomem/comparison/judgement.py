@@ -33,6 +33,7 @@ from gomem.numbered import Metric, Unit
 from gomem.statistics.rank_tests import (
     ALPHA,
     EQUIVALENT,
+    MIN_INTERVAL_VALUES,
     MIN_VALUES,
     NO_WORSE,
     most_by_chance,
@@ -49,8 +50,8 @@ if TYPE_CHECKING:
     from gomem.diagnosis.diagnosis import Diagnosis
 
 ONE_RUN = (
-    "One run per side is not enough to tell a memory or GC change from noise; use "
-    f"{MIN_VALUES} or more."
+    "With one run per side, only large changes stand out from noise. To test the others, use "
+    f"{MIN_VALUES} or more runs per side ({MIN_INTERVAL_VALUES} or more for 95 % intervals)."
 )
 
 _Part = tuple[str, str]  # a verdict of one layer, and its sentence

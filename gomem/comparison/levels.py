@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from gomem.comparison.samples import METRICS, Comparison, compare_samples, listed
+from gomem.comparison.samples import METRICS, Comparison, compare_samples
 from gomem.comparison.side import load_of
 from gomem.comparison.single_values import COLLECTION_RATE, GC_CPU, RATES, levels_of, load_levels
 from gomem.inputs.schema import empty, rows_of
@@ -118,7 +118,8 @@ def level_notes(before: Side, after: Side) -> Iterator[str]:
             yield text(said, side.word, *ends)
     tools = [{name for run in side.captures for name in _load_tools(run)} for side in sides]
     if all(tools) and tools[0] != tools[1]:
-        yield f"the load was made by {listed(tools[0])} before, by {listed(tools[1])} after"
+        old, new = (", ".join(sorted(map(str, names))) for names in tools)
+        yield f"the load was made by {old} before, by {new} after"
 
 
 def _load_tools(diagnosis: Diagnosis) -> Iterator[str]:

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from statistics import median
 from typing import TYPE_CHECKING, Any
 
 from gomem.analysis.memory.account import moved
-from gomem.analysis.memory.bounds import Interval
 from gomem.analysis.memory.groups import NAMES
 from gomem.analysis.memory.ledger import PART_OF_KIND, PARTS
 from gomem.comparison.side import median_bytes
@@ -19,7 +17,6 @@ if TYPE_CHECKING:
 
     import pandas as pd
 
-    from gomem.analysis.memory.account import Snapshot
     from gomem.comparison.side import Side
     from gomem.facts.moment import MomentFacts
 
@@ -79,44 +76,37 @@ def compared_moments(old: Side, new: Side, pairs: Pairs, profiled: Pairs) -> pd.
 
 
 def compared_ledgers(old: Side, new: Side, pairs: Pairs) -> pd.DataFrame:
-    """The parts of resident memory at these moments; see `LEDGER`."""
+    """The parts of resident memory at these moments, of the runs in the middle; see `LEDGER`."""
     rows = []
     for pair in pairs:
-        facts = [side.facts_at(name) for side, name in zip((old, new), pair, strict=True)]
+        facts = [side.middle_at(name) for side, name in zip((old, new), pair, strict=True)]
         for part in PARTS:
-            sizes = [median_bytes(_part_bytes(moment, part) for moment in side) for side in facts]
+            sizes = [None if moment is None else _part_bytes(moment, part) for moment in facts]
             if sizes != [None, None]:
                 rows.append((*pair, part, *sizes, _difference(*sizes)))
     return build_rows(rows, LEDGER)
 
 
 def compared_groups(old: Side, new: Side, pairs: Pairs) -> pd.DataFrame:
-    """RSS by owner at these moments, as finely as both accounts divide it; see `GROUPS`."""
+    """RSS by owner at these moments, as finely as both accounts divide it; see `GROUPS`.
+
+    Of several runs, as what moved RSS: of those in the middle.
+    """
     rows: list[tuple[Any, ...]] = []
     for pair in pairs:
-        before, after = old.snapshots_at(pair[0]), new.snapshots_at(pair[1])
-        if not before or not after:
+        before, after = old.snapshot_at(pair[0]), new.snapshot_at(pair[1])
+        if before is None or after is None:
             continue
-        for part in moved(_middle(before), _middle(after), bounded=True):
-            levels = _level(before, part.groups), _level(after, part.groups)
+        for part in moved(before, after, bounded=True):
+            levels = part.before, part.after
             known = [round(level.low) if level.width < 1 else None for level in levels]
-            change = part.change if len(before) == len(after) == 1 else levels[1] - levels[0]
             key = part_key(part.groups)
             name = NAMES.get(key) or PART_NAMES[part.groups]
-            ends = [round(end) for level in (*levels, change) for end in (level.low, level.high)]
+            ends = [
+                round(end) for level in (*levels, part.change) for end in (level.low, level.high)
+            ]
             rows.append((*pair, key, name, *known, _difference(*known), *ends))
     return build_rows(rows, GROUPS)
-
-
-def _middle(snapshots: Sequence[Snapshot]) -> Snapshot:
-    """That with the middle RSS; of two such, the smaller one."""
-    return sorted(snapshots, key=lambda snapshot: snapshot.total_bytes)[(len(snapshots) - 1) // 2]
-
-
-def _level(snapshots: Sequence[Snapshot], groups: frozenset[str]) -> Interval:
-    """Between which bounds several groups lie, by the median of the runs."""
-    levels = [snapshot.likely.together(groups) for snapshot in snapshots]
-    return Interval(median(level.low for level in levels), median(level.high for level in levels))
 
 
 def _part_bytes(facts: MomentFacts, part: str) -> int | None:

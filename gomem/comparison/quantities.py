@@ -109,7 +109,7 @@ def _reason(change: Change | None, *, are_medians: bool) -> str:
         return ""
     if not are_medians:
         return change.reason
-    return text("; in the middle runs{}", change.reason.removeprefix(";"))
+    return text("; in the median run of each side{}", change.reason.removeprefix(";"))
 
 
 def _heap(row: dict[str, Any]) -> Quantity:

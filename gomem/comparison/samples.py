@@ -12,8 +12,8 @@ positive in the table at or below 5 %, even if the metrics are correlated.
 
 If even disjoint samples could not reach 5 %, there are too few values and the verdict is `?`. A
 change below `MIN_CHANGE` is `same`: metrics with almost no variance give a small p even for one
-part in a million. benchstat has no such threshold and shows it as +0.00%. `~` does not say that
-nothing changed; `equivalence` in `statistics.rank_tests` can.
+part in a million. benchstat has no such threshold and shows it as +0.00%. `~` does not mean that
+nothing changed. To show that, use `equivalence` in `statistics.rank_tests`.
 
 The p-value cannot say why two runs differ. Sequential runs also differ because the load on the
 machine changes, as benchmarks of unchanged code show. Only interleaved runs cancel it.
@@ -45,7 +45,7 @@ from gomem.statistics.rank_tests import (
 from gomem.text import Words, joined, text
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping
 
     from gomem.errors import Damage
 
@@ -61,8 +61,11 @@ NO_CHANGE_SHOWN = (SAME, NO_CLAIM, TOO_FEW)
 TOLD = ("better", "exact", "layer", "least")  # of samples, where their frame has it
 BENCHMARK = "benchmark"  # the layer of what a benchmark file holds
 LAYERS = (BENCHMARK, "memory", "collector", "load", "")
-FAMILY_NOTE = f"p is below {ALPHA} by itself, but not among {{}} comparisons"
-TOO_SMALL_NOTE = "same: beyond noise, but a smaller change than matters"
+FAMILY_NOTE = f"p < {ALPHA} uncorrected, but not after Holm correction for {{}} comparisons"
+TOO_SMALL_NOTE = "the change is beyond noise, but too small to matter"
+INTERVAL_NOTE = (
+    f"no 95 % interval of the median: it needs at least {MIN_INTERVAL_VALUES} values per side"
+)
 
 
 METRICS = (
@@ -137,8 +140,8 @@ class Comparison:
     metrics: pd.DataFrame  # a row for each name and unit of either side; see `METRICS`
     # A row for each unit that several benchmarks share; see `GEOMEANS`.
     geomeans: pd.DataFrame = field(default_factory=partial(empty, GEOMEANS))
-    # Which moments of the captures were compared, and RSS then by part and by owner, in bytes; see
-    # `gomem.comparison.moments`.
+    # Which moments of the captures were compared, and RSS then by part and by owner, in bytes; of
+    # several on a side, of those that `change` is of. See `gomem.comparison.moments`.
     moments: pd.DataFrame = field(default_factory=pd.DataFrame)
     ledger: pd.DataFrame = field(default_factory=pd.DataFrame)
     groups: pd.DataFrame = field(default_factory=pd.DataFrame)
@@ -158,6 +161,8 @@ class Comparison:
     judgement: Judgement = NOTHING_MEASURED  # what it comes down to
     # The values behind the metrics, one a row; see `SAMPLES`.
     samples: pd.DataFrame = field(default_factory=partial(empty, SAMPLES))
+    # The rates of GC that counters tell between the moments; the rest of GC is of the whole log.
+    by_counters: frozenset[str] = frozenset()
     least_change: float = MIN_CHANGE  # of the median before: a smaller change is `same`
     margin: float | None = None  # the same, within which `equivalence` was asked for, if it was
     # Metrics that say little of what they are of, by name, each with the reason.
@@ -333,13 +338,13 @@ class _Sample:
             many = "one value" if counts == (1, 1) else "too few values"
             few = "is" if counts == (1, 1) else "are"
             yield (
-                f"{many} per side {few} not enough to tell a change from noise; use {MIN_VALUES} "
-                "or more"
+                f"{many} per side {few} not enough to tell a change from noise: a test needs at "
+                f"least {MIN_VALUES}"
             )
         elif p_adjusted is not None and p_value is not None and p_value <= ALPHA < p_adjusted:
             yield FAMILY_NOTE.format(family)
         elif min(counts) < MIN_INTERVAL_VALUES and not self.exact:
-            yield f"a 95 % interval of the median needs {MIN_INTERVAL_VALUES} values"
+            yield INTERVAL_NOTE
 
 
 def _collect(before: pd.DataFrame, after: pd.DataFrame) -> list[_Sample]:
@@ -388,12 +393,7 @@ def _by_chance(metrics: pd.DataFrame, compared: int) -> Iterator[str]:
     standing = int((claimed & (metrics["p_adjusted"] <= ALPHA)).sum())
     if compared * ALPHA >= 1 and claimed.any():
         yield (
-            f"of {compared} comparisons of unchanged code about {compared * ALPHA:.0f} come out as "
-            f"changed by chance; {standing} of the {int(claimed.sum())} here hold for the whole "
-            "table (Holm)"
+            f"with unchanged code, about {compared * ALPHA:.0f} of {compared} comparisons would "
+            f"have p < {ALPHA} by chance; here {int(claimed.sum())} have it, and {standing} still "
+            "do after Holm correction"
         )
-
-
-def listed(values: Iterable[object]) -> str:
-    """FloatArray in words, in order."""
-    return ", ".join(sorted(map(str, values)))

@@ -39,10 +39,10 @@ COVERED = 0.9  # of the collections between two moments: a log that tells fewer 
 MIN_LOG_SHARE = 0.5  # of the time between them
 MIN_CYCLES = 10  # whose clock stands in for the moments': it is off by one interval at most
 MIN_RUNS = 2  # a side: one after one has no order to choose
-IN_TURNS = "the runs of both sides were taken in turns"
+IN_TURNS = "the runs of the two sides were interleaved"
 APART = (
     "all runs of {first} were taken before those of {second}: a drift in between, such as of the "
-    "machine or the load, counts as a change here; alternate the runs of the two sides"
+    "machine or the load, counts as a change here; interleave the runs of the two sides"
 )
 
 
@@ -66,7 +66,7 @@ class Side:
         """How many requests each run answered between them; None where nobody says."""
         return [load_of(capture).get(REQUESTS, self.asked_requests) for capture in self.captures]
 
-    @property
+    @cached_property
     def middle(self) -> tuple[Diagnosis, MomentFacts] | None:
         """The run whose RSS is in the middle, and its moment; of two such runs, the smaller one."""
         found = [(capture, facts_at(capture, self.last)) for capture in self.captures]
@@ -76,15 +76,17 @@ class Side:
         )
         return known[(len(known) - 1) // 2] if known else next(iter(runs), None)
 
-    def snapshots_at(self, moment: str) -> list[Snapshot]:
-        """What the accounts of the runs say of RSS at a moment; of runs that know it."""
-        runs = ((capture.facts.account, facts_at(capture, moment)) for capture in self.captures)
-        found = (
-            account.of(facts.name)
-            for account, facts in runs
-            if account is not None and account.quantity == "rss" and facts is not None
-        )
-        return [snapshot for snapshot in found if snapshot is not None]
+    def middle_at(self, moment: str) -> MomentFacts | None:
+        """What is known of a moment of the run in the middle: its parts add up, medians do not."""
+        return None if self.middle is None else facts_at(self.middle[0], moment)
+
+    def snapshot_at(self, moment: str) -> Snapshot | None:
+        """What the account of the run in the middle says of RSS at a moment."""
+        facts = self.middle_at(moment)
+        if self.middle is None or facts is None:
+            return None
+        account = self.middle[0].facts.account
+        return account.of(facts.name) if account and account.quantity == "rss" else None
 
     def facts_at(self, moment: str) -> list[MomentFacts]:
         """What is known of a moment, of each run that has a ledger; of its last without that."""

@@ -31,6 +31,7 @@ MEMSTATS_METRICS = (
     ("Mallocs", "count", LOWER),
     ("NumGC", "count", NEITHER),
 )
+CUMULATIVE = ("TotalAlloc", "Mallocs", "NumGC")  # since the process's start
 COLLECTOR_METRICS = (
     ("seconds", "s", NEITHER),
     ("cycles", "count", NEITHER),

@@ -10,7 +10,9 @@ cannot separate from run-to-run variation is also `~`.
 
 `inuse_*` are levels. `alloc_*` count from the start of the process, so runs of unequal work differ
 in all of them. If a side has profiles of two snapshots, the allocation between them is also given,
-per request if the number of requests is known, else per second.
+per request if the number of requests is known, else per second. A profile's data end at the GC
+before the last, or at the last if that was forced. So what lies between two profiles is known to
+one GC of those between the snapshots: that share widens the interval, and too few GCs give no rate.
 """
 
 from __future__ import annotations
@@ -33,12 +35,13 @@ from gomem.analysis.profiles.changes import (
     renamed,
     unseen_in,
 )
-from gomem.analysis.profiles.published import repeats
+from gomem.analysis.profiles.thresholds import MIN_COLLECTIONS_OF_A_RATE
 from gomem.comparison.samples import NO_CLAIM
+from gomem.comparison.unclaimed import is_one_stale, unclaimed
 from gomem.diagnosis.pairing import counterparts, first_pair
 from gomem.facts.profiles import SAMPLE_TYPES, has_samples
 from gomem.inputs.pprof.sites import top_sites
-from gomem.inputs.schema import Column, build, empty, rows_of
+from gomem.inputs.schema import Column, build, empty
 from gomem.statistics.rank_tests import ALPHA, can_tell, rank_sum_p
 from gomem.text import Words
 
@@ -58,16 +61,23 @@ SAMPLING_NOTE = (
     "expect 5 false positives per 100 unchanged sites; variation from run to run is not included"
 )
 RUNS_NOTE = (
-    "a site's values are means over the runs of a side; new, gone, grew and shrank mean a change "
-    "beyond sampling noise, and beyond the difference between runs where there are enough of them"
+    "the values of a site are averaged over the runs of a side; new, gone, grew and shrank mean "
+    "that the change exceeds sampling noise and, given enough runs, the variation between runs"
 )
 GC_NOTE = (
-    "in-use sizes are up to two GCs old: the last GC before each profile was GC {} on the before "
-    "side, GC {} on the after side"
+    "in-use sizes are up to two GCs old; the last GC before the profile was number {} before, {} "
+    "after"
+)
+SAME_GC_NOTE = (
+    "in-use sizes are up to two GCs old; the last GC before the profile was number {} on both sides"
 )
 SECONDS_NOTE = (
     "allocation per second rises when the same work finishes faster; compare per request "
     "(--requests)"
+)
+UNPUBLISHED_NOTE = (
+    "what each site allocated between the snapshots is not compared: heap profiles end at the GC "
+    f"before the last, and fewer than {MIN_COLLECTIONS_OF_A_RATE} GCs ran in between"
 )
 REQUEST, SECOND = "request", "second"
 PER = (REQUEST, SECOND)
@@ -91,13 +101,6 @@ SITE_RATES = (
     Column("per", "str", "", "What the values are of: a request, or a second.", Words),
     *SITE_CHANGES[2:],
 )
-IN_USE, ALLOCATED = "inuse_", "alloc_"
-NO_CHANGE = "~"
-SWINGS = (
-    "this site's in-use size varies by as much within one run, so one snapshot per side cannot "
-    "show a change"
-)
-STALE = "stale: no GC ran on one side between this profile and the one before it"
 
 
 @dataclass(frozen=True)
@@ -119,6 +122,18 @@ class _Run:
     first: Profile | None
     last: Profile
     requests: float | None
+    collections: int | None = None  # between the two moments; None if nobody counts them
+
+    @property
+    def lag(self) -> float:
+        """The share of what it allocated by which the profiles' ages can be off."""
+        return 0.0 if self.collections is None else 1 / max(1, self.collections)
+
+    @property
+    def is_seen(self) -> bool:
+        """Whether enough GCs published what lies between the two."""
+        has_few = self.collections is not None and self.collections < MIN_COLLECTIONS_OF_A_RATE
+        return self.first is not None and not has_few
 
     @property
     def seconds(self) -> float | None:
@@ -150,8 +165,8 @@ def sites_compared(
         return SiteComparison(empty(SITE_CHANGES), empty(SITE_RATES), notes=notes)
     first = first_pair(list(before[0]), list(profiles[1][0])) or pairs[0]
     sides = [
-        _runs(found, (first[n], pairs[-1][n]), requests[n])
-        for n, found in enumerate((before, profiles[1]))
+        _runs(side, found, (first[n], pairs[-1][n]), requests[n])
+        for n, (side, found) in enumerate(zip((old, new), (before, profiles[1]), strict=True))
     ]
     lasts = [[run.last for run in side] for side in sides]
     both = set.intersection(*(set(profile.sample_type_names) for side in lasts for profile in side))
@@ -162,6 +177,9 @@ def sites_compared(
     notes += _of_collections(old, new, pairs[-1])
     rates = _rates(sides[0], sides[1], [name for name in RATED if name in both])
     notes += (SECONDS_NOTE,) if (rates["per"] == SECOND).any() else ()
+    runs = [*sides[0], *sides[1]]
+    is_known = all(run.first is not None and (run.requests or run.seconds) for run in runs)
+    notes += (UNPUBLISHED_NOTE,) if is_known and not all(run.is_seen for run in runs) else ()
     trees = {
         name: partial(call_tree, lasts[1][0], name, lasts[0][0])
         for name in SAMPLE_TYPES
@@ -172,18 +190,32 @@ def sites_compared(
 
 
 def _runs(
+    side: Sequence[Diagnosis],
     captures: Sequence[Mapping[str, Profile]],
     ends: tuple[str, str],
     requests: Sequence[float | None],
 ) -> list[_Run]:
     """The runs of a side that have a profile of the last moment; they may call it otherwise."""
     runs = []
-    for found, count in zip_longest(captures, requests):
+    for run, found, count in zip_longest(side, captures, requests):
         if found:
             # Runs whose moments are called by the time have no names in common.
             first, last = ends if ends[1] in found else (next(iter(found)), [*found][-1])
-            runs.append(_Run(None if first == last else found.get(first), found[last], count))
+            earlier = None if first == last else found.get(first)
+            runs.append(_Run(earlier, found[last], count, _collections(run, first, last)))
     return runs
+
+
+def _collections(run: Diagnosis, first: str, last: str) -> int | None:
+    """How many GCs lie between two moments; None if they do not count them."""
+    counts = [_collections_until(run, moment) for moment in (first, last)]
+    return None if counts[0] is None or counts[1] is None else max(0, counts[1] - counts[0])
+
+
+def _collections_until(run: Diagnosis, moment: str) -> int | None:
+    facts = run.by_moment.get(moment)
+    reading = None if facts is None else facts.counter_reading
+    return None if reading is None else reading.count("NumGC")
 
 
 def _of_collections(
@@ -192,10 +224,13 @@ def _of_collections(
     """At which collection each side's profile was taken, of one capture a side, if known."""
     if len(old) + len(new) > 2:
         return ()
-    facts = [side[0].by_moment.get(name) for side, name in zip((old, new), pair, strict=True)]
-    readings = [None if moment is None else moment.counter_reading for moment in facts]
-    counts = [None if reading is None else reading.count("NumGC") for reading in readings]
-    return () if None in counts else (GC_NOTE.format(*counts),)
+    counts = [
+        _collections_until(side[0], name) for side, name in zip((old, new), pair, strict=True)
+    ]
+    if None in counts:
+        return ()
+    note = SAME_GC_NOTE if counts[0] == counts[1] else GC_NOTE
+    return (note.format(*counts),)
 
 
 def compare_profiles(before: Profile, after: Profile, sample_type: str) -> pd.DataFrame:
@@ -262,7 +297,7 @@ def _rates(
     """What each site allocated between the moments, a request or a second."""
     runs = [*before, *after]
     for per in PER:
-        if runs and all(run.first is not None and run.units(per) for run in runs):
+        if runs and all(run.is_seen and run.units(per) for run in runs):
             rates = [_rate(before, after, name, per) for name in sample_types]
             return pd.concat([empty(SITE_RATES), *rates], ignore_index=True)
     return empty(SITE_RATES)
@@ -283,7 +318,13 @@ def _flat_rate(run: _Run, name: str, per: str) -> pd.DataFrame:
     """What each site allocated between a run's two profiles, over its requests or seconds."""
     assert run.first is not None
     grown = profile_changes(run.first, run.last, name, one_process=True).sites
-    columns = {"flat": grown["change"], "flat_low": grown["low"], "flat_high": grown["high"]}
+    change, ends = grown["change"], {"flat_low": grown["low"], "flat_high": grown["high"]}
+    apart = {name: np.hypot(end - change, run.lag * change) for name, end in ends.items()}
+    columns = {
+        "flat": change,
+        "flat_low": (change - apart["flat_low"]).clip(lower=0),
+        "flat_high": change + apart["flat_high"],
+    }
     rated = {key: values.astype("Float64") / run.units(per) for key, values in columns.items()}
     found = pd.DataFrame({"function": grown["function"], **rated})
     return found[found["flat"] != 0]
@@ -309,52 +350,3 @@ def _notes(
     for rename in renames:
         if all(rename.applied(name) == name for name in known):
             yield f"rename {rename}: no function before is called so"
-
-
-def unclaimed(
-    changes: pd.DataFrame, before: Profile, after: Profile, sample_type: str, *, is_stale: bool
-) -> list[str]:
-    """Why each change of `SITES` is no claim; empty where it is one, or none was found.
-
-    A profile shows what was in use at one collection. A site that has allocated and freed as much
-    as its change before holds more at one collection and less at the next, though nothing changed:
-    that is alloc less inuse. And `is_stale` where one of the profiles alone repeats the one before
-    it, as no collection ran in between: then it is of an older time than its moment. The changes
-    are of one profile a side; of other than in-use values every claim stands.
-    """
-    if not sample_type.startswith(IN_USE):
-        return [""] * len(changes)
-    freed = [_freed(profile, sample_type) for profile in (before, after)]
-    return [
-        "" if row["state"] == NO_CHANGE else STALE if is_stale else _swing(row, freed)
-        for row in rows_of(changes)
-    ]
-
-
-def _swing(row: Mapping[str, float], freed: Sequence[Mapping[str, float]]) -> str:
-    """That the side that holds more has freed as much before; empty if it has not."""
-    of_larger = freed[row["change"] > 0]
-    return SWINGS if of_larger.get(str(row["function"]), 0.0) >= abs(row["change"]) else ""
-
-
-def _freed(profile: Profile, sample_type: str) -> dict[str, float]:
-    """What each site had allocated and freed by then; nothing where the profile does not say."""
-    allocated = sample_type.replace(IN_USE, ALLOCATED)
-    if allocated not in profile.sample_type_names:
-        return {}
-    tops = (top_sites(profile, name).top for name in (allocated, sample_type))
-    total, in_use = (top.set_index("function")["flat"].astype(float) for top in tops)
-    return dict(total - in_use.reindex(total.index, fill_value=0.0))
-
-
-def is_one_stale(
-    before: Mapping[str, Profile], after: Mapping[str, Profile], ends: tuple[str, str]
-) -> bool:
-    """Whether the heap profile of one side alone, at its end, repeats the one before it."""
-
-    def is_stale(profiles: Mapping[str, Profile], moment: str) -> bool:
-        names = list(profiles)
-        place = names.index(moment) if moment in profiles else 0
-        return place > 0 and repeats(profiles[names[place - 1]], profiles[moment])
-
-    return is_stale(before, ends[0]) != is_stale(after, ends[1])

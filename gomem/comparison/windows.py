@@ -17,7 +17,7 @@ from statistics import median
 from typing import TYPE_CHECKING
 
 from gomem.comparison.samples import CLAIMS, TOO_FEW
-from gomem.comparison.single_values import COLLECTOR_METRICS
+from gomem.comparison.single_values import COLLECTOR_METRICS, CUMULATIVE
 from gomem.inputs.schema import Column, build_rows
 from gomem.text import MomentName, Words
 from gomem.units import format_seconds
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from gomem.diagnosis.diagnosis import Diagnosis
 
 MANY_TIMES = 3.0  # as long: twice is a run that was stopped a little later, or a slower machine
-GROWING = ("TotalAlloc", "Mallocs", "NumGC", "cycles", "longest_stop_seconds")
+GROWING = (*CUMULATIVE, "cycles", "longest_stop_seconds")
 NOT_TOLD = ("difference", "change", "p_value", "p_adjusted", "equivalence", "p_no_worse")
 WINDOWS = (
     Column("side", "str", "", "before or after.", Words),

@@ -36,7 +36,7 @@ UNDIVIDED = Text("; these files do not break it down")
 IN_BASELINE = Text("in the baseline")
 QUANTITY_NAMES = {
     "rss": "RSS",
-    "reserved": "memory reserved by Go",
+    "reserved": "memory retained by Go",
     "in_use": "the heap in use",
     "live": "the live heap",
 }
@@ -235,17 +235,26 @@ def _of_residency(first: Snapshot, last: Snapshot, parts: Sequence[Part], change
         return Text()
     counted = _released(last) - _released(first)
     if counted * change > 0 and abs(counted) > MIN_MAIN_SHARE * abs(change):
-        words = ": it includes {} {} of heap that Go has released and the kernel still counts"
-        return text(words, Bytes(abs(counted)), "more" if change > 0 else "less")
+        return _of_counted(counted, change)
     is_same = abs(after - before) <= NAMED_SHARE * abs(heap) <= NAMED_SHARE * max(before, after)
     if not is_same or abs(heap) <= MIN_MAIN_SHARE * abs(change):
         return Text()
     return text(
-        ": {} {} of the Go heap is resident, although reserved Go heap is unchanged at {}",
+        ": {} {} of the Go heap is resident, although retained Go heap is unchanged at {}",
         Bytes(abs(heap)),
         "more" if change > 0 else "less",
         Bytes(after),
     )
+
+
+def _of_counted(counted: int, change: int) -> Text:
+    """How much of a change is heap that was released and still counts."""
+    if abs(counted) > abs(change):
+        words = ": heap that Go has released but the kernel still counts {} by {}"
+        return text(words, "rose" if change > 0 else "fell", Bytes(abs(counted)))
+    words = "; {} of that is heap that Go {} released but the kernel still {}"
+    verbs = ("has", "counts") if change > 0 else ("had", "counted")
+    return text(words, Bytes(abs(counted)), *verbs)
 
 
 def _released(snapshot: Snapshot) -> int:
@@ -267,7 +276,7 @@ def _within(
     if abs(counted) < max(least, MIN_BYTES):
         return Text()
     return text(
-        ", but {} {} of it is heap that Go has released and the kernel still counts",
+        ", with {} {} heap that Go has released but the kernel still counts",
         Bytes(abs(counted)),
         "more" if counted > 0 else "less",
     )
@@ -282,7 +291,7 @@ def _listed(
     ]
     named.sort(key=lambda part: -abs(part.change.middle))
     words = (
-        text("{} {}", part_name(part.groups, moments), interval_words(part.change, about=about))
+        text("{} {}", interval_words(part.change, about=about), part_name(part.groups, moments))
         for part in named
     )
     return text("{}{}", before, joined(", ", words)) if named else Text()

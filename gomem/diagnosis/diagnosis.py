@@ -209,7 +209,7 @@ class Diagnosis:
     # What cannot be shown without the file that says it
 
     def cycles(self) -> pd.DataFrame:
-        """A row a collection, with its `pause_seconds`, and its `time` where that is known.
+        """A row per collection, with its `pause_seconds`, and its `time` where that is known.
 
         Raises:
             CaptureError: There is no log, or one too long to lie in memory; `gomem.iter_gctrace`
@@ -318,7 +318,7 @@ class Diagnosis:
 
     @cached_property
     def heap(self) -> pd.DataFrame:
-        """Heap in use, kept, released and still resident, a row a moment with MemStats."""
+        """Heap in use, kept, released and still resident, a row per moment with MemStats."""
         return in_order(self.facts.heap, self.capture.times)
 
     @cached_property

@@ -87,6 +87,21 @@ def _level(capture: Capture) -> tuple[str, pd.DataFrame] | None:
     return None if level is None else (level, stats[stats[level].notna()])
 
 
+def later_words(diagnosis: Diagnosis, facts: MomentFacts | None) -> Text:
+    """What MemStats say after the snapshot that a verdict is about, where they have few fields."""
+    names = list(diagnosis.capture.by_moment)
+    stats = diagnosis.capture.memstats
+    if facts is None or facts.rss_bytes is not None or facts.name not in names or stats.empty:
+        return Text()
+    last = stats.iloc[-1]
+    if names.index(last["moment"]) <= names.index(facts.name):
+        return Text()
+    named = [name for name in LEVELS if pd.notna(last[name])]
+    sizes = joined(", ", (text("{} {}", name, Bytes(int(last[name]))) for name in named))
+    words = "Later, {} has only some fields: {}."
+    return text(words, MomentName(last["moment"]), sizes) if named else Text()
+
+
 def level_beside_rss(diagnosis: Diagnosis, facts: MomentFacts | None) -> Text:
     """How large the heap is, where a program says that and RSS, but too little to divide it."""
     if facts is None or facts.rss_bytes is None or facts.memstats is not None:

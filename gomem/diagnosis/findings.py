@@ -56,7 +56,7 @@ class Findings(tuple["Finding", ...]):
 
     @property
     def frame(self) -> pd.DataFrame:
-        """A row a finding; see `FINDINGS`."""
+        """A row per finding; see `FINDINGS`."""
         names = [column.name for column in FINDINGS]
         rows = [
             [
@@ -179,7 +179,7 @@ def without_cut_sums(found: Iterable[Finding], facts: CaptureFacts) -> Iterator[
     cut = {
         path
         for moment in facts.moments
-        if moment.ledger is not None and moment.ledger.is_least
+        if moment.ledger is not None and moment.ledger.is_least and moment.mappings is not None
         for path in (COMPUTED, moment.path("smaps"))
     }
     for finding in found:
@@ -321,9 +321,9 @@ MAX_NUMBERS = 3  # in a title
 _EARLIER_TITLE = "{} (at {}; unknown at {})"
 PAST = {cause.code: cause.past for cause in CAUSES}
 _RELEASED = "; released before {}"
-_PASSED = "; no longer significant at {}"  # it can be as much, of more
+_PASSED = "; below the reporting threshold at {}"  # it can be as much, of more
 _WAS_RELEASED = "this memory was released before"
-_NOT_SIGNIFICANT = "this is no longer significant at"
+_NOT_SIGNIFICANT = "this is below the reporting threshold at"
 _NOTHING_NOW = (
     "Nothing to do: {} {}. If the peak counts for a memory limit or for cost, see what ran before "
     "{}."

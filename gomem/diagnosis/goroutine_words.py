@@ -8,7 +8,7 @@ from gomem.analysis.series.goroutine_growth import places_of
 from gomem.causes.commands import CAPTURE_ONCE, TAKE_GOROUTINES, TAKE_HEAP_PROFILE
 from gomem.facts.goroutines import GOROUTINE, LEAKS
 from gomem.inputs.goroutines.crash import DEADLOCK
-from gomem.text import Bytes, Count, Function, Seconds, Text, joined, text
+from gomem.text import Age, Bytes, Command, Count, Function, Quoted, Text, joined, text
 from gomem.units import is_unknown
 
 if TYPE_CHECKING:
@@ -24,6 +24,10 @@ NAMED_STATES = 3
 MANY_STARTED, STARTED_RATIO = 1_000_000, 100  # goroutines, that are worth saying
 NO_BYTES = text(
     "See what retains memory, which a goroutine profile does not show: {}.", TAKE_HEAP_PROFILE
+)
+_BUILD_LESS = text(
+    "Build where there is more memory, or one package at a time: {}.",
+    Command("go build -p 1 ./..."),
 )
 WHERE_THEY_WAIT = text("See where they wait: {}.", TAKE_GOROUTINES)
 ANYTHING = text(
@@ -71,7 +75,12 @@ def by_goroutines(diagnosis: Diagnosis, _: MomentFacts | None) -> Told | None:
     whose = next((said for name, said in CONNECTIONS.items() if where.startswith(name)), "")
     beside = (whose, _goleak_words(diagnosis), _started_words(diagnosis, last))
     said = joined(" ", filter(None, (_crash_words(diagnosis), sentence, *beside)))
-    return said, False, NO_BYTES
+    return said, False, _BUILD_LESS if _is_a_build(diagnosis) else NO_BYTES
+
+
+def _is_a_build(diagnosis: Diagnosis) -> bool:
+    """Whether it was the Go compiler that crashed."""
+    return any(dump.crash is not None and dump.crash.building for dump in _dumps(diagnosis))
 
 
 def _has_lost_lines(diagnosis: Diagnosis, counted: GoroutineCount) -> bool:
@@ -106,7 +115,7 @@ def _states_alone(counted: GoroutineCount) -> Text:
         ", ", (text("{} in {}", Count(int(n)), str(name)) for name, n in largest.items())
     )
     longest = counted.frame["wait_seconds"].max()
-    wait = Text() if is_unknown(longest) else text("; the longest wait is {}", Seconds(longest))
+    wait = Text() if is_unknown(longest) else text("; the longest wait is {}", Age(longest))
     count = Count(counted.goroutines, "goroutine")
     return text("{}: {}{}. No stack shows where.", count, states, wait)
 
@@ -153,6 +162,9 @@ def _crash_words(diagnosis: Diagnosis) -> Text:
         asked = text(", asking for {}", Bytes(crash.asked_bytes))
     if crash.in_use_bytes is not None:
         asked = text("{} with {} in use", asked, Bytes(crash.in_use_bytes))
+    if crash.building:
+        words = "The Go compiler ran out of memory{} as it built {}: no program of yours ran."
+        return text(words, asked, Quoted(crash.building))
     return text("The program ran out of memory{}.", asked)
 
 
@@ -164,7 +176,7 @@ def _state_of(group: pd.Series, counted: GoroutineCount) -> Text:
     here = counted.frame[places_of(counted.frame) == group["function"]]
     several, longest = len(set(here["state"])) > 1, group["wait_seconds"]
     is_alone = counted.shown == 1 and not is_unknown(longest)
-    wait = text(", for {} or more", Seconds(longest)) if is_alone else ""
+    wait = text(", for {} or more", Age(longest)) if is_alone else ""
     return text(" ({}{}{})", "mostly " * several, str(group["state"]), wait)
 
 

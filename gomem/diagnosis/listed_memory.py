@@ -158,6 +158,22 @@ def kernel_words(facts: MomentFacts | None) -> Text:
     return text(f"{words}{{}}.", least, Bytes(used), Bytes(kernel), back * bool(slab))
 
 
+def limit_words(facts: MomentFacts | None) -> Text:
+    """How full a cgroup is that alone says RSS: its limit, peak, and how often that was reached."""
+    use = None if facts is None else facts.cgroup_use
+    if use is None or facts is None or facts.ledger is None or use.limit_bytes is None:
+        return Text()
+    if not facts.ledger.rss_source.startswith("cgroup"):
+        return Text()
+    current, limit = Bytes(use.current_bytes), Bytes(use.limit_bytes)
+    said = text("The cgroup uses {} of its limit of {}", current, limit)
+    peak = text(", at most {}", Bytes(use.peak_bytes or 0)) * (use.peak_bytes is not None)
+    fails = first_known(facts.cgroup, "memory.failcnt", "max")
+    times = text("it has reached the limit {}", Count(fails or 0, "time"))
+    reached = text("; {}", times if fails else "it has not reached it") * (fails is not None)
+    return text("{}{}{}.", said, peak, reached)
+
+
 def by_cgroup(_: Diagnosis, facts: MomentFacts | None) -> Told | None:
     """What a cgroup's files say, where they lack anonymous memory."""
     said = joined(" ", filter(None, (cache_words(facts), kernel_words(facts))))

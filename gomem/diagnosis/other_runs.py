@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from gomem.text import Bytes, Command, Count, Text, joined, text
+from gomem.text import Bytes, Command, Count, File, MomentName, Program, Quoted, Text, joined, text
 
 if TYPE_CHECKING:
     from gomem.capture.capture import Capture
     from gomem.capture.runs import OtherRun
+    from gomem.facts.capture import CaptureFacts
 
 NAMED = 3  # runs, the last ones
 COMPARE_RUNS = text(
@@ -17,8 +18,28 @@ COMPARE_RUNS = text(
 
 
 def has_other_runs(capture: Capture) -> bool:
-    """Whether a text has readings of another process than the last one's."""
-    return any(not run.is_same_process for run in capture.other_runs)
+    """Whether a text has MemStats of another process than the last one's."""
+    return any(not run.is_same_process and run.process is None for run in capture.other_runs)
+
+
+def earlier_processes_words(facts: CaptureFacts) -> Text:
+    """The snapshots of earlier processes, with their PIDs; empty where there is none."""
+    earlier = facts.of_earlier_processes
+    if not earlier:
+        return Text()
+    pids = dict.fromkeys(str(m.pid) for m in earlier if m.pid is not None)
+    named = joined(", ", (MomentName(moment.name) for moment in earlier[-NAMED:]))
+    more = len(earlier) - NAMED
+    others = text(" and {} before", Count(more, "snapshot")) if more > 0 else Text()
+    now = next(m.pid for m in reversed(facts.moments) if m.pid is not None)
+    return text(
+        "{}{} {} of another process (PID {}, now {}): no growth or fall is measured across them.",
+        named,
+        others,
+        "is" if len(earlier) == 1 else "are",
+        joined(", ", pids),
+        str(now),
+    )
 
 
 def other_runs_words(capture: Capture) -> Text:
@@ -28,13 +49,17 @@ def other_runs_words(capture: Capture) -> Text:
         return Text()
     more = len(runs) - NAMED
     others = text("Before them are {}.", Count(more, "other run")) if more > 0 else Text()
-    return joined(" ", filter(None, (*map(_run_words, runs[-NAMED:]), others)))
+    is_alone = len({file.source.text_name for file in capture.files}) == 1
+    told = (_run_words(run, is_alone=is_alone) for run in runs[-NAMED:])
+    return joined(" ", filter(None, (*told, others)))
 
 
-def _run_words(run: OtherRun) -> Text:
+def _run_words(run: OtherRun, *, is_alone: bool) -> Text:
     first, last = run.places
     if run.is_same_process:
-        return _earlier_words(run)
+        return _earlier_words(run, is_alone=is_alone)
+    if run.process is not None:
+        return _process_words(run, *run.process)
     if first == last:
         words = "{} is a reading of another process, with a {} of {}."
         return text(words, first.capitalize() or "Another", run.level, Bytes(run.first_bytes))
@@ -44,9 +69,13 @@ def _run_words(run: OtherRun) -> Text:
     return text(words, *lines, run.level, *sizes, Count(run.readings, "reading"))
 
 
-def _earlier_words(run: OtherRun) -> Text:
+def _earlier_words(run: OtherRun, *, is_alone: bool) -> Text:
     """The readings before the last one, beside which another file stands."""
     first, last = run.places
+    if not is_alone:
+        words = "{} has {} before its last: {} went from {} to {}."
+        sizes = Bytes(run.first_bytes), Bytes(run.last_bytes)
+        return text(words, File(run.path), Count(run.readings, "reading"), run.level, *sizes)
     if first == last:
         words = "{} has an earlier reading, with a {} of {}."
         return text(words, first.capitalize() or "The text", run.level, Bytes(run.first_bytes))
@@ -54,3 +83,17 @@ def _earlier_words(run: OtherRun) -> Text:
     lines = (place.removeprefix("line ") for place in run.places)
     sizes = Bytes(run.first_bytes), Bytes(run.last_bytes)
     return text(words, *lines, Count(run.readings, "earlier reading"), run.level, *sizes)
+
+
+def _process_words(run: OtherRun, program: str, pid: int | None) -> Text:
+    """A process or container of its own in the text: nothing says which of the two came first."""
+    first = run.places[0]
+    what = text("another process ({}, PID {})", Program(program or "no name"), str(pid))
+    if pid is None:
+        what = text("the container {}", Quoted(program))
+    if run.readings == 1:
+        words = "{} is of {}, at {} {}: the two sizes are no growth."
+        return text(words, first.capitalize(), what, Bytes(run.last_bytes), run.level)
+    lines = (place.removeprefix("line ") for place in run.places)
+    words = "Lines {} to {} are of {}, whose {} went from {} to {}."
+    return text(words, *lines, what, run.level, Bytes(run.first_bytes), Bytes(run.last_bytes))

@@ -8,7 +8,7 @@ from gomem.analysis.memory.groups import GARBAGE, HEAP, LIVE, NAMES, NATIVE, OBJ
 from gomem.analysis.memory.mapped import MAPPED
 from gomem.analysis.memory.readings import ALL, FILE_GROUPS, GO, GO_HEAP, GROUPS, NOT_GO
 from gomem.facts.moment import SHARED_ANONYMOUS
-from gomem.text import Bytes, BytesChange, File, Text, joined, text
+from gomem.text import Bytes, BytesBy, File, Text, joined, text
 from gomem.units import MIB
 
 if TYPE_CHECKING:
@@ -39,16 +39,16 @@ def part_key(groups: frozenset[str]) -> str:
 
 
 def part_name(groups: frozenset[str], moments: Sequence[MomentFacts]) -> str:
-    """The name of a part; for native memory by its main content in the last smaps."""
+    """The name of a part; for native memory with its main content in the last smaps."""
     with_smaps = [moment for moment in moments if moment.mappings is not None]
     if groups != frozenset({NATIVE}) or not with_smaps:
         return PART_NAMES[groups]
     heap, blocks, threads, mapped = native_sizes(with_smaps[-1])
-    sizes = {"C memory (malloc)": heap + blocks, "thread stacks": threads, MAPPED: mapped}
+    sizes = {"malloc": heap + blocks, "thread stacks": threads, MAPPED: mapped}
     largest = max(sizes, key=lambda name: sizes[name])
     whole = sum(sizes.values())
     is_clear = whole and sizes[largest] >= NEARLY_ALL * whole
-    return largest if is_clear else PART_NAMES[groups]
+    return f"{PART_NAMES[groups]} ({largest})" if is_clear else PART_NAMES[groups]
 
 
 def native_sizes(moment: MomentFacts) -> tuple[int, int, int, int]:
@@ -65,11 +65,16 @@ def native_sizes(moment: MomentFacts) -> tuple[int, int, int, int]:
 
 
 def interval_words(change: Interval, *, about: bool) -> Text:
-    """A change in words: one number where the interval is narrow, else both ends."""
+    """A change in words, `12 MiB more`: one number of a narrow interval, else both ends.
+
+    Of a change that surely has a direction.
+    """
+    which = "more" if change.middle > 0 else "less"
     if _is_narrow(change):
-        middle = BytesChange(round(change.middle))
-        return text("{}{}", "about " if about and change.width else "", middle)
-    return text("{} to {}", BytesChange(round(change.low)), BytesChange(round(change.high)))
+        middle = BytesBy(round(change.middle))
+        return text("{}{} {}", "about " if about and change.width else "", middle, which)
+    least, most = sorted((change.low, change.high), key=abs)
+    return text("{} to {} {}", BytesBy(round(least)), BytesBy(round(most)), which)
 
 
 def brief_level(level: Interval) -> Text:

@@ -29,12 +29,13 @@ from gomem.text import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
     from gomem.causes.signatures import Signature
     from gomem.inputs.pprof.calls.nodes import Top
     from gomem.inputs.pprof.table import Profile
 
+_ROWS = "The rows of go tool pprof add up to {}"
 _UNSAID_USE = (
     "It does not say whether that is in use, pprof's default, or allocated since the start."
 )
@@ -61,15 +62,32 @@ def pasted_words(profile: Profile) -> Text:
     kind = profile.default_sample_type
     if profile.is_difference:
         return joined(" ", (Text("The table of go tool pprof is a difference."), _changed(profile)))
-    size, who = size_words(profile, kind), table_words(profile, kind)
+    who = table_words(profile, kind)
     if profile.kind == "bytes" and kind == UNSAID:
-        return joined(" ", filter(None, (_has(text("{}", size)), Text(_UNSAID_USE), who)))
-    counted = IS_USED.get(kind, f"of {kind}")
-    said = joined(" ", filter(None, (_has(text("{} {}", size, counted)), who)))
+        whole = text("{}.", told_total(profile, kind))
+        return joined(" ", filter(None, (whole, Text(_UNSAID_USE), who)))
+    counted = IS_USED.get(kind, "samples" if kind == "count" else f"of {kind}")
+    whole = text("{} {}.", told_total(profile, kind), counted)
+    said = joined(" ", filter(None, (whole, who)))
     if UNSAID not in profile.sample_type_names:
         return said
+    rest = text("{}", _UNSAID_USE), table_words(profile, UNSAID)
+    if kind.startswith("alloc"):  # what was allocated ever is no size of the heap
+        unsaid = text("{}.", told_total(profile, UNSAID))
+        other = text("Another table has {} {}.", size_words(profile, kind), counted)
+        return joined(" ", filter(None, (unsaid, *rest, other, who)))
     other = text("Another table has {}.", size_words(profile, UNSAID))
-    return joined(" ", filter(None, (said, other, _UNSAID_USE, table_words(profile, UNSAID))))
+    return joined(" ", filter(None, (said, other, *rest)))
+
+
+def told_total(profile: Profile, kind: str) -> Text:
+    """The total that a line of the table says, else what its rows add up to."""
+    assert profile.printed is not None
+    if kind not in profile.printed.derived:
+        return text("The table of go tool pprof has {}", size_words(profile, kind))
+    flat = profile.top_rows(kind).flat
+    rows = "The row of go tool pprof has {}" if len(flat) == 1 else _ROWS
+    return text(rows, _of_kind(profile, kind, int(flat.sum())))
 
 
 def size_words(profile: Profile, kind: str) -> Text:
@@ -98,19 +116,34 @@ def table_words(profile: Profile, kind: str) -> Text:
     above = [] if not is_small and any(map(can_be_mended, named)) else _above(top, total, is_small)
     if named and not (is_small and above):
         rate = _rate_shown(profile, kind, flat.values())
-        shares = (profile.printed.share_of(kind, name, flat[name] / total) for name in named)
+        shares = [profile.printed.share_of(kind, name, flat[name] / total) for name in named]
         parts = (
             part_words(name, flat[name], share, rate)
             for name, share in zip(named, shares, strict=True)
         )
-        first = "Most is from" if flat[named[0]] > MOSTLY * total else "The largest shares are from"
-        first = "The largest row is" if is_small else first
+        first = "The largest shares are from" if named[1:] else "The largest row is"
+        first = "Most is from" if shares[0] > MOSTLY and not is_small else first
         said.append(text("{} {}.", first, joined(", ", parts)))
     said += above
     if kind.startswith("inuse") or profile.kind == "bytes":
         known = known_sites(dict(zip(top.function, top.cum.tolist(), strict=True)), total)
         said += [_known_words(name, row) for name, row in known]
+    said += _earlier_words(profile, kind, flat)
     return joined(" ", said)
+
+
+def _earlier_words(profile: Profile, kind: str, flat: Mapping[str, int]) -> list[Text]:
+    """How the rows moved that the text has several times, the largest ones."""
+    assert profile.printed is not None
+    before = profile.printed.earlier.get(kind, {})
+    words = "The text has {} {} times: it went from {} to {}."
+    return [
+        text(words, Function(name), Count(len(sizes) + 1), *(
+            _of_kind(profile, kind, size) for size in (sizes[0], flat[name])
+        ))
+        for name, sizes in sorted(before.items(), key=lambda row: -max(row[1]))[:NAMED]
+        if name in flat
+    ]  # fmt: skip
 
 
 def _known_words(name: str, row: Signature) -> Text:
@@ -215,10 +248,6 @@ def with_the_profile(profile: Profile) -> Text:
 
 
 WHO_ALLOCATED = text("See which functions allocated the retained memory: {}.", TAKE_HEAP_PROFILE)
-
-
-def _has(what: Text) -> Text:
-    return text("The table of go tool pprof has {}.", what)
 
 
 def _of_kind(profile: Profile, kind: str, value: int) -> Text:

@@ -16,15 +16,28 @@ from gomem.analysis.memory.groups import FILES, GO_HEAP_GROUPS, HEAP, NAMES, NAT
 from gomem.analysis.memory.ledger_change import MIN_BYTES, MIN_SHARE
 from gomem.causes.commands import CAPTURE, TAKE_SMAPS
 from gomem.causes.finding import Severity
+from gomem.causes.limit_risk import no_go_words
 from gomem.diagnosis.beside import whose_words
-from gomem.diagnosis.few_fields import most_of_go
+from gomem.diagnosis.few_fields import later_words, most_of_go
 from gomem.diagnosis.findings import DATA_PREFIX
-from gomem.diagnosis.listed_memory import at_moment, cache_words, listed_words, shared_words
+from gomem.diagnosis.listed_memory import (
+    at_moment,
+    cache_words,
+    limit_words,
+    listed_words,
+    shared_words,
+)
 from gomem.diagnosis.observations import MIN_READINGS, whole_rise, whole_words
-from gomem.diagnosis.other_runs import COMPARE_RUNS, has_other_runs, other_runs_words
+from gomem.diagnosis.other_runs import (
+    COMPARE_RUNS,
+    earlier_processes_words,
+    has_other_runs,
+    other_runs_words,
+)
 from gomem.diagnosis.part_words import file_words, native_words
 from gomem.diagnosis.without_rss import without_rss, worth_naming
 from gomem.inputs.answer import Answer
+from gomem.inputs.processes.row import NOT_GO
 from gomem.text import Bytes, Count, File, Quoted, Share, Text, first_and_rest, joined, text
 
 if TYPE_CHECKING:
@@ -120,6 +133,8 @@ def verdict_of(diagnosis: Diagnosis) -> Verdict:
     elif cached and first == "where" and facts is not None and facts.is_mostly_page_cache:
         headline, cached = joined(" ", (headline, cached)), Text()
     runs = other_runs_words(diagnosis.capture)
+    earlier = earlier_processes_words(diagnosis.case.facts)
+    further = earlier, limit_words(facts), later_words(diagnosis, facts)
     step = _next_step(diagnosis, facts, named, next_step, severity=severity)
     return Verdict(
         headline,
@@ -129,7 +144,7 @@ def verdict_of(diagnosis: Diagnosis) -> Verdict:
         confidence=None if named is None else named.confidence,
         moment=None if facts is None else facts.name,
         rss_bytes=None if facts is None else facts.rss_bytes,
-        whose=tuple(filter(None, (*whose_words(diagnosis, facts, named, cached), runs))),
+        whose=tuple(filter(None, (*whose_words(diagnosis, facts, named, cached), *further, runs))),
         next_step=joined(" ", (step, COMPARE_RUNS)) if has_other_runs(diagnosis.capture) else step,
         further=_further(diagnosis, named),
     )
@@ -177,10 +192,16 @@ def _named(diagnosis: Diagnosis, facts: MomentFacts | None) -> Finding | None:
         finding
         for finding in found
         if finding.severity >= Severity.WARNING
-        or finding.moment is not None
-        or (finding.bytes or 0) <= whole
+        or (finding.moment is not None and not _is_tiny(diagnosis, finding))
+        or (finding.moment is None and (finding.bytes or 0) <= whole)
     ]
     return next(iter([*present, *notes]), None)
+
+
+def _is_tiny(diagnosis: Diagnosis, finding: Finding) -> bool:
+    """Whether what a note is about is too small a part of the memory to head a page."""
+    share = diagnosis.scale.share(finding)
+    return bool(finding.bytes) and 0 < share < diagnosis.thresholds.heading_share
 
 
 def _severity(diagnosis: Diagnosis, named: Finding | None, *, grew: bool) -> Severity | None:
@@ -200,7 +221,7 @@ def _where(diagnosis: Diagnosis, facts: MomentFacts, named: Finding | None) -> T
     lives = facts.listed is None or not facts.listed.killed_in
     is_or_was = "is" if lives else "was"
     parts = _groups_words(diagnosis.capture, facts, named)
-    return text("RSS {} {}{}: {}.", is_or_was, size, at, parts)
+    return text("RSS {} {}{}: {}.{}", is_or_was, size, at, parts, _retained(facts))
 
 
 def _rss_words(facts: MomentFacts) -> Text:
@@ -208,8 +229,10 @@ def _rss_words(facts: MomentFacts) -> Text:
     size = text("{}", Bytes(facts.rss_bytes))
     if facts.listed is not None and facts.rss_is_listed:
         return text("{} ({})", size, listed_words(facts.listed))
-    if facts.ledger is None or facts.mappings is None or not facts.ledger.is_least:
+    if facts.ledger is None or not facts.ledger.is_least:
         return size
+    if facts.mappings is None:
+        return text("at least {}", size)
     count = Count(int(facts.mappings["Rss"].notna().sum()), "mapping")
     return text("at least {} in the {} of {}", size, count, File(facts.path("smaps")))
 
@@ -231,7 +254,7 @@ def _where_in_short(diagnosis: Diagnosis, facts: MomentFacts) -> Text:
 def _groups_words(capture: Capture, facts: MomentFacts, named: Finding | None) -> Text:
     assert facts.groups is not None
     sizes, rss = facts.groups.sizes, facts.rss_bytes or 0
-    worth = worth_naming(sizes, rss)[:LARGEST_GROUPS]
+    worth = _worth(facts)
     if worth == [UNDIVIDED]:
         what = text("{} of anonymous memory", Bytes(sizes[UNDIVIDED])) if FILES in sizes else "it"
         said = filter(None, (shared_words(facts), most_of_go(capture, facts)))
@@ -242,26 +265,37 @@ def _groups_words(capture: Capture, facts: MomentFacts, named: Finding | None) -
     )
 
 
+def _worth(facts: MomentFacts) -> list[str]:
+    """The groups that a sentence names."""
+    assert facts.groups is not None
+    return worth_naming(facts.groups.sizes, facts.rss_bytes or 0)[:LARGEST_GROUPS]
+
+
 def _group_words(facts: MomentFacts, group: str, share: float, named: Finding | None) -> Text:
     assert facts.groups is not None
     size = Bytes(facts.groups.sizes[group])
-    inside = {HEAP: _reserved, NATIVE: native_words, FILES: file_words}.get(group)
+    inside = {NATIVE: native_words, FILES: file_words}.get(group)
     is_said = group == NATIVE and named is not None and named.now and named.code == NATIVE_MEMORY
     more = "" if inside is None or is_said else inside(facts)
     return text("{} {} ({}{})", size, NAMES[group], Share(share), more)
 
 
-def _reserved(facts: MomentFacts) -> Text:
-    """How much Go reserves for its heap, and for what, where RSS does not tell the parts."""
+def _retained(facts: MomentFacts) -> Text:
+    """How much Go retains for its heap, and for what, where RSS does not tell the parts."""
     groups = facts.groups
     assert groups is not None
-    if not groups.heap_is_one:
+    if not groups.heap_is_one or HEAP not in _worth(facts):
         return Text()
-    reserved = {group: size for group, size in groups.claimed.items() if group in GO_HEAP_GROUPS}
-    whole = sum(reserved.values())
-    largest = max(reserved, key=lambda group: reserved[group])
+    retained = {group: size for group, size in groups.claimed.items() if group in GO_HEAP_GROUPS}
+    whole = sum(retained.values())
+    largest = max(retained, key=lambda group: retained[group])
+    beyond = whole - groups.sizes[HEAP]
     return text(
-        "; of {} retained, {} is {}", Bytes(whole), Bytes(reserved[largest]), NAMES[largest]
+        " Go retains {} of heap and stacks{}; {} is {}.",
+        Bytes(whole),
+        text(" ({} not in RSS)", Bytes(beyond)) if beyond > 0 else "",
+        Bytes(retained[largest]),
+        NAMES[largest],
     )
 
 
@@ -312,8 +346,11 @@ def _next_step(
     """What the finding advises, else what the files lack, else what growth asks for."""
     if named is not None or otherwise:
         return otherwise if named is None else named.next_step
-    if facts is not None and facts.ledger is not None and facts.ledger.is_least:
+    is_cut = facts is not None and facts.mappings is not None
+    if is_cut and facts is not None and facts.ledger is not None and facts.ledger.is_least:
         return WHOLE_SMAPS
+    if facts is not None and facts.listed is not None and facts.listed.name in NOT_GO:
+        return no_go_words(facts.listed.name)
     is_divided = facts is not None and facts.mappings is not None and facts.memstats is not None
     lacking = next((finding for finding in diagnosis.findings if finding.code == MISSING), None)
     if lacking is not None and not is_divided:

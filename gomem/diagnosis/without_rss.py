@@ -42,8 +42,8 @@ from gomem.diagnosis.pasted_profiles import (
     held_words,
     part_words,
     pasted_words,
-    size_words,
     table_words,
+    told_total,
     with_the_profile,
 )
 from gomem.facts.keepers import REFERENCES
@@ -146,7 +146,7 @@ def _in_use(profile: Profile, total: int) -> Text:
         none = "The heap profile has no sample in use: there is too little for its sampling{}"
         return text(none, since)
     if profile.printed is not None:
-        return text("The table of go tool pprof has {} in use", size_words(profile, IN_USE))
+        return text("{} in use", told_total(profile, IN_USE))
     least, most = total_bounds(profile) or (total, total)
     error = text(" (95 %: {} to {})", Bytes(least), Bytes(most))
     is_exact = Bytes(least) == Bytes(most)
@@ -210,7 +210,7 @@ def _by_memstats(diagnosis: Diagnosis, facts: MomentFacts | None) -> Told | None
             for group in worth_naming(claimed, whole)[:HOLDERS]
         ),
     )
-    sentence = text("Go reserves {}{}: {}.", Bytes(whole), at_moment(diagnosis, facts), named)
+    sentence = text("Go retains {}{}: {}.", Bytes(whole), at_moment(diagnosis, facts), named)
     who, grew, _ = _by_heap_profiles(diagnosis, facts) or ("", False, "")
     said = (sentence, who, one_reading(diagnosis))
     return joined(" ", filter(None, said)), grew, SMAPS_ALONE
@@ -282,7 +282,8 @@ def _live_heap(diagnosis: Diagnosis) -> tuple[Text, bool]:
         return text("{}{}; too few GCs to tell a trend.", live, risen), False
     if run.slope_low > 0:
         return text("{} and grows by {}.", live, Rate(run.slope_bytes_per_second)), has_risen
-    return text("{} and {}.", live, "shrinks" if run.slope_high < 0 else "does not grow"), False
+    trend = "shrinks" if run.slope_high < 0 else "does not grow significantly"
+    return text("{} and {}.", live, trend), False
 
 
 def _to_a_mebibyte(size: int) -> Text:
@@ -299,11 +300,13 @@ def _earlier_runs(diagnosis: Diagnosis) -> tuple[Text, bool]:
     if not known:
         return Text(), False
     run = max(known, key=lambda run: run.cycles)
-    which = "The run before it" if not earlier[1:] else "The longest run before it"
+    which = "longest earlier" if earlier[1:] else "earlier"
     first, last_live = (_to_a_mebibyte(size or 0) for size in (run.first_bytes, run.last_bytes))
-    moved = text("went from {} to {}", first, last_live) if run.cycles > 1 else last_live
-    words = "{} had {} and {}: the log is of {}, each by itself."
-    said = text(words, which, Count(run.cycles, "GC"), moved, Count(len(runs), "run"))
+    moved = text("was {}", last_live)
+    if run.cycles > 1:
+        moved = text("went from {} after its first GC to {} after its last", first, last_live)
+    words = "The log holds {}, analysed separately: the {} one has {}, and its live heap {}."
+    said = text(words, Count(len(runs), "run"), which, Count(run.cycles, "GC"), moved)
     is_longer = run.cycles > runs[-1].cycles
     ratio = diagnosis.thresholds.rise_ratio
     return said, is_longer and (run.last_bytes or 0) >= ratio * (run.first_bytes or 0)
@@ -367,7 +370,7 @@ def _by_others(diagnosis: Diagnosis, _: MomentFacts | None) -> Told | None:
         names = {name for bench in capture.bench.values() for name in bench.results["name"]}
         runs = sum(bench.results["line"].nunique() for bench in capture.bench.values())
         has_runs = any("run" in bench.told_apart for bench in capture.bench.values())
-        apart = " of several runs in one text, each by itself" * has_runs
+        apart = " of several runs in one text, analysed separately" * has_runs
         counted = Count(len(names), "benchmark"), Count(runs, "result")
         sentence = text("{}, {}{}.", *counted, apart)
         return sentence, False, COMPARE_RUNS if has_runs else COMPARE

@@ -47,8 +47,9 @@ def account_of_capture(facts: CaptureFacts) -> Account | None:
     Where no moment says, what heap profiles have in use, or else what the log's collections marked;
     None where nothing says how large the process is.
     """
-    begin = next((moment.time for moment in facts.moments if moment.time is not None), None)
-    whole = account_of([reading_of(moment, begin) for moment in facts.moments])
+    moments = facts.of_last_process
+    begin = next((moment.time for moment in moments if moment.time is not None), None)
+    whole = account_of([reading_of(moment, begin) for moment in moments])
     return whole or _of_profiles(facts.profiles.of_last_process) or _of_log(facts.cycles)
 
 

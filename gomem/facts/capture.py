@@ -21,7 +21,11 @@ from gomem.analysis.memory.groups import side_by_side
 from gomem.analysis.profiles.lifetimes import OWN
 from gomem.analysis.retention.keepers import NotWhole
 from gomem.analysis.scavenger.scavenger import HEAP_RETURN, heap_steps
-from gomem.analysis.series.goroutine_growth import GOROUTINE_GROUPS, goroutine_groups
+from gomem.analysis.series.goroutine_growth import (
+    GOROUTINE_GROUPS,
+    goroutine_groups,
+    mixed_states,
+)
 from gomem.analysis.series.level import Level
 from gomem.analysis.series.shapes import MOVES
 from gomem.analysis.what_if.what_if import Asked
@@ -117,6 +121,20 @@ class CaptureFacts:
     def moments(self) -> tuple[MomentFacts, ...]:
         """The facts of each moment with memory figures, in order."""
         return facts_of_moments(self.capture)
+
+    @cached_property
+    def of_last_process(self) -> tuple[MomentFacts, ...]:
+        """The moments since the PID last changed: what moved, moved in one process."""
+        pids = [moment.pid for moment in self.moments]
+        others = [place for place, pid in enumerate(pids) if pid is not None]
+        last = pids[others[-1]] if others else None
+        earlier = [place for place in others if pids[place] != last]
+        return self.moments[earlier[-1] + 1 :] if earlier else self.moments
+
+    @property
+    def of_earlier_processes(self) -> tuple[MomentFacts, ...]:
+        """The moments before these."""
+        return self.moments[: len(self.moments) - len(self.of_last_process)]
 
     @cached_property
     def by_moment(self) -> Mapping[str, MomentFacts]:
@@ -307,7 +325,7 @@ class CaptureFacts:
         """The arenas' resident memory over time, where nothing says what is in use."""
         if self.with_memstats or self.collector is not None or self.profiles.by_moment:
             return None
-        mapped = [moment for moment in self.moments if moment.arenas_rss_bytes is not None]
+        mapped = [m for m in self.of_last_process if m.arenas_rss_bytes is not None]
         seconds = seconds_of(mapped)
         if seconds is None:
             return None
@@ -326,6 +344,12 @@ class CaptureFacts:
         if not shown or shown[-1].frame is None:
             return build_rows([], GOROUTINE_GROUPS)
         return goroutine_groups(shown[-1].frame, shown[-1].goroutines)
+
+    @cached_property
+    def goroutine_states(self) -> dict[str, str]:
+        """Of each of these groups that is in several states, these with their numbers."""
+        shown = [count for count in self.goroutine_counts if count.frame is not None]
+        return {} if not shown or shown[-1].frame is None else mixed_states(shown[-1].frame)
 
     def in_use_at_most(self, moment: MomentFacts) -> float | None:
         """What heap profiles have in use at most; None where they may lag by much.

@@ -70,7 +70,7 @@ def sightings_of(facts: CaptureFacts) -> tuple[Sighting, ...]:
     """Which levels left their base, the clearest evidence first."""
     known = facts.capture.status.dropna(subset=["VmHWM"])
     peaks = dict(zip(known["moment"], known["VmHWM"].astype(float), strict=True))
-    return sightings(facts.moments, facts.profiles.of_last_process, facts.live_heap, peaks)
+    return sightings(facts.of_last_process, facts.profiles.of_last_process, facts.live_heap, peaks)
 
 
 def sightings(
@@ -112,7 +112,7 @@ def _of_profiles(profiles: Mapping[str, Profile]) -> Sighting | None:
     shown = in_use_of(profiles)
     rows = [(reading.seconds, reading.in_use_bytes, reading.moment) for reading in shown]
     rows += [
-        (reading.until_seconds, reading.in_use_bytes, reading.moment)
+        (reading.until_seconds, reading.in_use_bytes, reading.until_moment)
         for reading in shown
         if reading.until_seconds > reading.seconds
     ]

@@ -58,7 +58,8 @@ def counts_of_goroutines(facts: CaptureFacts) -> tuple[GoroutineCount, ...]:
     """
     counts = []
     by_name = facts.capture.by_moment
-    for name in by_name or facts.by_moment:
+    earlier = {moment.name for moment in facts.of_earlier_processes}
+    for name in (name for name in by_name or facts.by_moment if name not in earlier):
         known, moment = facts.by_moment.get(name), by_name.get(name)
         count = None if known is None else _of_facts(known)
         total = None if moment is None else moment.goroutine_count
@@ -86,7 +87,7 @@ def growth_of_goroutines(facts: CaptureFacts) -> GoroutineGrowth:
     counts = facts.goroutine_counts
     stacks = [
         (moment.time, float(moment.memstats["StackInuse"]))
-        for moment in facts.moments
+        for moment in facts.of_last_process
         if moment.memstats is not None
     ]
     return goroutine_growth(
@@ -166,7 +167,7 @@ def rise_of_finalizers(facts: CaptureFacts) -> Rise | None:
     """The number of waiting finalizers and cleanups over time; None if unknown."""
     waiting = [
         (moment.time, sum(sign * moment.metrics[name] for name, sign in FINALIZERS))
-        for moment in facts.moments
+        for moment in facts.of_last_process
         if moment.metrics.keys() >= QUEUED_FINALIZERS
     ]
     return level_of("finalizers", waiting).rise
@@ -175,7 +176,9 @@ def rise_of_finalizers(facts: CaptureFacts) -> Rise | None:
 def rise_of_threads(facts: CaptureFacts) -> Rise | None:
     """How the number of threads moves; None if fewer than two moments count them."""
     counted = [
-        (moment.time, moment.threads) for moment in facts.moments if moment.threads is not None
+        (moment.time, moment.threads)
+        for moment in facts.of_last_process
+        if moment.threads is not None
     ]
     return level_of("threads", counted).rise
 

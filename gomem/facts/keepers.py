@@ -1,4 +1,4 @@
-"""Who keeps the heap of a capture: its last heap dump, with the symbols that name its variables."""
+"""Who keeps the heap of a capture: its last heap dump, with the symbols that name what keeps it."""
 
 from __future__ import annotations
 
@@ -7,13 +7,20 @@ from functools import cached_property
 from operator import itemgetter
 from typing import TYPE_CHECKING
 
+import pandas as pd
+
 from gomem.analysis.profiles.call_tree import call_tree
 from gomem.analysis.profiles.references import IN_USE, Root, roots
 from gomem.analysis.retention.described import described
 from gomem.analysis.retention.growth import grown
 from gomem.analysis.retention.icicle import icicle_of
 from gomem.analysis.retention.keepers import retention_of
-from gomem.analysis.retention.variables import WrongSymbols, load_bias
+from gomem.analysis.retention.variables import (
+    WrongSymbols,
+    has_variables,
+    is_same_layout,
+    load_bias,
+)
 from gomem.errors import FormatError
 from gomem.inputs.answer import Answer
 from gomem.inputs.elf import ELF
@@ -24,8 +31,6 @@ from gomem.text import File, Quoted, text
 if TYPE_CHECKING:
     from collections.abc import Collection
 
-    import pandas as pd
-
     from gomem.analysis.profiles.call_tree import CallTree
     from gomem.analysis.retention.described import Keeper
     from gomem.analysis.retention.keepers import Retention
@@ -34,8 +39,16 @@ if TYPE_CHECKING:
     from gomem.inputs.pprof.table import Profile
 
 UNNAMED = (
-    "Without the executable's symbols, variables are named by their address: add the output of "
-    "`go tool nm -size PROGRAM`"
+    "Without the executable, variables are named by their address, and timers are the Go "
+    "runtime's: add it, or the output of `go tool nm -size PROGRAM`"
+)
+STRIPPED = (
+    "The executable is stripped, so variables are named by their address: give the same build "
+    "without `-ldflags=-s`"
+)
+OTHER_BUILD = (
+    "The symbols are of another build, whose data are not as large as the dump's, so variables are "
+    "named by their address"
 )
 SURPLUS = "From Go 1.22 on, free slots at the end of a span count as unreachable objects"
 
@@ -100,8 +113,14 @@ class Kept(Answer):
 
     @property
     def may_have_cleanups(self) -> bool:
-        """Whether what appears as unreachable can be kept by a cleanup, which no dump shows."""
-        return _possibly(self.retention.dump, Fact.CLEANUPS)
+        """Whether what appears as unreachable can be kept by a cleanup's argument."""
+        is_named = self.retention.cleanups is not None
+        return _possibly(self.retention.dump, Fact.CLEANUPS_UNSEEN if is_named else Fact.CLEANUPS)
+
+    @property
+    def hidden_cleanups(self) -> int:
+        """Cleanups of which the dump does not show what their arguments keep; 0 if not known."""
+        return (self.retention.cleanups or 0) if self.may_have_cleanups else 0
 
     @property
     def unreachable_bytes(self) -> int:
@@ -154,6 +173,10 @@ def kept_of(capture: Capture, symbols: pd.DataFrame | None = None) -> Kept | Non
     retention = retention_of(last, named)
     if named is None:
         notes.append(UNNAMED)
+    elif not has_variables(named):
+        notes.append(STRIPPED)
+    elif not is_same_layout(last, named):
+        notes.append(OTHER_BUILD)
     if retention.unreachable_bytes and _possibly(last, Fact.DUMP_HAS_SURPLUS):
         notes.append(SURPLUS)
     earlier = whole[0]
@@ -178,7 +201,7 @@ def _dumps(capture: Capture) -> list[tuple[str, str, HeapDump]]:
 
 def _symbols_of(capture: Capture, dump: HeapDump) -> tuple[pd.DataFrame | None, list[str]]:
     """The symbols in the capture that are the dump's, and what is wrong with the others."""
-    found = [(path, read.symbols) for path, read in capture.symbols.items()]
+    found: list[tuple[str, pd.DataFrame]] = []
     notes: list[str] = []
     for file in capture.files:
         if file.kind.name == "buildinfo" and file.source.data.startswith(ELF):
@@ -186,11 +209,14 @@ def _symbols_of(capture: Capture, dump: HeapDump) -> tuple[pd.DataFrame | None, 
                 found.append((file.source.name, read_symbols(file.source).symbols))
             except FormatError as error:
                 notes.append(text("{}: {}", File(file.source.name), error.damage.what))
+    found += [(path, read.symbols) for path, read in capture.symbols.items()]
+    right: list[pd.DataFrame] = []
     for path, symbols in found:
         try:
             load_bias(dump, symbols)
         except WrongSymbols as error:
             notes.append(text("{}: {}", File(path), Quoted(error)))
         else:
-            return symbols, notes
-    return None, notes
+            right.append(symbols)
+    # A stripped executable says what wrappers call, a text of symbols names variables.
+    return (pd.concat(right, ignore_index=True) if right else None), notes

@@ -114,6 +114,13 @@ def in_use_of(profiles: Mapping[str, Profile]) -> list[InUse]:
         error = 0.0 if bounds is None else (bounds[1] - bounds[0]) / 2
         total = float(new.profile.total(IN_USE))
         shown.append(
-            InUse(begin + new.seconds, begin + new.until_seconds, total, error, new.moment)
+            InUse(
+                seconds=begin + new.seconds,
+                until_seconds=begin + new.until_seconds,
+                in_use_bytes=total,
+                error_bytes=error,
+                moment=new.moment,
+                until_moment=new.until_moment,
+            )
         )
     return shown

@@ -112,6 +112,7 @@ class MomentFacts(Answer):
     # How many threads the process has, or a page says that its runtime made; None if nothing
     # says.
     threads: int | None = None
+    pid: int | None = None  # the process, by /proc/PID/status; None if nothing says
     # The environment that the process was started with; None if nothing says.
     started: Environment | None = None
     # What ps, top, docker stats or the OOM killer say of it; None without any.

@@ -13,6 +13,8 @@ import math
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+import pandas as pd
+
 from gomem.analysis.collector.gogc import goals_allow
 from gomem.analysis.collector.gogc_bounds import GogcBounds, gogc_bounds
 from gomem.analysis.collector.steps import pieces_of
@@ -48,6 +50,8 @@ if TYPE_CHECKING:
 METRICS, ENVIRONMENT, LOG, GOALS, ASSUMED = "metrics", "environment", "log", "goals", "assumed"
 KNOWN_BY = (METRICS, ENVIRONMENT, LOG, GOALS, ASSUMED)
 NONE = "none"
+# Fields of MemStats that stand around NextGC: with all of them a dump is whole there.
+BESIDE_GOAL = ["HeapReleased", "GCSys", "OtherSys", "PauseTotalNs", "NumGC"]
 GOGC_OFF = 1e10  # per cent: runtime/metrics print 2^64 - 1
 DEFAULT_GOGC = 1.0
 
@@ -218,6 +222,8 @@ def _gogc(facts: CaptureFacts) -> Setting:
     stated = facts.settings_stated
     if stated.gogc is not None and stated.gogc.known_by == METRICS:
         return _beside(stated.gogc, stated.environment)
+    if (off := _without_goal(facts.moments)) is not None:
+        return _beside(off, stated.environment)
     limit = stated.memory_limit
     bounds = gogc_bounds(
         of_last_process(stats_of(facts.moments, facts.profiles.of_last_process)),
@@ -228,6 +234,19 @@ def _gogc(facts: CaptureFacts) -> Setting:
         return stated.gogc
     by_log = None if facts.collector is None else _by_log(facts.collector)
     return _beside(by_log or _by_goals(bounds, facts.moments), stated.environment)
+
+
+def _without_goal(moments: Sequence[MomentFacts]) -> Setting | None:
+    """GOGC is off where whole MemStats have no goal: NextGC is then near 2^64, which is none."""
+    for moment in reversed(moments):
+        stats = moment.memstats
+        if stats is None or moment.path("memstats") == moment.paths.get("metrics"):
+            continue
+        if stats.reindex(BESIDE_GOAL).notna().all():
+            is_off = pd.isna(stats["NextGC"])
+            path = moment.path("memstats")
+            return Setting(GOGC, math.inf, GOALS, path, math.inf, math.inf) if is_off else None
+    return None
 
 
 def _by_log(collector: CollectorFacts) -> Setting | None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
 import pandas as pd
@@ -23,6 +22,7 @@ from gomem.analysis.memory.skew import (
 )
 from gomem.analysis.memory.totals import SCRAPED as SCRAPED_RSS
 from gomem.analysis.scavenger.scavenger import heap_return
+from gomem.facts.known_process import known_process
 from gomem.facts.moment import ON_PAGE, THREADS, THREADS_ON_PAGE, MomentFacts
 from gomem.facts.retention import cycles_of
 from gomem.facts.settings import environment_of
@@ -33,13 +33,11 @@ from gomem.units import KIB
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
-    from typing import TypeAlias
 
     from gomem.capture.capture import Capture
     from gomem.capture.moment import Moment
+    from gomem.facts.known_process import KnownProcess
     from gomem.releases import GoVersion
-
-    _Known: TypeAlias = tuple[int | None, frozenset[str]]
 
 GOARCH_WITH_ONE_PAGE_SIZE = frozenset({"386", "amd64"})
 LARGEST_PAGE_BYTES = 64 * KIB
@@ -68,7 +66,7 @@ def facts_of_moments(capture: Capture) -> tuple[MomentFacts, ...]:
     cycles = cycles_of(capture)
     ends = None if cycles is None else collection_ends(cycles, capture.memstats)
     damaged = {damage.source for damage in capture.damaged}
-    known = _known_process(capture)
+    known = known_process(capture)
     sides = [_Sides.of(moment, damaged, known) for moment in moments]
     if all(side.rss_is_unknown for side in sides):
         sides = [_Sides.of(moment, damaged, known, at_least=True) for moment in moments]
@@ -93,41 +91,18 @@ def _with_limits(facts: Sequence[MomentFacts]) -> list[MomentFacts]:
         for name in (*HARD_LIMITS, *HIGH_LIMITS)
     }
     limits = {name: next(iter(values)) for name, values in said.items() if len(values) == 1}
-    stating = [known.path("cgroup") for known in facts if _states_limit(known)]
+    # The files that say a limit, or that there is none.
+    stating = [f.path("cgroup") for f in facts if not f.cgroup.keys().isdisjoint(HARD_LIMITS)]
     return [
         replace(
             known,
             cgroup={**limits, **known.cgroup},
-            limits_from="" if _states_limit(known) else next(iter(stating), ""),
+            limits_from="" if known.path("cgroup") in stating else next(iter(stating), ""),
         )
         if known.cgroup
         else known
         for known in facts
     ]
-
-
-def _states_limit(known: MomentFacts) -> bool:
-    """Whether a file of the moment itself says the limit, or that there is none."""
-    return not known.cgroup.keys().isdisjoint(HARD_LIMITS)
-
-
-def _known_process(capture: Capture) -> _Known:
-    """The process's number and the names of its program, as far as other files say them.
-
-    Without any, those of the process that the last table of processes is about.
-    """
-    pid = capture.manifest.fact("pid")
-    names = {
-        PurePosixPath(path).name
-        for build in capture.builds.values()
-        for path in build.build["path"].dropna()
-    }
-    names |= set(capture.status["Name"].dropna())
-    if type(pid) is int or names:
-        return pid if type(pid) is int else None, frozenset(names)
-    tables = (moment.processes for moment in reversed(list(capture.by_moment.values())))
-    last = next((found for rows in tables if (found := listed_process(rows)) is not None), None)
-    return (None, frozenset()) if last is None else (last.pid, frozenset({last.name}))
 
 
 def _page_bytes_of(capture: Capture) -> int | None:
@@ -155,7 +130,7 @@ class _Sides:
 
     @classmethod
     def of(
-        cls, moment: Moment, damaged: set[str], known: _Known, *, at_least: bool = False
+        cls, moment: Moment, damaged: set[str], known: KnownProcess, *, at_least: bool = False
     ) -> _Sides:
         dumped, metrics = _heap_row(_dumps(moment)), _metrics(moment)
         is_from_metrics = dumped is None and len(metrics) > 0
@@ -240,6 +215,7 @@ def _facts(
         scraped=sides.scraped,
         page=_page(moment) if sides.runtime_side == "metrics" else None,
         threads=_threads(sides),
+        pid=_number(moment.status, "Pid"),
         listed=sides.listed,
         logged=sides.logged,
     )
@@ -247,11 +223,14 @@ def _facts(
 
 def _threads(sides: _Sides) -> int | None:
     """How many there are, by the kernel, by runtime/metrics, by a page; None without any."""
-    status = _last(sides.moment.status)
-    if status is not None and not pd.isna(status["Threads"]):
-        return int(status["Threads"])
     known = sides.metrics.get(THREADS, sides.scraped.get(THREADS_ON_PAGE))
-    return None if known is None else int(known)
+    counted = _number(sides.moment.status, "Threads")
+    return counted if counted is not None or known is None else int(known)
+
+
+def _number(frame: pd.DataFrame, column: str) -> int | None:
+    row = _last(frame)
+    return None if row is None or pd.isna(row[column]) else int(row[column])
 
 
 def _page(moment: Moment) -> pd.Series | None:
@@ -333,6 +312,7 @@ def _ledger(
         is_least=sides.is_least,
         listed=sides.listed,
         logged=sides.logged,
+        assumed=moment.assumed,
     )
 
 

@@ -1,4 +1,4 @@
-"""The answers about one capture as small tidy frames, one a kind, under its labels."""
+"""The answers about one capture as small tidy frames, one per kind of answer, with its labels."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _DAMAGE = [column.name for column in DAMAGE]
 
 
 def answers_of(diagnosis: Diagnosis, labelled: Labelled) -> dict[str, pd.DataFrame]:
-    """Every answer about a capture: a frame a kind of `KINDS`, without `failed`."""
+    """Every answer about a capture: a frame per kind of `KINDS`, without `failed`."""
     keys = labelled.keys(diagnosis)
     frames = {
         kind: build_rows(((*keys, *row) for row in rows(diagnosis)), KINDS[kind])

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from gomem.analysis.fleet.builds import build_order, by_build
+from gomem.analysis.fleet.builds import by_build
 from gomem.analysis.fleet.drift import drift
 from gomem.analysis.fleet.frames import KINDS
 from gomem.analysis.fleet.instances import instances
@@ -21,7 +21,6 @@ from gomem.fleets.run import LOCAL, Engine, Run, add_to
 from gomem.fleets.verdict import Verdict, verdict_of
 from gomem.sources.artefact import open_source
 from gomem.sources.dataset import Dataset
-from gomem.sources.names import natural_key
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -68,22 +67,22 @@ class Fleet:
 
     @cached_property
     def captures(self) -> pd.DataFrame:
-        """A row a capture: where it lies, its release, RSS and verdict."""
+        """A row per capture: where it lies, its release, RSS and verdict."""
         return self.frame("captures")
 
     @cached_property
     def account(self) -> pd.DataFrame:
-        """Memory by owner, and how it moved, a row a capture and group."""
+        """Memory by owner, and how it moved, a row per capture and group."""
         return self.frame("account")
 
     @cached_property
     def levels(self) -> pd.DataFrame:
-        """A row a capture and quantity: parts of RSS, counts, rates."""
+        """A row per capture and quantity: parts of RSS, counts, rates."""
         return self.frame("levels")
 
     @cached_property
     def gc(self) -> pd.DataFrame:
-        """Cost of the GC, a row a capture with a gctrace log."""
+        """Cost of the GC, a row per capture with a gctrace log."""
         return self.frame("gc")
 
     @cached_property
@@ -93,12 +92,12 @@ class Fleet:
 
     @cached_property
     def findings(self) -> pd.DataFrame:
-        """Known causes, a row a capture and cause."""
+        """Known causes, a row per capture and cause."""
         return self.frame("findings")
 
     @cached_property
     def settings(self) -> pd.DataFrame:
-        """Settings of the runtime, a row a capture and setting."""
+        """Settings of the runtime, a row per capture and setting."""
         return self.frame("settings")
 
     @cached_property
@@ -113,21 +112,11 @@ class Fleet:
         last = every.drop_duplicates("key", keep="last")
         return last[~last["key"].isin(set(self.captures["key"]))].reset_index(drop=True)
 
-    @cached_property
-    def named(self) -> dict[str, list[str]]:
-        """All `capture`, `instance`, `service` and `build`, read or not, by name or release."""
-        each = {
-            name: {value for frame in (self.captures, self.failed) for value in frame[name]} - {""}
-            for name in ("capture", "instance", "service", "build")
-        }
-        ordered = {name: sorted(values, key=natural_key) for name, values in each.items()}
-        return ordered | {"build": build_order(each["build"])}
-
     # The questions over all of them
 
     @cached_property
     def current(self) -> pd.DataFrame:
-        """What each instance has now: a row an instance and quantity; see `population.CURRENT`."""
+        """What each instance has now: a row per instance and quantity; see `population.CURRENT`."""
         return current(self.levels)
 
     @cached_property
@@ -164,12 +153,12 @@ class Fleet:
 
     @cached_property
     def instances(self) -> pd.DataFrame:
-        """A row an instance: its last capture, what it has now, and what is unusual."""
+        """A row per instance: its last capture, what it has now, and what is unusual."""
         return instances(self.captures, self.current, self.outliers)
 
     @cached_property
     def verdict(self) -> Verdict:
-        """What it comes down to, in a sentence or two."""
+        """The verdict, in a sentence or two."""
         return verdict_of(self)
 
     def __repr__(self) -> str:

@@ -1,8 +1,8 @@
-"""What each capture is called: its instance, service, build and time.
+"""The labels of each capture: instance, service, build and time.
 
-Labels come from a CSV, then from the path by a pattern such as `{service}/{pod}/{time}`, then from
-the capture's manifest. Without a pattern a path that ends in a time is read as that one. Without
-any of them a capture is an instance of its own.
+Labels come from a CSV, else from the path by a pattern such as `{service}/{pod}/{time}`, else from
+the capture's manifest. Without a pattern, a path that ends in a time gives the time. A capture
+without any label is an instance of its own.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ class Labelled:
     def keys(
         self, diagnosis: Diagnosis | None = None
     ) -> tuple[str, str, str, str, pd.Timestamp | None]:
-        """The values of `KEYS`; what labels do not say is what the capture itself does."""
+        """The values of `KEYS`, from the labels or else from the capture itself."""
         name = self.place.name
         return (
             name,
@@ -137,7 +137,7 @@ class Labels:
 
 
 def _usual(place: Place) -> dict[str, str]:
-    """Labels by `{service}/{pod}/{time}`, where a path ends in a time; none otherwise."""
+    """Labels by `{service}/{pod}/{time}` if a path ends in a time; else none."""
     *folders, last = PurePosixPath(place.stem).parts
     found = ISO.fullmatch(last)
     if found is None or not folders:

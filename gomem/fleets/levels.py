@@ -1,4 +1,4 @@
-"""The levels of one capture: each number of `QUANTITIES` over its snapshots."""
+"""The levels of one capture: the value of each of `QUANTITIES` at each snapshot."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ P99 = 0.99
 
 
 def level_rows(diagnosis: Diagnosis) -> list[tuple[Any, ...]]:
-    """A row a quantity that the capture tells: name, unit, n, first, last, least, middle, most."""
+    """A row per quantity of the capture: name, unit, n, first, last, least, middle, most."""
     counts = [float(count.goroutines) for count in diagnosis.facts.goroutine_counts]
     values: dict[str, list[float]] = {"goroutines": counts} if counts else {}
     for moment in diagnosis.moments:

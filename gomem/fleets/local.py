@@ -1,8 +1,8 @@
 """Work on one machine: a few processes, each with one chunk at a time.
 
-A chunk is handed out when a worker is free, so that memory is bounded by the workers. If a process
-dies, what was in flight is tried again capture by capture: a capture that its worker does not
-survive twice is given up, and all others are read.
+A chunk is handed out only when a worker is free, so the number of workers bounds the memory. If a
+process dies, the captures of its chunk are tried again one by one. A capture that kills its worker
+twice is given up; all others are read.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ def here(chunks: Sequence[Chunk]) -> Iterator[Done]:
 
 
 def in_processes(chunks: Sequence[Chunk], workers: int | None = None) -> Iterator[Done]:
-    """Do the work in so many processes, by default one a CPU; in the order in which it is done."""
+    """Do the work in processes, by default one per CPU; yields results as they are done."""
     count = max(1, min(workers or cpus(), len(chunks)))
     left = list(reversed(chunks))
     suspects: list[Chunk] = []  # of a process that died
@@ -62,7 +62,7 @@ def cpus() -> int:
 
 
 def _one_by_one(chunks: Sequence[Chunk]) -> Iterator[Done]:
-    """Each capture alone in a process, so that nothing else is lost with one that ends it."""
+    """Each capture alone in a process, so that a crash loses no other capture."""
     left = [single for chunk in reversed(chunks) for single in chunks_of(chunk.captures, 1)[::-1]]
     while left:
         with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:

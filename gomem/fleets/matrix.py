@@ -1,7 +1,7 @@
-"""The same program under several builds: a row a build, and the first that differs.
+"""The same program in several builds: one row per build, and the first build that differs.
 
-Each capture is a run of a build. Its label `{build}` names the build, else the module version or
-the Go release does; runs of one build are its sample.
+Each capture is a run of a build. Its label `{build}` names the build; without one, the module
+version or the Go release does. The runs of a build are its sample.
 """
 
 from __future__ import annotations
@@ -10,12 +10,13 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from gomem.analysis.fleet.builds import build_order, by_build, differing
+from gomem.analysis.fleet.builds import by_build, differing
 from gomem.analysis.fleet.population import current
 from gomem.analysis.fleet.quantities import BY_NAME
 from gomem.errors import CaptureError, did_you_mean
 from gomem.inputs.schema import rows_of
 from gomem.numbered import Build
+from gomem.releases import build_order
 from gomem.text import Text, joined, number, text
 from gomem.units import format_relative, is_unknown, minus
 
@@ -32,7 +33,7 @@ BEFORE_OTHERS = ("rss_bytes", "gc_cpu_fraction", "goroutines")
 
 @dataclass(frozen=True)
 class Matrix:
-    """What each build needs, each beside the one before it.
+    """What each build needs, compared with the build before it.
 
     Attributes:
         fleet: The runs.
@@ -50,7 +51,7 @@ class Matrix:
 
     @cached_property
     def compared(self) -> pd.DataFrame:
-        """A row a build and quantity; see `BUILDS`."""
+        """A row per build and quantity; see `BUILDS`."""
         return by_build(self._runs, self.builds)
 
     @cached_property
@@ -65,7 +66,7 @@ class Matrix:
 
     @property
     def wide(self) -> pd.DataFrame:
-        """A row a build, a column a quantity: the medians, in base units."""
+        """A row per build, a column per quantity: the medians, in base units."""
         wide = self.compared.pivot_table(
             index="build", columns="name", values="median", aggfunc="first"
         )

@@ -1,8 +1,8 @@
-"""The same work on a dask cluster: one task a chunk, and nothing between tasks.
+"""The same work on a dask cluster: one task per chunk, and no communication between tasks.
 
-Workers must see the captures at the same paths, or read them through fsspec. What comes back is
-Parquet of a few kilobytes a capture, which this process writes. A task whose worker dies is given
-to another; one that ends several is given up, and the rest goes on.
+Workers must see the captures at the same paths, or read them through fsspec. Each returns a few
+kilobytes of Parquet per capture, which this process writes. If the worker of a task dies, another
+gets the task. A task that kills several workers is given up, and the rest goes on.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ MIN_WINDOW = 16
 
 
 def on_dask(chunks: Sequence[Chunk], scheduler: str | None) -> Iterator[Done]:
-    """What each chunk gives, in the order in which it is done.
+    """The results of the chunks, in the order in which they are done.
 
     Raises:
         CaptureError: dask is not installed, or no scheduler answers at the address.

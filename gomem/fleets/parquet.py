@@ -1,4 +1,4 @@
-"""Frames as Parquet and back, typed as their data dictionary says, which the files carry."""
+"""Frames as Parquet and back. The files carry the data dictionary, which gives the types."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The report of a single capture of a fleet: what its page is called."""
+"""The report page of a single capture of a fleet: its name."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Read what is new of many captures into a dataset: find, label, skip what is done, hand out."""
+"""Read the new ones of many captures into a dataset: find, label, skip what is done, hand out."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class Engine:
     scheduler: str | None = None  # address of dask's
 
     def run(self, chunks: Sequence[Chunk], *, only_here: bool) -> Iterator[Done]:
-        """What each chunk gives, in the order in which it is done.
+        """The results of the chunks, in the order in which they are done.
 
         Raises:
             CaptureError: There is no such engine, or it cannot be reached.

@@ -1,4 +1,4 @@
-"""What a fleet comes down to: how many are alike, and what is unlike about the others."""
+"""The verdict about a fleet: how many instances are alike, and how the others differ."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ LEAKS = {("goroutines", "goroutine-leak"): "leaks goroutines"}
 
 @dataclass(frozen=True, repr=False)
 class Verdict(Answer):
-    """What a fleet comes down to.
+    """The verdict about a fleet.
 
     Attributes:
         sentence: How many instances are alike, and what the first of the others do.

@@ -1,7 +1,7 @@
-"""What is done to each capture: read it, diagnose it, keep its answers.
+"""The work on each capture: read it, diagnose it, keep its answers.
 
-The same function runs in this process, in others, and on other machines. It depends on nothing but
-its argument, and what it gives is a few kilobytes a capture, whatever the capture's size.
+The same function runs in this process, in others, and on other machines. It depends only on its
+argument, and it returns a few kilobytes per capture, whatever the size of the capture.
 """
 
 from __future__ import annotations

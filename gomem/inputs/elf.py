@@ -79,3 +79,10 @@ class Elf:
             if kind == LOADED:
                 found.append((address, offset, stored))
         return found
+
+    def memory(self, address: int, length: int) -> bytes:
+        """What is loaded at an address; empty where the file does not have all of it."""
+        for start, offset, stored in self.segments():
+            if start <= address and address + length <= start + stored:
+                return self.read(offset + address - start, length)
+        return b""

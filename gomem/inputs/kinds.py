@@ -14,7 +14,7 @@ from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any
 
 from gomem.inputs.buildinfo.parse import looks_like_build_info
-from gomem.inputs.cgroup.parse import file_of, has_totals, looks_like_cgroup
+from gomem.inputs.cgroup.parse import file_of, has_memory_stats, has_totals, looks_like_cgroup
 from gomem.inputs.environ.parse import looks_like_environ
 from gomem.inputs.escapes.parse import looks_like_escapes
 from gomem.inputs.gctrace.mixed_lines import has_own_line
@@ -190,7 +190,7 @@ KINDS = (
         _content(looks_like_processes), "processes.table.read_processes",
         frames=("processes", "cgroup", "damage"),
         fills={"processes": "processes", "cgroup": "cgroup"},
-        words=("dmesg", "docker", "kubectl", "oom", "podman", "ps", "top"),
+        words=("dmesg", "docker", "kubectl", "oom", "podman", "ps", "rss", "top"),
     ),
     Kind(
         "gobench", "go test -bench output", _content(looks_like_gobench),
@@ -264,11 +264,12 @@ def kind_of(data: bytes, name: str = "") -> Kind | None:
     if kind is None and looks_like_in_words(data):
         # Asked last, as its words may stand in a text of any kind.
         return BY_NAME["runtime_lines" if has_more_in_words(data) else "memstats"]
-    if kind is not None or is_one_value(data):
+    is_of_docker = has_memory_stats(data)
+    if kind is not None or (is_one_value(data) and not is_of_docker):
         return kind  # a document of JSON has names of its own, which are no lines of a log
-    if has_goroutine_counts(data):
+    if not is_of_docker and has_goroutine_counts(data):
         return BY_NAME["runtime_lines"]
-    return BY_NAME["cgroup"] if has_totals(data) else None
+    return BY_NAME["cgroup"] if is_of_docker or has_totals(data) else None
 
 
 def is_named_as_one(name: str) -> bool:

@@ -62,9 +62,9 @@ COMPARISONS = frozenset({"a table of benchstat", "a table of benchcmp"})
 _ASK_PROCESS = "what gomem reads comes from the running process: profiles, logs, /proc files"
 _FETCH = "curl -f -o FILE URL fails where the server has no file to give"
 
-_KILLED = re.compile(rb"^\s*Reason: +OOMKilled\s*$", re.MULTILINE)
+_KILLED = re.compile(rb"^[ \t]*+Reason: +OOMKilled\s*$", re.MULTILINE)
 _LIMIT = re.compile(
-    rb"^\s*Limits:\s*\n(?:\s+[\w.-]+: +\S+\n){0,4}?\s+memory: +(\d+\w*)", re.MULTILINE
+    rb"^[ \t]*+Limits:[ \t]*+\n(?:\s+[\w.-]+: +\S+\n){0,4}?\s+memory: +(\d+\w*)", re.MULTILINE
 )
 _NO_SIZES = (
     "it does not say what the container used; kubectl top pod NAME --containers has that now, "
@@ -79,6 +79,7 @@ _CRASHED = re.compile(
     rb"\A[\s`$#>]{0,8}(?:fatal error: |runtime: )|^runtime: out of memory: cannot allocate",
     re.MULTILINE,
 )
+_THROWN = b"runtime.throw("  # of stacks whose first line is cut off
 _SHELL = re.compile(rb"\s*(?:\[[\w.-]+@[^\]\n]{1,200}\]|[\w.-]+@[\w.-]+:[^$#\n]{0,200}) ?[$#%] ")
 
 # Lines of an environment, which nobody quotes: any of them may be a secret.
@@ -177,7 +178,8 @@ def _known_form(head: bytes, name: str) -> Resemblance | None:
 
 def _out_of_memory(head: bytes, _: str) -> Resemblance | None:
     """What the runtime printed as no memory was left; with stacks below it is a dump."""
-    crash = crash_of(head) if _CRASHED.search(head) else None
+    is_crash = _CRASHED.search(head) is not None or _THROWN in head
+    crash = crash_of(head) if is_crash else None
     if crash is None or crash.why != OUT_OF_MEMORY:
         return None
     what: str = "what a Go program printed as it ran out of memory"

@@ -3,6 +3,7 @@ r"""What Markdown puts into lines of evidence: links, bold words, inline code, b
 Links        [(*T).Put](https://…)     its text; a page makes one of each function that it can find
 Bold, code   **Alloc** = `5 MiB`       without their marks
 Bullets      - HeapAlloc: 5 MiB        likewise
+Tags         <pre>Name: api</pre>      without those before a line's text and behind it
 Escapes      main.\_Cfunc\_malloc      the character alone
 Tables       | PID | RSS | COMMAND |   cells with blanks between; the rule below the head is empty
              | function | flat | … |   a function that stands first goes behind its numbers
@@ -17,11 +18,12 @@ _LINK = re.compile(
     rb"!?\[((?:[^\[\]\n]|\[[^\[\]\n]*\]){1,400})\]\(https?://[^()\s]*(?:\([^()\s]*\)[^()\s]*)*\)"
 )
 _BOLD = re.compile(rb"(\*\*|__)(?=\S)([^\n]{1,200}?)(?<=\S)\1")
-_CODE = re.compile(rb"`+([^`\n]+)`+")
+_CODE = re.compile(rb"(?<!`)`++([^`\n]++)`++")
 _BULLET = re.compile(rb"^\s*(?:[-*+]|\d{1,2}\.) (?=\S)")
+_PRE = re.compile(rb"^\s*(?:<(?:pre|code)>){1,2}|(?:</(?:pre|code|details|p)>){1,4}\s*$")
 _ESCAPE = re.compile(rb"\\([\\`*_{}\[\]<>()#+.!|~-])")
 _ROW = re.compile(rb"\s*\|.*\|\s*")
-RULE = re.compile(rb"\s*\|?(?:\s*:?-{2,}:?\s*\|)+(?:\s*:?-{2,}:?\s*)?")
+RULE = re.compile(rb"\s*+\|?+(?:\s*+:?-{2,}+:?\s*+\|)++(?:\s*+:?-{2,}+:?\s*+)?")
 _IS_NUMBER = re.compile(rb"-?\d[\d.,]*\s?(?:%|[A-Za-z]{0,4})|flat|flat%|sum%|cum|cum%")
 BETWEEN_CELLS = b"   "
 LEAST_NUMBERS = 4  # in a row whose first cell is a function's name
@@ -56,6 +58,7 @@ def without_markup(line: bytes) -> bytes:
 
 
 def _plain(text: bytes) -> bytes:
+    text = _PRE.sub(b"", text) if b">" in text else text
     return _ESCAPE.sub(rb"\1", _CODE.sub(rb"\1", _BOLD.sub(rb"\2", text)))
 
 

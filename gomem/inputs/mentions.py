@@ -1,6 +1,7 @@
 """What a text names that gomem does not read: processes without RSS, sizes in words, a crash.
 
 Rows          `  371 app      812m S    api -v` of busybox ps, and of its top: VSZ is address space
+States        `305 chan send`, a list of goroutines by their state
 Sizes         `max is 1366.2MB`, `| 33.1 MB |`, `Allocated MB: 10310`, in a log or in prose
 Crashes       `fatal error: runtime: out of memory`, without the stacks that name who asked
 
@@ -29,10 +30,20 @@ _BUSYBOX_TOP = re.compile(
     + rb" +(?P<size>\d{1,9}[mgMG]?) +\d+(?:\.\d+)?% +(?:\d{1,3} +)?\d+(?:\.\d+)?% +(?P<name>\S+)",
     re.MULTILINE,
 )  # fmt: skip
-_ADDRESS_SPACE = re.compile(rb"\b(?:VSZ|VIRT|vsz)[=: ]+(\d[\d.]*[kmgKMG]?)\b")
+_ADDRESS_SPACE = re.compile(
+    rb"\b(VSZ|VIRT|vsz|VmSize|VmPeak)[=: \t]{1,20}(\d[\d.]*(?:[kmgKMG]| kB)?)\b"
+)
+# `305 chan send` of a list by state, and a goroutine whose number somebody took out.
+_BY_STATE = re.compile(
+    rb"^ *(\d{1,9}) (chan (?:send|receive)|select|IO wait|semacquire|sleep|syscall"
+    rb"|sync\.[\w.]{1,30}|GC worker \(idle\))(?![\w-])", re.MULTILINE,
+)  # fmt: skip
+_ASK_STACKS = (
+    "curl -s 'http://HOST:PORT/debug/pprof/goroutine?debug=2' has their stacks, which gomem reads"
+)
 _CRASH = re.compile(rb"fatal error: runtime: (?:out of memory|cannot allocate memory)")
 _SIZE = re.compile(
-    rb"(?<![\w.,-])(?:\d+(?:[.,]\d+)*[ ]?(?:[KMGT]i?B|[kmg]b|[MG]i)(?![\w/])"
+    rb"(?<![\w.,-])(?:\d+(?:[.,]\d+)*[ ]?(?:[KMGT]i?[Bb]|[kmg]b|[MG]i)(?![\w/])"
     rb"|(?:[KMGT]i?B)[:=] *\d+(?:\.\d+)?)"
 )
 _ASK_STATUS = "grep VmRSS /proc/{}/status has its RSS, gomem capture {} -o DIR what is in it"
@@ -65,9 +76,14 @@ def _mentions(head: bytes) -> Iterator[Mention]:
         words = "it lists processes with VSZ alone, which is address space and no RSS ({} has {})"
         name, size = (Quoted(_decoded(largest[part])) for part in ("name", "size"))
         yield Mention(text(words, name, size), text(_ASK_STATUS, pid, pid))
-    if found := _ADDRESS_SPACE.search(head):
-        words = "it says VSZ {}, which is address space and no RSS"
-        yield Mention(text(words, Quoted(_decoded(found[1]))), text(_ASK_STATUS, "PID", "PID"))
+    if b"VmRSS" not in head and (found := _ADDRESS_SPACE.search(head)):
+        words = "it says {} {}, which is address space and no RSS"
+        said = _decoded(found[1]), Quoted(_decoded(found[2]))
+        yield Mention(text(words, *said), text(_ASK_STATUS, "PID", "PID"))
+    if counts := _BY_STATE.findall(head):
+        words = "it counts goroutines by their state ({}), without the stacks that say where"
+        states = [text("{} in {}", number.decode(), state.decode()) for number, state in counts]
+        yield Mention(text(words, joined(", ", states[:NAMED])), Text(_ASK_STACKS))
     sizes = list(dict.fromkeys(_decoded(found[0]) for found in _SIZE.finditer(head)))
     named = joined(", ", map(Quoted, sizes[:NAMED]))
     more = ", …" if sizes[NAMED:] else ""

@@ -61,7 +61,12 @@ CURLED = re.compile(rb"\xe2\x80[\x9c\x9d]")  # quotation marks, by word processo
 COLOUR = re.compile(rb"\x1b\[[0-9;]*[mK]")
 QUOTE = re.compile(rb" {0,3}> ?")
 FENCE = re.compile(rb"\s*(?:`{3,}|~{3,})[^`]*")
-TAG = re.compile(rb"\s*</?[A-Za-z][^<>]{0,200}>(?:\s*</?[A-Za-z][^<>]{0,200}>){0,9}\s*")
+# Tags alone, or a heading in them: `<details><summary>pmap 7</summary><pre>`.
+TAG = re.compile(
+    rb"\s*</?[A-Za-z][^<>]{0,200}>(?:\s*</?[A-Za-z][^<>]{0,200}>){0,9}\s*"
+    rb"|\s*<(?:details|summary|pre|code|p|h\d)\b[^\n]{0,400}</summary>"
+    rb"(?:\s*<[a-z]{1,9} ?/?>){0,4}\s*"
+)
 _WHERE = (
     rb"(?:[\w.+-]{1,64}@[\w.-]{1,64}[: ][^$#%>\n]{0,200}|\[[^\]\n]{1,200}\]|[/~][\w./~-]{0,200}"
     rb"|(?:ba|z|da|k)?sh(?:-\d[\d.]*)?)"

@@ -84,7 +84,7 @@ def shared_prefix(lines: Sequence[bytes]) -> re.Pattern[bytes] | None:
         ends = [found.end() for found in _PREFIX_END.finditer(line[:MAX_PREFIX])]
         ends = [end for end in ends if _WORD.search(line[:end])]  # `> ` is a quote's
         for end in reversed(ends):
-            shape = re.compile(b"".join(map(_shape, _VARYING.findall(line[:end]))))
+            shape = re.compile(rb"\A" + b"".join(map(_shape, _VARYING.findall(line[:end]))))
             if sum(shape.match(other) is not None for other in lines) >= least:
                 return shape
     return None
@@ -93,8 +93,8 @@ def shared_prefix(lines: Sequence[bytes]) -> re.Pattern[bytes] | None:
 def _shape(word: bytes) -> bytes:
     """A pattern of a word: of one with a digit any such, of blanks any number, else itself."""
     if any(48 <= byte <= 57 for byte in word):
-        return rb"[A-Za-z]*\d\w*"
-    return rb"\s+" if word.isspace() else re.escape(word)
+        return rb"[A-Za-z]*+\d\w*+"
+    return rb"\s++" if word.isspace() else re.escape(word)
 
 
 def json_object(line: bytes) -> dict[str, Any] | None:

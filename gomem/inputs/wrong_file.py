@@ -10,6 +10,7 @@ from functools import wraps
 from typing import TYPE_CHECKING, TypeVar
 
 from gomem.errors import FormatError
+from gomem.inputs.elf import ELF
 from gomem.inputs.json_text import is_json
 from gomem.sources.artefact import open_source
 from gomem.text import text
@@ -58,6 +59,8 @@ def name_another(source: Source, wanted: str, kinds: Sequence[str], *, refused: 
     from gomem.inputs.kinds import kind_of  # which names this reader's kinds among the others
     from gomem.inputs.looks_like import looks_like  # whose patterns nobody else waits for
 
+    if source.data.startswith(ELF) and not ON_ELF.isdisjoint(kinds):
+        return
     kind = kind_of(source.data, source.name)
     if kind is not None:
         if kind.name not in kinds:

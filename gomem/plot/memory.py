@@ -118,7 +118,7 @@ def ledger_change(data: Data, baseline: Data | None = None, *, ax: Axes | None =
 def levels(
     data: Data | pd.DataFrame, columns: Sequence[str] | None = None, *, ax: Axes | None = None
 ) -> Axes:
-    """Levels over the moments, on a clock where they have one: a line a column.
+    """Levels over the moments, on a clock where they have one: a line per column.
 
     Of a capture, or of a frame like its `levels`. The columns are in bytes; if None, the usual ones
     that there are. A KeyError says that there is no such column.
@@ -193,7 +193,7 @@ def address_space(data: Data, moment: str | None = None, *, ax: Axes | None = No
 
 
 def _heap_of(diagnosis: Diagnosis) -> pd.DataFrame:
-    """A row a moment with what `heap_return` draws of it, in bytes."""
+    """A row per moment with what `heap_return` draws of it, in bytes."""
     heap = diagnosis.heap
     if heap.empty:
         what = (

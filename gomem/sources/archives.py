@@ -8,6 +8,7 @@ import struct
 import tarfile
 import zipfile
 import zlib
+from collections import Counter
 from contextlib import suppress
 from datetime import UTC, datetime
 from functools import partial
@@ -149,7 +150,17 @@ def _inside(
         elif not any(part.startswith(".") for part in path.parts):
             kept.append((path, info))
     prefix = _common_folder([path for path, _ in kept])
-    return [(path.relative_to(prefix).as_posix(), info) for path, info in kept]
+    inside = [(path.relative_to(prefix).as_posix(), info) for path, info in kept]
+    last: dict[str, Member] = dict(inside)
+    times = Counter(name for name, _ in inside)
+    damage += [
+        Damage(
+            name, "", f"is in the archive {count} times; only the last is read, as tar unpacks it"
+        )
+        for name, count in times.items()
+        if count > 1
+    ]
+    return list(last.items())
 
 
 def _common_folder(paths: list[PurePosixPath]) -> PurePosixPath:

@@ -82,7 +82,7 @@ class Dataset:
         if known:
             for name, value in about.items():
                 if known.get(name) != value:
-                    old, new = (Quoted(each or "none") for each in (known.get(name), value))
+                    old, new = (Quoted(label or "none") for label in (known.get(name), value))
                     why = text("was made with {} {}, not {}", name, old, new)
                     raise CaptureError(text("{}: {}; name another folder with -o", named, why))
             self._sweep()

@@ -3,9 +3,8 @@
 No distribution is assumed. A sample is summarised by its median with a 95 % interval from order
 statistics, and two samples are compared by the Mann-Whitney test (Mann and Whitney 1947; with ties,
 Klotz 1966). Medians, intervals and p agree with benchstat, but remain exact where benchstat
-approximates: intervals of more than 30 values, p of more than 25 values per side with ties, and p
-of samples of different size with ties. For many comparisons, p is corrected by Holm's method
-(1979).
+approximates: the interval for more than 30 values, and, with ties, p for more than 25 values per
+side or for samples of different size. For many comparisons, p is corrected by Holm's method (1979).
 """
 
 from __future__ import annotations

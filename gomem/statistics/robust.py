@@ -36,9 +36,9 @@ def distance(
 
 
 def log_distance(value: float, others: FloatArray, *, offset: float, min_spread: float) -> float:
-    """The same of multiples: of logarithms of values of which less than `offset` is as nothing.
+    """The same on a log scale; `offset` is added to every value, so that small ones count as equal.
 
-    Values that spread over several times their median are compared by this, as loads are.
+    For values that spread over several times their median, as loads do.
     """
     logs = np.log(np.maximum(others, 0.0) + offset)
     middle = float(np.median(logs))

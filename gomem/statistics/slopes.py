@@ -16,7 +16,7 @@ from gomem.statistics.sampling import Z95, FloatArray
 def theil_sen(seconds: FloatArray, values: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
     """The slope per second of each row of values, and both ends of its 95 % interval.
 
-    A row is a thing that changes, a column a moment; moments ascend, and two differ at least.
+    Each row is a thing that changes, each column a moment; moments ascend, and two differ at least.
     """
     first, second = np.triu_indices(len(seconds), 1)
     apart = seconds[second] > seconds[first]

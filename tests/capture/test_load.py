@@ -220,6 +220,9 @@ def test_a_file_that_is_called_like_a_pattern_is_meant_itself(tmp_path):
         ),
         pytest.param(("after", "noon"), ["after", "noon"], id="a word that says no order"),
         pytest.param(("2-before", "1-after"), ["1-after", "2-before"], id="numbers say it"),
+        pytest.param(
+            ("after-deploy", "before-deploy"), ["before-deploy", "after-deploy"], id="a word of it"
+        ),
     ],
 )
 def test_moments_without_a_clock_come_as_their_words_say(tmp_path, names, ordered):

@@ -129,6 +129,26 @@ def test_files_that_repeat_are_told_apart_by_what_else_their_names_say():
     }
 
 
+def test_files_that_say_more_behind_a_word_of_order_are_of_that_moment():
+    """
+    Not where a kind of file would be there twice, and not of a word that says no order.
+    """
+    reloaded, damage = placed(
+        artefact("mem-before-reload.json", "memstats"),
+        artefact("status-before.txt", "status"),
+        artefact("mem-after-reload.json", "memstats"),
+        artefact("smaps-after.txt"),
+        artefact("smaps-after-again.txt"),
+    )
+    lettered, _ = placed(
+        artefact("smaps-a.txt"), artefact("mem-a-b.json", "memstats"), artefact("smaps-b.txt")
+    )
+
+    assert ["before", "before", "after", "after", "after-again"] == [*reloaded.values()]
+    assert ["a", "a-b", "b"] == [*lettered.values()]
+    assert not damage
+
+
 def test_names_that_say_nothing_are_numbered_in_the_order_of_their_clocks():
     """
     A new moment begins whenever a kind comes again; what has no time comes first.
@@ -481,3 +501,23 @@ def test_collections_are_counted_from_none_on(before, counted):
     moments = [{"name": "1", "num_gc": {"before": before, "after": before + 1}}]
 
     assert counted == Manifest((("gomem.json", {"moments": moments}),)).collections
+
+
+def of_last(*artefacts):
+    files, _ = place(list(artefacts), Manifest(), {file.source.name for file in artefacts})
+    return [(file.source.name, file.moment) for file in files if file.is_of_last]
+
+
+def test_a_file_that_says_nothing_is_of_the_last_of_those_in_an_order():
+    """
+    Not beside names that are in none, nor where its kind is there, nor with a clock of its own.
+    """
+    numbered = [artefact(f"vars{place}.json", "memstats") for place in (1, 2, 10)]
+    lettered = [artefact(f"vars_{letter}.json", "memstats") for letter in "ab"]
+    named = [artefact(f"vars-{name}.json", "memstats") for name in ("api", "web")]
+
+    assert [("smaps.txt", "vars10")] == of_last(*numbered, artefact("smaps.txt"))
+    assert [("smaps.txt", "b")] == of_last(*lettered, artefact("smaps.txt"))
+    assert [] == of_last(*named, artefact("smaps.txt"))
+    assert [] == of_last(*numbered, artefact("vars.json", "memstats"))
+    assert [] == of_last(*lettered, artefact("smaps.txt", seconds=5))

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+import gomem
 from gomem.inputs.kinds import kind_of
 from gomem.inputs.read import read
 from tests.builders import FIXTURES
@@ -149,3 +150,48 @@ def test_a_pprof_table_in_markdown_may_begin_with_the_function():
 
 def test_the_readme_of_the_fixtures_is_no_evidence():
     assert kind_of(Path(PASTED / "README.md").read_bytes()) is None
+
+
+STATUS = FIXTURES / "pasted/kernel/held.status"
+
+
+@pytest.mark.parametrize(
+    ("before", "behind"),
+    [
+        ("<details><summary><code>cat /proc/4/status</code> Output</summary><br><pre>\n",
+         "</pre></details>\n"),
+        ("<details><summary>status of it</summary>\n<pre>\n", "</pre>\n</details>\n"),
+        ("I see this:\n\n<pre>", "</pre>\n\nwhich is too much for it.\n"),
+    ],
+)  # fmt: skip
+def test_what_stands_in_html_is_read(tmp_path, before, behind):
+    (tmp_path / "ticket.md").write_text(before + STATUS.read_text() + behind)
+
+    (found,) = gomem.load(tmp_path / "ticket.md").by_moment.values()
+
+    assert 23448 * 1024 == found.status["VmRSS"].item()
+
+
+def test_two_pastes_in_html_are_two(tmp_path):
+    pmap = (FIXTURES / "pasted/kernel/pmap-x.txt").read_text()
+    folded = "<details><summary>{}</summary><br><pre>\n{}</pre></details>\n"
+    text = folded.format("<code>status</code>", STATUS.read_text()) + folded.format("pmap", pmap)
+    (tmp_path / "ticket.md").write_text(text)
+
+    capture = gomem.load(tmp_path / "ticket.md")
+
+    assert {"status", "pmap"} == {file.kind.name for file in capture.files}
+
+
+def test_sizes_of_status_with_a_word_behind_each_are_read(tmp_path):
+    """
+    People add the size in a larger unit.
+    """
+    wanted = ("VmPeak", "VmRSS", "RssAnon", "VmSwap")
+    lines = [line for line in STATUS.read_text().splitlines() if line.startswith(wanted)]
+    text = "".join(f"{line}  (~1 GB of it)\n" for line in lines)
+    (tmp_path / "ticket.md").write_text(f"Before it was killed:\n\n```\n{text}```\n")
+
+    (found,) = gomem.load(tmp_path / "ticket.md").by_moment.values()
+
+    assert 23448 * 1024 == found.status["VmRSS"].item()

@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 
 import gomem
-from tests.builders import FIXTURES
+from tests.builders import FIXTURES, memstats_json
 
 SPIKY = FIXTURES / "captures/healthy-go1.27.3"
 DUMPS = [
@@ -60,3 +60,23 @@ def test_levels_without_a_clock_have_no_time(tmp_path):
 
     assert gomem.load(tmp_path).levels.index.isna().all()
     assert pd.DatetimeIndex is type(gomem.load(tmp_path).levels.index)
+
+
+def test_of_a_table_beside_other_files_the_readings_before_its_last_are_told(tmp_path):
+    listing = "07:14:0{}\n  PID   RSS COMMAND\n    7 {} api\n"
+    sizes = (26_000, 54_000, 92_000)
+    (tmp_path / "rss.txt").write_text(
+        "".join(listing.format(place, size) for place, size in enumerate(sizes))
+    )
+    for name in ("vars1.json", "vars2.json"):
+        (tmp_path / name).write_bytes(memstats_json(HeapAlloc=9, HeapSys=9, HeapInuse=9, Sys=9))
+
+    diagnosis = gomem.diagnose(tmp_path)
+
+    (run,) = diagnosis.capture.other_runs
+    assert (2, 26_000 << 10, 54_000 << 10, True) == (
+        run.readings, run.first_bytes, run.last_bytes, run.is_same_process,
+    )  # fmt: skip
+    assert 92_000 << 10 == diagnosis.verdict.rss_bytes
+    said = [str(words) for words in diagnosis.verdict.whose]
+    assert any(words.startswith("rss.txt has 2 readings before") for words in said)

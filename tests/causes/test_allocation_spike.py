@@ -69,6 +69,9 @@ def test_the_recording_has_one_and_it_names_the_site():
     assert ("io.ReadAll", "main.unpack") == (site.function, site.own_function)
     assert finding.bytes >= 3 * (48 << 20)
     assert site.low >= 3 * (48 << 20)
+    # The profile of scrape-19 is shown until the end: no collection has found its burst over.
+    assert ("settled", True) == (finding.moment, finding.now)
+    assert ", and the last goes on; " in str(finding.title)
 
 
 # ---- a level
@@ -380,6 +383,14 @@ def test_a_restart_is_no_interval():
     assert pytest.approx(spike.allocated_bytes) == spike.usual_bytes
 
 
+def test_in_the_last_interval_it_is_a_note_because_nothing_says_that_it_ended():
+    (ended,) = spike_of(*range(10, 70, 10), 570, 580)
+    (last,) = spike_of(*range(10, 70, 10), 570)
+
+    assert ("warning", "likely") == (str(ended.severity), ended.confidence)
+    assert ("info", "possible") == (str(last.severity), last.confidence)
+
+
 def test_with_two_other_rates_the_higher_is_the_usual():
     """
     4 s without news, then 20 and 40 sightings in 2 s each, 600 in one, and silence. Half of the
@@ -392,7 +403,7 @@ def test_with_two_other_rates_the_higher_is_the_usual():
     assert ("info", "possible") == (str(finding.severity), finding.confidence)
     assert pytest.approx(20 * SIGHTING, rel=1e-3) == finding.title.of(Bytes)[1].value
     assert [] == spike_of(*[160] * 5, *[760] * 4, in_use=200)
-    assert "likely" == spike_of(90, 90, *counts[:-2], in_use=200)[0].confidence
+    assert "likely" == spike_of(90, 90, *counts[:-2], 780, in_use=200)[0].confidence
 
 
 def test_without_profiles_there_is_none():

@@ -89,6 +89,8 @@ def test_the_usual_thresholds():
         "limit_full_fraction": 0.90,
         "limit_reach_times": 10.0,
         "limit_near_fraction": 0.80,
+        "small_victim_bytes": 64 * MIB,
+        "heading_share": 0.01,
         "limit_soon_seconds": 86_400.0,
         "growth_bytes": 8 * MIB,
         "growth_fraction": 0.10,

@@ -106,7 +106,7 @@ def test_a_start_up_is_no_pressure():
     case = answers(*doubling(15))
 
     assert [] == gc_pressure.find(case)
-    assert "rests on 0 GCs without heap growth, and 20 are required" in thin(case)
+    assert "0 GCs without heap growth available, 20 required" in thin(case)
 
 
 def test_few_collections_that_cost_much_are_pressure():
@@ -127,6 +127,20 @@ def thin(case):
     return " ".join(one.title for one in found)
 
 
+@pytest.mark.parametrize(
+    ("log", "advises"),
+    [
+        ("gctrace/restarted-go1.16.15.log", False),
+        ("captures/alloc-pressure-before-go1.27.3/gctrace.log", True),
+    ],
+)
+def test_a_memory_limit_is_advised_only_where_the_release_has_one(log, advises):
+    (finding,) = gc_pressure.find(diagnosed(FIXTURES / log).case)
+
+    assert "Or give the GC more room" in finding.next_step
+    assert advises == (", bounded by GOMEMLIMIT" in finding.next_step)
+
+
 def test_what_was_seen_too_little_of_is_said():
     """
     Eight collections in 80 ms: 5.5 % of the CPU, and 9 ms of it in all.
@@ -135,8 +149,8 @@ def test_what_was_seen_too_little_of_is_said():
 
     assert [] == found(case)
     assert (
-        "Insufficient evidence for gc-pressure: the GC takes 6 % of the CPU, but this rests on 7 "
-        "GCs without heap growth, and 20 are required"
+        "Insufficient evidence for gc-pressure (marking takes 6 % of the CPU): 7 GCs without heap "
+        "growth available, 20 required"
     ) == thin(case)
 
 

@@ -6,6 +6,7 @@ from dataclasses import replace
 import pandas as pd
 import pytest
 
+import gomem
 from gomem.analysis.mappings.kinds import classify_mappings
 from gomem.analysis.memory.ledger import reconcile_rss
 from gomem.analysis.memory.skew import Skew
@@ -18,7 +19,7 @@ from gomem.causes.thresholds import Thresholds
 from gomem.facts.moment import GOGC, GOMEMLIMIT, LIVE, MomentFacts
 from gomem.releases import GoVersion, known_version
 from gomem.units import MIB
-from tests.builders import but, case_of, mappings, memstats_row, smaps_entry
+from tests.builders import but, case_of, mappings, memstats_json, memstats_row, smaps_entry
 
 HEAP = 0xC000000000
 
@@ -99,8 +100,11 @@ def test_the_advice_is_of_the_release():
     old = answers(rss_mib=64, version=known_version("go1.9.7", "test"), **memstats)
     new = answers(rss_mib=64, version=known_version("go1.27.3", "test"), **memstats)
 
+    middle = answers(rss_mib=64, version=known_version("go1.16.15", "test"), **memstats)
+
     assert "five minutes" in find(old)[0].mechanism
-    assert "GOMEMLIMIT" in find(new)[0].next_step
+    assert "a lower GOGC or GOMEMLIMIT (Go 1.19 or later)." in find(new)[0].next_step
+    assert "a lower GOGC." in find(middle)[0].next_step
 
 
 def test_before_the_scavenger_what_lies_above_the_heap_goal_waits_for_its_five_minutes():
@@ -220,6 +224,29 @@ def test_without_a_goal_idle_heap_is_found_all_the_same():
     found = find(over_moments(case, 100, 102))
 
     assert found[-1].title.endswith("of idle heap is kept; the program allocates only 2 MiB")
+
+
+def test_with_gogc_off_and_no_limit_idle_heap_is_kept_for_no_goal(tmp_path):
+    """
+    The program allocated far more than is idle since the moment before, and frees it in one GC.
+    """
+    sizes = {"HeapAlloc": 30 * MIB, "HeapInuse": 32 * MIB, "HeapIdle": 190 * MIB}
+    sizes |= {"HeapSys": 222 * MIB, "Sys": 240 * MIB, "OtherSys": 18 * MIB}
+    for moment, collected in (("before", 0), ("after", 1)):
+        (tmp_path / moment).mkdir()
+        about = {"NumGC": collected, "PauseTotalNs": 0, "NextGC": 2**63 - 10**13}
+        dump = memstats_json(**sizes, **about, TotalAlloc=(1 + 9 * collected) * 100 * MIB)
+        (tmp_path / moment / "memstats.json").write_bytes(dump)
+        (tmp_path / moment / "status").write_bytes(b"Name:\tx\nPid:\t7\nVmRSS:\t235520 kB\n")
+
+    (found,) = [one for one in gomem.diagnose(tmp_path).findings if one.code == "idle-heap-kept"]
+
+    assert ("after", "Up to 180 MiB of idle heap is kept: GOGC is off") == (
+        found.moment,
+        found.title,
+    )
+    (gogc,) = [one for one in found.evidence if one.field == "GOGC"]
+    assert ("after/memstats.json", "off") == (gogc.artefact, gogc.value)
 
 
 @pytest.mark.parametrize(("least", "told"), [(40 * MIB, True), (40 * MIB + 1, False)])

@@ -10,7 +10,7 @@ from gomem.cli.main import run as run_gomem
 from gomem.views.json.schemas import schema_of
 from tests import heap_dumps as made
 from tests.builders import FIXTURES
-from tests.heap_dumps import ARENA, DATA, an_object, dump, path_of
+from tests.heap_dumps import ARENA, DATA, an_object, dump, path_of, started
 from tests.views.json.schemas.closed import closed
 
 DUMP, SYMBOLS = path_of("1.24.13"), path_of("1.24.13", "nm.txt")
@@ -58,6 +58,34 @@ def test_without_symbols_variables_are_addresses_and_the_way_out_is_said(run):
     assert 0 == code
     assert " in bss keeps 438 KiB" in output
     assert "go tool nm -size PROGRAM" in " ".join(output.split())
+
+
+def test_a_stripped_executable_names_goroutines_and_says_why_no_variable(run):
+    code, output, errors = run(started("1.27.3"), "--executable", started("1.27.3", "exe"))
+
+    said = " ".join(output.split())
+    assert (0, "") == (code, errors)
+    assert "3 goroutines of main.serve keep" in said or "main.serve 3 × goroutine" in said
+    assert "main.serve: started by main.accept and main.start → frame of main.serve" in said
+    assert "The executable is stripped, so variables are named by their address" in said
+    assert "what only the arguments of 20 cleanups (runtime.AddCleanup) keep" in said
+
+
+def test_an_executable_in_the_capture_is_read_with_the_symbols(run, tmp_path):
+    folder = tmp_path / "api"
+    folder.mkdir()
+    shutil.copy(started("1.24.13"), folder / "heap.dump.gz")
+    shutil.copy(started("1.24.13", "exe"), folder / "api.exe.gz")
+    (folder / "nm.txt").write_text("  401000  64 T main.other\n")
+
+    code, output, _ = run(folder, "--format", "json")
+
+    found = json.loads(output)
+    jsonschema.Draft202012Validator(closed(schema_of("retain"))).validate(found)
+    names = {(keeper["kind"], keeper["name"]) for keeper in found["keepers"]}
+    assert 0 == code
+    assert {("goroutine", "main.serve"), ("cleanup", "main.unmap")} <= names
+    assert any("wanted the symbols of the executable" in note for note in found["notes"])
 
 
 @pytest.mark.parametrize(("release", "is_named"), [(b"go1.24.13", True), (b"go1.23.12", False)])

@@ -162,7 +162,8 @@ def test_rss_of_one_capture_a_side_is_a_difference_without_a_verdict(shrunk):
     assert (1, 1, "?") == (rss["before_n"], rss["after_n"], rss["verdict"])
     assert pd.isna(rss["p_value"])
     assert (
-        "one value per side is not enough to tell a change from noise; use 4 or more" == rss["note"]
+        "one value per side is not enough to tell a change from noise: a test needs at least 4"
+        == rss["note"]
     )
 
 
@@ -232,7 +233,7 @@ def test_moments_of_different_names_are_noted():
 
     notes = compare_diagnoses(diagnosed(LAZY), healthy).notes
 
-    assert "3-later is compared with the last before, 4-freed: none there has its name" in notes
+    assert "no snapshot before is 3-later, so it is compared with the last, 4-freed" in notes
 
 
 def test_benchmarks_in_captures_are_compared_by_ranks(pooled):
@@ -361,7 +362,7 @@ def test_several_captures_a_side_tell_a_change_from_noise(processes):
     assert 1025 * 1024 == many["before_median"]
 
 
-def test_of_several_captures_a_side_the_ledger_has_medians(processes):
+def test_of_several_captures_a_side_the_ledger_is_of_the_run_in_the_middle(processes):
     compared = gomem.compare(processes("before", 1000, 1010, 5000), processes("after", 20, 30, 40))
 
     assert (1010 * 1024, 30 * 1024) == tuple(

@@ -114,7 +114,7 @@ def test_rss_within_a_heaps_swing_is_no_verdict(tmp_path):
 
     assert "?" == judgement.verdict
     assert judgement.sentence.startswith("RSS rose from 59 MiB to 88 MiB (+50 %); these files ")
-    assert judgement.details[-1].startswith("One run per side is not enough to tell ")
+    assert judgement.details[-1].startswith("With one run per side, only large changes ")
 
 
 def test_of_several_captures_a_side_the_medians_are_compared(tmp_path):
@@ -129,7 +129,7 @@ def test_of_several_captures_a_side_the_medians_are_compared(tmp_path):
     judgement = compare(*runs).judgement
 
     assert "worse" == judgement.verdict
-    said = "RSS rose from 59 MiB to 61 MiB (+3 %, medians); in the middle runs these files do "
+    said = "RSS rose from 59 MiB to 61 MiB (+3 %, medians); in the median run of each side these "
     assert judgement.sentence.startswith(said)
     assert () == judgement.details
 
@@ -273,7 +273,7 @@ def test_what_is_decided_is_said_before_what_is_the_same():
 
     assert ("worse", "New warning: a.") == (said.verdict, said.sentence)
     assert said.details[0] == "RSS is about the same: 100 MiB before, 100 MiB after."
-    assert said.details[1].startswith("One run per side is not enough to tell ")
+    assert said.details[1].startswith("With one run per side, only large changes ")
     comparison = laid_out(findings(), pd.DataFrame([rss], columns=LEVEL))
     assert () == judge(comparison, SIDE * 2, SIDE).details
 

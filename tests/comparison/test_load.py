@@ -58,8 +58,8 @@ def test_gogc_1000_has_its_price(gogc):
         "GOGC 100 → 1000: GC CPU fell from 8 % to <1 % for 253 MiB more RSS."
     )
     assert gogc.judgement.details[0] == (
-        "RSS rose from 67 MiB to 320 MiB (×4.8, medians); in the middle runs: free Go heap "
-        "+143 MiB, allocated since the last GC +98 MiB."
+        "RSS rose from 67 MiB to 320 MiB (×4.8, medians); in the median run of each side: 143 "
+        "MiB more free Go heap, 98 MiB more allocated since the last GC."
     )
     assert "~" == metric(gogc, "requests_per_second")["verdict"]
     assert any("no change beyond noise" in line for line in gogc.judgement.details)
@@ -103,7 +103,7 @@ def test_requests_can_be_given_where_no_load_test_says_so():
         (
             "go1.23.4",
             "go1.24.2",
-            "in the middle runs: 160 MiB more of the Go heap is resident, ",
+            "in the median run of each side: 160 MiB more of the Go heap is resident, ",
         ),
         ("go1.24.2", "go1.24.6", "RSS fell from 170 MiB to 9.5 MiB (-94 %, medians); "),
     ],

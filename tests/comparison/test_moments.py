@@ -29,7 +29,7 @@ def test_pairs_of_moments_and_what_is_of_them():
     ]
 
 
-def test_parts_of_ledgers_have_medians_and_what_nobody_tells_is_unknown():
+def test_parts_are_of_the_run_in_the_middle_and_what_nobody_tells_is_unknown():
     mapped = pd.DataFrame({"kind": []})
     old = side(*(run(moment("1", size)) for size in (3, 4, 8)))
     new = side(run(moment("1", 6, mappings=mapped)))

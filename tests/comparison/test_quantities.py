@@ -41,9 +41,12 @@ def quantity(*levels, change=None, too_little=()):
         (2, "", "RSS rose from 8 B to 10 B (+25 %, medians)."),
         (
             2, ": x +2 B",
-            "RSS rose from 8 B to 10 B (+25 %, medians); in the middle runs: x +2 B.",
+            "RSS rose from 8 B to 10 B (+25 %, medians); in the median run of each side: x +2 B.",
         ),
-        (2, "; no", "RSS rose from 8 B to 10 B (+25 %, medians); in the middle runs no."),
+        (
+            2, "; no",
+            "RSS rose from 8 B to 10 B (+25 %, medians); in the median run of each side no.",
+        ),
     ],
 )  # fmt: skip
 def test_rss_is_said_with_what_moved_it(n, reason, said):

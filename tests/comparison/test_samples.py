@@ -19,7 +19,7 @@ from gomem.inputs.gobench.table import read_bench
 from gomem.statistics.rank_tests import NO_WORSE, NOT_SHOWN, equivalence
 from tests.benchmark_runs import IDLE_AFTER, IDLE_BEFORE, REQUEST_AFTER, REQUEST_BEFORE
 
-ONE_VALUE = "one value per side is not enough to tell a change from noise; use 4 or more"
+ONE_VALUE = "one value per side is not enough to tell a change from noise: a test needs at least 4"
 
 finite = st.floats(-1e6, 1e6, allow_nan=False)
 
@@ -107,7 +107,7 @@ def test_the_verdict_does_not_depend_on_what_else_is_in_the_file():
     assert (0.021, "worse") == (round(alone["p_value"], 3), alone["verdict"])
     assert (alone["p_value"], "worse") == (among["p_value"], among["verdict"])
     assert 12 * alone["p_value"] == pytest.approx(among["p_adjusted"])
-    assert "p is below 0.05 by itself, but not among 12 comparisons" == among["note"]
+    assert "p < 0.05 uncorrected, but not after Holm correction for 12 comparisons" == among["note"]
 
 
 def test_how_many_changes_chance_alone_makes_is_said_from_twenty_comparisons_on():
@@ -118,8 +118,8 @@ def test_how_many_changes_chance_alone_makes_is_said_from_twenty_comparisons_on(
 
     (note,) = compare_samples(old, changed).notes
     assert note == (
-        "of 20 comparisons of unchanged code about 1 come out as changed by chance; 1 of the 1 "
-        "here hold for the whole table (Holm)"
+        "with unchanged code, about 1 of 20 comparisons would have p < 0.05 by chance; here 1 "
+        "have it, and 1 still do after Holm correction"
     )
     fewer = old["name"] != names[-1]
     assert () == compare_samples(old[fewer], changed[changed["name"] != names[-1]]).notes
@@ -174,13 +174,13 @@ def test_metrics_that_never_vary_do_not_dilute_the_others():
         pytest.param(
             [1, 2, 3],
             [11, 12, 13],
-            "too few values per side are not enough to tell a change from noise; use 4 or more",
+            ONE_VALUE.replace("one value per side is", "too few values per side are"),
             id="three",
         ),
         pytest.param(
             [1, 2, 3, 4],
             [11, 12, 13, 14],
-            "a 95 % interval of the median needs 6 values",
+            "no 95 % interval of the median: it needs at least 6 values per side",
             id="four",
         ),
         pytest.param([1, 2], [], "measured only before", id="nothing-after"),
@@ -391,7 +391,7 @@ def test_a_change_beyond_noise_that_is_too_small_to_matter_is_the_same():
     missed = compare_samples(before, after, least_change=0.0011).metrics.iloc[0]
 
     assert ("same", True) == (slight["verdict"], slight["p_value"] < 0.05)
-    assert slight["note"].startswith("same: beyond noise, but a smaller change than matters")
+    assert slight["note"].startswith("the change is beyond noise, but too small to matter")
     assert ["worse", "worse", "same"] == [one["verdict"] for one in (edge, asked, missed)]
 
 

@@ -3,7 +3,8 @@
 import pytest
 
 from gomem.comparison.comparison import compare
-from gomem.comparison.sites import GC_NOTE, STALE, SWINGS
+from gomem.comparison.sites import GC_NOTE
+from gomem.comparison.unclaimed import STALE, SWINGS
 from gomem.views.comparison.document import comparison_document
 from gomem.views.document import Table
 from tests.builders import FIXTURES, diagnosed

@@ -3,10 +3,11 @@
 from dataclasses import replace
 from types import SimpleNamespace
 
+import numpy as np
 import pytest
 
 from gomem.analysis.profiles.changes import rename_of
-from gomem.comparison.sites import RUNS_NOTE, SAMPLING_NOTE, sites_compared
+from gomem.comparison.sites import RUNS_NOTE, SAMPLING_NOTE, UNPUBLISHED_NOTE, sites_compared
 from tests.heap_profiles import heap, seen
 
 SECOND = 10**9
@@ -107,6 +108,47 @@ def test_what_lies_between_the_moments_is_told_by_request_or_second(requests, pe
 )
 def test_without_two_profiles_and_a_clock_there_are_no_rates(old, new):
     assert sites_compared([old], [new]).rates.empty
+
+
+def collecting(capture, *counts):
+    """The same, with so many collections until each moment."""
+    readings = [
+        SimpleNamespace(counter_reading=SimpleNamespace(count={"NumGC": count}.get))
+        for count in counts
+    ]
+    moments = dict(zip(capture.capture.heap_profiles, readings, strict=True))
+    return SimpleNamespace(by_moment=moments, capture=capture.capture)
+
+
+def test_what_profiles_lag_behind_widens_a_rate():
+    """
+    Of ten GCs one is a tenth: far more than sampling leaves open of 40 000 objects.
+    """
+    sides = run(100, 40_100), run(100, 42_900)
+    rows = [
+        site(
+            sites_compared(*([collecting(side, 3, 3 + count)] for side in sides)).rates,
+            "alloc_space",
+        )
+        for count in (1000, 10)
+    ]
+
+    assert ["grew", "~"] == [row["state"] for row in rows]
+    assert rows[0]["before"] == rows[1]["before"]
+    for end in ("low", "high"):
+        off = [abs(row[end] - row["change"]) for row in rows]
+        lag = np.hypot(*(0.1 * rows[1][name] for name in ("before", "after")))
+        assert pytest.approx(np.hypot(off[0], lag), rel=0.01) == off[1]
+
+
+@pytest.mark.parametrize(("collections", "is_rate"), [(2, False), (3, True)])
+def test_too_few_collections_publish_no_rate(collections, is_rate):
+    sides = ([collecting(run(100, 900), 7, 7 + collections)] for _ in range(2))
+
+    compared = sites_compared(*sides)
+
+    assert is_rate == (not compared.rates.empty)
+    assert is_rate != (UNPUBLISHED_NOTE in compared.notes)
 
 
 def test_a_function_whose_lines_moved_is_the_same_site():

@@ -298,8 +298,8 @@ def test_the_program_is_called_as_profiles_say_where_nothing_else_does():
 def sides_of(memstats=None, metrics=None, scraped=None, **about):
     nothing = {name: pd.DataFrame() for name in ("status", "statm", "rollups", "memstats")}
     smaps = pd.DataFrame({"KernelPageSize": pd.array([], "Int64")})
-    moment = SimpleNamespace(**nothing | {"smaps": smaps, "paths": {}, "collections": None,
-                                          "time_of": lambda *_: None} | about)  # fmt: skip
+    nothing |= {"smaps": smaps, "paths": {}, "collections": None, "assumed": ()}
+    moment = SimpleNamespace(**nothing | {"time_of": lambda *_: None} | about)
     return SimpleNamespace(
         moment=moment, memstats=memstats, metrics=metrics or {}, scraped=scraped or {},
         runtime_side="memstats", classified=None, is_least=False, listed=None, logged=None,

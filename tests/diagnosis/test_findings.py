@@ -85,7 +85,8 @@ def test_what_is_over_is_a_note(mib, severity):
             125, "; released before", "this memory was released before", id="by-half-of-it"
         ),
         pytest.param(
-            126, "; no longer significant at", "this is no longer significant at",
+            126, "; below the reporting threshold at",
+            "this is below the reporting threshold at",
             id="by-less-than-half-of-it",
         ),
     ],

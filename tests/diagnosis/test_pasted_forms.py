@@ -234,7 +234,7 @@ def test_what_lacks_its_head_is_named(text, named, paste):
     ],
 )
 def test_sums_of_memory_stat_are_read_in_prose(text, paste):
-    assert "RSS is 1.98 GiB" in said(paste(text))
+    assert "RSS is at least 1.98 GiB" in said(paste(text))
 
 
 # Goroutines
@@ -269,7 +269,7 @@ def test_a_table_that_ends_in_gopark_counts_goroutines(paste):
         "         1 0.019% 99.62%       5200 97.72%  main.(*worker).run\n"
     )
 
-    assert "5 321 goroutines. main.(*worker).run and its callees have 98 %." in said(capture)
+    assert "5 301 goroutines. main.(*worker).run and its callees have 98 %." in said(capture)
 
 
 def test_stacks_that_end_where_the_runtime_parks_say_no_place(paste):

@@ -6,6 +6,7 @@ import gomem
 from gomem.analysis.series.goroutine_growth import waiting_in
 from gomem.text import Count, Function, Seconds, Text
 from gomem.views.report.goroutines import goroutine_bars
+from tests.builders import FIXTURES, as_text
 
 HEADERS = (
     "api[311]: goroutine 7 [select, 12 minutes]:\n"
@@ -75,3 +76,35 @@ def test_whose_connection_it_is_is_said(tmp_path, function, said):
     dump = f"goroutine 7 [IO wait]:\nnet.(*conn).Read(0x1)\n\t/go/net.go:7 +0x1\n{function}(0x1)\n"
 
     assert said in diagnosed(tmp_path, f"{dump}\t/go/http.go:7 +0x1\n").verdict.sentence
+
+
+HEADS = FIXTURES / "pasted" / "forms" / "goroutine-heads.txt"
+
+
+def test_ages_in_even_steps_are_a_leak_of_what_runs_then():
+    found = gomem.diagnose(HEADS)
+
+    (leak,) = [finding for finding in found.findings if finding.code == "goroutine-leak"]
+    assert "24 of 29 have come, 2 every 5 minutes" in leak.title
+    assert "possible" == leak.confidence
+
+
+@pytest.mark.parametrize(
+    ("old", "new"), [("[select", "[IO wait"), (", 5 minutes", ", 9 minutes"), ("minutes", "weeks")]
+)
+def test_ages_that_are_in_no_even_steps_are_none(tmp_path, old, new):
+    (tmp_path / "heads.txt").write_text(HEADS.read_text().replace(old, new))
+
+    found = gomem.diagnose(tmp_path / "heads.txt")
+
+    assert "goroutine-leak" not in {finding.code for finding in found.findings}
+
+
+def test_an_age_is_rounded_down_and_states_of_a_group_are_all_named(tmp_path):
+    (tmp_path / "heads.txt").write_text(HEADS.read_text().replace("61 minutes", "5692 minutes"))
+
+    found = gomem.diagnose(tmp_path / "heads.txt")
+
+    assert "3.9 d" in found.verdict.sentence
+    shown = as_text(found)
+    assert "26 select, 1 IO wait" in shown

@@ -108,6 +108,7 @@ def test_pmap_beside_status_says_where_it_is(tmp_path):
 
 CACHED = b"cache 2800000000\nrss 688128\nmapped_file 0\ninactive_file 2600000000\n"
 TOTALS = b"total_cache 2800000000\ntotal_rss 688128\ntotal_inactive_file 2600000000\n"
+FORMS = FIXTURES / "pasted/forms"
 V2 = b"anon 688128\nfile 2800000000\nshmem 0\ninactive_file 2600000000\n"
 
 
@@ -485,3 +486,85 @@ def test_a_limit_that_all_containers_show_is_likely_the_machines(tmp_path, limit
     assert "working set" not in said
     (risk,) = (found for found in diagnosis.findings if found.code == "limit-risk")
     assert ["usage", "limit"] == [evidence.field for evidence in risk.evidence]
+
+
+# A cgroup's numbers as Docker's API and people shorten them
+
+
+def test_what_memory_stat_leaves_out_is_not_0(tmp_path):
+    """
+    Without file_mapped RSS is at least the anonymous memory.
+    """
+    lines = (KERNEL / "memory.stat").read_bytes().replace(b"mapped_file", b"...\n#")
+    short = b"\n".join(line for line in lines.split(b"\n") if not line.startswith(b"#"))
+    found = diagnosed(tmp_path, memory__stat=short)
+    (facts,) = found.moments
+
+    assert facts.ledger.is_least
+    assert 22102016 == facts.rss_bytes
+    assert "mapped_files" not in set(facts.ledger.parts["part"])
+    assert "at least" in found.verdict.sentence
+    assert any("mapped" in note for note in facts.ledger.notes)
+
+
+def test_dockers_api_has_the_charge_the_limit_and_how_often_that_was_reached():
+    found = gomem.diagnose(FORMS / "docker-api.json")
+    (facts,) = found.moments
+    use = facts.cgroup_use
+
+    numbers = use.current_bytes, use.limit_bytes, use.peak_bytes
+    assert (119517184, 268435456, 119517184 + 4096) == numbers
+    assert 22102016 == facts.rss_bytes
+    (said,) = (sentence for sentence in found.verdict.whose if "its limit" in sentence)
+    assert [119517184, 268435456, 119517184 + 4096] == sizes(said)
+    assert [2] == sizes(said, Count)
+
+
+def test_a_piece_of_dockers_api_between_sentences_is_read():
+    text = (FORMS / "docker-api.json").read_text()
+    piece = text[text.index('"memory_stats"') : text.rindex(',\n "name"')]
+    found = gomem.diagnose(loaded(f"I want these:\n```\n{piece}\n```\nas you see.\n".encode()))
+
+    assert 268435456 == found.moments[0].cgroup_use.limit_bytes
+
+
+# What the OOM killer's own lines say
+
+
+KILLED_ONE = (
+    "[12.3] Out of memory: Killed process 168 ({}) total-vm:1268868kB, anon-rss:{}kB, "
+    "file-rss:8672kB, shmem-rss:0kB, UID:65534 pgtables:200kB oom_score_adj:0\n"
+)
+
+
+def test_a_small_victim_is_not_what_filled_the_machine():
+    found = gomem.diagnose(loaded(KILLED_ONE.format("api", 12712).encode()))
+
+    assert "another process" in found.verdict.next_step
+    assert [21384 * KIB] == sizes(found.verdict.next_step)
+    assert "gomem capture" not in found.verdict.next_step
+
+
+def test_a_program_that_is_no_go_gets_none_of_gos_advice():
+    found = gomem.diagnose(loaded(KILLED_ONE.format("postgres", 5254748).encode()))
+    (finding,) = [finding for finding in found.findings if finding.code == "limit-risk"]
+
+    assert "is no Go program" in found.verdict.next_step
+    assert "GOMEMLIMIT" not in finding.mechanism
+    other = gomem.diagnose(loaded(KILLED_ONE.format("api", 5254748).encode()))
+    assert "gomem capture" in other.verdict.next_step
+
+
+STACK = "[1.2] app invoked oom-killer: gfp_mask=0x100cca, order=0\n[1.2] Call Trace:\n[1.2]  {}\n"
+
+
+@pytest.mark.parametrize(
+    ("frame", "said"),
+    [
+        ("mem_cgroup_out_of_memory+0xbd/0xe0", "its cgroup had reached its limit"),
+        ("__alloc_pages_nodemask+0x2df/0x326", "the machine had none left"),
+    ],
+)
+def test_lines_without_a_victim_say_who_asked_and_what_was_full(frame, said):
+    with pytest.raises(gomem.errors.CaptureError, match=f"app asked for memory as {said}"):
+        loaded(STACK.format(frame).encode())

@@ -121,9 +121,9 @@ def test_of_several_moments_the_last_one_that_tells_is_named():
 
 
 @pytest.mark.parametrize(("idle", "named"), [(51, True), (49, False)])
-def test_of_what_go_reserves_the_largest_part_is_named(idle, named):
+def test_of_what_go_retains_the_largest_part_is_named(idle, named):
     """
-    100 MiB are reserved, of which 50 were never touched.
+    100 MiB are retained, of which 50 were never touched.
     """
     claims = {"heap_objects": 100 - idle, "heap_idle": idle}
     facts = moment("1", claims, heap_objects=100 - idle, heap_idle=idle, heap_untouched=-50)
@@ -131,7 +131,10 @@ def test_of_what_go_reserves_the_largest_part_is_named(idle, named):
     where = said_of(facts).where
 
     largest = max(idle, 100 - idle)
-    assert "50 MiB Go heap (100 %; of 100 MiB retained, " in where
+    assert (
+        "50 MiB Go heap (100 %). Go retains 100 MiB of heap and stacks (50 MiB not in RSS);"
+        in where
+    )
     assert f"{largest} MiB is {'free Go heap' if named else 'Go objects'}" in where
 
 
@@ -239,7 +242,7 @@ def test_every_part_that_made_much_of_the_change_against_a_baseline_is_named():
     said = said_of(after, baseline=before)
 
     moved = said.headline.partition("in the baseline")[2]
-    assert moved.index("C memory (malloc)") < moved.index("Go heap")
+    assert moved.index("C and other native memory (malloc)") < moved.index("Go heap")
     assert Severity.INFO == said.severity
 
 

@@ -115,7 +115,7 @@ def claims(paths=(), **sizes):
     ("sizes", "words"),
     [
         ({"heap_objects": 95, "stacks": 5}, ["95 MiB Go obj", "5 MiB goroutine stacks (5 %"]),
-        ({"heap_objects": 96, "stacks": 4}, ["96 MiB Go objects incl. garbage (96 %)."]),
+        ({"heap_objects": 96, "stacks": 4}, ["96 MiB Go objects and garbage (96 %)."]),
         (
             {"heap_objects": 40, "heap_idle": 30, "stacks": 20, "runtime_metadata": 10},
             ["40 MiB", "30 MiB free", "20 MiB goroutine"],
@@ -125,7 +125,7 @@ def claims(paths=(), **sizes):
 def test_what_go_reserves_is_named_from_a_twentieth_on_and_three_at_most(sizes, words):
     said, grew, _ = told(claims(**sizes))
 
-    assert said.startswith("Go reserves 100 MiB: ")
+    assert said.startswith("Go retains 100 MiB: ")
     assert len(words) == said.count(" %")
     assert all(word in said for word in words)
     assert not grew
@@ -139,7 +139,7 @@ def test_who_has_what_go_reserves_is_told_by_a_heap_profile():
 
     said, grew, _ = told(claims(heap_objects=40), heap_profiles=profiles, by_moment={1: 0, 2: 0})
 
-    assert said.startswith("Go reserves 40 MiB at ")
+    assert said.startswith("Go retains 40 MiB at ")
     assert " 40 MiB Go objects" in said
     assert "The heap profile has 10 MiB of live objects at " in said
     assert ["1", "2", "1"] == [part.value for part in said.of(MomentName)]
@@ -210,8 +210,10 @@ def growth(low, high, last=12):
         pytest.param(growth(None, None, 11.9), "; too few GCs", False, id="no interval"),
         pytest.param(growth(1, 2), " and grows by 1 MiB/s.", True, id="by a fifth"),
         pytest.param(growth(1, 2, 11), " and grows by 1 MiB/s.", False, id="by less"),
-        pytest.param(growth(0, 2), " and does not grow.", False, id="it may stay"),
-        pytest.param(growth(-1, 0), " and does not grow.", False, id="it may not shrink"),
+        pytest.param(growth(0, 2), " and does not grow significantly.", False, id="it may stay"),
+        pytest.param(
+            growth(-1, 0), " and does not grow significantly.", False, id="it may not shrink"
+        ),
         pytest.param(growth(-2, -1), " and shrinks.", False, id="it shrinks"),
     ],
 )

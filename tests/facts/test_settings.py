@@ -64,6 +64,24 @@ def test_an_environment_is_a_file_of_it_or_the_manifest(settings, tmp_path):
     assert {"GOGC": "50"} == environment_of(gomem.load(tmp_path)).variables
 
 
+WITHOUT_GOAL = {"NumGC": 1, "PauseTotalNs": 9, "NextGC": 2**63 - 10**13}
+
+
+def test_whole_memstats_without_a_goal_say_that_gogc_is_off(settings):
+    """
+    NextGC is then near 2^64. In a dump that is cut before NumGC, it may only be missing.
+    """
+    dump = memstats_json(**WITHOUT_GOAL)
+    off = settings(memstats_json=dump)
+    beside = settings(memstats_json=dump, gomem_json=manifest(GOGC="50"))
+    cut = {**json.loads(memstats_json()), "HeapInuse": 7}
+    del cut["NextGC"], cut["NumGC"]
+
+    assert ("off", "goals", "memstats.json", []) == told(off.gogc)
+    assert ("off", "goals", "memstats.json", [("50", "gomem.json")]) == told(beside.gogc)
+    assert "off" != settings(memstats_json=cut).gogc.text
+
+
 def test_what_an_environment_does_not_set_is_the_default(settings):
     found = settings(gomem_json=manifest())
 

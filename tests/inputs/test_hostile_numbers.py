@@ -21,6 +21,7 @@ from tests.builders import FIXTURES, memstats_json, smaps_entry, smaps_text
 
 WILD = ("9" * 18, "9" * 20, "9" * 400, "9" * 4301, str(2**63 - 1), str(2**64 - 1), str(2**53 + 1))
 PLACES = 3  # tried in each file, spread over it
+NOT_SEARCHED = {"laboratory", "golden", "malformed"}  # archives, our own outputs, and damage
 
 
 @cache
@@ -29,7 +30,7 @@ def examples():
     found, named = {}, set()
     files = (path for path in FIXTURES.rglob("*") if path.is_file())
     for path in sorted(files, key=lambda path: (path.stat().st_size, path)):
-        if path.name in named or "malformed" in path.parts:
+        if path.name in named or NOT_SEARCHED.intersection(path.parts):
             continue  # hundreds have one name, and are of one kind
         named.add(path.name)
         source = open_source(path)

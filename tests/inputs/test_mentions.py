@@ -29,6 +29,14 @@ from gomem.inputs.mentions import mentioned
             b"evict. Allocated MB: 10310\nfatal error: runtime: out of memory\n",
             "ran out of memory, and names MB: 10310", "--every 10s", id="a crash",
         ),
+        pytest.param(
+            b"```\n$ grep -i vm /proc/3/status\nVmPeak:\t 18676 kB\nVmSize:\t 18676 kB\n```\n",
+            "VmPeak 18676 kB, which is address space", "VmRSS", id="status without RSS",
+        ),
+        pytest.param(
+            b"goroutine NNN [chan send, 49 minutes]:\n 305 chan send  <- all\n  48 select\n",
+            "305 in chan send, 48 in select", "goroutine?debug=2", id="goroutines by state",
+        ),
     ],
 )  # fmt: skip
 def test_a_document_says_what_it_names_and_the_next_command(text, said, command):

@@ -221,3 +221,28 @@ def test_members_have_the_time_that_the_archive_records(tmp_path):
     assert 1.5 == of_tar["a"].modified.timestamp()
     assert "2026-11-22T01:02:04+00:00" == of_zip["a"].modified.isoformat()
     assert None is of_tar["b"].modified is of_zip["b"].modified
+
+
+@pytest.mark.parametrize("form", ["zip", "tar"])
+def test_of_a_name_that_an_archive_has_twice_the_last_is_read_and_the_others_are_told(
+    form, tmp_path
+):
+    path = tmp_path / f"c.{form}"
+    if form == "zip":
+        with zipfile.ZipFile(path, "w") as archive:
+            archive.writestr("gctrace.log", b"whole")
+            with pytest.warns(UserWarning, match="Duplicate"):
+                archive.writestr("gctrace.log", b"cut")
+    else:
+        with tarfile.open(path, "w") as archive:
+            for content in (b"whole", b"cut"):
+                info = tarfile.TarInfo("gctrace.log")
+                info.size = len(content)
+                archive.addfile(info, io.BytesIO(content))
+
+    listing = list_capture(path)
+
+    assert [b"cut"] == [entry.open().data for entry in listing.entries]
+    assert [("gctrace.log", True)] == [
+        (one.source, "2 times" in one.what) for one in listing.damage
+    ]

@@ -17,6 +17,8 @@ TEXTS = {"str", "object", "category"}  # dtypes
 # What can hold a name elsewhere, and here never does.
 NAMED_BY_NOBODY = {
     "smaps_rollup": {"path"},
+    # Only an executable says what a function wraps, and in a capture that is build information.
+    "symbols": {"wraps"},
     "heap_text": {"key", "text", "unit", "build_id"},
     "count_text": {"key", "text", "unit", "build_id"},
     "pprof_text": {"key", "text", "unit"},

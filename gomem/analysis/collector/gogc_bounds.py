@@ -74,7 +74,7 @@ class GogcBounds:
 def gogc_bounds(stats: pd.DataFrame, *, stacks_count: bool, is_limited: bool) -> GogcBounds:
     """Bound GOGC by readings of one process.
 
-    `stats` has a row a moment, in order: `LastGC` in seconds, `NumGC`, `NumForcedGC`, `NextGC`,
+    `stats` has a row per moment, in order: `LastGC` in seconds, `NumGC`, `NumForcedGC`, `NextGC`,
     `HeapAlloc`, `TotalAlloc`, `live_bytes` (`/gc/heap/live:bytes`), `in_use_bytes` (of a heap
     profile, the lower end) and `stack_bytes`; missing where it is not known. By the release, stacks
     and globals may raise goals.

@@ -151,9 +151,9 @@ def _add_late(
 
 
 def _usual(live: Tally, headroom: Tally, fraction: Tally) -> UsualRoom:
-    room, share = (_quantile(tally, "p50") for tally in (headroom, fraction))
+    middle, room, share = (_quantile(tally, "p50") for tally in (live, headroom, fraction))
     spread = _quantile(live, "p90") - _quantile(live, "p10")
-    return UsualRoom(live.median, room, share, is_steady=spread <= STEADY * live.median)
+    return UsualRoom(middle, room, share, is_steady=spread <= STEADY * middle)
 
 
 def _known(values: pd.Series) -> np.ndarray:

@@ -178,6 +178,6 @@ def _measured(cycles: Arrays, steps: Arrays) -> dict[str, object]:
 
 
 def _median(values: np.ndarray) -> float:
-    """The median of what is known; NaN where nothing is."""
+    """The least known value that half do not exceed, as `Quantiles`; NaN where none is known."""
     known = values[~np.isnan(values)]
-    return float(np.median(known)) if len(known) else np.nan
+    return float(np.quantile(known, 0.5, method="inverted_cdf")) if len(known) else np.nan

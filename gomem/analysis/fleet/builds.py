@@ -1,10 +1,11 @@
 """What does each build need, and which is the first that differs from the one before it?
 
-The builds of a mixed fleet side by side, or the releases and settings of a matrix: a row a build
-and quantity, with the median of its instances or runs and a 95 % interval. A build differs if a
-rank test says so, corrected for all builds (Holm 1979), and the medians are far enough apart to
-matter. A difference far beyond what runs of a build have needs no test, as few runs allow none.
-Rates of a start-up's few collections say nothing of a build, and are left out.
+The answer covers the builds of a mixed fleet, or the releases and settings of a matrix. It has one
+row per build and quantity: the median over the instances or runs, with a 95 % interval. A build
+differs if a rank test says so, corrected for all builds (Holm 1979), and the medians are far enough
+apart to matter. A few runs are too few for a test. Then a difference far larger than the spread
+within a build counts without one. The few GCs of a start-up give no rate that describes a build, so
+such rates are left out.
 """
 
 from __future__ import annotations
@@ -20,13 +21,12 @@ from gomem.analysis.fleet import thresholds
 from gomem.analysis.fleet.quantities import BY_NAME
 from gomem.inputs.schema import Column, build_rows
 from gomem.numbered import Build, Service
-from gomem.releases import ANY, parse_release
-from gomem.sources.names import natural_key
+from gomem.releases import build_order
 from gomem.statistics.rank_tests import ALPHA, Summary, can_tell, holm, rank_sum_p, summarise
 from gomem.text import Words
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
 
     import pandas as pd
 
@@ -98,21 +98,11 @@ def _middle(values: FloatArray) -> Summary:
     return Summary(len(values), float(np.median(values)))
 
 
-def build_order(builds: Iterable[str]) -> list[str]:
-    """Builds in the order of their Go releases, else of the numbers in their names."""
-
-    def place(build: str) -> Any:
-        release = parse_release(build) or ANY
-        return release.minor, release.patch, natural_key(build)
-
-    return sorted(set(builds), key=place)
-
-
 def by_build(values: pd.DataFrame, order: Sequence[str] | None = None) -> pd.DataFrame:
     """Each quantity build by build, each against the one before it; see `BUILDS`.
 
     Args:
-        values: See `population.CURRENT`: a row an instance or run, and quantity.
+        values: See `population.CURRENT`: a row per instance or run, and quantity.
         order: Builds in order; by release and number if None.
     """
     places = {build: n for n, build in enumerate(order or build_order(values["build"]))}

@@ -1,7 +1,7 @@
 """Which instances drift over their captures: what rises from hour to hour, and by how much?
 
-The slope is Theil–Sen's with its interval, over at most so many captures spread evenly. It is a
-drift if the interval excludes zero, and the rise over all the time matters.
+The slope is Theil–Sen's with its interval. Of many captures, a limited number spread evenly is
+used. A slope is a drift if its interval excludes zero and the total rise is large enough to matter.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ DRIFTING = ("rss_bytes", "live_heap", "heap_idle", "native", "goroutines", "thre
 
 
 def drift(levels: pd.DataFrame) -> pd.DataFrame:
-    """A row an instance and quantity that drifts upwards, the fastest first; see `DRIFT`."""
+    """A row per instance and quantity that drifts upwards, the fastest first; see `DRIFT`."""
     timed = levels[levels["time"].notna() & levels["name"].isin(DRIFTING)]
     rows: list[tuple[Any, ...]] = []
     for (service, instance, name), found in timed.groupby(

@@ -1,4 +1,4 @@
-"""The instances of a fleet, a row each, for a table to look one up in."""
+"""The instances of a fleet as a table to look one up in: one row per instance."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ _BY = ["service", "instance"]
 
 
 def instances(captures: pd.DataFrame, values: pd.DataFrame, unlike: pd.DataFrame) -> pd.DataFrame:
-    """A row an instance, by service and name; see `INSTANCES`.
+    """A row per instance, by service and name; see `INSTANCES`.
 
     Args:
         captures: As `frames.CAPTURES`.

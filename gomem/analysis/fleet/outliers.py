@@ -1,11 +1,12 @@
-"""Which instance is unlike the others, in what, and what does that cost?
+"""Which instance differs from the others, in what, and what does that cost?
 
-One value of an instance cannot tell a change from noise, but the instances are a population. 4 201
-goroutines where each other pod has one need no second measurement. Each value is compared with the
-median of the others by a robust z, also on a log scale where they spread over several times it.
+A single value of an instance cannot tell a change from noise, but the instances are a population.
+If one pod has 4 201 goroutines and every other pod has one, no second measurement is needed. Each
+value is compared with the median of the others by a robust z. It must stand out on a linear and on
+a log scale, because loads can spread over several times their median.
 
-An instance has one row. Much of what is unusual about it follows from one thing: leaked goroutines
-bring stacks and heap with them. So a count that is far off comes first, then whatever costs most.
+An instance has one row. Much of what is unusual about it has one cause: leaked goroutines bring
+stacks and heap with them. So a count that is far off comes first, then whatever costs most.
 """
 
 from __future__ import annotations
@@ -85,14 +86,14 @@ class Excess:
 
     @property
     def beyond(self) -> float:
-        """What it has beyond the median of the others."""
+        """The value minus the median of the others."""
         return self.value - self.median
 
 
 def outliers(
     values: pd.DataFrame, settings: pd.DataFrame, findings: pd.DataFrame, sites: pd.DataFrame
 ) -> pd.DataFrame:
-    """A row an instance that is unlike the others, the costliest first; see `OUTLIERS`.
+    """A row per instance that is unlike the others, the costliest first; see `OUTLIERS`.
 
     Args:
         values: See `population.CURRENT`.
@@ -149,7 +150,7 @@ def _least(population: Population) -> float:
 
 
 def main_excess(found: Iterable[Excess]) -> Excess | None:
-    """What makes an instance unlike the others; None if all of it only follows from a load."""
+    """What makes an instance differ from the others; None if all of it follows from its load."""
     by_name = {excess.name: excess for excess in found}
     counts = [by_name[name] for name in BY_NAME if name in by_name and _is(name, "count")]
     far = [each for each in counts if each.value >= thresholds.MIN_COUNT_TIMES * each.median]

@@ -1,8 +1,8 @@
-"""What does each instance of a fleet have now, and what do the others?
+"""What is the current value of each instance of a fleet, and of those it is compared with?
 
-An instance's value is that of its last capture that tells it. Instances are compared with those of
-the same service; and of the same build, if enough have it. So a release that needs more memory
-makes none of its instances an outlier.
+The value of an instance is that of its last capture that has it. Instances are compared with those
+of the same service and, if enough have it, of the same build. So a release that needs more memory
+does not make its instances outliers.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ class Population:
 
     service: str
     name: str
-    rows: pd.DataFrame  # of `CURRENT`, a row an instance
+    rows: pd.DataFrame  # of `CURRENT`, a row per instance
 
     @property
     def unit(self) -> str:
@@ -64,7 +64,7 @@ class Population:
 
     @property
     def values(self) -> FloatArray:
-        """A value an instance."""
+        """A value per instance."""
         return self.rows["value"].to_numpy(float)
 
     def others_of(self, place: int) -> FloatArray:
@@ -100,7 +100,7 @@ def populations(values: pd.DataFrame) -> Iterator[Population]:
 
 
 def distributions(values: pd.DataFrame) -> pd.DataFrame:
-    """How each quantity lies over the instances of a service, which no sum shows."""
+    """The distribution of each quantity over the instances of a service."""
     rows: list[tuple[Any, ...]] = []
     for (service, name), found in values.groupby(["service", "name"], sort=True):
         tally = Tally()

@@ -1,7 +1,7 @@
 """Which numbers sum up an instance, so that it can be compared with the others?
 
-Each has one meaning whatever files a capture has. So the runtime's parts come from MemStats alone,
-and the kernel's only from smaps: what is left over where smaps are missing is no part of its own.
+Each number has one meaning, whatever files a capture has. So the runtime's parts come only from
+MemStats, and the kernel's only from smaps. Without smaps, the rest of RSS is not shown as a part.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ QUANTITIES = (
     Quantity("threads", "count", "count", "threads", ("thread-growth",)),
     Quantity("open_fds", "count", "count", "open file descriptors"),
     Quantity("live_heap", "B", "part", "live heap", ("heap-growth",)),
-    Quantity("heap_objects", "B", "part", "heap objects incl. garbage", ("heap-growth",)),
+    Quantity("heap_objects", "B", "part", "heap objects and garbage", ("heap-growth",)),
     Quantity("heap_slack", "B", "part", "free slots in the heap in use", ("heap-fragmentation",)),
     Quantity("heap_idle", "B", "part", "idle heap", ("idle-heap-kept",)),
     Quantity("stacks", "B", "part", "goroutine stacks", ("stack-growth",)),

@@ -1,7 +1,7 @@
 """In which settings does an instance differ from all others?
 
-Only what a file states counts. A release is no setting here: instances of several are compared
-build by build; see `builds`.
+Only what a file states counts. The Go release does not count as a setting: instances of several
+releases are compared build by build; see `builds`.
 """
 
 from __future__ import annotations

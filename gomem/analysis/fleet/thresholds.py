@@ -1,4 +1,4 @@
-"""Every judgement about a fleet: where an instance begins to be unlike the others."""
+"""Every judgement about a fleet: from where on an instance differs from the others."""
 
 from __future__ import annotations
 

@@ -30,7 +30,7 @@ UNDIVIDED = "undivided"
 NAMES = {
     LIVE: "live heap",
     GARBAGE: "allocated since the last GC",
-    OBJECTS: "Go objects incl. garbage",
+    OBJECTS: "Go objects and garbage",
     FREE: "free Go heap",
     STACKS: "goroutine stacks",
     HEAP: "Go heap",

@@ -21,11 +21,11 @@ from gomem.analysis.memory.totals import checks_of, disagreements, fits, residen
 from gomem.capture.wanted import MEMSTATS, SMAPS
 from gomem.inputs.answer import Answer
 from gomem.inputs.schema import Column, build, build_rows
-from gomem.text import Words
+from gomem.text import File, Words, joined, text
 from gomem.units import is_unknown
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from gomem.analysis.mappings.kinds import ClassifiedMappings
     from gomem.analysis.memory.listed import Listed
@@ -113,6 +113,7 @@ class Ledger(Answer):
             ledger has all it can use.
         rss_source: The kind of artefact that says how many bytes are resident, and the field, such
             as `status VmRSS`; empty if none does.
+        is_least: Whether some of what is resident is in no file, so that RSS is at least this.
     """
 
     rss_bytes: int | None
@@ -178,6 +179,7 @@ def reconcile_rss(
     is_least: bool = False,
     listed: Listed | None = None,
     logged: Logged | None = None,
+    assumed: Sequence[str] = (),
 ) -> Ledger:
     """Account for resident memory at one moment with what the kernel and the runtime each know.
 
@@ -188,7 +190,7 @@ def reconcile_rss(
     `collections_between` and the skew say how far MemStats and the mappings lie apart;
     `runtime_side`, one of `RUNTIME_SIDES`, is what the row of MemStats was read from, or worked out
     from. `mapped_by` is the field that says what is resident of a mapping, and `is_least` whether
-    mappings are missing.
+    mappings are missing. Of `assumed` files nothing says that they are of this moment.
     """
     if rollup is None and rollup_rss_bytes is not None:
         rollup = pd.Series({"Rss": rollup_rss_bytes})
@@ -205,6 +207,11 @@ def reconcile_rss(
         )  # fmt: skip
         rows, rss_bytes, notes = _coarse(memstats, totals, sources, logged)
         rss_source = "" if totals is None else totals.source
+        is_least |= totals is not None and totals.is_least
+    if assumed:
+        verb = "is" if len(assumed) == 1 else "are"
+        named = joined(", ", map(File, assumed))
+        notes = [*notes, text("{} {} assumed to be of this snapshot, the last", named, verb)]
     is_of_two_states = bool(collections_between) or not fits(classified, memstats)
     notes = [*notes, *skew_notes(skew_seconds, collections_between)]
     checks = checks_of(rss_bytes, status, rollup_rss_bytes, scraped or {})

@@ -1,8 +1,8 @@
-"""How far is a process from its limit: worst case, headroom, what kills it, when, and GOMEMLIMIT?
+"""How close is a process to its limit, what would kill it and when, and which GOMEMLIMIT helps?
 
-The worst-case RSS needs no further allocation. All memory that the runtime has mapped and not
-released becomes resident (written, zeroed, or put into huge pages), and everything else stays as it
-is. Source: the runtime's mgcscavenge.go. `cgroup` covers the charge of a cgroup.
+RSS can reach its worst case without any further allocation: all memory that the runtime has mapped
+and not released becomes resident (written, zeroed, or put into huge pages), and everything else
+stays as it is. Source: the runtime's mgcscavenge.go. `cgroup` covers the charge of a cgroup.
 """
 
 from __future__ import annotations

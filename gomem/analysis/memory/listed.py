@@ -8,9 +8,9 @@ up, because they share pages.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
+from gomem.inputs.processes.row import TOOLS, program_of
 from gomem.inputs.schema import rows_of
 from gomem.units import is_unknown
 
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     import pandas as pd
 
 COARSE = 1e-3
-TOOLS = frozenset({"grep", "ps", "top", "htop"})  # that list themselves
 
 
 @dataclass(frozen=True)
@@ -71,11 +70,12 @@ class Listed:
 
 
 def listed_process(
-    rows: pd.DataFrame, pid: int | None = None, names: Collection[str] = ()
+    rows: pd.DataFrame, pid: int | None = None, names: Collection[str] = (), tool: str = ""
 ) -> Listed | None:
     """The process in question of the last reading; None where no row has a size.
 
-    `pid` and `names`, of programs, are what the rest of the capture says of the process.
+    `pid` and `names`, of programs, are what the rest of the capture says of the process. Where a
+    table of `tool` says them, another table of it without this PID is of other processes.
     """
     last = rows[rows["reading"] == rows["reading"].max()]
     listed = list(rows_of(last))
@@ -85,6 +85,8 @@ def listed_process(
     killed = [row for row in every if row["killed_in"]]
     by_pid = [row for row in every if pid is not None and row["pid"] == pid]
     by_name = [row for row in every if program_of(row["name"]) in names]
+    if tool and not (by_pid or killed) and {row["tool"] for row in every} == {tool}:
+        return None
     meant = killed[-1:] or by_pid or by_name
     own = [row for row in every if program_of(row["name"]) not in TOOLS] or every
     row = max(meant or own, key=_size)
@@ -122,10 +124,3 @@ def listed_process(
 def _size(row: dict[str, object]) -> int:
     size = row["rss_bytes"] or row["working_set_bytes"]
     return size if isinstance(size, int) else 0
-
-
-def program_of(command: str) -> str:
-    """A command's program, without its folder; a container's name as it is."""
-    words = (word for word in command.split() if "=" not in word)  # variables before the command
-    program = next(words, "")
-    return PurePosixPath(program).name if program.startswith(("/", "./")) else program

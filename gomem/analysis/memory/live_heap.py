@@ -55,6 +55,7 @@ class InUse:
     in_use_bytes: float  # the total
     error_bytes: float  # half of the width of its 95 % interval, by sampling
     moment: str = ""  # the moment that first shows it
+    until_moment: str = ""  # the moment that last shows it
 
 
 @dataclass(frozen=True)
@@ -117,7 +118,7 @@ def live_heap(
 ) -> LiveHeap | None:
     """Put together what all says of the live heap; None where fewer than two readings do.
 
-    `stats` has a row a moment that has MemStats, in order: `seconds` (when it was read), `LastGC`
+    `stats` has a row per moment that has MemStats, in order: `seconds` (when it was read), `LastGC`
     (in seconds on the same clock), `NumGC`, `NextGC`, `HeapAlloc`, `live_bytes`
     (`/gc/heap/live:bytes`) and `stack_bytes` (StackInuse, where stacks count for the goal); missing
     where it is not known. Marks are the log's; profiles are of one process, without those that

@@ -35,6 +35,10 @@ _ALONE = (
     "RSS is a single number of a page of metrics: memory outside Go, such as files, C memory and "
     "the program itself, is not broken down"
 )
+_NO_MAPPED = (
+    "memory.stat does not say here how much of files and shared memory is mapped (file_mapped), so "
+    "RSS is at least its anonymous memory"
+)
 LEDGER_CHECKS = (
     Column("total", "str", "", "A total of the kernel's.", Words),
     Column("bytes", "int64", "B", "The total."),
@@ -54,6 +58,7 @@ class ResidentTotals:
     lazy_free: tuple[int, str] | None = None  # of it given back with MADV_FREE
     of_native: tuple[int, str] | None = None  # of it C's heap, as the program counts it
     notes: tuple[str, ...] = ()  # what else the numbers include, or leave out
+    is_least: bool = False  # whether some of what is resident is in no number
 
 
 def resident_totals(
@@ -156,13 +161,16 @@ def _of_group(cgroup: Mapping[str, int | None]) -> ResidentTotals | None:
     anonymous = first_known(cgroup, *ANON)
     if anonymous is None:
         return None
-    mapped = first_known(cgroup, "file_mapped", "total_mapped_file", "mapped_file") or 0
-    files = (mapped, "cgroup memory.stat, mapped files: shared memory too")
     note = (
         "RSS is the cgroup's: it covers all its processes, but only the file pages that were "
         "first read in this cgroup; the kernel counts in batches, so it lags by some 100 "
         "KiB"
     )
+    mapped = first_known(cgroup, "file_mapped", "total_mapped_file", "mapped_file")
+    if mapped is None:
+        source = "cgroup memory.stat, anonymous memory"
+        return ResidentTotals(anonymous, source, notes=(note, _NO_MAPPED), is_least=True)
+    files = (mapped, "cgroup memory.stat, mapped files: shared memory too")
     source = "cgroup memory.stat, anonymous + mapped files"
     return ResidentTotals(anonymous + mapped, source, files, notes=(note,))
 

@@ -77,6 +77,7 @@ class Spike(Answer):
     usual_at_most_bytes: float  # the same in the longest time that the interval may show
     intervals: int  # how many there are in all, those without news among them
     with_news: int  # how many of them have news, and so a rate
+    is_at_end: bool  # whether it is the first of those or the last
     allocated: pd.DataFrame  # who, by alloc_space; rows as in `EXTRA`, the largest first
     in_use: SiteChanges  # levels of inuse_space at both moments, and their change
     caller: str  # the program's own function for which the first of these allocates most
@@ -144,6 +145,7 @@ def find_spike(
         usual_at_most_bytes=usual * float(row["seconds_at_most"]),
         intervals=counting(profiles).intervals,
         with_news=len(intervals),
+        is_at_end=place in (0, len(intervals) - 1),
         allocated=allocated,
         in_use=profile_changes(before, after, "inuse_space", granularity),
         caller=caller_of(after, most, "alloc_space") if len(allocated) else "",

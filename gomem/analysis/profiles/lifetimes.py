@@ -5,16 +5,16 @@ mean time that each stays. A heap profile has the bytes in use, and the differen
 bytes allocated in between: in use / rate is the mean lifetime of a byte of the site, whatever the
 distribution of lifetimes.
 
-It assumes a steady state: the site allocated before the watch as it does during it, for longer than
-its objects live. Then as much is freed as is allocated. Where it is not, the interval has room for
-both rates; where nothing is freed it has no upper end, and the mean age grows as the watch does.
+This assumes a steady state: before the watch, for longer than its objects live, the site allocated
+as it does during the watch. Then as much is freed as is allocated. If the two rates differ, the
+interval covers both. If nothing is freed, the interval has no upper end.
 
 What makes the interval:
 
 - Sampling of the bytes allocated (`statistics.sampling`): sampled objects of disjoint times.
-- Sampling of the bytes in use, and chance arrivals: what is in use at an instant is a Poisson
-  number of objects. Profiles that show other objects are further samples, those that show the same
-  ones are not. The scatter between profiles tells: what all of them share does not scatter.
+- Sampling of the bytes in use, and chance arrivals: the number of objects in use at an instant is a
+  Poisson number. Profiles that show other objects are further samples, profiles that show the same
+  ones are not. The scatter between profiles separates the two: shared objects do not scatter.
 - The time between the two states: a profile lags by up to two collections.
 - Marking: what was allocated or became unreachable while a collection marked counts as in use, so a
   lifetime includes the time that marking takes. The lower end is lowered by that much.
@@ -121,7 +121,7 @@ class Lifetimes(Answer):
 
     @property
     def aging(self) -> pd.DataFrame:
-        """Sites that keep what they allocate: its mean age grows as the watch does."""
+        """Sites that keep what they allocate: hardly any of it was freed during the watch."""
         sites = self.sites
         return sites[(sites["alloc_bytes_per_second"] > 0) & _keeps(sites["freed_high"])]
 

@@ -6,12 +6,12 @@ just as late. So:
 
 - If no collection ran since the previous profile, a profile repeats it. That interval has no news,
   but it is not missing.
-- A profile lags. Its data end at the collection before the last. Each new content needs its own
-  collection, so the collection before the last ran no earlier than the last profile that still
-  showed the content two before.
-- If two profiles are taken almost at once, such as the last scrape and one after a forced
-  collection, the later one has everything that the earlier has and more. Nothing can be said about
-  the time between them.
+- A profile lags. Its data end at the collection before the last. Each collection publishes one new
+  content. So the collection before the last ran no earlier than the last profile that still showed
+  the content from two collections before.
+- Two profiles can be taken almost at once, such as the last scrape and one after a forced
+  collection. The later one then has everything that the earlier one has, and more. Nothing can be
+  said about the time between them.
 
 How much is in use according to heap profiles, at most?
 
@@ -47,6 +47,7 @@ class Published:
     profile: Profile  # what it says
     seconds: float  # when it was first shown, since the first of them
     until_seconds: float  # when it was shown last
+    until_moment: str  # the last that shows it
     since_seconds: float  # the earliest time that it may be of: a profile lags by two collections
 
 
@@ -78,10 +79,10 @@ def published(profiles: Mapping[str, Profile]) -> Publications:
     repeated = []
     for (name, profile), at in zip(timed, seconds, strict=True):
         if shown and repeats(shown[-1].profile, profile):
-            shown[-1].until = at
+            shown[-1].until, shown[-1].until_moment = at, name
             repeated.append(name)
         else:
-            shown.append(_Shown(name, profile, at, at))
+            shown.append(_Shown(name, profile, at, at, name))
     kept = _apart(shown, AT_ONCE * float(np.median(np.diff(seconds))) if len(timed) > 2 else 0.0)
     at_once = tuple(entry.moment for entry in shown if entry not in kept)
     return Publications(_dated(kept), tuple(repeated), at_once)
@@ -107,6 +108,7 @@ class _Shown:
     profile: Profile
     at: float
     until: float
+    until_moment: str
 
 
 def of_last_process(
@@ -170,7 +172,14 @@ def _dated(kept: Sequence[_Shown]) -> tuple[Published, ...]:
     usual = float(np.median(np.diff([entry.at for entry in kept]))) if len(kept) > 1 else 0.0
     back = [begin - 2 * usual, begin - usual, *(entry.until for entry in kept)]
     return tuple(
-        Published(entry.moment, entry.profile, entry.at - begin, entry.until - begin, since - begin)
+        Published(
+            moment=entry.moment,
+            profile=entry.profile,
+            seconds=entry.at - begin,
+            until_seconds=entry.until - begin,
+            until_moment=entry.until_moment,
+            since_seconds=since - begin,
+        )
         for entry, since in zip(kept, back, strict=False)
     )
 

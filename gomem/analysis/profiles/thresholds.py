@@ -1,4 +1,4 @@
-"""Where the lives of objects part into classes, and why."""
+"""The bounds between the classes of object lifetimes, and why."""
 
 # What lives longer has outlived the computation that made it: a buffer, a decoded message.
 SHORT_LIVED_SECONDS = 0.1
@@ -10,3 +10,6 @@ MAX_FREED_BY_KEEPERS = 0.5
 # Share of all allocation from which a pool is worth its code: below, not even removing the site
 # would be seen in the number of collections.
 MIN_POOLED_SHARE = 0.05
+# GCs between two profiles from which on what was allocated between them is a rate: the ages of the
+# two can differ by one GC, so of two GCs that is half.
+MIN_COLLECTIONS_OF_A_RATE = 3

@@ -1,4 +1,4 @@
-"""Which functions have more than before, as pprof counts, and is it more than sampling error?"""
+"""Which functions have more than before by pprof's count, and is it more than sampling error?"""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""Who allocated what a keeper keeps: the dump's samples, by site and keeper.
+"""Which sites allocated the memory that a keeper retains, by the samples in the dump.
 
-The runtime samples one allocation in `MemProfileRate` bytes, and the dump names the samples that
-are still there. So what a site allocated of a keeper's bytes is estimated, with a 95 % interval.
-The rate is in no record; it is had back from the bytes that all samples must stand for.
+The runtime samples one allocation per `MemProfileRate` bytes, and the dump names the samples that
+are still in use. So a site's share of a keeper's bytes is an estimate, with a 95 % interval. No
+record has the rate; it is computed from the bytes that all samples together must stand for.
 """
 
 from __future__ import annotations

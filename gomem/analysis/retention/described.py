@@ -1,4 +1,4 @@
-"""Each keeper with all that is known of it: what it keeps, by which path, and who allocated it."""
+"""Each keeper in full: what it retains, by which path, and which sites allocated it."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Site:
-    """Who allocated part of what a keeper keeps.
+    """A site that allocated part of what a keeper retains.
 
     Attributes:
         function: The function that allocated, below the runtime's own.
@@ -26,12 +26,12 @@ class Site:
 
 @dataclass(frozen=True, slots=True)
 class Keeper:
-    """What keeps part of the heap.
+    """A root that keeps part of the heap.
 
     Attributes:
-        kind: global, goroutine, finalizer or other.
+        kind: global, goroutine, finalizer, cleanup or other.
         name: A variable, the function of goroutines, or who shares the bytes.
-        count: Goroutines of the function, finalizers; else 1.
+        count: Goroutines of the function, finalizers, cleanups; else 1.
         bytes: What would become garbage without it.
         objects: Objects of these bytes.
         path: From the keeper down to where what it keeps fans out, in words.

@@ -1,4 +1,4 @@
-"""What would become unreachable if a node were gone: dominators, and the bytes below each."""
+"""What would become unreachable without a node: dominators, and the bytes that each retains."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ MIN_LEAVES = 0.02  # of the edges: with fewer leaves, it is not worth to look fo
 
 @dataclass(frozen=True, repr=False)
 class Dominated:
-    """The tree of dominators: each node that can be reached under the one that alone keeps it."""
+    """The dominator tree: each reachable node below the node that alone keeps it."""
 
     graph: Graph
     source: IntArray  # the edges of the graph
@@ -35,11 +35,11 @@ class Dominated:
 
     @property
     def is_live(self) -> NDArray[np.bool_]:
-        """Of each object, whether it can be reached."""
+        """Whether each object can be reached."""
         return self.by[: self.graph.objects] >= 0
 
     def below(self, node: int) -> IntArray:
-        """The nodes right below one, those that retain most first."""
+        """The nodes directly below a node, those that retain most first."""
         by_parent, parents = self._by_parent
         first, last = np.searchsorted(parents, [node, node + 1])
         found = by_parent[first:last]
@@ -86,7 +86,7 @@ def _subtree_sums(by: IntArray, root: int, values: NDArray[np.float64]) -> IntAr
 
 
 def _tops(by: IntArray, root: int) -> IntArray:
-    """Of each node the one right below the root that it is under; -1 of others, and of the root."""
+    """For each node, its ancestor directly below the root; -1 for the root and the unreachable."""
     nodes = np.flatnonzero(by >= 0)
     nodes = nodes[nodes != root]
     top = np.full(len(by), -1)

@@ -1,20 +1,30 @@
-"""What points at what: the objects of a heap dump, and above them all that keeps them, by name.
+"""The objects of a heap dump as a graph: which object points at which, and which roots keep them.
 
-All roots of one name are one node: a variable, the goroutines that began with one function, the
-finalizers of one function, the runtime's own variables. A goroutine keeps the runtime's structure
-of it, which others merely point at. A function that the runtime will call later, as a timer's, is
-a keeper of its own.
+All roots with one name are one node: a variable, the goroutines that began with one function, the
+finalizers or cleanups of one function, the runtime's own variables. The runtime's structure for a
+goroutine is kept by that goroutine, and the runtime's processors by the runtime, although others
+point at them, too. A function that the runtime will call later, such as a timer's, is a keeper of
+its own.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from gomem.analysis.retention.begun import begun_with, started_by, wrappers_in
+from gomem.analysis.retention.cleanups import cleanups
+from gomem.analysis.retention.processors import merely_points_at, processors_in
 from gomem.analysis.retention.stacks import stack_words
-from gomem.analysis.retention.variables import code_names, load_bias, places_of
+from gomem.analysis.retention.variables import (
+    code_names,
+    load_bias,
+    places_of,
+    value_names,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -26,19 +36,23 @@ if TYPE_CHECKING:
 
     IntArray = NDArray[np.int64]
 
-GLOBAL, GOROUTINE, FINALIZER, OTHER = "global", "goroutine", "finalizer", "other"
+GLOBAL, GOROUTINE, FINALIZER, CLEANUP, OTHER = (
+    "global", "goroutine", "finalizer", "cleanup", "other",
+)  # fmt: skip
 RUNTIME = "the Go runtime"
 RUNTIME_PACKAGE = "runtime."
+NAMELESS = "0x"  # with which the name of a variable begins that is known by its address
 
 
 @dataclass(frozen=True, slots=True)
 class Node:
-    """What is above the objects: a keeper, or a part of one."""
+    """A node above the objects: a keeper, or a part of one."""
 
     kind: str
     name: str
-    count: int = 1  # goroutines, finalizers; else 1
+    count: int = 1  # goroutines, finalizers, cleanups; else 1
     is_keeper: bool = True
+    started_by: str = ""  # of goroutines, as far as functions have names
 
 
 @dataclass(repr=False)
@@ -51,22 +65,25 @@ class Graph:
     by_name: dict[tuple[str, str], int] = field(default_factory=dict)
     edges: list[tuple[IntArray, IntArray]] = field(default_factory=list)
     functions: dict[int, str] = field(default_factory=dict)  # by the address of their code
+    processors: IntArray = field(default_factory=lambda: np.zeros(0, np.int64))  # rows of the P's
 
     @property
     def root(self) -> int:
         """The node above all keepers."""
         return self.objects + len(self.nodes)
 
-    def node(self, kind: str, name: str, *, count: int = 1, is_keeper: bool = True) -> int:
+    def node(
+        self, kind: str, name: str, *, count: int = 1, is_keeper: bool = True, started_by: str = ""
+    ) -> int:
         """The node of a name, which is made if there is none."""
         key = (kind if is_keeper else f"part of {kind}", name)
         if key not in self.by_name:
             self.by_name[key] = self.objects + len(self.nodes)
-            self.nodes.append(Node(kind, name, count, is_keeper))
+            self.nodes.append(Node(kind, name, count, is_keeper, started_by))
         return self.by_name[key]
 
     def link(self, source: IntArray, target: IntArray) -> None:
-        """Add edges between nodes; those to what is none are left out."""
+        """Add edges between nodes; edges to something else are left out."""
         is_there = target >= 0
         self.edges.append((source[is_there], target[is_there]))
 
@@ -86,8 +103,10 @@ def graph_of(dump: HeapDump, symbols: pd.DataFrame | None = None) -> Graph:
     graph = Graph(len(objects.address), objects.size, functions=code_names(symbols, bias))
     _link_objects(graph, dump)
     _link_variables(graph, dump, symbols, bias)
-    _link_goroutines(graph, dump)
+    _name_the_runtime(graph)
+    _link_goroutines(graph, dump, wrappers_in(symbols, bias))
     _link_finalizers(graph, dump)
+    _link_cleanups(graph, dump, value_names(symbols, bias))
     _link_others(graph, dump)
     _set_apart_called_later(graph, dump)
     return graph
@@ -98,9 +117,10 @@ def _targets(frame: pd.DataFrame) -> IntArray:
 
 
 def _link_objects(graph: Graph, dump: HeapDump) -> None:
-    """Pointers between objects, but not those at goroutines, and from there at threads."""
+    """Pointers between objects, but not at goroutines, from there at threads, and at processors."""
     found = dump.columns.objects
-    target, _ = dump.find(found.target)
+    target, inside = dump.find(found.target)
+    graph.processors = processors_in(found, target, inside)
     goroutines, _ = dump.find(dump.goroutines["address"].to_numpy())
     threads, _ = dump.find(np.array(dump.columns.lists["threads"]["address"], np.uint64))
     is_goroutine = np.zeros(graph.objects + 1, np.bool_)
@@ -110,6 +130,7 @@ def _link_objects(graph: Graph, dump: HeapDump) -> None:
     is_goroutine[-1] = is_thread[-1] = False  # of what lies outside the objects
     kept = (target >= 0) & ~is_goroutine[target]
     kept &= ~(is_goroutine[found.source] & is_thread[target])
+    kept &= ~merely_points_at(graph.processors, found, target, inside)
     graph.link(found.source[kept], target[kept])
 
 
@@ -131,6 +152,24 @@ def _link_variables(graph: Graph, dump: HeapDump, symbols: pd.DataFrame | None, 
     graph.link(nodes[places.piece], _targets(roots))
 
 
+def _name_the_runtime(graph: Graph) -> None:
+    """Variables without a name that lead to a processor are the runtime's."""
+    nameless = [
+        number + graph.objects
+        for number, node in enumerate(graph.nodes)
+        if node.kind == GLOBAL and node.is_keeper and node.name.startswith(NAMELESS)
+    ]
+    if not nameless or not len(graph.processors):
+        return
+    source, target = (np.concatenate(side) for side in zip(*graph.edges, strict=True))
+    leads = reachable(graph.root, graph.processors.tolist(), target, source)
+    is_runtime = np.zeros(graph.root + 1, np.bool_)
+    is_runtime[[node for node in nameless if leads[node]]] = True
+    if is_runtime.any():
+        runtime = graph.node(OTHER, RUNTIME)
+        graph.edges = [(np.where(is_runtime[s], runtime, s), t) for s, t in graph.edges]
+
+
 def _reached(count: int, begin: Iterable[int], source: IntArray, into: IntArray) -> list[bool]:
     """Which pieces others lead to, from some of them on."""
     following: dict[int, list[int]] = {}
@@ -145,22 +184,25 @@ def _reached(count: int, begin: Iterable[int], source: IntArray, into: IntArray)
     return reached
 
 
-def _link_goroutines(graph: Graph, dump: HeapDump) -> None:
-    """Each goroutine's structure, and what its frames hold: a node a function, a part of it."""
+def _link_goroutines(graph: Graph, dump: HeapDump, wrappers: dict[int, str]) -> None:
+    """Each goroutine's structure, and what its frames hold: a node per function, a part of it."""
     goroutines, frames = dump.goroutines, dump.frames
-    counts = goroutines["function"].value_counts()
+    functions, called = begun_with(dump, wrappers)
+    counts, starters = Counter(functions), started_by(dump, functions, graph.functions)
     keepers = []
-    for function, is_system in zip(goroutines["function"], goroutines["is_system"], strict=True):
+    for function, is_system in zip(functions, goroutines["is_system"], strict=True):
         if is_system:
             keepers.append(graph.node(OTHER, RUNTIME))
         else:
-            keepers.append(graph.node(GOROUTINE, function, count=int(counts[function])))
+            starter = starters.get(function, "")
+            node = graph.node(GOROUTINE, function, count=counts[function], started_by=starter)
+            keepers.append(node)
     keeper = np.array(keepers, np.int64)
     structure, _ = dump.find(goroutines["address"].to_numpy())
     graph.link(keeper, structure)
     parts = [
         graph.node(GOROUTINE, f"{graph.nodes[of - graph.objects].name}\n{name}", is_keeper=False)
-        for of, name in zip(keeper[frames["goroutine"]].tolist(), frames["function"], strict=True)
+        for of, name in zip(keeper[frames["goroutine"]].tolist(), called, strict=True)
     ]
     part = np.array(parts, np.int64)
     graph.link(keeper[frames["goroutine"]], part)
@@ -197,6 +239,14 @@ def _link_finalizers(graph: Graph, dump: HeapDump) -> None:
     for row in of_object.tolist():
         of = nodes[order[first[row] : last[row]]]
         graph.link(of, np.full(len(of), into[row]))
+
+
+def _link_cleanups(graph: Graph, dump: HeapDump, values: dict[int, str]) -> None:
+    """The functions that AddCleanup made keep the cleanup's argument, up to Go 1.25."""
+    found = cleanups(dump, graph.functions, values)
+    counts = Counter(found.values())
+    nodes = [graph.node(CLEANUP, name, count=counts[name]) for name in found.values()]
+    graph.link(np.array(nodes, np.int64), np.array(list(found), np.int64))
 
 
 def _link_others(graph: Graph, dump: HeapDump) -> None:
@@ -246,7 +296,7 @@ def _set_apart_called_later(graph: Graph, dump: HeapDump) -> None:
 def reachable(
     count: int, begin: list[int], source: IntArray, target: IntArray
 ) -> NDArray[np.bool_]:
-    """Which nodes can be reached from some of them, these included."""
+    """Which nodes can be reached from the given ones, these included."""
     from scipy.sparse import csr_array
     from scipy.sparse.csgraph import breadth_first_order
 

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from gomem.analysis.retention.keepers import Retention
 
 GROWN = (
-    Column("kind", "str", "", "global, goroutine, finalizer or other.", Words),
+    Column("kind", "str", "", "global, goroutine, finalizer, cleanup or other.", Words),
     Column("name", "str", "", "The keeper's name.", Function),
     Column("before_bytes", "int64", "B", "What it kept in the earlier dump."),
     Column("after_bytes", "int64", "B", "What it keeps in the later one."),

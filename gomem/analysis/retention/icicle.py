@@ -1,4 +1,4 @@
-"""Retained bytes as an icicle: keepers below the live heap, and what each keeps below it."""
+"""Retained bytes as an icicle: the live heap on top, its keepers below, then what each retains."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""Who keeps the heap: what would become garbage if a variable or a function's goroutines let go?
+"""Who keeps the heap: what would become garbage without a variable, or a function's goroutines?
 
-And what is garbage already, but was not collected before the dump was taken.
+The answer also has what is garbage already, and was not collected before the dump was taken.
 """
 
 from __future__ import annotations
@@ -12,8 +12,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gomem.analysis.retention.allocated import allocated_by
+from gomem.analysis.retention.cleanups import cleanup_closures
 from gomem.analysis.retention.dominators import dominated
-from gomem.analysis.retention.graph import FINALIZER, GOROUTINE, OTHER, graph_of, reachable
+from gomem.analysis.retention.graph import (
+    CLEANUP,
+    FINALIZER,
+    GOROUTINE,
+    OTHER,
+    graph_of,
+    reachable,
+)
 from gomem.analysis.retention.paths import path_of
 from gomem.inputs.answer import Answer
 from gomem.inputs.schema import Column, build, build_rows
@@ -30,7 +38,7 @@ if TYPE_CHECKING:
     IntArray = NDArray[np.int64]
 
 KEEPERS = (
-    Column("kind", "str", "", "global, goroutine, finalizer or other.", Words),
+    Column("kind", "str", "", "global, goroutine, finalizer, cleanup or other.", Words),
     Column(
         "name",
         "str",
@@ -38,7 +46,7 @@ KEEPERS = (
         "A variable, the function of goroutines, or who shares the bytes.",
         Function,
     ),
-    Column("count", "int64", "count", "Goroutines of the function, finalizers; else 1."),
+    Column("count", "int64", "count", "Goroutines of the function, finalizers, cleanups; else 1."),
     Column("bytes", "int64", "B", "What would become garbage without it."),
     Column("objects", "int64", "count", "Objects of these bytes."),
     Column("node", "int64", "", "Its node in the tree of dominators; -1 for shared bytes."),
@@ -57,7 +65,7 @@ MAX_ARRAYS = 20
 MAX_SHARERS = 30  # the largest keepers: bytes that others share are said to be shared by several
 MAX_NAMED = 3  # sharers that are named
 SEVERAL = "several keepers"
-PREFIX = {FINALIZER: "finalizer ", GOROUTINE: "goroutines of "}
+PREFIX = {FINALIZER: "finalizer ", CLEANUP: "cleanup ", GOROUTINE: "goroutines of "}
 
 
 class NotWhole(ValueError):  # noqa: N818 - the message says what to do
@@ -99,6 +107,12 @@ class Retention(Answer):
         return allocated_by(self.dump, self.keeper_of_object, self.keepers)
 
     @cached_property
+    def cleanups(self) -> int | None:
+        """Cleanups of runtime.AddCleanup; None where functions have no names."""
+        functions = self.tree.graph.functions
+        return len(cleanup_closures(self.dump, functions)) if functions else None
+
+    @cached_property
     def keeper_of_object(self) -> IntArray:
         """Row of each object's keeper in `keepers`; -1 where nothing keeps it."""
         row_of = np.full(self.tree.graph.root + 1, -1)
@@ -108,11 +122,11 @@ class Retention(Answer):
         return np.where(top >= 0, row_of[top], -1)
 
     def path(self, keeper: int) -> tuple[str, ...]:
-        """From a keeper down to where what it keeps fans out, in words."""
+        """The path from a keeper to where its retained memory fans out, in words."""
         return path_of(self.tree, self.tops[keeper])
 
     def named(self, name: str) -> list[int]:
-        """Rows of the keepers that a name is of, as `main.cache` or `cache`."""
+        """Rows of the keepers with a name such as `main.cache`, or `cache` for short."""
         names = self.keepers["name"]
         exact = np.flatnonzero(names == name)
         if len(exact):
@@ -161,7 +175,7 @@ def _keepers(tree: Dominated) -> tuple[list[tuple[Any, ...]], tuple[IntArray, ..
 
 
 def _shared(tree: Dominated, top: IntArray) -> dict[str, IntArray]:
-    """What no keeper keeps alone, by the names of those that share it."""
+    """Bytes that several keepers share, by the names of these keepers."""
     graph = tree.graph
     is_keeper = np.zeros(graph.root + 1, np.bool_)
     keepers = [n + graph.objects for n, node in enumerate(graph.nodes) if node.is_keeper]

@@ -1,4 +1,4 @@
-"""From a keeper down to where what it keeps fans out, in words."""
+"""The path from a keeper to the object where its retained memory fans out, in words."""
 
 from __future__ import annotations
 
@@ -24,6 +24,10 @@ def path_of(tree: Dominated, tops: NDArray[np.int64]) -> tuple[str, ...]:
     graph = tree.graph
     node = int(tops[np.argmax(tree.retained_bytes[tops])])
     steps, repeats = [step_of(tree, node)], [1]
+    starter = graph.nodes[node - graph.objects].started_by if node >= graph.objects else ""
+    if starter:
+        steps.append(f"started by {starter}")
+        repeats.append(1)
     while len(steps) <= MAX_STEPS and repeats[-1] < MAX_CHAIN:
         below = tree.below(node)
         if not len(below):
@@ -68,7 +72,7 @@ def step_of(tree: Dominated, node: int) -> str:
 
 
 def _fan(tree: Dominated, below: NDArray[np.int64]) -> str:
-    """What a node leads to, where no single way goes on: how many, and of which sizes."""
+    """The nodes below the last step, if there are several: how many, and their sizes."""
     graph = tree.graph
     objects = below[below < graph.objects]
     if not len(objects):

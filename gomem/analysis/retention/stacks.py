@@ -1,9 +1,9 @@
-"""Which words of a goroutine's stack keep something?
+"""Which words of a goroutine's stack keep an object alive?
 
-A dump names the pointers of a frame, but of a structure on the stack that is passed by address it
-names only the pointer to it. So pointers into the stack are followed: what begins there reaches up
-to the next variable that is known, and its words are taken for pointers. Other words of a frame are
-what is left of earlier calls.
+A dump lists the pointers of a frame. If a struct on the stack is passed by address, the list has
+only the pointer to it. So pointers into the stack are followed. The struct is taken to reach up to
+the next known variable, and all its words are taken to be pointers. Every other word of a frame is
+left over from earlier calls.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def stack_words(dump: HeapDump) -> pd.DataFrame:
-    """The roots of kind `frame` that hold: those the dump names, and those behind an address."""
+    """Stack words that keep an object alive: those the dump lists, and those behind an address."""
     roots, frames = dump.roots, dump.frames
     words = roots[roots["kind"] == "frame"]
     start = frames["sp"].to_numpy()[words["owner"].to_numpy()]

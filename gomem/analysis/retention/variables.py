@@ -1,8 +1,12 @@
 """Which of the program's variables does a word of data or bss belong to?
 
-A symbol covers the words from its address up to its size. What no symbol covers, or only one that
-the linker made up, is a structure that was laid out when the program was built, such as what
-`var visitors = &tracker{…}` points at: it belongs to whichever variable points at it.
+A symbol covers its size from its address on. Some words have no symbol, or only one that the linker
+made. They belong to a struct that was laid out at build time, such as the one that `var visitors =
+&tracker{…}` points at. Such a struct belongs to the variable that points at it.
+
+A build with other linker flags has the same functions at the same places, but its data lie some
+bytes further on, behind the flags in its build information. So data and bss are laid over those of
+the dump.
 """
 
 from __future__ import annotations
@@ -12,6 +16,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
+
+from gomem.inputs.symbols.executable import FUNCTION_VALUE
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -26,6 +32,7 @@ if TYPE_CHECKING:
 MADE_UP = re.compile(r"\.\.stmp_|\.statictmp_|\.\.autotmp|\.\.inittask$|^(?:go|type)[:.]")
 DATA_LETTERS = frozenset("DdBb")
 CODE_LETTERS = frozenset("Tt")
+LIMITS = ("runtime.data", "runtime.edata", "runtime.bss", "runtime.ebss")
 MIN_SHARED = 0.9  # of functions that are in both: with fewer, the symbols are another build's
 
 
@@ -44,7 +51,7 @@ class WrongSymbols(ValueError):  # noqa: N818 - the message is for whoever chose
 
 
 def load_bias(dump: HeapDump, symbols: pd.DataFrame) -> int:
-    """By how much the program lies higher in memory than its symbols say.
+    """How much higher in memory the program is than its symbols say.
 
     Zero, unless it is position-independent. WrongSymbols where its functions are not the dump's.
     """
@@ -66,18 +73,18 @@ def load_bias(dump: HeapDump, symbols: pd.DataFrame) -> int:
 def places_of(dump: HeapDump, symbols: pd.DataFrame | None, bias: int = 0) -> Places:
     """The variable of each word of data and bss that points somewhere.
 
-    Without symbols each word is a variable of its own, named by address and segment.
+    Where symbols name no variable, each word is one of its own, named by address and segment.
     """
     roots = dump.roots[dump.roots["kind"].isin(["data", "bss"])]
     segments = dump.segments
     owner = roots["owner"].to_numpy()
     word = segments["address"].to_numpy()[owner] + roots["offset"].to_numpy().astype(np.uint64)
-    if symbols is None:
+    if symbols is None or not has_variables(symbols) or not is_same_layout(dump, symbols):
         said = zip(word.tolist(), roots["kind"], strict=True)
         names = [f"{address:#x} in {segment}" for address, segment in said]
         none = np.zeros(0, np.int64)
         return Places(np.arange(len(word)), names, word, (none, none))
-    start, size, name = _named(symbols, bias)
+    start, size, name = _named(dump, symbols, bias)
     target = roots["address"].to_numpy()
     covering = _covering(start, size, target)
     edges = [start, start + size.astype(np.uint64), segments["address"].to_numpy()]
@@ -105,13 +112,49 @@ def code_names(symbols: pd.DataFrame | None, bias: int) -> dict[int, str]:
     return {address + bias: name for address, name in pairs}
 
 
-def _named(symbols: pd.DataFrame, bias: int) -> tuple[AddressArray, IntArray, list[str]]:
-    """The variables that the program named, by address."""
+def value_names(symbols: pd.DataFrame | None, bias: int) -> dict[int, str]:
+    """The functions by the addresses at which function values point."""
+    if symbols is None:
+        return {}
+    rows = symbols[symbols["name"].str.endswith(FUNCTION_VALUE)]
+    pairs = zip(rows["address"].tolist(), rows["name"], strict=True)
+    return {address + bias: name.removesuffix(FUNCTION_VALUE) for address, name in pairs}
+
+
+def has_variables(symbols: pd.DataFrame) -> bool:
+    """Whether there are variables among the symbols; a stripped executable has none."""
+    return bool(symbols["letter"].isin(DATA_LETTERS).any())
+
+
+def is_same_layout(dump: HeapDump, symbols: pd.DataFrame) -> bool:
+    """Whether data and bss are as large by the symbols as in the dump, if they say how large."""
+    return all(end - start == size for start, end, _, size in _limits(dump, symbols))
+
+
+def _named(
+    dump: HeapDump, symbols: pd.DataFrame, bias: int
+) -> tuple[AddressArray, IntArray, list[str]]:
+    """The variables that the program named, by address in the dump."""
     made_up = symbols["name"].str.contains(MADE_UP)
     rows = symbols[symbols["letter"].isin(DATA_LETTERS) & (symbols["size"] > 0) & ~made_up]
     rows = rows.sort_values("address").drop_duplicates("address")
-    address = rows["address"].to_numpy() + np.int64(bias).astype(np.uint64)
+    linked = rows["address"].to_numpy()
+    address = linked + np.int64(bias).astype(np.uint64)
+    for start, end, moved_to, _ in _limits(dump, symbols):
+        inside = (linked >= np.uint64(start)) & (linked < np.uint64(end))
+        address[inside] = linked[inside] - np.uint64(start) + np.uint64(moved_to)
     return address, rows["size"].to_numpy(), rows["name"].tolist()
+
+
+def _limits(dump: HeapDump, symbols: pd.DataFrame) -> list[tuple[int, int, int, int]]:
+    """Of data and bss: first address and end by the symbols, first address and size by the dump."""
+    limits = symbols[symbols["name"].isin(LIMITS)].drop_duplicates("name")
+    known = dict(zip(limits["name"], limits["address"].tolist(), strict=True))
+    return [
+        (known[f"runtime.{name}"], known[f"runtime.e{name}"], address, size)
+        for name, address, size in dump.segments.itertuples(index=False)
+        if f"runtime.{name}" in known and f"runtime.e{name}" in known
+    ]
 
 
 def _covering(start: AddressArray, size: IntArray, address: AddressArray) -> IntArray:

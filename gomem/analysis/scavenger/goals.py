@@ -8,7 +8,7 @@ a collection ends, and they stay constant until the next one ends. It compares a
 |---|---|
 | to 1.12 | none: every 2.5 minutes, spans that were idle for five minutes are released |
 | 1.13.0, 1.13.1 | 1.1 × NextGC |
-| 1.13.2 on | 1.1 × HeapInuse at the last GC × NextGC / previous NextGC |
+| 1.13.2 on | 1.1 × (HeapInuse at the last GC) × (NextGC / previous NextGC) |
 | 1.19 to 1.21 | and 95 × GOMEMLIMIT, never reached because of a bug (golang/go#62449) |
 | 1.22 on | and 0.95 × GOMEMLIMIT |
 
@@ -28,7 +28,7 @@ from gomem.releases import Fact, GoVersion
 EXTRA_PART = 10  # of what is kept, as much again: the runtime's retainExtraPercent
 RETAINED_PER_GOAL = 1 + 1 / EXTRA_PART
 MAPPED_PER_LIMIT = 0.95  # its reduceExtraPercent
-BY_PEAK = "1.1 × HeapInuse at the last GC × NextGC / previous NextGC"
+BY_PEAK = "1.1 × (HeapInuse at the last GC) × (NextGC / previous NextGC)"
 PAGE_BYTES = 4096
 Applies = Literal["yes", "no", "unknown"]
 

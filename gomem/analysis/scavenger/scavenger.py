@@ -178,7 +178,7 @@ class Scavenger(Answer):
     """What goes back to the kernel, when, how fast, and why not more."""
 
     goals: tuple[Goal, ...]  # the rules of all releases, and which of them this one has
-    retention: pd.DataFrame  # a row a moment; see `retention.RETENTION`
+    retention: pd.DataFrame  # a row per moment; see `retention.RETENTION`
     intervals: pd.DataFrame  # why no more went back between two moments; see `INTERVALS`
     episodes: pd.DataFrame  # those in a row with one verdict as one; see `EPISODES`
     # The scavenger's lines with `seconds`, when the collection before each was, on the clock of

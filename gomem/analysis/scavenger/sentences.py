@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from gomem.analysis.scavenger.goals import BY_PEAK
 from gomem.text import Bytes, Seconds, Text, text
 from gomem.units import MIB
 
@@ -15,16 +14,15 @@ if TYPE_CHECKING:
 Row = dict[str, Any]
 MIN_BYTES = 4 * MIB  # one chunk: what the runtime maps and looks at as one
 LITTLE = ("as-intended", "little")
-ABOVE = "{excess} is due for release ({goal})"
-NOTHING_WENT = ABOVE + ", but nothing was released {lasting}"
+ABOVE = "{size} of idle heap is due for release ({goal}).{in_rss}"
+NOTHING_WENT = ABOVE + " Nothing was released {lasting}."
 SAID = {
     (
         "as-intended",
         "going-back",
-    ): "{gone} {lasting}. {excess} is still due for release ({goal}){to_go}.",
+    ): "{gone} {lasting}. {size} of idle heap is still due for release ({goal}){to_go}.{in_rss}",
     LITTLE: "{idle}.",
-    ("kept-for-goal", "goal"): "{size} is idle{kept}: retained heap is {retained_bytes}, {side} "
-    "the scavenger's goal of {goal_bytes} ({by}){too_little}.",
+    ("kept-for-goal", "goal"): "{kept}.",
     ("kept-for-goal", "next-gc"): "{size} is idle but kept for reuse: the heap can grow to NextGC "
     "({NextGC}) before the next GC.",
     ("kept-for-goal", "gogc-off"): "{size} is idle but kept for reuse: with GOGC=off the scavenger "
@@ -36,7 +34,7 @@ SAID = {
     "releases spans that have been idle for five minutes.",
     ("waiting", "second-collection"): "{size} is idle but not due yet: the scavenger has no goal "
     "before the second GC.",
-    ("waiting", "next-collection"): ABOVE + ", but waits for the next GC: the scavenger passes "
+    ("waiting", "next-collection"): ABOVE + " It waits for the next GC: the scavenger passes "
     "over the heap once per GC cycle, and this heap became idle behind it.",
     (
         "fragmented",
@@ -48,27 +46,27 @@ SAID = {
     ("madv-free", ""): "{size} was released with MADV_FREE and stays in RSS until the kernel "
     "is short of memory.",
     ("huge-pages", ""): "Huge pages keep {size} resident that Go does not count.",
-    ("dense-chunks", ""): ABOVE + ", but stays until the next GC: since Go 1.21 the scavenger "
-    "skips 4 MiB chunks that were nearly full in the current or the previous GC cycle, and no GC "
-    "has run since this heap became idle.",
-    ("starved", "stopped"): "The process was stopped, so nothing could be released: " + ABOVE + ".",
+    ("dense-chunks", ""): ABOVE + " It stays until the next GC: since Go 1.21 the scavenger "
+    "skips 4 MiB chunks that were nearly full in this GC cycle or the one before, and no GC has "
+    "run since this heap became idle.",
+    ("starved", "stopped"): "The process was stopped, so nothing could be released. " + ABOVE,
     ("starved", "asleep"): NOTHING_WENT
-    + ". No rule keeps it, so most likely the scavenger gets no CPU, or sleeps after a step that "
+    + " No rule keeps it, so most likely the scavenger gets no CPU, or sleeps after a step that "
     "took long by the wall clock. nr_throttled in the cgroup's cpu.stat shows which.",
     (
         "not-go-memory",
         "",
-    ): "At least {size} of RSS is not Go's: the scavenger cannot release it.",
-    ("unknown", "no-memstats"): "How much heap Go retains is unknown: no snapshot has MemStats, "
-    "runtime/metrics or a page of metrics.",
+    ): "At least {size} of RSS is not Go heap, so the scavenger cannot release it.",
+    ("unknown", "no-memstats"): "How much heap Go retains is unknown: that takes all fields of "
+    "MemStats, runtime/metrics or a page of metrics.",
     ("unknown", "no-goal"): "{retained_bytes} of heap is retained. Without NextGC, the scavenger's "
     "goal is unknown.",
-    ("unknown", "no-count"): NOTHING_WENT + ". Without NumGC, the reason is unknown.",
+    ("unknown", "no-count"): NOTHING_WENT + " Without NumGC, the reason is unknown.",
     ("unknown", "no-release"): NOTHING_WENT
-    + ". The reason depends on the Go release: add --go-version, or the executable's build info.",
+    + " The reason depends on the Go release: add --go-version, or the executable's build info.",
 }
 BY = {
-    "collection": BY_PEAK,
+    "collection": "set at the last GC",
     "steady": "estimated; at most 1.1 × (NextGC + free slots)",
     "heap-goal": "1.1 × NextGC",
 }
@@ -157,33 +155,39 @@ def _goal(interval: _Interval) -> Text:
     return text("scavenger's goal: {} retained", Bytes(goal))
 
 
-def _excess(interval: _Interval) -> Text:
-    """Idle heap in excess, and how much of it can be resident, where that is less."""
+def _in_rss(interval: _Interval) -> Text:
+    """How much of the excess can be resident, where that is less."""
     size, resident = interval.size or 0, interval.after["idle_resident_bytes"]
-    in_rss = Text()
-    if resident is not None and resident < size:
-        in_rss = text(" (at most {} of it in RSS)", Bytes(resident))
-    return text("{} of idle heap{}", Bytes(size), in_rss)
+    if resident is None or resident >= size:
+        return Text()
+    return text(" At most {} of that is in RSS.", Bytes(resident))
 
 
 def _kept(interval: _Interval) -> Text:
-    """That the goal keeps it, and how little of it lies above the goal."""
-    due = _due(interval)
+    """That the goal keeps it, and how little lies above the goal."""
+    due, size, goal = _due(interval), Bytes(interval.size), Bytes(interval.after["goal_bytes"])
     if not due:
-        return Text(" but kept for reuse")
+        words = (
+            "{} is idle but kept for reuse: retained heap is {}, {} the scavenger's goal of {} ({})"
+        )
+        retained = Bytes(interval.after["retained_bytes"])
+        return text(words, size, retained, _side(interval), goal, _by(interval))
     kept = (interval.size or 0) - due
-    return text(", {} of it kept for the goal", Bytes(kept)) if kept else Text()
+    if not kept:
+        words = (
+            "{} of idle heap is above the scavenger's goal of {} ({}), by less than a tenth of it"
+        )
+        return text(words, size, goal, _by(interval))
+    words = (
+        "{} of the {} of idle heap is within the scavenger's goal of {} ({}). The other {} is less "
+        "than a tenth of the goal, too little to count"
+    )
+    return text(words, Bytes(kept), size, goal, _by(interval), Bytes(due))
 
 
 def _due(interval: _Interval) -> int:
     above = interval.after["above_goal_bytes"] or 0
     return int(min(above, interval.size or 0))
-
-
-def _too_little(interval: _Interval) -> Text:
-    """How much lies above the goal, too little of the goal for a verdict of its own."""
-    due = _due(interval)
-    return text("; the {} above it is under a tenth of the goal", Bytes(due)) if due else Text()
 
 
 def _side(interval: _Interval) -> Text:
@@ -206,7 +210,7 @@ def _idle(interval: _Interval) -> Text:
 def _by(interval: _Interval) -> Text:
     by_limit = interval.after["paced_goal_bytes"] != interval.after["goal_bytes"]
     paced_by = interval.after["paced_by"] or "steady"
-    return Text("what GOMEMLIMIT leaves" if by_limit else BY[paced_by])
+    return Text("set by GOMEMLIMIT" if by_limit else BY[paced_by])
 
 
 def _free_slots(interval: _Interval) -> int:
@@ -231,20 +235,17 @@ def _limit_rule(interval: _Interval) -> Text:
 
 # What the sentences name: fields of the later reading as they are, and what is made of both.
 FIELDS = (
-    "retained_bytes", "goal_bytes", "NextGC", "HeapInuse", "mapped_bytes", "memory_limit_bytes",
+    "retained_bytes", "NextGC", "HeapInuse", "mapped_bytes", "memory_limit_bytes",
 )  # fmt: skip
 VALUES: dict[str, Callable[[_Interval], Text]] = {
     "size": lambda interval: Bytes(interval.size),
     "lasting": _lasting,
     "gone": _gone,
     "to_go": _to_go,
-    "excess": _excess,
     "idle": _idle,
     "goal": _goal,
+    "in_rss": _in_rss,
     "kept": _kept,
-    "side": _side,
-    "too_little": _too_little,
-    "by": _by,
     "slots": lambda interval: Bytes(_free_slots(interval)),
     "beyond": _beyond,
     "limit_rule": _limit_rule,

@@ -57,6 +57,11 @@ class Excursion:
         """The highest reading less the base."""
         return self.highest - self.base
 
+    @property
+    def goes_on(self) -> bool:
+        """Whether the last reading is away from the base."""
+        return self.last == self.readings - 1
+
 
 def excursion_of(level: Level) -> Excursion | None:
     """Measure how a level left its base; None of fewer than three readings, or where it never did.

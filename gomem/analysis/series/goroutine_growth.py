@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from gomem.analysis.series.level import Level, Rise
 
 PART = 0.1  # of those that came: fewer are of the work that goes on beside them
+NAMED_STATES = 3  # of a group in several
 SMALLEST_STACK = 2 * KIB  # _StackMin of runtime/stack.go, since Go 1.4
 DESCRIPTOR_BYTES = 384  # of a goroutine: 376 to 440 by release, in the size class above
 DESCRIPTORS = frozenset({"runtime.malg", "runtime.newproc1", "runtime.allgadd"})
@@ -166,6 +167,21 @@ def goroutine_groups(profile: pd.DataFrame, of_all: int = 0) -> pd.DataFrame:
         )
     groups.sort(key=lambda group: -group[1])
     return build_rows(groups, GOROUTINE_GROUPS)
+
+
+def mixed_states(profile: pd.DataFrame) -> dict[str, str]:
+    """Of each place whose goroutines are in several states these, the most frequent first."""
+    if "state" not in profile:
+        return {}
+    counts = profile.groupby([places_of(profile), "state"], sort=False)["goroutines"].sum()
+    mixed: dict[str, str] = {}
+    for place, here in counts.groupby(level=0, sort=False):
+        largest = here.droplevel(0).sort_values(ascending=False, kind="stable")
+        said = [f"{number} {state}" for state, number in largest.head(NAMED_STATES).items()]
+        more = [f"{len(largest) - NAMED_STATES} more"] if len(largest) > NAMED_STATES else []
+        if len(largest) > 1:
+            mixed[str(place)] = ", ".join([*said, *more])
+    return mixed
 
 
 def _commonest(rows: pd.DataFrame, column: str) -> str | None:

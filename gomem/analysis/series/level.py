@@ -93,6 +93,10 @@ class Rise:
     seconds: float  # from the first to the last
     first: float  # the level at first: of many readings, the median of the first tenth
     last: float  # the same at last
+    reached: float  # the last reading itself
+    are_medians: bool  # whether the first and the last level are of several readings
+    apart_seconds: float  # from the time of `first` to that of `last`
+    error: float  # how far `grown` can be off by the readings' errors
     slope: float  # per second: Theil and Sen's
     low: float  # lower end of its 95 % interval, errors of the readings included
     high: float  # upper end of the same
@@ -112,6 +116,15 @@ class Rise:
         return self.last - self.first
 
     @property
+    def rate(self) -> float:
+        """Per second, from the first level to the last: what a page calls the speed of growth.
+
+        The slope is the median of all pairs, and so mostly of the time with most readings: of a
+        start-up, where GCs follow one another fast.
+        """
+        return self.grown / self.apart_seconds
+
+    @property
     def goes_on(self) -> bool:
         """Whether it still rose at the end."""
         return self.linear_share >= STILL_LINEAR and self.late_share >= STILL_LATE
@@ -127,6 +140,7 @@ def _rise(level: Level) -> Rise:
     tenth = max(1, len(values) // ENDS)
     first, last = float(np.median(values[:tenth])), float(np.median(values[-tenth:]))
     span = float(seconds[-1] - seconds[0])
+    apart = float(np.median(seconds[-tenth:]) - np.median(seconds[:tenth]))
     slope, low, high = _slope(seconds, values, errors)
     begin, until = level.watched or (float(level.seconds[0]), float(level.seconds[-1]))
     late = last - float(np.interp(seconds[-1] - LATE * span, seconds, values))
@@ -136,6 +150,10 @@ def _rise(level: Level) -> Rise:
         seconds=span,
         first=first,
         last=last,
+        reached=float(level.values[-1]),
+        are_medians=tenth > 1,
+        apart_seconds=apart if apart > 0 else span,
+        error=float(np.hypot(np.median(errors[:tenth]), np.median(errors[-tenth:]))),
         slope=slope,
         low=low,
         high=high,

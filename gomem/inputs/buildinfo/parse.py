@@ -101,18 +101,11 @@ def _by_pointers(elf: Elf, blob: bytes) -> tuple[bytes, bytes]:
     order = ">" if blob[15] & BIG_ENDIAN else "<"
     width = blob[14]
     form = f"{order}{'QQ' if width == 8 else 'II'}"
-    segments = elf.segments()
-
-    def memory(address: int, length: int) -> bytes:
-        for start, offset, stored in segments:
-            if start <= address and address + length <= start + stored:
-                return elf.read(offset + address - start, length)
-        return b""
 
     def string(pointer: int) -> bytes:
-        header = memory(pointer, 2 * width)
+        header = elf.memory(pointer, 2 * width)
         address, length = struct.unpack(form, header) if len(header) == 2 * width else (0, 0)
-        return memory(address, min(length, MAX_STRING_BYTES))
+        return elf.memory(address, min(length, MAX_STRING_BYTES))
 
     version, modules = map(string, struct.unpack_from(form, blob, 16))
     return version, modules

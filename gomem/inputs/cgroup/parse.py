@@ -60,6 +60,15 @@ IN_PROSE = re.compile(
     rb"(?<![\w.-])(total_(?:" + _TOTALS.replace(b" ", b"|") + rb"))"
     rb"[\"'`*]*(?:\s*[:=]\s*|[ \t]+)[\"'`*]*(\d{1,19})(?![\w.%])"
 )
+# Docker's API has the charge and the limit beside memory.stat, by names of its own.
+MEMORY_STATS = re.compile(rb'"memory_stats"\s{0,9}:\s{0,9}\{')
+_IN_JSON = re.compile(rb'"([a-z][a-z0-9_]{1,40})"\s{0,9}:\s{0,9}(\d{1,19})(?![\d.])')
+_BY_DOCKER = {
+    "usage": "memory.usage_in_bytes",
+    "max_usage": "memory.max_usage_in_bytes",
+    "limit": "memory.limit_in_bytes",
+    "failcnt": "memory.failcnt",
+}
 FIRST_FIELDS = (b"anon ", b"cache ", b"low ", b"oom_kill_disable ")
 
 
@@ -100,6 +109,29 @@ def looks_like_cgroup(data: bytes, name: str = "") -> bool:
 def has_totals(data: bytes) -> bool:
     """Whether a text, whatever else it says, has a sum of version 1's memory.stat in it."""
     return b"total_" in data and IN_PROSE.search(data[: 1 << 16]) is not None
+
+
+def has_memory_stats(data: bytes) -> bool:
+    """Whether a text has what Docker's API says of a container's memory."""
+    return b'"memory_stats"' in data and bool(of_memory_stats(data).values)
+
+
+def of_memory_stats(data: bytes) -> CgroupFile:
+    """The numbers of `memory_stats` of Docker's API, by the kernel's names."""
+    begun = MEMORY_STATS.search(data[: 1 << 16])
+    if begun is None:
+        return CgroupFile("memory.stat", {})
+    depth, stop = 1, begun.end()
+    for mark in re.finditer(rb"[{}]", data[begun.end() : begun.end() + (1 << 14)]):
+        depth += 1 if mark[0] == b"{" else -1
+        stop = begun.end() + mark.end()
+        if not depth:
+            break
+    else:
+        stop = len(data)
+    found = _IN_JSON.findall(data[begun.end() : stop])
+    values = ((name.decode("ascii"), _number(size)) for name, size in found)
+    return CgroupFile("memory.stat", {_BY_DOCKER.get(name, name): size for name, size in values})
 
 
 def totals_in_prose(data: bytes) -> CgroupFile:

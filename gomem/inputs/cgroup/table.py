@@ -8,7 +8,14 @@ from itertools import chain
 from typing import TYPE_CHECKING
 
 from gomem.errors import FormatError
-from gomem.inputs.cgroup.parse import has_totals, looks_like_cgroup, parse_cgroup, totals_in_prose
+from gomem.inputs.cgroup.parse import (
+    has_memory_stats,
+    has_totals,
+    looks_like_cgroup,
+    of_memory_stats,
+    parse_cgroup,
+    totals_in_prose,
+)
 from gomem.inputs.schema import Column, Frames, build_rows
 from gomem.inputs.unwrap import PlainText, plain_texts, read_plain
 from gomem.inputs.wrong_file import reads
@@ -38,7 +45,9 @@ def read_cgroup(source: Source) -> Cgroup:
     """Read one memory file of a control group, of version 1 or 2; FormatError without a number."""
     looks_like = partial(looks_like_cgroup, name=source.name)
     texts = chain((PlainText(source.data),), plain_texts(source.data))
-    if not has_totals(source.data) or any(looks_like(text.data) for text in texts):
+    if has_memory_stats(source.data):
+        parsed, damaged = of_memory_stats(source.data), source.damage
+    elif not has_totals(source.data) or any(looks_like(text.data) for text in texts):
         parsed, damaged, _ = read_plain(source, looks_like, parse_cgroup)
     else:
         parsed, damaged = totals_in_prose(source.data), source.damage

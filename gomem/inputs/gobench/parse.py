@@ -65,7 +65,7 @@ RUN_NAMED = re.compile(
 )
 # What go test prints below results, and between two packages.
 ENDED = re.compile(r"\s*(?:PASS|FAIL|(?:ok|FAIL)\s+\S+\s+[\d.]+s(?:\s.*)?)\s*")
-BETWEEN = re.compile(r"\s*(?:coverage: .*|testing: .*|\?\s+\S+\s+\[no test files\].*)?\s*")
+BETWEEN = re.compile(r"\s*+(?:coverage: .*|testing: .*|\?\s+\S+\s+\[no test files\].*)?\s*+")
 FIRST_SETTINGS = ("goos", "pkg")  # of what go test prints above results
 RUN = "run"  # a setting of ours: which of several runs in one text
 UNIT_WORD = re.compile(r"[^\s*/-]+|[*/]")

@@ -13,7 +13,7 @@ Pasted        after a prompt or inside backticks, often without the first line. 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 OUT_OF_MEMORY, DEADLOCK = "out of memory", "deadlock"
 _OUT_OF_MEMORY = re.compile(
@@ -32,6 +32,12 @@ _ASKED = re.compile(
     rb"|runtime\.(?:largeAlloc|mallocgc)\(0x([0-9a-f]{1,12})[,)]"
     rb"|runtime\.\(\*mcache\)\.allocLarge\([^\n,]*, 0x([0-9a-f]{1,12})[,)]"
 )
+# go build names the package whose compiler prints what follows.
+_BUILDING = re.compile(
+    rb"^# ([\w./@~+-]{1,300})\n(?:[^\n]{0,500}\n){0,3}?fatal error", re.MULTILINE
+)
+# On Windows the runtime commits memory as it hands it out: what that was for.
+_COMMITTED = re.compile(rb"runtime\.sysUsedOS\((?:0x)?[0-9a-f]{1,16}, 0x([0-9a-f]{1,12})\)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,15 +47,29 @@ class Crash:
     why: str
     asked_bytes: int | None = None  # what was asked for as no memory was left
     in_use_bytes: int | None = None  # what the heap had in use then
+    building: str = (
+        ""  # the package that the compiler was at, where it is the compiler that crashed
+    )
 
 
 def crash_of(text: bytes) -> Crash | None:
     """Why the program crashed that printed a text; None where it says neither."""
     if _DEADLOCK.search(text):
         return Crash(DEADLOCK)
-    if _OUT_OF_MEMORY.search(text) is None:
+    found = _OUT_OF_MEMORY.search(text)
+    if found is None:
         return None
+    building = _BUILDING.search(text, 0, found.end())
+    if building is not None:
+        return replace(_of_memory(text), building=building[1].decode("utf-8", "replace"))
+    return _of_memory(text)
+
+
+def _of_memory(text: bytes) -> Crash:
+    """A crash for want of memory, with what was asked for."""
     asked = _ASKED.search(text)
+    if asked is None and (committed := _COMMITTED.search(text)):
+        return Crash(OUT_OF_MEMORY, int(committed[1], 16))
     if asked is None:
         return Crash(OUT_OF_MEMORY)
     decimal, in_use, by_windows, *hexadecimal = asked.groups()

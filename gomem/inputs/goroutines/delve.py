@@ -22,7 +22,7 @@ from gomem.errors import Damage, FormatError
 from gomem.inputs.goroutines.parse import Waiting, looks_like_goroutines, parse_goroutines
 
 _LISTED = re.compile(
-    r"[ \t]*\*?[ \t]*Goroutine \d{1,19} - (?P<where>User|Runtime|Start|Go): .*?:\d+ (?P<name>\S+)"
+    r"[ \t]*+\*?[ \t]*+Goroutine \d{1,19} - (?P<where>User|Runtime|Start|Go): .*?:\d+ (?P<name>\S+)"
     r"(?: \(0x[0-9a-f]+\))?(?P<thread> \(thread \d+\))?(?: \[(?P<state>[^\]]*?)(?: \d+)?\])?\s*"
 )
 _FRAME = re.compile(r"\s+\d+ +0x[0-9a-f]+ in (\S+)\s*")

@@ -1,4 +1,4 @@
-"""What a heap dump says, as columns: arrays and lists of one length a table, no object a record."""
+"""The records of a heap dump as columns: arrays and lists of equal length, no objects."""
 
 from __future__ import annotations
 
@@ -58,13 +58,13 @@ class Slots:
 
 @dataclass(frozen=True)
 class HeapDumpColumns:
-    """All records of a dump: objects with their pointers, and the others a list a field."""
+    """All records of a dump: objects with their pointers, and the others a list per field."""
 
     machine: Machine
     objects: Objects
     frame_slots: Slots
     segment_slots: Slots
-    # The other records by their name in `records.RECORDS`: a list a field.
+    # The other records by their name in `records.RECORDS`: a list per field.
     lists: dict[str, dict[str, list[Any]]] = field(default_factory=dict)
     is_whole: bool = True  # whether the end record was reached
 

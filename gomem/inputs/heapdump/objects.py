@@ -1,11 +1,11 @@
-"""The objects of a heap dump, of which there are hundreds of thousands, with NumPy.
+"""Reads the hundreds of thousands of objects of a heap dump with NumPy.
 
-Records are a chain: where one begins is known only when the one before it has been read. But the
-runtime writes all objects one after the other, and an object's beginning is easily seen: the tag,
-then an address in the heap. So a window is entered at thousands of places that look like an
-object's beginning, and from all of them the chains advance together, one object a round. What
-counts is the chain from the window's first object: a place that it does not arrive at was no
-object's beginning, and what was read from there is forgotten.
+Records are a chain: the start of a record is known only after the record before it has been read.
+But the runtime writes all objects in a row, and the start of an object is easy to recognise: the
+tag, then an address in the heap. So reading begins at thousands of places in the window that look
+like a start, and the chains from all of them advance together, one object per round. Only the chain
+from the window's first object counts. A place that this chain does not reach was not the start of
+an object, and its chain is dropped.
 """
 
 from __future__ import annotations
@@ -139,7 +139,7 @@ def _advance(window: Window, starts: IntArray, limits: IntArray) -> tuple[IntArr
 
 
 def _ends_of_fields(window: Window, fields: IntArray) -> IntArray:
-    """Where the zero is that ends each list of fields; -1 where the window has none.
+    """The place of the zero that ends each field list; -1 where the window has none.
 
     Kinds are not zero, and of the offsets, which ascend, only the first can be: so it is the first
     zero behind the first offset.

@@ -1,19 +1,21 @@
-"""Heap dumps: all objects of a Go heap with the pointers between them, and what keeps them.
+"""Heap dumps: all objects of a Go heap, the pointers between them, and what keeps them alive.
 
 Printed by    runtime/debug.WriteHeapDump, in the runtime's heapdump.go; Go 1.7 to 1.27 alike.
 Order         parameters, types and itabs, objects, goroutines with their frames, threads, the
               segments data and bss, finalizers, MemStats, the memory profile's buckets, and the
-              objects that it samples. So of a dump that is cut it is the roots that are missing.
-Numbers       varints, seven bits a byte, the lowest first. A text or content has its length first.
-              A list of fields is pairs of kind and offset, ended by a zero.
-Quirks        Objects have no types since Go 1.5; those of the dump are the itabs'.
-              From Go 1.22 on the loop over a span takes slots behind its last object for objects.
-              They are unreachable: up to 1.4 % of the bytes, more where objects have 512 bytes.
-              A frame's pointers do not name the fields of a structure on the stack that is passed
-              by address. So other words of a frame that point into the heap are kept beside them.
+              objects that it samples. The roots follow the objects, so a truncated dump has none.
+Numbers       varints, seven bits per byte, the lowest first. Strings and byte contents begin with
+              their length. A field list is a sequence of pairs (kind, offset) that ends with a 0.
+Quirks        Since Go 1.5 objects have no type. The types in the dump belong to the itabs.
+              Since Go 1.22 the loop over a span also dumps the free slots behind its last object,
+              as if they were objects. They are unreachable and make up to 1.4 % of the bytes, or
+              more if many objects have 512 bytes.
+              A struct on the stack can be passed by address. The pointer list of its frame then
+              omits its fields. So the reader also keeps every other word of a frame that points
+              into the heap, apart from the listed ones.
               Samples are there only if the program links runtime/pprof.
-Contents      What objects, frames and segments hold is not kept: only pointers, and of an object
-              the first word where it is an address of code, which names a closure.
+Contents      The bytes of objects, frames and segments are dropped; their pointers are kept. If the
+              first word of an object is the address of code, it is kept, too: it names a closure.
 """
 
 from __future__ import annotations
@@ -60,16 +62,16 @@ MAX_DAMAGED = 100  # objects whose pointers cannot be read are named one by one 
 
 
 def looks_like_heapdump(data: bytes) -> bool:
-    """Whether it begins as a heap dump does."""
+    """Whether the bytes begin like a heap dump."""
     return data.startswith(HEADER)
 
 
 def parse_heapdump(
     pieces: Iterable[bytes], *, source: str, window_bytes: int = WINDOW_BYTES
 ) -> tuple[HeapDumpColumns, list[Damage]]:
-    """Parse a heap dump that comes in pieces; FormatError where it does not begin as one.
+    """Parse a heap dump that comes in pieces; FormatError if it does not begin like one.
 
-    Where it is cut or corrupt, what stands before that place is kept, and the place is damage.
+    If it is truncated or corrupt, everything before that place is kept, and the place is damage.
     """
     reader = _Reader(Window(iter(pieces), window_bytes), source)
     reader.read()
@@ -167,7 +169,7 @@ class _Reader:
         self.machine = Machine(**said | {"big_endian": bool(said["big_endian"])})
 
     def _await(self, name: str, content: tuple[int, int], listed: tuple[int, int]) -> None:
-        """Keep in mind where a frame's or a segment's pointers lie in the window."""
+        """Note where in the window the pointers of a frame or segment are."""
         table = "frames" if name == "frames" else "segments"
         if table == "segments":
             row, self.segments = self.segments, self.segments + 1
@@ -176,7 +178,7 @@ class _Reader:
         self.waiting[table].append((row, content[0], content[1] - content[0], *listed))
 
     def _read_waiting(self) -> None:
-        """The pointers of frames and segments of the window, before it goes on."""
+        """Read the pointers of the window's frames and segments, before the window moves on."""
         for table, waiting in self.waiting.items():
             if waiting:
                 owner, content, size, start, stop = np.array(waiting, np.int64).T
@@ -272,7 +274,7 @@ class _Reader:
 
 
 def _keep_code(objects: Objects, lists: dict[str, dict[str, list[Any]]]) -> None:
-    """Forget first words that are no addresses of code: they are contents."""
+    """Drop first words that are not addresses of code: they are contents."""
     # Code lies from the first function of a frame up to the types and the segments.
     entries = lists["frames"]["entry"]
     above = [*lists["types"]["address"], *lists["data"]["address"], *lists["bss"]["address"]]

@@ -1,4 +1,4 @@
-"""The pointers in what a heap dump holds: lists of fields name the words, the content has them."""
+"""The pointers in the objects, frames and segments of a heap dump, found by their field lists."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ POINTER, INTERFACE, EMPTY_INTERFACE = 1, 2, 3  # kinds of fields; since Go 1.4 o
 
 @dataclass(frozen=True, slots=True)
 class Contents:
-    """Where contents and their lists of fields lie in a window."""
+    """Where contents and their field lists are in a window."""
 
     content: IntArray
     size: IntArray
@@ -31,7 +31,7 @@ class Contents:
 
 @dataclass(frozen=True, slots=True)
 class Pointers:
-    """The words that lists of fields name."""
+    """The words that field lists point to."""
 
     row: IntArray  # of the contents
     offset: IntArray
@@ -82,7 +82,7 @@ def all_words(contents: Contents, machine: Machine) -> tuple[IntArray, IntArray]
 
 
 def _numbers(window: Window, contents: Contents) -> tuple[IntArray, NDArray[np.uint64]]:
-    """All numbers of the lists of fields, with the row of each."""
+    """All numbers of the field lists, with the row of each."""
     lengths = contents.stop - contents.fields
     row = np.repeat(np.arange(len(lengths)), lengths)
     moved = contents.fields - (np.cumsum(lengths) - lengths)

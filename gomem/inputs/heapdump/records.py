@@ -1,4 +1,4 @@
-"""The records of a heap dump that are not objects: what fields each has, and how they are read."""
+"""The records of a heap dump other than objects: their fields, and how each is read."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Cut(Exception):  # noqa: N818 - no error: the window has to grow
 
 
 class Corrupt(ValueError):  # noqa: N818 - what the dump is there
-    """What stands at the window's place is no record; the message says why."""
+    """The bytes at the window's place are not a record; the message says why."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,7 +176,7 @@ def plain_records(window: Window, tag: int, most: int) -> tuple[IntArray, int]:
 
 
 def _span(window: Window, at: int, name: str, max_bytes: int) -> tuple[int, int]:
-    """Where a text or content lies, whose length comes first."""
+    """First byte and end of a string or content, after its length."""
     length, start = number_at(window, at)
     if length > max_bytes:
         raise Corrupt(f"a {name} of {length} bytes")
@@ -190,7 +190,7 @@ def _text(window: Window, start: int, stop: int) -> str:
 
 
 def _fields_end(window: Window, at: int) -> int:
-    """Where the zero is that ends a list of fields."""
+    """The place of the zero that ends a field list."""
     buffer, size = window.buffer, window.size
     while at < size:
         if not buffer[at]:

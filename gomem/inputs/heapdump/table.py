@@ -1,4 +1,4 @@
-"""A heap dump as frames: objects, the pointers to them, and the allocations that were sampled."""
+"""A heap dump as frames: objects, the pointers between them, and the sampled allocations."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The part of a heap dump that is being read: pieces of the file, taken one after the other."""
+"""The part of a heap dump that is in memory: it advances through the file piece by piece."""
 
 from __future__ import annotations
 

@@ -34,7 +34,7 @@ class ResourceLimits(Frames):
 
 @reads("/proc/PID/limits", "limits")
 def read_limits(source: Source) -> ResourceLimits:
-    """Read /proc/PID/limits, a row a resource; FormatError where there is no limit in it."""
+    """Read /proc/PID/limits, a row per resource; FormatError where there is no limit in it."""
     limits, damaged, _ = read_plain(source, looks_like_limits, parse_limits)
     if not limits:
         raise FormatError(source.name, "", "no limit in it; wanted /proc/PID/limits")

@@ -22,7 +22,7 @@ from gomem.inputs.loadtest.report import (
     whole,
 )
 
-_TREND = re.compile(r"^ *http_req_duration\.*: (\S.*?) *$", re.MULTILINE)
+_TREND = re.compile(r"^ *http_req_duration\.*: (\S(?:.*\S)?) *$", re.MULTILINE)
 _STATISTIC = re.compile(r"([a-z]{3}|p\(\d{1,2}(?:\.\d{1,5})?\))=(\S{1,30})")
 _REQUESTS = re.compile(
     r"^ *http_reqs\.*: (\d{1,15}) +(\d{1,15}(?:\.\d{1,9})?(?:e[+-]\d{1,2})?)/s", re.MULTILINE

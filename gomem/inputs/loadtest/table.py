@@ -44,7 +44,7 @@ LATENCIES = (
 
 @dataclass(frozen=True)
 class LoadTest(Frames):
-    """What load generators measured: `runs`, a row a report; `latencies`, a row a quantile."""
+    """What load generators measured: `runs`, a row per report; `latencies`, a row per quantile."""
 
     runs: pd.DataFrame
     latencies: pd.DataFrame

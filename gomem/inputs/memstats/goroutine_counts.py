@@ -21,7 +21,7 @@ GOROUTINES = re.compile(
     re.IGNORECASE,
 )  # fmt: skip
 _INDEXED = re.compile(
-    rb"[ \t]*(?:<tr>)?\s*(?:<td[^>]*>)?(\d{1,9})(?:</td>)?\s*(?:<td>)?\s*(?:<a href=[^>]*>)?"
+    rb"\s*+(?:<tr>)?\s*+(?:<td[^>]*>)?(\d{1,9})(?:</td>)?\s*+(?:<td>)?\s*+(?:<a href=[^>]*>)?"
     rb"(allocs|block|goroutine|heap|mutex|threadcreate)\b[^\n]*"
 )
 MIN_INDEXED = 3  # rows of the page

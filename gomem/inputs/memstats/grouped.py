@@ -28,7 +28,7 @@ LONE = frozenset({"HeapAlloc", "HeapInuse", "HeapSys", "HeapIdle", "HeapReleased
 PAIR = frozenset({"HeapAlloc", "Sys"})  # enough by themselves, each with its unit
 LEAST_SYS_BYTES = 1 << 16  # no Go process has less; a smaller number is in some larger unit
 NEWLINE = b"\n"
-_PAIRS = re.compile(rb"[\w.-]+[ \t]*[=:][ \t]*\S+")
+_PAIRS = re.compile(rb"(?<![\w.-])[\w.-]++[ \t]*+[=:][ \t]*\S+")
 _LONG_WORD = re.compile(rb"[A-Za-z]{2,}")
 
 

@@ -8,6 +8,7 @@ Printed by    programs, into their logs, on one line or one field per line:
                   "HeapAlloc": 5242880,       JSON without braces, cut, or with a trailing comma
                   Alloc: 5242880, BySize: [{ …   an object as a JavaScript console prints it
                   Allocated bytes  5,242,880  the memory page of gopls and similar tools
+                  heap allocated .... 46.4Mb
                   after 3: Alloc: 5242880, Idle: 1048576, InUse: 6291456, Objects: 99
 Recognised    by three different fields, one a size, and one with a name that nothing else has.
               Short names count in lines that all have the same ones, Alloc and at least two more.
@@ -15,6 +16,7 @@ Recognised    by three different fields, one a size, and one with a name that no
               and `HeapAlloc=…` where a text has no more anywhere.
 Several       A repeated field begins another dump. Which field comes first in a dump is known by
               what precedes it: the start of a line, or other words, such as a time.
+Sys           is HeapSys where a text defines it so, or it is HeapIdle and HeapInuse together.
 Units         KB, MB and GB are multiples of 1024, as most helper functions compute them. Helpers
               that use 1000 print the same letters; then sizes are up to 7 % too large.
               Digits lost to rounding are unknown: the frame's dictionary has the resolution.
@@ -71,7 +73,12 @@ ON_PAGES = {  # as the memory pages of gopls and its kin call them
     "Bucket hash bytes": "BuckHashSys",
     "GC metadata bytes": "GCSys",
     "Off heap bytes": "OtherSys",
+    "Total allocated": "TotalAlloc",  # of tables with dots between name and number
+    "Heap allocated": "HeapAlloc",
 }
+# What Go's documentation says of HeapSys, which people print below the name `sys`.
+HEAP_SYS = re.compile(rb"\bsys\b[\"'`* :=-]{1,9}bytes of heap memory obtained", re.IGNORECASE)
+MIN_SUMS = 2  # dumps whose Sys is HeapIdle and HeapInuse together
 LEAST_RSS_SHARE = 32  # of Go's size: a smaller number without a unit is RSS in KiB, or in pages
 FIRST_LAST_GC = 10**18  # in 2001: a smaller number is no time in nanoseconds
 HEAD_BYTES = 1 << 20
@@ -96,8 +103,8 @@ _UNIT = rb"(?:bytes|[KMGT]i?B?|B)"
 _BEFORE = rb"(?<![A-Za-z0-9_-])(?<!max[ _])(?<!peak[ _])(?<!min[ _])(?<!avg[ _])(?<!delta[ _])"
 _BEHIND = (
     rb"(?:_?(?P<named>(?-i:bytes|[KMGT]i?B|_[kmgt]i?b)))?"
-    rb"[\"'`*]*[ \t]*(?:[(\[](?P<before>" + _UNIT + rb")[)\]])?"
-    rb"(?P<sign>[ \t]*(?:=>|->|[=:|]{1,2})[ \t]*|[ \t]+)[\"'`*]*"
+    rb"[\"'`*]*+(?:[ \t]*+[(\[](?P<before>" + _UNIT + rb")[)\]])?"
+    rb"(?P<sign>[ \t]*+(?:=>|->|[=:|]{1,2}|\.{3,40})[ \t]*+|[ \t]++)[\"'`*]*+"
     rb"(?P<number>\d{1,3}(?:[,_']\d{3})+(?!\d)(?:\.\d+)?|\d+(?:\.\d+)?(?:e[+-]?\d+)?)"
     rb"(?:(?P<unit>" + _UNIT + rb")|[ \t]+(?P<apart>bytes|[KMGT]i?B|B|(?-i:[KMGT])(?=[\s,;|]|\Z)))?"
     rb"(?: */ *(?P<second>\d+))?(?![\w%]|\.\d|[-:/]\d)"
@@ -209,13 +216,37 @@ def parse_in_words(data: bytes, *, source: str) -> tuple[list[WordsDump], list[D
     if (is_json(data) or is_quoted) and data.count(b"{") > data.count(b"}"):
         what = "ends within MemStats: it is cut, and fields are missing"
         damage.append(Damage(source, dumps[-1].place, what))
+    if HEAP_SYS.search(plain) or _are_sums(dumps):
+        dumps = [replace(dump, values=_with_heap_sys(dump.values)) for dump in dumps]
     return [_with_alloc(dump) for dump in dumps], damage
+
+
+def _are_sums(dumps: Sequence[WordsDump]) -> bool:
+    """Whether what is called Sys is HeapSys in each dump: Go's Sys has the runtime's, too."""
+    sums = [
+        abs(values["Sys"] - values["HeapIdle"] - values["HeapInuse"])
+        <= 2 * dump.steps.get("Sys", 1)
+        for dump in dumps
+        if (values := dump.values).keys() >= {"Sys", "HeapIdle", "HeapInuse"}
+        and dump.steps.get("Sys", 1) <= MIB
+    ]
+    return len(sums) >= MIN_SUMS and all(sums)
+
+
+def _with_heap_sys(values: dict[str, int | float]) -> dict[str, int | float]:
+    if "HeapSys" in values:
+        return values
+    return {("HeapSys" if name == "Sys" else name): size for name, size in values.items()}
 
 
 def _fields(text: bytes) -> Iterator[Field]:
     """Fields with a number, in the text's order."""
-    ended = 0
+    ended, have_units, stop = 0, False, len(text.rstrip())
     for size in _matched(text):
+        is_bare = not size.has_unit and size.name in SIZES and size.value < LEAST_SYS_BYTES
+        if have_units and is_bare and size.end == stop:
+            continue  # cut before its unit
+        have_units |= size.step > 1
         between = text[ended : size.start]
         lines, words = b"\n" in between, _OTHER_WORDS.search(between) is not None
         yield replace(size, apart=2 * lines + words)

@@ -36,8 +36,8 @@ _INFLUX = re.compile(rb"^\S+ \w+=-?[\d.]+i?,(?:\w+=[^\s,]+,){2}\S*", re.MULTILIN
 _WHOLE = re.compile(rb"(=\d+)i(?=,|\s|$)")
 _LOGGED = re.compile(rb"\balloc=(\d[\d.]*[KMGT]i?B +sys=\d[\d.]*[KMGT]i?B)(?!\w)")
 _TWICE = re.compile(
-    rb"(?P<rounded>\d+(?:\.\d+)?) ?(?P<unit>[KMGT])i?B(?![A-Za-z])"
-    rb"(?:[ \t(=/|~,]{1,8}\d[\d.]* ?[KMGT]i?B(?![A-Za-z]))*"
+    rb"(?<![\d.])(?P<rounded>\d+(?:\.\d+)?) ?(?P<unit>[KMGT])i?B(?![A-Za-z])"
+    rb"(?:[ \t(=/|~,]{1,8}\d[\d.]* ?[KMGT]i?B(?![A-Za-z])){0,3}"
     rb"[ \t(=/|~,]{1,8}(?P<exact>\d+) ?(?:B|bytes)\b"
 )
 _STRUCT = re.compile(rb"\bMemStats\.(?=[A-Z])", re.IGNORECASE)

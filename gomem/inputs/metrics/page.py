@@ -40,8 +40,8 @@ LINES_LOOKED_AT = 20
 _BEGINNING = re.compile(rb"\s*#\s+(?:HELP|TYPE|UNIT)\s+\S")
 # A number, with a stamp or nothing behind it: `Rss:   968 kB` is a line of /proc.
 _SAMPLE = re.compile(
-    rb"[ \t]*([A-Za-z_:][\w:]*)[ \t]*(?:\{.*\})?[ \t]+[-+]?(?:[\d.][\w.+-]*|Inf|NaN)"
-    rb"(?:[ \t]+[-\d.][\d.]*)?\s*(?:#.*)?"
+    rb"[ \t]*+([A-Za-z_:][\w:]*+)(?:[ \t]*+\{.*\})?[ \t]++[-+]?(?:[\d.][\w.+-]*+|Inf|NaN)"
+    rb"(?:[ \t]++[-\d.][\d.]*+)?\s*+(?:#.*)?"
 )
 _NAME = re.compile(rb"[ \t]*([A-Za-z_:][\w:]{0,200})")
 # What OpenMetrics has and Prometheus' text has not; it names a counter without its `_total`.
@@ -170,7 +170,7 @@ def without_cut_line(data: bytes) -> tuple[bytes, str]:
 
 
 def parse_page(data: bytes, *, source: str) -> tuple[list[Page], list[Damage]]:
-    """Parse what one page, or several behind one another, say of one Go process: a page a scrape.
+    """Parse what one page, or several behind one another, say of one Go process: a page per scrape.
 
     Damage is lines of Go's that are no samples, an end that is missing, fields of MemStats that
     come together and do not, and processes beside the one that was taken. Lines of other families
@@ -288,7 +288,7 @@ def _named(processes: Iterable[tuple[str, _Labels]]) -> Quoted:
 
 
 def _pages(samples: Iterable[_Sample]) -> list[Page]:
-    """A page a scrape: where a number comes again, the next one begins."""
+    """A page per scrape: where a number comes again, the next one begins."""
     pages: list[Page] = []
     seen: set[tuple[str, _Labels]] = set()
     for sample in samples:

@@ -102,7 +102,7 @@ TAGS = (
 
 
 def samples_table(columns: PprofColumns) -> pd.DataFrame:
-    """A row a sample: a column for each sample type, and those of `SAMPLES`."""
+    """A row per sample: a column for each sample type, and those of `SAMPLES`."""
     names = value_names(columns.sample_types)
     table: dict[str, Any] = dict(zip(names, columns.value.T, strict=True))
     # A location without lines is one frame.
@@ -118,7 +118,7 @@ def samples_table(columns: PprofColumns) -> pd.DataFrame:
 
 
 def stacks_table(columns: PprofColumns) -> pd.DataFrame:
-    """A row a frame of each sample, innermost first; see `STACKS`."""
+    """A row per frame of each sample, innermost first; see `STACKS`."""
     locations, stack = columns.locations, columns.stack
     lines = np.diff(locations.line_offsets)
     per_entry = np.maximum(lines, 1)[stack]
@@ -143,7 +143,7 @@ def stacks_table(columns: PprofColumns) -> pd.DataFrame:
 
 
 def functions_table(columns: PprofColumns) -> pd.DataFrame:
-    """A row a function; see `FUNCTIONS`."""
+    """A row per function; see `FUNCTIONS`."""
     functions, names = columns.functions, function_names(columns)
     table = {
         "name": names,
@@ -156,14 +156,14 @@ def functions_table(columns: PprofColumns) -> pd.DataFrame:
 
 
 def mappings_table(columns: PprofColumns) -> pd.DataFrame:
-    """A row a mapped file; see `MAPPINGS`."""
+    """A row per mapped file; see `MAPPINGS`."""
     table = {column.name: getattr(columns.mappings, column.name) for column in MAPPINGS}
     texts = {name: _texts(columns, table[name]) for name in ("file", "build_id")}
     return build(table | texts, MAPPINGS)
 
 
 def labels_table(columns: PprofColumns) -> pd.DataFrame:
-    """A row a label of a sample; see `LABELS`."""
+    """A row per label of a sample; see `LABELS`."""
     labels = columns.labels
     strings = np.array(columns.strings, dtype=object)
     table = {

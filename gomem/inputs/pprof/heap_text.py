@@ -4,12 +4,13 @@ Written by    Go's runtime/pprof; until Go 1.7 also without `debug=1`. tcmalloc 
 Described in  the runtime's runtime/pprof/pprof.go, in writeHeap and printStackRecord.
 Quirks        The values are raw samples: each stands for 1 / (1 - exp(-size / rate)) objects.
               The header prints twice the rate.
-              Addresses are return addresses. The lines below, which name them, have the address
-              minus one (in Go 1.5 the same). Inlined calls repeat the address of their caller.
+              Addresses are return addresses. The comment lines below a record name its functions.
+              They print the address minus one (in Go 1.5, the address itself). Inlined calls repeat
+              the address of their caller.
               The runtime's own innermost frames have an address but no line.
               The order of the records has changed between releases, and the header's sums differ
               from the sums of the records. If a paste has only the header, its sums become a sample
-              without a stack; so does what the records of an excerpt lack of them.
+              without a stack. If an excerpt has only some records, so does the rest of the sums.
               MemStats follow; they were read before the profile. Since Go 1.15 the peak RSS
               follows, too.
 """

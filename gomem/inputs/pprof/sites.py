@@ -67,6 +67,7 @@ class AllocationSites(Answer):
         cum_bounds: The same of cum.
         note: Why there are no intervals; empty where there are.
         row_name: What a row is, one of `ROW_NAMES`; the frame's first column is called so.
+        total_is_derived: Whether no line of a pasted table says the total: it follows from shares.
         printed_shares: Of a pasted table: the share of each row's flat as it is printed.
     """
 
@@ -80,6 +81,7 @@ class AllocationSites(Answer):
     cum_bounds: Bounds
     note: str = ""
     row_name: str = "function"
+    total_is_derived: bool = False
     printed_shares: Mapping[str, float] = field(default_factory=dict)
 
     def __repr__(self) -> str:
@@ -87,7 +89,7 @@ class AllocationSites(Answer):
 
     @cached_property
     def top(self) -> pd.DataFrame:
-        """A row a site; see `SITES`, with the unit of the sample type.
+        """A row per site; see `SITES`, with the unit of the sample type.
 
         The first column is named for what a row is: `function`, `file`, `line`, `package`, …
         """
@@ -181,6 +183,7 @@ def top_sites(
         cum_bounds=_bounds(top.cum, [part[top.node] for part in behind_cum]),
         note="" if isinstance(sampling, Sampling) else sampling,
         row_name=ROW_NAMES[granularity],
+        total_is_derived=profile.printed is not None and chosen.type in profile.printed.derived,
         printed_shares={}
         if profile.printed is None
         else profile.printed.shares.get(chosen.type, {}),

@@ -122,27 +122,27 @@ class Profile(WithDamage):
 
     @cached_property
     def samples(self) -> pd.DataFrame:
-        """A row a sample: a column for each sample type, and those of `frames.SAMPLES`."""
+        """A row per sample: a column for each sample type, and those of `frames.SAMPLES`."""
         return frames.samples_table(self.columns)
 
     @cached_property
     def stacks(self) -> pd.DataFrame:
-        """A row a frame of each sample, innermost first; see `frames.STACKS`."""
+        """A row per frame of each sample, innermost first; see `frames.STACKS`."""
         return frames.stacks_table(self.columns)
 
     @cached_property
     def functions(self) -> pd.DataFrame:
-        """A row a function; see `frames.FUNCTIONS`."""
+        """A row per function; see `frames.FUNCTIONS`."""
         return frames.functions_table(self.columns)
 
     @cached_property
     def mappings(self) -> pd.DataFrame:
-        """A row a mapped file; see `frames.MAPPINGS`."""
+        """A row per mapped file; see `frames.MAPPINGS`."""
         return frames.mappings_table(self.columns)
 
     @cached_property
     def labels(self) -> pd.DataFrame:
-        """A row a label of a sample; see `frames.LABELS`."""
+        """A row per label of a sample; see `frames.LABELS`."""
         return frames.labels_table(self.columns)
 
     def sample_type(self, name: str | None = None) -> ValueType:
@@ -361,7 +361,7 @@ class Profile(WithDamage):
         self, sample_type: str | None = None, granularity: str = "functions",
         shown: Callable[[str], str] = str,
     ) -> str:  # fmt: skip
-        """The profile as folded stacks: `main.main;main.work 120`, a line a stack.
+        """The profile as folded stacks: `main.main;main.work 120`, a line per stack.
 
         `shown` says what stands in the place of a frame's name.
         """

@@ -53,10 +53,10 @@ MIN_ROWS = 2  # of the table of tasks without its head
 BY_SHAPE = re.compile(rb"(\d+) +(\d+) +(\d+) +(\d+)(?: +-?\d+)* +([A-Za-z(/].*)")
 FIRST_COLUMNS = (b"uid", b"tgid", b"total_vm", b"rss", b"name")
 OOM = "OOM killer"
-NO_SIZES = (
-    "the OOM killer's lines without a process or its size; "
-    "dmesg -T | grep -i 'killed process' has both"
-)
+INVOKED = re.compile(rb"(\S{1,64}) invoked oom-killer")
+# Of the stack below it: which memory was full as a page was asked for.
+GROUP_FULL = re.compile(rb"mem_cgroup_out_of_memory|\btry_charge|" + CGROUP_KILL.pattern)
+MACHINE_FULL = re.compile(rb"\b__alloc_pages")
 CUT = "the line of a killed process is cut: its RSS is missing"
 
 
@@ -68,6 +68,17 @@ def looks_like_oom(data: bytes) -> bool:
         return True
     rows = sum(map(_is_own_group, TASK.finditer(head))) if b"] " in head else 0
     return rows >= MIN_ROWS or (b"memory: usage" in head and bool(CHARGED.search(head)))
+
+
+def no_sizes(data: bytes) -> str:
+    """What the kernel's lines say that name neither the process that it ended nor a size."""
+    said, asked = "the OOM killer's lines without a process or its size", INVOKED.search(data)
+    if asked is not None:
+        said = f"{said}: {excerpt(asked[1])} asked for memory"
+        where = "its cgroup had reached its limit" if GROUP_FULL.search(data) else ""
+        where = where or ("the machine had none left" if MACHINE_FULL.search(data) else "")
+        said = f"{said} as {where}" if where else said
+    return f"{said}; dmesg -T | grep -i 'killed process' has both"
 
 
 def _is_own_group(task: re.Match[bytes]) -> bool:

@@ -8,6 +8,7 @@ Quirks        ps counts in KiB. So does top, up to a certain width; then it writ
               minus inactive page cache (before Docker 17.06: the whole charge). That is not RSS.
               docker's MiB are 2^20; podman's MB, and those of Docker before 1.13, are 10^6.
               A repeated header begins another reading, and so does a process that comes again.
+              busybox's top has RSS among `VSZRW RSS (SHR) DIRTY` in its view of memory alone.
               Rows of ps aux, of top (also FreeBSD's) and of kubectl top are known without a header.
 """
 
@@ -19,13 +20,15 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
 from gomem.errors import Damage, FormatError, excerpt
-from gomem.inputs.processes.oom import NO_SIZES, looks_like_oom, parse_oom
+from gomem.inputs.processes.dates import is_date, time_of
+from gomem.inputs.processes.oom import looks_like_oom, no_sizes, parse_oom
 from gomem.inputs.processes.row import ProcessRow, ProcessTable, rounded_size
 from gomem.inputs.unwrap import FENCE, PROMPT
 from gomem.units import KIB
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
+    from datetime import datetime
 
     from gomem.inputs.processes.row import Rounded
 
@@ -48,6 +51,12 @@ TOP_ROW = re.compile(
     rb"\d{1,5}(?:[.,]\d)? +\d{1,3}(?:[.,]\d)? +\d+:\d\d(?:[.:]\d\d)? +\S.*"
 )
 TOP_NAMES = b"PID USER PR NI VIRT RES SHR S %CPU %MEM TIME+ COMMAND".split()
+# The same without SHR and with the state behind the times, as procps' top is often set up.
+SET_ROW = re.compile(
+    rb"\d{1,10} +\S{1,32} +(?:-?\d{1,3}|rt) +-?\d{1,3}" + 2 * _TOP_SIZE + rb" +"
+    rb"\d{1,5}(?:[.,]\d)? +\d{1,3}(?:[.,]\d)? +\d{1,9}:\d\d(?:[.:]\d\d)? +[DIRSTtXZ] +\S.*"
+)
+SET_NAMES = b"PID USER PR NI VIRT RES %CPU %MEM TIME+ S COMMAND".split()
 BSD_ROW = re.compile(
     rb"\d{1,10} +\S{1,32} +\d{1,5} +-?\d{1,3} +-?\d{1,3}" + 2 * _TOP_SIZE + rb" +[A-Za-z]\S{0,9}"
     rb" +\d{1,4} +\d+:\d\d +\d{1,5}\.\d\d% +\S.*"
@@ -59,16 +68,25 @@ CLASS_ROW = re.compile(
 )
 CLASS_NAMES = b"PID LWP CLS RTPRIO STAT VSZ RSS COMMAND".split()
 # What a command above rows asked for: `ps -eo rss,comm | grep api` prints no header.
-ASKED = re.compile(rb"(?:.*[\s$#%])?ps +(?:-?\w+ +)*-?\w*o +(?P<names>[a-z%]+(?:,[a-z%]+)+)\b.*")
+ASKED = re.compile(
+    rb"(?:.{0,200}[\s$#%])?ps +(?:-?\w+ +){0,20}-?\w*o +(?P<names>[a-z%]+(?:,[a-z%]+)+)\b.*"
+)
 BSD_NAMES = b"PID USERNAME THR PRI NICE VIRT RES STATE C TIME WCPU COMMAND".split()
+HEADLESS = (
+    (AUX, AUX_NAMES), (TOP_ROW, TOP_NAMES), (SET_ROW, SET_NAMES), (BSD_ROW, BSD_NAMES),
+    (CLASS_ROW, CLASS_NAMES),
+)  # fmt: skip
 DOCKER = re.compile(rb"(?:(?:CONTAINER(?: ID)?|ID|NAME)\b.*)?MEM USAGE */ *LIMIT.*")
 USAGE = re.compile(
-    rb"(?P<before>.*?)(?P<usage>\d[\d.]* ?[KMGTkmgt]?i?B) */ *"
+    rb"(?P<before>.*?)(?<![\d.])(?P<usage>\d[\d.]*+ ?[KMGTkmgt]?i?B) */ *"
     rb"(?P<limit>\d[\d.]* ?[KMGTkmgt]?i?B\b.*|[^\s\w]\S{0,15}(?: .*)?|[xX]+\S{0,15}(?: .*)?)"
 )
-LIMIT = re.compile(rb"\d[\d.]* ?[KMGTkmgt]?i?B\b")
+LIMIT = re.compile(rb"(?<![\d.])\d[\d.]*+ ?[KMGTkmgt]?i?B\b")
 KUBECTL = re.compile(rb"(?:(?P<above>NAMESPACE|POD) +)?NAME +CPU\(cores\) +MEMORY\(bytes\) *")
 POD = re.compile(rb"(?:(\S+) +)?(\S+) +\d+m? +(\d+(?:[KMGT]i)?) *")
+DATE = re.compile(
+    rb"[A-Z][a-z]{2} [A-Z][a-z]{2} {1,2}\d{1,2} \d\d:\d\d:\d\d (?:[AP]M )?[A-Z]{2,5} \d{4} +"
+)
 TOP_HEAD = re.compile(
     rb"top - \d.*|Tasks: .*|Threads: .*|%?Cpu\S*: ?.*|[KMG]iB (?:Mem|Swap) ?:.*|(?:Mem|Swap): .*"
 )
@@ -110,7 +128,7 @@ def parse_processes(data: bytes, *, source: str) -> tuple[ProcessTable, list[Dam
         table, damage = _parse_tables(data, source)
     if not table.rows and not table.cgroup:
         lacks = "no process in it; wanted ps, top, docker stats …"
-        raise FormatError(source, "", NO_SIZES if looks_like_oom(data) else lacks)
+        raise FormatError(source, "", no_sizes(data) if looks_like_oom(data) else lacks)
     return table, damage
 
 
@@ -130,8 +148,8 @@ def lines_of_processes(data: bytes) -> set[int]:
 
 
 def _bare(line: bytes) -> bytes:
-    """A line without the mark of a comment or of a shell that people put before output."""
-    line = line.strip()
+    """A line without a comment's mark, a shell's or what date prints, which stand before output."""
+    line = DATE.sub(b"", line.strip(), count=1)
     return line[2:].lstrip() if line.startswith((b"# ", b"$ ")) else line
 
 
@@ -141,14 +159,13 @@ def _parse_tables(data: bytes, source: str) -> tuple[ProcessTable, list[Damage]]
     form: _Form | None = None
     asked: _Form | None = None
     reading, seen = -1, set[tuple[int | None, str]]()
-    for number, raw in enumerate(data.split(b"\n"), start=1):
-        line = _bare(raw)
+    for number, line, at in _lines(data):
         if begun := _form_of(line):
             form, asked, reading, seen = begun, None, reading + 1, set()
             continue
         if not line and rows and rows[-1].reading == reading:
             form = None
-        if not line or TOP_HEAD.fullmatch(line):
+        if not line:
             continue
         asked = _form_asked(line) or asked
         if form is None and (headless := _headless(line, asked)) is not None:
@@ -161,11 +178,22 @@ def _parse_tables(data: bytes, source: str) -> tuple[ProcessTable, list[Damage]]
             if any(who) and who in seen:
                 reading, seen = reading + 1, set()
             seen.add(who)
-            rows.append(replace(row, reading=reading, line=number))
+            rows.append(replace(row, reading=reading, line=number, time=at))
         elif form is not None and not (rows and (THREAD.fullmatch(line) or _is_prose(line))):
             what = f"not a line of {form.tool}; wanted the columns of its header"
             damage.append(Damage(source, f"line {number}", what, excerpt(line)))
     return ProcessTable(_with_whole_name(rows)), damage
+
+
+def _lines(data: bytes) -> Iterator[tuple[int, bytes, datetime | None]]:
+    """Lines with their numbers and the time above them, without top's head and dates."""
+    at = None
+    for number, raw in enumerate(data.split(b"\n"), start=1):
+        line = _bare(raw)
+        if is_date(line):
+            at = time_of(line)
+        elif not TOP_HEAD.fullmatch(line):
+            yield number, line, at
 
 
 def _with_whole_name(rows: Sequence[ProcessRow]) -> tuple[ProcessRow, ...]:
@@ -210,8 +238,7 @@ def _form_of_row(line: bytes) -> _Form | None:
     """The table that a line is a row of, whose header nobody pasted; None if it is of none."""
     if not line[:1].isalnum():
         return None
-    rows = ((AUX, AUX_NAMES), (TOP_ROW, TOP_NAMES), (BSD_ROW, BSD_NAMES), (CLASS_ROW, CLASS_NAMES))
-    names = next((names for row, names in rows if row.fullmatch(line)), None)
+    names = next((names for row, names in HEADLESS if row.fullmatch(line)), None)
     if names is not None:
         return _by_columns(names)
     if POD_ROW.fullmatch(line) is None:
@@ -230,7 +257,7 @@ def _form_of(line: bytes) -> _Form | None:
         return _Form(tool, lambda row: _of_container(row, tool, named=named))
     if pods := KUBECTL.fullmatch(line):
         return _Form(KUBECTL_TOP, lambda row: _of_pod(row, above=pods["above"] is not None))
-    names = line.split()
+    names = line.replace(b"^", b" ").split()  # by which busybox marks what it sorts by
     if not _one_of(RESIDENT, names):
         return None
     is_of_ps = bool(names[1:]) and PS_COLUMNS.issuperset(names[:-1])
@@ -260,7 +287,8 @@ def _one_of(wanted: Sequence[bytes], names: Sequence[bytes]) -> bytes | None:
 def _by_columns(names: Sequence[bytes]) -> _Form:
     """A table of columns by their names, of which the last may hold blanks."""
     resident = _one_of(RESIDENT, names)
-    tool = TOP if resident == b"RES" else "pidstat" if b"minflt/s" in names else PS
+    is_top = resident == b"RES" or b"VSZRW" in names
+    tool = TOP if is_top else "pidstat" if b"minflt/s" in names else PS
     return _Form(tool, lambda line: _of_process(line, names, tool))
 
 

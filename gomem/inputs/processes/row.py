@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
+from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
 from gomem.units import ADDRESS_SPACE_BYTES, GIB, KIB, MIB, TIB
@@ -12,6 +13,13 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from datetime import datetime
 
+TOOLS = frozenset({"grep", "ps", "top", "htop"})  # that list themselves
+# Programs that are in no Go, by their names in a list of processes.
+NOT_GO = frozenset(
+    {"postgres", "postmaster", "mysqld", "mariadbd", "mongod", "redis-server", "clickhouse-serv"}
+    | {"python", "python2", "python3", "java", "node", "ruby", "perl", "php", "php-fpm"}
+    | {"nginx", "httpd", "apache2", "chrome", "firefox", "qemu-system-x86"}
+)
 SIZE = re.compile(rb"(\d{1,15})(?:\.(\d{1,3}))? ?([A-Za-z]{0,3})")
 BINARY = {b"k": KIB, b"m": MIB, b"g": GIB, b"t": TIB}
 UNITS = {b"b": 1, b"kb": 10**3, b"mb": 10**6, b"gb": 10**9, b"tb": 10**12} | {
@@ -71,3 +79,10 @@ class ProcessTable:
     rows: tuple[ProcessRow, ...]
     # Of the OOM killer: the cgroup's numbers by the kernel's names; None for no limit.
     cgroup: Mapping[str, int | None] = field(default_factory=dict)
+
+
+def program_of(command: str) -> str:
+    """A command's program, without its folder; a container's name as it is."""
+    words = (word for word in command.split() if "=" not in word)  # variables before the command
+    program = next(words, "")
+    return PurePosixPath(program).name if program.startswith(("/", "./")) else program

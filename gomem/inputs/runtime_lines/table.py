@@ -1,4 +1,4 @@
-"""What a program logs of its own memory: a row a reading, and as MemStats as far as it tells."""
+"""What a program logs of its own memory: a row per reading, and as MemStats as far as it tells."""
 
 from __future__ import annotations
 

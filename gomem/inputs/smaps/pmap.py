@@ -2,13 +2,14 @@
 
 Printed by    procps (pmap.c) and busybox: pmap PID, pmap -x PID, pmap -X PID, pmap -d PID.
 Quirks        Sizes are in KiB. Dirty is the sum of smaps' Shared_Dirty and Private_Dirty. -X has
-              the kernel's own names as column headers, and the offset.
-              Files, memfd and System V memory are printed without folders. [ anon ] also stands for
-              mappings that the kernel names, such as [vdso]; only [ stack ] is separate.
+              the kernel's own names as column headers, and a column with the offset.
+              Files, memfds and System V segments are printed without their directory. [ anon ] also
+              stands for mappings that the kernel names, such as [vdso]; only [ stack ] is separate.
               A mode is `rwxs-`: the fourth letter is s for shared memory, and - for private.
               On newer kernels, procps 3.3 prints each line of -x twice, the second time with zeros.
               A mapping with size 0 is skipped.
-              The last line has the sums. If it is missing or larger, the text was cut.
+              The last line has the sums. If it is missing, or larger than the lines add up to,
+              the text was cut.
 """
 
 from __future__ import annotations
@@ -37,7 +38,7 @@ TOTAL = re.compile(rb" *(?:total|mapped:)[ :]+(?:kB +)?(\d[\dK -]*)(?: .*)?")
 TOTAL_OF_ALL = re.compile(rb" {16,}(\d[\d ]*) KB *")
 RULE = re.compile(rb" *[-=]+(?: +[-=]+)* *")
 PROCESS = re.compile(rb" *\d{1,10}: .*")
-NAMED = re.compile(rb" *\[ *([^\]]+?) *\] *")
+NAMED = re.compile(rb" *\[ *+([^\]]*[^\] ]) *\] *")
 # pmap leaves out the folder of what the kernel itself names: it is put back.
 FOLDERS = {"memfd:": "/", "SYSV": "/", "zero (deleted)": "/dev/"}
 ANONYMOUS = "anon"

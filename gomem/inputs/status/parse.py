@@ -19,11 +19,16 @@ STATE = re.compile(rb"([A-Za-z]) \([a-z ]{1,20}\)")
 FIELD = re.compile(rb"([A-Za-z_]\w*):[ \t]*(.*)")
 BEGINNING = re.compile(rb"Name:[ \t]+[^\n]{0,4096}\n(?:[^\n]{0,4096}\n){0,40}?Pid:[ \t]+\d")
 # What `grep Vm` leaves: fields of sizes from VmPeak or VmSize on.
+NOTED = rb"(?:[ \t]*\([^()\n]{0,60}\))?"  # what a person wrote behind a size
 EXCERPT = re.compile(
-    rb"Vm(?:Peak|Size):[ \t]+\d+ kB\n(?:(?:Vm|Rss)\w+:[ \t]+\d+ kB\n){0,9}?(?:VmRSS|RssAnon):"
+    rb"Vm(?:Peak|Size):[ \t]+\d+ kB"
+    + NOTED
+    + rb"\n(?:(?:Vm|Rss)\w+:[ \t]+\d+ kB"
+    + NOTED
+    + rb"\n){0,9}?(?:VmRSS|RssAnon):"
 )
 ALONE = re.compile(rb"\s*VmRSS:[ \t]+\d+ kB\s*")  # what `grep VmRSS` leaves
-SIZE = re.compile(rb"(\d{1,18}) kB")
+SIZE = re.compile(rb"(\d{1,18}) kB" + NOTED)
 COUNT = re.compile(rb"\d{1,18}")
 STATM = re.compile(rb"\d{1,18}(?: \d{1,18}){6}\s*")
 

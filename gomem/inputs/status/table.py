@@ -44,6 +44,7 @@ STATUS = (
         "R running, S sleeping, D waiting for a disk, T stopped, t traced.",
         Words,
     ),
+    Column("Pid", "Int64", "", "Process ID, in the PID namespace of whoever read it."),
 )
 STATM = (
     Column("size", "int64", "pages", "Address space."),

@@ -29,7 +29,14 @@ SYMBOLS = (
         Words,
     ),
     Column("name", "str", "", "Its name, with the package's path.", Function),
-)
+    Column(
+        "is_wrapper", "boolean", "",
+        "Whether the compiler made it to call another function; only of an executable's functions.",
+    ),
+    Column(
+        "wraps", "str", "", "That function; empty for others, missing if not known.", Function
+    ),
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -43,7 +50,8 @@ class Symbols(Frames):
 def read_symbols(source: Source) -> Symbols:
     """Read what `go tool nm -size` prints of an executable, or an ELF executable itself.
 
-    FormatError where there is no symbol in it, as in an executable that was stripped.
+    A stripped executable has only functions, from Go's own table: no sizes, and no variables.
+    FormatError if it has no symbols at all.
     """
     if source.data.startswith(ELF):
         columns, damage = parse_symbols(source.data, source=source.name)
@@ -52,4 +60,6 @@ def read_symbols(source: Source) -> Symbols:
         columns, damaged, _ = read_plain(source, looks_like_symbols, parse_symbols)
     name = [printable(name) for name in columns.name]
     said = {"address": columns.address, "size": columns.size, "letter": columns.letter}
+    if columns.wraps:
+        said |= {"is_wrapper": columns.is_wrapper, "wraps": columns.wraps}
     return Symbols(build(said | {"name": name}, SYMBOLS), damaged=damaged)

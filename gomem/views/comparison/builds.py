@@ -93,7 +93,7 @@ def _budgets(compared: BuildComparison) -> Section | None:
 
 
 def _opening(compared: BuildComparison) -> tuple[Block, ...]:
-    """A bar a build on common parts, the baseline's first; else RSS of each, or what differs."""
+    """A bar per build on common parts, the baseline's first; else RSS of each, or what differs."""
     named = [(compared.baseline, None), *compared.comparisons.items()]
     each = [(Build(name), comparison) for name, comparison in named]
     bars = bars_between(each) if len(each) <= MAX_BARS else ()
@@ -149,7 +149,7 @@ def _of_layer(layer: str, heading: str, compared: BuildComparison) -> Section | 
     noted = tables.row_notes(rows[rows["verdict"].notna()])
     builds = tables.builds_table(rows, layer or "benchmark")
     gist = how_many(len(rows[rows["verdict"].isna()]), "metric")
-    blocks: tuple[Block, ...] = (builds, *noted, Notes((tables.LEGEND,)))
+    blocks: tuple[Block, ...] = (builds, *noted, tables.legend(rows))
     return Section(layer or "benchmarks", heading, blocks, gist=gist)
 
 

@@ -144,7 +144,8 @@ def _findings_section(comparison: Comparison) -> Section | None:
         for state in STATES
         if len(rows := comparison.findings[comparison.findings["state"] == state])
     )
-    found = tables.findings_table(comparison.findings)
+    has_several = bool(words.of_runs(comparison))
+    found = tables.findings_table(comparison.findings, has_several=has_several)
     return Section("findings", "Findings", (found,), gist=gist)
 
 
@@ -166,14 +167,28 @@ def _levels_section(layer: str, heading: str, comparison: Comparison) -> Section
     if metrics.empty:
         return None
     pair = words.pair_of(comparison, "of_metrics") if layer == words.MEMORY else None
-    label = {words.MEMORY: "memory", words.COLLECTOR: "GC", words.LOAD: "load"}[layer]
-    blocks = tables.level_blocks(metrics, _heading(label, pair))
+    blocks: tuple[Block, ...] = ()
+    for label, rows in _labelled(metrics, layer, pair, comparison):
+        blocks += tables.level_blocks(rows, label) if len(rows) else ()
     moved = metrics[have_multiples(metrics) & (metrics["change"].fillna(0).abs() >= words.SEEN)]
     if len(moved):
         titles = {name: field_title(name) for name in moved["name"]}
         named = {"metrics": moved, "titles": titles, "name": f"dumbbells-{layer}"}
         blocks = (Figure(DUMBBELLS, plot_dumbbells, lambda: named), *blocks)
     return Section(layer, _heading(heading, pair), blocks, gist=_counted(metrics))
+
+
+def _labelled(
+    metrics: pd.DataFrame, layer: str, pair: words.Pair | None, comparison: Comparison
+) -> tuple[tuple[str, pd.DataFrame], ...]:
+    """The metrics of a layer by what they are of; those of GC by counters, or by the whole log."""
+    if layer == words.MEMORY:
+        return ((_heading("memory", pair), metrics),)
+    if layer == words.LOAD:
+        return (("load", metrics),)
+    is_counted = metrics["name"].isin(comparison.by_counters)
+    between = words.between_moments(comparison)
+    return (text("GC {}", between), metrics[is_counted]), ("GC over the log", metrics[~is_counted])
 
 
 def _ledger_section(comparison: Comparison) -> Section | None:
@@ -185,11 +200,11 @@ def _ledger_section(comparison: Comparison) -> Section | None:
     if comparison.change is not None:
         sides = {"before": MomentName(pair.before), "after": MomentName(pair.after)}
         moved = {"change": comparison.change.ledger, **sides}
-        has_several = not words.are_single(words.metrics_of(comparison, words.MEMORY))
-        of = ", between the runs with the median RSS" if has_several else ""
+        of = words.of_runs(comparison)
         caption = f"Right: rose. Left: fell. Together they are the change of RSS{of}."
         blocks.append(Figure(caption, plot_ledger_change, lambda: moved))
-    blocks += [table("RSS by snapshot", tables.MOMENTS, known)] if len(known) > 1 else []
+    by_snapshot = "RSS by snapshot, medians" if words.of_runs(comparison) else "RSS by snapshot"
+    blocks += [table(by_snapshot, tables.MOMENTS, known)] if len(known) > 1 else []
     blocks += _parts(comparison, pair)
     for row in rows_of(known[known["change_bytes"].notna() & ~known["of_metrics"]]):
         at, sizes = words.Pair(row["before"], row["after"]), _rss(row)
@@ -207,10 +222,11 @@ def _rss(moment: dict[str, Any]) -> list[str]:
 
 def _parts(comparison: Comparison, pair: words.Pair) -> tuple[Block, ...]:
     parts, groups = words.ledger_of(comparison, pair), words.groups_of(comparison, pair)
-    whose = (tables.groups_table(groups, pair),) if len(groups) else ()
+    runs = words.of_runs(comparison)
+    whose = (tables.groups_table(groups, pair, runs),) if len(groups) else ()
     if parts.empty:
         return whose
-    exact = table(text("RSS by part, {}", pair.words), tables.PARTS, parts)
+    exact = table(text("RSS by part at {}{}", pair.words, runs), tables.PARTS, parts)
     return (*whose, Folded("Part by part, to the byte", (exact,)))
 
 
@@ -223,11 +239,12 @@ def _sites_section(comparison: Comparison) -> Section | None:
     if len(allocated):
         caption = "Bytes allocated since the start, by the sites that changed most."
         blocks.append(Figure(caption, plot_site_changes, lambda: {"sites": allocated}))
+    means = ", mean of the runs" if words.of_runs(comparison) else ""
     for name in words.SAMPLE_TYPES:
-        shown = _site_blocks(words.of_type(comparison.sites, name), name)
+        shown = _site_blocks(words.of_type(comparison.sites, name), f"{name}{means}")
         if len(rates := words.of_type(comparison.site_rates, name)):
             per = rates["per"].iloc[0]
-            blocks += _site_blocks(rates, f"{name} per {per}")
+            blocks += _site_blocks(rates, f"{name} per {per}, estimated from heap profiles")
             if per == REQUEST:  # a second may hold more work than it did; then the whole tells more
                 shown = [Folded(f"{name}, since the start", tuple(shown))]
         blocks += shown

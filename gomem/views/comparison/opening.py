@@ -38,7 +38,7 @@ def opening(comparison: Comparison, before: str, after: str) -> tuple[Block, ...
 
 
 def bars_between(sides: Sequence[tuple[str, Comparison | None]]) -> tuple[Bars, ...]:
-    """A bar a side on common parts: of the first the side before, of the others that after.
+    """A bar per side on common parts: of the first the side before, of the others that after.
 
     Nothing where not all say what they consist of. Of several runs it is the one whose RSS is in
     the middle.

@@ -15,9 +15,7 @@ from gomem.views.values import NOTHING, between, bytes_cell, change_cell
 if TYPE_CHECKING:
     import pandas as pd
 
-LEGEND = (
-    "± is half of the difference's 95 % sampling interval (its wider side), in % of the difference"
-)
+LEGEND = "the 95 % sampling interval of a difference lies within ± so many % of it"
 WHOLE = 100  # counts a second, or a request, from which on decimals say nothing
 
 

@@ -6,6 +6,8 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
+from gomem.comparison.samples import INTERVAL_NOTE
+from gomem.comparison.single_values import CUMULATIVE
 from gomem.inputs.memstats.table import STATS
 from gomem.inputs.schema import rows_of
 from gomem.numbered import Build, Metric, Unit
@@ -54,17 +56,20 @@ if TYPE_CHECKING:
     from gomem.views.document import Block
 
 SIDES = ("before", "after")
-LEGEND = (
-    "± is half of the median's 95 % interval (its wider side), in % of the median; p is from a "
-    "Mann-Whitney test, not corrected for multiple comparisons"
-)
+P_LEGEND = "p is from a Mann-Whitney test, not corrected for multiple comparisons"
+SPREAD_LEGEND = "the 95 % interval of a median lies within ± so many % of it"
 MAX_BUDGET_NOTES = 20
 MAX_NAMES = 5  # rows that share a note are named, up to so many
 _MEANS = {column.name: column.means for column in STATS}
 
 
+def metric_title(name: str) -> str:
+    """What a level is called; a counter since the process's start says so."""
+    return f"{field_title(name)}, since start" if name in CUMULATIVE else field_title(name)
+
+
 def _name(row: Row) -> Cell:
-    return Cell(field_title(row["name"]), code=row["layer"] not in LAYERS)
+    return Cell(metric_title(row["name"]), code=row["layer"] not in LAYERS)
 
 
 def _full_name(row: Row) -> Cell:
@@ -154,7 +159,7 @@ CHANGED = (
     words("verdict", _verdict),
 )
 LEVELS = (
-    noted("metric", lambda row: (field_title(row["name"]), _MEANS.get(row["name"], ""))),
+    noted("metric", lambda row: (metric_title(row["name"]), _MEANS.get(row["name"], ""))),
     *(Column(side, partial(_level, f"{side}_median")) for side in SIDES),
     Column("difference", _difference),
     Column("change", lambda row: NOTHING if is_unknown(row["difference"]) else _relative(row)),
@@ -208,13 +213,30 @@ def benchmark_blocks(comparison: Comparison) -> tuple[Block, ...]:
         of_unit = benchmarks[benchmarks["unit"] == unit]
         means = comparison.geomeans[comparison.geomeans["unit"] == unit]
         blocks += [measured_table(of_unit, Unit(unit), means), *row_notes(of_unit, means)]
-    return (*blocks, Notes((LEGEND,))) if blocks else ()
+    return (*blocks, legend(benchmarks)) if blocks else ()
+
+
+def legend(metrics: pd.DataFrame) -> Notes:
+    """What ± and p are, of a table of rows of METRICS or BUILD_METRICS; ± only where it stands."""
+    shown = [cell for side in ("before_", "after_", "") for cell in _spreads(metrics, side)]
+    return Notes((SPREAD_LEGEND, P_LEGEND) if any(shown) else (P_LEGEND,))
+
+
+def _lows(metrics: pd.DataFrame) -> list[str]:
+    return [name for name in ("before_low", "after_low", "low") if name in metrics]
+
+
+def _spreads(metrics: pd.DataFrame, side: str) -> list[str]:
+    names = [f"{side}{name}" for name in ("median", "low", "high")]
+    if not set(names) <= set(metrics):
+        return []
+    return [format_spread(*ends) for ends in metrics[names].itertuples(index=False)]
 
 
 def level_blocks(metrics: pd.DataFrame, label: str) -> tuple[Block, ...]:
     """Levels of one layer (rows of METRICS), with a verdict if each side has several values."""
     if not are_single(metrics):
-        return (measured_table(metrics, label), *row_notes(metrics), Notes((LEGEND,)))
+        return (measured_table(metrics, label), *row_notes(metrics), legend(metrics))
     unequal = metrics[metrics["difference"].fillna(1) != 0]  # of an equal pair nothing is doubtful
     caption = text("{}, one value per side", Text(label).capitalised())
     return (table(caption, LEVELS, metrics), *row_notes(unequal))
@@ -224,14 +246,16 @@ def row_notes(metrics: pd.DataFrame, geomeans: pd.DataFrame | None = None) -> tu
     """Each note on the rows of a table once, with the rows that it is on."""
     lines = []
     for note, rows in metrics[metrics["note"] != ""].groupby("note", sort=False):
-        if len(rows) == len(metrics):
+        is_of_all = note == INTERVAL_NOTE and metrics[_lows(metrics)].isna().all(axis=None)
+        if is_of_all or len(rows) == len(metrics):
             lines.append(note)
             continue
         rest = metrics[metrics["note"] != note]["name"]
         titles = (map(field_title, map(Metric, each)) for each in (rows["name"], rest))
         names, others = (joined(", ", each) for each in titles)
         is_most = len(rows) > max(MAX_NAMES, len(rest))
-        lines.append(text("{}: {}", text("all but {}", others) if is_most else names, note))
+        named = text("all rows except {}", others) if is_most else names
+        lines.append(text("{}: {}", named, note))
     if geomeans is not None and geomeans[list(SIDES)].isna().any(axis=None):
         lines.append(NO_GEOMEAN)
     return (Notes(tuple(lines)),) if lines else ()
@@ -248,7 +272,16 @@ def measured_table(
     columns = (Column(label, _name, "<"), *MEDIANS, CHANGE, VERDICT, P, *_asked(metrics), RUNS)
     means = [] if geomeans is None else map(_geomeans, rows_of(geomeans))
     total = tuple((*row, *(BLANK,) * (len(columns) - len(row))) for row in means)
-    return table(text("Medians, {}", label), columns, metrics, total)
+    caption = text("Medians, {}", label)
+    if geomeans is None:
+        caption = text("{}, medians{}", Text(label).capitalised(), _of_runs(metrics))
+    return table(caption, columns, metrics, total)
+
+
+def _of_runs(metrics: pd.DataFrame) -> str:
+    """Of how many runs a side, where that is one number."""
+    counts = set(metrics[["before_n", "after_n"]].to_numpy().ravel().tolist())
+    return f" of {counts.pop()} runs per side" if len(counts) == 1 else ""
 
 
 def _geomeans(row: Row) -> tuple[Cell, ...]:
@@ -309,16 +342,22 @@ def _of_build(row: Row) -> Cell:
     return _level("median", row) if row["n"] == 1 else _median("", row)
 
 
-def findings_table(findings: pd.DataFrame) -> Table:
+def findings_table(findings: pd.DataFrame, *, has_several: bool = False) -> Table:
     """Which causes are new, gone, or on both sides; of several builds, in each."""
+    runs = ", in the first run of each side" if has_several else ""
+    caption = f"Findings that are new, gone, or on both sides{runs}"
     if "build" in findings:
-        columns = (BUILD, *FINDINGS)
-        return table("Findings that are new, gone, or on both sides, by build", columns, findings)
-    return table("Findings that are new, gone, or on both sides", FINDINGS, findings)
+        return table(f"{caption}, by build", (BUILD, *FINDINGS), findings)
+    return table(caption, FINDINGS, findings)
 
 
-def groups_table(groups: pd.DataFrame, pair: Pair, *, noted: bool = True) -> Table:
-    """RSS by owner; where all of it is known, the owners add up to RSS."""
+def groups_table(groups: pd.DataFrame, pair: Pair, runs: str = "", *, noted: bool = True) -> Table:
+    """RSS by owner, of runs that are called so; owners that are all known add up to RSS."""
     whose = WHOSE if noted else {}
     owner = Column("owner", lambda row: Cell(row["name"], note=whose.get(row["group"], "")), "<")
-    return table(text("RSS by owner, {}", pair.words), (owner, *SIZES), groups)
+    sums = {name: groups[name].sum() for name in (*SIDES, "change")}
+    rss: Row = {"name": "RSS", "group": "", **sums}
+    is_known = groups[[*SIDES]].notna().all(axis=None)
+    total = (tuple(column.cell(rss) for column in (owner, *SIZES)),) if is_known else ()
+    caption = text("RSS by owner at {}{}", pair.words, runs)
+    return table(caption, (owner, *SIZES), groups, total)

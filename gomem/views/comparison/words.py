@@ -59,6 +59,12 @@ def are_single(metrics: pd.DataFrame) -> bool:
     return bool((metrics[["before_n", "after_n"]] <= 1).all(axis=None))
 
 
+def of_runs(comparison: Comparison) -> str:
+    """Which runs the parts of RSS are of, as the end of a caption; empty of one run a side."""
+    has_several = not are_single(metrics_of(comparison, MEMORY))
+    return ", in the middle runs (by RSS)" if has_several else ""
+
+
 def changed_metrics(comparison: Comparison) -> pd.DataFrame:
     """The metrics that changed, and of too few runs to tell those that moved by a tenth.
 
@@ -117,6 +123,14 @@ def of_type(sites: pd.DataFrame, sample_type: str) -> pd.DataFrame:
     return sites[sites["sample_type"] == sample_type] if len(sites) else sites
 
 
+def between_moments(comparison: Comparison) -> Text:
+    """`from 1-warm to 2-loaded`: between which moments counters were read."""
+    ends = comparison.windows[["first_moment", "last_moment"]].drop_duplicates()
+    if len(ends) != 1:
+        return Text("from the first snapshot to the last")
+    return text("from {} to {}", *map(MomentName, ends.iloc[0]))
+
+
 def covered(comparison: Comparison, before: str, after: str) -> tuple[tuple[str, str], ...]:
     """What each side is called, and how much of it is compared, as facts of the document."""
     windows = comparison.windows
@@ -124,22 +138,28 @@ def covered(comparison: Comparison, before: str, after: str) -> tuple[tuple[str,
     said = {row["side"]: _covers(row) for row in rows_of(windows)} if is_known else {}
     sides = {"before": before, "after": after}
     return tuple(
-        (side.capitalize(), joined(", ", filter(None, [name, said.get(side, "")])))
+        (side.capitalize(), joined("; ", filter(None, [name, said.get(side, "")])))
         for side, name in sides.items()
     )
 
 
 def _covers(row: dict[str, Any]) -> Text:
-    """`6 runs of 2.79 s, from 1-start to 2-loaded, with 5 collections`."""
-    runs, is_timed = how_many(row["runs"], "run"), not is_unknown(row["seconds"])
-    time = f"{runs} of {format_seconds(row['seconds'])}" if is_timed else runs
+    """`6 runs, each about 2.79 s, 5 GCs and 800 requests from 1-start to 2-loaded`."""
+    is_timed, are_several = not is_unknown(row["seconds"]), row["runs"] > 1
+    last_moment = MomentName(row["last_moment"])
     if row["first_moment"]:
-        between: str = text("from {} to {}", row["first_moment"], row["last_moment"])
+        where = text("from {} to {}", MomentName(row["first_moment"]), last_moment)
     else:
-        between = "the GC log" if is_timed else row["last_moment"] or "one file"
-    counts = {noun: row[f"{noun}s"] for noun in ("collection", "request")}
-    counted = [how_many(round(n), noun) for noun, n in counts.items() if not is_unknown(n)]
-    return joined(", ", [time, between, *([f"with {' and '.join(counted)}"] if counted else [])])
+        at = text("at {}", last_moment) if row["last_moment"] else Text("one file")
+        where = Text("in the GC log") if is_timed else at
+    parts = [format_seconds(row["seconds"])] if is_timed else []
+    counts = {"GC": row["collections"], "request": row["requests"]}
+    parts += [how_many(round(n), noun) for noun, n in counts.items() if not is_unknown(n)]
+    *first, last = parts or [""]
+    counted = f"{', '.join(first)} and {last}" if first else last
+    each = "each about " if are_several and counted else ""
+    amount = f"{each}{counted} " if counted else ""
+    return text("{}, {}{}", how_many(row["runs"], "run"), amount, where)
 
 
 def changed_sites(sites: pd.DataFrame) -> pd.DataFrame:

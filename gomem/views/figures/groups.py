@@ -52,7 +52,7 @@ def _draw_row(panel: Panel, place: int, row: _Row, rss_bytes: int | None) -> Non
         hollow = Look(NONE, "", INK, opacity=MUTED)
         panel.bar(resident, place - BAR / 2, beyond, BAR, hollow)
     if size is None:
-        numbers = [(format_bytes(claimed), BYTES, MUTED), ("reserved", NUMBERS, MUTED)]
+        numbers = [(format_bytes(claimed), BYTES, MUTED), ("retained", NUMBERS, MUTED)]
     else:
         numbers = [(format_bytes(size), BYTES, 1.0)]
         if rss_bytes:
@@ -62,7 +62,7 @@ def _draw_row(panel: Panel, place: int, row: _Row, rss_bytes: int | None) -> Non
 
 def _described(_: str, name: str, size: int | None, claimed: int | None) -> str:
     if size is None:
-        return f"{name} {format_bytes(claimed)} reserved"
+        return f"{name} {format_bytes(claimed)} retained"
     is_more = claimed is not None and claimed > size
-    more = f" of {format_bytes(claimed)} reserved" if is_more else ""
+    more = f" of {format_bytes(claimed)} retained" if is_more else ""
     return f"{name} {format_bytes(size)}{more}"

@@ -30,7 +30,7 @@ def plot_instances(
     distributions: pd.DataFrame, unlike: pd.DataFrame, titles: Mapping[str, str],
     name: str = "instances",
 ) -> Drawing:  # fmt: skip
-    """Draw a panel a quantity.
+    """Draw a panel per quantity.
 
     Args:
         distributions: Rows of `population.DISTRIBUTIONS`, of one service.

@@ -41,7 +41,7 @@ LINES: tuple[tuple[str, str, Dash], ...] = (
 
 
 def plot_levels(levels: pd.DataFrame, *, name: str = "levels") -> Drawing:
-    """Draw levels in bytes, a line for each column: a row a moment, indexed by time.
+    """Draw levels in bytes, a line for each column: a row per moment, indexed by time.
 
     Where a moment has no time, they are drawn in order. ValueError for more columns than the six
     lines that look different.

@@ -1,4 +1,4 @@
-"""A fleet as a document: the verdict, who is unlike the others, how all lie, each instance."""
+"""A fleet as a document: the verdict, the outliers, the distributions, and each instance."""
 
 from __future__ import annotations
 
@@ -207,7 +207,7 @@ def _distributions(fleet: Fleet) -> Section | None:
 
 
 def _drawn(frame: pd.DataFrame) -> pd.DataFrame:
-    """What is drawn of a service's quantities, in order; what no instance has is left out."""
+    """The quantities of a service to draw, in order; those that no instance has are left out."""
     known = frame[frame["name"].isin(DRAWN) & (frame["most"] > 0)]
     return known.iloc[known["name"].map(DRAWN.index).argsort(kind="stable")]
 

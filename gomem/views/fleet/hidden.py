@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from gomem.numbered import Build, Collected, Instance, Service
+from gomem.releases import build_order
+from gomem.sources.names import natural_key
 from gomem.views.share import Hidden
 
 if TYPE_CHECKING:
@@ -23,9 +25,13 @@ def hidden_of(fleet: Fleet, builds: Sequence[str] = (), *, redact: bool = False)
 
 def number_names(hidden: Hidden, fleet: Fleet, builds: Sequence[str] = ()) -> None:
     """Give names their numbers in the order of their names; builds in that of their releases."""
-    named = fleet.named
-    hidden.numbered(Collected, named["capture"]).numbered(Instance, named["instance"])
-    hidden.numbered(Service, named["service"]).numbered(Build, builds or named["build"])
-    for frame in (fleet.captures, fleet.failed):
+    columns = ["capture", "instance", "service", "build", "path"]
+    read = [frame[columns] for frame in (fleet.captures, fleet.failed)]
+    named = {name: {value for frame in read for value in frame[name]} for name in columns}
+    ordered = {name: sorted(values - {""}, key=natural_key) for name, values in named.items()}
+    hidden.numbered(Collected, ordered["capture"]).numbered(Instance, ordered["instance"])
+    hidden.numbered(Service, ordered["service"])
+    hidden.numbered(Build, builds or build_order(ordered["build"]))
+    for frame in read:
         for name, path in zip(frame["capture"], frame["path"], strict=True):
             hidden.alike(Collected, name, path)

@@ -1,4 +1,4 @@
-"""A matrix of builds as a document: a row a build, a column an answer, and where that changes."""
+"""A matrix of builds as a document: one row per build, one column per answer, with each change."""
 
 from __future__ import annotations
 

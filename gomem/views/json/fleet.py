@@ -109,7 +109,7 @@ MATRIX = shape(
           plain("sentence", "str", "", "The first build that differs, and where it changes back.",
                 "sentence"), get=lambda matrix: matrix),
     texts("builds", "Builds in order.", lambda matrix: map(Build, matrix.builds)),
-    frame("rows", BUILDS, "A row a build and quantity, each against the build before it.",
+    frame("rows", BUILDS, "A row per build and quantity, each against the build before it.",
           "compared", verdict=TEXT_OR_NULL),
     frame("differing", BUILDS, "Those of builds that differ from the one before.", "differing"),
     frame("failed", without(FAILED, "time", "key"), "Captures that could not be read.",

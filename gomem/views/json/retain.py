@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from gomem.views.share import Hidden
 
 SCHEMA = "gomem.retain/1"
-KINDS = ("global", "goroutine", "finalizer", "other")
+KINDS = ("global", "goroutine", "finalizer", "cleanup", "other")
 _BYTES = {UNIT: "B", "minimum": 0}
 KEPT = (
     *of_class(Kept, "live_bytes unreachable_bytes", live_bytes=SIZE, unreachable_bytes=SIZE),

@@ -68,7 +68,7 @@ def render_top_json(sites: AllocationSites | TopDifference) -> str:
 
 
 def render_top_csv(sites: AllocationSites | TopDifference) -> str:
-    """A line a site, with the columns of `SITES`; what is unknown is empty."""
+    """A line per site, with the columns of `SITES`; what is unknown is empty."""
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(sites.column_names)

@@ -143,7 +143,8 @@ def _sites_table(
         interval("95 % interval", "cum", cell),
     )
     total = format_bytes(sites.total) if in_bytes else format_count(sites.total)
-    caption = text("{}, {}: {} total", counted or sites.sample_type, moment, total)
+    said = "total not printed" if sites.total_is_derived else text("{} total", total)
+    caption = text("{} at {}: {}", counted or sites.sample_type, moment, said)
     of_its_own = sites.top[sites.top["flat"] != 0]  # who only calls stands in the flame graph
     rows = (of_its_own if len(of_its_own) else sites.top).head(most or len(sites.top))
     return table(caption, columns, rows, brief_rows=SITE_ROWS, brief_columns=SITE_COLUMNS)

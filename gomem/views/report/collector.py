@@ -92,7 +92,7 @@ def _over_time(facts: CollectorFacts, *, is_opened: bool) -> tuple[Block, ...]:
     )
     if is_opened:
         drawn = (Folded("Heap over time, in numbers", (below,)),)
-    growth = tables.growth_words(facts.longest_run)
+    growth = tables.growth_words(facts.longest_run, len(facts.live))
     pacing = table("GC pacing", tables.PACED, facts.pacing.summary)
     return (
         *drawn,

@@ -132,9 +132,9 @@ LIVE_HEAP = (
     words("", lambda live: f"run {live.run}"),
     clock("start", attrgetter("begin_seconds")),
     seconds("duration", attrgetter("seconds")),
-    size("first (median)", attrgetter("first_bytes")),
-    size("last (median)", attrgetter("last_bytes")),
-    shown_by(slope_cell)("slope", attrgetter("slope_bytes_per_second")),
+    size("first tenth", attrgetter("first_bytes")),
+    size("last tenth", attrgetter("last_bytes")),
+    shown_by(slope_cell)("median slope", attrgetter("slope_bytes_per_second")),
     Column("95 % interval", lambda live: between(live.slope_low, live.slope_high, slope_cell)),
     count("n", attrgetter("cycles")),
 )
@@ -190,8 +190,8 @@ def costs_table(gc: GcCost) -> Table:
     runs = f", in {gc.runs} runs of the program" if gc.runs > 1 else ""
     rounding = ""
     if allocated.low is not None and allocated.high is not None:
-        ends = f"{format_bytes(allocated.low)}/s and {format_bytes(allocated.high)}/s"
-        rounding = f"between {ends}, as the log rounds sizes"
+        ends = f"{format_bytes(allocated.low)}/s to {format_bytes(allocated.high)}/s"
+        rounding = f"{ends}, because the log rounds sizes"
     per_second = None if allocated.value is None else f"{format_bytes(allocated.value)}/s"
     rows = (
         ("GCs", count_cell(gc.cycles), f"{gc.forced} forced, {gc.periodic} periodic{runs}"),
@@ -203,7 +203,7 @@ def costs_table(gc: GcCost) -> Table:
         ("assists", fraction_cell(gc.assist_fraction), "of marking, done by allocating goroutines"),
         ("allocation rate", Cell(per_second) if per_second else NOTHING, rounding),
         ("longest STW phase", seconds_cell(gc.longest_stop_seconds),
-         "a GC has two; its pause is both together"),
+         "each GC has two; the pause is their sum"),
         ("live heap, first", bytes_cell(gc.heap_live_first_bytes), mib),
         ("live heap, last", bytes_cell(gc.heap_live_last_bytes), mib),
         ("largest heap", bytes_cell(gc.heap_peak_bytes), mib),
@@ -220,33 +220,40 @@ def times_table(pauses: GcPauses) -> Table:
     return table("GC times", QUANTILES, rows)
 
 
+NO_GOGC = (
+    "GOGC is off or unknown, so a GC counts as driven by a memory limit only if no GOGC could "
+    "explain its goal"
+)
+
+
 def triggers_notes(triggers: GcTriggers) -> tuple[str, ...]:
     """What counts as driven by a memory limit where no GOGC is known."""
     if triggers.gogc["gogc_fraction"].notna().any():
         return ()
-    return ("GOGC is off or unknown: only goals that no GOGC explains count as a memory limit's",)
+    return (NO_GOGC,)
 
 
 def live_heap_table(live: tuple[LiveHeap, ...]) -> Table:
     """The slope of the live heap in each run; of very many, those that were watched longest."""
     shown = sorted(live, key=lambda run: run.seconds, reverse=True)[:MAX_ROWS]
-    caption = "Live heap after start-up; first and last are medians of a tenth of the GCs"
+    caption = (
+        "Live heap after start-up; first, last: medians of the first and last tenth (at least 1 GC)"
+    )
     if len(shown) < len(live):
         caption += f": the longest {len(shown)} of {len(live)} runs"
     columns = LIVE_HEAP if len(live) > 1 else LIVE_HEAP[1:]
     return table(caption, columns, sorted(shown, key=lambda run: run.run))
 
 
-def growth_words(live: LiveHeap | None) -> str:
-    """Whether the live heap grows, in a sentence; empty if that cannot be said."""
+def growth_words(live: LiveHeap | None, runs: int) -> str:
+    """Whether the live heap of the longest run grows, in a sentence; empty if it is unknown."""
     if live is None or live.slope_low is None or live.slope_high is None:
         return ""
-    seconds = format_seconds(live.seconds)
-    if live.slope_low > 0:
-        return f"the live heap grew significantly over the last {seconds}"
-    if live.slope_high < 0:
-        return f"the live heap shrank significantly over the last {seconds}"
-    return f"the live heap had no significant trend over the last {seconds}"
+    where = f"in run {live.run}, the longest, the" if runs > 1 else "the"
+    moved = "had no significant trend"
+    if live.slope_low > 0 or live.slope_high < 0:
+        moved = f"{'grew' if live.slope_low > 0 else 'shrank'} significantly"
+    return f"{where} live heap {moved} in the {format_seconds(live.seconds)} after start-up"
 
 
 def phases_table(phases: pd.DataFrame) -> Table:

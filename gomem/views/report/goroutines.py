@@ -56,7 +56,11 @@ def goroutine_bars(diagnosis: Diagnosis, colour: str) -> Bars | None:
 
 
 def _rows(diagnosis: Diagnosis) -> list[Row]:
-    return rows_of(diagnosis.facts.goroutine_groups)
+    states = diagnosis.facts.goroutine_states
+    return [
+        row | {"state": states.get(row["function"], row["state"])}
+        for row in rows_of(diagnosis.facts.goroutine_groups)
+    ]
 
 
 def _total(rows: list[Row]) -> Count:

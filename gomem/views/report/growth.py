@@ -58,8 +58,9 @@ def _words(series: Series, growth: pd.DataFrame) -> str:
         text += f". {flat} more {are} flat and not shown"
     return (
         f"{text}. The slope is the median of all pairwise slopes; its interval includes sampling "
-        "error. The last column extrapolates a ramp over three times the time watched, at most an "
-        "hour; a saw-tooth keeps its peak, any other shape its last value."
+        "error. The last column projects each stack forward by three times the observed time, at "
+        "most an hour: a ramp by its slope, a saw-tooth at its peak, any other shape at its last "
+        "value."
     )
 
 

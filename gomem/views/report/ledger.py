@@ -25,13 +25,13 @@ if TYPE_CHECKING:
 WATERFALLS = 8  # moments; each is some 25 kB of SVG
 SHORT_SECONDS = 1.0  # the ledger itself warns about a longer skew
 SMALL = 0.01  # of RSS, or of the longest bar: several smaller groups are one
-OTHERS = "others, each under 1 %"
+OTHERS = "others, RSS and reserved under 1 %"
 WHOSE = "Filled: in RSS. Hollow: reserved by Go, not in RSS."
-RESERVED = "reserved, not released"  # by Go
-NO_RSS = "Memory reserved by Go, by owner, {}; RSS is unknown"
+RETAINED = "retained (in RSS or not)"  # by Go
+NO_RSS = "Memory retained by Go, by owner, at {}; RSS is unknown"
 SIDES = (
     words("where", "where"),
-    size(RESERVED, "claimed_bytes"),
+    size(RETAINED, "claimed_bytes"),
     size("in RSS", "resident_bytes"),
     size("difference", "difference_bytes"),
 )
@@ -79,9 +79,9 @@ def _blocks(
             caption += f" Drawn for {WATERFALLS} of {moments} snapshots; the tables have all."
         exact.insert(0, Figure(caption, plot_rss_vs_heap, lambda: numbers))
     if ledger.has("heap_objects") and ledger.rss_bytes is not None:
-        exact.append(table(text("Both sides, {}", moment), SIDES, ledger.sides))
+        exact.append(table(text("Both sides at {}", moment), SIDES, ledger.sides))
     if len(ledger.checks):
-        exact.append(table(text("The kernel's other totals, {}", moment), TOTALS, ledger.checks))
+        exact.append(table(text("The kernel's other totals at {}", moment), TOTALS, ledger.checks))
     notes, apart = [*ledger.notes], facts.skew.seconds
     if apart is not None and apart < SHORT_SECONDS:
         notes.append(f"MemStats and /proc were read {format_seconds(apart)} apart")
@@ -111,7 +111,7 @@ def _sizes(caption: Text, named: tuple[str, str], rows: list[Row], total: Row,
         Column(named[1], _told("bytes")),
         *((Column("baseline", _told("old")),) if "old" in total else ()),
         Column("share", share),
-        Column(RESERVED, _told("claimed")),
+        Column(RETAINED, _told("claimed")),
         *more,
     )
     whole = (tuple(column.cell(total) for column in columns),)
@@ -148,7 +148,7 @@ def groups_table(facts: MomentFacts, moment: str, before: MomentFacts | None = N
     total: Row = {"name": "RSS", "bytes": rss_bytes}
     if before is not None:
         total["old"] = before.rss_bytes
-    caption = text("RSS by owner, {}" if rss_bytes is not None else NO_RSS, moment)
+    caption = text("RSS by owner at {}" if rss_bytes is not None else NO_RSS, moment)
     return _sizes(caption, ("owner", "RSS"), rows, total)
 
 
@@ -173,5 +173,5 @@ def parts_table(ledger: Ledger, moment: str, before: Ledger | None = None) -> Ta
     total: Row = {"name": "RSS", "bytes": ledger.rss_bytes}
     if before is not None:
         total["old"] = before.rss_bytes
-    caption = text("RSS by part, {}", moment)
+    caption = text("RSS by part at {}", moment)
     return _sizes(caption, ("part", "bytes"), rows, total, SOURCE)

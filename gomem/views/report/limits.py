@@ -28,8 +28,8 @@ LACKING = (
     "memory.events of the process's cgroup"
 )
 WORST_CASES = (
-    "Worst case: all reserved memory becomes resident. Worst case + reuse: in addition, all "
-    "released memory is reused"
+    "Worst case: all memory that Go retains becomes resident, without a further allocation. After "
+    "reuse: the program also allocates until all released memory is in use again"
 )
 WORST = (
     moment("snapshot", lambda worst: worst[0]),
@@ -37,7 +37,7 @@ WORST = (
     size("heap not in RSS", lambda worst: worst[1].steps["bytes"].iloc[1]),
     size("runtime not in RSS", lambda worst: worst[1].steps["bytes"].iloc[2]),
     size("worst case", lambda worst: worst[1].worst_bytes),
-    size("worst case + reuse", lambda worst: worst[1].retaken_bytes),
+    size("after reuse", lambda worst: worst[1].retaken_bytes),
 )
 COUNTERS = (
     code("counter", "counter"),
@@ -61,7 +61,8 @@ def limits_section(diagnosis: Diagnosis) -> Section | None:
         rows = [pair for pair in limits.worst.items() if pair[0] in largest]
         caption = WORST_CASES
         if len(rows) < len(limits.worst):
-            caption += f". Shown: the {len(rows)} highest of {len(limits.worst)} snapshots"
+            which = f"the {len(rows)} snapshots with the highest worst case"
+            caption += f". Shown: {which}, of {len(limits.worst)}"
         blocks.append(table(caption, WORST, rows))
     if limits.cgroup is None:
         known = limits.gomemlimit_bytes
@@ -75,7 +76,7 @@ def limits_section(diagnosis: Diagnosis) -> Section | None:
     if limits.address_space is not None:
         blocks.append(Paragraph(_address_space_words(limits.address_space)))
     if limits.advice is not None:
-        caption = text("Recommended GOMEMLIMIT, {}", MomentName(limits.moment))
+        caption = text("Recommended GOMEMLIMIT at {}", MomentName(limits.moment))
         blocks.append(advice_table(caption, limits.advice.steps, limits.advice.gomemlimit_bytes))
         blocks.append(Notes((limits.advice.note,)))
     if limits.worst:
@@ -106,7 +107,7 @@ def _cgroup_table(use: CgroupUse, moment: str) -> Table:
     share_of_limit = use.current_bytes / use.limit_bytes if use.limit_bytes else None
     current = bytes_cell(use.current_bytes), fraction_cell(share_of_limit)
     total = (Cell("memory.current"), *current, BLANK)
-    caption = text("What the cgroup is charged, {}", MomentName(moment))
+    caption = text("What the cgroup is charged at {}", MomentName(moment))
     return table(caption, COUNTERS, use.counters[use.counters["bytes"].fillna(0) != 0], (total,))
 
 

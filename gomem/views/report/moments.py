@@ -31,7 +31,7 @@ CAPTION = "RSS by owner over time"
 IN_ORDER = "Snapshots in order, not to scale in time. "
 COLUMNS = "The line on each column is RSS; hollow above it is reserved by Go, not in RSS."
 PARTS_CAPTION = "RSS by part over time"
-TIME, APART = "time", "time between reads"
+TIME, APART = "time", "MemStats to /proc delay"
 CLOCKS = {TIME, APART}  # rows that say no size
 NO_RSS = "RSS over time is unknown: no snapshot has smaps"
 

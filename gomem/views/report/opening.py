@@ -48,7 +48,7 @@ LEADS = 3
 SITES = 6
 CAPTIONS = {
     "rss": "RSS by owner",
-    "reserved": "Reserved by Go, as RSS is not known at every snapshot",
+    "reserved": "Retained by Go, because RSS is not known at every snapshot",
 }
 GREY = GROUP_LOOK["undivided"]
 
@@ -71,7 +71,7 @@ def opening(diagnosis: Diagnosis) -> tuple[Block, ...]:
 
 
 def bars_of(owners: Owners, *, is_series: bool = True) -> Bars:
-    """A bar a snapshot, on one scale: filled what is in RSS, hollow what Go reserves besides.
+    """A bar per snapshot, on one scale: filled what is in RSS, hollow what Go reserves besides.
 
     Of a series the last bar is what became of the first; else each stands by itself.
     """

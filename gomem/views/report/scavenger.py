@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
-from gomem.text import MomentName
+from gomem.text import MomentName, text
 from gomem.units import format_bytes, format_count, format_fraction, format_seconds, is_unknown
 from gomem.views.document import Block, Folded, Notes, Paragraph, Section
 from gomem.views.figures.retention import plot_release, plot_retention
@@ -100,7 +100,7 @@ def scavenger_section(diagnosis: Diagnosis) -> Section | None:
     said = [f"{format_bytes(int(kept.iloc[-1]))} retained at the end"] if len(kept) else []
     said += [str(code) for code in answer.episodes["code"].tail(1)]
     gist = ", ".join(said) or "nothing measured"
-    return Section("scavenger", "Memory returned to the OS", blocks, gist=gist)
+    return Section("scavenger", "Returning memory to the OS", blocks, gist=gist)
 
 
 def _verdict(answer: Scavenger) -> tuple[Block, ...]:
@@ -110,11 +110,14 @@ def _verdict(answer: Scavenger) -> tuple[Block, ...]:
         return ()
     longest = episodes["seconds"].fillna(0).sort_values(ascending=False, kind="stable")
     chosen = episodes.loc[sorted(longest.index[:EPISODES])]
-    caption = "Why more memory was not returned"
+    caption = "What was returned, and why not more"
     if len(chosen) < len(episodes):
         caption += f": the {len(chosen)} longest of {format_count(len(episodes))} times"
     said = episodes["sentence"].iloc[-1]
-    last = Paragraph(f"At the last snapshot, {said[:1].lower()}{said[1:]}")
+    end, ends = episodes["after"].iloc[-1], set(answer.retention["moment"].tail(1))
+    is_last = end in ends or not ends
+    at = text("At the last snapshot") if is_last else text("At {}", MomentName(end))
+    last = Paragraph(text("{}, {}{}", at, said[:1].lower(), said[1:]))
     return last, table(caption, EPISODE, chosen, brief_rows=BRIEF_ROWS)
 
 
@@ -169,18 +172,20 @@ def _goals(answer: Scavenger) -> tuple[Block, ...]:
     others = [goal for goal in answer.goals if goal.applies == "no"]
     rest = table("Rules that do not apply here", (rule,), others)
     folded = Folded("Rules of other releases and of a memory limit", (rest,))
-    holding = table("When Go returns heap to the OS", columns, here)
+    holding = table(
+        "When Go returns heap to the OS; its retained heap is without stacks", columns, here
+    )
     return (holding, folded) if others else (holding,)
 
 
 def _freeing(answer: Scavenger) -> tuple[Block, ...]:
     """What debug.FreeOSMemory would do and did, and madvdontneed."""
     lines = []
-    if answer.would_free_bytes is not None:
+    if answer.would_free_bytes is not None and answer.may_free_bytes is not None:
+        in_use = answer.may_free_bytes - answer.would_free_bytes
         lines.append(
             f"debug.FreeOSMemory would return {format_bytes(answer.would_free_bytes)} of idle "
-            f"heap, plus any garbage that its GC frees from {format_bytes(answer.may_free_bytes)} "
-            "of retained heap."
+            f"heap, plus whatever garbage its GC finds in the {format_bytes(in_use)} in use."
         )
     if answer.lazy_free_bytes:
         lines.append(

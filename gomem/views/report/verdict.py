@@ -10,9 +10,11 @@ from typing import TYPE_CHECKING
 from gomem.causes.finding import Severity
 from gomem.text import (
     Bytes,
+    BytesBy,
     BytesChange,
     Command,
     Count,
+    MomentName,
     Name,
     Number,
     Text,
@@ -103,13 +105,16 @@ def _size(diagnosis: Diagnosis) -> Tile | None:
     owners = diagnosis.owners
     if owners is None:
         return None
-    what = {"rss": "RSS", "reserved": "reserved by Go"}[owners.quantity]
+    what = {"rss": "RSS", "reserved": "retained by Go"}[owners.quantity]
     whole, name = owners.totals[-1], Text(what)
     if owners.totals[1:]:
-        change = BytesChange(whole - owners.totals[0])
-        first = owners.labels[0]
-        since = "since" if first in diagnosis.by_moment else "compared with"  # of the baseline
-        name = text("{} at {}, {} {} {}", what, owners.labels[-1], change, since, first)
+        change, first, last = whole - owners.totals[0], owners.labels[0], owners.labels[-1]
+        before = None if first in diagnosis.by_moment else diagnosis.baseline_moment(last)
+        name = text("{} at {}, {} since {}", what, last, BytesChange(change), first)
+        if before is not None:
+            by = text("{} {} than", BytesBy(change), "more" if change > 0 else "less")
+            than = by if change else "as much as"
+            name = text("{} at {}, {} the baseline at {}", what, last, than, MomentName(before))
     return Tile(together(Bytes(whole)), together(name))
 
 

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 SHOWN, BRIEF, PATHS, ARRAYS, GROWN = 20, 10, 5, 5, 10  # rows of each
 MAX_SITES = 2
+NOT_TOLD_APART = "the dump does not tell them apart"
 MIN_ARRAY_SHARE = 0.01  # of the live heap: smaller arrays are not worth a line
 
 
@@ -48,8 +49,8 @@ def who(keeper: Keeper) -> Text:
     name = _function(keeper.name)
     if keeper.kind == "goroutine":
         return text("{} of {}", Count(keeper.count, "goroutine"), name)
-    if keeper.kind == "finalizer":
-        return text("{} of {}", Count(keeper.count, "finalizer"), name)
+    if keeper.kind in {"finalizer", "cleanup"}:
+        return text("{} of {}", Count(keeper.count, keeper.kind), name)
     return Text(name)
 
 
@@ -136,13 +137,16 @@ def growth_table(kept: Kept) -> Table | None:
 def unreachable_words(kept: Kept) -> Paragraph:
     """What nothing keeps."""
     gone = Count(kept.retention.unreachable_objects, "object")
-    what = "{} in {} is unreachable: garbage that no collection has taken yet."
+    said = text("{} in {} is unreachable: garbage that no collection has taken yet",
+                Bytes(kept.unreachable_bytes), gone)  # fmt: skip
+    if kept.hidden_cleanups:
+        what = "{}, and what only the arguments of {} (runtime.AddCleanup) keep; {}."
+        cleanups = Count(kept.hidden_cleanups, "cleanup")
+        return Paragraph(text(what, said, cleanups, NOT_TOLD_APART))
     if kept.may_have_cleanups:
-        what = (
-            "{} in {} is unreachable: garbage that no collection has taken yet, or what only the "
-            "argument of a cleanup (runtime.AddCleanup) keeps; the dump does not tell them apart."
-        )
-    return Paragraph(text(what, Bytes(kept.unreachable_bytes), gone))
+        what = "{}, or what only the argument of a cleanup (runtime.AddCleanup) keeps; {}."
+        return Paragraph(text(what, said, NOT_TOLD_APART))
+    return Paragraph(text("{}.", said))
 
 
 def growth_words(kept: Kept) -> Text | None:

@@ -117,7 +117,7 @@ def _lead(lead: Lead, width: int) -> Iterator[Row]:
 
 
 def _bars(bars: Bars, width: int) -> Iterator[Row]:
-    """A line a bar, its pieces in shades; below, what the shades stand for."""
+    """A line per bar, its pieces in shades; below, what the shades stand for."""
     yield from _wrapped(KEEP, bars.caption, "bold", width)
     names = [short_name(readable(bar.name), NAME) for bar in bars.bars]
     column = max(map(len, names), default=0)

@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from gomem.analysis.collector.cost import cost_of_collection
 from gomem.analysis.collector.phases import _start_up, _usual, gc_phases
 from tests.builders import CAPTURES
 from tests.gc_logs import captured, cycles_of
@@ -48,6 +49,17 @@ def test_the_start_up_ends_when_the_live_heap_is_half_as_large_as_usual():
     phases = gc_phases(cycles_of(*filling, *filled))
 
     assert [("start-up", 3), ("steady", 19)] == named(phases)
+
+
+def test_the_median_interval_of_a_phase_is_that_of_the_whole_log():
+    """
+    Of six intervals it is the third, as everywhere, and not the mean of the two in the middle.
+    """
+    cycles = paced(1.0, 2.0, 3.0, 4.0, 5.0, 6.0)
+
+    (phase,) = gc_phases(cycles)["interval_p50_seconds"]
+
+    assert 3.0 == phase == cost_of_collection(cycles).interval.p50
 
 
 def test_a_single_odd_interval_is_no_phase():

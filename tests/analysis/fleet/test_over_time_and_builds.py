@@ -3,10 +3,11 @@
 import numpy as np
 import pytest
 
-from gomem.analysis.fleet.builds import build_order, by_build, differing
+from gomem.analysis.fleet.builds import by_build, differing
 from gomem.analysis.fleet.drift import drift
 from gomem.analysis.fleet.limits import near_limit, rss_quantiles, with_limit
 from gomem.analysis.fleet.population import current, distributions
+from gomem.releases import build_order
 from gomem.units import MIB
 from tests.analysis.fleet.fleets import level, levels
 

@@ -32,6 +32,7 @@ def test_news_are_dated_by_when_they_were_shown_and_how_far_they_may_lag():
 
     assert [0.0, 2.0, 5.0] == [one.seconds for one in found.news]
     assert [1.0, 4.0, 5.0] == [one.until_seconds for one in found.news]
+    assert ["01", "04", "05"] == [one.until_moment for one in found.news]
     assert [-5.0, -2.5, 1.0] == [one.since_seconds for one in found.news]
 
 

@@ -38,7 +38,8 @@ def kept(retention):
 
 def symbols_of(*rows):
     return build_rows(
-        [(address, size, letter, name) for name, letter, address, size in rows], SYMBOLS
+        [(address, size, letter, name, None, None) for name, letter, address, size in rows],
+        SYMBOLS,
     )
 
 
@@ -238,7 +239,9 @@ def test_the_path_leads_to_where_it_fans_out():
     assert "main.cache" == paths["main.cache"][0]
     assert paths["main.cache"][-1].startswith("800 objects: 400 of 48 B")
     assert ("main.queue", "chain of 1\u202f000, each an object of 128 B") == paths["main.queue"]
-    assert ("main.report", "frame of main.report") == paths["main.report"][:2]
+    assert ("main.report", "started by main.main", "frame of main.report") == (
+        paths["main.report"][:3]
+    )
     assert "function value main.expire.func1" == paths["timer main.expire.func1"][1]
 
 
@@ -275,6 +278,29 @@ def test_a_program_that_was_loaded_elsewhere_has_its_variables_there():
     linked = symbols_of(("main.main", "T", 0x1000, 64), ("main.x", "D", DATA - TEXT + 0x1000, 8))
 
     assert {("global", "main.x"): 256} == kept_in(*record, symbols=linked)
+
+
+def laid_out(size):
+    """A dump whose bss is 32 bytes further on than the symbols of another build say."""
+    moved = DATA + 32
+    record = [*OBJECTS, made.segment(13, moved, [ARENA, 0, ARENA + 256], at=[0, 16])]
+    symbols = symbols_of(
+        ("runtime.bss", "B", DATA, 0),
+        ("main.cache", "B", DATA, 8),
+        ("main.queue", "B", DATA + 16, 8),
+        ("runtime.ebss", "B", DATA + size, 0),
+    )
+    return kept_in(*record, symbols=symbols)
+
+
+def test_variables_of_a_build_with_other_linker_flags_are_laid_over_the_dumps():
+    assert {("global", "main.cache"): 256, ("global", "main.queue"): 256} == laid_out(24)
+
+
+def test_variables_of_a_segment_of_another_size_are_not_those_of_the_dump():
+    words = (DATA + 32, DATA + 48)
+
+    assert {("global", f"{word:#x} in bss"): 256 for word in words} == laid_out(40)
 
 
 def test_who_allocated_is_said_by_keeper_and_the_truth_is_in_the_interval():

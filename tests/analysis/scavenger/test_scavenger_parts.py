@@ -238,10 +238,10 @@ def test_what_keeps_to_a_limit_is_said(goal, words):
             23,
             22,
             "collection",
-            "7 MiB of it kept for the goal: retained heap is 23 MiB, above the scavenger's goal of",
+            "goal of 22 MiB (set at the last GC). The other 1 MiB is less than a tenth of the goal",
         ),
         (22, 22, None, "(estimated; at most 1.1 × (NextGC + free slots))"),
-        (22, 30, "steady", "(what GOMEMLIMIT leaves)"),
+        (22, 30, "steady", "(set by GOMEMLIMIT)"),
     ],
 )
 def test_what_is_kept_for_a_goal_is_said_with_what_makes_it(retained, paced, by, words):
@@ -283,7 +283,8 @@ def test_what_goes_back_is_said_with_how_long_the_rest_takes(released, seconds, 
 def test_how_much_of_the_excess_can_be_resident_is_said_where_that_is_less():
     said = words_of(("dense-chunks", ""), goal_bytes=22 * MIB, idle_resident_bytes=3 * MIB)
 
-    assert "8 MiB of idle heap (at most 3 MiB of it in RSS) is due for release" in said
+    assert "8 MiB of idle heap is due for release (scavenger's goal: 22 MiB retained)." in said
+    assert "At most 3 MiB of that is in RSS." in said
 
 
 @pytest.mark.parametrize(

@@ -223,7 +223,7 @@ def test_a_stopped_process_gives_nothing_back():
     assert (
         frame["sentence"]
         .iloc[0]
-        .startswith("The process was stopped, so nothing could be released: 99 MiB")
+        .startswith("The process was stopped, so nothing could be released. 99 MiB")
     )
 
 

@@ -71,3 +71,24 @@ def test_many_readings_are_looked_at_in_blocks():
 
     assert 100_000 == rise.readings
     assert pytest.approx(2, rel=0.01) == rise.slope
+
+
+def test_the_rate_is_what_first_last_and_time_make_of_it():
+    """
+    Readings that crowd at a fast start move the median slope of all pairs, and not the rate.
+    """
+    crowded = np.concatenate([np.linspace(0, 1, 14), np.arange(20, 101, 20)])
+    values = np.where(crowded <= 1, 5 * crowded, 5 + (crowded - 1) / 10)
+
+    rise = Level("log", crowded, values).rise
+
+    assert rise.rate == pytest.approx((rise.last - rise.first) / rise.apart_seconds)
+    assert (0.149, 100.0) == pytest.approx((rise.rate, rise.apart_seconds))
+    assert rise.slope > 1.5 * rise.rate
+
+
+def test_of_many_readings_the_rate_is_between_the_middles_of_both_tenths():
+    rise = Level("log", np.arange(100.0), 2 * np.arange(100.0)).rise
+
+    assert rise.apart_seconds < rise.seconds
+    assert pytest.approx(2.0) == rise.rate

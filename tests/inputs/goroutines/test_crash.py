@@ -120,3 +120,33 @@ def test_a_line_of_the_runtimes_within_a_session_is_named():
 
     assert seen.is_evidence
     assert f"asking for {Bytes(310378496)} with {Bytes(3610640384)} in use" in seen.what
+
+
+def test_stacks_without_their_first_line_are_named_with_what_was_asked_for():
+    """
+    As Windows has it, which commits memory as the runtime hands it out.
+    """
+    stack = (
+        b"runtime stack:\nruntime.throw({0x12c5ba0?, 0xcf5f05a000?})\n\t/go/panic.go:1067 +0x4d\n"
+        b"runtime.sysUsedOS(0xcf5f028000, 0x220000)\n\t/go/mem_windows.go:83 +0x1bb\n"
+    )
+    seen = looks_like(stack, "issue.md")
+
+    assert seen.is_evidence
+    assert "ran out of memory" in seen.what
+    assert [0x220000] == [size.value for size in Text(seen.what).of(Bytes)]
+
+
+def test_a_compiler_that_ran_out_of_memory_is_said_to_be_one(tmp_path):
+    stack = (
+        "go version 1.17\n\n# example.com/api/encoder\nfatal error: runtime: out of memory\n\n"
+        "goroutine 1 [running]:\nmain.compile(0x1)\n\t/src/main.go:7 +0x8f\n"
+    )
+    (tmp_path / "build.txt").write_text(stack)
+
+    verdict = gomem.diagnose(tmp_path / "build.txt").verdict
+
+    assert "The Go compiler ran out of memory as it built example.com/api/encoder" in (
+        verdict.headline
+    )
+    assert "go build -p 1" in verdict.next_step

@@ -14,7 +14,7 @@ from gomem.inputs.memstats.table import read_memstats
 from gomem.inputs.pprof.read import read_pprof
 from gomem.text import Bytes
 from gomem.units import GIB, MIB
-from tests.builders import FIXTURES
+from tests.builders import FIXTURES, as_text
 
 PASTED = FIXTURES / "pasted" / "memstats-in-words"
 EXACT = [json.loads(line) for line in (PASTED / "exact.jsonl").read_text().splitlines()]
@@ -363,3 +363,63 @@ def test_an_object_that_is_cut_within_memstats_of_one_field_a_line_is_damage():
     _, damage = parse_in_words(f'{text}"Sys":10688760,\n"PauseNs":[1,2'.encode(), source="a")
 
     assert ["ends within MemStats: it is cut, and fields are missing"] == [d.what for d in damage]
+
+
+DEFINED = "sys: bytes of heap memory obtained from the OS: {HeapSys}\n"
+SHORT = (
+    "sys: {HeapSys} alloc: {HeapAlloc} idle: {HeapIdle} released: {HeapReleased} inuse: {HeapInuse}"
+)
+
+
+def test_what_a_text_calls_sys_is_heapsys_where_it_is_in_use_and_idle_together():
+    rows = "".join(f"{SHORT.format(**reading)}\n" for reading in EXACT)
+    stats = read_memstats(rows.encode()).stats
+
+    assert [reading["HeapSys"] for reading in EXACT] == stats["HeapSys"].to_list()
+    assert stats["Sys"].isna().all()
+
+
+def test_what_a_text_calls_sys_is_heapsys_where_it_defines_it_so():
+    rows = "".join(f"{SHORT.format(**reading)} x\n" for reading in EXACT[:1] * 2)
+    defined = rows.replace("idle: ", "idle: 1") + "where\n" + DEFINED.format(**EXACT[0])
+    told = read_memstats(defined.encode()).stats
+
+    assert told["Sys"].isna().all()
+    assert EXACT[0]["HeapSys"] == told["HeapSys"].iloc[0]
+
+
+def test_sys_is_go_s_own_where_it_is_more_than_the_heap():
+    rows = "".join(f"{SHORT.replace('HeapSys', 'Sys').format(**reading)}\n" for reading in EXACT)
+
+    assert [reading["Sys"] for reading in EXACT] == read_memstats(rows.encode()).stats[
+        "Sys"
+    ].to_list()
+
+
+def test_a_last_reading_that_is_cut_is_said_and_not_taken_for_the_whole(tmp_path):
+    text = (PASTED / "log.log").read_text()
+    cut = text[: text.rindex("HeapIdle")]
+    (tmp_path / "usage.txt").write_text(cut)
+    diagnosis = diagnose(tmp_path / "usage.txt")
+
+    assert diagnosis.verdict.moment.endswith("-2")
+    (said,) = [sentence for sentence in diagnosis.verdict.whose if "only some fields" in sentence]
+    assert "-3" in said
+    assert EXACT[2]["HeapAlloc"] // MIB in [size.value // MIB for size in said.of(Bytes)]
+    shown = as_text(diagnosis)
+    assert "At the last snapshot, how much heap Go retains is unknown" in " ".join(shown.split())
+
+
+def test_dots_stand_between_a_name_and_its_number():
+    text = b"heap .... 49.5Mb\ntotal allocated ... 225.3Mb\nheap allocated .... 46.4Mb\n"
+    stats = read_memstats(text + b"mallocs ....... 3165990\nnum GC ........ 12\n").stats
+
+    assert (round(46.4 * MIB), round(225.3 * MIB)) == (
+        stats["HeapAlloc"].item(), stats["TotalAlloc"].item()
+    )  # fmt: skip
+    assert 12 == stats["NumGC"].item()
+
+
+def test_a_number_that_is_cut_before_its_unit_is_none():
+    text = USAGE + USAGE[: USAGE.index(b" MiB\tNumGC")]
+    assert [20 * MIB] == read_memstats(text).stats["Sys"].dropna().to_list()

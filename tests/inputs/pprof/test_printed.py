@@ -225,6 +225,7 @@ def test_stacks_of_traces_are_those_of_the_profile():
     [
         (f"{HEAD}{LEGEND}{ROWS}      10MB 25.00% 99\n", "a row that is cut"),
         (f"{HEAD}{LEGEND}{ROWS.splitlines()[0]}\n", "some are missing"),
+        (f"1MB of 40MB total (98.68%)\n{LEGEND}{ROWS}", "contradicts itself"),
         (f"{HEAD}{LEGEND}{ROWS}{HEAD.replace('40MB', '50MB')}{LEGEND}{ROWS}", "another profile"),
         (f"{HEAD}{LEGEND}{ROWS}Type: alloc_space\n{HEAD}{LEGEND}", "without its rows"),
     ],
@@ -280,6 +281,17 @@ def test_a_document_with_a_table_in_it_is_none():
     assert not looks_like_printed(f"{prose}{HEAD}{LEGEND}{ROWS}".encode())
     assert not looks_like_printed(b"cpu 99% of 100% busy\n")
     assert not looks_like_printed(PROFILE.read_bytes())
+
+
+def test_a_row_below_its_legend_is_a_table_between_words():
+    """
+    As people quote the one row that they ask about.
+    """
+    row = ROWS.splitlines()[0]
+    text = f"I see this one\n{LEGEND}{row}\n.......\nand its lines\n.....\nof some code\n"
+
+    assert looks_like_printed(text.encode())
+    assert not looks_like_printed(text.replace(LEGEND, "").encode())
 
 
 def test_no_row_is_an_error():

@@ -1,6 +1,7 @@
 """Tables of processes and containers, each beside another source for its numbers."""
 
 import json
+from datetime import datetime
 
 import pytest
 
@@ -349,3 +350,29 @@ def test_the_command_names_the_columns_of_rows_without_a_header(asks):
 
 def test_a_command_without_rss_names_none():
     assert not looks_like_processes(b"$ ps -eo pid,comm | grep api\n116948 api\n")
+
+
+@pytest.mark.parametrize(
+    ("line", "at"),
+    [
+        ("07:13:48", None),
+        ("2026-11-26 07:13:48", None),
+        ("2026-11-26T07:13:48Z", "2026-11-26T07:13:48Z"),
+        ("2026-11-26T08:13:48+0100", "2026-11-26T07:13:48Z"),
+        ("Thu Nov 26 07:13:48 UTC 2026", "2026-11-26T07:13:48Z"),
+        ("Thu Nov 26 07:13:48 CET 2026", None),
+        ("1795677228", "2026-11-26T07:13:48Z"),
+    ],
+)
+def test_a_time_between_the_listings_of_a_loop_is_no_damage(line, at):
+    """
+    As of `while :; do date; ps -o pid,rss,comm 7; sleep 30; done`.
+    """
+    listing = "  PID   RSS COMMAND\n    7 {} api\n"
+
+    read = read_processes(f"{line}\n{listing.format(10)}{line}\n{listing.format(20)}".encode())
+
+    assert [10 << 10, 20 << 10] == list(read.processes["rss_bytes"])
+    assert [0, 1] == list(read.processes["reading"])
+    assert () == read.damaged
+    assert (at and datetime.fromisoformat(at)) == read.time

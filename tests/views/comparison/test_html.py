@@ -89,12 +89,15 @@ def test_the_same_captures_give_the_same_bytes():
 def test_captures_are_said_to_be_of_one_value_and_what_moved_stands_first():
     words = words_of(html_of("cache-shrink"))
 
-    moved = "RSS fell from 184 MiB to 23 MiB (\u221288 %): it includes 161 MiB less of heap "
+    moved = "RSS fell from 184 MiB to 23 MiB (\u221288 %): heap that Go has released but "
     assert "✓ better" in words
     assert moved in words
-    assert "One run per side is not enough to tell a memory or GC change" in words
+    assert "With one run per side, only large changes stand out from noise." in words
     assert "gone warning released-but-resident" in words
-    assert "one value per side is not enough to tell a change from noise; use 4 or more" in words
+    assert (
+        "one value per side is not enough to tell a change from noise: a test needs at least 4"
+        in words
+    )
 
 
 @pytest.mark.parametrize(

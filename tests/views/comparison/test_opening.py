@@ -49,7 +49,7 @@ def test_where_no_setting_differs_the_sides_are(pressure):
 
     assert "old → new" == document.title
     assert [("Before", "old"), ("After", "new")] == [
-        (label, value.partition(",")[0]) for label, value in document.facts
+        (label, value.partition(";")[0]) for label, value in document.facts
     ]
 
 

@@ -63,8 +63,8 @@ sec/op                before          after   change  verdict      p  n
 Handle-2        100 ns ± 3 %  50.0 ns ± 6 %  \u221250.0 %  better   0.002  6
 Lookup-2             20.0 ns        21.0 ns   +5.0 %  ?            –  1
 geometric mean       44.7 ns        32.4 ns  \u221227.5 %
-note: Lookup-2: one value per side is not enough to tell a change from noise;
-  use 4 or more
+note: Lookup-2: one value per side is not enough to tell a change from noise: a
+  test needs at least 4
 
 Medians, B/op
 B/op                before      after    change  verdict      p  n
@@ -72,14 +72,14 @@ B/op                before      after    change  verdict      p  n
 Handle-2        64 B ± 0 %  0 B ± 0 %  \u2212100.0 %  better   0.002  6
 Lookup-2               0 B        0 B    +0.0 %  ?            –  1
 geometric mean           –          –         –
-note: Lookup-2: one value per side is not enough to tell a change from noise;
-  use 4 or more
+note: Lookup-2: one value per side is not enough to tell a change from noise: a
+  test needs at least 4
 note: no geometric mean: a median is 0
-note: ± is half of the median's 95 % interval (its wider side), in % of the
-  median; p is from a Mann-Whitney test, not corrected for multiple comparisons
+note: the 95 % interval of a median lies within ± so many % of it
+note: p is from a Mann-Whitney test, not corrected for multiple comparisons
 
 Notes
-note: timings also depend on the machine's load; alternate the runs of the two
+note: timings also depend on the machine's load; interleave the runs of the two
   sides to cancel this
 note: cpu taken from benchmark file
 
@@ -203,6 +203,19 @@ def test_several_captures_a_side_have_medians_and_a_verdict():
     text = rendered(metrics=metrics)
 
     assert "\nRSS     3.34 MiB ± 71 %  33.4 MiB ± 71 %     ×10  worse    0.002  6\n" in text
+    assert "note: the 95 % interval of a median lies within ± so many % of it\n" in text
+
+
+def test_of_too_few_runs_for_an_interval_no_spread_is_explained():
+    four = pd.DataFrame(
+        {"name": "RSS", "unit": "B", "layer": "memory", "value": [1e6, 2e6, 3e6, 4e6]}
+    )
+
+    text = rendered(metrics=compare_samples(four, four.assign(value=four["value"] * 10)).metrics)
+
+    assert ", medians of 4 runs per side\n" in text
+    assert "note: no 95 % interval of the median: it needs at least 6 values per side\n" in text
+    assert "±" not in text
 
 
 def test_a_home_directory_is_not_shown():

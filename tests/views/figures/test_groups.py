@@ -12,10 +12,10 @@ def drawn(capture, moment):
     return plot_groups(facts.groups, facts.rss_bytes)
 
 
-def test_each_group_is_described_with_what_is_resident_and_reserved():
+def test_each_group_is_described_with_what_is_resident_and_retained():
     described = drawn("zeroing-go1.24.6", "2-loaded").description
 
-    assert described.startswith("Go heap 5.43 MiB of 167 MiB reserved; live heap 164 MiB reserved")
+    assert described.startswith("Go heap 5.43 MiB of 167 MiB retained; live heap 164 MiB retained")
     assert described.endswith("program text and data 2.69 MiB; RSS 9.38 MiB.")
 
 
@@ -23,7 +23,7 @@ def test_groups_of_nothing_are_left_out():
     assert "files" not in drawn("healthy-go1.27.3", "3-later").description
 
 
-def test_without_rss_all_is_reserved():
+def test_without_rss_all_is_retained():
     facts = diagnosed(CAPTURES / "healthy-go1.27.3").by_moment["3-later"]
 
     described = plot_groups(facts.groups, None).description

@@ -70,7 +70,7 @@ def test_groups_too_small_to_be_seen_are_drawn_as_one():
         {"a": known(10_000, heap_objects=9_980, stacks=12, binary=8)}
     )
 
-    assert ["RSS", "other groups", "Go objects incl. garbage"] == legend(drawing)
+    assert ["RSS", "other groups", "Go objects and garbage"] == legend(drawing)
     assert [10_000] == tops(drawing, 1)
 
 
@@ -89,7 +89,7 @@ def test_any_number_of_moments_can_be_drawn(moments):
 def test_moments_without_rss_show_what_go_claims_and_have_no_stroke():
     drawing = plot_groups_over_moments({"a": known(None, heap_objects=5)})
 
-    assert ["Go objects incl. garbage"] == legend(drawing)
+    assert ["Go objects and garbage"] == legend(drawing)
     assert [5] == tops(drawing, 1)
 
 
@@ -101,7 +101,7 @@ def test_columns_are_divided_alike():
     marked = memory_groups(ledger(90 * MIB, heap_objects=90 * MIB).parts, 90 * MIB, 50 * MIB)
     divided = {"a": known(60 * MIB, heap_objects=60 * MIB), "b": (marked, 90 * MIB)}
 
-    assert {"Go objects incl. garbage"} == set(legend(plot_groups_over_moments(divided))) - {"RSS"}
+    assert {"Go objects and garbage"} == set(legend(plot_groups_over_moments(divided))) - {"RSS"}
     assert [60 * MIB, 90 * MIB] == tops(plot_groups_over_moments(divided), 2)
     with_one = plot_groups_over_moments({**MOMENTS, "b": (marked, 90 * MIB)})
     assert {"Go heap", "program text and data"} == set(legend(with_one)) - {

@@ -157,7 +157,7 @@ def test_a_profile_of_one_sample_type_has_neither_turnover_nor_sizes(tmp_path):
     report = report_document(gomem.diagnose(tmp_path))
 
     (section,) = [one for one in report.sections if one.name == "allocations"]
-    assert ["inuse_space"] == [one.caption.split(",")[0] for one in tables(section.blocks)]
+    assert ["inuse_space"] == [one.caption.split(" at ")[0] for one in tables(section.blocks)]
     assert any(isinstance(block, Figure) for block in unchosen(section.blocks))
 
 

@@ -252,7 +252,8 @@ def test_a_name_that_says_nothing_is_left_out(tmp_path):
 def test_of_many_moments_the_worst_are_said_to_be_some():
     (table, *_) = limits_section(diagnosed(SPIKY)).blocks
 
-    assert table.caption.endswith(f": the {len(table.rows)} highest of 25 snapshots")
+    shown = f"the {len(table.rows)} snapshots with the highest worst case, of 25"
+    assert table.caption.endswith(shown)
 
 
 def test_the_findings_that_the_verdict_does_not_name_follow_it():

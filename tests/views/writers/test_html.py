@@ -175,7 +175,7 @@ def test_a_region_that_scrolls_has_a_name_and_takes_the_focus(shrunk):
 def test_every_moment_has_its_waterfall_and_its_table(shrunk):
     for moment in ("1-filled", "2-shrunk", "3-collected", "4-freed"):
         assert f"RSS by part at {moment}</title>" in shrunk
-        assert f"<caption>RSS by part, {moment}</caption>" in shrunk
+        assert f"<caption>RSS by part at {moment}</caption>" in shrunk
 
 
 def panels_of(text):
@@ -311,7 +311,7 @@ def test_names_from_the_capture_cannot_become_markup(tmp_path):
         pytest.param(
             "m_json",
             memstats_json(HeapAlloc=5, HeapInuse=5),
-            "Go reserves 5\u00a0B: 5\u00a0B Go objects incl. garbage",
+            "Go retains 5\u00a0B: 5\u00a0B Go objects and garbage",
             id="memstats",
         ),
         pytest.param(

@@ -12,9 +12,9 @@ from tests.views.ledgers import HEALTHY, SHRUNK, diagnosis_of, lazy_free_bytes
 ALONE = """\
 api
 
-● no verdict: Go reserves 9.8 KiB: 4.9 KiB Go objects incl. garbage (50 %), 2.9 KiB goroutine stacks
+● no verdict: Go retains 9.8 KiB: 4.9 KiB Go objects and garbage (50 %), 2.9 KiB goroutine stacks
   (30 %), 2 KiB free Go heap (20 %).
-9.8 KiB reserved by Go
+9.8 KiB retained by Go
 One reading does not show whether it grows.
 Also: 1 note.
 Next: See how much of this is in RSS:

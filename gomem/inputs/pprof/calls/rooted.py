@@ -65,7 +65,7 @@ def named(
 def rooted(
     columns: PprofColumns, sample_types: tuple[ValueType, ...], value: IntArray, path: Path
 ) -> PprofColumns:
-    """A profile's stacks below a path of frames, with other values, a row a sample.
+    """A profile's stacks below a path of frames, with other values, a row per sample.
 
     Samples that are 0 are left out, and so are labels, period and time.
     """

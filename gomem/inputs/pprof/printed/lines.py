@@ -29,26 +29,28 @@ IN_BYTES = frozenset({"B", "kB", "KB", "MB", "GB", "TB", "PB"})
 _UNIT = "|".join(sorted(FACTORS, key=len, reverse=True))
 _AMOUNT = rf"-?\d+(?:\.\d+)?(?:{_UNIT})?"
 _PER_CENT = r"-?\d+(?:\.\d*)?(?:e[-+]?\d+)?%"
+_REST = r"(\S(?:.*\S)?)\s*"  # of a line, without blanks at its end
 _SHARES = rf"({_PER_CENT})\s+{_PER_CENT}\s+({_AMOUNT})\s+({_PER_CENT})"
 
 MAX_VALUE = 2**62
+MAX_HEAD_ERROR = 0.02  # between the share that a head prints and that of its two sizes
 TREE_RULE = 20  # characters of a rule left of its cross, of a tree at least
 AMOUNT = re.compile(rf"(-?\d+(\.\d+)?)({_UNIT})?")
 LEGEND = re.compile(r"\s*flat\s+flat%\s+sum%\s+cum\s+cum%.*")
 NAMELESS = re.compile(rf"\s*({_AMOUNT})\s+{_SHARES}\s*")
-ROW = re.compile(rf"{NAMELESS.pattern[:-3]}\s+(?!\|)(\S.*?)\s*")
-NODE = re.compile(rf"\s*({_AMOUNT})\s+{_SHARES}\s*\|\s*(\S.*?)\s*")
-EDGE = re.compile(rf"\s*({_AMOUNT})\s+{_PER_CENT}\s*\|\s*(\S.*?)\s*")
+ROW = re.compile(rf"{NAMELESS.pattern[:-3]}\s+(?!\|){_REST}")
+NODE = re.compile(rf"\s*({_AMOUNT})\s+{_SHARES}\s*\|\s*{_REST}")
+EDGE = re.compile(rf"\s*({_AMOUNT})\s+{_PER_CENT}\s*\|\s*{_REST}")
 TORN = re.compile(rf"\s*{_AMOUNT}\s+{_PER_CENT}(?:\s+[\d.].*)?|\s*{_AMOUNT}\s+[\d.]+")
 RULE = re.compile(r"\s*-{6,}\+-{6,}\s*")
-STACK = re.compile(rf"\s*({_AMOUNT})\s{{2,}}(\S.*?)\s*")
+STACK = re.compile(rf"\s*({_AMOUNT})\s{{2,}}{_REST}")
 # A stack of `traces` without the rules, as people paste the first of many.
 STACK_ALONE = re.compile(
     rf"\s{{2,}}({_AMOUNT}) {{3}}([\w./-]+\.[^\s|]+(?: \((?:partial-)?inline\))?)\s*"
 )
 ELIDED = re.compile(r"\s*(?:\.{3,}|\[\.{3}\]|\u2026)\s*")
 LABEL = re.compile(r"\s*[^\s:]+: {2}\S.*")
-ROUTINE = re.compile(r"\s*ROUTINE =+ (.+) in (\S.*?)\s*")
+ROUTINE = re.compile(rf"\s*ROUTINE =+ (.+) in {_REST}")
 ROUTINE_SUMS = re.compile(
     rf"\s*({_AMOUNT})\s+({_AMOUNT})\s+(?:\(flat, cum\)\s+{_PER_CENT} of Total"
     r"|Total (\w+) \(flat / cumulative\))\s*"
@@ -58,14 +60,14 @@ INLINED = re.compile(r" \((?:partial-)?inline\)$")
 PLACE = re.compile(r"(\S.*) (\S+):(\d+)(?::\d+)?")  # of a row of -lines
 
 SHOWN = re.compile(
-    rf"\s*Showing nodes accounting for ({_AMOUNT}), (?:{_PER_CENT}) of ({_AMOUNT}) total\s*"
-    rf"|\s*({_AMOUNT}) of ({_AMOUNT}) total \(\s*{_PER_CENT}\)\s*"
+    rf"\s*(?:Showing nodes accounting for ({_AMOUNT}), ({_PER_CENT}) of ({_AMOUNT}) total"
+    rf"|({_AMOUNT}) of ({_AMOUNT}) total \(\s*({_PER_CENT})\))\s*"
 )
 TOTAL = re.compile(rf"\s*Total: ({_AMOUNT})(?: (MB|GB|kB|samples|objects))?\s*")
 TYPE = re.compile(r"\s*Type: (\w+)\s*")
-TIME = re.compile(r"\s*Time: (.+?)\s*")
-FILE = re.compile(r"\s*File: (\S.*?)\s*")
-SAVED = re.compile(r"\s*Saved profile in (\S.*?)\s*")
+TIME = re.compile(r"\s*Time: (.*\S)\s*")
+FILE = re.compile(rf"\s*File: {_REST}")
+SAVED = re.compile(rf"\s*Saved profile in {_REST}")
 BUILD_ID = re.compile(r"\s*Build ID: (\S+)\s*")
 CHOSEN = re.compile(r"(?:^|[\s-])(?:sample_index=)?((?:inuse|alloc)_(?:space|objects))\b")
 DIFFERENCE = re.compile(r"\s-{1,2}(?:diff_)?base[= ]|[?&]seconds=\d+")
@@ -76,7 +78,8 @@ PROMPT = re.compile(
 COMMAND = re.compile(
     r"\s*(?:Fetching profile|Saved profile in).*|.*\bgo tool pprof\b.*"
     r"|(?:[^\n]{0,60}[$#>%] +)?pprof +[-/\w].*"
-    r"|.*\bpprof +-{1,2}(?:inuse|alloc)_(?:space|objects)\b.*"
+    r"|.*\bpprof\b[^\n\w-]{1,8}-{1,2}(?:inuse|alloc)_(?:space|objects)\b.*"
+    r"|\s*-{1,2}(?:inuse|alloc)_(?:space|objects)\s*"
 )
 AROUND = re.compile(
     r"\s*(?:Fetching (?:profile|\d+ )|Saved profile in|Entering interactive|File: |Build ID: |Doc: "

@@ -12,7 +12,7 @@ Quirks        A table has only the larger rows and the total of all. The rest be
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from gomem.errors import Damage, FormatError, excerpt
@@ -25,8 +25,10 @@ if TYPE_CHECKING:
 
 HEAD_BYTES = 1 << 16  # in which it has to be seen
 LEAST_SHARE = 1 / 3  # of the lines: a document with a table in it is no table
+LEAST_HEADED = 1 / 5  # the same where a row stands below its legend
 _QUICK = re.compile(
-    rb"\d% [^\n]{0,80}\d%|ROUTINE ====|-{6,}\+-{6,}|^ {2,}\d\S* {3}\S+\.\S+[^\n]*\n {8,}\S+\.\S",
+    rb"\d% [^\n]{0,80}\d%|ROUTINE ====|(?<!-)-{6,}+\+-{6,}"
+    rb"|^ {2,}+\d\S*+ {3}(?>\S+?\.)\S[^\n]*+\n {8,}+\S+?\.\S",
     re.MULTILINE,
 )
 PARKED = "runtime.gopark"  # where a goroutine waits: a stack of nothing else begins so
@@ -50,7 +52,8 @@ def looks_like_printed(data: bytes) -> bool:
         return False
     filled = [line for line in head.decode("utf-8", "replace").splitlines() if line.strip()]
     reader = _Reader("").of_lines(filled)
-    return reader.has_rows and reader.known >= LEAST_SHARE * len(filled)
+    least = LEAST_HEADED if reader.has_headed_row else LEAST_SHARE
+    return reader.has_rows and reader.known >= least * len(filled)
 
 
 def parse_printed(data: bytes, *, source: str) -> tuple[PrintedText, list[Damage]]:
@@ -64,6 +67,15 @@ def parse_printed(data: bytes, *, source: str) -> tuple[PrintedText, list[Damage
         what = "no row of a table, wanted what go tool pprof prints: flat flat% sum% cum cum%"
         raise FormatError(source, "", what)
     return reader.profile(), reader.damage
+
+
+def _by_row(tables: list[Table]) -> dict[str, tuple[int, ...]]:
+    """What each row had, in the order of the readings."""
+    names = dict.fromkeys(name for table in tables for name in table.rows)
+    return {
+        name: tuple(table.rows[name].flat.value for table in tables if name in table.rows)
+        for name in names
+    }
 
 
 class _Reader:
@@ -84,6 +96,10 @@ class _Reader:
         self.is_ruled = True  # whether rules stand between stacks
         self.is_elided = False  # whether dots stand for some of them
         self.unit = ""  # that Perl's pprof names once
+        self.is_interrupted = False  # whether words stand behind the last row
+        self.has_headed_row = self.is_below_legend = False
+        self.chosen = set[str]()  # sample types that commands and flags name
+        self.readings: dict[str, list[Table]] = {}  # by sample type, the earlier ones
 
     @property
     def has_rows(self) -> bool:
@@ -106,11 +122,15 @@ class _Reader:
             elif self.form == TABLE and self.tables[-1].rows and lines.TORN.fullmatch(text):
                 what = "a row that is cut; wanted flat flat% sum% cum cum% function"
                 self.damage.append(Damage(self.source, f"line {number}", what, excerpt(text)))
+            elif text.strip():
+                self.is_interrupted = True
         return self
 
     def profile(self) -> PrintedText:
         """All tables of the first one's profile, one a sample type."""
         by_type: dict[str, Table] = {}
+        if len(self.chosen) == 1 and not any(table.kind for table in self.tables):
+            self.tables = [replace(table, kind=min(self.chosen)) for table in self.tables]
         for table in self.tables:
             if not (table.rows or table.stacks):
                 self._note_head(table)
@@ -120,6 +140,10 @@ class _Reader:
             self._check(table)
             first = by_type.setdefault(table.sample_type.type, table)
             if first is table:
+                continue
+            if table.is_later:
+                self.readings.setdefault(table.sample_type.type, []).append(first)
+                by_type[table.sample_type.type] = table
                 continue
             if first.is_of_one_profile_with(table):
                 first.take(table)
@@ -138,7 +162,8 @@ class _Reader:
             is_difference=is_difference,
         )
         totals = tuple(abs(table.whole.value) for table in found)
-        printed = printed_of(found, self.saved, is_elided=self.is_elided)
+        earlier = {kind: _by_row(tables) for kind, tables in self.readings.items()}
+        printed = printed_of(found, self.saved, is_elided=self.is_elided, earlier=earlier)
         return PrintedText(columns, printed, totals, is_difference)
 
     def _note_head(self, table: Table) -> None:
@@ -168,7 +193,7 @@ class _Reader:
             return True
         if self.form == LIST and self._source(text):
             return True
-        if self._row(text) or self._node(text) or self._stack_alone(text):
+        if self._row(number, text) or self._node(text) or self._stack_alone(text):
             return True
         self.nameless = text.rstrip() if lines.NAMELESS.fullmatch(text) else ""
         return False
@@ -180,8 +205,7 @@ class _Reader:
             return True
         if found := lines.SHOWN.fullmatch(text):
             self._begin(number)
-            shown, total = (part for part in found.groups() if part is not None)
-            self.tables[-1].shown, self.tables[-1].total = amount_of(shown), amount_of(total)
+            self._shown(number, text, found)
         elif found := lines.TOTAL.fullmatch(text):
             self._begin(number)
             self.unit = found[2] or ""
@@ -195,11 +219,24 @@ class _Reader:
             if self.form == TREE:
                 self.tables[-1].shown = None  # peek has some of the rows
         elif lines.LEGEND.fullmatch(text):
+            self.is_below_legend = True
             if self.form != TREE:
                 self._begin(number, closes=self.tables[-1].total is None)
         else:
             return False
         return True
+
+    def _shown(self, number: int, text: str, found: re.Match[str]) -> None:
+        """What a head says: how much the rows are, and of what total."""
+        parts = [part for part in found.groups() if part is not None]
+        shown, total = amount_of(parts[0]), amount_of(parts[2 if found[2] else 1])
+        share, off = fraction_of(parts[1 if found[2] else 2])
+        said = shown.value / total.value if total.value else share
+        is_sound = abs(abs(said) - abs(share)) <= lines.MAX_HEAD_ERROR + off
+        if not is_sound:
+            what = "its head contradicts itself: the first size is not that share of the second"
+            self.damage.append(Damage(self.source, f"line {number}", what, excerpt(text)))
+        self.tables[-1].shown, self.tables[-1].total = shown if is_sound else None, total
 
     def _of_profile(self, number: int, text: str) -> bool:
         """What the head says of the profile, or a command what is asked of it."""
@@ -232,6 +269,7 @@ class _Reader:
         self.saved = saved[1] if saved else self.saved
         chosen = None if saved else lines.CHOSEN.search(text)
         self.kind = chosen[1] if chosen else self.kind
+        self.chosen |= {chosen[1]} if chosen else set()
 
     def _begin(self, number: int, *, closes: bool = True) -> None:
         """Close the table that was read, if one was."""
@@ -250,13 +288,20 @@ class _Reader:
         table.kind = table.kind or self.kind or self.default_kind
         return table
 
-    def _row(self, text: str) -> bool:
+    def _row(self, number: int, text: str) -> bool:
         found = lines.ROW.fullmatch(text)
         if found is None:
             return False
         flat, cum = (amount_of(found[part], self.unit) for part in (1, 3))
-        self._add(without_inline(found[5]), flat, cum).share = fraction_of(found[2])[0]
+        name, share = without_inline(found[5]), fraction_of(found[2])[0]
+        rows = self.tables[-1].rows
+        if self.is_interrupted and name in rows:
+            self.tables.append(Table(number, session=self.session, is_later=True))
+        before = self._table().rows.get(name)
+        self._add(name, flat, cum).share = share + (0 if before is None else before.share or 0)
         self._derive((flat, found[2]), (cum, found[4]))
+        self.has_headed_row |= self.is_below_legend
+        self.is_below_legend = self.is_interrupted = False
         return True
 
     def _add(self, name: str, flat: Amount, cum: Amount) -> Row:

@@ -68,6 +68,7 @@ class Table:
     rows: dict[str, Row] = field(default_factory=dict)
     stacks: list[tuple[Amount, list[str]]] = field(default_factory=list)
     derived: tuple[float, float] = (0.0, 1.0)  # the total by the best share, and how far off
+    is_later: bool = False  # whether its rows came again behind words: it is a later reading
 
     @property
     def amounts(self) -> list[Amount]:
@@ -154,6 +155,8 @@ class Printed:
         saved: The profile that it was printed from, where pprof says where it is; else empty.
         shares: Of each row, by its name, its share of the total as it is printed.
         is_elided: Whether somebody put dots for some of the stacks.
+        derived: The sample types whose total no line says: it follows from the rows' shares.
+        earlier: Of each row what it had in the readings before, where a text has it several times.
     """
 
     cum: Mapping[str, Mapping[str, int]]
@@ -163,6 +166,8 @@ class Printed:
     saved: str = ""
     shares: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
     is_elided: bool = False
+    derived: frozenset[str] = frozenset()
+    earlier: Mapping[str, Mapping[str, tuple[int, ...]]] = field(default_factory=dict)
 
     def share_of(self, sample_type: str, name: str, otherwise: float) -> float:
         """A row's share of the total, as it is printed."""
@@ -209,7 +214,13 @@ def _sums(ours: Mapping[str, int], theirs: Mapping[str, int]) -> dict[str, int]:
     return {kind: off + theirs.get(kind, 0) for kind, off in ours.items()}
 
 
-def printed_of(tables: Sequence[Table], saved: str = "", *, is_elided: bool = False) -> Printed:
+def printed_of(
+    tables: Sequence[Table],
+    saved: str = "",
+    *,
+    is_elided: bool = False,
+    earlier: Mapping[str, Mapping[str, tuple[int, ...]]] | None = None,
+) -> Printed:
     """What tables say beside the flat values of their rows."""
     types = [(table.sample_type.type, table) for table in tables]
     return Printed(
@@ -218,12 +229,23 @@ def printed_of(tables: Sequence[Table], saved: str = "", *, is_elided: bool = Fa
         {kind: table.whole.rounding for kind, table in types},
         has_stacks=all(table.stacks for table in tables),
         saved=saved,
-        shares={
-            kind: {n: row.share for n, row in table.rows.items() if row.share is not None}
-            for kind, table in types
-        },
+        shares={kind: _shares_of(table) for kind, table in types},
         is_elided=is_elided,
+        derived=frozenset(kind for kind, table in types if table.total is None),
+        earlier=earlier or {},
     )
+
+
+def _shares_of(table: Table) -> dict[str, float]:
+    """Each row's share as it is printed; of a function with rows of several lines their sum."""
+    shares: dict[str, float] = {}
+    for name, row in table.rows.items():
+        if row.share is None:
+            continue
+        shares[name] = row.share
+        if place := PLACE.fullmatch(name):
+            shares[place[1]] = shares.get(place[1], 0.0) + row.share
+    return shares
 
 
 def _cum_of(table: Table) -> dict[str, int]:

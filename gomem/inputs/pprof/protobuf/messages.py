@@ -176,7 +176,7 @@ class Fields:
 
     def of_width(self, number: int, width: int) -> IntArray | None:
         """The numbers of a repeated field of which every message has just so many, in one run."""
-        # A row a message; None if the field is not laid out so, or cannot be read. Where these are
+        # A row per message; None if the field is laid out otherwise or unreadable. Where these are
         # few, to read the first of all runs, then the second, is faster than `many`.
         runs = self._by_place((number << 3 | BYTES, number << 3 | VARINT))
         if width > NARROW or runs is None or not runs.is_of_all(len(self.messages)):

@@ -1,0 +1,78 @@
+"""With which function did a goroutine begin, who started it, and whose frame is a frame?
+
+Of `go f(x)` the goroutine begins with a wrapper that the compiler made, and the dump names no
+function that was inlined into it. The executable says which function the wrapper was made for.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from gomem.inputs.heapdump.table import BEGIN
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from gomem.inputs.heapdump.table import HeapDump
+
+MAX_STARTERS = 2  # functions that are named as who started goroutines of one function
+
+
+def wrappers_in(symbols: pd.DataFrame | None, bias: int) -> dict[int, str]:
+    """By the address at which a wrapper begins, what it was made for; empty if not known."""
+    if symbols is None:
+        return {}
+    rows = symbols[symbols["is_wrapper"].fillna(False).astype(bool)]
+    pairs = zip(rows["address"].tolist(), rows["wraps"].fillna(""), strict=True)
+    return {address + bias: name for address, name in pairs}
+
+
+def begun_with(dump: HeapDump, wrappers: dict[int, str]) -> tuple[list[str], list[str]]:
+    """The function of each goroutine, and that of each frame.
+
+    A goroutine that began with a wrapper began with what that was made for, or else with what it
+    called. A wrapper's frame is that of the function that was inlined into it.
+    """
+    goroutine = dump.frames["goroutine"].tolist()
+    entry, called = dump.frames["entry"].tolist(), dump.frames["function"].tolist()
+    functions, frames = dump.goroutines["function"].tolist(), list(called)
+    began_in_wrapper = [False] * len(functions)
+    is_settled = [False] * len(functions)
+    for row in reversed(range(len(entry))):  # of each goroutine from where it began
+        of, wraps = goroutine[row], wrappers.get(entry[row])
+        if wraps and not (row and goroutine[row - 1] == of and called[row - 1] == wraps):
+            frames[row] = wraps
+        if is_settled[of] or called[row] in BEGIN:
+            continue
+        if wraps or (wraps is None and began_in_wrapper[of]):
+            functions[of] = wraps or called[row]
+        is_settled[of] = wraps != ""
+        began_in_wrapper[of] = True
+    return functions, frames
+
+
+def started_by(dump: HeapDump, begun: list[str], functions: dict[int, str]) -> dict[str, str]:
+    """By the function that goroutines began with, those that started them, most often first.
+
+    `functions` by their entries, all of them: a call lies behind the entry nearest below it.
+    """
+    entries = np.array(sorted(functions), np.uint64)
+    creation = dump.goroutines["creation_pc"].to_numpy()
+    place = np.searchsorted(entries, creation, side="left") - 1  # it is the address behind the call
+    starters: dict[str, Counter[str]] = {}
+    for function, row, address in zip(begun, place.tolist(), creation.tolist(), strict=True):
+        if row >= 0 and address:
+            name = functions[int(entries[row])]
+            starters.setdefault(function, Counter())[name] += 1
+    return {
+        function: " and ".join(
+            [
+                *(name for name, _ in names.most_common(MAX_STARTERS)),
+                *([f"{len(names) - MAX_STARTERS} more"] if len(names) > MAX_STARTERS else []),
+            ]
+        )
+        for function, names in starters.items()
+    }

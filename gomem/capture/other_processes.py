@@ -1,0 +1,139 @@
+"""Which readings of pasted tables are of another process than the one in question?
+
+A PID is one process: rows of two PIDs, also of one command, are two processes, of two hosts or
+before and after a restart. They are told beside each other, and never joined into one trend. The
+process with the most readings is in question, of several such the largest. Containers have no PID:
+those of two names are two.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import replace
+from typing import TYPE_CHECKING, NamedTuple
+
+from gomem.capture.runs import OtherRun
+from gomem.errors import Damage
+from gomem.inputs.processes.row import TOOLS, program_of
+from gomem.inputs.schema import rows_of
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from gomem.capture.moment import Artefact
+
+PROCESSES = "processes"
+RSS, WORKING_SET = "RSS", "working set"
+
+
+class _Who(NamedTuple):
+    """A process by its number, or a container by its name."""
+
+    pid: int | None
+    name: str
+
+
+class _Reading(NamedTuple):
+    """One listing: everyone in it, and the one that it is about."""
+
+    file: Artefact  # with this listing alone
+    sizes: dict[_Who, tuple[int, str, int]]  # bytes, of what, and the line
+    about: _Who
+
+
+def of_listed_process(artefacts: list[Artefact]) -> tuple[list[Artefact], tuple[OtherRun, ...]]:
+    """Artefacts of one text without the listings of other processes, and what those say.
+
+    Of a file with several listings, beside which other files stand, the last of the process is
+    left.
+    """
+    readings = [
+        reading for file in artefacts if file.kind.name == PROCESSES for reading in _of_file(file)
+    ]
+    if len(readings) < 2:
+        return artefacts, ()
+    meant = _in_question(readings)
+    own = [reading for reading in readings if meant in reading.sizes]
+    others = [reading for reading in readings if meant not in reading.sizes]
+    last = {reading.file.source.name: reading.file for reading in own}
+    seen = {reading.file.source.name for reading in readings}
+    is_alone = {id(reading.file) for reading in readings}
+    left = []
+    for file in artefacts:
+        if id(file) in is_alone or file.source.name not in seen or file.kind.name != PROCESSES:
+            is_other = any(reading.file is file for reading in others)
+            left += [] if is_other else [file]
+        elif file.source.name in last:
+            left.append(last[file.source.name])
+    earlier = [reading for reading in own if not any(reading.file is file for file in left)]
+    runs = [_told(who, group) for who, group in _by_process(others)]
+    if earlier:
+        runs.append(replace(_told(meant, earlier), is_same_process=True))
+    return left, tuple(runs)
+
+
+def _of_file(file: Artefact) -> list[_Reading]:
+    """The listings of a file that have a size, each alone; the file itself where it has one."""
+    dumps = list(file.parsed.dumps)
+    files = [file] if len(dumps) == 1 else [replace(file, parsed=dump) for dump in dumps]
+    return [reading for alone in files if (reading := _reading(alone)) is not None]
+
+
+def _reading(file: Artefact) -> _Reading | None:
+    sizes: dict[_Who, tuple[int, str, int]] = {}
+    killed: list[_Who] = []
+    for row in rows_of(file.parsed.processes):
+        what = RSS if row["rss_bytes"] else WORKING_SET
+        size = row["rss_bytes"] or row["working_set_bytes"]
+        if not size:
+            continue
+        pid = row["pid"]
+        who = _Who(pid, program_of(row["name"]) if pid is None else "")
+        sizes[who] = int(size), what, int(row["line"])
+        killed += [who] * bool(row["killed_in"])
+    names = _names(file)
+    own = [who for who in sizes if names[who] not in TOOLS] or list(sizes)
+    if not own:
+        return None
+    return _Reading(file, sizes, max(killed[-1:] or own, key=lambda who: sizes[who][0]))
+
+
+def _names(file: Artefact) -> dict[_Who, str]:
+    """The program of each."""
+    rows = rows_of(file.parsed.processes)
+    programs = ((row["pid"], program_of(row["name"])) for row in rows)
+    return {_Who(pid, name if pid is None else ""): name for pid, name in programs}
+
+
+def _in_question(readings: Sequence[_Reading]) -> _Who:
+    """Whom most listings are about; of several the largest."""
+    about = {reading.about for reading in readings}
+    counts = Counter(who for reading in readings for who in reading.sizes if who in about)
+
+    def weight(who: _Who) -> tuple[int, int]:
+        return counts[who], max(r.sizes[who][0] for r in readings if who in r.sizes)
+
+    return max(sorted(about, key=str), key=weight)
+
+
+def _by_process(others: Sequence[_Reading]) -> list[tuple[_Who, list[_Reading]]]:
+    """Readings by whom each is about, in the text's order."""
+    groups: dict[_Who, list[_Reading]] = {}
+    for reading in others:
+        groups.setdefault(reading.about, []).append(reading)
+    return list(groups.items())
+
+
+def _told(who: _Who, readings: Sequence[_Reading]) -> OtherRun:
+    first, last = readings[0], readings[-1]
+    places = tuple(_place(reading.file, reading.sizes[who][2]) for reading in (first, last))
+    level = last.sizes[who][1]
+    sizes = first.sizes[who][0], last.sizes[who][0]
+    name = _names(last.file)[who]
+    return OtherRun(
+        first.file.source.name, places, len(readings), level, *sizes, process=(name, who.pid)
+    )
+
+
+def _place(file: Artefact, line: int) -> str:
+    return file.source.placed(Damage(file.source.name, f"line {line}", "")).where

@@ -1,0 +1,76 @@
+"""Why is a change of an allocation site no claim, although sampling does not explain it?"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from gomem.analysis.profiles.published import repeats
+from gomem.inputs.pprof.sites import top_sites
+from gomem.inputs.schema import rows_of
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    import pandas as pd
+
+    from gomem.inputs.pprof.table import Profile
+
+IN_USE, ALLOCATED = "inuse_", "alloc_"
+NO_CHANGE = "~"
+SWINGS = (
+    "this site's in-use size varies by as much within one run, so one snapshot per side cannot "
+    "show a change"
+)
+STALE = (
+    "not counted as a change: on one side no GC ran since the previous profile, so the in-use "
+    "values of this one are stale"
+)
+
+
+def unclaimed(
+    changes: pd.DataFrame, before: Profile, after: Profile, sample_type: str, *, is_stale: bool
+) -> list[str]:
+    """Why each change of `SITES` is no claim; empty where it is one, or none was found.
+
+    A profile shows what was in use at one collection. A site that has allocated and freed as much
+    as its change before holds more at one collection and less at the next, though nothing changed:
+    that is alloc less inuse. And `is_stale` where one of the profiles alone repeats the one before
+    it, as no collection ran in between: then it is of an older time than its moment. The changes
+    are of one profile a side; of other than in-use values every claim stands.
+    """
+    if not sample_type.startswith(IN_USE):
+        return [""] * len(changes)
+    freed = [_freed(profile, sample_type) for profile in (before, after)]
+    return [
+        "" if row["state"] == NO_CHANGE else STALE if is_stale else _swing(row, freed)
+        for row in rows_of(changes)
+    ]
+
+
+def _swing(row: Mapping[str, float], freed: Sequence[Mapping[str, float]]) -> str:
+    """That the side that holds more has freed as much before; empty if it has not."""
+    of_larger = freed[row["change"] > 0]
+    return SWINGS if of_larger.get(str(row["function"]), 0.0) >= abs(row["change"]) else ""
+
+
+def _freed(profile: Profile, sample_type: str) -> dict[str, float]:
+    """What each site had allocated and freed by then; nothing where the profile does not say."""
+    allocated = sample_type.replace(IN_USE, ALLOCATED)
+    if allocated not in profile.sample_type_names:
+        return {}
+    tops = (top_sites(profile, name).top for name in (allocated, sample_type))
+    total, in_use = (top.set_index("function")["flat"].astype(float) for top in tops)
+    return dict(total - in_use.reindex(total.index, fill_value=0.0))
+
+
+def is_one_stale(
+    before: Mapping[str, Profile], after: Mapping[str, Profile], ends: tuple[str, str]
+) -> bool:
+    """Whether the heap profile of one side alone, at its end, repeats the one before it."""
+
+    def is_stale(profiles: Mapping[str, Profile], moment: str) -> bool:
+        names = list(profiles)
+        place = names.index(moment) if moment in profiles else 0
+        return place > 0 and repeats(profiles[names[place - 1]], profiles[moment])
+
+    return is_stale(before, ends[0]) != is_stale(after, ends[1])

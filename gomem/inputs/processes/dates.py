@@ -1,0 +1,38 @@
+"""A line that is only a time, as `date` prints it between the listings of a loop.
+
+Forms    07:13:48   2026-11-26 07:13:48+00:00   Thu Nov 26 07:13:48 UTC 2026   1795677228
+A time of a zone that is not named, or named by letters other than UTC, is no time that can be used.
+"""
+
+from __future__ import annotations
+
+import re
+from datetime import UTC, datetime
+
+_TIME = re.compile(rb"\d{1,2}:\d\d:\d\d(?:[.,]\d{1,9})?(?: ?[AP]M)?")
+_ISO = re.compile(rb"(\d{4}-\d\d-\d\d)[T ](\d\d:\d\d:\d\d)(?:[.,]\d{1,9})?(Z|[+-]\d\d:?\d\d)?")
+_DATE = re.compile(
+    rb"[A-Z][a-z]{2},? +([A-Z][a-z]{2} +\d{1,2} +\d\d:\d\d:\d\d) ([A-Z]{3,5}) (\d{4})"
+)
+_UNIX = re.compile(rb"1\d{9}")
+
+
+def is_date(line: bytes) -> bool:
+    """Whether a line is a time and nothing else."""
+    return any(form.fullmatch(line) for form in (_TIME, _ISO, _DATE, _UNIX))
+
+
+def time_of(line: bytes) -> datetime | None:
+    """The time that such a line says; None where it does not say its zone, or no date."""
+    try:
+        if _UNIX.fullmatch(line):
+            return datetime.fromtimestamp(int(line), UTC)
+        if (iso := _ISO.fullmatch(line)) and iso[3]:
+            zone = iso[3].decode().replace("Z", "+00:00")
+            return datetime.fromisoformat(f"{iso[1].decode()}T{iso[2].decode()}{zone}")
+        if (dated := _DATE.fullmatch(line)) and dated[2] in (b"UTC", b"GMT"):
+            words = " ".join(f"{dated[1].decode()} {dated[3].decode()}".split())
+            return datetime.strptime(words, "%b %d %H:%M:%S %Y").replace(tzinfo=UTC)
+    except ValueError:
+        return None
+    return None

@@ -1,0 +1,55 @@
+"""A run of one character, wherever it stands in a text, costs what it takes to read it.
+
+A pattern of two repeats side by side reads a run again from each of its characters: 32 KB of
+blanks took minutes.
+"""
+
+import time
+import zlib
+
+import pytest
+
+from gomem.errors import FormatError
+from gomem.inputs.kinds import kind_of
+from gomem.inputs.read import read_artefact
+from gomem.sources.artefact import open_source
+from tests.builders import FIXTURES
+
+CHARACTERS = (b" ", b"\t", b"\n", b"-", b"(", b"9", b"a", b".", b"|", b"`", b">", b"[", b"=")
+SHORT, LONG = 4_000, 16_000  # of a character
+TIMES_AS_LONG, NOISE_SECONDS = 8, 0.4  # a run read again from each character takes 16 times
+LOOKED_AT = 4_000  # bytes of a text
+PASTED = FIXTURES / "pasted"
+TEXTS = sorted(path for path in PASTED.rglob("*") if path.is_file() and path.name != "README.md")
+
+
+def seconds_of(data, name):
+    """The CPU time that it takes to know what a text is, and to read it."""
+    begin = time.process_time()
+    kind = kind_of(data, name)
+    if kind is not None:
+        try:
+            read = read_artefact(kind, open_source(data, name=name))
+        except FormatError:
+            pass
+        else:
+            assert all(getattr(read, frame) is not None for frame in kind.frames)
+    return time.process_time() - begin
+
+
+@pytest.mark.at_most(8)
+@pytest.mark.parametrize("path", TEXTS, ids=lambda path: str(path.relative_to(PASTED)))
+def test_a_run_of_a_character_is_read_once(path):
+    """
+    Each character in a place of its own, which is the same in every run of this test.
+    """
+    whole = open_source(path).data[:LOOKED_AT]
+    seconds_of(whole, path.name)  # patterns are compiled when they are first used
+
+    for character in CHARACTERS:
+        place = zlib.crc32(path.name.encode() + character) % (len(whole) + 1)
+        short, long = (
+            seconds_of(whole[:place] + character * length + whole[place:], path.name)
+            for length in (SHORT, LONG)
+        )
+        assert long <= TIMES_AS_LONG * short + NOISE_SECONDS, (character, place, short, long)
