@@ -9,16 +9,23 @@ if TYPE_CHECKING:
     from gomem.facts.moment import MomentFacts
 
 
+def main_idle_bytes(case: Case, moment: MomentFacts) -> int:
+    """Idle heap that makes most of a moment's RSS; 0 where it does not, or where no file says."""
+    limits, rss, idle = case.thresholds, moment.rss_bytes, moment.idle_heap_bytes
+    if rss is None or moment.heap is None:
+        return 0
+    least = max(limits.idle_by_goal_fraction * rss, limits.notable(limits.idle_heap_bytes, rss))
+    return 0 if idle < least else idle
+
+
 def unused_idle_bytes(case: Case, moment: MomentFacts) -> int:
     """Idle heap that makes most of a moment's RSS and that the program does not need.
 
     Little was allocated from the first moment to the last compared with it; 0 where it was more,
     or where no file says.
     """
-    limits, rss, idle = case.thresholds, moment.rss_bytes, moment.idle_heap_bytes
-    totals = list(case.facts.total_allocs.values())
-    if rss is None or moment.heap is None or not totals[1:]:
+    idle, totals = main_idle_bytes(case, moment), list(case.facts.total_allocs.values())
+    if not totals[1:]:
         return 0
-    was_needed = totals[-1] - totals[0] > limits.idle_unused_fraction * idle
-    least = max(limits.idle_by_goal_fraction * rss, limits.notable(limits.idle_heap_bytes, rss))
-    return 0 if was_needed or idle < least else idle
+    was_needed = totals[-1] - totals[0] > case.thresholds.idle_unused_fraction * idle
+    return 0 if was_needed else idle

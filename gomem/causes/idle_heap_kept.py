@@ -33,7 +33,7 @@ from gomem.analysis.scavenger.sentences import BY
 from gomem.causes.cause import Cause
 from gomem.causes.evidence import goal_evidence, heap_evidence, known, rss_evidence
 from gomem.causes.finding import Evidence, Finding, Severity
-from gomem.causes.idle_heap import unused_idle_bytes
+from gomem.causes.idle_heap import main_idle_bytes, unused_idle_bytes
 from gomem.causes.live_growth import grows
 from gomem.facts.moment import GOMEMLIMIT, LIVE
 from gomem.releases import Fact
@@ -201,11 +201,8 @@ def _for_a_limit(moment: MomentFacts, case: Case) -> Finding | None:
     With GOGC off, or far above what fits, the goal of a heap that shrank stays at the limit, and
     the scavenger keeps what lies below: by design, and for as long as the process lives.
     """
-    limits, goal, rss = case.thresholds, moment.limited_goal, moment.rss_bytes
-    idle = moment.idle_heap_bytes
-    if goal is None or rss is None or moment.heap is None:
-        return None
-    if idle < max(limits.idle_by_goal_fraction * rss, limits.notable(limits.idle_heap_bytes, rss)):
+    idle, goal = main_idle_bytes(case, moment), moment.limited_goal
+    if not idle or goal is None:
         return None
     at_most = "" if goal.live_is_marked else "at most "
     live = known(moment.path("metrics"), "B", {LIVE: goal.live_bytes})
@@ -295,11 +292,8 @@ def _unused(moment: MomentFacts, case: Case) -> Finding | None:
 
 def _without_goal(moment: MomentFacts, case: Case) -> Finding | None:
     """A note, where it is mostly idle heap, with GOGC off and no limit."""
-    limits, gogc, rss = case.thresholds, case.facts.settings.gogc, moment.rss_bytes
-    idle = moment.idle_heap_bytes
-    if rss is None or moment.goal is not None or gogc.value != math.inf:
-        return None
-    if idle < max(limits.idle_by_goal_fraction * rss, limits.notable(limits.idle_heap_bytes, rss)):
+    idle, gogc = main_idle_bytes(case, moment), case.facts.settings.gogc
+    if not idle or moment.goal is not None or gogc.value != math.inf:
         return None
     return CAUSE.finding(
         Severity.INFO,
