@@ -123,6 +123,7 @@ def _by_log(case: Case, log: CollectorFacts) -> Finding:
     title += _mostly(sites, case)
     has_enough = cost.steady_cycles >= case.thresholds.enough_cycles
     is_unsure = limit_may_decide(case) or not _is_dear(marking, case)
+    room, headroom = _room(log, case)
     evidence = (
         row
         for name, unit in _CITED.items()
@@ -132,8 +133,8 @@ def _by_log(case: Case, log: CollectorFacts) -> Finding:
         Severity.WARNING,
         title,
         cpu_fraction=marking,
-        evidence=(*evidence, *_headroom(log, case), *_site_evidence(sites, case)),
-        next_step=_next_step(sites, _room(log, case), case),
+        evidence=(*evidence, *headroom, *_site_evidence(sites, case)),
+        next_step=_next_step(sites, room, case),
         sites=sites,
         missing_call=of_garbage(case, sites),
         confidence="possible" if is_unsure else "certain" if has_enough else "likely",
@@ -235,21 +236,17 @@ def _next_step(sites: tuple[Site, ...], room: Text, case: Case) -> Text:
     return sentences(text(_REMEDY, shows, less, room), pooling_words(case, sites))
 
 
-def _room(log: CollectorFacts, case: Case) -> Text:
-    """How the GC gets more room: by GOGC, or by finding out what leaves so little."""
+def _room(log: CollectorFacts, case: Case) -> tuple[Text, tuple[Evidence, ...]]:
+    """How the GC gets more room, and the room that goals leave, as much more of which is advised.
+
+    By GOGC; where goals leave little, by finding out what does, and then no room is cited.
+    """
     usual = log.pacing.usual
     share, room = usual.headroom_fraction, usual.headroom_bytes
     if share < case.thresholds.small_room_fraction:
-        return _small_room(share, case)
-    return _room_for(case, room)
-
-
-def _headroom(log: CollectorFacts, case: Case) -> tuple[Evidence, ...]:
-    """The room that goals leave, where the next step says that as much more halves the GCs."""
-    usual = log.pacing.usual
-    is_said = usual.headroom_bytes > 0
-    is_said &= not usual.headroom_fraction < case.thresholds.small_room_fraction
-    return known(log.path, "B", {"headroom_p50_bytes": usual.headroom_bytes}) if is_said else ()
+        return _small_room(share, case), ()
+    cited = {"headroom_p50_bytes": room} if room > 0 else {}
+    return _room_for(case, room), known(log.path, "B", cited)
 
 
 def _room_for(case: Case, room_bytes: float = 0.0) -> Text:

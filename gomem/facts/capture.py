@@ -70,6 +70,7 @@ if TYPE_CHECKING:
     from gomem.analysis.what_if.what_if import WhatIf
     from gomem.capture.capture import Capture
     from gomem.errors import Damage
+    from gomem.facts.goroutines import GoroutineCount
     from gomem.releases import GoVersion
 
 MIN_COUNTED_SHARE = 0.5  # of what was allocated: below, a heap profile does not count all
@@ -340,16 +341,22 @@ class CaptureFacts:
     @cached_property
     def goroutine_groups(self) -> pd.DataFrame:
         """Goroutines by where they wait, of the last moment with stacks; see `GOROUTINE_GROUPS`."""
-        shown = [count for count in self.goroutine_counts if count.frame is not None]
-        if not shown or shown[-1].frame is None:
+        shown = self._last_shown
+        if shown is None or shown.frame is None:
             return build_rows([], GOROUTINE_GROUPS)
-        return goroutine_groups(shown[-1].frame, shown[-1].goroutines)
+        return goroutine_groups(shown.frame, shown.goroutines)
 
     @cached_property
     def goroutine_states(self) -> dict[str, str]:
         """Of each of these groups that is in several states, these with their numbers."""
+        shown = self._last_shown
+        return {} if shown is None or shown.frame is None else mixed_states(shown.frame)
+
+    @property
+    def _last_shown(self) -> GoroutineCount | None:
+        """The last count of goroutines that has their stacks, too; None if none has."""
         shown = [count for count in self.goroutine_counts if count.frame is not None]
-        return {} if not shown or shown[-1].frame is None else mixed_states(shown[-1].frame)
+        return shown[-1] if shown else None
 
     def in_use_at_most(self, moment: MomentFacts) -> float | None:
         """What heap profiles have in use at most; None where they may lag by much.
