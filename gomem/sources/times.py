@@ -29,6 +29,15 @@ def parse_time(value: object) -> datetime | None:
         return None
 
 
+def parse_date(words: str) -> datetime | None:
+    """A time as the kernel and `date` print it, `Nov 26 07:13:48 2026`, in UTC; else None."""
+    try:
+        time = datetime.strptime(" ".join(words.split()), "%b %d %H:%M:%S %Y")
+    except ValueError:
+        return None
+    return known_time(time.replace(tzinfo=UTC))
+
+
 def time_of_seconds(seconds: float) -> datetime | None:
     """Unix seconds as a time; None where there is no such time, or no frame can hold it."""
     try:

@@ -7,7 +7,12 @@ A time of a zone that is not named, or named by letters other than UTC, is no ti
 from __future__ import annotations
 
 import re
-from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+from gomem.sources.times import parse_date, parse_time, time_of_seconds
+
+if TYPE_CHECKING:
+    from datetime import datetime
 
 _TIME = re.compile(rb"\d{1,2}:\d\d:\d\d(?:[.,]\d{1,9})?(?: ?[AP]M)?")
 _ISO = re.compile(rb"(\d{4}-\d\d-\d\d)[T ](\d\d:\d\d:\d\d)(?:[.,]\d{1,9})?(Z|[+-]\d\d:?\d\d)?")
@@ -24,15 +29,10 @@ def is_date(line: bytes) -> bool:
 
 def time_of(line: bytes) -> datetime | None:
     """The time that such a line says; None where it does not say its zone, or no date."""
-    try:
-        if _UNIX.fullmatch(line):
-            return datetime.fromtimestamp(int(line), UTC)
-        if (iso := _ISO.fullmatch(line)) and iso[3]:
-            zone = iso[3].decode().replace("Z", "+00:00")
-            return datetime.fromisoformat(f"{iso[1].decode()}T{iso[2].decode()}{zone}")
-        if (dated := _DATE.fullmatch(line)) and dated[2] in (b"UTC", b"GMT"):
-            words = " ".join(f"{dated[1].decode()} {dated[3].decode()}".split())
-            return datetime.strptime(words, "%b %d %H:%M:%S %Y").replace(tzinfo=UTC)
-    except ValueError:
-        return None
+    if _UNIX.fullmatch(line):
+        return time_of_seconds(int(line))
+    if (iso := _ISO.fullmatch(line)) and iso[3]:
+        return parse_time(b"".join((iso[1], b"T", *iso.group(2, 3))).decode())
+    if (dated := _DATE.fullmatch(line)) and dated[2] in (b"UTC", b"GMT"):
+        return parse_date(f"{dated[1].decode()} {dated[3].decode()}")
     return None

@@ -15,17 +15,17 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
-from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from gomem.errors import Damage, excerpt
 from gomem.inputs.cgroup.parse import NO_LIMIT_V1
 from gomem.inputs.processes.row import ProcessRow, ProcessTable, Rounded
-from gomem.sources.times import known_time, parse_time
+from gomem.sources.times import parse_date, parse_time
 from gomem.units import KIB
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
+    from datetime import datetime
 
 NAMED = re.compile(
     rb"Killed process (?P<pid>\d{1,10}),?(?: UID:? ?\d+,)? \((?P<name>[^)\n]{0,64})\)"
@@ -200,11 +200,7 @@ def _killed(
 def _time(line: bytes) -> datetime | None:
     """When the line was written; None if it does not say, or not which year."""
     if dated := DATED.search(line):
-        text = b" ".join(dated[1].split()).decode("ascii")
-        try:
-            return known_time(datetime.strptime(text, "%b %d %H:%M:%S %Y").replace(tzinfo=UTC))
-        except ValueError:
-            return None
+        return parse_date(dated[1].decode("ascii"))
     iso = ISO.search(line)
     return None if iso is None else parse_time(iso[1].decode("ascii").replace(",", "."))
 

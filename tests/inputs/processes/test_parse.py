@@ -362,6 +362,9 @@ def test_a_command_without_rss_names_none():
         ("Thu Nov 26 07:13:48 UTC 2026", "2026-11-26T07:13:48Z"),
         ("Thu Nov 26 07:13:48 CET 2026", None),
         ("1795677228", "2026-11-26T07:13:48Z"),
+        ("0001-01-01 00:00:00Z", None),  # no frame can hold it
+        ("9999-12-31 00:00:00Z", None),
+        ("Thu Nov 26 07:13:48 UTC 1200", None),
     ],
 )
 def test_a_time_between_the_listings_of_a_loop_is_no_damage(line, at):
