@@ -17,9 +17,8 @@ from gomem.analysis.retention.icicle import icicle_of
 from gomem.analysis.retention.keepers import retention_of
 from gomem.analysis.retention.variables import (
     WrongSymbols,
-    has_variables,
-    is_same_layout,
     load_bias,
+    nameless_by,
 )
 from gomem.errors import FormatError
 from gomem.inputs.answer import Answer
@@ -38,18 +37,6 @@ if TYPE_CHECKING:
     from gomem.inputs.heapdump.table import HeapDump
     from gomem.inputs.pprof.table import Profile
 
-UNNAMED = (
-    "Without the executable, variables are named by their address, and timers are the Go "
-    "runtime's: add it, or the output of `go tool nm -size PROGRAM`"
-)
-STRIPPED = (
-    "The executable is stripped, so variables are named by their address: give the same build "
-    "without `-ldflags=-s`"
-)
-OTHER_BUILD = (
-    "The symbols are of another build, whose data are not as large as the dump's, so variables are "
-    "named by their address"
-)
 SURPLUS = "From Go 1.22 on, free slots at the end of a span count as unreachable objects"
 
 REFERENCES = "references"  # a kind of profile, see `Profile.kind`
@@ -171,12 +158,8 @@ def kept_of(capture: Capture, symbols: pd.DataFrame | None = None) -> Kept | Non
     path, moment, last = (whole or dumps)[-1]
     named, notes = (symbols, []) if symbols is not None else _symbols_of(capture, last)
     retention = retention_of(last, named)
-    if named is None:
-        notes.append(UNNAMED)
-    elif not has_variables(named):
-        notes.append(STRIPPED)
-    elif not is_same_layout(last, named):
-        notes.append(OTHER_BUILD)
+    if nameless := nameless_by(last, named):
+        notes.append(nameless)
     if retention.unreachable_bytes and _possibly(last, Fact.DUMP_HAS_SURPLUS):
         notes.append(SURPLUS)
     earlier = whole[0]

@@ -82,6 +82,11 @@ class Graph:
             self.nodes.append(Node(kind, name, count, is_keeper, started_by))
         return self.by_name[key]
 
+    def counted(self, kind: str, names: list[str]) -> IntArray:
+        """The node of each name, which says how often the name is there."""
+        counts = Counter(names)
+        return np.array([self.node(kind, name, count=counts[name]) for name in names], np.int64)
+
     def link(self, source: IntArray, target: IntArray) -> None:
         """Add edges between nodes; edges to something else are left out."""
         is_there = target >= 0
@@ -155,9 +160,9 @@ def _link_variables(graph: Graph, dump: HeapDump, symbols: pd.DataFrame | None, 
 def _name_the_runtime(graph: Graph) -> None:
     """Variables without a name that lead to a processor are the runtime's."""
     nameless = [
-        number + graph.objects
-        for number, node in enumerate(graph.nodes)
-        if node.kind == GLOBAL and node.is_keeper and node.name.startswith(NAMELESS)
+        node
+        for (kind, name), node in graph.by_name.items()
+        if kind == GLOBAL and name.startswith(NAMELESS)
     ]
     if not nameless or not len(graph.processors):
         return
@@ -224,9 +229,7 @@ def _link_finalizers(graph: Graph, dump: HeapDump) -> None:
         return
     codes = finalizers["code"].tolist()
     names = [graph.functions.get(code, f"{code:#x}") for code in codes]
-    nodes = np.array(
-        [graph.node(FINALIZER, name, count=names.count(name)) for name in names], np.int64
-    )
+    nodes = graph.counted(FINALIZER, names)
     closure, _ = dump.find(finalizers["closure"].to_numpy())
     graph.link(nodes, closure)
     target, queued = _targets(finalizers), finalizers["queued"].to_numpy()
@@ -244,9 +247,7 @@ def _link_finalizers(graph: Graph, dump: HeapDump) -> None:
 def _link_cleanups(graph: Graph, dump: HeapDump, values: dict[int, str]) -> None:
     """The functions that AddCleanup made keep the cleanup's argument, up to Go 1.25."""
     found = cleanups(dump, graph.functions, values)
-    counts = Counter(found.values())
-    nodes = [graph.node(CLEANUP, name, count=counts[name]) for name in found.values()]
-    graph.link(np.array(nodes, np.int64), np.array(list(found), np.int64))
+    graph.link(graph.counted(CLEANUP, list(found.values())), np.array(list(found), np.int64))
 
 
 def _link_others(graph: Graph, dump: HeapDump) -> None:
@@ -288,9 +289,8 @@ def _set_apart_called_later(graph: Graph, dump: HeapDump) -> None:
         for start, into in graph.edges
         for kept in (~(is_own[into] & of_runtime[start]),)
     ]
-    counts = {name: list(own.values()).count(name) for name in own.values()}
-    nodes = [graph.node(OTHER, f"timer {name}", count=counts[name]) for name in own.values()]
-    graph.link(np.array(nodes, np.int64), np.array(list(own), np.int64))
+    nodes = graph.counted(OTHER, [f"timer {name}" for name in own.values()])
+    graph.link(nodes, np.array(list(own), np.int64))
 
 
 def reachable(

@@ -35,6 +35,19 @@ CODE_LETTERS = frozenset("Tt")
 LIMITS = ("runtime.data", "runtime.edata", "runtime.bss", "runtime.ebss")
 MIN_SHARED = 0.9  # of functions that are in both: with fewer, the symbols are another build's
 
+UNNAMED = (
+    "Without the executable, variables are named by their address, and timers are the Go "
+    "runtime's: add it, or the output of `go tool nm -size PROGRAM`"
+)
+STRIPPED = (
+    "The executable is stripped, so variables are named by their address: give the same build "
+    "without `-ldflags=-s`"
+)
+OTHER_BUILD = (
+    "The symbols are of another build, whose data are not as large as the dump's, so variables are "
+    "named by their address"
+)
+
 
 @dataclass(frozen=True)
 class Places:
@@ -79,7 +92,7 @@ def places_of(dump: HeapDump, symbols: pd.DataFrame | None, bias: int = 0) -> Pl
     segments = dump.segments
     owner = roots["owner"].to_numpy()
     word = segments["address"].to_numpy()[owner] + roots["offset"].to_numpy().astype(np.uint64)
-    if symbols is None or not has_variables(symbols) or not is_same_layout(dump, symbols):
+    if symbols is None or nameless_by(dump, symbols):
         said = zip(word.tolist(), roots["kind"], strict=True)
         names = [f"{address:#x} in {segment}" for address, segment in said]
         none = np.zeros(0, np.int64)
@@ -108,8 +121,7 @@ def code_names(symbols: pd.DataFrame | None, bias: int) -> dict[int, str]:
     if symbols is None:
         return {}
     code = symbols[symbols["letter"].isin(CODE_LETTERS)]
-    pairs = zip(code["address"].tolist(), code["name"], strict=True)
-    return {address + bias: name for address, name in pairs}
+    return _by_address(code, code["name"], bias)
 
 
 def value_names(symbols: pd.DataFrame | None, bias: int) -> dict[int, str]:
@@ -117,18 +129,25 @@ def value_names(symbols: pd.DataFrame | None, bias: int) -> dict[int, str]:
     if symbols is None:
         return {}
     rows = symbols[symbols["name"].str.endswith(FUNCTION_VALUE)]
-    pairs = zip(rows["address"].tolist(), rows["name"], strict=True)
-    return {address + bias: name.removesuffix(FUNCTION_VALUE) for address, name in pairs}
+    return _by_address(rows, rows["name"].str.removesuffix(FUNCTION_VALUE), bias)
 
 
-def has_variables(symbols: pd.DataFrame) -> bool:
-    """Whether there are variables among the symbols; a stripped executable has none."""
-    return bool(symbols["letter"].isin(DATA_LETTERS).any())
+def _by_address(rows: pd.DataFrame, names: pd.Series, bias: int) -> dict[int, str]:
+    return {at + bias: name for at, name in zip(rows["address"].tolist(), names, strict=True)}
 
 
-def is_same_layout(dump: HeapDump, symbols: pd.DataFrame) -> bool:
-    """Whether data and bss are as large by the symbols as in the dump, if they say how large."""
-    return all(end - start == size for start, end, _, size in _limits(dump, symbols))
+def nameless_by(dump: HeapDump, symbols: pd.DataFrame | None) -> str:
+    """Why variables have no names, with the way out; empty where they have.
+
+    A stripped executable has none, and those of a build whose data or bss are of another size than
+    the dump's are not the dump's.
+    """
+    if symbols is None:
+        return UNNAMED
+    if not symbols["letter"].isin(DATA_LETTERS).any():
+        return STRIPPED
+    is_same = all(end - start == size for start, end, _, size in _limits(dump, symbols))
+    return "" if is_same else OTHER_BUILD
 
 
 def _named(
