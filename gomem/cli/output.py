@@ -29,7 +29,6 @@ T = TypeVar("T")
 TOLD_PLACES = 20
 STANDARD_OUTPUT = Path("/dev/stdout")
 STANDARD_INPUT = Path("/dev/stdin")
-UNNAMED = "capture"  # what a redacted output calls it
 STANDARD_STREAMS = ("/dev/stdout", "/dev/stderr", "/dev/fd/", "/proc/self/fd/")
 
 
@@ -301,6 +300,8 @@ def file_named_after(capture: str, suffix: str) -> Path:
     It goes with what it is called: redacted, it does not name the capture.
     """
     if is_redacting():
+        from gomem.views.share import UNNAMED
+
         return Path(f"{UNNAMED}{suffix}")
     path = Path(capture)
     name = path.name if path == STANDARD_INPUT else path.resolve().name
