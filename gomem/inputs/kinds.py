@@ -264,12 +264,18 @@ def kind_of(data: bytes, name: str = "") -> Kind | None:
     if kind is None and looks_like_in_words(data):
         # Asked last, as its words may stand in a text of any kind.
         return BY_NAME["runtime_lines" if has_more_in_words(data) else "memstats"]
-    is_of_docker = has_memory_stats(data)
-    if kind is not None or (is_one_value(data) and not is_of_docker):
-        return kind  # a document of JSON has names of its own, which are no lines of a log
-    if not is_of_docker and has_goroutine_counts(data):
+    return _beside_words(data) if kind is None else kind
+
+
+def _beside_words(data: bytes) -> Kind | None:
+    """The kind of a text that says something of memory among all else; None if it does not."""
+    if has_memory_stats(data):
+        return BY_NAME["cgroup"]
+    if is_one_value(data):
+        return None  # a document of JSON has names of its own, which are no lines of a log
+    if has_goroutine_counts(data):
         return BY_NAME["runtime_lines"]
-    return BY_NAME["cgroup"] if is_of_docker or has_totals(data) else None
+    return BY_NAME["cgroup"] if has_totals(data) else None
 
 
 def is_named_as_one(name: str) -> bool:

@@ -154,10 +154,10 @@ def rows_of(frame: pd.DataFrame) -> list[dict[str, Any]]:
         for row in frame.to_numpy(dtype=object).tolist()
     ]
     told = frame.attrs.get("columns", {})
-    makers = ((name, maker_of(told.get(name))) for name in names)
-    for name, make in [(name, make) for name, make in makers if make is not as_it_is]:
-        for row in found:
-            row[name] = make(row[name])
+    for name in names:
+        if (make := maker_of(told.get(name))) is not as_it_is:
+            for row in found:
+                row[name] = make(row[name])
     return found
 
 

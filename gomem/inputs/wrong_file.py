@@ -72,8 +72,6 @@ def name_another(source: Source, wanted: str, kinds: Sequence[str], *, refused: 
         return
     if is_json(source.data) and not ON_JSON.isdisjoint(kinds):
         return
-    if source.data.startswith(b"\x7fELF") and not ON_ELF.isdisjoint(kinds):
-        return
     way_out = text("; {}", seen.way_out) * bool(seen.way_out)
     what = text("{}, wanted {}{}", seen.what, wanted, way_out)
     raise FormatError(source.name, "", what, seen.text)

@@ -290,7 +290,7 @@ class _Counts:
         available = sums.pop("available")
         available = np.where(available > 0, available, np.nan)
         medians = {
-            name: [_median(self._samples[trigger, name]) for trigger in TRIGGERS]
+            name: [self._samples[trigger, name].quantile(0.5) for trigger in TRIGGERS]
             for name in MEDIANS
         }
         columns = {
@@ -300,12 +300,6 @@ class _Counts:
             "marking_cpu_fraction": sums["marking_cpu_seconds"] / available,
         }
         return build(columns | sums | medians, TRIGGER_COUNTS)
-
-
-def _median(sample: Tally) -> float:
-    """The same median as `Quantiles` has; NaN of an empty sample."""
-    median = sample.quantile(0.5)
-    return np.nan if median is None else median
 
 
 def _table(gogc: pd.DataFrame) -> pd.DataFrame:

@@ -121,14 +121,12 @@ def of_memory_stats(data: bytes) -> CgroupFile:
     begun = MEMORY_STATS.search(data[: 1 << 16])
     if begun is None:
         return CgroupFile("memory.stat", {})
-    depth, stop = 1, begun.end()
+    depth, stop = 1, len(data)
     for mark in re.finditer(rb"[{}]", data[begun.end() : begun.end() + (1 << 14)]):
         depth += 1 if mark[0] == b"{" else -1
-        stop = begun.end() + mark.end()
         if not depth:
+            stop = begun.end() + mark.end()
             break
-    else:
-        stop = len(data)
     found = _IN_JSON.findall(data[begun.end() : stop])
     values = ((name.decode("ascii"), _number(size)) for name, size in found)
     return CgroupFile("memory.stat", {_BY_DOCKER.get(name, name): size for name, size in values})

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 
 from gomem.errors import FormatError
 from gomem.inputs.cgroup.parse import (
-    has_memory_stats,
     has_totals,
     looks_like_cgroup,
     of_memory_stats,
@@ -45,8 +44,9 @@ def read_cgroup(source: Source) -> Cgroup:
     """Read one memory file of a control group, of version 1 or 2; FormatError without a number."""
     looks_like = partial(looks_like_cgroup, name=source.name)
     texts = chain((PlainText(source.data),), plain_texts(source.data))
-    if has_memory_stats(source.data):
-        parsed, damaged = of_memory_stats(source.data), source.damage
+    by_docker = of_memory_stats(source.data)
+    if by_docker.values:
+        parsed, damaged = by_docker, source.damage
     elif not has_totals(source.data) or any(looks_like(text.data) for text in texts):
         parsed, damaged, _ = read_plain(source, looks_like, parse_cgroup)
     else:

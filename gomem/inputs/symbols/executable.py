@@ -45,7 +45,6 @@ def symbols_of_elf(data: bytes, source: str) -> tuple[SymbolColumns, list[Damage
     elf = Elf.of(lambda offset, length: data[offset : offset + length])
     if elf is None:
         raise FormatError(source, "", NO_SYMBOLS)
-    table = None
     damage: list[Damage] = []
     try:
         symbols = _symbol_table(elf, data)
@@ -84,9 +83,7 @@ def _symbol_table(elf: Elf, data: bytes) -> SymbolColumns:
     letters = [LETTERS.get(kind, "?") for kind in (rows["info"] & 0xF).tolist()]
     size = np.minimum(rows["size"].astype(np.uint64), np.uint64(1 << 62)).astype(np.int64)
     address = rows["address"].astype(np.uint64)
-    unknown: list[None] = [None] * len(rows)
-    found = texts_at(texts, rows["name"].astype(np.int64))
-    return SymbolColumns(address, size, letters, found, list(unknown), list(unknown))
+    return SymbolColumns(address, size, letters, texts_at(texts, rows["name"].astype(np.int64)))
 
 
 def _with_functions(

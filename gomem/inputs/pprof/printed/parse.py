@@ -99,7 +99,6 @@ class _Reader:
         self.is_interrupted = False  # whether words stand behind the last row
         self.has_headed_row = self.is_below_legend = False
         self.chosen = set[str]()  # sample types that commands and flags name
-        self.readings: dict[str, list[Table]] = {}  # by sample type, the earlier ones
 
     @property
     def has_rows(self) -> bool:
@@ -129,6 +128,7 @@ class _Reader:
     def profile(self) -> PrintedText:
         """All tables of the first one's profile, one a sample type."""
         by_type: dict[str, Table] = {}
+        readings: dict[str, list[Table]] = {}  # by sample type, the earlier ones
         if len(self.chosen) == 1 and not any(table.kind for table in self.tables):
             self.tables = [replace(table, kind=min(self.chosen)) for table in self.tables]
         for table in self.tables:
@@ -142,7 +142,7 @@ class _Reader:
             if first is table:
                 continue
             if table.is_later:
-                self.readings.setdefault(table.sample_type.type, []).append(first)
+                readings.setdefault(table.sample_type.type, []).append(first)
                 by_type[table.sample_type.type] = table
                 continue
             if first.is_of_one_profile_with(table):
@@ -162,7 +162,7 @@ class _Reader:
             is_difference=is_difference,
         )
         totals = tuple(abs(table.whole.value) for table in found)
-        earlier = {kind: _by_row(tables) for kind, tables in self.readings.items()}
+        earlier = {kind: _by_row(tables) for kind, tables in readings.items()}
         printed = printed_of(found, self.saved, is_elided=self.is_elided, earlier=earlier)
         return PrintedText(columns, printed, totals, is_difference)
 
@@ -228,9 +228,8 @@ class _Reader:
 
     def _shown(self, number: int, text: str, found: re.Match[str]) -> None:
         """What a head says: how much the rows are, and of what total."""
-        parts = [part for part in found.groups() if part is not None]
-        shown, total = amount_of(parts[0]), amount_of(parts[2 if found[2] else 1])
-        share, off = fraction_of(parts[1 if found[2] else 2])
+        rows, part, whole = found.group(1, 2, 3) if found[2] else found.group(4, 6, 5)
+        shown, total, (share, off) = amount_of(rows), amount_of(whole), fraction_of(part)
         said = shown.value / total.value if total.value else share
         is_sound = abs(abs(said) - abs(share)) <= lines.MAX_HEAD_ERROR + off
         if not is_sound:
@@ -297,17 +296,16 @@ class _Reader:
         rows = self.tables[-1].rows
         if self.is_interrupted and name in rows:
             self.tables.append(Table(number, session=self.session, is_later=True))
-        before = self._table().rows.get(name)
-        self._add(name, flat, cum).share = share + (0 if before is None else before.share or 0)
+        self._add(name, flat, cum, share)
         self._derive((flat, found[2]), (cum, found[4]))
         self.has_headed_row |= self.is_below_legend
         self.is_below_legend = self.is_interrupted = False
         return True
 
-    def _add(self, name: str, flat: Amount, cum: Amount) -> Row:
+    def _add(self, name: str, flat: Amount, cum: Amount, share: float | None = None) -> Row:
         place = lines.PLACE.fullmatch(name)
         part = Part(flat.value) if place is None else Part(flat.value, place[2], int(place[3]))
-        row, rows = Row(flat, cum, [part]), self._table().rows
+        row, rows = Row(flat, cum, [part], share=share), self._table().rows
         rows[name] = rows[name].plus(row) if name in rows else row
         return rows[name]
 

@@ -48,7 +48,8 @@ class Row:
     def plus(self, other: Row) -> Row:
         """This and another function of the same name, which pprof tells apart and does not say."""
         flat, cum = self.flat.plus(other.flat), self.cum.plus(other.cum)
-        return Row(flat, cum, [*self.parts, *other.parts])
+        share = None if other.share is None else other.share + (self.share or 0)
+        return Row(flat, cum, [*self.parts, *other.parts], share=share)
 
     @property
     def detail(self) -> int:
