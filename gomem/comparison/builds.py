@@ -5,8 +5,8 @@ comparison of the two. Only the number of comparisons grows. The p-value correct
 tests (Holm 1979) covers the whole table, separately for benchmarks and levels. The uncorrected p is
 also shown and decides the verdict.
 
-Builds are not compared with one another. If two builds differ from the baseline, nothing here says
-that they differ from each other.
+Two builds that differ from the baseline need not differ from each other. For builds in order,
+`steps` compares each with the one before it.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
+from gomem.analysis.fleet.builds import differing
 from gomem.comparison.budgets import within_budgets
 from gomem.comparison.comparison import compare, opened
 from gomem.comparison.direction import MIXED, together
@@ -34,6 +35,7 @@ from gomem.comparison.samples import (
     Judgement,
 )
 from gomem.comparison.settings import DIFFERING, changed_words, settings_words
+from gomem.comparison.steps import STEPS, steps, steps_words
 from gomem.errors import did_you_mean
 from gomem.inputs.schema import Column, build_rows, empty, rows_of
 from gomem.numbered import Build
@@ -104,11 +106,23 @@ class BuildComparison:
     # Which builds are unlike all others, the farthest first; see `gomem.comparison.outliers`.
     outliers: pd.DataFrame = field(default_factory=partial(empty, OUTLIERS))
     notes: tuple[str, ...] = ()  # what to know before trusting any of it, and of which build
+    # Each build against the one before it, in the order given; see `gomem.comparison.steps`.
+    steps: pd.DataFrame = field(default_factory=partial(empty, STEPS))
 
     @property
     def builds(self) -> tuple[str, ...]:
         """All of them by name, the baseline first."""
         return self.baseline, *self.comparisons
+
+    @property
+    def differing_steps(self) -> pd.DataFrame:
+        """The rows of `steps` of builds that differ from the one before them."""
+        return differing(self.steps)
+
+    @property
+    def steps_words(self) -> Text:
+        """The same in a sentence; empty if no build differs from the one before it."""
+        return steps_words(self.steps)
 
     @property
     def settings(self) -> pd.DataFrame:
@@ -193,7 +207,8 @@ def compare_many(
         raise ValueError(
             f"baseline {base}: wanted one of {', '.join(builds)}{did_you_mean(base, builds)}"
         )
-    sides = {name: opened(side) for name, side in builds.items()}
+    every = {name: opened(side) for name, side in builds.items()}
+    sides = dict(every)
     pair = partial(
         compare,
         sides.pop(base),
@@ -202,11 +217,12 @@ def compare_many(
         least_change=least_change,
         margin=margin,
     )
-    return against_baseline(base, {name: pair(side) for name, side in sides.items()})
+    compared = against_baseline(base, {name: pair(side) for name, side in sides.items()})
+    return replace(compared, steps=steps(every))
 
 
 def against_baseline(baseline: str, comparisons: Mapping[str, Comparison]) -> BuildComparison:
-    """Comparisons of each other build, by name, with one baseline, as one."""
+    """Comparisons of each other build, by name, with one baseline, as one; without `steps`."""
     metrics = _metrics(baseline, comparisons)
     unlike = outliers(
         metrics, [name for name, comparison in comparisons.items() if comparison.unlike]

@@ -7,7 +7,7 @@ from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
 from gomem.analysis.fleet.frames import KEYS, KINDS
-from gomem.fleets.levels import level_rows
+from gomem.diagnosis.levels import level_rows
 from gomem.inputs.schema import DAMAGE, build_rows, rows_of
 from gomem.units import is_unknown
 

@@ -13,12 +13,11 @@ from typing import TYPE_CHECKING
 from gomem.analysis.fleet.builds import by_build, differing
 from gomem.analysis.fleet.population import current
 from gomem.analysis.fleet.quantities import BY_NAME
+from gomem.comparison.steps import steps_words
 from gomem.errors import CaptureError, did_you_mean
-from gomem.inputs.schema import rows_of
 from gomem.numbered import Build
 from gomem.releases import build_order
-from gomem.text import Text, joined, number, text
-from gomem.units import format_relative, is_unknown, minus
+from gomem.text import joined, text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -26,9 +25,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from gomem.fleets.fleet import Fleet
-
-MAX_NAMED = 2  # quantities in the sentence, RSS first
-BEFORE_OTHERS = ("rss_bytes", "gc_cpu_fraction", "goroutines")
+    from gomem.text import Text
 
 
 @dataclass(frozen=True)
@@ -76,30 +73,9 @@ class Matrix:
     @cached_property
     def sentence(self) -> Text:
         """The first build that differs in RSS, and where that changes back; then what else does."""
-        count = len(self.builds)
-        if self.differing.empty:
-            return text("{} builds show no difference from one to the next.", str(count))
-        names = list(dict.fromkeys(self.differing["name"]))
-        names.sort(key=lambda name: (name not in BEFORE_OTHERS, name != "rss_bytes"))
-        said = [self._on(name) for name in names[:MAX_NAMED]]
-        more = len(names) - MAX_NAMED
-        rest = text(" {} more quantities differ.", str(more)) if more > 0 else Text()
-        return joined(" ", said) + rest
-
-    def _on(self, name: str) -> Text:
-        """`RSS first differs at go1.24.2: 170 MiB (×18.9); it changes again at go1.24.6: …`."""
-        rows = rows_of(self.differing[self.differing["name"] == name])
-        told = []
-        for row in rows:
-            relative = row["change"]
-            change = "" if is_unknown(relative) else f" ({minus(format_relative(relative))})"
-            told.append(
-                text("at {}: {}{}", row["build"], number(row["median"], row["unit"]), change)
-            )
-        words = BY_NAME[name].words
-        first = text("{} first differs {}", words[:1].upper() + words[1:], told[0])
-        again = text("; it changes again {}", joined(", ", told[1:])) if told[1:] else Text()
-        return first + again + Text(".")
+        return steps_words(self.compared) or text(
+            "{} builds show no difference from one to the next.", str(len(self.builds))
+        )
 
     @cached_property
     def _runs(self) -> pd.DataFrame:

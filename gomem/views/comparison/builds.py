@@ -29,6 +29,7 @@ from gomem.views.document import (
     sections_of,
 )
 from gomem.views.figures.builds import plot_builds
+from gomem.views.fleet.document import BUILDS, BUILDS_LEGEND
 from gomem.views.share import Hidden, share
 from gomem.views.tables import table
 from gomem.views.titles import field_title
@@ -121,6 +122,17 @@ def _outliers(rows: pd.DataFrame) -> tuple[Block, ...]:
     return (table("Unlike the others", tables.OUTLIERS, rows),)
 
 
+def _steps(compared: BuildComparison) -> Section | None:
+    """Where a quantity first differs, by what differs from the build before."""
+    found = compared.differing_steps
+    if found.empty:
+        return None
+    shown = table("What differs from the build before", BUILDS, found)
+    blocks = (Notes((compared.steps_words,)), shown, Notes((BUILDS_LEGEND,)))
+    heading = "From build to build, in the order given"
+    return Section("steps", heading, blocks, gist=_names(found["build"]))
+
+
 def _findings(rows: pd.DataFrame) -> tuple[Block, ...]:
     return (tables.findings_table(rows),)
 
@@ -163,6 +175,7 @@ SECTIONS: tuple[Part[BuildComparison], ...] = (
     Part("budgets", _budgets, "No budget was set; see --fail-on"),
     Part("outliers", partial(_of_frame, "outliers", "Unlike the others", _outliers),
          "No build differs from all others"),
+    Part("steps", _steps, "No build differs from the one before it"),
     Part("findings", partial(_of_frame, "findings", "Findings", _findings),
          "No known cause fits any build"),
     Part("moved", _what_differs, "No metric differs from the baseline's"),

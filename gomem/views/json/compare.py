@@ -19,6 +19,7 @@ from gomem.comparison.outliers import OUTLIERS
 from gomem.comparison.samples import GEOMEANS, LAYERS, METRICS, VERDICTS
 from gomem.comparison.settings import DIFFERING
 from gomem.comparison.sites import PER, SITE_CHANGES, SITE_RATES
+from gomem.comparison.steps import STEPS
 from gomem.comparison.windows import WINDOWS
 from gomem.inputs.schema import DAMAGE, Column
 from gomem.numbered import Build
@@ -179,6 +180,8 @@ COMPARE_BUILDS = shape(
     _VERDICT,
     frame("outliers", OUTLIERS, "Builds that are unlike all others, the farthest first.",
           "compared.outliers"),
+    frame("steps", STEPS,
+          "Each build against the one before it, in the order given.", "compared.steps"),
     frame("metrics", BUILD_METRICS, "A row for each metric and build, the baseline's first.",
           "compared.metrics", verdict=words_or_null(VERDICTS), **_JUDGED),
     _NOTES,

@@ -5,7 +5,7 @@ import shutil
 import pytest
 
 import gomem
-from gomem.fleets.levels import level_rows
+from gomem.diagnosis.levels import level_rows
 from tests.builders import FIXTURES
 
 HEALTHY = FIXTURES / "captures" / "healthy-go1.27.3"
