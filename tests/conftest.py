@@ -1,6 +1,7 @@
 """Options and fixtures that tests of several floors share."""
 
 import gc
+import os
 import sys
 from pathlib import Path
 
@@ -15,6 +16,9 @@ settings.load_profile("gomem")
 
 # Frames and modules make many objects and few cycles: looking for these takes a tenth of the time.
 gc.set_threshold(100_000, 50, 100)
+
+# What tests start keeps its compiled modules, as people's processes do, and need not compile again.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
 # jsonschema would have lark build the grammar of IRIs, for three seconds; no schema here has one.
 sys.modules["rfc3987_syntax"] = None

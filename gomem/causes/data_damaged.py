@@ -30,7 +30,7 @@ def find(case: Case) -> list[Finding]:
     return [
         CAUSE.finding(
             Severity.WARNING,
-            text("Unreadable input: {} in {}, left out of all totals", places, files),
+            text("Unreadable input: {} in {}, missing from the totals", places, files),
             evidence=shown,
             next_step=CAUSE.remedy + _LOG_ELSEWHERE if is_torn else "",
         )
@@ -50,9 +50,9 @@ def unchecked(code: str, error: Exception) -> Finding:
 
 CAUSE = Cause(
     code="data-damaged",
-    mechanism="A file is truncated or corrupt, or has lines that are not valid in its format. "
-    "Totals include only what could be read.",
-    remedy="Copy or record these files again; read each file of /proc at once.",
+    mechanism="A file is truncated or corrupt, or some of its lines are missing or not valid in "
+    "its format. Totals include only what could be read.",
+    remedy="Copy or record these files again, each of them whole.",
     references=(),
     rule=find,
 )

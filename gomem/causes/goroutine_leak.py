@@ -86,8 +86,8 @@ CAUSE = Cause(
     needed_moments=3,
 )
 _DECIDE = text(
-    "See whether their number grows: {}. A constant number is by design, a number that only grows "
-    "is a leak.",
+    "See whether their number grows: {}. A constant number can be by design; a number that only "
+    "grows is a leak.",
     CAPTURE,
 )
 _NOT_COUNTED = (
@@ -241,12 +241,16 @@ def where_words(waiting: Waiting | None, thresholds: Thresholds) -> Text:
         return Text()
     share = waiting.there / max(1, waiting.of_all)
     many = "all" if share >= 1 else part_words(share, thresholds)
-    begun = Text()
+    return text(", {} waiting in {}{}", many, Function(waiting.function), _begun_words(waiting))
+
+
+def _begun_words(waiting: Waiting) -> Text:
+    """Who started them, behind where they wait; empty if nothing says."""
     if waiting.started_by not in ("", waiting.function):
-        begun = text(", started by {}", Function(waiting.started_by))
-    elif waiting.created_by not in ("", waiting.function) and not waiting.started_by:
-        begun = text(", in goroutines that run {}", Function(waiting.created_by))
-    return text(", {} waiting in {}{}", many, Function(waiting.function), begun)
+        return text(", started by {}", Function(waiting.started_by))
+    if waiting.created_by not in ("", waiting.function) and not waiting.started_by:
+        return text(", in goroutines that run {}", Function(waiting.created_by))
+    return Text()
 
 
 def _opened_words(case: Case) -> Text:
@@ -338,7 +342,9 @@ def _of_one_dump(case: Case) -> list[Finding]:
     size = _stacks_of(dump.moment, there, case) + heap
     missing, of_connections = of_goroutines(case), suspicion.is_of_connections
     shows = "" if of_connections and missing else _next_step(case, dump.path, missing)
-    where = Text() if of_connections else where_words(waiting, case.thresholds)
+    where = _begun_words(waiting) if waiting else Text()
+    if not suspicion.is_placed:
+        where = Text() if of_connections else where_words(waiting, case.thresholds)
     return [
         CAUSE.finding(
             Severity.WARNING if suspicion.is_told else Severity.INFO,

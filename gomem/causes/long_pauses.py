@@ -57,7 +57,7 @@ def find(case: Case) -> list[Finding]:
     evidence = (
         *known(path, "fraction", {_IN_STOPS: stops.share}),
         *known(path, "s", {"PauseNs, the longest": stops.stopped.max}),
-        *known(path, "", {"PauseNs, the longest: cycle": remembered.longest_number}),
+        *known(path, "", {"PauseNs, the longest: GC": remembered.longest_number}),
         *counted_evidence(counters),
     )
     return [_finding(stops, evidence, cycles=counters.cycles)]
@@ -167,12 +167,15 @@ def _by_log(log: CollectorFacts, worst: pd.Series, stops: _Stops, *, rescans: bo
         "stw_p99_seconds": float(p99["seconds"]) if p99["is_carried"] else None,
         "stw_max_seconds": stops.stopped.max or 0.0,
     }
-    steps = {"longest: sweep_termination_seconds": first, "longest: mark_termination_seconds": last}
+    steps = {
+        "longest STW phase: sweep termination": first,
+        "longest STW phase: mark termination": last,
+    }
     evidence = (
         *known(log.path, "fraction", {_IN_STOPS: stops.share}),
         *known(log.path, "s", lengths),
-        *known(log.path, "", {"longest: cycle": int(worst["number"])}),
-        *known(log.path, "", {"longest: line": int(worst["line"])}),
+        *known(log.path, "", {"longest STW phase: GC": int(worst["number"])}),
+        *known(log.path, "", {"longest STW phase: line of the log": int(worst["line"])}),
         *known(log.path, "s", steps),
     )
     last_words = _AT_LAST_OR_RESCAN if rescans else _AT_LAST

@@ -28,7 +28,7 @@ from gomem.causes.goroutines import goroutines_heap_bytes
 from gomem.causes.sites import growing_sites
 from gomem.inputs.goroutines.parse import SECONDS
 from gomem.inputs.pprof.calls.names import can_be_mended
-from gomem.text import Count, text
+from gomem.text import Count, Function, text
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -56,6 +56,7 @@ class Suspicion:
     words: str  # what is wrong with them, behind their number
     is_told: bool  # whether it is worth a warning
     is_of_connections: bool = False  # whether they are of HTTP connections, wherever they wait
+    is_placed: bool = False  # whether the words say where they wait
 
 
 def suspicion_of(case: Case) -> Suspicion | None:
@@ -144,7 +145,8 @@ def _many(dump: GoroutineCount, _: pd.DataFrame, case: Case) -> Suspicion | None
     if not can_be_mended(waiting.function):
         return None  # connections that are idle wait in Go's own library
     told = _held_share(dump.moment, case) >= case.thresholds.most_share
-    return Suspicion(waiting.there, "are in the same place", told)
+    words = text("wait in {}", Function(waiting.function))
+    return Suspicion(waiting.there, words, told, is_placed=True)
 
 
 def waiting_outside_runtime(stack: str) -> str:

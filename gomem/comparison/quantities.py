@@ -13,6 +13,7 @@ from gomem.causes.thresholds import Thresholds
 from gomem.comparison.direction import direction
 from gomem.comparison.samples import BENCHMARK, BETTER, NO_CLAIM, SAME, TOO_FEW, WORSE
 from gomem.comparison.single_values import GC_CPU, GOROUTINES, HEAP, MIN_CPU, REQUEST_RATE, RSS
+from gomem.comparison.unclaimed import NO_CHANGE
 from gomem.inputs.schema import rows_of
 from gomem.text import Bytes, BytesChange, Share, text
 from gomem.units import (
@@ -139,8 +140,8 @@ def _in_use(comparison: Comparison) -> Quantity | None:
 
 
 def _largest_site(sites: pd.DataFrame, change: float) -> str:
-    """The site that moved most in the same direction, with what it makes of the change."""
-    same_way = sites[sites["change"] * change > 0]
+    """The site that surely moved most in the same direction, with its share of the change."""
+    same_way = sites[(sites["change"] * change > 0) & (sites["state"] != NO_CHANGE)]
     if same_way.empty:
         return ""
     row = rows_of(same_way.loc[[same_way["change"].abs().astype(float).idxmax()]])[0]

@@ -380,7 +380,7 @@ def _one_sided(samples: list[_Sample]) -> Iterator[str]:
     old = {sample.name for sample in samples if sample.before}
     new = {sample.name for sample in samples if sample.after}
     if not old & new:
-        yield "no name is on both sides, so nothing can be compared"
+        yield "no metric is on both sides, so none is compared"
     levels = {sample.name for sample in samples if sample.layer in LAYERS[1:-1]}  # notes on rows
     alone = {"before": old - new - levels, "after": new - old - levels}
     for side, names in ((side, sorted(names)) for side, names in alone.items() if names):

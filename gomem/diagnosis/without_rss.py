@@ -172,7 +172,7 @@ def who_holds(diagnosis: Diagnosis, moment: str) -> Text:
     if not worth:
         return Text()
     share = worth[0]["value"] / total
-    first = "The largest shares of live objects are from"
+    first = "Live objects by the program's own functions, including what these call:"
     if share > MOSTLY:
         first = (
             "Most live objects are from" if share < NEARLY else "Nearly all live objects are from"

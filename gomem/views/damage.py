@@ -22,7 +22,7 @@ def damage_section(damaged: Iterable[Damage]) -> Section | None:
         by_source.setdefault(damage.source, []).append(damage)
     if not by_source:
         return None
-    words = Paragraph("Not included in the numbers above:")
+    words = Paragraph("Missing from the numbers above:")
     rows = tuple(row for source, places in by_source.items() for row in _rows(source, places))
     columns = ("file", "place", "problem")
     table = Table("What could not be read", columns, "<<<", rows)

@@ -5,7 +5,7 @@ from types import SimpleNamespace
 import pandas as pd
 import pytest
 
-from gomem.comparison.quantities import quantities
+from gomem.comparison.quantities import _largest_site, quantities
 from gomem.units import MIB
 
 SIDE = [SimpleNamespace(moments=())]
@@ -128,3 +128,14 @@ def test_a_share_of_the_cpu_that_says_too_little_is_none():
 
     assert "GC CPU rose from 10 % to 30 %." == quantity(share).sentence
     assert quantity(share, too_little={"gc_cpu_fraction": "too few"}) is None
+
+
+@pytest.mark.parametrize(("state", "named"), [("grew", "main.fill"), ("~", "main.keep")])
+def test_the_largest_change_named_is_of_a_site_that_surely_changed(state, named):
+    """
+    A site that varies as much within one run is no change, however much larger it is.
+    """
+    rows = [("main.fill", 60.0, state), ("main.keep", 10.0, "grew"), ("main.drop", -90.0, "shrank")]
+    sites = pd.DataFrame(rows, columns=["function", "change", "state"])
+
+    assert f"; the largest change is {named} (" in _largest_site(sites, 70.0)

@@ -282,7 +282,7 @@ def test_names_on_one_side_are_noted():
 def test_nothing_in_common_is_said_first():
     notes = compare_samples(samples([1], name="old"), samples([1], name="new")).notes
 
-    assert "no name is on both sides, so nothing can be compared" == notes[0]
+    assert "no metric is on both sides, so none is compared" == notes[0]
 
 
 @pytest.mark.parametrize("values", [[], [1.0], [1.0] * 10], ids=["none", "one", "ten"])

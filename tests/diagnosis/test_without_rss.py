@@ -101,7 +101,7 @@ def test_those_who_hold_a_twentieth_are_named(sizes, named, most):
     assert bool(named) == bool(said)
     assert most == said.startswith(("Most live objects", "Nearly all live objects"))
     assert (bool(named) and not most) == said.startswith(
-        "The largest shares of live objects are from "
+        "Live objects by the program's own functions, including what these call: "
     )
 
 
@@ -360,4 +360,4 @@ def test_what_is_nobodys_is_said_where_it_is_more_than_the_largest():
     said = told(heap_profiles={"a": profile})[0]
 
     assert "from Go's own code, or from code without a name: mostly runtime.malg" in said
-    assert "The largest shares of live objects are from main.work (30 %)" in said
+    assert "including what these call: main.work (30 %)" in said

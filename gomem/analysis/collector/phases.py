@@ -25,6 +25,7 @@ PHASES = ("start-up", "steady", "burst", "quiet")
 FACTOR = 4.0  # of the usual rate: twice is the noise of any traffic
 EITHER_WAY = 2 * ROUNDING_BYTES  # of what a step allocated: two differences of printed sizes
 SHORTEST = 5  # collections: fewer, and it is an odd step, not a phase
+LONG_SHARE = 0.1  # of a run's time: less, and fewer collections than that are an odd step
 USUAL_LIVE = 0.5
 CYCLES = ("run", "number", "at_seconds", "heap_live_bytes")
 STEPS = ("seconds", "gomaxprocs", "cpu_seconds", "heap_grown_bytes", "heap_freed_bytes")
@@ -98,7 +99,7 @@ def _names(cycles: Arrays, steps: Arrays) -> np.ndarray:
     rest = _cut(steps, started, len(names))
     length = len(rest["seconds"])
     if length >= 2 * SHORTEST:
-        names[started : started + length] = _without_short(_paces(rest))
+        names[started : started + length] = _without_short(_paces(rest), rest["seconds"])
         names[-1] = names[-2]  # the last collection has no step of its own
     names[:started] = "start-up"
     return names
@@ -148,12 +149,16 @@ def _usual(rates: np.ndarray, seconds: np.ndarray) -> float:
     return float(rates[known][order][int(np.searchsorted(spent, spent[-1] / 2))])
 
 
-def _without_short(names: np.ndarray) -> np.ndarray:
-    """Phases of fewer collections than make one go to the phase before; a first one is steady."""
+def _without_short(names: np.ndarray, seconds: np.ndarray) -> np.ndarray:
+    """Phases of fewer collections than make one go to the phase before; a first one is steady.
+
+    Few collections are a phase if they take much of the time, as the quiet end of a log does.
+    """
+    long = LONG_SHARE * float(np.nansum(seconds))
     changes = np.flatnonzero(names[1:] != names[:-1]) + 1
     begins, ends = [0, *changes], [*changes, len(names)]
     for begin, end in zip(begins, ends, strict=True):
-        if end - begin < SHORTEST:
+        if end - begin < SHORTEST and np.nansum(seconds[begin:end]) < long:
             names[begin:end] = names[begin - 1] if begin else "steady"
     return names
 

@@ -79,6 +79,7 @@ INTERVALS = (
 EPISODES = (
     *INTERVALS,
     Column("intervals", "int64", "count", "Number of intervals in the episode."),
+    Column("returned_bytes", "Int64", "B", "Sum over the intervals that released."),
 )
 
 
@@ -143,7 +144,10 @@ def episodes(intervals: pd.DataFrame, retention: pd.DataFrame) -> pd.DataFrame:
         before, after = rows[same[0]["before"]], rows[same[-1]["after"]]
         size = same[-1]["bytes"]
         cause = _Cause(*_kind(same[0]), None if is_unknown(size) else int(size))
-        found.append((*_laid_out(before, after, cause), len(same)))
+        changes = [row["released_change_bytes"] for row in same]
+        risen = [max(0, int(change)) for change in changes if not is_unknown(change)]
+        returned = sum(risen) if risen else None
+        found.append((*_laid_out(before, after, cause), len(same), returned))
     return build_rows(found, EPISODES)
 
 

@@ -188,7 +188,8 @@ def _labelled(
         return (("load", metrics),)
     is_counted = metrics["name"].isin(comparison.by_counters)
     between = words.between_moments(comparison)
-    return (text("GC {}", between), metrics[is_counted]), ("GC over the log", metrics[~is_counted])
+    of_log = "GC over the whole log", metrics[~is_counted]
+    return (text("GC {}", between), metrics[is_counted]), of_log
 
 
 def _ledger_section(comparison: Comparison) -> Section | None:

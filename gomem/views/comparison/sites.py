@@ -15,7 +15,7 @@ from gomem.views.values import NOTHING, between, bytes_cell, change_cell
 if TYPE_CHECKING:
     import pandas as pd
 
-LEGEND = "the 95 % sampling interval of a difference lies within ± so many % of it"
+LEGEND = "± bounds the 95 % sampling interval of a difference, in percent of it"
 WHOLE = 100  # counts a second, or a request, from which on decimals say nothing
 
 

@@ -57,7 +57,7 @@ if TYPE_CHECKING:
 
 SIDES = ("before", "after")
 P_LEGEND = "p is from a Mann-Whitney test, not corrected for multiple comparisons"
-SPREAD_LEGEND = "the 95 % interval of a median lies within ± so many % of it"
+SPREAD_LEGEND = "± bounds the 95 % interval of a median, in percent of it"
 MAX_BUDGET_NOTES = 20
 MAX_NAMES = 5  # rows that share a note are named, up to so many
 _MEANS = {column.name: column.means for column in STATS}
@@ -345,7 +345,7 @@ def _of_build(row: Row) -> Cell:
 def findings_table(findings: pd.DataFrame, *, has_several: bool = False) -> Table:
     """Which causes are new, gone, or on both sides; of several builds, in each."""
     runs = ", in the first run of each side" if has_several else ""
-    caption = f"Findings that are new, gone, or on both sides{runs}"
+    caption = f"Findings on either side{runs}"
     if "build" in findings:
         return table(f"{caption}, by build", (BUILD, *FINDINGS), findings)
     return table(caption, FINDINGS, findings)

@@ -7,12 +7,11 @@ from typing import TYPE_CHECKING
 import pandas as pd
 
 from gomem.text import MomentName, text
-from gomem.units import format_bytes, format_count, format_fraction, format_seconds, is_unknown
+from gomem.units import format_bytes, format_count, format_fraction, format_seconds
 from gomem.views.document import Block, Folded, Notes, Paragraph, Section
 from gomem.views.figures.retention import plot_release, plot_retention
 from gomem.views.report.shown import with_numbers
 from gomem.views.tables import (
-    Row,
     code,
     count,
     moment,
@@ -40,22 +39,13 @@ OVER_TIME = (
 APPLIES = {"yes": "yes", "no": "no", "unknown": "unknown"}
 
 
-def _begin(row: Row) -> str:
-    begin = row["from_seconds"]
-    return MomentName(row["before"]) if is_unknown(begin) else format_seconds(begin)
-
-
-def _gone_back(row: Row) -> int | None:
-    """What went back, less what was taken again; where more was taken, none did."""
-    change = row["released_change_bytes"]
-    return None if is_unknown(change) else max(0, change)
-
-
 EPISODE = (
-    words("start", _begin),
+    moment("from", "before"),
+    moment("to", "after"),
+    seconds("start", "from_seconds"),
     seconds("duration", "seconds"),
     code("verdict", "code"),
-    size("returned", _gone_back),
+    size("returned", "returned_bytes"),
     words("why", "sentence"),
 )
 RETENTION = (
@@ -172,9 +162,7 @@ def _goals(answer: Scavenger) -> tuple[Block, ...]:
     others = [goal for goal in answer.goals if goal.applies == "no"]
     rest = table("Rules that do not apply here", (rule,), others)
     folded = Folded("Rules of other releases and of a memory limit", (rest,))
-    holding = table(
-        "When Go returns heap to the OS; its retained heap is without stacks", columns, here
-    )
+    holding = table("When Go returns heap to the OS; targets are without stacks", columns, here)
     return (holding, folded) if others else (holding,)
 
 

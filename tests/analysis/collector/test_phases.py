@@ -42,6 +42,16 @@ def test_a_quiet_time_after_traffic():
     assert [("steady", 200), ("quiet", 11)] == named(phases)
 
 
+def test_the_quiet_end_of_a_log_is_no_part_of_the_traffic_before_it():
+    """
+    Its last collections are few, and take longer than all others.
+    """
+    phases = gc_phases(paced(*[TENTH] * 100, 4 * SECOND, 20 * SECOND))
+
+    assert ["burst", "steady"] == list(phases["phase"])
+    assert [14.0, 34.0] == [round(at, 3) for at in phases["end_seconds"]]
+
+
 def test_the_start_up_ends_when_the_live_heap_is_half_as_large_as_usual():
     filling = [{"live": live, "at": live / 100} for live in (1, 2, 4)]
     filled = [{"live": 10, "at": float(at)} for at in range(1, 20)]

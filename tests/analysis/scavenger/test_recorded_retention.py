@@ -208,6 +208,8 @@ def test_episodes_are_the_intervals_joined(name):
     assert intervals["seconds"].sum() == pytest.approx(episodes["seconds"].sum())
     retained = intervals["retained_change_bytes"].sum()
     assert retained == episodes["retained_change_bytes"].sum()
+    released = intervals["released_change_bytes"].clip(lower=0).sum()
+    assert released == episodes["returned_bytes"].sum()
     assert not episodes["sentence"].str.contains(r"-\d|nan|NA|None|\{").any()
     assert set(intervals["code"]) <= set(VERDICTS)
 

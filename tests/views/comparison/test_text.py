@@ -75,7 +75,7 @@ geometric mean           –          –         –
 note: Lookup-2: one value per side is not enough to tell a change from noise: a
   test needs at least 4
 note: no geometric mean: a median is 0
-note: the 95 % interval of a median lies within ± so many % of it
+note: ± bounds the 95 % interval of a median, in percent of it
 note: p is from a Mann-Whitney test, not corrected for multiple comparisons
 
 Notes
@@ -84,7 +84,7 @@ note: timings also depend on the machine's load; interleave the runs of the two
 note: cpu taken from benchmark file
 
 What could not be read
-Not included in the numbers above:
+Missing from the numbers above:
 
 b.txt: line 9: no measurement behind the iteration count: 'BenchmarkLookup-2
   1000'
@@ -203,7 +203,7 @@ def test_several_captures_a_side_have_medians_and_a_verdict():
     text = rendered(metrics=metrics)
 
     assert "\nRSS     3.34 MiB ± 71 %  33.4 MiB ± 71 %     ×10  worse    0.002  6\n" in text
-    assert "note: the 95 % interval of a median lies within ± so many % of it\n" in text
+    assert "note: ± bounds the 95 % interval of a median, in percent of it\n" in text
 
 
 def test_of_too_few_runs_for_an_interval_no_spread_is_explained():
