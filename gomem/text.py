@@ -159,6 +159,10 @@ class CaptureName(Name):
     __slots__ = ()
 
 
+# What people call a snapshot, and no sentence can: "at after", "since before".
+ADVERBS = frozenset({"before", "after", "during", "between", "now", "then", "later", "again"})
+
+
 class MomentName(Name):
     """The name of a moment."""
 
@@ -166,13 +170,13 @@ class MomentName(Name):
 
 
 class NumberedMoment(MomentName):
-    """A moment that is called by a number, in a sentence, where that would read as an amount."""
+    """A moment that is called by a number or an adverb, which a sentence would misread."""
 
     __slots__ = ()
 
     @staticmethod
     def _reads(value: Any, *_: Any) -> str:
-        return f"snapshot {value}"
+        return f'snapshot "{value}"' if value in ADVERBS else f"snapshot {value}"
 
 
 class File(Name):
@@ -362,9 +366,9 @@ def _merged(parts: Iterable[Part]) -> Iterable[Part]:
 
 
 def _spoken(part: Part) -> Part:
-    """A moment called `7` by what it is: in a sentence the number would be read as an amount."""
-    is_a_number = type(part) is MomentName and part.isdecimal()
-    return NumberedMoment(part.value) if is_a_number else part
+    """A moment called `7` or `after` by what it is: in a sentence both would be read otherwise."""
+    is_misread = type(part) is MomentName and (part.isdecimal() or part in ADVERBS)
+    return NumberedMoment(part.value) if is_misread else part
 
 
 def first_and_rest(whole: str) -> tuple[Text, Text]:

@@ -122,8 +122,8 @@ class _Stops:
 
 _AT_FIRST = (
     " The longest STW phase here was sweep termination, which lasts until the last P has stopped. "
-    "Before Go 1.14 a loop without a call could not be preempted; since then the usual reason is a "
-    "P that the kernel does not schedule."
+    "Before Go 1.14 a loop without a call could not be preempted; since then the usual reason is "
+    "that the kernel does not run the thread of a P."
 )
 _AT_LAST = (
     " The longest STW phase here was mark termination, which has little to do. The usual reason is "
@@ -150,7 +150,7 @@ CAUSE = Cause(
     remedy=text(
         "See whether the container is throttled: {}. Check also whether it has fewer CPUs than "
         "GOMAXPROCS, and what else runs on the machine. If none of these explains it, record an "
-        "execution trace of such a pause and see which P it waits for.",
+        "execution trace of such a pause and see which P stops last.",
         Command("grep throttled /sys/fs/cgroup/cpu.stat"),
     ),
     references=("golang.org/doc/gc-guide#Latency", "golang/go#10958", "runtime/trace"),

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from gomem.causes import CAUSES
 from gomem.diagnosis.findings import DATA_PREFIX, SAME
 from gomem.inputs.schema import Column, build_rows
-from gomem.text import Text, Words
+from gomem.text import CaptureName, Text, Words, joined, text
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -47,13 +47,25 @@ LOG = "gctrace"
 # Files of the kernel that say how much is resident, and not of what; smaps says both.
 RSS_ALONE = frozenset({"smaps_rollup", "status", "statm"})
 NEEDED_MOMENTS = {cause.code: cause.needed_moments for cause in CAUSES}
-WORDS = {LOG: "a GC log", "runtime": "MemStats", "heap": "a heap profile"}
+WORDS = {
+    LOG: "GC log",
+    "runtime": "MemStats",
+    "heap": "heap profile",
+    "pprof": "heap profile",
+    "goroutines": "goroutine dump",
+    "processes": "ps or top",
+}
 
 
 def compared_causes(before: Diagnosis, after: Diagnosis, unlike: str = "") -> pd.DataFrame:
-    """Which causes are new, gone, on both sides; see `COMPARED_CAUSES`. Those about data are not.
+    """Which causes are new, gone, or on both sides; see `COMPARED_CAUSES`.
 
-    The side after has the one before as its baseline; `unlike` says why nothing can be new or gone.
+    Causes about missing data are left out.
+
+    Args:
+        before: The baseline.
+        after: The other side, which has the baseline as its own.
+        unlike: Why the sides cannot be compared; empty if they can.
     """
     old, new = _causes(before), _causes(after)
     rows = []
@@ -75,23 +87,23 @@ def _causes(diagnosis: Diagnosis) -> dict[str, Finding]:
     }
 
 
-def _missing(finding: Finding, own: Diagnosis, other: Diagnosis) -> str:
-    """What the other side would need to show a finding, in words; empty if it has all."""
+def _missing(finding: Finding, own: Diagnosis, other: Diagnosis) -> Text:
+    """What the other side would need to show a finding; empty if it has all."""
     shown, available = _moments_by_kind(own), _moments_by_kind(other)
     needed = NEEDED_MOMENTS[finding.code]
     required = {kind: min(needed, shown[kind]) for kind in sorted(_cited(finding, own))}
-    return ", ".join(
-        _needed(kind, count, available[kind])
+    lacks = [
+        _lack(WORDS.get(kind, kind), count, available[kind])
         for kind, count in required.items()
         if available[kind] < count
-    )
+    ]
+    return text("{} has {}", CaptureName(other.capture.name), joined(", ", dict.fromkeys(lacks))) * bool(lacks)
 
 
-def _needed(kind: str, required: int, available: int) -> str:
-    named = WORDS.get(kind, kind)
-    if required == 1:
-        return f"{named} is missing"
-    return f"{named} at {required} snapshots or more is required, {available} available"
+def _lack(named: str, required: int, available: int) -> str:
+    if not available:
+        return f"no {named}"
+    return f"{named} at {available} of the {required} snapshots that are required"
 
 
 def _cited(finding: Finding, diagnosis: Diagnosis) -> set[str]:

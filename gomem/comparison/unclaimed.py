@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 IN_USE, ALLOCATED = "inuse_", "alloc_"
 NO_CHANGE = "~"
 SWINGS = (
-    "this site's in-use size varies by as much within one run, so one snapshot per side cannot "
+    "what this site has in use varies by as much within one run, so one snapshot per side cannot "
     "show a change"
 )
 STALE = (

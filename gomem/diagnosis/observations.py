@@ -181,7 +181,8 @@ def _of_in_use(case: Case) -> list[Observation]:
     if sites:
         whose = text(", {} from {}", share_words(sites[0].share, case.thresholds), sites[0].words)
     sentence = text(
-        "In the heap profiles (up to two GCs old), inuse_space {} from {} at {} to {}{}{}",
+        "{} heap profiles (up to two GCs old), inuse_space {} from {} at {} to {}{}{}",
+        "In the" if case.baseline is None else "In this capture's",
         "rose" if change > 0 else "fell",
         Bytes(before),
         MomentName(start),

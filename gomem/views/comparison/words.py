@@ -158,7 +158,7 @@ def _covers(row: dict[str, Any]) -> Text:
     *first, last = parts or [""]
     counted = f"{', '.join(first)} and {last}" if first else last
     each = "each about " if are_several and counted else ""
-    amount = f"{each}{counted} " if counted else ""
+    amount = f"{each}{counted}{' ' if is_timed or last_moment else ', '}" if counted else ""
     return text("{}, {}{}", how_many(row["runs"], "run"), amount, where)
 
 

@@ -124,7 +124,7 @@ PACED = (
 WHY = (
     noted("why", lambda row: (row["trigger"], TRIGGERS[row["trigger"]])),
     count("GCs", "cycles"),
-    share("of all", "fraction"),
+    share("share", "fraction"),
     seconds("GC CPU", "gc_cpu_seconds"),
     seconds("total pause", "stopped_seconds"),
 )

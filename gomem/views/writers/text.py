@@ -7,6 +7,7 @@ import textwrap
 from typing import TYPE_CHECKING
 
 from gomem.errors import printable
+from gomem.text import Quoted, parts_of
 from gomem.views.document import (
     MARKS,
     Card,
@@ -163,8 +164,8 @@ class _Writer:
             for row in table.rows:
                 apart = ": " if len(row) <= PLACED else " · "
                 where = apart.join(cell.text for cell in row[:-1])
-                quoted = [f"'{cell.note}'" for cell in row if cell.note]
-                self._wrapped(": ".join(filter(None, [where, row[-1].text, *quoted])), hang=2)
+                said = ": ".join(filter(None, [where, row[-1].text]))
+                self._wrapped(said + "".join(_beside(cell) for cell in row if cell.note), hang=2)
             return
         columns = slice(table.brief_columns)
         drawn = _rich_table(table, columns, self._console.width)
@@ -217,6 +218,12 @@ def _rich_table(table: Table, columns: slice, width: int) -> RichTable:
             header_style="dim",
         )
     return drawn
+
+
+def _beside(cell: Cell) -> str:
+    """A cell's note behind its text: a quotation from a file, or words of our own."""
+    is_quoted = any(isinstance(part, Quoted) for part in parts_of(cell.note))
+    return f": '{cell.note}'" if is_quoted else f" ({cell.note})"
 
 
 def _cell(cell: Cell, style: str = "") -> Text:
