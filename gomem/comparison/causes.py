@@ -92,12 +92,12 @@ def _missing(finding: Finding, own: Diagnosis, other: Diagnosis) -> Text:
     shown, available = _moments_by_kind(own), _moments_by_kind(other)
     needed = NEEDED_MOMENTS[finding.code]
     required = {kind: min(needed, shown[kind]) for kind in sorted(_cited(finding, own))}
-    lacks = [
+    lacks = dict.fromkeys(
         _lack(WORDS.get(kind, kind), count, available[kind])
         for kind, count in required.items()
         if available[kind] < count
-    ]
-    return text("{} has {}", CaptureName(other.capture.name), joined(", ", dict.fromkeys(lacks))) * bool(lacks)
+    )
+    return text("{} has {}", CaptureName(other.capture.name), joined(", ", lacks)) * bool(lacks)
 
 
 def _lack(named: str, required: int, available: int) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from gomem.text import Quoted
+from gomem.text import Quoted, text
 from gomem.units import format_count
 from gomem.views.document import Cell, Paragraph, Section, Table
 
@@ -33,7 +33,8 @@ def damage_section(damaged: Iterable[Damage]) -> Section | None:
 def _rows(source: str, places: list[Damage]) -> Iterator[tuple[Cell, ...]]:
     path = Cell(source, code=True)
     for damage in places[:PLACES]:
-        yield path, Cell(damage.where or "whole file"), Cell(damage.what, note=Quoted(damage.text))
+        quotation = text("'{}'", Quoted(damage.text)) if damage.text else ""
+        yield path, Cell(damage.where or "whole file"), Cell(damage.what, note=quotation)
     more = len(places) - PLACES
     if more > 0:
         words = f"{format_count(more)} more places; the report as JSON has all of them"

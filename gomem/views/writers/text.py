@@ -7,7 +7,6 @@ import textwrap
 from typing import TYPE_CHECKING
 
 from gomem.errors import printable
-from gomem.text import Quoted, parts_of
 from gomem.views.document import (
     MARKS,
     Card,
@@ -165,7 +164,8 @@ class _Writer:
                 apart = ": " if len(row) <= PLACED else " · "
                 where = apart.join(cell.text for cell in row[:-1])
                 said = ": ".join(filter(None, [where, row[-1].text]))
-                self._wrapped(said + "".join(_beside(cell) for cell in row if cell.note), hang=2)
+                notes = (f" ({cell.note})" for cell in row if cell.note)
+                self._wrapped("".join((said, *notes)), hang=2)
             return
         columns = slice(table.brief_columns)
         drawn = _rich_table(table, columns, self._console.width)
@@ -218,12 +218,6 @@ def _rich_table(table: Table, columns: slice, width: int) -> RichTable:
             header_style="dim",
         )
     return drawn
-
-
-def _beside(cell: Cell) -> str:
-    """A cell's note behind its text: a quotation from a file, or words of our own."""
-    is_quoted = any(isinstance(part, Quoted) for part in parts_of(cell.note))
-    return f": '{cell.note}'" if is_quoted else f" ({cell.note})"
 
 
 def _cell(cell: Cell, style: str = "") -> Text:

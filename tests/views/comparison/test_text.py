@@ -86,8 +86,8 @@ note: cpu taken from benchmark file
 What could not be read
 Missing from the numbers above:
 
-b.txt: line 9: no measurement behind the iteration count: 'BenchmarkLookup-2
-  1000'
+b.txt: line 9: no measurement behind the iteration count ('BenchmarkLookup-2
+  1000')
 
 Made by gomem 0.1.0.
 """
