@@ -1,9 +1,8 @@
 """A text with several pastes, such as a ticket: prose around a log, a dump, a table, smaps.
 
-The parts are separated by what surrounds them: fences, `==> name <==` of head and tail, a prompt
-with a command, prose, or a heading. A text that is a single artefact stays whole: it is split only
-if its parts are of at least two kinds, and never in the middle of a log. Lines keep their number in
-the text, and a part is named after its first line.
+Parts begin and end at fences, `==> name <==` of head and tail, a prompt with a command, prose, or a
+heading. A text is split only if its parts are of at least two kinds, and a log is never split.
+Lines keep their number in the text, and a part is named after its first line.
 """
 
 from __future__ import annotations
@@ -104,7 +103,7 @@ class _Stretch:
 
 
 def pasted_parts(source: Source) -> list[Source]:
-    """The artefacts in a text that somebody put together; empty if it is one artefact, or none."""
+    """The artefacts pasted into one text; empty if it is one artefact, or none."""
     data = source.data
     if len(data) > MAX_BYTES or b"\0" in data or is_json(data) or not data.strip():
         return []
@@ -130,7 +129,7 @@ def pasted_parts(source: Source) -> list[Source]:
 
 
 def sizes_in_sentences(source: Source) -> tuple[str, ...]:
-    """Sizes of memory in what a person wrote of it, such as `1.2 GB`, which no reader takes."""
+    """Memory sizes in prose, such as `1.2 GB`, which no parser reads."""
     data = source.data
     if len(data) > MAX_BYTES or b"\0" in data or is_json(data):
         return ()

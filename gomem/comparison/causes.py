@@ -1,6 +1,6 @@
 """Which causes are new, gone or on both sides, and which could one side not have shown?
 
-A cause is new only if the side before had the evidence to show it: the required kinds of artefact,
+A cause is new only if the baseline had the evidence to show it: the required kinds of artefact,
 at as many snapshots as the rule needs. One heap profile cannot show a spike, and a capture without
 a GC log cannot show long pauses. So a capture that has the evidence is not worse than one without
 it.

@@ -88,7 +88,7 @@ class Diagnosis:
     Attributes:
         facts: What is known of it.
         baseline: The answers about the capture it is compared with, if there is one.
-        thresholds: Where a finding begins.
+        thresholds: The value above which each finding is reported.
     """
 
     facts: CaptureFacts
@@ -386,7 +386,7 @@ def diagnose(
     Args:
         capture: A capture, or a path to load one from.
         baseline: A capture to compare it with, such as one under the previous release.
-        thresholds: Where a finding begins, if not at the usual values.
+        thresholds: The values above which findings are reported; the usual ones if None.
 
     Raises:
         CaptureError: A path holds nothing that gomem can read.

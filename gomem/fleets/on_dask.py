@@ -2,7 +2,7 @@
 
 Workers must see the captures at the same paths, or read them through fsspec. Each returns a few
 kilobytes of Parquet per capture, which this process writes. If the worker of a task dies, another
-gets the task. A task that kills several workers is given up, and the rest goes on.
+gets the task. A task that kills several workers is abandoned; the other tasks continue.
 """
 
 from __future__ import annotations

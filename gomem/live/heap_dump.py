@@ -1,6 +1,6 @@
-"""Fetches a heap dump that a program serves, after saying what it costs and where it is a danger.
+"""Fetches a heap dump that a program serves, after a warning about its cost and risks.
 
-The program writes it with `runtime/debug.WriteHeapDump`: no address of Go's own serves one. The
+The program writes it with `runtime/debug.WriteHeapDump`; net/http/pprof has no endpoint for it. The
 world stops until it is written. The dump holds the contents of the heap, so it is readable by the
 user alone, and it cannot be redacted.
 """
@@ -58,9 +58,9 @@ class HeapDumpDoor:
 
 
 def check_release(door: HeapDumpDoor, target: Target, go_version: str) -> str:
-    """What to know before a dump is taken; CaptureError where it can end the process.
+    """Warnings before a dump is taken; raises CaptureError if it can crash the process.
 
-    Not where that is accepted. An unknown release can be one that does.
+    No error if the caller accepts that risk. An unknown release is treated as one that can crash.
     """
     release = go_version or _release_of_profile(target)
     known = known_version(release, "the executable") if release else None

@@ -1,4 +1,4 @@
-"""What is stored of each of many captures: a small tidy frame for each kind of answer.
+"""What a fleet stores per capture: a small tidy frame for each kind of answer.
 
 Every frame begins with the same columns, `KEYS`, so any two can be joined and all concatenated.
 """

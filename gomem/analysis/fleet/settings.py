@@ -1,7 +1,7 @@
 """In which settings does an instance differ from all others?
 
-Only what a file states counts. The Go release does not count as a setting: instances of several
-releases are compared build by build; see `builds`.
+Only settings found in a file are compared. The Go release does not count as a setting: instances of
+several releases are compared build by build; see `builds`.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ COMPARED = ("GOGC", "GOMEMLIMIT", "GOMAXPROCS")
 def setting_outliers(
     settings: pd.DataFrame,
 ) -> dict[tuple[str, str], dict[str, tuple[str, str]]]:
-    """By service and instance: each setting in which it differs, its own value and the usual.
+    """By service and instance: each setting in which it differs, its value and the usual one.
 
-    A value is unusual if nearly all others have the same other one.
+    A value is unusual if nearly all other instances share a different one.
     """
     stated = settings["known_by"].isin(STATED) & settings["name"].isin(COMPARED)
     known = in_time(settings[stated])

@@ -8,7 +8,7 @@ same share of every span of a class. Large objects (above 32 KiB) are rounded to
 How much of a site's total allocation is still in use: is it a cache, or churn?
 
 The module compares memory allocated since the start with memory in use now, site by site. A site
-whose objects survive retains memory. A site whose objects die costs collections. The surviving
+whose objects survive retains memory. A site whose objects die soon causes GCs. The surviving
 share is a share of the samples, so it has the Wilson interval for that number of samples.
 """
 
@@ -78,8 +78,7 @@ def object_sizes(
 ) -> pd.DataFrame:
     """Count each site's objects in use, or all that were allocated, by size; most bytes first.
 
-    See `OBJECTS`. ValueError where the profile does not count objects, or there is no such
-    granularity.
+    See `OBJECTS`. ValueError if the profile does not count objects, or the granularity is unknown.
     """
     objects, space = profile.values(f"{held}_objects"), profile.values(f"{held}_space")
     there = np.flatnonzero((objects > 0) & (space > 0))
@@ -112,7 +111,7 @@ def object_sizes(
 
 
 def sample_sizes(profile: Profile, sample_type: str) -> NDArray[np.int64]:
-    """Size of each sample's objects: had back from the sampling, else the label, else the mean."""
+    """Size of each sample's objects: by the sampling correction, else the label, else the mean."""
     sampling = sampling_of(profile, sample_type)
     if isinstance(sampling, Sampling):
         with np.errstate(invalid="ignore"):
@@ -147,7 +146,7 @@ def _tail(sizes: NDArray[np.int64]) -> FloatArray:
 def site_turnover(profile: Profile, granularity: str = "functions") -> pd.DataFrame:
     """Compare what is in use with what was allocated; see `TURNOVER`, the most freed first.
 
-    ValueError where the profile has not both, or there is no such granularity.
+    ValueError if the profile lacks one of the two, or the granularity is unknown.
     """
     nodes = profile.nodes(granularity)
     allocated, objects, in_use = (

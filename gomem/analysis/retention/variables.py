@@ -1,12 +1,13 @@
 """Which of the program's variables does a word of data or bss belong to?
 
-A symbol covers its size from its address on. Some words have no symbol, or only one that the linker
-made. They belong to a struct that was laid out at build time, such as the one that `var visitors =
-&tracker{…}` points at. Such a struct belongs to the variable that points at it.
+A symbol covers the bytes from its address up to address + size. Some words have no symbol, or only
+one that the linker made. They belong to a struct that was laid out at build time, such as the one
+that `var visitors = &tracker{…}` points at. Such a struct belongs to the variable that points at
+it.
 
-A build with other linker flags has the same functions at the same places, but its data lie some
-bytes further on, behind the flags in its build information. So data and bss are laid over those of
-the dump.
+A build with other linker flags has the same functions at the same addresses, but its data are
+shifted by some bytes, because its build information, which has the flags, comes first. So data and
+bss are aligned with those of the dump.
 """
 
 from __future__ import annotations
@@ -51,7 +52,7 @@ OTHER_BUILD = (
 
 @dataclass(frozen=True)
 class Places:
-    """The pieces into which data and bss fall: variables, and structures without a name."""
+    """How data and bss are divided: into variables, and structures without a name."""
 
     piece: IntArray  # of each word of the dump's segment roots, in their order
     name: list[str]  # of each piece; empty for a structure that no symbol names
@@ -66,7 +67,7 @@ class WrongSymbols(ValueError):  # noqa: N818 - the message is for whoever chose
 def load_bias(dump: HeapDump, symbols: pd.DataFrame) -> int:
     """How much higher in memory the program is than its symbols say.
 
-    Zero, unless it is position-independent. WrongSymbols where its functions are not the dump's.
+    Zero, unless it is position-independent. WrongSymbols if its functions are not the dump's.
     """
     code = symbols[symbols["letter"].isin(CODE_LETTERS)].drop_duplicates("name")
     frames = dump.frames.drop_duplicates("function")
@@ -86,7 +87,7 @@ def load_bias(dump: HeapDump, symbols: pd.DataFrame) -> int:
 def places_of(dump: HeapDump, symbols: pd.DataFrame | None, bias: int = 0) -> Places:
     """The variable of each word of data and bss that points somewhere.
 
-    Where symbols name no variable, each word is one of its own, named by address and segment.
+    Without symbols of variables, each word counts as a variable, named by address and segment.
     """
     roots = dump.roots[dump.roots["kind"].isin(["data", "bss"])]
     segments = dump.segments
@@ -137,10 +138,10 @@ def _by_address(rows: pd.DataFrame, names: pd.Series, bias: int) -> dict[int, st
 
 
 def nameless_by(dump: HeapDump, symbols: pd.DataFrame | None) -> str:
-    """Why variables have no names, with the way out; empty where they have.
+    """Why variables have no names, and what to do about it; empty if they have names.
 
-    A stripped executable has none, and those of a build whose data or bss are of another size than
-    the dump's are not the dump's.
+    A stripped executable has none. Symbols of a build whose data or bss differs in size from the
+    dump's do not match the dump.
     """
     if symbols is None:
         return UNNAMED

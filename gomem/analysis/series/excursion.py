@@ -1,13 +1,13 @@
-"""Does a level leave its base, how far, how suddenly, for how long, and does it come back?
+"""Does a level rise above its baseline: how far, how suddenly, for how long, and does it return?
 
-The base is the median of the readings in the lower half of the range. It is the usual level if the
-level is high for less than half of the time. An excursion lasts while the level is in the upper
-half of the way from the base to the highest reading. A rise over several readings is filling: a
-cache, a batch, a saw-tooth. A rise within one reading is sudden.
+The baseline is the median of the readings in the lower half of the range. It is the usual level if
+the level is high for less than half of the time. An excursion lasts while the level is above the
+midpoint between the baseline and the highest reading. A rise over several readings means that
+something fills up, such as a cache or a batch. A rise within one reading is sudden.
 
-Readings bound the duration only by the last one before and the first one after. So the longest
-possible duration is reported, and an extra reading can only shorten it. If one reading of an even
-series is missing, an excursion may have gone unseen.
+The true duration lies between the readings inside the excursion and the ones just outside it. The
+longest possible duration is reported, so an extra reading can only shorten it. If one reading of an
+evenly spaced series is missing, an excursion may have gone unseen.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ USUAL_LOWS = 0.1, 0.9  # quantiles of the readings at the base, between which mo
 
 @dataclass(frozen=True)
 class Excursion:
-    """A level that left its base, once or several times."""
+    """A level that rose above its baseline, once or several times."""
 
     readings: int  # how many there are
     seconds: float  # from the first to the last
@@ -64,9 +64,9 @@ class Excursion:
 
 
 def excursion_of(level: Level) -> Excursion | None:
-    """Measure how a level left its base; None of fewer than three readings, or where it never did.
+    """Measure how a level left its baseline; None of fewer than three readings, or if it never did.
 
-    What stands in the upper half from its first reading on has not left.
+    A level that is already high at the first reading has made no excursion.
     """
     at, values = level.seconds, level.values
     if len(values) < 3 or not at[-1] > at[0]:
@@ -99,10 +99,10 @@ def excursion_of(level: Level) -> Excursion | None:
 
 
 def at_base(level: Level) -> Level:
-    """The readings at its base, of a level that left it and came back several times; else itself.
+    """Only the readings at the baseline, if the level left it and returned several times; else all.
 
-    Whether such a level grows is a question about its base: where the watch ends within an
-    excursion, the last reading says nothing of it.
+    Whether such a level grows is a question about its baseline. If the recording ends during an
+    excursion, the last reading does not show the baseline.
     """
     values = level.values
     excursion = excursion_of(level)
