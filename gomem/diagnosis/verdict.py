@@ -153,10 +153,15 @@ def verdict_of(diagnosis: Diagnosis) -> Verdict:
 def _first(
     diagnosis: Diagnosis, named: Finding | None, severity: Severity | None, said: dict[str, str]
 ) -> str:
-    """What heads it: a warning, a large note that holds, what moved, or what there is."""
+    """What heads it: a warning, a large note that holds, what moved, or what there is.
+
+    Where no file says how large the process is, nothing else tells more than a note that holds.
+    """
     is_warned = severity is not None and severity >= Severity.WARNING
-    least = diagnosis.thresholds.large_rss_fraction
-    if named is not None and (is_warned or (named.now and diagnosis.scale.share(named) >= least)):
+    scale, least = diagnosis.scale, diagnosis.thresholds.large_rss_fraction
+    if named is not None and named.now and named.bytes and scale.whole_bytes is None:
+        return "found"
+    if named is not None and (is_warned or (named.now and scale.share(named) >= least)):
         return "found"
     return "moved" if severity is not None and said["moved"] else "where"
 

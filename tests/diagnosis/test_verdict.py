@@ -389,3 +389,23 @@ def test_a_file_that_looks_like_evidence_and_is_not_read_is_said(tmp_path):
     assert "c.txt" not in further
     assert "README" not in further
     assert ["a.txt", "b.txt"] == values_of(further, File)
+
+
+def test_without_a_size_of_the_process_a_note_that_holds_is_the_headline(tmp_path):
+    """
+    The pill says how sure the finding is; a profile's total below it is of something else.
+    """
+    stack = (
+        "main.(*hub).stream(0xc000010000)\n\t/src/hub.go:7 +0x8f\n"
+        "created by main.open\n\t/src/hub.go:3 +0x91\n\n"
+    )
+    dump = "".join(f"goroutine {n} [chan receive]:\n{stack}" for n in range(1, 1502))
+    (tmp_path / "goroutines.txt").write_text(dump)
+    shutil.copy(PROFILES / "heap-a.pb.gz", tmp_path)
+
+    verdict = gomem.diagnose(tmp_path).verdict
+
+    assert ("goroutine-leak", "possible") == (verdict.code, verdict.confidence)
+    assert verdict.headline.startswith("Goroutine leak: ")
+    assert ["main.(*hub).stream", "main.open"] == values_of(verdict.headline, Function)
+    assert verdict.where.startswith("The heap profile has ")
