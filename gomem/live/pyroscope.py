@@ -101,8 +101,8 @@ class Pyroscope:
         own = f'__profile_type__="{type_of(IN_USE)}"'
         matcher = "{" + ",".join(filter(None, (own, self.selector))) + "}"
         asked = {"matchers": [matcher], "start": _millis(start), "end": _millis(end)}
-        names = self._asked("LabelNames", asked, lambda found: [str(n) for n in found["names"]])
-        return [name for name in names if not name.startswith(PRIVATE)]
+        names = self._asked("LabelNames", asked, lambda found: _listed(found, "names"))
+        return [name for name in map(str, names) if not name.startswith(PRIVATE)]
 
     def _single_scrapes(
         self, start: datetime, end: datetime, names: Sequence[str]
@@ -144,10 +144,15 @@ class Pyroscope:
         return answered_json(self.server, f"{SERVICE}/{method}", KIND, found_in, asked)
 
 
+def _listed(content: dict[str, Any], name: str) -> list[Any]:
+    """The entries of a field, which is left out where it has none; KeyError of another answer."""
+    return content[name] if content else content.get(name, [])
+
+
 def _points(content: Any) -> dict[Labels, dict[int, float]]:
     """Values by millisecond, of each process by its labels."""
     found: dict[Labels, dict[int, float]] = {}
-    for series in content.get("series", ()):
+    for series in _listed(content, "series"):
         labels = ((str(label["name"]), str(label["value"])) for label in series["labels"])
         key = tuple(sorted((name, value) for name, value in labels if value))
         points = {int(point["timestamp"]): float(point["value"]) for point in series["points"]}
