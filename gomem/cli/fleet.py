@@ -87,7 +87,7 @@ def fleet(
         check_writable(page, force=force, inputs=())
     if places and places[0] in SERVERS:
         asked = Query(places[0], query, time_range, step)
-        found = from_server(places[1:], output, asked)
+        found = from_server(places[1:], output, asked, workers)
     else:
         from gomem.fleets.fleet import fleet as read
 

@@ -41,7 +41,9 @@ class Query:
     step: str
 
 
-def from_server(urls: Sequence[str], output: Path | None, query: Query) -> Fleet:
+def from_server(
+    urls: Sequence[str], output: Path | None, query: Query, workers: int | None
+) -> Fleet:
     """Ask a server, keep what it said beside the dataset, and read it as captures.
 
     Raises:
@@ -70,7 +72,7 @@ def from_server(urls: Sequence[str], output: Path | None, query: Query) -> Fleet
             at.now(text("asking {}", Address(server.base)))
             _write(server, query, folder)
         with captures_progress() as progress:
-            found = fleet(folder, into=output, labels=labels, progress=progress)
+            found = fleet(folder, into=output, labels=labels, workers=workers, progress=progress)
             found.captures.size  # noqa: B018 - read before the folder goes
         return found
 

@@ -98,7 +98,19 @@ def test_the_command_keeps_the_scrapes_beside_the_dataset(tmp_path, capsys, monk
     monkeypatch.chdir(tmp_path)
     with serving(Recorded) as url:
         code = run_gomem(
-            ["fleet", "prometheus", url, "--query", '{job="api"}', "--range", "10m", "-o", "out"]
+            [
+                "fleet",
+                "prometheus",
+                url,
+                "--query",
+                '{job="api"}',
+                "--range",
+                "10m",
+                "-o",
+                "out",
+                "--workers",
+                "0",
+            ]
         )
 
     assert 0 == code

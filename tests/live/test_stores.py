@@ -25,6 +25,7 @@ from gomem.live.pyroscope import _MESSAGES as PYROSCOPE_MESSAGES
 from gomem.live.pyroscope import Pyroscope
 from gomem.live.span import Span
 from gomem.live.stored_profiles import UNITS, fetched
+from gomem.views.json.report import render_json_report
 from tests.builders import FIXTURES
 from tests.live.services import serving
 
@@ -42,6 +43,7 @@ INSTANCES = {
 }
 PROFILE = ("/SelectMergeProfile", "/Query")  # how the paths that give a profile end
 TRAILER = b"\x80\0\0\0\x10grpc-status: 0\r\n"
+GROWING = ("9313", "9315")
 both = pytest.mark.parametrize("name", STORE)
 
 
@@ -150,7 +152,7 @@ def test_the_scrapes_of_a_capture_have_their_times_and_reach_over_the_range(name
     with replaying(name) as url:
         capture = ask(name, url, tmp_path).captures[0]
 
-    moments = gomem.load_capture(capture).moments["time"]
+    moments = gomem.load(capture).moments["time"]
     assert [profile.time for profile in profiles(capture)] == list(moments)
     assert moments.iloc[-1] > spans(name).end - timedelta(seconds=35)
     assert moments.iloc[-1] - moments.iloc[0] > timedelta(minutes=3)
@@ -186,14 +188,30 @@ def test_the_command_keeps_the_profiles_and_names_what_grows(name, tmp_path, cap
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(span, "datetime", At(recorded(name)[0]))
     with replaying(name) as url:
-        arguments = ["--range", "6m", "--step", "2m", "-o", "out"]
+        arguments = ["--range", "6m", "--step", "2m", "-o", "out", "--workers", "0"]
         code = run_gomem(["fleet", name, url, *arguments])
 
     assert 0 == code, capsys.readouterr().err
     assert len(INSTANCES[name]) == len(list((tmp_path / "out" / "profiles").glob("*/*/*")))
     again = gomem.fleet("out/profiles", workers=0)
-    assert {f"127.0.0.1:{port}" for port in range(9311, 9314)} <= set(again.captures["instance"])
-    assert "main.keepBlock" in set(again.sites["function"])
+    growing = again.findings.query("code == 'heap-growth'")["instance"]
+    assert {name.partition("/")[2] for name in INSTANCES[name] if name[-4:] in GROWING} == set(
+        growing
+    )
+    live = again.levels.query("name == 'inuse_space'").set_index("instance")["last"]
+    assert live["127.0.0.1:9313"] > 150 << 20
+    assert abs(live["127.0.0.1:9311"] - 8 * BLOCK_SEEN_AS) < 2 << 20
+
+
+def test_growth_by_profiles_that_do_not_say_their_rate_has_no_interval(tmp_path):
+    with replaying("parca") as url:
+        *_, growing = ask("parca", url, tmp_path).captures
+
+    told = json.loads(render_json_report(gomem.diagnose(growing)))
+
+    (finding,) = [each for each in told["findings"] if each["code"] == "heap-growth"]
+    (site,) = finding["sites"]
+    assert ("main.keepBlock", None, None) == (site["function"], site["low"], site["high"])
 
 
 class At:
