@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from gomem.cli.access import PASSWORD
 from gomem.cli.fleet_servers import SERVERS, Query, from_server
 from gomem.cli.options import Force, Redact  # noqa: TC001 - typer reads the annotations
 from gomem.cli.output import check_writable, file_part, tell, tell_about, tell_where, write
@@ -46,6 +47,11 @@ def fleet(
     query: str = "",
     time_range: Annotated[str, typer.Option("--range")] = "1h",
     step: str = "",
+    header: list[str] | None = None,
+    user: Annotated[
+        str | None,
+        typer.Option(help=f"For basic auth; password from {PASSWORD} or a prompt."),
+    ] = None,
     force: Force = False,
 ) -> None:
     """Read many captures and say which instances are unlike the others.
@@ -78,6 +84,7 @@ def fleet(
         time_range: Of a server: how far back.
         step: Of a server: time between two readings; default: a 120th of the range, a 6th for
             heap profiles.
+        header: Of a server: 'Name: value' for each request, or @FILE with a header a line.
     """
     places = where or []
     if not places and output is None:
@@ -86,7 +93,7 @@ def fleet(
     if page is not None and page.exists():
         check_writable(page, force=force, inputs=())
     if places and places[0] in SERVERS:
-        asked = Query(places[0], query, time_range, step)
+        asked = Query(places[0], query, time_range, step, header or [], user)
         found = from_server(places[1:], output, asked, workers)
     else:
         from gomem.fleets.fleet import fleet as read

@@ -8,6 +8,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
+from gomem.cli.access import headers_of, user_of
 from gomem.cli.output import tell
 from gomem.cli.progress import captures_progress, stages
 from gomem.errors import CaptureError
@@ -39,6 +40,8 @@ class Query:
     query: str
     time_range: str
     step: str
+    headers: Sequence[str]  # `Name: value`, or @FILE
+    user: str | None
 
 
 def from_server(
@@ -54,6 +57,11 @@ def from_server(
     from gomem.live.endpoints import Access, open_endpoints
     from gomem.sources.dataset import Dataset
 
+    access = Access(
+        headers=headers_of(query.headers),
+        user=None if query.user is None else user_of(query.user),
+        timeout_seconds=TIMEOUT_SECONDS,
+    )
     if len(urls) != 1:
         example = SERVERS[query.server]
         raise CaptureError(f"{query.server}: wanted one URL, such as {example}")
@@ -65,10 +73,7 @@ def from_server(
         else:
             Dataset.of(output).prepare({"labels": labels})
             folder = output / (SCRAPES if is_prometheus else PROFILES)
-        with (
-            stages() as at,
-            open_endpoints(urls[0], Access(timeout_seconds=TIMEOUT_SECONDS)) as server,
-        ):
+        with stages() as at, open_endpoints(urls[0], access) as server:
             at.now(text("asking {}", Address(server.base)))
             _write(server, query, folder)
         with captures_progress() as progress:

@@ -203,6 +203,27 @@ def test_the_command_keeps_the_profiles_and_names_what_grows(name, tmp_path, cap
     assert abs(live["127.0.0.1:9311"] - 8 * BLOCK_SEEN_AS) < 2 << 20
 
 
+def test_a_header_is_sent_to_the_server_and_to_no_other(capsys):
+    """A tenant's id goes along; where the server redirects to another host, nothing does."""
+    away = {"Location": "http://127.0.0.2:1/"}
+    seen = []
+
+    class Redirecting(Answering):
+        def do_POST(self):
+            seen.append(self.headers["X-Scope-OrgID"])
+            type(self).status, type(self).more_headers = 302, away
+            super().do_POST()
+
+    with serving(Redirecting) as url:
+        code = run_gomem(["fleet", "pyroscope", url, "--header", "X-Scope-OrgID: secret-tenant"])
+
+    said = capsys.readouterr().err
+    assert 2 == code
+    assert ["secret-tenant"] == seen
+    assert "another host, which is not followed" in said
+    assert "secret-tenant" not in said
+
+
 def test_growth_by_profiles_that_do_not_say_their_rate_has_no_interval(tmp_path):
     with replaying("parca") as url:
         *_, growing = ask("parca", url, tmp_path).captures
