@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from http import HTTPStatus
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from google.protobuf.message import DecodeError
@@ -55,7 +54,7 @@ def answered(
         data = server.get(path, asked=asked).data
         return found_in(data)
     except NoAnswer as error:
-        raised = NothingThere if error.status == HTTPStatus.NOT_FOUND else CaptureError
+        raised = NothingThere if error.absent else CaptureError
         raise raised(text("{}: {}", Address(server.base), error.what)) from error
     except _OTHER_ANSWERS as error:
         what = "{}: no answer of a {} server, but {}; check the URL"

@@ -42,15 +42,15 @@ _AUTHORIZE = "give --header 'Authorization: Bearer …', --header @FILE, or --us
 class NoAnswer(Exception):  # noqa: N818 - a reason, not a fault
     """Nothing usable came; the message says what, and the way out.
 
-    `silent` where nothing came at all, so that asking again at once is no use. `status` is HTTP's,
-    where that is what is wrong; else 0.
+    `silent` where nothing came at all, so that asking again at once is no use. `absent` where an
+    API says that it has none of what was asked for.
     """
 
-    def __init__(self, what: str, *, silent: bool = False, status: int = 0) -> None:
+    def __init__(self, what: str, *, silent: bool = False, absent: bool = False) -> None:
         super().__init__(what)
         self.what = Text(what)
         self.silent = silent
-        self.status = status
+        self.absent = absent
 
 
 @dataclass(frozen=True, slots=True)
@@ -215,7 +215,7 @@ def _body(
     response: httpx.Response, until: float, seconds: float, max_bytes: int
 ) -> Iterator[bytes]:
     if response.status_code != HTTPStatus.OK:
-        raise NoAnswer(_status(response), status=response.status_code)
+        raise NoAnswer(_status(response))
     refuse_as_grpc(response.headers)
     size = 0
     for piece in response.iter_raw():
@@ -262,7 +262,7 @@ def refuse_as_grpc(headers: Mapping[str, str]) -> None:
     if status != "0":
         why = Quoted(excerpt(printable(unquote(headers.get("grpc-message", "")))))
         what = text("refuses, with gRPC's status {}: {}", Quoted(excerpt(printable(status))), why)
-        raise NoAnswer(what, status=HTTPStatus.NOT_FOUND if status == GRPC_NOT_FOUND else 0)
+        raise NoAnswer(what, absent=status == GRPC_NOT_FOUND)
 
 
 def _redirect(response: httpx.Response, url: str) -> str:

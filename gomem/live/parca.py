@@ -82,7 +82,10 @@ class Parca:
             end=_time(span.end),
             step=_MESSAGES["Time"](seconds=finer),
         )
-        found = self._asked("QueryRange", asked, _scrapes)
+        try:
+            found = self._asked("QueryRange", asked, _scrapes)
+        except NothingThere:
+            return {}
         return {labels: _nearest(sorted(times), span.times) for labels, times in found.items()}
 
     def profile(self, instance: Instance, at: datetime, sample_type: str) -> PprofColumns | None:

@@ -63,7 +63,7 @@ def captured(server: Endpoints, selector: str, span: Span, folder: Path) -> list
         if pages:
             written.append(_packed(folder, instance, span, pages))
     if not written:
-        what = "{}: no Go process matches in this time"
+        what = "{}: no metrics of a Go process; give a longer --range or another --query"
         raise CaptureError(text(what, Address(server.base)))
     return written
 

@@ -105,7 +105,7 @@ def fetched(store: Store, span: Span, folder: Path) -> Fetched:
         if capture.moments:
             captures.append(capture.done())
     if not captures:
-        what = "{}: no heap profile of a Go process matches in this time"
+        what = "{}: no heap profile of a Go process; give a longer --range or another --query"
         raise CaptureError(missing[0] if missing else text(what, Address(store.base)))
     return Fetched(tuple(captures), tuple(missing))
 

@@ -203,6 +203,15 @@ def test_the_command_keeps_the_profiles_and_names_what_grows(name, tmp_path, cap
     assert abs(live["127.0.0.1:9311"] - 8 * BLOCK_SEEN_AS) < 2 << 20
 
 
+@both
+def test_nothing_in_the_range_is_said_with_the_way_out(name, tmp_path):
+    answers = {"pyroscope": {"body": b"{}"}}
+    answers["parca"] = {"body": b"", "more_headers": {"Grpc-Status": "5", "Grpc-Message": "none"}}
+    what = "no heap profile of a Go process; give a longer --range or another --query"
+    with told(**answers[name]) as url, pytest.raises(CaptureError, match=what):
+        ask(name, url, tmp_path)
+
+
 def test_a_header_is_sent_to_the_server_and_to_no_other(capsys):
     """A tenant's id goes along; where the server redirects to another host, nothing does."""
     away = {"Location": "http://127.0.0.2:1/"}
@@ -353,7 +362,7 @@ def test_two_processes_with_the_same_labels_are_not_added_up(tmp_path):
 
     with (
         replaying("pyroscope", changed) as url,
-        pytest.raises(CaptureError, match="no heap profile of a Go process matches"),
+        pytest.raises(CaptureError, match="no heap profile of a Go process; give a longer"),
     ):
         ask("pyroscope", url, tmp_path)
 
