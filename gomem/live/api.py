@@ -28,6 +28,10 @@ class NothingThere(CaptureError):  # noqa: N818 - an answer, not a fault
     """The server has nothing of what was asked for."""
 
 
+class Silent(CaptureError):  # noqa: N818 - as of `NoAnswer`
+    """The server does not answer, so that asking for more is no use."""
+
+
 def answered(
     server: Endpoints,
     path: str,
@@ -47,14 +51,15 @@ def answered(
 
     Raises:
         NothingThere: The server has none of it.
-        CaptureError: The server does not answer, refuses, or is of another kind.
+        Silent: It does not answer.
+        CaptureError: It refuses, or is of another kind.
     """
     data = b""
     try:
         data = server.get(path, asked=asked).data
         return found_in(data)
     except NoAnswer as error:
-        raised = NothingThere if error.absent else CaptureError
+        raised = NothingThere if error.absent else Silent if error.silent else CaptureError
         raise raised(text("{}: {}", Address(server.base), error.what)) from error
     except _OTHER_ANSWERS as error:
         what = "{}: no answer of a {} server, but {}; check the URL"

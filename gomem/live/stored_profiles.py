@@ -24,6 +24,7 @@ from gomem.inputs.pprof.calls.merge import merged
 from gomem.inputs.pprof.columns import PprofColumns, ValueType
 from gomem.inputs.pprof.parse import parse_pprof
 from gomem.inputs.pprof.protobuf.write import write_pprof
+from gomem.live.api import Silent
 from gomem.live.endpoints import MAX_ANSWER_BYTES
 from gomem.live.folder import stamp
 from gomem.live.instances import instances_of
@@ -84,6 +85,8 @@ class Fetched:
 def fetched(store: Store, span: Span, folder: Path) -> Fetched:
     """Write a capture for each process of which a server has heap profiles.
 
+    A profile that cannot be had is told and the others are; a server that falls silent is left.
+
     Args:
         store: The server.
         span: Which time.
@@ -96,14 +99,19 @@ def fetched(store: Store, span: Span, folder: Path) -> Fetched:
     captures, missing = [], []
     for instance in instances_of(map(dict, scrapes), store.base):
         capture = _Capture(folder / instance.service / instance.name / f"{span.end:%Y%m%dT%H%M%SZ}")
+        is_silent = False
         for at in scrapes[instance.labels]:
             try:
                 capture.add(at, heap_of(_values(store, instance, at), at))
             except (CaptureError, ValueError) as error:
                 why = getattr(error, "message", None) or Quoted(error)
                 missing.append(text("{} at {}: {}", Named(instance.name), stamp(at), why))
+                if is_silent := isinstance(error, Silent):
+                    break
         if capture.moments:
             captures.append(capture.done())
+        if is_silent:
+            break
     if not captures:
         what = "{}: no heap profile of a Go process; give a longer --range or another --query"
         raise CaptureError(missing[0] if missing else text(what, Address(store.base)))

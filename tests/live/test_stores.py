@@ -74,7 +74,11 @@ class Answering(BaseHTTPRequestHandler):
     def do_POST(self):
         asked = self.rfile.read(int(self.headers["Content-Length"]))
         self.asked.append((self.path, asked))
-        body = self.answer(self.path, asked)
+        try:
+            body = self.answer(self.path, asked)
+        except ConnectionAbortedError:
+            self.close_connection = True
+            return
         status = 404 if body is None else self.status
         body = body or b""
         self.send_response(status)
@@ -324,6 +328,26 @@ def request_of(name, body):
     if name == "parca":
         return PARCA_MESSAGES["QueryRequest"].FromString(unframed(body + TRAILER))
     return PYROSCOPE_MESSAGES["SelectMergeProfileRequest"].FromString(body)
+
+
+@both
+def test_a_server_that_falls_silent_is_not_asked_again(name, tmp_path):
+    """What came before stays; the rest is not waited for one by one."""
+    asked = []
+
+    def changed(path, body, answer):
+        if path.endswith(PROFILE):
+            asked.append(body)
+            if len(asked) > len(STORE[name].types):
+                raise ConnectionAbortedError
+        return answer
+
+    with replaying(name, changed) as url:
+        found = ask(name, url, tmp_path)
+
+    (capture,) = found.captures
+    assert 1 == len(profiles(capture)) == len(found.missing)
+    assert len(STORE[name].types) + 1 == len(asked)
 
 
 def half_of(name, answer):
