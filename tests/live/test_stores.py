@@ -204,7 +204,8 @@ def test_the_command_keeps_the_profiles_and_names_what_grows(name, tmp_path, cap
     )
     live = again.levels.query("name == 'inuse_space'").set_index("instance")["last"]
     assert live["127.0.0.1:9313"] > 150 << 20
-    assert abs(live["127.0.0.1:9311"] - 8 * BLOCK_SEEN_AS) < 2 << 20
+    # Its eight blocks, and less than one more of all else that the program has.
+    assert 0 <= live["127.0.0.1:9311"] - 8 * BLOCK_SEEN_AS < BLOCK_BYTES
 
 
 @both
