@@ -48,7 +48,7 @@ class Site:
         own_function: The program's own function that had it do so; the same if that is itself.
         file: Where the own function's call stands; empty if no file says.
         line: Its line; None likewise.
-        low: Lower end of the 95 % interval of what it has more, in bytes.
+        low: Lower end of the 95 % interval of what it has more, in bytes; NaN if unknown.
         high: Upper end of the same.
         change: What it has more.
         share: That as a share of all that came.

@@ -63,14 +63,18 @@ def largest_sites(rows: pd.DataFrame | None, thresholds: Thresholds) -> tuple[Si
             row.own_function,
             file=row.file,
             line=_whole(row.line),
-            low=float(row.low),
-            high=float(row.high),
+            low=_known(row.low),
+            high=_known(row.high),
             change=float(row.change),
             share=float(row.change) / whole,
             object_bytes=_whole(row.object_bytes),
         )
         for row in large.astype(object).itertuples()
     )
+
+
+def _known(value: Any) -> float:
+    return math.nan if is_unknown(value) else float(value)
 
 
 def _whole(value: Any) -> int | None:

@@ -6,11 +6,12 @@ import re
 import signal
 import sys
 from contextlib import contextmanager
-from pathlib import Path
+from pathlib import Path  # noqa: TC003 - typer reads the annotations
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from gomem.cli.access import PASSWORD, headers_of, user_of
 from gomem.cli.output import file_part, tell, tell_where, write
 from gomem.cli.redaction import shown
 from gomem.errors import CaptureError, did_you_mean, printable
@@ -19,14 +20,13 @@ from gomem.text import Quoted, joined, text
 from gomem.units import format_bytes, format_seconds
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Sequence
 
     from gomem.live.endpoints import Access
     from gomem.live.heap_dump import HeapDumpDoor
     from gomem.live.session import Plan, Session
     from gomem.live.targets import Target
 
-PASSWORD = "GOMEM_PASSWORD"  # noqa: S105 - the name of a variable
 INTERRUPTED = 130
 _DURATION = re.compile(r"(\d+(?:\.\d+)?)(ms|s|m|min|h)?")
 _SECONDS = {"ms": 0.001, "s": 1.0, None: 1.0, "m": 60.0, "min": 60.0, "h": 3600.0}
@@ -108,8 +108,8 @@ def capture(
         profiles=_profiles(profiles),
     )
     access = Access(
-        headers=_headers(header or []),
-        user=None if user is None else _user(user),
+        headers=headers_of(header or []),
+        user=None if user is None else user_of(user),
         authority=ca,
         insecure=insecure,
         timeout_seconds=_duration("--timeout", timeout),
@@ -200,43 +200,6 @@ def _conclude(session: Session, output: Path, why: str) -> None:
     tell_where(output)
     if why == "interrupted":
         raise typer.Exit(INTERRUPTED)
-
-
-def _headers(given: Sequence[str]) -> Mapping[str, str]:
-    """Headers by name; an error about one never shows its value."""
-    lines: list[str] = []
-    for header in given:
-        if header.startswith("@"):
-            try:
-                lines += Path(header[1:]).read_text(encoding="utf-8").splitlines()
-            except (OSError, UnicodeDecodeError) as error:
-                named = Quoted(printable(header))
-                raise CaptureError(text("--header {}: cannot be read", named)) from error
-        else:
-            lines.append(header)
-    headers = {}
-    for line in filter(str.strip, lines):
-        name, colon, value = line.partition(":")
-        if not colon or not re.fullmatch(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+", name.strip()):
-            raise CaptureError("--header: not a header; write 'Name: value'")
-        headers[name.strip()] = value.strip()
-    return headers
-
-
-def _user(given: str) -> tuple[str, str]:
-    """Name and password: given together, in the environment, or asked for."""
-    import os
-    from getpass import getpass
-
-    name, colon, password = given.partition(":")
-    if colon:
-        return name, password
-    if PASSWORD in os.environ:
-        return name, os.environ[PASSWORD]
-    if not sys.stdin.isatty():
-        what = "--user {}: no password; put it into {}"
-        raise CaptureError(text(what, Quoted(printable(name)), PASSWORD))
-    return name, getpass(f"Password of {printable(name)}: ")
 
 
 def _duration(option: str, given: str) -> float:

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from gomem.cli.access import PASSWORD
+from gomem.cli.fleet_servers import SERVERS, Query, from_server
 from gomem.cli.options import Force, Redact  # noqa: TC001 - typer reads the annotations
 from gomem.cli.output import check_writable, file_part, tell, tell_about, tell_where, write
 from gomem.cli.progress import captures_progress, stages
@@ -45,6 +47,11 @@ def fleet(
     query: str = "",
     time_range: Annotated[str, typer.Option("--range")] = "1h",
     step: str = "",
+    header: list[str] | None = None,
+    user: Annotated[
+        str | None,
+        typer.Option(help=f"For basic auth; password from {PASSWORD} or a prompt."),
+    ] = None,
     force: Force = False,
 ) -> None:
     """Read many captures and say which instances are unlike the others.
@@ -52,14 +59,16 @@ def fleet(
     Each capture is read and diagnosed on its own. The answers go to a dataset of Parquet files in
     the folder of -o, which is added to: captures that it has are not read again. Beside it goes
     fleet.html. Without -o nothing is kept, and the verdict goes to standard output. Without WHERE,
-    the folder of -o answers from what it has. WHERE `prometheus URL` asks a Prometheus server
-    instead.
+    the folder of -o answers from what it has. WHERE `prometheus URL`, `pyroscope URL` or
+    `parca URL` asks such a server instead, for metrics or heap profiles of each process.
 
     Examples:
         gomem fleet captures/ -o fleet
         gomem fleet 'captures/*.tar.gz' --labels '{service}-{pod}-{time}.tar.gz' -o fleet
         gomem fleet s3://bucket/captures --labels '{service}/{pod}/{time}' -o fleet
         gomem fleet prometheus http://127.0.0.1:9090 --query '{job="api"}' --range 7d -o fleet
+        gomem fleet pyroscope http://127.0.0.1:4040 --query '{service_name="api"}' -o fleet
+        gomem fleet parca http://127.0.0.1:7070 --query '{job="api"}' --range 1d -o fleet
 
     Args:
         where: Folders of captures, archives, quoted patterns, URLs of object storage.
@@ -71,9 +80,11 @@ def fleet(
         scheduler: Address of dask's scheduler, such as tcp://10.0.0.1:8786.
         output_format: Default: fleet.html in the folder of -o, and a summary here.
         reports: Also write the report of each instance that is unlike the others.
-        query: Of Prometheus: which series, such as {job="api"}.
-        time_range: Of Prometheus: how far back.
-        step: Of Prometheus: time between two readings; default: a 200th of the range.
+        query: Of a server: which series, such as {job="api"}.
+        time_range: Of a server: how far back.
+        step: Of a server: time between two readings; default: a 120th of the range, a 6th for
+            heap profiles.
+        header: Of a server: 'Name: value' for each request, or @FILE with a header a line.
     """
     places = where or []
     if not places and output is None:
@@ -81,10 +92,9 @@ def fleet(
     page = None if output is None else output / PAGE
     if page is not None and page.exists():
         check_writable(page, force=force, inputs=())
-    if places[:1] == ["prometheus"]:
-        from gomem.cli.fleet_prometheus import from_prometheus
-
-        found = from_prometheus(places[1:], output, query, time_range, step)
+    if places and places[0] in SERVERS:
+        asked = Query(places[0], query, time_range, step, header or [], user)
+        found = from_server(places[1:], output, asked, workers)
     else:
         from gomem.fleets.fleet import fleet as read
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -27,7 +28,7 @@ class Holder:
 
     name: str  # A function, a kind of mapping, or a file
     own_function: str | None  # the program's own function to look at; None where no file says
-    low: float  # by how much it grew, at least, in bytes
+    low: float  # by how much it grew, at least, in bytes; NaN if unknown
     high: float  # the same at most
 
 
@@ -54,7 +55,11 @@ def holders_of(part: Part, case: Case) -> tuple[Holder, ...]:
         found += _native(mapped[-1], part, case.facts.callers)
     if mapped and FILES in part.groups:
         found += _files(mapped[-1], part, case.facts.callers)
-    return tuple(sorted(found, key=lambda holder: -holder.high))
+    return tuple(sorted(found, key=_order))
+
+
+def _order(holder: Holder) -> float:
+    return -math.inf if math.isnan(holder.high) else -holder.high
 
 
 def _native(moment: MomentFacts, part: Part, callers: Callers) -> list[Holder]:

@@ -30,6 +30,8 @@ BOTH_SIDES = {
     "heap_released_resident": ("heap_released_resident",),
     "heap_unexplained": ("heap_unexplained",),
 }
+IN_USE = "inuse_space"
+LIVE = {"live_heap", "heap_objects"}  # better than what a profile has in use
 OPEN_FILES = "process_open_fds"
 P99 = 0.99
 
@@ -42,6 +44,9 @@ def level_rows(diagnosis: Diagnosis) -> list[tuple[Any, ...]]:
         for name, value in _of_moment(moment):
             if not is_unknown(value):
                 values.setdefault(name, []).append(float(value))
+    if not values.keys() & LIVE:
+        profiles = diagnosis.facts.profiles.in_order.values()
+        values[IN_USE] = [float(profile.total(IN_USE)) for profile in profiles]
     rates = dict(_rates(diagnosis))
     rows: list[tuple[Any, ...]] = []
     for quantity in QUANTITIES:

@@ -60,9 +60,11 @@ class Fleet:
 
     def _of(self, kind: str, captures: Iterable[str]) -> pd.DataFrame:
         """A kind of some captures alone."""
+        import pyarrow as pa
         import pyarrow.compute as pc
 
-        table = self.lazily(kind).to_table(filter=pc.field("capture").isin(sorted(captures)))
+        wanted = pa.array(sorted(captures), pa.string())  # none of them would have no type
+        table = self.lazily(kind).to_table(filter=pc.field("capture").isin(wanted))
         return frame_of(table, kind)
 
     @cached_property

@@ -6,18 +6,19 @@ contains a name, password, header or query of a URL.
 
 from __future__ import annotations
 
+import json
 import ssl
 import time
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from http import HTTPStatus
-from typing import IO, TYPE_CHECKING, Self
+from typing import IO, TYPE_CHECKING, Any, Self
 from urllib.parse import unquote, urlsplit
 
 import httpx
 
-from gomem.errors import CaptureError, printable
+from gomem.errors import CaptureError, excerpt, printable
 from gomem.live.deadline import Deadline
 from gomem.numbered import Address
 from gomem.text import File, Quoted, Text, text
@@ -29,9 +30,11 @@ if TYPE_CHECKING:
 MAX_ANSWER_BYTES = 256 << 20
 BEGINNING_BYTES = 4096
 MAX_REDIRECTS = 3
+GRPC_NOT_FOUND = "5"
 CONNECT_SECONDS = 3.0
 # What a URL may name instead of the base that all endpoints share.
 KNOWN_PATHS = ("/debug/pprof", "/debug/vars", "/metrics")
+_REASONS = ("message", "error")  # of the APIs of Prometheus, Pyroscope and Parca
 _NO_TLS = b"HTTP request to an HTTPS server"  # net/http
 _AUTHORIZE = "give --header 'Authorization: Bearer …', --header @FILE, or --user NAME"
 
@@ -39,13 +42,15 @@ _AUTHORIZE = "give --header 'Authorization: Bearer …', --header @FILE, or --us
 class NoAnswer(Exception):  # noqa: N818 - a reason, not a fault
     """Nothing usable came; the message says what, and the way out.
 
-    `silent` where nothing came at all, so that asking again at once is no use.
+    `silent` where nothing came at all, so that asking again at once is no use. `absent` where an
+    API says that it has none of what was asked for.
     """
 
-    def __init__(self, what: str, *, silent: bool = False) -> None:
+    def __init__(self, what: str, *, silent: bool = False, absent: bool = False) -> None:
         super().__init__(what)
         self.what = Text(what)
         self.silent = silent
+        self.absent = absent
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +60,14 @@ class Answer:
     data: bytes  # the body, as it was sent
     time: datetime  # when it was asked for
     seconds: float  # how long it took
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What is sent along with a request: POST where it is something."""
+
+    content: bytes
+    content_type: str
 
 
 @dataclass(frozen=True)
@@ -85,15 +98,21 @@ class Endpoints:
     def __exit__(self, *_: object) -> None:
         self._client.close()
 
-    def get(self, path: str, *, timeout_seconds: float | None = None) -> Answer:
+    def get(
+        self, path: str, *, timeout_seconds: float | None = None, asked: Asked | None = None
+    ) -> Answer:
         """What stands at a path behind the base, whole; a shorter wait than the given one counts.
 
-        NoAnswer where it did not come, was refused, or is too large.
+        With `asked`, what the path answers to that. NoAnswer where it did not come, was refused, or
+        is too large.
         """
         seconds = min(timeout_seconds or self._timeout_seconds, self._timeout_seconds)
         began, at = time.perf_counter(), datetime.now(UTC)
         with _sentences(seconds, self._deadline):
-            data = self._get(self.base + path, began + seconds, seconds)
+            pieces = self._pieces(
+                self.base + path, began + seconds, seconds, MAX_ANSWER_BYTES, asked
+            )
+            data = b"".join(pieces)
         return Answer(data, at, time.perf_counter() - began)
 
     def save(self, file: IO[bytes], max_bytes: int) -> Answer:
@@ -109,14 +128,19 @@ class Endpoints:
         file.seek(0)
         return Answer(file.read(BEGINNING_BYTES), at, time.perf_counter() - began)
 
-    def _get(self, url: str, until: float, seconds: float) -> bytes:
-        return b"".join(self._pieces(url, until, seconds, MAX_ANSWER_BYTES))
-
-    def _pieces(self, url: str, until: float, seconds: float, max_bytes: int) -> Iterator[bytes]:
-        limits = httpx.Timeout(seconds, connect=min(seconds, CONNECT_SECONDS))
-        watched = {"trace": self._deadline.trace}
+    def _pieces(
+        self, url: str, until: float, seconds: float, max_bytes: int, asked: Asked | None = None
+    ) -> Iterator[bytes]:
+        options: dict[str, Any] = {
+            "timeout": httpx.Timeout(seconds, connect=min(seconds, CONNECT_SECONDS)),
+            "extensions": {"trace": self._deadline.trace},
+        }
+        if asked is not None:
+            options["content"] = asked.content
+            options["headers"] = {"Content-Type": asked.content_type}
+        method = "GET" if asked is None else "POST"
         for _ in range(MAX_REDIRECTS + 1):
-            with self._client.stream("GET", url, timeout=limits, extensions=watched) as response:
+            with self._client.stream(method, url, **options) as response:
                 if not response.is_redirect:
                     yield from _body(response, until, seconds, max_bytes)
                     return
@@ -192,6 +216,7 @@ def _body(
 ) -> Iterator[bytes]:
     if response.status_code != HTTPStatus.OK:
         raise NoAnswer(_status(response))
+    refuse_as_grpc(response.headers)
     size = 0
     for piece in response.iter_raw():
         yield piece
@@ -209,11 +234,35 @@ def _status(response: httpx.Response) -> str:
     code = response.status_code
     words = HTTPStatus(code).phrase if code in set(HTTPStatus) else ""
     said = f"answered {code} {words}".rstrip()
-    if code == HTTPStatus.BAD_REQUEST and _NO_TLS in next(response.iter_raw(), b""):
-        return "speaks TLS: use https://"
     if code in {HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN}:
         return f"{said}; {_AUTHORIZE}"
-    return said
+    is_json = response.headers.get("content-type", "").startswith("application/json")
+    reads_on = is_json or code == HTTPStatus.BAD_REQUEST
+    beginning = next(response.iter_raw(), b"")[:BEGINNING_BYTES] if reads_on else b""
+    if _NO_TLS in beginning:
+        return "speaks TLS: use https://"
+    why = _said_in(beginning) if is_json else ""
+    return text("{}: {}", said, Quoted(why)) if why else said
+
+
+def _said_in(body: bytes) -> str:
+    """What a server's API says is wrong, where it says so in JSON."""
+    try:
+        content = json.loads(body)
+    except (ValueError, RecursionError):
+        return ""
+    said = content if isinstance(content, dict) else {}
+    why = next((said[key] for key in _REASONS if isinstance(said.get(key), str)), "")
+    return excerpt(printable(why))
+
+
+def refuse_as_grpc(headers: Mapping[str, str]) -> None:
+    """Raise NoAnswer where headers, or what gRPC has of them behind a message, say it failed."""
+    status = headers.get("grpc-status", "0")
+    if status != "0":
+        why = Quoted(excerpt(printable(unquote(headers.get("grpc-message", "")))))
+        what = text("refuses, with gRPC's status {}: {}", Quoted(excerpt(printable(status))), why)
+        raise NoAnswer(what, absent=status == GRPC_NOT_FOUND)
 
 
 def _redirect(response: httpx.Response, url: str) -> str:

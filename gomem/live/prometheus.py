@@ -17,157 +17,105 @@ from __future__ import annotations
 
 import io
 import json
-import re
 import tarfile
-from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode
 
 from gomem.errors import CaptureError
-from gomem.live.endpoints import Access, Endpoints, NoAnswer, open_endpoints
+from gomem.live.api import answered_json
+from gomem.live.instances import instances_of
 from gomem.numbered import Address
-from gomem.text import Quoted, text
+from gomem.text import text
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from pathlib import Path
+
+    from gomem.live.endpoints import Endpoints
+    from gomem.live.instances import Instance
+    from gomem.live.span import Span
 
 LABELS = "{service}/{pod}/{time}.tar.gz"  # how the archives are named
 STEPS = 120  # scrapes of an instance, by default: enough for a slope, and a second's work
-MAX_STEPS = 11_000  # which a server answers
 ASKED = "go_.*|process_.*"
 NOT_ASKED = ".*_bucket"
 PRESENT = ("go_goroutines", "go_memstats_alloc_bytes")  # which every client prints
 METRIC_LABELS = ("quantile", "version")
-INSTANCE, SERVICE = ("pod", "instance"), ("service", "app", "job")
-SECONDS = {"s": 1, "m": 60, "h": 3600, "d": 86400, "w": 604800}
-_DURATION = re.compile(r"(\d{1,9})([smhdw])")
-_TIMEOUT_SECONDS = 60.0
+KIND = "Prometheus"
+Series = tuple[dict[str, str], list[tuple[float, str]]]  # labels; seconds and values
 
 
-@dataclass(frozen=True)
-class Span:
-    """Which time is asked for."""
-
-    end: datetime
-    seconds: float
-    step_seconds: float
-
-    @classmethod
-    def of(cls, time_range: str, step: str = "", end: datetime | None = None) -> Span:
-        """A range such as `7d` until now, in steps; CaptureError if it is none."""
-        seconds = duration(time_range, "--range")
-        apart = duration(step, "--step") if step else max(1.0, seconds / STEPS)
-        if seconds / apart > MAX_STEPS:
-            what = f"{seconds / apart:.0f} steps, wanted {MAX_STEPS}"
-            raise CaptureError(text("--step {}: {}", Quoted(step), what))
-        return cls(end or datetime.now(UTC), seconds, apart)
-
-
-@dataclass(frozen=True)
-class Instance:
-    """A process that a server knows, by its labels."""
-
-    service: str
-    name: str
-    labels: tuple[tuple[str, str], ...]  # all of its target's, by which it is asked for
-
-
-def duration(given: str, option: str) -> float:
-    """Seconds of a duration as Prometheus writes it: `90s`, `7d`; a CaptureError if it is none."""
-    found = _DURATION.fullmatch(given.strip())
-    if found is None or not int(found[1]):
-        what = "{} {}: wanted a duration, such as 30m, 12h or 7d"
-        raise CaptureError(text(what, option, Quoted(given)))
-    return float(int(found[1]) * SECONDS[found[2]])
-
-
-def captured(url: str, query: str, span: Span, folder: Path) -> list[Path]:
+def captured(server: Endpoints, selector: str, span: Span, folder: Path) -> list[Path]:
     """Write an archive for each Go process that a server knows; their paths.
 
     Args:
-        url: The server's, with a name and password if it wants them.
-        query: Which processes: a selector such as `{job="api"}`; empty for all.
+        server: The server.
+        selector: Which processes: labels such as `job="api"`; empty for all.
         span: Which time.
         folder: Where archives go, as `LABELS` names them.
 
     Raises:
         CaptureError: The server does not answer, refuses the query, or knows no Go process.
     """
-    selector = query.strip() or "{}"
-    if not (selector.startswith("{") and selector.endswith("}")):
-        what = '--query {}: wanted a selector of labels, such as {{job="api"}}'
-        raise CaptureError(text(what, Quoted(query)))
-    with open_endpoints(url, Access(timeout_seconds=_TIMEOUT_SECONDS)) as server:
-        written = []
-        for instance in _instances(server, selector, span):
-            pages = _pages(server, instance, span)
-            if pages:
-                written.append(_packed(folder, instance, span, pages))
+    written = []
+    for instance in _instances(server, selector, span):
+        pages = _pages(server, instance, span)
+        if pages:
+            written.append(_packed(folder, instance, span, pages))
     if not written:
-        what = "{}: no Go process matches {} in this time"
-        raise CaptureError(text(what, Address(server.base), Quoted(selector)))
+        what = "{}: no metrics of a Go process; give a longer --range or another --query"
+        raise CaptureError(text(what, Address(server.base)))
     return written
 
 
-def _instances(server: Endpoints, selector: str, span: Span) -> Iterator[Instance]:
+def _instances(server: Endpoints, selector: str, span: Span) -> list[Instance]:
     """The processes that had Go's metrics at any time of the span, in order."""
-    found: dict[tuple[tuple[str, str], ...], Instance] = {}
+    found = []
     for name in PRESENT:
-        asked = f"last_over_time({name}{selector}[{span.seconds:.0f}s])"
+        asked = f"last_over_time({name}{{{selector}}}[{span.seconds:.0f}s])"
         at = {"query": asked, "time": f"{span.end.timestamp():.3f}"}
-        for series in _asked(server, "query", at):
-            labels = {k: v for k, v in series["metric"].items() if k != "__name__"}
-            key = tuple(sorted(labels.items()))
-            service, own = (_first(labels, names) for names in (SERVICE, INSTANCE))
-            found.setdefault(key, Instance(service, own, key))
-    yield from (found[key] for key in sorted(found))
-
-
-def _first(labels: dict[str, str], names: tuple[str, ...]) -> str:
-    return next((labels[name] for name in names if labels.get(name)), "unnamed")
+        for metric, _ in _asked(server, "query", at):
+            found.append({k: v for k, v in metric.items() if k != "__name__"})
+    return instances_of(found, server.base)
 
 
 def _pages(server: Endpoints, instance: Instance, span: Span) -> dict[float, list[str]]:
     """Lines of metrics by the time of their step."""
-    own = ",".join(f"{name}={json.dumps(value)}" for name, value in instance.labels)
     names = f'__name__=~"{ASKED}",__name__!~"{NOT_ASKED}"'
     asked = {
-        "query": f"{{{names},{own}}}",
+        "query": f"{{{names},{instance.selector}}}",
         "start": f"{span.end.timestamp() - span.seconds:.3f}",
         "end": f"{span.end.timestamp():.3f}",
         "step": f"{span.step_seconds:g}",
     }
     pages: dict[float, list[str]] = {}
-    for series in _asked(server, "query_range", asked):
-        metric = series["metric"]
+    for metric, values in _asked(server, "query_range", asked):
         kept = [f"{name}={json.dumps(metric[name])}" for name in METRIC_LABELS if name in metric]
         head = f"{metric['__name__']}{{{','.join(kept)}}}" if kept else metric["__name__"]
-        for time, value in series["values"]:
-            pages.setdefault(float(time), []).append(f"{head} {value}")
+        for time, value in values:
+            pages.setdefault(time, []).append(f"{head} {value}")
     return pages
 
 
-def _asked(server: Endpoints, what: str, parameters: dict[str, str]) -> list[dict[str, Any]]:
+def _asked(server: Endpoints, what: str, parameters: dict[str, str]) -> list[Series]:
     """The series that a server answers with."""
-    try:
-        answer = server.get(f"/api/v1/{what}?{urlencode(parameters)}")
-    except NoAnswer as error:
-        raise CaptureError(text("{}: {}", Address(server.base), error.what)) from error
-    try:
-        content = json.loads(answer.data)
-        series = content["data"]["result"]
-    except (ValueError, KeyError, TypeError) as error:
-        what = text("{}: no answer of a Prometheus server", Address(server.base))
-        raise CaptureError(what) from error
-    return list(series)
+    return answered_json(server, f"/api/v1/{what}?{urlencode(parameters)}", KIND, _series)
+
+
+def _series(content: Any) -> list[Series]:
+    return [
+        (
+            {str(name): str(value) for name, value in series["metric"].items()},
+            [(float(time), str(value)) for time, value in series.get("values", ())],
+        )
+        for series in content["data"]["result"]
+    ]
 
 
 def _packed(folder: Path, instance: Instance, span: Span, pages: dict[float, list[str]]) -> Path:
     """The pages of an instance as one archive, the same bytes for the same answers."""
     name = f"{span.end:%Y%m%dT%H%M%SZ}.tar.gz"
-    path = folder / _plain(instance.service) / _plain(instance.name) / name
+    path = folder / instance.service / instance.name / name
     path.parent.mkdir(parents=True, exist_ok=True)
     packed = io.BytesIO()
     with tarfile.open(fileobj=packed, mode="w:gz", compresslevel=6) as tar:
@@ -179,8 +127,3 @@ def _packed(folder: Path, instance: Instance, span: Span, pages: dict[float, lis
             tar.addfile(member, io.BytesIO(data))
     path.write_bytes(packed.getvalue())
     return path
-
-
-def _plain(name: str) -> str:
-    """A label as a name of a folder."""
-    return re.sub(r"[/\x00-\x1f]+", "-", name).lstrip(".") or "unnamed"

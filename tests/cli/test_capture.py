@@ -2,7 +2,8 @@
 
 import pytest
 
-from gomem.cli.capture import _duration, _headers, _user
+from gomem.cli.access import headers_of, user_of
+from gomem.cli.capture import _duration
 from gomem.cli.main import run
 from gomem.errors import CaptureError
 
@@ -32,7 +33,7 @@ def test_what_is_no_duration_is_said_with_one_that_is(text):
 def test_headers_of_arguments_and_of_a_file(tmp_path):
     (tmp_path / "headers").write_text("X-One: 1\n\nX-Two: a: b\n")
 
-    assert {"X-One": "1", "X-Two": "a: b", "X-Three": "3"} == _headers(
+    assert {"X-One": "1", "X-Two": "a: b", "X-Three": "3"} == headers_of(
         [f"@{tmp_path / 'headers'}", "X-Three: 3"]
     )
 
@@ -40,7 +41,7 @@ def test_headers_of_arguments_and_of_a_file(tmp_path):
 @pytest.mark.parametrize("header", ["hunter2", ": hunter2", "a b: hunter2", "a\nb: hunter2"])
 def test_a_wrong_header_is_refused_without_being_quoted(header):
     with pytest.raises(CaptureError, match="write 'Name: value'") as refused:
-        _headers([header])
+        headers_of([header])
 
     assert "hunter2" not in str(refused.value)
 
@@ -48,7 +49,7 @@ def test_a_wrong_header_is_refused_without_being_quoted(header):
 def test_a_password_comes_with_the_name_or_from_the_environment(monkeypatch):
     monkeypatch.setenv("GOMEM_PASSWORD", "s:1")
 
-    assert [("me", "x:y"), ("me", "s:1")] == [_user("me:x:y"), _user("me")]
+    assert [("me", "x:y"), ("me", "s:1")] == [user_of("me:x:y"), user_of("me")]
 
 
 @pytest.mark.parametrize(

@@ -5,9 +5,11 @@ import os
 import shutil
 import subprocess
 import sys
+import threading
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
+from http.server import ThreadingHTTPServer
 from pathlib import Path
 from tempfile import mkdtemp
 
@@ -64,6 +66,21 @@ def _running(command, environment):
         process.kill()
         process.wait()
         process.stdout.close()
+
+
+@contextmanager
+def serving(handler):
+    """The URL of a server on loopback that answers with a handler of its own."""
+    handler.asked = []
+    server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
+    thread = threading.Thread(target=server.serve_forever)
+    thread.start()
+    try:
+        yield f"http://127.0.0.1:{server.server_port}"
+    finally:
+        server.shutdown()
+        thread.join()
+        server.server_close()
 
 
 has_go = shutil.which("go") is not None

@@ -3,10 +3,8 @@
 import json
 import re
 import tarfile
-import threading
-from contextlib import contextmanager
 from datetime import UTC, datetime
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
@@ -14,11 +12,15 @@ import pytest
 import gomem
 from gomem.cli.main import run as run_gomem
 from gomem.errors import CaptureError
-from gomem.live.prometheus import LABELS, Span, captured, duration
+from gomem.live.endpoints import Access, open_endpoints
+from gomem.live.instances import selector_of
+from gomem.live.prometheus import LABELS, STEPS, captured
+from gomem.live.span import Span, duration
 from tests.builders import FIXTURES
+from tests.live.services import serving
 
 ANSWERS = FIXTURES / "prometheus"
-TEN_MINUTES = Span.of("10m", "60s", datetime(2026, 11, 26, 4, 49, tzinfo=UTC))
+TEN_MINUTES = Span.of("10m", "60s", steps=STEPS, end=datetime(2026, 11, 26, 4, 49, tzinfo=UTC))
 
 
 class Recorded(BaseHTTPRequestHandler):
@@ -46,23 +48,14 @@ class Recorded(BaseHTTPRequestHandler):
         pass
 
 
-@contextmanager
-def serving(handler):
-    handler.asked = []
-    server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
-    thread = threading.Thread(target=server.serve_forever)
-    thread.start()
-    try:
-        yield f"http://127.0.0.1:{server.server_port}"
-    finally:
-        server.shutdown()
-        thread.join()
-        server.server_close()
+def ask(url, query, folder, span=TEN_MINUTES):
+    with open_endpoints(url, Access()) as server:
+        return captured(server, selector_of(query), span, folder)
 
 
 def test_each_instance_is_a_capture_of_its_scrapes(tmp_path):
     with serving(Recorded) as url:
-        paths = captured(url, '{job="api"}', TEN_MINUTES, tmp_path)
+        paths = ask(url, '{job="api"}', tmp_path)
 
     assert [f"api/127.0.0.1:{port}/20261126T044900Z.tar.gz" for port in range(9101, 9106)] == [
         path.relative_to(tmp_path).as_posix() for path in paths
@@ -79,7 +72,7 @@ def test_each_instance_is_a_capture_of_its_scrapes(tmp_path):
 
 def test_what_is_asked_for_is_the_selector_and_the_range(tmp_path):
     with serving(Recorded) as url:
-        captured(url, '{job="api"}', TEN_MINUTES, tmp_path)
+        ask(url, '{job="api"}', tmp_path)
         first, *_, last = Recorded.asked
 
     assert ['last_over_time(go_goroutines{job="api"}[600s])'] == first["query"]
@@ -89,7 +82,7 @@ def test_what_is_asked_for_is_the_selector_and_the_range(tmp_path):
 
 def test_a_fleet_of_them_names_the_one_that_leaks(tmp_path):
     with serving(Recorded) as url:
-        captured(url, '{job="api"}', TEN_MINUTES, tmp_path)
+        ask(url, '{job="api"}', tmp_path)
 
     fleet = gomem.fleet(tmp_path, labels=LABELS, workers=0)
 
@@ -105,7 +98,19 @@ def test_the_command_keeps_the_scrapes_beside_the_dataset(tmp_path, capsys, monk
     monkeypatch.chdir(tmp_path)
     with serving(Recorded) as url:
         code = run_gomem(
-            ["fleet", "prometheus", url, "--query", '{job="api"}', "--range", "10m", "-o", "out"]
+            [
+                "fleet",
+                "prometheus",
+                url,
+                "--query",
+                '{job="api"}',
+                "--range",
+                "10m",
+                "-o",
+                "out",
+                "--workers",
+                "0",
+            ]
         )
 
     assert 0 == code
@@ -120,13 +125,13 @@ def test_a_duration_is_as_prometheus_writes_it(text, seconds):
 
 def test_what_is_no_duration_or_selector_is_refused(tmp_path):
     with pytest.raises(CaptureError, match="--range soon: wanted a duration"):
-        Span.of("soon")
+        Span.of("soon", steps=STEPS)
     with pytest.raises(CaptureError, match="604800 steps"):
-        Span.of("7d", "1s")
+        Span.of("7d", "1s", steps=STEPS)
     with pytest.raises(CaptureError, match="wanted a selector"):
-        captured("http://127.0.0.1:1", "up", TEN_MINUTES, tmp_path)
+        selector_of("up")
     with pytest.raises(CaptureError, match=r"http://127\.0\.0\.1:1: "):
-        captured("http://127.0.0.1:1", "", TEN_MINUTES, tmp_path)
+        ask("http://127.0.0.1:1", "", tmp_path)
 
 
 class NoServer(Recorded):
@@ -141,4 +146,4 @@ class NoServer(Recorded):
 
 def test_another_service_is_no_prometheus_server(tmp_path):
     with serving(NoServer) as url, pytest.raises(CaptureError, match="no answer of a Prometheus"):
-        captured(url, "", TEN_MINUTES, tmp_path)
+        ask(url, "", tmp_path)

@@ -2,6 +2,7 @@
 
 Each number has one meaning, whatever files a capture has. So the runtime's parts come only from
 MemStats, and the kernel's only from smaps. Without smaps, the rest of RSS is not shown as a part.
+What a heap profile has in use, which is sampled, counts where nothing else says what is live.
 """
 
 from __future__ import annotations
@@ -29,6 +30,7 @@ QUANTITIES = (
     Quantity("threads", "count", "count", "threads", ("thread-growth",)),
     Quantity("open_fds", "count", "count", "open file descriptors"),
     Quantity("live_heap", "B", "part", "live heap", ("heap-growth",)),
+    Quantity("inuse_space", "B", "part", "live objects", ("heap-growth",)),
     Quantity("heap_objects", "B", "part", "heap objects and garbage", ("heap-growth",)),
     Quantity("heap_slack", "B", "part", "free slots in the heap in use", ("heap-fragmentation",)),
     Quantity("heap_idle", "B", "part", "idle heap", ("idle-heap-kept",)),

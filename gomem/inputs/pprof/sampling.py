@@ -68,9 +68,10 @@ def _not_sampled(profile: Profile, sample_type: str) -> str:
     pairs = {kind.type for kind in profile.sample_types}
     if not {f"{sample_type.partition('_')[0]}_{word}" for word in ("objects", "space")} <= pairs:
         return "the profile has not both objects and bytes"
-    if profile.period_type.type != "space" or profile.period_type.unit != "bytes":
+    period, unit = profile.columns.period, profile.period_type
+    if not period or (unit.type, unit.unit) != ("space", "bytes"):
         return "the profile does not say at which rate it was sampled"
-    if profile.columns.period <= 1:
+    if period <= 1:
         return "every allocation was recorded: the numbers are exact"
     return ""
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from operator import attrgetter
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -70,6 +71,10 @@ def _seconds(diagnosis: Diagnosis) -> float | None:
     return None if first is None or last is None else last - first
 
 
+def _whole(size: float) -> int | None:
+    return None if math.isnan(size) else round(size)
+
+
 def _name(holder: Holder) -> str:
     """A file's name is one that a redacted report hides; a kind's and a function's are not."""
     is_file = holder.name.startswith("/") and holder.name not in (THREADS, MAPPED)
@@ -114,7 +119,10 @@ ACCOUNT = inner(
                   lambda holder: (None if holder.own_function is None
                                   else Function(holder.own_function)),
                   **TEXT_OR_NULL),
-            *_bounds("", "", "Change"), many=True,
+            plain("low", "Int64", "B", "Change, at least; null if unknown.",
+                  lambda holder: _whole(holder.low)),
+            plain("high", "Int64", "B", "The same, at most.", lambda holder: _whole(holder.high)),
+            many=True,
         ),
         get=_parts, many=True,
     ),

@@ -1,0 +1,59 @@
+"""Which time a server is asked for: a range until now, in steps."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+
+from gomem.errors import CaptureError
+from gomem.text import Quoted, text
+
+MAX_STEPS = 11_000  # which Prometheus answers
+SECONDS = {"s": 1, "m": 60, "h": 3600, "d": 86400, "w": 604800}
+_DURATION = re.compile(r"(\d{1,9})([smhdw])")
+
+
+@dataclass(frozen=True)
+class Span:
+    """Which time is asked for."""
+
+    end: datetime
+    seconds: float
+    step_seconds: float
+
+    @classmethod
+    def of(
+        cls, time_range: str, step: str = "", *, steps: int, end: datetime | None = None
+    ) -> Span:
+        """A range such as `7d` until now, in steps of a second or more; CaptureError if it is none.
+
+        Without a `step`, in `steps`.
+        """
+        seconds = duration(time_range, "--range")
+        apart = duration(step, "--step") if step else max(1.0, seconds / steps)
+        if seconds / apart > MAX_STEPS:
+            what = f"{seconds / apart:.0f} steps, wanted {MAX_STEPS}"
+            raise CaptureError(text("--step {}: {}", Quoted(step), what))
+        return cls(end or datetime.now(UTC), seconds, apart)
+
+    @property
+    def start(self) -> datetime:
+        """Where it begins."""
+        return self.end - timedelta(seconds=self.seconds)
+
+    @property
+    def times(self) -> list[datetime]:
+        """The end, and what lies whole steps before it, in order; the last is the beginning."""
+        count = int(self.seconds / self.step_seconds) + 1
+        steps = (timedelta(seconds=n * self.step_seconds) for n in reversed(range(count)))
+        return [self.end - step for step in steps]
+
+
+def duration(given: str, option: str) -> float:
+    """Seconds of a duration as Prometheus writes it: `90s`, `7d`; a CaptureError if it is none."""
+    found = _DURATION.fullmatch(given.strip())
+    if found is None or not int(found[1]):
+        what = "{} {}: wanted a duration, such as 30m, 12h or 7d"
+        raise CaptureError(text(what, option, Quoted(given)))
+    return float(int(found[1]) * SECONDS[found[2]])
