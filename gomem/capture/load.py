@@ -32,7 +32,7 @@ from gomem.sources.listing import list_capture
 from gomem.sources.long import LongSource, long_source
 from gomem.sources.names import natural_key, readable_name, shared_name
 from gomem.sources.paths import matching, place_of
-from gomem.text import File, MomentName, Text, joined, text
+from gomem.text import File, MomentName, Quoted, Text, joined, text
 from gomem.units import MIB
 
 if TYPE_CHECKING:
@@ -50,6 +50,7 @@ if TYPE_CHECKING:
 LOG = BY_NAME["gctrace"]
 # Kinds of which a file too long for memory is read piece by piece, with its reader's options.
 IN_PIECES = {"gctrace": {"packed": True}, "heapdump": {}}
+NAMED_SIZES = 3  # of those in sentences
 # Kinds of which a file can hold several readings.
 SERIES = frozenset({"memstats", "processes", "runtime_lines"})
 
@@ -322,12 +323,22 @@ def _nothing_readable(path: Named, gathering: _Gathering) -> Text:
         what = "{}: nothing in it; wanted at least one artefact, such as a heap profile"
         return text(what, named)
     found = [*gathering.damage, *gathering.reasons]
+    unused = _unused_sizes(gathering)
     if len(found) == 1 and found[0].source == PurePath(path).name:  # the path says it already
         (only,) = found
         return named + only.message.removeprefix(only.source)
     more = [f"and {len(found) - 3} more"] if len(found) > 3 else []
     reasons = joined("; ", [*(place.message for place in found[:3]), *more])
-    return text("{}: nothing that gomem can read: {}", named, reasons)
+    return text("{}: nothing that gomem can read: {}{}", named, reasons, unused)
+
+
+def _unused_sizes(gathering: _Gathering) -> Text:
+    """Sizes in sentences beside pastes that nothing reads; empty where there are none."""
+    if not gathering.sizes:
+        return Text()
+    more = ", …" if gathering.sizes[NAMED_SIZES:] else ""
+    named = joined(", ", map(Quoted, gathering.sizes[:NAMED_SIZES]))
+    return text("; sizes in sentences are not used ({}{})", named, more)
 
 
 def _moments(artefacts: Sequence[Artefact], manifest: Manifest) -> dict[str, Moment]:

@@ -67,7 +67,10 @@ _PRINTED = re.compile(
 )
 _NO_SENTENCE = re.compile(rb"[\t={}|]|0x[0-9a-f]|\d{4}")
 MIN_WORDS = 4
-_SIZE = re.compile(rb"(?<![\w.])\d+(?:\.\d+)? ?(?:[KMGTkmg]i?[Bb]|[MG]i)(?![\w/])")
+_SIZE = re.compile(
+    rb"(?<![\w.])(?:\d+(?:\.\d+)?\+? ?(?:[KMGTkmg]i?[Bb]|[MG]i)|\d+(?:\.\d+)?[MG])(?![\w/])"
+    rb"|(?<=`)\d+(?:\.\d+)?[mg](?=`)"
+)
 _MEMORY_WORDS = re.compile(
     rb"\b(?:rss|res|ram|mem(?:ory)?|heap|limit|swap|leak\w*|resident)\b", re.IGNORECASE
 )

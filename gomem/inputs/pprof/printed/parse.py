@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 
 from gomem.errors import Damage, FormatError, excerpt
 from gomem.inputs.pprof.printed import lines
+from gomem.inputs.pprof.printed.jeprof import is_of_jemalloc
 from gomem.inputs.pprof.printed.lines import Amount, amount_of, fraction_of, without_inline
 from gomem.inputs.pprof.printed.tables import Part, Printed, Row, Table, columns_of, printed_of
 
@@ -48,7 +49,7 @@ class PrintedText:
 def looks_like_printed(data: bytes) -> bool:
     """Whether much of a text is what `go tool pprof` prints."""
     head = data[:HEAD_BYTES]
-    if b"\0" in head or _QUICK.search(head) is None:
+    if b"\0" in head or _QUICK.search(head) is None or is_of_jemalloc(head):
         return False
     filled = [line for line in head.decode("utf-8", "replace").splitlines() if line.strip()]
     reader = _Reader("").of_lines(filled)
