@@ -16,8 +16,9 @@ from gomem.capture.cut_mappings import cut_mappings
 from gomem.capture.manifest import MANIFEST_SCHEMA, Manifest, is_manifest
 from gomem.capture.moment import Artefact, Moment
 from gomem.capture.other_processes import PROCESSES, of_listed_process
-from gomem.capture.pasted import PastedPart, pasted_parts, sizes_in_sentences
+from gomem.capture.pasted import PastedPart, pasted_parts
 from gomem.capture.place import place, place_of_word
+from gomem.capture.prose import Prose
 from gomem.capture.release import release_of
 from gomem.capture.runs import OtherRun, before_the_last, of_last_run
 from gomem.capture.watched import watched_in_a_notebook
@@ -32,7 +33,7 @@ from gomem.sources.listing import list_capture
 from gomem.sources.long import LongSource, long_source
 from gomem.sources.names import natural_key, readable_name, shared_name
 from gomem.sources.paths import matching, place_of
-from gomem.text import File, MomentName, Quoted, Text, joined, text
+from gomem.text import File, MomentName, Text, joined, text
 from gomem.units import MIB
 
 if TYPE_CHECKING:
@@ -50,7 +51,6 @@ if TYPE_CHECKING:
 LOG = BY_NAME["gctrace"]
 # Kinds of which a file too long for memory is read piece by piece, with its reader's options.
 IN_PIECES = {"gctrace": {"packed": True}, "heapdump": {}}
-NAMED_SIZES = 3  # of those in sentences
 # Kinds of which a file can hold several readings.
 SERIES = frozenset({"memstats", "processes", "runtime_lines"})
 
@@ -65,7 +65,7 @@ class _Gathering:
     looks: dict[str, str] = field(default_factory=dict)
     evidence: list[str] = field(default_factory=list)
     reasons: list[Damage] = field(default_factory=list)
-    sizes: list[str] = field(default_factory=list)  # in sentences, which nothing reads
+    prose: Prose = field(default_factory=Prose)  # around pastes
 
 
 def load(
@@ -124,7 +124,9 @@ def _load(
         go_version=release_of(go_version, manifest, gathering.artefacts),
         manifest=manifest,
         other_runs=other_runs,
-        unused_sizes=tuple(gathering.sizes),
+        unused_sizes=tuple(gathering.prose.sizes),
+        unused_settings=gathering.prose.unused_settings(gathering.artefacts),
+        system=gathering.prose.system,
     )
 
 
@@ -148,7 +150,7 @@ def _open_all(
         parts = []
         if entry.path in named:
             parts = pasted_parts(source)
-            gathering.sizes += sizes_in_sentences(source)
+            gathering.prose.add(source)
         sources += parts or [source]
     return sources
 
@@ -323,22 +325,13 @@ def _nothing_readable(path: Named, gathering: _Gathering) -> Text:
         what = "{}: nothing in it; wanted at least one artefact, such as a heap profile"
         return text(what, named)
     found = [*gathering.damage, *gathering.reasons]
-    unused = _unused_sizes(gathering)
     if len(found) == 1 and found[0].source == PurePath(path).name:  # the path says it already
         (only,) = found
         return named + only.message.removeprefix(only.source)
     more = [f"and {len(found) - 3} more"] if len(found) > 3 else []
     reasons = joined("; ", [*(place.message for place in found[:3]), *more])
-    return text("{}: nothing that gomem can read: {}{}", named, reasons, unused)
-
-
-def _unused_sizes(gathering: _Gathering) -> Text:
-    """Sizes in sentences beside pastes that nothing reads; empty where there are none."""
-    if not gathering.sizes:
-        return Text()
-    more = ", …" if gathering.sizes[NAMED_SIZES:] else ""
-    named = joined(", ", map(Quoted, gathering.sizes[:NAMED_SIZES]))
-    return text("; sizes in sentences are not used ({}{})", named, more)
+    beside = gathering.prose.sizes_words
+    return text("{}: nothing that gomem can read: {}{}", named, reasons, beside)
 
 
 def _moments(artefacts: Sequence[Artefact], manifest: Manifest) -> dict[str, Moment]:

@@ -13,7 +13,12 @@ from dataclasses import dataclass, replace
 from itertools import groupby
 from typing import TYPE_CHECKING
 
-from gomem.inputs.environ.parse import MIN_LINES, settings_in_commands
+from gomem.inputs.environ.parse import (
+    MIN_LINES,
+    looks_like_environ,
+    settings_in_commands,
+    settings_named,
+)
 from gomem.inputs.json_text import is_json
 from gomem.inputs.kinds import kind_of
 from gomem.inputs.looks_like import looks_like
@@ -141,6 +146,14 @@ def sizes_in_sentences(source: Source) -> tuple[str, ...]:
     written = (lines[place] for place in sorted(_prose(lines)))
     found = (_SIZE.findall(line) for line in written if _MEMORY_WORDS.search(line))
     return tuple(size.decode() for sizes in found for size in sizes)
+
+
+def settings_in_text(source: Source) -> tuple[str, ...]:
+    """The runtime's variables that a text sets anywhere, `GOMEMLIMIT=320MiB`, as they stand."""
+    data = source.data
+    if len(data) > MAX_BYTES or b"\0" in data or looks_like_environ(data, source.name):
+        return ()
+    return settings_named(data)
 
 
 def _with_beside(source: Source, lines: Sequence[bytes], whole: _Stretch) -> list[Source]:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING
 
+import pandas as pd
+
 from gomem.analysis.series.goroutine_growth import places_of
 from gomem.causes.commands import CAPTURE_ONCE, TAKE_GOROUTINES, TAKE_HEAP_PROFILE
 from gomem.facts.goroutines import GOROUTINE, LEAKS
@@ -14,8 +16,6 @@ from gomem.text import Age, Bytes, Command, Count, Function, Quoted, Text, joine
 from gomem.units import is_unknown
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from gomem.diagnosis.diagnosis import Diagnosis
     from gomem.diagnosis.listed_memory import Told
     from gomem.facts.goroutines import GoroutineCount
@@ -139,6 +139,19 @@ def by_crash(diagnosis: Diagnosis, _: MomentFacts | None) -> Told | None:
     crash = next(filter(None, (dump.crash for dump in _dumps(diagnosis))), None)
     is_overflow = crash is not None and crash.why == STACK_OVERFLOW
     return (said, False, _END_RECURSION if is_overflow else ANYTHING) if said else None
+
+
+def by_runtime_alone(diagnosis: Diagnosis, _: MomentFacts | None) -> Told | None:
+    """That a dump, or what was pasted of it, has only the runtime's own goroutines."""
+    frames = [dump.goroutines for dump in _dumps(diagnosis)]
+    own = pd.concat(frames) if frames else pd.DataFrame()
+    if own.empty or not own["of_the_runtime"].all():
+        return None
+    states = own.groupby("state", sort=False)["goroutines"].sum()
+    named = joined(", ", map(str, states.index[:NAMED_STATES]))
+    count = Count(int(own["goroutines"].sum()), "goroutine")
+    words = "{} here, of the runtime's own ({}): none of the program's is shown."
+    return text(words, count, named), False, WHERE_THEY_WAIT
 
 
 def _dumps(diagnosis: Diagnosis) -> list[Goroutines]:

@@ -113,7 +113,8 @@ def table_words(profile: Profile, kind: str) -> Text:
         named = [name for name in list(flat)[:1] if flat[name]]
     is_small = bool(named) and flat[named[0]] < WORTH_NAMING * total
     said = _rest_words(sum(flat.values()), total) if is_small else []
-    above = [] if not is_small and any(map(can_be_mended, named)) else _above(top, total, is_small)
+    is_own = not is_small and any(map(can_be_mended, named[:1]))
+    above = [] if is_own else _above(top, total, is_small)
     if named and not (is_small and above):
         rate = _rate_shown(profile, kind, flat.values())
         shares = [profile.printed.share_of(kind, name, flat[name] / total) for name in named]
@@ -127,7 +128,7 @@ def table_words(profile: Profile, kind: str) -> Text:
     said += above
     if kind.startswith("inuse") or profile.kind == "bytes":
         known = known_sites(dict(zip(top.function, top.cum.tolist(), strict=True)), total)
-        said += [_known_words(name, row) for name, row in known]
+        said += [_known_words(name, row, kind) for name, row in known]
     said += _earlier_words(profile, kind, flat)
     return joined(" ", said)
 
@@ -146,10 +147,11 @@ def _earlier_words(profile: Profile, kind: str, flat: Mapping[str, int]) -> list
     ]  # fmt: skip
 
 
-def _known_words(name: str, row: Signature) -> Text:
+def _known_words(name: str, row: Signature, kind: str) -> Text:
     """What holds of a site that is known, and in which releases: a table does not say its own."""
     held = f" ({row.releases})" if row.releases else ""
-    return text("{}{}: {}", Function(name), held, row.why)
+    why = row.why if kind.startswith("alloc") else row.in_use or row.why
+    return text("{}{}: {}", Function(name), held, why)
 
 
 def part_words(name: str, value: int, of_total: float, rate: int) -> Text:

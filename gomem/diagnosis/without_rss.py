@@ -24,6 +24,7 @@ from gomem.diagnosis.goroutine_words import (
     by_crash,
     by_goroutines,
     by_leaks,
+    by_runtime_alone,
 )
 from gomem.diagnosis.listed_memory import (
     SMAPS_TOO,
@@ -90,7 +91,7 @@ def without_rss(diagnosis: Diagnosis, facts: MomentFacts | None) -> tuple[str, b
     tellers = (
         _by_memstats, _by_heap_profiles, _by_log, by_few_fields, by_pasted, by_goroutines,
         by_crash, by_leaks, by_count_alone, _by_profile, _by_others, by_cgroup, by_container,
-        by_logged_heap, by_other_fields, _by_plain_pmap, _by_old_log,
+        by_logged_heap, by_other_fields, _by_plain_pmap, _by_old_log, by_runtime_alone,
     )  # fmt: skip
     for tell in tellers:
         told = tell(diagnosis, facts)
@@ -142,7 +143,8 @@ def _in_use(profile: Profile, total: int) -> Text:
         allocated = profile.total(ALLOCATED) if ALLOCATED in profile.sample_type_names else 0
         if profile.printed is not None:
             return Text("What is shown of the profile has nothing in use")
-        since = text("; {} were allocated since the start", Bytes(allocated)) * bool(allocated)
+        words = "; about {} were allocated since the start, by its samples"
+        since = text(words, Bytes(allocated)) * bool(allocated)
         none = "The heap profile has no sample in use: there is too little for its sampling{}"
         return text(none, since)
     if profile.printed is not None:

@@ -31,6 +31,7 @@ from gomem.inputs.smaps.reprinted import reprinted_maps, summary_of_windbg
 from gomem.inputs.unwrap import FENCE, plain_texts
 from gomem.sources.packaged import text_beside
 from gomem.text import Bytes, File, Quoted, Text, text
+from gomem.units import KIB
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -44,6 +45,8 @@ _PROSE = frozenset({".md", ".rst", ".adoc"})
 CORE = 4  # ELF's type of a core dump
 
 
+LAZY_LINES = "LazyFree lines"
+_LAZY_FREE = re.compile(rb"LazyFree: +(\d{1,15}) kB")
 SCHEDULE = "what GODEBUG=schedtrace prints"
 COMPARISONS = frozenset({"a table of benchstat", "a table of benchcmp"})
 _ASK_PROCESS = "what gomem reads comes from the running process: profiles, logs, /proc files"
@@ -159,6 +162,9 @@ def _known_form(head: bytes, name: str) -> Resemblance | None:
     what = form["what"]
     if what in COMPARISONS and (said := said_changes(head)):
         what = text("{}, which says: {}", what, said)
+    if what.startswith(LAZY_LINES):
+        sizes = [int(size) * KIB for size in _LAZY_FREE.findall(head)]
+        what = text("{}: {} in all", what, Bytes(sum(sizes)))
     if what.startswith(SCHEDULE) and (said := schedule_words(head)):
         what = text("{}: {}", what, said)
     if what == "an HTML page" and (title := _TITLE.search(head)):

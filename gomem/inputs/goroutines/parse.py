@@ -86,6 +86,11 @@ MAIN = frozenset({"runtime.main", "runtime.handleAsyncEvent"})  # of the runtime
 # What runs finalizers, until Go 1.24 and since; and cleanups, since 1.25. A count of goroutines has
 # them while they call the program.
 FINALIZING = frozenset({"runtime.runfinq", "runtime.runFinalizers", "runtime.runCleanups"})
+# Reasons to wait that only the runtime's own goroutines have (runtime2.go, waitReasonStrings).
+STATES_OF_RUNTIME = frozenset(
+    {"GC worker (idle)", "GC worker (active)", "GC worker (init)", "GC sweep wait"}
+    | {"GC scavenge wait", "force gc (idle)", "finalizer wait", "trace reader (blocked)"}
+)
 SYSTEM_STACK = b"0"  # goroutine 0 is a thread's own stack
 
 
@@ -105,7 +110,7 @@ class Waiting:
     def of_the_runtime(self) -> bool:
         """Whether it is one of the runtime's own, which no count of goroutines has."""
         if not self.stack or self.elided < 0:
-            return self.created_by.startswith("runtime.")
+            return self.created_by.startswith("runtime.") or self.state in STATES_OF_RUNTIME
         begun = self.stack[-1]
         if begun in FINALIZING and finalizer_of(self.stack):
             return False
