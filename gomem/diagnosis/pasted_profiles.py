@@ -125,7 +125,7 @@ def table_words(profile: Profile, kind: str) -> Text:
         first = "The largest shares are from" if named[1:] else "The largest row is"
         first = "Most is from" if shares[0] > MOSTLY and not is_small else first
         said.append(text("{} {}.", first, joined(", ", parts)))
-    said += above
+    said += [*above, *_callers_words(profile, kind, named)]
     if kind.startswith("inuse") or profile.kind == "bytes":
         known = known_sites(dict(zip(top.function, top.cum.tolist(), strict=True)), total)
         said += [_known_words(name, row, kind) for name, row in known]
@@ -145,6 +145,19 @@ def _earlier_words(profile: Profile, kind: str, flat: Mapping[str, int]) -> list
         for name, sizes in sorted(before.items(), key=lambda row: -max(row[1]))[:NAMED]
         if name in flat
     ]  # fmt: skip
+
+
+def _callers_words(profile: Profile, kind: str, named: list[str]) -> list[Text]:
+    """Who calls the largest function, where a tree says so."""
+    assert profile.printed is not None
+    callers = profile.printed.callers.get(kind, {}).get(named[0], {}) if named else {}
+    whole = sum(callers.values())
+    largest = sorted(callers.items(), key=lambda pair: -pair[1])[:NAMED]
+    worth = [pair for pair in largest if pair[1] >= WORTH_NAMING * whole and pair[1]]
+    if not worth:
+        return []
+    parts = (text("{} ({})", Function(name), Share(value / whole)) for name, value in worth)
+    return [text("{} is called by {}.", Function(named[0]), joined(", ", parts))]
 
 
 def _known_words(name: str, row: Signature, kind: str) -> Text:

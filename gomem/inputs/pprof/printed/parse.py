@@ -331,6 +331,7 @@ class _Reader:
             return False
         flat, cum = amount_of(node[1]), amount_of(node[3])
         row = self._add(without_inline(node[5]), flat, cum)
+        row.callers += [(caller, weight.value) for caller, weight in self.above or ()]
         self._derive((flat, node[2]), (cum, node[4]))
         # Of a function that calls nothing, all that comes through a caller is its own.
         if flat.value == cum.value and flat.value and self.above:
