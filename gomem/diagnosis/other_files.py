@@ -7,9 +7,12 @@ from typing import TYPE_CHECKING
 import pandas as pd
 
 from gomem.diagnosis.other_runs import COMPARE_RUNS
-from gomem.text import Command, Count, text
+from gomem.inputs.gobench.parse import RUN
+from gomem.text import Command, Count, Quoted, Text, joined, text
+from gomem.units import minus
 
 if TYPE_CHECKING:
+    from gomem.capture.capture import Capture
     from gomem.diagnosis.diagnosis import Diagnosis
     from gomem.diagnosis.listed_memory import Told
     from gomem.facts.moment import MomentFacts
@@ -20,7 +23,38 @@ WHERE_IT_ALLOCATES = text(
     Command("go test -run '^$' -bench NAME -memprofile mem.pb.gz"),
     Command("gomem top mem.pb.gz --sample-type alloc_space"),
 )
+ALLOCATED = ("B/op", "allocs/op")
+SHOWN = 4  # changes
 WITH_A_PROFILE = "Add an allocs profile: then the report says why each site allocates."
+
+
+def _changes(capture: Capture) -> Text:
+    """What the second of two runs in one text allocates, compared with the first, by medians."""
+    (bench, *others) = capture.bench.values()
+    runs = bench.config.loc[bench.config["key"] == RUN].set_index("config")["value"]
+    names = list(dict.fromkeys(runs))
+    if others or len(names) != 2:  # of more nothing says which are compared
+        return Text()
+    rows = bench.results.assign(run=bench.results["config"].map(runs))
+    said: list[tuple[str, str, float, float]] = []
+    for unit in ALLOCATED:
+        of_unit = rows[rows["unit"] == unit]
+        sides = of_unit.pivot_table("value", "name", "run", aggfunc="median", sort=False)
+        if set(names) <= set(sides):
+            both = sides[names].dropna()
+            both = both[both[names[0]] > 0]
+            said += [(name, unit, *both.loc[name]) for name in both.index]
+    said.sort(key=lambda row: -abs(row[3] / row[2] - 1))
+    words = "From {} to {}, by medians: {}{}."
+    more = text(" and {} more", str(len(said) - SHOWN)) if len(said) > SHOWN else ""
+    largest = joined(", ", (_change(*row) for row in said[:SHOWN]))
+    return text(words, *map(Quoted, names), largest, more) if said else Text()
+
+
+def _change(name: str, unit: str, before: float, after: float) -> Text:
+    """By how much one benchmark's value differs."""
+    change = text("{} {}", Quoted(name), unit)
+    return text("{} {} %", change, minus(f"{100 * (after / before - 1):+.0f}"))
 
 
 def by_other_files(diagnosis: Diagnosis, _: MomentFacts | None) -> Told | None:
@@ -33,6 +67,8 @@ def by_other_files(diagnosis: Diagnosis, _: MomentFacts | None) -> Told | None:
         apart = " of several runs in one text, analysed separately" * has_runs
         counted = Count(len(names), "benchmark"), Count(runs, "result")
         sentence = text("{}, {}{}.", *counted, apart)
+        if has_runs and (changes := _changes(capture)):
+            sentence = joined(" ", (sentence, changes))
         alone = COMPARE_RUNS if has_runs else COMPARE if runs > 1 else WHERE_IT_ALLOCATES
         return sentence, False, alone
     if capture.escapes:

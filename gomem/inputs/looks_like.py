@@ -27,10 +27,10 @@ from gomem.inputs.pprof.printed.jeprof import table_of_jeprof
 from gomem.inputs.processes.named import killed_on_bsd, status_of_a_service
 from gomem.inputs.resemblance import Resemblance
 from gomem.inputs.sched_trace import schedule_words
-from gomem.inputs.smaps.reprinted import reprinted_maps, summary_of_windbg
+from gomem.inputs.smaps.reprinted import footprint_of_macos, reprinted_maps, summary_of_windbg
 from gomem.inputs.unwrap import FENCE, plain_texts
 from gomem.sources.packaged import text_beside
-from gomem.text import Bytes, File, Quoted, Text, text
+from gomem.text import Bytes, File, Function, Quoted, Text, text
 from gomem.units import KIB
 
 if TYPE_CHECKING:
@@ -63,6 +63,9 @@ _NO_SIZES = (
 _GROWS_AGAIN = (
     "it does not say who held it; capture the next run while it grows: "
     "gomem capture PID --every 10s -o DIR"
+)
+_FRAME = re.compile(
+    rb"^([\w.-]{1,200}(?:/[\w.-]{1,100}){0,20}[\w.*()]{1,100})\((?:0x|\{|\.)", re.MULTILINE
 )
 _FRAMES_REPEAT = (
     "the frames below `goroutine N [running]` say which: those that repeat are the cycle"
@@ -179,7 +182,7 @@ def _out_of_memory(head: bytes, _: str) -> Resemblance | None:
     is_crash = _CRASHED.search(head) is not None or _THROWN in head
     crash = crash_of(head) if is_crash else None
     if crash is not None and crash.why == STACK_OVERFLOW:
-        return _overflow(crash)
+        return _overflow(crash, head)
     if crash is None or crash.why != OUT_OF_MEMORY:
         return None
     what: str = "what a Go program printed as it ran out of memory"
@@ -190,14 +193,16 @@ def _out_of_memory(head: bytes, _: str) -> Resemblance | None:
     return Resemblance(what, _GROWS_AGAIN, is_evidence=True)
 
 
-def _overflow(crash: Crash) -> Resemblance:
+def _overflow(crash: Crash, head: bytes) -> Resemblance:
     """What the runtime printed as a goroutine's stack reached its limit."""
     limit = text(" of {}", Bytes(crash.limit_bytes)) if crash.limit_bytes else Text()
     words = (
         "what a Go program printed as a goroutine's stack reached its limit{} (stack overflow): "
-        "a function calls itself without end, or too deep; that is no leak of the heap"
+        "a function calls itself without end, or too deep{}; that is no leak of the heap"
     )
-    return Resemblance(text(words, limit), _FRAMES_REPEAT, is_evidence=True)
+    frame = next((name for name in _FRAME.findall(head) if not name.startswith(b"runtime.")), None)
+    at = text(" (it shows {})", Function(frame.decode("utf-8", "replace"))) if frame else Text()
+    return Resemblance(text(words, limit, at), _FRAMES_REPEAT, is_evidence=True)
 
 
 def _pasted_form(head: bytes, name: str) -> Resemblance | None:
@@ -274,9 +279,8 @@ def _json_error(head: bytes) -> str | None:
 
 _LOOKS: tuple[Callable[[bytes, str], Resemblance | None], ...] = (
     _nothing, _executable, _out_of_memory, _described, _known_form, _pasted_form, killed_on_bsd,
-    status_of_a_service, reprinted_maps, summary_of_windbg, cut_size_classes, counts_by_state,
-    table_of_jeprof,
-    _variables, _metrics_page, _refusal, _json,
+    status_of_a_service, reprinted_maps, summary_of_windbg, footprint_of_macos, cut_size_classes,
+    counts_by_state, table_of_jeprof, _variables, _metrics_page, _refusal, _json,
 )  # fmt: skip
 
 

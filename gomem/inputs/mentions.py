@@ -57,7 +57,7 @@ _SIZE = re.compile(
 )
 _RSS = re.compile(
     rb"(?<![\w.,-])(\d[\d.,]{0,15} ?(?:" + _UNIT + rb"|[KMGT]))"
-    rb"(?: of)? (?:RSS|RES|resident)(?![\w%])"
+    rb"(?: of)? (?:RSS|RES|resident)(?![\w%=:])"
     rb"|(?<![\w%])(?:RSS|RES|resident (?:memory|size|set))(?: \w{1,12}){0,3}[ :=~]{1,3}"
     rb"(\d[\d.,]{0,15} ?(?:" + _UNIT + rb"|[KMGT]))(?![\w/])"
 )

@@ -351,3 +351,14 @@ def test_a_page_of_metrics_says_how_many_goroutines_and_collections(paste):
     )
 
     assert "It has 345 goroutines and has run 261 GCs." in said(paste(page, "page.prom"))
+
+
+def test_two_runs_in_one_text_say_what_changed_most_by_medians(paste):
+    row = "BenchmarkLoad-8   46   63.0 ns/op   {} B/op   10 allocs/op\n"
+    before = row.format(1000) + row.format(1010) + row.format(4000)
+    after = row.format(505) * 3
+
+    capture = paste(f"## Before\n```\n{before}```\n## After\n```\n{after}```\n")
+
+    words = "From Before to After, by medians: Load B/op \u221250 %, Load allocs/op +0 %."
+    assert words in said(capture)

@@ -184,3 +184,41 @@ def test_a_refusal_of_several_pastes_says_the_sizes_in_sentences(tmp_path):
 
     with pytest.raises(CaptureError, match=r"sizes in sentences are not used \(3\.7G\)"):
         gomem.load(ticket)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "| name | old | new |\n|---|---|---|\n| Parse | 1402 ns, 60 allocs | 659 ns, 9 allocs |\n",
+        "Parse  60.0 allocs -> 9.00 allocs -85.00% (p=0.000 n=20)\n",
+    ],
+)
+def test_benchmarks_in_a_table_or_with_an_arrow_say_what_changed(text):
+    said = f"{mentioned(text.encode()).what}"
+
+    assert "1 result of benchmarks" in said
+    assert "Parse 60 to 9 allocs/op (-85 %)" in said
+
+
+def test_a_footprint_of_macos_is_no_rss():
+    text = (
+        b"Physical footprint:         369.0M\nPhysical footprint (peak):  511.7M\n----\n\n"
+        b"ReadOnly portion of Libraries: Total=1.8G resident=638.1M(35%)\n"
+    )
+
+    what, way_out, is_evidence = named(text)
+
+    assert "a physical footprint of 369.0M, at most 511.7M" in what
+    assert "RSS" not in what
+    assert "no RSS" in way_out
+    assert is_evidence
+    assert "RSS" not in f"{mentioned(text) or ''}"
+
+
+def test_a_stack_overflow_in_a_few_lines_names_the_function_that_it_shows():
+    text = (
+        b"fatal error: stack overflow\nruntime stack:\nruntime.throw(0x94e0ec, 0xe)\n"
+        b"example.com/tick/pkg.(*Ticker).Stop(0xc0a7fffd98)\npkg/host.go:107 +0x41\n..\n"
+    )
+
+    assert "(it shows example.com/tick/pkg.(*Ticker).Stop)" in named(text)[0]

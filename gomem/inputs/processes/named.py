@@ -20,7 +20,8 @@ _BSD_KILL = re.compile(
 )
 _ASK_BSD = (
     "it has no sizes; ps -o pid,rss,vsz,args -p PID and procstat -v PID have them while it runs, "
-    "a heap profile says what Go retains: curl -s http://HOST:PORT/debug/pprof/heap > heap.pb.gz"
+    "of a Go program a heap profile says more: "
+    "curl -s http://HOST:PORT/debug/pprof/heap > heap.pb.gz"
 )
 _MEMORY = re.compile(
     rb"^ *Memory: (\d[\d.]{0,10}[BKMGT]?)(?: \(([^()\n]{1,120})\))? *$", re.MULTILINE

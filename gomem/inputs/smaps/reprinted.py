@@ -2,6 +2,7 @@
 
 maps          `c000000000 - c001725000  size= 23700 … rw-p`, rows of /proc/PID/maps that a script
               has set apart, with blanks around the dash
+vmmap         `Physical footprint:  369.0M`, of macOS, also by its tools heap and sample
 WinDbg        `!address -summary`, by kind: `<unknown>  82  0`28cd5000 ( 652.832 MB)  88.54%`
 """
 
@@ -22,6 +23,15 @@ _ROW = re.compile(
 # Where the runtime asks for its heap on 64-bit machines (malloc.go): 0xc0 << 32, then further up.
 GO_HEAP = range(0xC000000000, 0xC000000000 + (512 << 30))
 _ASK_SMAPS = "sizes of maps are no RSS; /proc/PID/smaps has both: cat /proc/PID/smaps > smaps"
+_FOOTPRINT = re.compile(
+    rb"^Physical footprint: {1,20}(\d[\d.]{0,10}[KMGT]?)\s{1,4}"
+    rb"(?:Physical footprint \(peak\): {1,20}(\d[\d.]{0,10}[KMGT]?))?",
+    re.MULTILINE,
+)
+_ASK_MACOS = (
+    "it is dirty and compressed memory, no RSS; of a Go program a heap profile says more: "
+    "curl -s http://HOST:PORT/debug/pprof/heap > heap.pb.gz"
+)
 _SUMMARY = re.compile(rb"^--- Usage Summary -[^\n]{0,120}$", re.MULTILINE)
 _KIND = re.compile(
     rb"^(<unknown>|[A-Z]\w{1,20}) +\d{1,9} +[0-9a-f`]{1,20} \( *(\d[\d.]{0,12} [kMGT]?B)\)",
@@ -46,6 +56,17 @@ def reprinted_maps(head: bytes, _: str) -> Resemblance | None:
     words = "rows of /proc/PID/maps in another layout: {} of {} of address space{}"
     what = text(words, Count(len(rows), "mapping"), Bytes(whole), at)
     return Resemblance(what, _ASK_SMAPS, is_evidence=True)
+
+
+def footprint_of_macos(head: bytes, _: str) -> Resemblance | None:
+    """What macOS' vmmap, heap and sample say of a process's memory."""
+    found = _FOOTPRINT.search(head)
+    if found is None:
+        return None
+    size, peak = (Quoted((part or b"").decode("ascii")) for part in found.groups())
+    most = text(", at most {}", peak) if found[2] else ""
+    what = text("what a tool of macOS says of a process: a physical footprint of {}{}", size, most)
+    return Resemblance(what, _ASK_MACOS, is_evidence=True)
 
 
 def summary_of_windbg(head: bytes, _: str) -> Resemblance | None:
