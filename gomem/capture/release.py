@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from gomem.capture.moment import Artefact
 
 # Kinds that programs in any language have.
-OF_ANY_PROGRAM = frozenset(
+ANY_PROGRAM_HAS = frozenset(
     {"cgroup", "smaps", "pmap", "maps", "smaps_rollup", "status", "statm", "limits", "loadtest"}
     | {"processes", "environ", "symbols"}
 )
@@ -33,7 +33,7 @@ RELEASE_IS_SAID_BY = ("heap dump", "build information", "go_info", PATH)  # the 
 def shows_go(capture: Capture) -> bool:
     """Whether any file says that the process is a Go program."""
     kinds = {file.kind.name for file in capture.files}
-    return capture.go_version.exact is not None or not kinds <= OF_ANY_PROGRAM
+    return capture.go_version.exact is not None or not kinds <= ANY_PROGRAM_HAS
 
 
 def release_of(given: str | None, manifest: Manifest, artefacts: Sequence[Artefact]) -> GoVersion:

@@ -18,14 +18,14 @@ if TYPE_CHECKING:
     from gomem.capture.capture import Capture
     from gomem.facts.moment import MomentFacts
 
-OF_LINUX = ("/proc/", "gomem capture PID")  # in a step
+LINUX_ALONE = ("/proc/", "gomem capture PID")  # in a step
 MIN_RELEASED_SHARE = 0.2  # of RSS: less is not worth saying
 MIN_EXPLAINED, MAX_EXPLAINED = 0.8, 1.25  # of what is released, what RSS has beyond the rest of Sys
 
 
 def step_on(system: str, step: str) -> str:
     """A next step as the system allows it."""
-    if not system or not any(word in step for word in OF_LINUX):
+    if not system or not any(word in step for word in LINUX_ALONE):
         return step
     return see_resident(system)
 

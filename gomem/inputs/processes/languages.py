@@ -21,7 +21,7 @@ _SERVERS = frozenset(
     | NOT_GO
 )
 # Confluent's images, which are in Java.
-_OF_CONFLUENT = re.compile(r"\bcp-(?:control-center|schema-registry|kafka|ksql|server|zookeeper)")
+_CONFLUENT = re.compile(r"\bcp-(?:control-center|schema-registry|kafka|ksql|server|zookeeper)")
 _BESIDE = frozenset(
     {"exporter", "operator", "controller", "sidecar", "agent", "proxy", "backup", "manager", "ui"}
     | {"adapter", "client", "consumer", "producer", "gateway", "ingress", "proxysql", "metrics"}
@@ -30,7 +30,7 @@ _BESIDE = frozenset(
 
 def is_not_go(name: str) -> bool:
     """Whether the name of a program or a container says that it is in no Go."""
-    if name in NOT_GO or _INTERPRETER.fullmatch(name) or _OF_CONFLUENT.search(name):
+    if name in NOT_GO or _INTERPRETER.fullmatch(name) or _CONFLUENT.search(name):
         return True
     words = {word.lower() for word in _WORDS.split(name)}
     return not words.isdisjoint(_SERVERS) and words.isdisjoint(_BESIDE)
