@@ -7,7 +7,7 @@ from gomem.capture.release import shows_go
 from gomem.inputs.environ.parse import settings_named
 from gomem.inputs.processes.languages import is_not_go
 from gomem.inputs.system import system_of
-from tests.builders import FIXTURES
+from tests.builders import FIXTURES, as_text
 
 MIB = 1 << 20
 STATS = {
@@ -58,6 +58,14 @@ def test_freebsd_counts_what_go_has_released(tmp_path):
     assert "RSS is about Sys (700 MiB), of which Go has released 400 MiB" in " ".join(said.whose)
     assert "procstat -v PID" in said.next_step
     assert "/proc/" not in said.next_step
+
+
+def test_the_worst_case_on_freebsd_says_that_rss_can_have_what_is_released(tmp_path):
+    (tmp_path / "ticket.md").write_text(memstats(733))
+
+    shown = as_text(gomem.diagnose(tmp_path / "ticket.md"))
+
+    assert "FreeBSD counts released memory as resident" in " ".join(shown.split())
 
 
 @pytest.mark.parametrize("rss", [500, 1200])  # most was returned; much is not Go's
