@@ -107,16 +107,15 @@ class Capture(WithDamage, Mapping[str, Moment]):
         files: Every artefact that was read, with what was read of it.
         passed_over: Files whose kind gomem does not know, or that could not be read at all.
         damaged: Everything that could not be read.
-        looks: What each file of no known kind looks like, such as `a Git LFS pointer`, by path;
-            they are listed, and are no damage.
+        looks: What each file of no known kind looks like (`a Git LFS pointer`), by path.
         go_version: The release that made it, as far as known.
         manifest: What its collector noted of the process, and what it could not get.
-        unread_evidence: Paths of those files of no known kind that say something of memory, such
-            as a core dump.
+        unread_evidence: Paths of those files of no known kind that say something of memory.
         other_runs: Readings in the same text that are of earlier processes, or stand before the
             last one beside other files; they are in no frame.
-        unused_sizes: Sizes of memory in the sentences of a text, as they stand there: no frame has
-            them.
+        unused_sizes: Sizes of memory in the sentences of a text, as they stand there; in no frame.
+        unused_settings: What a text sets of the runtime's variables, `GOGC=50`; in no frame.
+        system: The operating system that a text names, where that is not Linux; else empty.
     """
 
     name: str
@@ -130,6 +129,8 @@ class Capture(WithDamage, Mapping[str, Moment]):
     unread_evidence: tuple[str, ...] = ()
     other_runs: tuple[OtherRun, ...] = ()
     unused_sizes: tuple[str, ...] = ()
+    unused_settings: tuple[str, ...] = ()
+    system: str = ""
 
     def __getitem__(self, moment: str) -> Moment:
         """The moment of a name; KeyError, with the moments there are, where there is none."""

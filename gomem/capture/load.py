@@ -16,8 +16,9 @@ from gomem.capture.cut_mappings import cut_mappings
 from gomem.capture.manifest import MANIFEST_SCHEMA, Manifest, is_manifest
 from gomem.capture.moment import Artefact, Moment
 from gomem.capture.other_processes import PROCESSES, of_listed_process
-from gomem.capture.pasted import PastedPart, pasted_parts, sizes_in_sentences
+from gomem.capture.pasted import PastedPart, pasted_parts
 from gomem.capture.place import place, place_of_word
+from gomem.capture.prose import Prose
 from gomem.capture.release import release_of
 from gomem.capture.runs import OtherRun, before_the_last, of_last_run
 from gomem.capture.watched import watched_in_a_notebook
@@ -64,7 +65,7 @@ class _Gathering:
     looks: dict[str, str] = field(default_factory=dict)
     evidence: list[str] = field(default_factory=list)
     reasons: list[Damage] = field(default_factory=list)
-    sizes: list[str] = field(default_factory=list)  # in sentences, which nothing reads
+    prose: Prose = field(default_factory=Prose)  # around pastes
 
 
 def load(
@@ -123,7 +124,9 @@ def _load(
         go_version=release_of(go_version, manifest, gathering.artefacts),
         manifest=manifest,
         other_runs=other_runs,
-        unused_sizes=tuple(gathering.sizes),
+        unused_sizes=tuple(gathering.prose.sizes),
+        unused_settings=gathering.prose.unused_settings(gathering.artefacts),
+        system=gathering.prose.system,
     )
 
 
@@ -147,7 +150,7 @@ def _open_all(
         parts = []
         if entry.path in named:
             parts = pasted_parts(source)
-            gathering.sizes += sizes_in_sentences(source)
+            gathering.prose.add(source)
         sources += parts or [source]
     return sources
 
@@ -327,7 +330,8 @@ def _nothing_readable(path: Named, gathering: _Gathering) -> Text:
         return named + only.message.removeprefix(only.source)
     more = [f"and {len(found) - 3} more"] if len(found) > 3 else []
     reasons = joined("; ", [*(place.message for place in found[:3]), *more])
-    return text("{}: nothing that gomem can read: {}", named, reasons)
+    beside = gathering.prose.sizes_words
+    return text("{}: nothing that gomem can read: {}{}", named, reasons, beside)
 
 
 def _moments(artefacts: Sequence[Artefact], manifest: Manifest) -> dict[str, Moment]:

@@ -2,15 +2,18 @@
 
 A PID is one process: rows of two PIDs, also of one command, are two processes, of two hosts or
 before and after a restart. They are told beside each other, and never joined into one trend. The
-process with the most readings is in question, of several such the largest. Containers have no PID:
-those of two names are two.
+process with the most readings is in question, of several such the largest, unless a status beside
+them has the RSS of one. Containers have no PID:
+those of two names are two. So are processes of a table without PIDs whose command lines name two
+(`-notifypid=22622`).
 """
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from dataclasses import replace
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from gomem.capture.runs import OtherRun
 from gomem.errors import Damage
@@ -18,11 +21,12 @@ from gomem.inputs.processes.row import TOOLS, program_of
 from gomem.inputs.schema import rows_of
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from gomem.capture.moment import Artefact
 
 PROCESSES = "processes"
+_PID = re.compile(r"\b\w{0,20}pid[= ]\d{1,10}\b", re.IGNORECASE)
 RSS, WORKING_SET = "RSS", "working set"
 
 
@@ -52,7 +56,7 @@ def of_listed_process(artefacts: list[Artefact]) -> tuple[list[Artefact], tuple[
     ]
     if len(readings) < 2:
         return artefacts, ()
-    meant = _in_question(readings)
+    meant = _in_question(readings, _by_status(artefacts))
     own = [reading for reading in readings if meant in reading.sizes]
     others = [reading for reading in readings if meant not in reading.sizes]
     last = {reading.file.source.name: reading.file for reading in own}
@@ -87,8 +91,7 @@ def _reading(file: Artefact) -> _Reading | None:
         size = row["rss_bytes"] or row["working_set_bytes"]
         if not size:
             continue
-        pid = row["pid"]
-        who = _Who(pid, program_of(row["name"]) if pid is None else "")
+        who = _who(row)
         sizes[who] = int(size), what, int(row["line"])
         killed += [who] * bool(row["killed_in"])
     names = _names(file)
@@ -100,14 +103,29 @@ def _reading(file: Artefact) -> _Reading | None:
 
 def _names(file: Artefact) -> dict[_Who, str]:
     """The program of each."""
-    rows = rows_of(file.parsed.processes)
-    programs = ((row["pid"], program_of(row["name"])) for row in rows)
-    return {_Who(pid, name if pid is None else ""): name for pid, name in programs}
+    return {_who(row): program_of(row["name"]) for row in rows_of(file.parsed.processes)}
 
 
-def _in_question(readings: Sequence[_Reading]) -> _Who:
-    """Whom most listings are about; of several the largest."""
+def _who(row: Mapping[str, Any]) -> _Who:
+    """A row's process; without a number by its program, and the numbers that its command names."""
+    if row["pid"] is not None:
+        return _Who(row["pid"], "")
+    program = program_of(row["name"])
+    return _Who(None, " ".join((program, *_PID.findall(row["name"]))))
+
+
+def _by_status(artefacts: Sequence[Artefact]) -> set[int]:
+    """RSS in bytes as /proc/PID/status says it beside the listings."""
+    found = (file.parsed.status for file in artefacts if file.kind.name == "status")
+    known = (frame["VmRSS"].dropna() for frame in found if "VmRSS" in frame)
+    return {int(size) for sizes in known for size in sizes}
+
+
+def _in_question(readings: Sequence[_Reading], by_status: set[int]) -> _Who:
+    """Whom status is about, by its size; else whom most listings are about, or the largest."""
     about = {reading.about for reading in readings}
+    of_status = {who for r in readings for who in about if r.sizes.get(who, (0,))[0] in by_status}
+    about = of_status if len(of_status) == 1 else about
     counts = Counter(who for reading in readings for who in reading.sizes if who in about)
 
     def weight(who: _Who) -> tuple[int, int]:

@@ -12,7 +12,12 @@ from dataclasses import dataclass, replace
 from itertools import groupby
 from typing import TYPE_CHECKING
 
-from gomem.inputs.environ.parse import MIN_LINES, settings_in_commands
+from gomem.inputs.environ.parse import (
+    MIN_LINES,
+    looks_like_environ,
+    settings_in_commands,
+    settings_named,
+)
 from gomem.inputs.json_text import is_json
 from gomem.inputs.kinds import kind_of
 from gomem.inputs.looks_like import looks_like
@@ -30,7 +35,7 @@ if TYPE_CHECKING:
 MAX_BYTES = 1 << 21  # a ticket is shorter
 MAX_STRETCHES = 300  # more are a log's, not a person's
 UNREAD = ""  # the kind of evidence that is not read
-LOG = "gctrace"
+LOG, BENCHMARKS = "gctrace", "gobench"
 LAST = b"```"  # a mark behind the last line
 IN_LINES = frozenset({LOG, "memstats"})  # of which lines stand among others
 IN_A_LINE = IN_LINES | {"processes"}  # that a line says enough of, also between sentences
@@ -66,7 +71,10 @@ _PRINTED = re.compile(
 )
 _NO_SENTENCE = re.compile(rb"[\t={}|]|0x[0-9a-f]|\d{4}")
 MIN_WORDS = 4
-_SIZE = re.compile(rb"(?<![\w.])\d+(?:\.\d+)? ?(?:[KMGTkmg]i?[Bb]|[MG]i)(?![\w/])")
+_SIZE = re.compile(
+    rb"(?<![\w.])(?:\d+(?:\.\d+)?\+? ?(?:[KMGTkmg]i?[Bb]|[MG]i)|\d+(?:\.\d+)?[MG])(?![\w/])"
+    rb"|(?<=`)\d+(?:\.\d+)?[mg](?=`)"
+)
 _MEMORY_WORDS = re.compile(
     rb"\b(?:rss|res|ram|mem(?:ory)?|heap|limit|swap|leak\w*|resident)\b", re.IGNORECASE
 )
@@ -117,12 +125,15 @@ def pasted_parts(source: Source) -> list[Source]:
         stretch.is_marked for stretch in stretches
     )
     whole = _Stretch(0, len(lines), kind=UNREAD if kind is None else kind.name)
-    if is_one and not is_put_together:
+    if is_one and not is_put_together and whole.kind != BENCHMARKS:
         return _with_beside(source, lines, whole)
     named = (_named(lines, stretch) for stretch in stretches)
     parts = _joined_logs([part for part in named if part is not None])
+    tables = [part for part in parts if whole.kind == BENCHMARKS and part.kind == UNREAD]
+    if is_one and not is_put_together:
+        return _with_beside(source, lines, whole, tables)
     if (is_one and not _is_ticket(parts)) or _is_alone(lines, parts):
-        return _with_beside(source, lines, whole)
+        return _with_beside(source, lines, whole, tables)
     placed = [_part(source, lines, part) for part in (*parts, *_beside_all(lines, parts))]
     placed += _settings(source, lines, {part.kind for part in parts})
     return [*placed[:1], *(replace(part, damage=()) for part in placed[1:])]  # told once
@@ -139,9 +150,20 @@ def sizes_in_sentences(source: Source) -> tuple[str, ...]:
     return tuple(size.decode() for sizes in found for size in sizes)
 
 
-def _with_beside(source: Source, lines: Sequence[bytes], whole: _Stretch) -> list[Source]:
+def settings_in_text(source: Source) -> tuple[str, ...]:
+    """The runtime's variables that a text sets anywhere, `GOMEMLIMIT=320MiB`, as they stand."""
+    data = source.data
+    if len(data) > MAX_BYTES or b"\0" in data or looks_like_environ(data, source.name):
+        return ()
+    return settings_named(data)
+
+
+def _with_beside(
+    source: Source, lines: Sequence[bytes], whole: _Stretch, tables: Sequence[_Stretch] = ()
+) -> list[Source]:
     """A text that is one artefact, and what its lines hold besides; empty if that is nothing."""
-    beside = [_part(source, lines, part) for part in _beside_all(lines, [whole])]
+    beside = [_part(source, lines, table) for table in tables]
+    beside += [_part(source, lines, part) for part in _beside_all(lines, [whole])]
     beside += _settings(source, lines, {whole.kind})
     return [source, *(replace(part, damage=()) for part in beside)] if beside else []
 

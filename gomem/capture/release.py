@@ -15,13 +15,25 @@ from gomem.text import File, Quoted, text
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from gomem.capture.capture import Capture
     from gomem.capture.manifest import Manifest
     from gomem.capture.moment import Artefact
 
+# Kinds that programs in any language have.
+ANY_PROGRAM_HAS = frozenset(
+    {"cgroup", "smaps", "pmap", "maps", "smaps_rollup", "status", "statm", "limits", "loadtest"}
+    | {"processes", "environ", "symbols"}
+)
 LOG = BY_NAME["gctrace"]
 GO_LINE = re.compile(rb"\b[Gg]o [Vv]ersion:? (go1\.\d{1,2}(?:\.\d{1,3})?)\b")  # of a program's own
 PATH = "a path"
 RELEASE_IS_SAID_BY = ("heap dump", "build information", "go_info", PATH)  # the first choice first
+
+
+def shows_go(capture: Capture) -> bool:
+    """Whether any file says that the process is a Go program."""
+    kinds = {file.kind.name for file in capture.files}
+    return capture.go_version.exact is not None or not kinds <= ANY_PROGRAM_HAS
 
 
 def release_of(given: str | None, manifest: Manifest, artefacts: Sequence[Artefact]) -> GoVersion:

@@ -6,11 +6,17 @@ import re
 from typing import TYPE_CHECKING
 
 from gomem.capture.wanted import GC_LOG, GOROUTINES, HEAP_PROFILE, SMAPS
+from gomem.inputs.system import FREEBSD, MACOS
 from gomem.text import Command, File, Text, joined, text
 
 if TYPE_CHECKING:
     from gomem.causes.case import Case
 
+_MAPPINGS_ON = {
+    FREEBSD: "procstat -v PID",
+    MACOS: "vmmap --summary PID",
+}
+_BY_VMMAP = "See what is in the working set with VMMap (Go's heap is Private Data)."
 _PLAIN = re.compile(r"[\w./:@%+,-]*")  # what a shell takes as it is
 PPROF = "http://HOST:PORT/debug/pprof"
 CAPTURE_ONCE = Command("gomem capture PID -o DIR")
@@ -22,6 +28,14 @@ TAKE_GOROUTINES = Command(GOROUTINES.command())
 TAKE_STACKS = Command(f"curl -s '{PPROF}/goroutine?debug=2' > goroutines.txt")
 TAKE_CPU_PROFILE = Command(f"curl -s '{PPROF}/profile?seconds=30' > cpu.pb.gz")
 WHO_MAPS = Command("strace -f -k -e trace=mmap,munmap -p PID")
+
+
+def see_resident(system: str) -> Text:
+    """How to see what is resident on a system without Linux's /proc, and what Go has of it."""
+    command = _MAPPINGS_ON.get(system)
+    words = "See what is resident: {}."
+    first = text(words, Command(command)) if command else Text(_BY_VMMAP)
+    return text("{} See what Go retains: {}.", first, TAKE_HEAP_PROFILE)
 
 
 def with_files(template: str, *paths: str) -> Command:

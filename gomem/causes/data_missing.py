@@ -7,19 +7,19 @@ from typing import TYPE_CHECKING
 
 from gomem.capture.wanted import MEMSTATS, SMAPS
 from gomem.causes.cause import Cause
-from gomem.causes.commands import CAPTURE_ONCE, TAKE_SMAPS
+from gomem.causes.commands import CAPTURE_ONCE, TAKE_SMAPS, see_resident
 from gomem.causes.finding import Evidence, Finding, Severity
 from gomem.text import Command, Count, MomentName, Text, joined, text
 
 if TYPE_CHECKING:
     from gomem.causes.case import Case
 
-MEMSTATS_WORD = "MemStats"
+SMAPS_WORD, MEMSTATS_WORD, MAPPINGS_WORD = "smaps", "MemStats", "list of mappings"
 SHOWN = 10  # moments named as evidence
 # What can be missing: what it is called, the fact that it gives, what it breaks down, how to get
 # it, and what that takes.
 _WANTED = (
-    ("smaps", "mappings", "RSS", SMAPS, ""),
+    (SMAPS_WORD, "mappings", "RSS", SMAPS, ""),
     (MEMSTATS_WORD, "memstats", "Go heap", MEMSTATS, " (the program must import expvar)"),
 )
 
@@ -33,24 +33,33 @@ class _Missing:
     what: str  # what it breaks down
     command: Command
     takes: str
+    system: str  # on which there is no smaps; empty of Linux
     has_some: bool  # whether a moment has a part of it
     is_only: bool  # whether there is one moment, which then needs no name
+
+    @property
+    def is_elsewhere(self) -> bool:
+        """Whether it is a file of Linux that the process's system does not have."""
+        return bool(self.system) and self.name == SMAPS_WORD
 
     @property
     def title(self) -> Text:
         """Where it is missing, and what follows."""
         none = "only some fields of" if self.has_some and self.name == MEMSTATS_WORD else "no"
+        name = MAPPINGS_WORD if self.is_elsewhere else self.name
         if self.is_only:
-            return text("{} {}, so {} cannot be fully broken down", none, self.name, self.what)
+            return text("{} {}, so {} cannot be fully broken down", none, name, self.what)
         where, has, whose = Text(MomentName(self.without[0])), "has", "its"
         if self.without[1:]:
             where, has, whose = Text(Count(len(self.without), "snapshot")), "have", "their"
         words = "{} {} {} {}, so {} {} cannot be fully broken down"
-        return text(words, where, has, none, self.name, whose, self.what)
+        return text(words, where, has, none, name, whose, self.what)
 
     @property
     def step(self) -> Text:
         """How to get it."""
+        if self.is_elsewhere:
+            return see_resident(self.system)
         return text("Collect {}{}: {}.", self.name, self.takes, self.command)
 
     @property
@@ -60,7 +69,8 @@ class _Missing:
         if len(self.without) > SHOWN:
             named += f" and {len(self.without) - SHOWN} more"
         whole = "full " if self.has_some and self.name == MEMSTATS_WORD else ""
-        return Evidence("capture", f"snapshots without {whole}{self.name}", named, "")
+        name = MAPPINGS_WORD if self.is_elsewhere else self.name
+        return Evidence("capture", f"snapshots without {whole}{name}", named, "")
 
 
 def find(case: Case) -> list[Finding]:
@@ -68,7 +78,8 @@ def find(case: Case) -> list[Finding]:
     moments = case.facts.moments
     if all(moment.ledger is None and moment.memstats is None for moment in moments):
         capture = case.facts.capture
-        return [] if capture.bench else [_without_moments(has_some=not capture.memstats.empty)]
+        has_some = not capture.memstats.empty
+        return [] if capture.bench else [_without_moments(capture.system, has_some=has_some)]
     some = set(case.facts.capture.memstats["moment"])
     lacking = [
         _Missing(
@@ -77,6 +88,7 @@ def find(case: Case) -> list[Finding]:
             what,
             Command(wanted.command()),
             takes,
+            case.facts.capture.system,
             has_some=bool(some & set(without)),
             is_only=len(moments) == 1,
         )
@@ -101,6 +113,12 @@ CAUSE = Cause(
 )
 
 
+_ELSEWHERE = (
+    "A list of mappings shows which memory is resident, MemStats show how Go uses its heap. gomem "
+    "reads the list of Linux alone (smaps)."
+)
+
+
 def _finding(lacking: list[_Missing]) -> Finding:
     where = {name for missing in lacking for name in missing.without}
     titles = joined("; ", (missing.title for missing in lacking))
@@ -111,13 +129,17 @@ def _finding(lacking: list[_Missing]) -> Finding:
         moment=next(iter(where)) if len(where) == 1 else None,
         evidence=[missing.evidence for missing in lacking],
         next_step=steps,
+        mechanism=_ELSEWHERE if any(missing.is_elsewhere for missing in lacking) else "",
     )
 
 
-def _without_moments(*, has_some: bool) -> Finding:
+def _without_moments(system: str, *, has_some: bool) -> Finding:
     of_go = f"only some fields of {MEMSTATS_WORD}" if has_some else f"no {MEMSTATS_WORD}"
     return CAUSE.finding(
         Severity.INFO,
-        f"No smaps and {of_go}: RSS cannot be compared with the heap",
+        f"No {MAPPINGS_WORD if system else SMAPS_WORD} and {of_go}: RSS cannot be compared with "
+        "the heap",
         evidence=(Evidence("capture", "snapshots with either", 0, "count"),),
+        next_step=see_resident(system) if system else "",
+        mechanism=_ELSEWHERE if system else "",
     )

@@ -11,6 +11,7 @@ import math
 from typing import TYPE_CHECKING
 
 from gomem.analysis.memory.ledger_change import MIN_MAIN_SHARE
+from gomem.capture.release import shows_go
 from gomem.causes.cause import Cause
 from gomem.causes.commands import CAPTURE, CAPTURE_ONCE, sentences
 from gomem.causes.evidence import COMPUTED, known
@@ -18,14 +19,15 @@ from gomem.causes.finding import Evidence, Finding, Severity
 from gomem.causes.goroutines import goroutines_pile_up
 from gomem.causes.live_growth import grows
 from gomem.causes.sites import growing_sites
-from gomem.inputs.processes.parse import OLD_DOCKER
-from gomem.inputs.processes.row import NOT_GO
+from gomem.inputs.processes.languages import is_not_go
+from gomem.inputs.processes.parse import DOCKER_STATS, KUBECTL_TOP, OLD_DOCKER
 from gomem.text import (
     Bytes,
     Command,
     Count,
     Function,
     Program,
+    Quoted,
     Rate,
     Seconds,
     Share,
@@ -35,6 +37,8 @@ from gomem.text import (
 )
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from gomem.analysis.memory.cgroup import CgroupUse
     from gomem.analysis.memory.limits import TimeToLimit
     from gomem.analysis.memory.listed import Listed
@@ -42,6 +46,11 @@ if TYPE_CHECKING:
     from gomem.causes.thresholds import Thresholds
     from gomem.facts.moment import MomentFacts
 
+_CGROUP_ALONE = (
+    "The kernel kills a process when the cgroup's memory reaches memory.max and nothing can be "
+    "reclaimed. It can reclaim page cache, but without swap not anonymous memory, shared memory or "
+    "sockets."
+)
 REST = "rest"
 COUNTED = {
     "anon": "anonymous memory",
@@ -75,9 +84,7 @@ def may_grow_on(case: Case, grown_bytes: float) -> bool:
 
 CAUSE = Cause(
     code="limit-risk",
-    mechanism="The kernel kills a process when the cgroup's memory reaches memory.max and nothing "
-    "can be reclaimed. It can reclaim page cache, but without swap not anonymous memory, shared "
-    "memory or sockets. "
+    mechanism=f"{_CGROUP_ALONE} "
     "Go does not read the cgroup: without GOMEMLIMIT the heap grows to twice the live heap, "
     "whatever the limit is.",
     remedy=text(
@@ -100,6 +107,14 @@ _LIMIT_IT = (
     "A limit on the process's own cgroup (MemoryMax=, docker run -m){} keeps it from using up the "
     "machine's memory."
 )
+FOLLOWED_BY = {
+    KUBECTL_TOP: "kubectl top pod NAME --containers",
+    **dict.fromkeys((DOCKER_STATS, OLD_DOCKER), "docker stats --no-stream NAME"),
+}
+IF_IT_IS_GO = text(
+    "If it is a Go program, add MemStats and smaps, so that gomem can work out a GOMEMLIMIT: {}.",
+    CAPTURE_ONCE,
+)
 _SNAPSHOTS = "snapshots"  # what evidence of several is from
 _CAN_BE_CACHE = "without memory.stat, some can be page cache"
 
@@ -108,7 +123,11 @@ def _at(moment: MomentFacts, case: Case) -> Finding | None:
     if moment.listed is not None and moment.listed.killed_in:
         return _killed(moment, moment.listed, case.thresholds)
     if moment.listed is not None and moment.cgroup_use is None:
-        return _near_by_a_table(moment, moment.listed, case.thresholds)
+        capture = case.facts.capture
+        step = CAUSE.remedy if shows_go(capture) else IF_IT_IS_GO
+        if is_not_go(moment.listed.name):
+            step = no_go_words(moment.listed, capture.unused_settings)
+        return _near_by_a_table(moment, moment.listed, step, case.thresholds)
     use = moment.cgroup_use
     if use is None or use.limit_bytes is None:
         return None
@@ -136,7 +155,9 @@ def _at(moment: MomentFacts, case: Case) -> Finding | None:
     )
 
 
-def _near_by_a_table(moment: MomentFacts, listed: Listed, limits: Thresholds) -> Finding | None:
+def _near_by_a_table(
+    moment: MomentFacts, listed: Listed, step: str, limits: Thresholds
+) -> Finding | None:
     """A container that docker stats shows close to its limit; what it counts can be page cache."""
     used, limit = listed.working_set_bytes, listed.limit_bytes
     if used is None or not limit or used < limits.limit_near_fraction * limit:
@@ -154,8 +175,9 @@ def _near_by_a_table(moment: MomentFacts, listed: Listed, limits: Thresholds) ->
         moment=moment.name,
         size=used,
         evidence=known(moment.path("processes"), "B", {counted: used, "limit": limit}),
-        next_step=CAUSE.remedy,
+        next_step=step,
         confidence="possible",
+        mechanism=_CGROUP_ALONE if is_not_go(listed.name) else "",
     )
 
 
@@ -214,23 +236,30 @@ def _after_a_kill(listed: Listed, limits: Thresholds) -> Text:
     if _is_bystander(listed, limits):
         words = "{} of RSS cannot have filled the machine: another process did. See which: {}."
         return text(words, Bytes(listed.rss_bytes), Command("ps aux --sort=-rss | head"))
-    if listed.name in NOT_GO:
-        return no_go_words(listed.name)
+    if is_not_go(listed.name):
+        return no_go_words(listed)
     return AFTER_A_KILL
 
 
-def no_go_words(program: str) -> Text:
-    """What to do about a program that is in no Go."""
-    words = "{} is no Go program: gomem does not see what is in its memory. Follow its RSS: {}."
-    command = Command("while sleep 60; do ps -o pid,rss,etime,args -C NAME; done")
-    return text(words, Program(program), command)
+def no_go_words(listed: Listed, settings: Sequence[str] = ()) -> Text:
+    """What to do about a program, or a container, that is in no Go."""
+    words = "{} is no Go program: gomem does not see what is in its memory. Follow its {}: {}."
+    what = "RSS" if listed.rss_bytes is not None else "working set"
+    how = FOLLOWED_BY.get(listed.tool, "ps -o pid,rss,etime,args -C NAME")
+    command = Command(f"while sleep 60; do {how}; done")
+    said = text(words, Program(listed.name), what, command)
+    if not settings:
+        return said
+    have = "has" if len(settings) == 1 else "have"
+    unheard = text("{} {} no effect on it.", joined(", ", map(Quoted, settings)), have)
+    return sentences(unheard, said)
 
 
 def _why_the_machine(listed: Listed, limits: Thresholds) -> str:
     """Why the kernel ends a process where the machine is full, and what keeps this one from it."""
     if _is_bystander(listed, limits):
         return _MACHINE_IS_FULL
-    or_by_go = "" if listed.name in NOT_GO else " or GOMEMLIMIT"
+    or_by_go = "" if is_not_go(listed.name) else " or GOMEMLIMIT"
     return sentences(_MACHINE_IS_FULL, _LIMIT_IT.format(or_by_go))
 
 

@@ -47,6 +47,7 @@ class Signature:
     call: str
     why: str
     reference: str
+    in_use: str = ""
     is_innermost: bool = False
     is_general: bool = False
     states: tuple[str, ...] = ()

@@ -53,8 +53,20 @@ def by_few_fields(diagnosis: Diagnosis, _: MomentFacts | None) -> Told | None:
         words = "Since its first peak it has moved between {} and {}: the GC frees what is above."
         swings = text(words, Bytes(int(low)), Bytes(int(known[level].max())))
     of_level = _of_level(known, level, step)
-    sentences = (of_level, swings, _of_idle(last), of_sys, one_reading(diagnosis))
+    counts = _of_a_page(diagnosis, last)
+    sentences = (of_level, swings, _of_idle(last), of_sys, counts, one_reading(diagnosis))
     return joined(" ", filter(None, sentences)), grew, WHAT_NEXT
+
+
+def _of_a_page(diagnosis: Diagnosis, last: pd.Series) -> Text:
+    """How many goroutines and collections a page of metrics counts; empty without a page."""
+    if not diagnosis.capture.of_kind("metrics"):
+        return Text()
+    counts = [count for count in diagnosis.facts.goroutine_counts if count.moment == last["moment"]]
+    said = [text("has {}", Count(counts[-1].goroutines, "goroutine"))] if counts else []
+    if pd.notna(last["NumGC"]):
+        said.append(text("has run {}", Count(int(last["NumGC"]), "GC")))
+    return text("It {}.", joined(" and ", said)) if said else Text()
 
 
 def one_reading(diagnosis: Diagnosis) -> Text:

@@ -2,25 +2,29 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING
+
+import pandas as pd
 
 from gomem.analysis.series.goroutine_growth import places_of
 from gomem.causes.commands import CAPTURE_ONCE, TAKE_GOROUTINES, TAKE_HEAP_PROFILE
 from gomem.facts.goroutines import GOROUTINE, LEAKS
-from gomem.inputs.goroutines.crash import DEADLOCK
+from gomem.inputs.goroutines.crash import DEADLOCK, STACK_OVERFLOW
+from gomem.inputs.pprof.calls.names import can_be_mended
 from gomem.text import Age, Bytes, Command, Count, Function, Quoted, Text, joined, text
 from gomem.units import is_unknown
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from gomem.diagnosis.diagnosis import Diagnosis
     from gomem.diagnosis.listed_memory import Told
     from gomem.facts.goroutines import GoroutineCount
     from gomem.facts.moment import MomentFacts
+    from gomem.inputs.goroutines.crash import Crash
     from gomem.inputs.goroutines.table import Goroutines
 
 NAMED_STATES = 3
+NAMED_CYCLE = 2  # functions
 MANY_STARTED, STARTED_RATIO = 1_000_000, 100  # goroutines, that are worth saying
 NO_BYTES = text(
     "See what retains memory, which a goroutine profile does not show: {}.", TAKE_HEAP_PROFILE
@@ -29,6 +33,7 @@ _BUILD_LESS = text(
     "Build where there is more memory, or one package at a time: {}.",
     Command("go build -p 1 ./..."),
 )
+_END_RECURSION = Text("Find what should end the recursion: the frames that repeat are its cycle.")
 WHERE_THEY_WAIT = text("See where they wait: {}.", TAKE_GOROUTINES)
 ANYTHING = text(
     "Collect smaps, MemStats and a heap profile at one time: {}.",
@@ -75,7 +80,15 @@ def by_goroutines(diagnosis: Diagnosis, _: MomentFacts | None) -> Told | None:
     whose = next((said for name, said in CONNECTIONS.items() if where.startswith(name)), "")
     beside = (whose, _goleak_words(diagnosis), _started_words(diagnosis, last))
     said = joined(" ", filter(None, (_crash_words(diagnosis), sentence, *beside)))
-    return said, False, _BUILD_LESS if _is_a_build(diagnosis) else NO_BYTES
+    return said, False, _step_of(diagnosis)
+
+
+def _step_of(diagnosis: Diagnosis) -> Text:
+    """What to do next: of what crashed there is nothing to measure any more."""
+    crash = next(filter(None, (dump.crash for dump in _dumps(diagnosis))), None)
+    if crash is not None and crash.why == STACK_OVERFLOW:
+        return _END_RECURSION
+    return _BUILD_LESS if _is_a_build(diagnosis) else NO_BYTES
 
 
 def _is_a_build(diagnosis: Diagnosis) -> bool:
@@ -123,7 +136,22 @@ def _states_alone(counted: GoroutineCount) -> Text:
 def by_crash(diagnosis: Diagnosis, _: MomentFacts | None) -> Told | None:
     """Why the program crashed, where no goroutine of its own is shown."""
     said = _crash_words(diagnosis)
-    return (said, False, ANYTHING) if said else None
+    crash = next(filter(None, (dump.crash for dump in _dumps(diagnosis))), None)
+    is_overflow = crash is not None and crash.why == STACK_OVERFLOW
+    return (said, False, _END_RECURSION if is_overflow else ANYTHING) if said else None
+
+
+def by_runtime_alone(diagnosis: Diagnosis, _: MomentFacts | None) -> Told | None:
+    """That a dump, or what was pasted of it, has only the runtime's own goroutines."""
+    frames = [dump.goroutines for dump in _dumps(diagnosis)]
+    own = pd.concat(frames) if frames else pd.DataFrame()
+    if own.empty or not own["of_the_runtime"].all():
+        return None
+    states = own.groupby("state", sort=False)["goroutines"].sum()
+    named = joined(", ", map(str, states.index[:NAMED_STATES]))
+    count = Count(int(own["goroutines"].sum()), "goroutine")
+    words = "{} here, of the runtime's own ({}): none of the program's is shown."
+    return text(words, count, named), False, WHERE_THEY_WAIT
 
 
 def _dumps(diagnosis: Diagnosis) -> list[Goroutines]:
@@ -155,6 +183,8 @@ def _crash_words(diagnosis: Diagnosis) -> Text:
     crash = next(filter(None, (dump.crash for dump in _dumps(diagnosis))), None)
     if crash is None:
         return Text()
+    if crash.why == STACK_OVERFLOW:
+        return _overflow_words(diagnosis, crash)
     if crash.why == DEADLOCK:
         return Text("The runtime declared a deadlock: no goroutine could run any more.")
     asked = Text()
@@ -166,6 +196,21 @@ def _crash_words(diagnosis: Diagnosis) -> Text:
         words = "The Go compiler ran out of memory{} as it built {}: no program of yours ran."
         return text(words, asked, Quoted(crash.building))
     return text("The program ran out of memory{}.", asked)
+
+
+def _overflow_words(diagnosis: Diagnosis, crash: Crash) -> Text:
+    """A stack that reached its limit, and which functions call themselves in it."""
+    limit = text(" of {}", Bytes(crash.limit_bytes)) if crash.limit_bytes else Text()
+    stacks = [stack.split(";") for dump in _dumps(diagnosis) for stack in dump.goroutines["stack"]]
+    counts = Counter(name for stack in stacks[:1] for name in stack if can_be_mended(name))
+    again = [name for name, times in counts.most_common(NAMED_CYCLE) if times > 1]
+    cycle = Text("it called itself without end, or too deep")
+    if again:
+        named = joined(" and ", map(Function, again))
+        verb = "call each other" if again[1:] else "calls itself"
+        cycle = text("{} {} without end, or too deep", named, verb)
+    words = "A goroutine's stack reached its limit{}: {}. That is no leak of the heap."
+    return text(words, limit, cycle)
 
 
 def _state_of(group: pd.Series, counted: GoroutineCount) -> Text:

@@ -9,8 +9,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from gomem.analysis.memory.cgroup import ANON, FILE, first_known, kernel_bytes
+from gomem.capture.release import shows_go
 from gomem.causes.commands import CAPTURE_ONCE, TAKE_SMAPS
+from gomem.causes.limit_risk import no_go_words
 from gomem.facts.moment import seconds_of
+from gomem.inputs.processes.languages import is_not_go
 from gomem.inputs.processes.oom import OOM
 from gomem.inputs.processes.parse import DOCKER_STATS, OLD_DOCKER
 from gomem.text import (
@@ -40,6 +43,7 @@ SMAPS_TOO = text(
     "Collect smaps and MemStats at the same time to see what is in RSS: {}.", TAKE_SMAPS
 )
 CONTAINER_NEXT = text("See how much of that is Go's: {}.", CAPTURE_ONCE)
+IF_GO_NEXT = text("If it is a Go program, see how much of that is Go's: {}.", CAPTURE_ONCE)
 
 
 def at_moment(diagnosis: Diagnosis, facts: MomentFacts) -> Text:
@@ -102,7 +106,11 @@ def by_container(diagnosis: Diagnosis, facts: MomentFacts | None) -> Told | None
             "The working set is {}{} ({}){}. Docker's CLI counts the cgroup's usage minus "
             "inactive_file: RSS, active page cache and kernel memory together."
         )
-    return text(words, size, at, listed_words(listed), of), False, CONTAINER_NEXT
+    if is_not_go(listed.name):
+        step = no_go_words(listed, diagnosis.capture.unused_settings)
+    else:
+        step = CONTAINER_NEXT if shows_go(diagnosis.capture) else IF_GO_NEXT
+    return text(words, size, at, listed_words(listed), of), False, step
 
 
 def by_logged_heap(diagnosis: Diagnosis, _of: MomentFacts | None) -> Told | None:

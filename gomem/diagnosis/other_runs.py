@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from gomem.capture.other_processes import RSS
 from gomem.text import Bytes, Command, Count, File, MomentName, Program, Quoted, Text, joined, text
 
 if TYPE_CHECKING:
@@ -90,7 +91,8 @@ def _process_words(run: OtherRun, program: str, pid: int | None) -> Text:
     first = run.places[0]
     what = text("another process ({}, PID {})", Program(program or "no name"), str(pid))
     if pid is None:
-        what = text("the container {}", Quoted(program))
+        noun = "another process" if run.level == RSS else "the container"
+        what = text("{} {}", noun, Quoted(program))
     if run.readings == 1:
         words = "{} is of {}, at {} {}: the two sizes are no growth."
         return text(words, first.capitalize(), what, Bytes(run.last_bytes), run.level)

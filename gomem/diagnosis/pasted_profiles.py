@@ -113,7 +113,8 @@ def table_words(profile: Profile, kind: str) -> Text:
         named = [name for name in list(flat)[:1] if flat[name]]
     is_small = bool(named) and flat[named[0]] < WORTH_NAMING * total
     said = _rest_words(sum(flat.values()), total) if is_small else []
-    above = [] if not is_small and any(map(can_be_mended, named)) else _above(top, total, is_small)
+    is_own = not is_small and any(map(can_be_mended, named[:1]))
+    above = [] if is_own else _above(top, total, is_small)
     if named and not (is_small and above):
         rate = _rate_shown(profile, kind, flat.values())
         shares = [profile.printed.share_of(kind, name, flat[name] / total) for name in named]
@@ -124,10 +125,10 @@ def table_words(profile: Profile, kind: str) -> Text:
         first = "The largest shares are from" if named[1:] else "The largest row is"
         first = "Most is from" if shares[0] > MOSTLY and not is_small else first
         said.append(text("{} {}.", first, joined(", ", parts)))
-    said += above
+    said += [*above, *_callers_words(profile, kind, named)]
     if kind.startswith("inuse") or profile.kind == "bytes":
         known = known_sites(dict(zip(top.function, top.cum.tolist(), strict=True)), total)
-        said += [_known_words(name, row) for name, row in known]
+        said += [_known_words(name, row, kind) for name, row in known]
     said += _earlier_words(profile, kind, flat)
     return joined(" ", said)
 
@@ -146,10 +147,24 @@ def _earlier_words(profile: Profile, kind: str, flat: Mapping[str, int]) -> list
     ]  # fmt: skip
 
 
-def _known_words(name: str, row: Signature) -> Text:
+def _callers_words(profile: Profile, kind: str, named: list[str]) -> list[Text]:
+    """Who calls the largest function, where a tree says so."""
+    assert profile.printed is not None
+    callers = profile.printed.callers.get(kind, {}).get(named[0], {}) if named else {}
+    whole = sum(callers.values())
+    largest = sorted(callers.items(), key=lambda pair: -pair[1])[:NAMED]
+    worth = [pair for pair in largest if pair[1] >= WORTH_NAMING * whole and pair[1]]
+    if not worth:
+        return []
+    parts = (text("{} ({})", Function(name), Share(value / whole)) for name, value in worth)
+    return [text("{} is called by {}.", Function(named[0]), joined(", ", parts))]
+
+
+def _known_words(name: str, row: Signature, kind: str) -> Text:
     """What holds of a site that is known, and in which releases: a table does not say its own."""
     held = f" ({row.releases})" if row.releases else ""
-    return text("{}{}: {}", Function(name), held, row.why)
+    why = row.why if kind.startswith("alloc") else row.in_use or row.why
+    return text("{}{}: {}", Function(name), held, why)
 
 
 def part_words(name: str, value: int, of_total: float, rate: int) -> Text:

@@ -20,6 +20,7 @@ from gomem.causes.limit_risk import no_go_words
 from gomem.diagnosis.beside import whose_words
 from gomem.diagnosis.few_fields import later_words, most_of_go
 from gomem.diagnosis.findings import DATA_PREFIX
+from gomem.diagnosis.further import further_words
 from gomem.diagnosis.listed_memory import (
     at_moment,
     cache_words,
@@ -34,11 +35,12 @@ from gomem.diagnosis.other_runs import (
     has_other_runs,
     other_runs_words,
 )
+from gomem.diagnosis.other_systems import released_words, step_on
 from gomem.diagnosis.part_words import file_words, native_words
 from gomem.diagnosis.without_rss import without_rss, worth_naming
 from gomem.inputs.answer import Answer
-from gomem.inputs.processes.row import NOT_GO
-from gomem.text import Bytes, Count, File, Quoted, Share, Text, first_and_rest, joined, text
+from gomem.inputs.processes.languages import is_not_go
+from gomem.text import Bytes, Count, File, Share, Text, first_and_rest, joined, text
 
 if TYPE_CHECKING:
     from gomem.analysis.memory.account import Snapshot
@@ -48,10 +50,8 @@ if TYPE_CHECKING:
     from gomem.diagnosis.diagnosis import Diagnosis
     from gomem.facts.moment import MomentFacts
 
-MISSING, DAMAGED = "data-missing", "data-damaged"
+MISSING = "data-missing"
 LARGEST_GROUPS = 3  # named
-NAMED_UNREAD = 2  # files
-NAMED_SIZES = 3
 MOSTLY = 0.75  # of RSS: a group that is named alone in a headline
 NATIVE_MEMORY = "native-memory"  # says itself what memory outside Go is
 TAKE_ANOTHER = text("If this growth is unexpected, capture again for ten minutes: {}.", CAPTURE)
@@ -134,8 +134,10 @@ def verdict_of(diagnosis: Diagnosis) -> Verdict:
         headline, cached = joined(" ", (headline, cached)), Text()
     runs = other_runs_words(diagnosis.capture)
     earlier = earlier_processes_words(diagnosis.case.facts)
-    further = earlier, limit_words(facts), later_words(diagnosis, facts)
+    released = released_words(diagnosis.capture, facts)
+    further = earlier, limit_words(facts), later_words(diagnosis, facts), released
     step = _next_step(diagnosis, facts, named, next_step, severity=severity)
+    step = step_on(diagnosis.capture.system, step)
     return Verdict(
         headline,
         **{"where": "", "moved": "", "found": ""} | said,
@@ -146,7 +148,7 @@ def verdict_of(diagnosis: Diagnosis) -> Verdict:
         rss_bytes=None if facts is None else facts.rss_bytes,
         whose=tuple(filter(None, (*whose_words(diagnosis, facts, named, cached), *further, runs))),
         next_step=joined(" ", (step, COMPARE_RUNS)) if has_other_runs(diagnosis.capture) else step,
-        further=_further(diagnosis, named),
+        further=further_words(diagnosis, named),
     )
 
 
@@ -354,8 +356,8 @@ def _next_step(
     is_cut = facts is not None and facts.mappings is not None
     if is_cut and facts is not None and facts.ledger is not None and facts.ledger.is_least:
         return WHOLE_SMAPS
-    if facts is not None and facts.listed is not None and facts.listed.name in NOT_GO:
-        return no_go_words(facts.listed.name)
+    if facts is not None and facts.listed is not None and is_not_go(facts.listed.name):
+        return no_go_words(facts.listed, diagnosis.capture.unused_settings)
     is_divided = facts is not None and facts.mappings is not None and facts.memstats is not None
     lacking = next((finding for finding in diagnosis.findings if finding.code == MISSING), None)
     if lacking is not None and not is_divided:
@@ -364,41 +366,3 @@ def _next_step(
         return NOTHING_TO_DO
     unsound = (finding for finding in diagnosis.findings if finding.severity >= Severity.WARNING)
     return next((finding.next_step for finding in unsound), TAKE_ANOTHER)
-
-
-def _further(diagnosis: Diagnosis, named: Finding | None) -> str:
-    """Findings besides the one named, and what could not be read; empty if there is neither."""
-    others = [
-        finding
-        for finding in diagnosis.findings
-        if finding is not named and finding.code != DAMAGED
-    ]
-    warnings = sum(other.severity >= Severity.WARNING for other in others)
-    counts = (
-        (warnings, "further warning", "further warnings"),
-        (len(others) - warnings, "note", "notes"),
-        (len(diagnosis.capture.damaged), "place could not be read", "places could not be read"),
-    )
-    counted = [Count(size, noun, plural) for size, noun, plural in counts if size]
-    words = [*counted, *_unread(diagnosis.capture), *_unused(diagnosis.capture)]
-    return text("Also: {}.", joined(", ", words)) if words else ""
-
-
-def _unused(capture: Capture) -> list[Text]:
-    """Sizes that somebody names in a sentence: they are in no number of the report."""
-    sizes = capture.unused_sizes
-    if not sizes:
-        return []
-    named = joined(", ", map(Quoted, sizes[:NAMED_SIZES]))
-    more = ", …" if sizes[NAMED_SIZES:] else ""
-    return [text("{} in sentences not used ({}{})", Count(len(sizes), "size"), named, more)]
-
-
-def _unread(capture: Capture) -> list[Text]:
-    """Files that say something of memory and are of no kind that gomem reads."""
-    paths = capture.unread_evidence
-    said = [
-        text("{} not read ({})", File(path), capture.looks[path]) for path in paths[:NAMED_UNREAD]
-    ]
-    more = len(paths) - len(said)
-    return [*said, text("{} not read", Count(more, "more file"))] if more else said

@@ -24,6 +24,7 @@ from gomem.diagnosis.goroutine_words import (
     by_crash,
     by_goroutines,
     by_leaks,
+    by_runtime_alone,
 )
 from gomem.diagnosis.listed_memory import (
     SMAPS_TOO,
@@ -33,7 +34,7 @@ from gomem.diagnosis.listed_memory import (
     by_container,
     by_logged_heap,
 )
-from gomem.diagnosis.other_runs import COMPARE_RUNS
+from gomem.diagnosis.other_files import by_other_files
 from gomem.diagnosis.pasted_profiles import (
     MOSTLY,
     WHO_ALLOCATED,
@@ -79,7 +80,6 @@ NEARLY = 0.995  # of the total, which rounds to all of it
 MIN_SHARE = 0.01  # of the CPU: a smaller one is said as less
 SMAPS_ALONE = text("See how much of this is in RSS: {}.", TAKE_SMAPS)
 PMAP_TOO = text("Take RSS too, which plain pmap lacks: {}.", Command("pmap -x PID > pmap.txt"))
-WITH_A_PROFILE = "Add an allocs profile: then the report says why each site allocates."
 NOTHING = Text("Nothing here says how much memory is in use, or what uses it.")
 KIND_NAMES = {"cpu": "CPU profile", "other": "profile"}
 TYPE_NAMES = {"cpu": "CPU time"}
@@ -89,8 +89,8 @@ def without_rss(diagnosis: Diagnosis, facts: MomentFacts | None) -> tuple[str, b
     """Sentences on the known sizes; whether they grew by a fifth; and the next step."""
     tellers = (
         _by_memstats, _by_heap_profiles, _by_log, by_few_fields, by_pasted, by_goroutines,
-        by_crash, by_leaks, by_count_alone, _by_profile, _by_others, by_cgroup, by_container,
-        by_logged_heap, by_other_fields, _by_plain_pmap, _by_old_log,
+        by_crash, by_leaks, by_count_alone, _by_profile, by_other_files, by_cgroup, by_container,
+        by_logged_heap, by_other_fields, _by_plain_pmap, _by_old_log, by_runtime_alone,
     )  # fmt: skip
     for tell in tellers:
         told = tell(diagnosis, facts)
@@ -142,7 +142,8 @@ def _in_use(profile: Profile, total: int) -> Text:
         allocated = profile.total(ALLOCATED) if ALLOCATED in profile.sample_type_names else 0
         if profile.printed is not None:
             return Text("What is shown of the profile has nothing in use")
-        since = text("; {} were allocated since the start", Bytes(allocated)) * bool(allocated)
+        words = "; about {} were allocated since the start, by its samples"
+        since = text(words, Bytes(allocated)) * bool(allocated)
         none = "The heap profile has no sample in use: there is too little for its sampling{}"
         return text(none, since)
     if profile.printed is not None:
@@ -182,10 +183,10 @@ def who_holds(diagnosis: Diagnosis, moment: str) -> Text:
     others = sum(row["value"] for row in rows if not row["function"])
     if others <= worth[0]["value"]:
         return said
-    return joined(" ", (_by_others_code(stacks, profile, others / total), said))
+    return joined(" ", (by_other_files_code(stacks, profile, others / total), said))
 
 
-def _by_others_code(stacks: Stacks, profile: Profile, share: float) -> Text:
+def by_other_files_code(stacks: Stacks, profile: Profile, share: float) -> Text:
     """What no function has but the runtime's, Go's library's and those without a name."""
     is_named = stacks.which(can_be_mended) & stacks.frames["function"].notna()
     samples = np.setdiff1d(np.arange(len(stacks.values)), stacks.frames.loc[is_named, "sample"])
@@ -357,31 +358,9 @@ def _by_profile(diagnosis: Diagnosis, _: MomentFacts | None) -> Told | None:
     return text("{}{}.", sentence, whose), False, NO_BYTES_HERE
 
 
-COMPARE = text("See whether a change helped: {}.", Command("gomem compare BEFORE AFTER"))
 NO_BYTES_HERE = text(
     "This profile says nothing about memory; take a heap profile: {}.", TAKE_HEAP_PROFILE
 )
-
-
-def _by_others(diagnosis: Diagnosis, _: MomentFacts | None) -> Told | None:
-    """Benchmarks and escape analysis: how many, and what they are good for."""
-    capture = diagnosis.capture
-    if capture.bench:
-        names = {name for bench in capture.bench.values() for name in bench.results["name"]}
-        runs = sum(bench.results["line"].nunique() for bench in capture.bench.values())
-        has_runs = any("run" in bench.told_apart for bench in capture.bench.values())
-        apart = " of several runs in one text, analysed separately" * has_runs
-        counted = Count(len(names), "benchmark"), Count(runs, "result")
-        sentence = text("{}, {}{}.", *counted, apart)
-        return sentence, False, COMPARE_RUNS if has_runs else COMPARE
-    if capture.escapes:
-        found = pd.concat([analysis.on_the_heap for analysis in capture.escapes.values()])
-        places = len(found[["package", "file", "line", "column"]].drop_duplicates())
-        values = Count(len(found), "value")
-        verb = "escapes" if len(found) == 1 else "escape"
-        sentence = text("{} {} to the heap at {}.", values, verb, Count(places, "place"))
-        return sentence, False, WITH_A_PROFILE
-    return None
 
 
 # What else is told where the first of these says where the memory is.

@@ -11,23 +11,32 @@ import re
 import shlex
 import tomllib
 from codecs import getincrementaldecoder
-from dataclasses import dataclass
 from functools import cache
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any
 
 from gomem.errors import excerpt
 from gomem.inputs.gobench.compared import said_changes
-from gomem.inputs.goroutines.crash import OUT_OF_MEMORY, crash_of
+from gomem.inputs.goroutines.by_state import counts_by_state
+from gomem.inputs.goroutines.crash import OUT_OF_MEMORY, STACK_OVERFLOW, crash_of
 from gomem.inputs.json_text import is_json, what_json_holds
+from gomem.inputs.memstats.cut_classes import cut_size_classes
 from gomem.inputs.mentions import mentioned
 from gomem.inputs.metrics.page import families_of, is_page
+from gomem.inputs.pprof.printed.jeprof import table_of_jeprof
+from gomem.inputs.processes.named import killed_on_bsd, status_of_a_service
+from gomem.inputs.resemblance import Resemblance
+from gomem.inputs.sched_trace import schedule_words
+from gomem.inputs.smaps.reprinted import footprint_of_macos, reprinted_maps, summary_of_windbg
 from gomem.inputs.unwrap import FENCE, plain_texts
 from gomem.sources.packaged import text_beside
-from gomem.text import Bytes, File, Quoted, Text, text
+from gomem.text import Bytes, File, Function, Quoted, Text, text
+from gomem.units import KIB
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+    from gomem.inputs.goroutines.crash import Crash
 
 HEAD_BYTES = 1 << 16  # enough of a file to know it by
 SHORT_BYTES = 512  # what a server says when it has nothing to give is shorter
@@ -36,28 +45,9 @@ _PROSE = frozenset({".md", ".rst", ".adoc"})
 CORE = 4  # ELF's type of a core dump
 
 
-@dataclass(frozen=True, slots=True)
-class Resemblance:
-    """What a file looks like."""
-
-    what: str  # a noun phrase, such as `a Git LFS pointer`
-    way_out: str = ""  # what to do instead, as a clause; empty where nothing more is known
-    known: bool = True  # whether the file was recognised; else `what` only tells text from binary
-    text: str = ""  # its first line, where it is text of no known kind
-    is_stand_in: bool = False  # whether it is what is left, or was sent, in place of a file
-    is_evidence: bool = False  # whether it says something of memory, though gomem does not read it
-
-    @property
-    def is_unknown_binary(self) -> bool:
-        """Whether nothing at all is known of it, so that it may be a damaged file of any kind."""
-        return not (self.known or self.text)
-
-    @property
-    def sentence(self) -> str:
-        """What it is and the way out, as a message has them."""
-        return text("{}; {}", self.what, self.way_out) if self.way_out else self.what
-
-
+LAZY_LINES = "LazyFree lines"
+_LAZY_FREE = re.compile(rb"LazyFree: +(\d{1,15}) kB")
+SCHEDULE = "what GODEBUG=schedtrace prints"
 COMPARISONS = frozenset({"a table of benchstat", "a table of benchcmp"})
 _ASK_PROCESS = "what gomem reads comes from the running process: profiles, logs, /proc files"
 _FETCH = "curl -f -o FILE URL fails where the server has no file to give"
@@ -73,6 +63,12 @@ _NO_SIZES = (
 _GROWS_AGAIN = (
     "it does not say who held it; capture the next run while it grows: "
     "gomem capture PID --every 10s -o DIR"
+)
+_FRAME = re.compile(
+    rb"^([\w.-]{1,200}(?:/[\w.-]{1,100}){0,20}[\w.*()]{1,100})\((?:0x|\{|\.)", re.MULTILINE
+)
+_FRAMES_REPEAT = (
+    "the frames below `goroutine N [running]` say which: those that repeat are the cycle"
 )
 _REDIRECT = "save what one command prints: COMMAND > FILE; gomem report FILE"
 _CRASHED = re.compile(
@@ -169,6 +165,11 @@ def _known_form(head: bytes, name: str) -> Resemblance | None:
     what = form["what"]
     if what in COMPARISONS and (said := said_changes(head)):
         what = text("{}, which says: {}", what, said)
+    if what.startswith(LAZY_LINES):
+        sizes = [int(size) * KIB for size in _LAZY_FREE.findall(head)]
+        what = text("{}: {} in all", what, Bytes(sum(sizes)))
+    if what.startswith(SCHEDULE) and (said := schedule_words(head)):
+        what = text("{}: {}", what, said)
     if what == "an HTML page" and (title := _TITLE.search(head)):
         what = text("{}, titled {}", what, _quoted(excerpt(b" ".join(title[1].split()))))
     way_out = text(form.get("way_out", ""), file=_file(name))
@@ -180,6 +181,8 @@ def _out_of_memory(head: bytes, _: str) -> Resemblance | None:
     """What the runtime printed as no memory was left; with stacks below it is a dump."""
     is_crash = _CRASHED.search(head) is not None or _THROWN in head
     crash = crash_of(head) if is_crash else None
+    if crash is not None and crash.why == STACK_OVERFLOW:
+        return _overflow(crash, head)
     if crash is None or crash.why != OUT_OF_MEMORY:
         return None
     what: str = "what a Go program printed as it ran out of memory"
@@ -188,6 +191,18 @@ def _out_of_memory(head: bytes, _: str) -> Resemblance | None:
     if crash.in_use_bytes is not None:
         what = text("{} with {} in use", what, Bytes(crash.in_use_bytes))
     return Resemblance(what, _GROWS_AGAIN, is_evidence=True)
+
+
+def _overflow(crash: Crash, head: bytes) -> Resemblance:
+    """What the runtime printed as a goroutine's stack reached its limit."""
+    limit = text(" of {}", Bytes(crash.limit_bytes)) if crash.limit_bytes else Text()
+    words = (
+        "what a Go program printed as a goroutine's stack reached its limit{} (stack overflow): "
+        "a function calls itself without end, or too deep{}; that is no leak of the heap"
+    )
+    frame = next((name for name in _FRAME.findall(head) if not name.startswith(b"runtime.")), None)
+    at = text(" (it shows {})", Function(frame.decode("utf-8", "replace"))) if frame else Text()
+    return Resemblance(text(words, limit, at), _FRAMES_REPEAT, is_evidence=True)
 
 
 def _pasted_form(head: bytes, name: str) -> Resemblance | None:
@@ -263,8 +278,9 @@ def _json_error(head: bytes) -> str | None:
 
 
 _LOOKS: tuple[Callable[[bytes, str], Resemblance | None], ...] = (
-    _nothing, _executable, _out_of_memory, _described, _known_form, _pasted_form, _variables,
-    _metrics_page, _refusal, _json,
+    _nothing, _executable, _out_of_memory, _described, _known_form, _pasted_form, killed_on_bsd,
+    status_of_a_service, reprinted_maps, summary_of_windbg, footprint_of_macos, cut_size_classes,
+    counts_by_state, table_of_jeprof, _variables, _metrics_page, _refusal, _json,
 )  # fmt: skip
 
 

@@ -1,7 +1,11 @@
 """What a text names that gomem does not read: processes without RSS, sizes in words, a crash.
 
 Rows          `  371 app      812m S    api -v` of busybox ps, and of its top: VSZ is address space
+              `778m311.3`, where a narrow terminal runs VSZ and its share together
 States        `305 chan send`, a list of goroutines by their state
+Cgroups       `memory.current was 2048086016, active_file was 1942446080`
+Metrics       `go_memstats_heap_idle_bytes (grows)`, names of metrics with words for their values
+RSS           `51 MB RSS`, `the RSS is 3.7G`, in a sentence
 Sizes         `max is 1366.2MB`, `| 33.1 MB |`, `Allocated MB: 10310`, in a log or in prose
 Crashes       `fatal error: runtime: out of memory`, without the stacks that name who asked
 
@@ -14,7 +18,9 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from gomem.text import Quoted, Text, joined, text
+from gomem.inputs.cgroup.in_sentences import USED, page_cache_of, used_in_sentences
+from gomem.inputs.gobench.in_words import bench_words
+from gomem.text import Bytes, Quoted, Share, Text, joined, text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -25,9 +31,11 @@ _BUSYBOX_PS = re.compile(
     rb"^ *(?P<pid>\d{1,10}) +[A-Za-z_][\w.+-]{0,31} +(?P<size>\d{1,9}[mgMG]?) +" + _STATE
     + rb" +(?P<name>\S+)", re.MULTILINE,
 )  # fmt: skip
+_PER_CENT = rb"\d{1,4}(?:\.\d)?%?"
 _BUSYBOX_TOP = re.compile(
     rb"^ *(?P<pid>\d{1,10}) +\d{1,10} +[A-Za-z_][\w.+-]{0,31} +" + _STATE
-    + rb" +(?P<size>\d{1,9}[mgMG]?) +\d+(?:\.\d+)?% +(?:\d{1,3} +)?\d+(?:\.\d+)?% +(?P<name>\S+)",
+    + rb" +(?P<size>\d{1,9}(?:[mgMG](?: *(?=\d))| +))" + _PER_CENT + rb" +(?:\d{1,3} +)?"
+    + _PER_CENT + rb" +(?P<name>[^\s\d]\S*)",
     re.MULTILINE,
 )  # fmt: skip
 _ADDRESS_SPACE = re.compile(
@@ -42,12 +50,25 @@ _ASK_STACKS = (
     "curl -s 'http://HOST:PORT/debug/pprof/goroutine?debug=2' has their stacks, which gomem reads"
 )
 _CRASH = re.compile(rb"fatal error: runtime: (?:out of memory|cannot allocate memory)")
+_UNIT = rb"(?:[KMGT]i?[Bb]|[kmg]b|[MG]i)"
 _SIZE = re.compile(
-    rb"(?<![\w.,-])(?:\d+(?:[.,]\d+)*[ ]?(?:[KMGT]i?[Bb]|[kmg]b|[MG]i)(?![\w/])"
+    rb"(?<![\w.,-])(?:\d+(?:[.,]\d+)*[ ]?" + _UNIT + rb"(?![\w/])"
     rb"|(?:[KMGT]i?B)[:=] *\d+(?:\.\d+)?)"
+)
+_RSS = re.compile(
+    rb"(?<![\w.,-])(\d[\d.,]{0,15} ?(?:" + _UNIT + rb"|[KMGT]))"
+    rb"(?: of)? (?:RSS|RES|resident)(?![\w%=:])"
+    rb"|(?<![\w%])(?:RSS|RES|resident (?:memory|size|set))(?: \w{1,12}){0,3}[ :=~]{1,3}"
+    rb"(\d[\d.,]{0,15} ?(?:" + _UNIT + rb"|[KMGT]))(?![\w/])"
+)
+_GO_METRIC = re.compile(
+    rb"(?<![\w.])(go_memstats_\w{1,40}_bytes)\b[`*]{0,3} ?(?:\(([a-z][^()\n\d]{2,40})\)"
+    rb"|(?:is|are|stays|keeps|remains) ([a-z][a-z ]{2,30}))"
 )
 _ASK_STATUS = "grep VmRSS /proc/{}/status has its RSS, gomem capture {} -o DIR what is in it"
 _ASK_CAPTURE = "gomem capture PID -o DIR records what the process uses, and what for"
+_ASK_STAT = "gomem reads the cgroup's memory.stat, whose anon is what no page cache explains"
+_ASK_PAGE = "gomem reads the whole page, at two times: curl -s http://HOST:PORT/metrics > 1.prom"
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +95,7 @@ def _mentions(head: bytes) -> Iterator[Mention]:
         largest = max(rows, key=lambda row: _kib(row["size"]))
         pid = largest["pid"].decode()
         words = "it lists processes with VSZ alone, which is address space and no RSS ({} has {})"
-        name, size = (Quoted(_decoded(largest[part])) for part in ("name", "size"))
+        name, size = (Quoted(_decoded(largest[part].strip())) for part in ("name", "size"))
         yield Mention(text(words, name, size), text(_ASK_STATUS, pid, pid))
     if b"VmRSS" not in head and (found := _ADDRESS_SPACE.search(head)):
         words = "it says {} {}, which is address space and no RSS"
@@ -84,7 +105,35 @@ def _mentions(head: bytes) -> Iterator[Mention]:
         words = "it counts goroutines by their state ({}), without the stacks that say where"
         states = [text("{} in {}", number.decode(), state.decode()) for number, state in counts]
         yield Mention(text(words, joined(", ", states[:NAMED])), Text(_ASK_STACKS))
+    if (bench := bench_words(head)) is not None:
+        yield Mention(
+            bench, Text("gomem compare OLD.txt NEW.txt reads what go test -bench printed")
+        )
+    yield from _of_cgroup(head)
+    yield from _of_sizes(head)
+
+
+def _of_cgroup(head: bytes) -> Iterator[Mention]:
+    """A cgroup's own numbers in sentences."""
+    fields = used_in_sentences(head)
+    if not fields:
+        return
+    name = next(name for name in USED if name in fields)
+    said = text("its sentences say that a cgroup uses {} ({})", Bytes(fields[name]), name)
+    cache = page_cache_of(fields)
+    if cache is not None and cache[0] <= fields[name]:
+        words = "{}, and that {} of it ({}) is page cache ({}), which the kernel reclaims"
+        share = Share(cache[0] / (fields[name] or 1))
+        said = text(words, said, Bytes(cache[0]), share, " and ".join(cache[1]))
+    rss = _rss_in_words(head)
+    beside = text("; it names RSS, too ({})", joined(", ", map(Quoted, rss))) if rss else ""
+    yield Mention(text("{}{}", said, beside), Text(_ASK_STAT))
+
+
+def _of_sizes(head: bytes) -> Iterator[Mention]:
+    """Sizes in words, a crash among them."""
     sizes = list(dict.fromkeys(_decoded(found[0]) for found in _SIZE.finditer(head)))
+    rss = _rss_in_words(head)
     named = joined(", ", map(Quoted, sizes[:NAMED]))
     more = ", …" if sizes[NAMED:] else ""
     if _CRASH.search(head):
@@ -92,12 +141,30 @@ def _mentions(head: bytes) -> Iterator[Mention]:
         words = "it says that a Go program ran out of memory{}, without the stacks below"
         way_out = "capture the next run while it grows: gomem capture PID --every 10s -o DIR"
         yield Mention(text(words, beside), Text(way_out))
+    metrics = {name: said or other for name, said, other in _GO_METRIC.findall(head)}
+    if metrics:
+        each = (
+            text("{}: {}", _decoded(name), Quoted(_decoded(said.strip())))
+            for name, said in metrics.items()
+        )
+        words = "it says in words how Go's metrics move ({}), without their numbers"
+        yield Mention(text(words, joined(", ", each)), Text(_ASK_PAGE))
+    if rss:
+        words = "it names RSS in a sentence ({}), which gomem does not read"
+        yield Mention(text(words, joined(", ", map(Quoted, rss[:NAMED]))), Text(_ASK_CAPTURE))
     if sizes:
-        words = "it names sizes ({}{}), but no line says which process has how much RSS or heap"
+        words = "it names sizes ({}{}), none in a form that gomem reads"
         yield Mention(text(words, named, more), Text(_ASK_CAPTURE))
 
 
+def _rss_in_words(head: bytes) -> list[str]:
+    """Sizes that a sentence calls RSS."""
+    found = (before or behind for before, behind in _RSS.findall(head))
+    return list(dict.fromkeys(_decoded(size) for size in found))
+
+
 def _kib(size: bytes) -> int:
+    size = size.strip()
     times = {b"m": 1 << 10, b"g": 1 << 20}.get(size[-1:].lower(), 1)
     return int(size.rstrip(b"mgMG")) * times
 

@@ -243,7 +243,8 @@ def test_sums_of_memory_stat_are_read_in_prose(text, paste):
 def test_what_delve_lists_are_goroutines():
     capture = load(FORMS / "delve.txt")
 
-    assert "5 goroutines; 3 wait in main.send" in said(capture)
+    # One of the five waits in `force gc (idle)`, as only one of the runtime's own does.
+    assert "4 goroutines; 3 wait in main.send" in said(capture)
     assert [] == list(capture.damaged)
 
 
@@ -321,3 +322,43 @@ def test_sizes_in_sentences_are_named_as_not_used(paste):
 @pytest.mark.parametrize("text", [LOG, USAGE.format(5, 6, 3), TABLE])
 def test_evidence_itself_has_no_sentences(text, paste):
     assert () == paste(text).unused_sizes
+
+
+@pytest.mark.parametrize("lead", ["", "Here is what it allocates now, by our benchmark.\n\n"])
+def test_a_comparison_beside_results_is_named_with_what_it_says(paste, lead):
+    table = (FIXTURES / "pasted" / "benchstat" / "benchstat-v1.txt").read_text()
+    row = "BenchmarkLoad-8   460840   63.0 ns/op   72 B/op   1 allocs/op\n"
+
+    capture = paste(
+        f"{lead}{row}\nThey can be compared, and this is how it was before that.\n\n{table}"
+    )
+
+    assert 1 == len(next(iter(capture.bench.values())).results["name"].unique())
+    assert "not read (a table of benchstat, which says: " in diagnose(capture).verdict.further
+
+
+def test_one_result_of_a_benchmark_asks_where_it_allocates(paste):
+    capture = paste("BenchmarkLoad-8   460840   63.0 ns/op   72 B/op   1 allocs/op\n")
+
+    assert "-memprofile mem.pb.gz" in diagnose(capture).verdict.next_step
+
+
+def test_a_page_of_metrics_says_how_many_goroutines_and_collections(paste):
+    page = (
+        'go_gc_duration_seconds{quantile="0"} 1.6e-05\ngo_gc_duration_seconds_sum 0.04\n'
+        "go_gc_duration_seconds_count 261\ngo_goroutines 345\n"
+        "go_memstats_alloc_bytes 5.47048312e+08\n"
+    )
+
+    assert "It has 345 goroutines and has run 261 GCs." in said(paste(page, "page.prom"))
+
+
+def test_two_runs_in_one_text_say_what_changed_most_by_medians(paste):
+    row = "BenchmarkLoad-8   46   63.0 ns/op   {} B/op   10 allocs/op\n"
+    before = row.format(1000) + row.format(1010) + row.format(4000)
+    after = row.format(505) * 3
+
+    capture = paste(f"## Before\n```\n{before}```\n## After\n```\n{after}```\n")
+
+    words = "From Before to After, by medians: Load B/op \u221250 %, Load allocs/op +0 %."
+    assert words in said(capture)

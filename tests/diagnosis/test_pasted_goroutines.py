@@ -108,3 +108,35 @@ def test_an_age_is_rounded_down_and_states_of_a_group_are_all_named(tmp_path):
     assert "3.9 d" in found.verdict.sentence
     shown = as_text(found)
     assert "26 select, 1 IO wait" in shown
+
+
+# Folded dumps, and stacks that overflow
+
+
+def test_a_record_that_stands_for_many_counts_them():
+    capture = gomem.load(FIXTURES / "pasted" / "forms" / "goroutines-folded.txt")
+    verdict = gomem.diagnose(capture).verdict
+
+    assert "615 goroutines; 601 wait in main.(*queue).next" in f"{verdict.sentence}"
+    assert not capture.damaged
+
+
+def test_counts_by_state_beside_stacks_are_told_as_not_read(tmp_path):
+    folded = (FIXTURES / "pasted" / "forms" / "goroutines-folded.txt").read_text()
+    counts, _, stacks = folded.partition("\n\n")
+
+    ticket = "\n".join(("```", counts, "```", "```", stacks + "```\n"))
+
+    said = f"{diagnosed(tmp_path, ticket).verdict.further}"
+    assert "counts of 617 goroutines by their state: 601 in chan receive, 14 in select" in said
+
+
+@pytest.mark.parametrize("release", ["go1.19.13", "go1.27.3"])
+def test_a_stack_overflow_names_the_cycle(release):
+    path = FIXTURES / "pasted" / "goroutines" / f"{release}-overflow.txt"
+    verdict = gomem.diagnose(path).verdict
+
+    assert "stack reached its limit of 954 MiB" in f"{verdict.sentence}"
+    assert "main.writeAll" in f"{verdict.sentence}"
+    assert "call each other without end" in f"{verdict.sentence}"
+    assert "debug/pprof" not in f"{verdict.next_step}"

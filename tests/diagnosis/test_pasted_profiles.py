@@ -286,3 +286,31 @@ Showing nodes accounting for 40MB, 100% of 40MB total
     shown = as_text(diagnosis)
     assert "in use or allocated at capture: 3.00 MiB total" in shown
     assert "alloc_space at capture: 40.0 MiB total" in shown
+
+
+# Who calls, and where a row has a folder of Windows
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("tree", "main.newNode is called by main.(*store).grow (100"),
+        ("peek", "main.(*store).put is called by main.work (100"),
+    ],
+)
+def test_a_tree_says_who_calls_the_largest_function(tmp_path, name, said):
+    assert said in f"{of_file(tmp_path, name).verdict.sentence}"
+
+
+def test_a_folder_of_windows_with_blanks_is_no_part_of_a_name(tmp_path):
+    table = (
+        f"{SHOWN.format('100MB')}{'-' * 58}+{'-' * 13}\n{LEGEND}{'-' * 58}+{'-' * 13}\n"
+        "    100MB   100% |   api.(*codec).Marshal D:\\01 Lab\\api\\codec.go:22\n"
+        "    100MB   100%   100%    100MB   100%   | kv.Marshal D:\\01 Lab\\kv\\marshal.go:2938\n"
+    )
+
+    said = diagnosed(tmp_path, peek=table).verdict.sentence
+
+    assert "Most is from kv.Marshal (100" in f"{said}"
+    assert "kv.Marshal is called by api.(*codec).Marshal (100" in f"{said}"
+    assert "Lab" not in f"{said}"

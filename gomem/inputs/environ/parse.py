@@ -37,6 +37,10 @@ _SET = re.compile(
     rb"((?:[A-Z_][A-Z0-9_]*=[^\s\"';&|]* +)+)(?![A-Z_]+=)[./\w-]",
     re.MULTILINE,
 )
+_ANYWHERE = re.compile(
+    rb"(?<![\w$])(GOGC|GOMEMLIMIT)"
+    rb"(?:=|[\"']?: ?|\s{0,3}\n\s{1,40}value: )[\"'`]?(off|\d{1,19}(?:B|[KMGT]iB)?)(?!\w|\.\d)"
+)
 MAX_TEXT_BYTES = 1 << 22  # twice what Linux passes to a program
 SIZE = re.compile(r"(\d{1,19})(B|[KMGT]iB)?")
 WHOLE = re.compile(r"[+-]?\d{1,20}")
@@ -70,6 +74,14 @@ def settings_in_commands(lines: bytes) -> dict[str, str]:
             if name in KEPT and found.setdefault(name, value) != value:
                 return {}
     return found
+
+
+def settings_named(text: bytes) -> tuple[str, ...]:
+    """GOGC and GOMEMLIMIT with each value that a text gives them, in a file or a sentence."""
+    found = (
+        f"{name.decode('ascii')}={value.decode('ascii')}" for name, value in _ANYWHERE.findall(text)
+    )
+    return tuple(dict.fromkeys(found))
 
 
 def _entries(data: bytes) -> list[bytes]:

@@ -6,6 +6,8 @@ Quirks        Up to Go 1.15 large objects come from runtime.largeAlloc(size, …
               runtime.(*mcache).allocLarge(mcache, size, …). Both print the size in hexadecimal.
               `cannot allocate N-byte block (M in use)` has both sizes in words.
               Without 32-bit addresses left it is `cannot map pages in arena address space`.
+              `runtime: goroutine stack exceeds 1000000000-byte limit` comes before `fatal error:
+              stack overflow`. A stack doubles, so it is at most half of the limit by then.
 Pasted        after a prompt or inside backticks, often without the first line. Then only
               runtime.throw called by runtime.sysMap shows the cause.
 """
@@ -15,7 +17,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, replace
 
-OUT_OF_MEMORY, DEADLOCK = "out of memory", "deadlock"
+OUT_OF_MEMORY, DEADLOCK, STACK_OVERFLOW = "out of memory", "deadlock", "stack overflow"
 _OUT_OF_MEMORY = re.compile(
     rb"^[\s`$#>]{0,8}(?:(?:fatal error: )?runtime: (?:out of memory|cannot allocate memory"
     rb"|cannot map pages in arena address space|VirtualAlloc of)|fatal error: out of memory)"
@@ -25,6 +27,11 @@ _OUT_OF_MEMORY = re.compile(
 )
 _DEADLOCK = re.compile(
     rb"^[\s`$#>]{0,8}fatal error: all goroutines are asleep - deadlock!", re.MULTILINE
+)
+_OVERFLOW = re.compile(
+    rb"^[\s`$#>]{0,8}(?:runtime: goroutine stack exceeds (\d{1,18})-byte limit"
+    rb"|fatal error: stack overflow)",
+    re.MULTILINE,
 )
 _ASKED = re.compile(
     rb"cannot allocate (\d{1,18})-byte block \((\d{1,18}) in use\)"
@@ -42,20 +49,23 @@ _COMMITTED = re.compile(rb"runtime\.sysUsedOS\((?:0x)?[0-9a-f]{1,16}, 0x([0-9a-f
 
 @dataclass(frozen=True, slots=True)
 class Crash:
-    """Why a program crashed: `OUT_OF_MEMORY` or `DEADLOCK`."""
+    """Why a program crashed: `OUT_OF_MEMORY`, `DEADLOCK` or `STACK_OVERFLOW`."""
 
     why: str
     asked_bytes: int | None = None  # what was asked for as no memory was left
     in_use_bytes: int | None = None  # what the heap had in use then
+    limit_bytes: int | None = None  # of the stack that overflowed
     building: str = (
         ""  # the package that the compiler was at, where it is the compiler that crashed
     )
 
 
 def crash_of(text: bytes) -> Crash | None:
-    """Why the program crashed that printed a text; None where it says neither."""
+    """Why the program crashed that printed a text; None where it says none of these."""
     if _DEADLOCK.search(text):
         return Crash(DEADLOCK)
+    if (overflow := _OVERFLOW.search(text)) is not None:
+        return Crash(STACK_OVERFLOW, limit_bytes=int(overflow[1]) if overflow[1] else None)
     found = _OUT_OF_MEMORY.search(text)
     if found is None:
         return None

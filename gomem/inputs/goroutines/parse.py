@@ -20,7 +20,9 @@ Quirks        Minutes appear from the first full one on, truncated. A goroutine 
               `(leaked)`, which Go 1.26 and later set in a dump that looks for leaks.
               net/http/pprof stops at 64 MB, in the middle of a line.
 Pasted        Terminals and e-mail turn the tab into spaces, rsyslog turns it into `#011`, and chats
-              and web pages drop it. So a source position is recognised by its content. Logs also
+              and web pages drop it. Scripts that fold a dump put `- instances: 65052` and `States:
+              select` below the header of a goroutine that stands for so many.
+              So a source position is recognised by its content. Logs also
               drop the empty lines. Dots stand for goroutines that the author left out.
 """
 
@@ -63,6 +65,8 @@ _CALL = re.compile(rb"\S[^(]*+\(.*\)\s*+")
 _OPEN_CALL = re.compile(
     rb"[\w./*()\[\]{}%~-]+\((?:[{\[(]{0,20}(?:0x[0-9a-f]+|\.{3}|_)[\])}?]*,? ?)+"
 )
+_INSTANCES = re.compile(rb"[^\w\n]{0,12}instances: (\d{1,9})\s*", re.IGNORECASE)
+_STATES = re.compile(rb"States?: \S[^\n]{0,200}")
 _MARK = re.compile(r" \((scan|durable|leaked)\)")
 _MINUTES = re.compile(r"(\d{1,9}) minutes")
 HEADLESS = "begins within a goroutine: its first lines are missing, and it is not counted"
@@ -82,6 +86,11 @@ MAIN = frozenset({"runtime.main", "runtime.handleAsyncEvent"})  # of the runtime
 # What runs finalizers, until Go 1.24 and since; and cleanups, since 1.25. A count of goroutines has
 # them while they call the program.
 FINALIZING = frozenset({"runtime.runfinq", "runtime.runFinalizers", "runtime.runCleanups"})
+# Reasons to wait that only the runtime's own goroutines have (runtime2.go, waitReasonStrings).
+STATES_OF_RUNTIME = frozenset(
+    {"GC worker (idle)", "GC worker (active)", "GC worker (init)", "GC sweep wait"}
+    | {"GC scavenge wait", "force gc (idle)", "finalizer wait", "trace reader (blocked)"}
+)
 SYSTEM_STACK = b"0"  # goroutine 0 is a thread's own stack
 
 
@@ -101,7 +110,7 @@ class Waiting:
     def of_the_runtime(self) -> bool:
         """Whether it is one of the runtime's own, which no count of goroutines has."""
         if not self.stack or self.elided < 0:
-            return self.created_by.startswith("runtime.")
+            return self.created_by.startswith("runtime.") or self.state in STATES_OF_RUNTIME
         begun = self.stack[-1]
         if begun in FINALIZING and finalizer_of(self.stack):
             return False
@@ -128,6 +137,7 @@ class _Goroutine:
     complete: bool = True  # whether each function has its place below it
     open_call: bytes = b""  # a call whose arguments go on in the next line
     old: bool = False  # whether it is of a release before Go 1.21
+    count: int = 1  # how many it stands for
 
     @property
     def is_begun(self) -> bool:
@@ -221,7 +231,7 @@ class _Dump:
         if self.current is not None and self.current.number != SYSTEM_STACK:
             if not is_whole and not self.current.is_begun:
                 self.current.elided = -1
-            self.found[self.current.waiting()] += 1
+            self.found[self.current.waiting()] += self.current.count
         self.current = None
 
     def gap(self, *, is_whole: bool) -> None:
@@ -244,7 +254,9 @@ class _Dump:
             self.before(line, number)
         elif self.current is None:
             self.between(line, number)
-        if self.current is None or _take(line, self.current, self.names):
+        if self.current is None or _is_of_folding(line, self.current):
+            return
+        if _take(line, self.current, self.names):
             return
         if self.current.stack:
             self.end()
@@ -282,6 +294,14 @@ def _missing_at(line: bytes) -> str:
     if line.startswith(b"goroutine ") and _TORN.fullmatch(line):
         return TORN
     return LEFT_OUT if len(line) < MAX_DOTS and _DOTS.fullmatch(line) else ""
+
+
+def _is_of_folding(line: bytes, goroutine: _Goroutine) -> bool:
+    """Whether a script put a line below the header; the goroutine then counts as many as it is."""
+    if goroutine.stack or (folded := _INSTANCES.fullmatch(line)) is None:
+        return not goroutine.stack and _STATES.fullmatch(line) is not None
+    goroutine.count = int(folded[1])
+    return True
 
 
 def _take(line: bytes, goroutine: _Goroutine, names: dict[bytes, str]) -> bool:

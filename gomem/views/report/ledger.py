@@ -85,7 +85,7 @@ def _blocks(
     notes, apart = [*ledger.notes], facts.skew.seconds
     if apart is not None and apart < SHORT_SECONDS:
         notes.append(f"MemStats and /proc were read {format_seconds(apart)} apart")
-    if ledger.next_file:
+    if ledger.next_file and not diagnosis.capture.system:
         notes.append(f"to break RSS down further, collect {ledger.next_file}")
     folded = Folded("Part by part, to the byte", tuple(exact))
     return (*groups, *([Notes(tuple(notes))] if notes else []), folded)

@@ -6,6 +6,7 @@ import math
 from typing import TYPE_CHECKING
 
 from gomem.causes.limit_risk import COUNTED
+from gomem.inputs.system import FREEBSD
 from gomem.text import MomentName, text
 from gomem.units import format_bytes, format_change, format_fraction, format_seconds
 from gomem.views.document import Block, Cell, Notes, Paragraph, Section, Table
@@ -30,6 +31,10 @@ LACKING = (
 WORST_CASES = (
     "Worst case: all memory that Go retains becomes resident, without a further allocation. After "
     "reuse: the program also allocates until all released memory is in use again"
+)
+STILL_COUNTED = (
+    "FreeBSD counts released memory as resident until it needs the pages: as far as RSS has it, "
+    "reuse does not add it, and after reuse is too high"
 )
 WORST = (
     moment("snapshot", lambda worst: worst[0]),
@@ -64,6 +69,8 @@ def limits_section(diagnosis: Diagnosis) -> Section | None:
             which = f"the {len(rows)} snapshots with the highest worst case"
             caption += f". Shown: {which}, of {len(limits.worst)}"
         blocks.append(table(caption, WORST, rows))
+        if diagnosis.capture.system == FREEBSD:
+            blocks.append(Notes((STILL_COUNTED,)))
     if limits.cgroup is None:
         known = limits.gomemlimit_bytes
         set_by = "" if known is None else f"GOMEMLIMIT is {format_bytes(known)}; "

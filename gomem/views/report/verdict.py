@@ -96,7 +96,8 @@ def _label(tone: Tone, confidence: str | None, diagnosis: Diagnosis) -> Text:
         return Text("no verdict")
     if tone != "good":
         return Text(label_of(tone, confidence))
-    files = Count(len(diagnosis.capture.artefacts), "file")
+    names = {file.source.text_name for file in diagnosis.capture.files}
+    files = Count(len(names) + len(diagnosis.capture.passed_over), "file")
     return text("healthy, judging by {}", files)
 
 

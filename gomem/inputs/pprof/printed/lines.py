@@ -57,7 +57,8 @@ ROUTINE_SUMS = re.compile(
 )  # before Go 1.5 in a unit that is named once
 SOURCE = re.compile(rf"\s*({_AMOUNT}|\.)\s+({_AMOUNT}|\.)\s+(\d{{1,9}}):.*")
 INLINED = re.compile(r" \((?:partial-)?inline\)$")
-PLACE = re.compile(r"(\S.*) (\S+):(\d+)(?::\d+)?")  # of a row of -lines
+# Of a row of -lines; a folder of Windows may hold blanks.
+PLACE = re.compile(r"(\S.*?) ([A-Za-z]:[\\/].*|\S+):(\d+)(?::\d+)?")
 
 SHOWN = re.compile(
     rf"\s*(?:Showing nodes accounting for ({_AMOUNT}), ({_PER_CENT}) of ({_AMOUNT}) total"

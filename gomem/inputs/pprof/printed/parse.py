@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 
 from gomem.errors import Damage, FormatError, excerpt
 from gomem.inputs.pprof.printed import lines
+from gomem.inputs.pprof.printed.jeprof import is_of_jemalloc
 from gomem.inputs.pprof.printed.lines import Amount, amount_of, fraction_of, without_inline
 from gomem.inputs.pprof.printed.tables import Part, Printed, Row, Table, columns_of, printed_of
 
@@ -48,7 +49,7 @@ class PrintedText:
 def looks_like_printed(data: bytes) -> bool:
     """Whether much of a text is what `go tool pprof` prints."""
     head = data[:HEAD_BYTES]
-    if b"\0" in head or _QUICK.search(head) is None:
+    if b"\0" in head or _QUICK.search(head) is None or is_of_jemalloc(head):
         return False
     filled = [line for line in head.decode("utf-8", "replace").splitlines() if line.strip()]
     reader = _Reader("").of_lines(filled)
@@ -330,6 +331,7 @@ class _Reader:
             return False
         flat, cum = amount_of(node[1]), amount_of(node[3])
         row = self._add(without_inline(node[5]), flat, cum)
+        row.callers += [(caller, weight.value) for caller, weight in self.above or ()]
         self._derive((flat, node[2]), (cum, node[4]))
         # Of a function that calls nothing, all that comes through a caller is its own.
         if flat.value == cum.value and flat.value and self.above:

@@ -44,12 +44,14 @@ class Row:
     parts: list[Part] = field(default_factory=list)  # what flat consists of
     cum_by_line: dict[tuple[str, int], int] = field(default_factory=dict)
     share: float | None = None  # of the total, as flat% says it; None of what it does not say
+    callers: list[tuple[str, int]] = field(default_factory=list)  # and what each had of cum
 
     def plus(self, other: Row) -> Row:
         """This and another function of the same name, which pprof tells apart and does not say."""
         flat, cum = self.flat.plus(other.flat), self.cum.plus(other.cum)
         share = None if other.share is None else other.share + (self.share or 0)
-        return Row(flat, cum, [*self.parts, *other.parts], share=share)
+        parts, callers = [*self.parts, *other.parts], [*self.callers, *other.callers]
+        return Row(flat, cum, parts, share=share, callers=callers)
 
     @property
     def detail(self) -> int:
@@ -158,6 +160,7 @@ class Printed:
         is_elided: Whether somebody put dots for some of the stacks.
         derived: The sample types whose total no line says: it follows from the rows' shares.
         earlier: Of each row what it had in the readings before, where a text has it several times.
+        callers: Of each function of a tree its callers, and what of its cum each had.
     """
 
     cum: Mapping[str, Mapping[str, int]]
@@ -169,6 +172,7 @@ class Printed:
     is_elided: bool = False
     derived: frozenset[str] = frozenset()
     earlier: Mapping[str, Mapping[str, tuple[int, ...]]] = field(default_factory=dict)
+    callers: Mapping[str, Mapping[str, Mapping[str, int]]] = field(default_factory=dict)
 
     def share_of(self, sample_type: str, name: str, otherwise: float) -> float:
         """A row's share of the total, as it is printed."""
@@ -234,7 +238,24 @@ def printed_of(
         is_elided=is_elided,
         derived=frozenset(kind for kind, table in types if table.total is None),
         earlier=earlier or {},
+        callers={kind: _callers_of(table) for kind, table in types},
     )
+
+
+def _callers_of(table: Table) -> dict[str, dict[str, int]]:
+    """The callers of each function, the rows of its lines together."""
+    found: dict[str, dict[str, int]] = {}
+    for name, row in table.rows.items():
+        for caller, value in row.callers:
+            of_function = found.setdefault(_function_of(name), {})
+            of_function[_function_of(caller)] = of_function.get(_function_of(caller), 0) + value
+    return found
+
+
+def _function_of(name: str) -> str:
+    """A row's function, without its line."""
+    place = PLACE.fullmatch(name)
+    return name if place is None else place[1]
 
 
 def _shares_of(table: Table) -> dict[str, float]:

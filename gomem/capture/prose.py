@@ -1,0 +1,54 @@
+"""What a person wrote around pastes, which is in no frame: sizes, settings, the system."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from gomem.capture.pasted import settings_in_text, sizes_in_sentences
+from gomem.inputs.system import system_of
+from gomem.text import Quoted, Text, joined, text
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from gomem.capture.moment import Artefact
+    from gomem.sources.artefact import Source
+
+NAMED = 3  # sizes
+
+
+@dataclass
+class Prose:
+    """What the texts of a capture say besides their pastes."""
+
+    sizes: list[str] = field(default_factory=list)
+    settings: list[str] = field(default_factory=list)
+    systems: set[str] = field(default_factory=set)
+
+    def add(self, source: Source) -> None:
+        """Take what one text says."""
+        self.sizes += sizes_in_sentences(source)
+        self.settings += settings_in_text(source)
+        self.systems.add(system_of(source.data))
+
+    @property
+    def system(self) -> str:
+        """The operating system that all texts name, where it is not Linux; else empty."""
+        return next(iter(self.systems)) if len(self.systems) == 1 else ""
+
+    @property
+    def sizes_words(self) -> Text:
+        """The sizes, for a refusal; empty without any."""
+        if not self.sizes:
+            return Text()
+        more = ", …" if self.sizes[NAMED:] else ""
+        named = joined(", ", map(Quoted, self.sizes[:NAMED]))
+        return text("; sizes in sentences are not used ({}{})", named, more)
+
+    def unused_settings(self, artefacts: Iterable[Artefact]) -> tuple[str, ...]:
+        """Settings, but for those that an environment has."""
+        environments = (file.parsed for file in artefacts if file.kind.name == "environ")
+        known = {name for environ in environments for name in environ.variables}
+        named = dict.fromkeys(self.settings)
+        return tuple(setting for setting in named if setting.partition("=")[0] not in known)

@@ -1,0 +1,64 @@
+"""What there is besides a verdict: further findings, and what was not read or not used."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from gomem.causes.finding import Severity
+from gomem.text import Count, File, Quoted, Text, joined, text
+
+if TYPE_CHECKING:
+    from gomem.capture.capture import Capture
+    from gomem.causes.finding import Finding
+    from gomem.diagnosis.diagnosis import Diagnosis
+
+DAMAGED = "data-damaged"
+NAMED_UNREAD = 2  # files
+NAMED_SIZES = 3
+
+
+def further_words(diagnosis: Diagnosis, named: Finding | None) -> str:
+    """Findings besides the one named, and what could not be read; empty if there is neither."""
+    others = [
+        finding
+        for finding in diagnosis.findings
+        if finding is not named and finding.code != DAMAGED
+    ]
+    warnings = sum(other.severity >= Severity.WARNING for other in others)
+    counts = (
+        (warnings, "further warning", "further warnings"),
+        (len(others) - warnings, "note", "notes"),
+        (len(diagnosis.capture.damaged), "place could not be read", "places could not be read"),
+    )
+    counted = [Count(size, noun, plural) for size, noun, plural in counts if size]
+    words = [*counted, *_unread(diagnosis.capture), *_unused(diagnosis.capture)]
+    return text("Also: {}.", joined(", ", words)) if words else ""
+
+
+def _unused(capture: Capture) -> list[Text]:
+    """Sizes that somebody names in a sentence, and settings: they are in no number here."""
+    sizes, settings = capture.unused_sizes, capture.unused_settings
+    said = []
+    if sizes:
+        counted = Count(len(sizes), "size")
+        said.append(text("{} in sentences not used ({})", counted, _first(sizes)))
+    if settings:
+        counted = Count(len(settings), "setting")
+        said.append(text("{} in the text not used ({})", counted, _first(settings)))
+    return said
+
+
+def _first(words: tuple[str, ...]) -> Text:
+    """The first few, and dots for the others."""
+    more = ", …" if words[NAMED_SIZES:] else ""
+    return text("{}{}", joined(", ", map(Quoted, words[:NAMED_SIZES])), more)
+
+
+def _unread(capture: Capture) -> list[Text]:
+    """Files that say something of memory and are of no kind that gomem reads."""
+    paths = capture.unread_evidence
+    said = [
+        text("{} not read ({})", File(path), capture.looks[path]) for path in paths[:NAMED_UNREAD]
+    ]
+    more = len(paths) - len(said)
+    return [*said, text("{} not read", Count(more, "more file"))] if more else said

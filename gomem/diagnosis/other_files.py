@@ -1,0 +1,81 @@
+"""What benchmarks and escape analysis say, where no file says how much memory is in use."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pandas as pd
+
+from gomem.diagnosis.other_runs import COMPARE_RUNS
+from gomem.inputs.gobench.parse import RUN
+from gomem.text import Command, Count, Quoted, Text, joined, text
+from gomem.units import minus
+
+if TYPE_CHECKING:
+    from gomem.capture.capture import Capture
+    from gomem.diagnosis.diagnosis import Diagnosis
+    from gomem.diagnosis.listed_memory import Told
+    from gomem.facts.moment import MomentFacts
+
+COMPARE = text("See whether a change helped: {}.", Command("gomem compare BEFORE AFTER"))
+WHERE_IT_ALLOCATES = text(
+    "See where it allocates: {}; {}.",
+    Command("go test -run '^$' -bench NAME -memprofile mem.pb.gz"),
+    Command("gomem top mem.pb.gz --sample-type alloc_space"),
+)
+ALLOCATED = ("B/op", "allocs/op")
+SHOWN = 4  # changes
+WITH_A_PROFILE = "Add an allocs profile: then the report says why each site allocates."
+
+
+def _changes(capture: Capture) -> Text:
+    """What the second of two runs in one text allocates, compared with the first, by medians."""
+    (bench, *others) = capture.bench.values()
+    runs = bench.config.loc[bench.config["key"] == RUN].set_index("config")["value"]
+    names = list(dict.fromkeys(runs))
+    if others or len(names) != 2:  # of more nothing says which are compared
+        return Text()
+    rows = bench.results.assign(run=bench.results["config"].map(runs))
+    said: list[tuple[str, str, float, float]] = []
+    for unit in ALLOCATED:
+        of_unit = rows[rows["unit"] == unit]
+        sides = of_unit.pivot_table("value", "name", "run", aggfunc="median", sort=False)
+        if set(names) <= set(sides):
+            both = sides[names].dropna()
+            both = both[both[names[0]] > 0]
+            said += [(name, unit, *both.loc[name]) for name in both.index]
+    said.sort(key=lambda row: -abs(row[3] / row[2] - 1))
+    words = "From {} to {}, by medians: {}{}."
+    more = text(" and {} more", str(len(said) - SHOWN)) if len(said) > SHOWN else ""
+    largest = joined(", ", (_change(*row) for row in said[:SHOWN]))
+    return text(words, *map(Quoted, names), largest, more) if said else Text()
+
+
+def _change(name: str, unit: str, before: float, after: float) -> Text:
+    """By how much one benchmark's value differs."""
+    change = text("{} {}", Quoted(name), unit)
+    return text("{} {} %", change, minus(f"{100 * (after / before - 1):+.0f}"))
+
+
+def by_other_files(diagnosis: Diagnosis, _: MomentFacts | None) -> Told | None:
+    """Benchmarks and escape analysis: how many, and what they are good for."""
+    capture = diagnosis.capture
+    if capture.bench:
+        names = {name for bench in capture.bench.values() for name in bench.results["name"]}
+        runs = sum(bench.results["line"].nunique() for bench in capture.bench.values())
+        has_runs = any("run" in bench.told_apart for bench in capture.bench.values())
+        apart = " of several runs in one text, analysed separately" * has_runs
+        counted = Count(len(names), "benchmark"), Count(runs, "result")
+        sentence = text("{}, {}{}.", *counted, apart)
+        if has_runs and (changes := _changes(capture)):
+            sentence = joined(" ", (sentence, changes))
+        alone = COMPARE_RUNS if has_runs else COMPARE if runs > 1 else WHERE_IT_ALLOCATES
+        return sentence, False, alone
+    if capture.escapes:
+        found = pd.concat([analysis.on_the_heap for analysis in capture.escapes.values()])
+        places = len(found[["package", "file", "line", "column"]].drop_duplicates())
+        values = Count(len(found), "value")
+        verb = "escapes" if len(found) == 1 else "escape"
+        sentence = text("{} {} to the heap at {}.", values, verb, Count(places, "place"))
+        return sentence, False, WITH_A_PROFILE
+    return None

@@ -1,0 +1,50 @@
+"""What holds on another system than Linux, which a text names: there are no files of /proc.
+
+On the BSDs the runtime releases memory by MADV_FREE (mem_bsd.go): the kernel counts it as resident
+until it needs the pages.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pandas as pd
+
+from gomem.causes.commands import see_resident
+from gomem.inputs.system import FREEBSD
+from gomem.text import Bytes, Text, text
+
+if TYPE_CHECKING:
+    from gomem.capture.capture import Capture
+    from gomem.facts.moment import MomentFacts
+
+LINUX_ALONE = ("/proc/", "gomem capture PID")  # in a step
+MIN_RELEASED_SHARE = 0.2  # of RSS: less is not worth saying
+MIN_EXPLAINED, MAX_EXPLAINED = 0.8, 1.25  # of what is released, what RSS has beyond the rest of Sys
+
+
+def step_on(system: str, step: str) -> str:
+    """A next step as the system allows it."""
+    if not system or not any(word in step for word in LINUX_ALONE):
+        return step
+    return see_resident(system)
+
+
+def released_words(capture: Capture, facts: MomentFacts | None) -> Text:
+    """That RSS still has what Go has released, where the system counts it so; else empty."""
+    if capture.system != FREEBSD or facts is None or facts.rss_bytes is None:
+        return Text()
+    stats = facts.memstats
+    if stats is None or facts.mappings is not None or pd.isna(stats["HeapReleased"]):
+        return Text()
+    released, whole = int(stats["HeapReleased"]), int(stats["Sys"])
+    beyond = facts.rss_bytes - (whole - released)
+    if released < MIN_RELEASED_SHARE * facts.rss_bytes:
+        return Text()
+    if not MIN_EXPLAINED * released <= beyond <= MAX_EXPLAINED * released:
+        return Text()
+    words = (
+        "RSS is about Sys ({}), of which Go has released {} (HeapReleased): {} counts it as "
+        "resident until it needs the pages. So Go reuses it before RSS grows."
+    )
+    return text(words, Bytes(whole), Bytes(released), capture.system)

@@ -1,0 +1,65 @@
+"""Results of benchmarks that somebody set in a list or table of their own, which gomem names.
+
+Lists         Before the change:
+              - Parse: 306,275 ns/op, 54,724 B/op, 93 allocs/op
+              After the change:
+              - Parse: 296,105 ns/op, 4,232 B/op, 27 allocs/op
+Tables        | Parse | 1402 ns, 62 allocs | 659 ns, 9 allocs |
+Arrows        Parse-10   374.0 B/op  ->  326.0 B/op   -12.83% (p=0.000 n=20)
+"""
+
+from __future__ import annotations
+
+import re
+
+from gomem.text import Count, Quoted, Text, joined, text
+
+SHOWN = 4  # changes
+MEMORY = ("B/op", "allocs/op")  # units, the first with most to say of memory
+_RESULT = re.compile(
+    r"\s*(?:[-*+] +)?[`*]*([^\s:`*|][^:\n`*|]{0,60}?)[`*]*:\s+[`*]*(\d[^\n]*/op\b.*)"
+)
+_CELLS = re.compile(
+    r"\s*\|\s*[`*]*([^\s|`*][^|\n`*]{0,60}?)[`*]*\s*\|([^|\n]{1,80}\ballocs[^|\n]{0,20})"
+    r"\|([^|\n]{1,80}\ballocs[^|\n]{0,20})\|.*"
+)
+_ARROW = re.compile(r"\s*(\S{1,80})\s+(\d[^>\n]{1,60}?)\s*(?:->|→|=>)\s*(\d[^\n]{1,100})")
+_VALUE = re.compile(r"(\d[\d,]{0,20}(?:\.\d+)?) ?(?:([A-Za-z]{1,6}/op)|(B|allocs))\b")
+_SIDE = re.compile(r"\W*(before|after|old|new)\b[^\n\d/]{0,40}", re.IGNORECASE)
+_FIRST = frozenset({"before", "old"})
+Sides = dict[bool, dict[tuple[str, str], float]]  # by whether it is the first
+
+
+def bench_words(data: bytes) -> Text | None:
+    """What such a list says, with what changed where it has two sides; None where there is none."""
+    sides: Sides = {True: {}, False: {}}
+    is_first, count = True, 0
+    for line in data.decode("utf-8", "replace").split("\n"):
+        if (row := _RESULT.fullmatch(line)) is not None:
+            count += _take(sides[is_first], row[1], row[2])
+        elif (row := _CELLS.fullmatch(line) or _ARROW.fullmatch(line)) is not None:
+            count += _take(sides[True], row[1], row[2]) and _take(sides[False], row[1], row[3])
+        elif (side := _SIDE.fullmatch(line)) is not None:
+            is_first = side[1].lower() in _FIRST
+    if not count:
+        return None
+    old, new = sides[True], sides[False]
+    both = [key for key in old if key in new and key[1] in MEMORY]
+    both.sort(key=lambda key: MEMORY.index(key[1]))
+    said = joined(", ", (_change(*key, old[key], new[key]) for key in both[:SHOWN]))
+    words = "it lists {} of benchmarks in words of its own{}"
+    return text(words, Count(count, "result"), text(", which say: {}", said) if both else "")
+
+
+def _take(side: dict[tuple[str, str], float], name: str, said: str) -> bool:
+    """Add the values that a text says; whether it says any."""
+    found = _VALUE.findall(said)
+    for number, unit, alone in found:
+        side[name, unit or f"{alone}/op"] = float(number.replace(",", ""))
+    return bool(found)
+
+
+def _change(name: str, unit: str, old: float, new: float) -> Text:
+    """Both values of a benchmark, and by how much they differ."""
+    change = f" ({100 * (new / old - 1):+.0f} %)" if old else ""
+    return text("{} {} to {} {}{}", Quoted(name), f"{old:,.15g}", f"{new:,.15g}", unit, change)

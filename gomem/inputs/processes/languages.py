@@ -1,0 +1,36 @@
+"""Which programs and containers of a table are in no Go, by their names?
+
+A name alone seldom says that a program is Go's. But some say that it is not: those of databases and
+of servers in Java, and of interpreters. `redis-exporter` and its like are programs beside them.
+"""
+
+from __future__ import annotations
+
+import re
+
+from gomem.inputs.processes.row import NOT_GO
+
+_INTERPRETER = re.compile(r"(?:python|ruby|perl|php|php-fpm|node|java|pypy)-?\d[\d.]*")
+_WORDS = re.compile(r"[^A-Za-z]+")
+# Words of names of containers and pods.
+_SERVERS = frozenset(
+    {"kafka", "zookeeper", "ksql", "ksqldb", "cassandra", "elasticsearch", "logstash", "kibana"}
+    | {"solr", "hbase", "hadoop", "spark", "flink", "keycloak", "jenkins", "tomcat", "wildfly"}
+    | {"activemq", "sonarqube", "neo4j", "rabbitmq", "wordpress", "goaccess", "memcached"}
+    | {"postgresql", "mysql", "mariadb", "mongodb", "redis", "clickhouse", "haproxy", "envoy"}
+    | NOT_GO
+)
+# Confluent's images, which are in Java.
+_CONFLUENT = re.compile(r"\bcp-(?:control-center|schema-registry|kafka|ksql|server|zookeeper)")
+_BESIDE = frozenset(
+    {"exporter", "operator", "controller", "sidecar", "agent", "proxy", "backup", "manager", "ui"}
+    | {"adapter", "client", "consumer", "producer", "gateway", "ingress", "proxysql", "metrics"}
+)
+
+
+def is_not_go(name: str) -> bool:
+    """Whether the name of a program or a container says that it is in no Go."""
+    if name in NOT_GO or _INTERPRETER.fullmatch(name) or _CONFLUENT.search(name):
+        return True
+    words = {word.lower() for word in _WORDS.split(name)}
+    return not words.isdisjoint(_SERVERS) and words.isdisjoint(_BESIDE)

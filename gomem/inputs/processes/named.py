@@ -1,0 +1,65 @@
+"""Lines on a process's memory that gomem names and does not read: no size in them is RSS.
+
+FreeBSD       pid 3500 (api), jid 0, uid 480, was killed: out of swap space
+              (sys/vm/vm_pageout.c and sys/kern/kern_sig.c; without jid before FreeBSD 12)
+systemd       Memory: 10.2G (peak: 10.6G swap: 6.0G swap peak: 6.0G zswap: 1.0G)
+              in the block of `systemctl status`: memory.current of the service's cgroup
+"""
+
+from __future__ import annotations
+
+import re
+
+from gomem.inputs.resemblance import Resemblance
+from gomem.text import Count, Program, Quoted, Text, joined, text
+
+NAMED = 3  # programs
+_BSD_KILL = re.compile(
+    rb"\bpid (\d{1,10}) \(([^()\n]{1,64})\),(?: jid \d{1,10},)? uid \d{1,10}, was killed: "
+    rb"([a-z][a-z ]{1,60})"
+)
+_ASK_BSD = (
+    "it has no sizes; ps -o pid,rss,vsz,args -p PID and procstat -v PID have them while it runs, "
+    "of a Go program a heap profile says more: "
+    "curl -s http://HOST:PORT/debug/pprof/heap > heap.pb.gz"
+)
+_MEMORY = re.compile(
+    rb"^ *Memory: (\d[\d.]{0,10}[BKMGT]?)(?: \(([^()\n]{1,120})\))? *$", re.MULTILINE
+)
+_SERVICE = re.compile(rb"^ *(?:Loaded|Main PID|Tasks|CGroup): ", re.MULTILINE)
+_MAIN = re.compile(rb"^ *Main PID: (\d{1,10})(?: \(([^()\n]{1,64})\))?", re.MULTILINE)
+_RUNNING = re.compile(
+    rb"^ *Active: active \(running\) since [^;\n]{1,80}; ([\w ]{1,40}) ago", re.MULTILINE
+)
+_ASK_CGROUP = (
+    "that is its cgroup's use with page cache, no RSS; gomem capture {} -o DIR says what is in it"
+)
+
+
+def killed_on_bsd(head: bytes, _: str) -> Resemblance | None:
+    """What FreeBSD's kernel logs of processes that it killed for want of memory."""
+    kills = _BSD_KILL.findall(head)
+    if not kills:
+        return None
+    programs = dict.fromkeys(name.decode("utf-8", "replace") for _, name, _ in kills)
+    reasons = dict.fromkeys(why.decode("ascii").strip() for _, _, why in kills)
+    words = "what FreeBSD's kernel logged as it killed {} ({}): {}"
+    named = joined(", ", map(Program, list(programs)[:NAMED]))
+    times = Count(len({pid for pid, _, _ in kills}), "process", "processes")
+    what = text(words, named, times, Quoted(" and ".join(reasons)))
+    return Resemblance(what, _ASK_BSD, is_evidence=True)
+
+
+def status_of_a_service(head: bytes, _: str) -> Resemblance | None:
+    """What `systemctl status` says of a service's memory."""
+    memory = _MEMORY.search(head)
+    if memory is None or _SERVICE.search(head) is None:
+        return None
+    main, since = _MAIN.search(head), _RUNNING.search(head)
+    pid = main[1].decode() if main else "PID"
+    who = text(" of {}", Program(main[2].decode("utf-8", "replace"))) if main and main[2] else ""
+    more = text(" ({})", Quoted(memory[2].decode("utf-8", "replace"))) if memory[2] else ""
+    after = text(", {} after its start", since[1].decode("ascii")) if since else Text()
+    size = Quoted(memory[1].decode("ascii"))
+    what = text("what systemctl status says{}: its cgroup uses {}{}{}", who, size, more, after)
+    return Resemblance(what, text(_ASK_CGROUP, pid), is_evidence=True)

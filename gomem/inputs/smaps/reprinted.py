@@ -1,0 +1,84 @@
+"""Address space as other programs print it, which gomem names: it says nothing of RSS.
+
+maps          `c000000000 - c001725000  size= 23700 … rw-p`, rows of /proc/PID/maps that a script
+              has set apart, with blanks around the dash
+vmmap         `Physical footprint:  369.0M`, of macOS, also by its tools heap and sample
+WinDbg        `!address -summary`, by kind: `<unknown>  82  0`28cd5000 ( 652.832 MB)  88.54%`
+"""
+
+from __future__ import annotations
+
+import re
+
+from gomem.inputs.resemblance import Resemblance
+from gomem.text import Bytes, Count, Quoted, joined, text
+from gomem.units import ADDRESS_SPACE_BYTES
+
+MIN_ROWS = 3
+SHOWN = 5  # kinds of address space
+_ROW = re.compile(
+    rb"^\s{0,16}([0-9a-f]{6,16}) {1,8}- {1,8}([0-9a-f]{6,16})\s[^\n]{0,80}?\s([-r][-w][-x][ps])\s",
+    re.MULTILINE,
+)
+# Where the runtime asks for its heap on 64-bit machines (malloc.go): 0xc0 << 32, then further up.
+GO_HEAP = range(0xC000000000, 0xC000000000 + (512 << 30))
+_ASK_SMAPS = "sizes of maps are no RSS; /proc/PID/smaps has both: cat /proc/PID/smaps > smaps"
+_FOOTPRINT = re.compile(
+    rb"^Physical footprint: {1,20}(\d[\d.]{0,10}[KMGT]?)\s{1,4}"
+    rb"(?:Physical footprint \(peak\): {1,20}(\d[\d.]{0,10}[KMGT]?))?",
+    re.MULTILINE,
+)
+_ASK_MACOS = (
+    "it is dirty and compressed memory, no RSS; of a Go program a heap profile says more: "
+    "curl -s http://HOST:PORT/debug/pprof/heap > heap.pb.gz"
+)
+_SUMMARY = re.compile(rb"^--- Usage Summary -[^\n]{0,120}$", re.MULTILINE)
+_KIND = re.compile(
+    rb"^(<unknown>|[A-Z]\w{1,20}) +\d{1,9} +[0-9a-f`]{1,20} \( *(\d[\d.]{0,12} [kMGT]?B)\)",
+    re.MULTILINE,
+)
+FREE = b"Free"
+_ASK_WINDOWS = (
+    "a heap profile says what Go retains: curl -s http://HOST:PORT/debug/pprof/heap > heap.pb.gz; "
+    "VMMap says which of <unknown> is in the working set"
+)
+
+
+def reprinted_maps(head: bytes, _: str) -> Resemblance | None:
+    """Rows of maps in another layout: their address space, and how much of it is the Go heap's."""
+    rows = [(int(start, 16), int(stop, 16)) for start, stop, _ in _ROW.findall(head)]
+    rows = [(start, stop) for start, stop in rows if 0 < stop - start <= ADDRESS_SPACE_BYTES]
+    if len(rows) < MIN_ROWS:
+        return None
+    whole = sum(stop - start for start, stop in rows)
+    heap = sum(stop - start for start, stop in rows if start in GO_HEAP)
+    at = text(", {} of it where Go has its heap (from c000000000)", Bytes(heap)) * bool(heap)
+    words = "rows of /proc/PID/maps in another layout: {} of {} of address space{}"
+    what = text(words, Count(len(rows), "mapping"), Bytes(whole), at)
+    return Resemblance(what, _ASK_SMAPS, is_evidence=True)
+
+
+def footprint_of_macos(head: bytes, _: str) -> Resemblance | None:
+    """What macOS' vmmap, heap and sample say of a process's memory."""
+    found = _FOOTPRINT.search(head)
+    if found is None:
+        return None
+    size, peak = (Quoted((part or b"").decode("ascii")) for part in found.groups())
+    most = text(", at most {}", peak) if found[2] else ""
+    what = text("what a tool of macOS says of a process: a physical footprint of {}{}", size, most)
+    return Resemblance(what, _ASK_MACOS, is_evidence=True)
+
+
+def summary_of_windbg(head: bytes, _: str) -> Resemblance | None:
+    """What WinDbg's `!address -summary` says of a process on Windows."""
+    begun = _SUMMARY.search(head)
+    kinds = [] if begun is None else _KIND.findall(head, begun.end())
+    used = [(name.decode("ascii"), size.decode("ascii")) for name, size in kinds if name != FREE]
+    if not used:
+        return None
+    shown = joined(", ", (text("{} {}", Quoted(name), size) for name, size in used[:SHOWN]))
+    words = (
+        "WinDbg's summary of a process's address space by kind ({}); "
+        "Go's heap is among <unknown> (VirtualAlloc), C's is Heap"
+    )
+    return Resemblance(text(words, shown), _ASK_WINDOWS, is_evidence=True)

@@ -1,0 +1,37 @@
+"""Which operating system does a pasted text speak of, where it is not Linux?
+
+Only a text that names one and nothing of Linux says so: many compare two of them.
+"""
+
+from __future__ import annotations
+
+import re
+
+FREEBSD, WINDOWS, MACOS = "FreeBSD", "Windows", "macOS"
+_NAMED = {
+    FREEBSD: re.compile(
+        rb"\bFreeBSD\b|\bfreebsd[/-](?:amd64|arm64|386)\b|^goos: freebsd", re.MULTILINE
+    ),
+    WINDOWS: re.compile(
+        rb"\bWindows\b(?! of)|\bwindows[/-](?:amd64|arm64|386)\b|^goos: windows|\b[A-Z]:\\\w"
+        rb"|\w\.exe\b", re.MULTILINE,
+    ),
+    MACOS: re.compile(
+        rb"\bmac ?OS\b|\bOS ?X\b|\bdarwin[/-](?:amd64|arm64)\b|^goos: darwin|\bMacBook\b",
+        re.MULTILINE | re.IGNORECASE,
+    ),
+}  # fmt: skip
+_LINUX = re.compile(
+    rb"\blinux\b|/proc/|\bubuntu\b|\bdebian\b|\bcentos\b|\balpine\b|\brhel\b|\bfedora\b|\bred hat\b"
+    rb"|\bdocker\b|\bkube\w{1,12}\b|\bk8s\b|\bcgroups?\b|\bsmaps\b|\bVmRSS\b|OOMKilled|\bsystemd\b"
+    rb"|\bsystemctl\b|\bpods?\b",
+    re.IGNORECASE,
+)
+HEAD_BYTES = 1 << 16
+
+
+def system_of(data: bytes) -> str:
+    """The one system that a text names; empty where it names none, several, or Linux."""
+    head = data[:HEAD_BYTES]
+    found = [name for name, form in _NAMED.items() if form.search(head)]
+    return found[0] if len(found) == 1 and _LINUX.search(head) is None else ""

@@ -1,0 +1,224 @@
+"""Forms that gomem names and does not read: what they say, and what to collect."""
+
+import re
+
+import pytest
+
+import gomem
+from gomem.errors import CaptureError
+from gomem.inputs.kinds import kind_of
+from gomem.inputs.looks_like import looks_like
+from gomem.inputs.mentions import mentioned
+from gomem.inputs.sched_trace import schedule_words
+from tests.builders import FIXTURES
+
+PASTED = FIXTURES / "pasted"
+FORMS = PASTED / "forms"
+MAPPINGS = FIXTURES / "captures" / "cache-shrink-go1.9.7" / "1-filled" / "smaps"
+
+
+def named(data, name="ticket.md"):
+    """What a text looks like, which no reader takes."""
+    assert kind_of(data, name) is None
+    seen = looks_like(data, name)
+    return f"{seen.what}".replace("\u202f", " "), f"{seen.way_out}", seen.is_evidence
+
+
+@pytest.mark.parametrize(
+    ("form", "said", "command"),
+    [
+        ("freebsd-killed.txt", "killed api, worker (3 processes): out of swap", "procstat -v PID"),
+        ("freebsd-killed.txt", "out of swap space and failed to reclaim memory", "heap.pb.gz"),
+        ("systemctl-status.txt", "of api: its cgroup uses 1.4G (high: 2.0G max", "capture 812 -o"),
+        ("systemctl-status.txt", "swap: 20.5M), 2min 4s after its start", "no RSS"),
+        ("windbg-summary.txt", "(<unknown> 499.625 MB, Image 42.316 MB, Stack 4.000 MB", "VMMap"),
+        ("windbg-summary.txt", "MB, Heap 1.098 MB); Go's heap is among <unknown>", "heap.pb.gz"),
+        ("jeprof.txt", "not Go's, 640.5 MB in all: store::BlockReader::Read 60 %", "malloc_stats"),
+        ("jeprof.txt", "it takes a sample every 1 GiB allocated", "gomem reads Go programs"),
+    ],
+)  # fmt: skip
+def test_a_form_is_named_with_what_it_says_and_what_to_collect(form, said, command):
+    what, way_out, is_evidence = named((FORMS / form).read_bytes())
+
+    assert said in what
+    assert command in way_out
+    assert is_evidence
+
+
+def test_a_native_profile_gets_no_advice_of_go():
+    what, way_out, _ = named((FORMS / "jeprof.txt").read_bytes())
+
+    assert "go tool pprof" not in what
+    assert "debug/pprof" not in way_out
+
+
+def test_names_of_c_plus_plus_tell_a_table_of_perls_pprof_from_gos():
+    rows = (FORMS / "jeprof.txt").read_text().partition("Total: ")[2]
+    gos = re.sub(r"\S+::\S+.*|__libc.*", "main.work", rows)
+
+    assert "gperftools or jemalloc" in named(f"Total: {rows}".encode())[0]
+    assert kind_of(f"Total: {gos}".encode()) is not None
+
+
+def test_a_table_of_a_narrow_busybox_says_address_space():
+    what, way_out, _ = named((FORMS / "busybox-top-narrow.txt").read_bytes())
+
+    assert "VSZ alone, which is address space and no RSS (/opt/api has 702m)" in what
+    assert "gomem capture 1182 -o DIR" in way_out
+
+
+def test_maps_in_another_layout_are_address_space_with_the_go_heaps_part():
+    head = r"^([0-9a-f]+)-([0-9a-f]+) ([-r][-w][-x][ps]) .*$"
+    heads = re.findall(head, MAPPINGS.read_text(), re.MULTILINE)
+    rows = (
+        f"{start:>14} - {stop:>14}  size= 1 {perms} 00000000 00:00 0\n"
+        for start, stop, perms in heads
+    )
+    whole = sum(int(stop, 16) - int(start, 16) for start, stop, _ in heads)
+
+    what, way_out, is_evidence = named("".join(rows).encode())
+
+    assert f"{len(heads)} mappings of {gomem.units.format_bytes(whole)} of address space" in what
+    assert "where Go has its heap" in what
+    assert "/proc/PID/smaps" in way_out
+    assert is_evidence
+
+
+def test_the_end_of_printed_memstats_is_named_as_a_cut():
+    whole = (FIXTURES / "doors" / "go1.22.12" / "memstats-plus-v.txt").read_bytes()
+    cut = whole[whole.index(b"{Size:512") :]
+    rows = [
+        tuple(map(int, re.findall(rb"\d+", row))) for row in re.findall(rb"\{Size:[^}]+\}", cut)
+    ]
+    objects = sum(mallocs - frees for _, mallocs, frees in rows)
+
+    what, way_out, _ = named(cut)
+
+    assert f"{len(rows)} size classes of objects" in what
+    assert f"{objects} objects of at most" in what
+    assert "HeapInuse and Sys" in way_out
+
+
+def test_cgroup_fields_in_a_sentence_name_the_page_cache():
+    what, way_out, _ = named(
+        b"The process had 51 MB RSS. memory.current was 2048000000, active_file was 1843200000, "
+        b"and inactive_file was 0.\n"
+    )
+
+    assert "a cgroup uses 1.91 GiB (memory.current)" in what
+    assert "1.72 GiB of it (90 %) is page cache (active_file and inactive_file)" in what
+    assert "it names RSS, too (51 MB)" in what
+    assert "memory.stat" in way_out
+
+
+@pytest.mark.parametrize(
+    "sentence", ["The api had 51 MB RSS.", "the RSS is 51 MB", "resident size of 51 MB, all day"]
+)
+def test_rss_in_a_sentence_is_called_rss(sentence):
+    assert "it names RSS in a sentence (51 MB)" in f"{mentioned(sentence.encode()).what}"
+
+
+def test_no_refusal_denies_what_a_sentence_says():
+    assert "none in a form that gomem reads" in f"{mentioned(b'It takes 51 MB of heap.').what}"
+
+
+def test_metrics_in_words_are_named_as_words():
+    said = f"{mentioned(b'- `go_memstats_heap_idle_bytes` (grows all day)').what}"
+
+    assert "how Go's metrics move (go_memstats_heap_idle_bytes: grows all day)" in said
+
+
+def test_benchmarks_in_a_list_say_what_changed():
+    text = (
+        b"Before this change:\n- Parse: 306,275 ns/op, 54,000 B/op, 93 allocs/op\n\n"
+        b"After this change:\n- Parse: 296,105 ns/op, 5,400 B/op, 27 allocs/op\n"
+    )
+
+    said = f"{mentioned(text).what}"
+
+    assert "2 results" in said
+    assert "Parse 54,000 to 5,400 B/op (-90 %), Parse 93 to 27 allocs/op (-71 %)" in said
+
+
+def test_benchmarks_in_a_list_without_two_sides_are_counted():
+    said = f"{mentioned(b'* Parse: 306 ns/op, 54 B/op').what}"
+
+    assert said.endswith("it lists 1 result of benchmarks in words of its own")
+
+
+LINE = "SCHED {}ms: gomaxprocs=48 idleprocs={} threads=141 idlethreads=88 runqueue={} [0 0 84]\n"
+
+
+@pytest.mark.parametrize(
+    ("rows", "said"),
+    [
+        ([(0, 0, 521), (100, 0, 911)], "from 521 to 911 goroutines, never with an idle one"),
+        ([(0, 3, 12), (100, 0, 7)], "from 12 to 7 goroutines, with up to 3 idle of 48 Ps"),
+        ([(0, 48, 0), (100, 47, 0)], ""),
+        ([(0, 0, 12)], ""),
+    ],
+)  # fmt: skip
+def test_a_trace_of_the_scheduler_says_how_the_run_queue_moves(rows, said):
+    text = "".join(LINE.format(*row) for row in rows).encode()
+
+    assert said in f"{schedule_words(text)}"
+    assert bool(said) == bool(schedule_words(text))
+    assert said in named(text)[0]
+    assert "gctrace=1" in named(text)[1]
+
+
+def test_a_stack_overflow_without_the_goroutine_is_no_leak():
+    whole = (PASTED / "goroutines" / "go1.27.3-overflow.txt").read_bytes()
+
+    what, way_out, is_evidence = named(whole.partition(b"\ngoroutine 1")[0])
+
+    assert "reached its limit of 954 MiB (stack overflow)" in what
+    assert "goroutine N [running]" in way_out
+    assert is_evidence
+
+
+def test_a_refusal_of_several_pastes_says_the_sizes_in_sentences(tmp_path):
+    jeprof = (FORMS / "jeprof.txt").read_text()
+    ticket = tmp_path / "ticket.md"
+    ticket.write_text(f"The RSS of it is 3.7G by top.\n\n```\n{jeprof}```\n")
+
+    with pytest.raises(CaptureError, match=r"sizes in sentences are not used \(3\.7G\)"):
+        gomem.load(ticket)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "| name | old | new |\n|---|---|---|\n| Parse | 1402 ns, 60 allocs | 659 ns, 9 allocs |\n",
+        "Parse  60.0 allocs -> 9.00 allocs -85.00% (p=0.000 n=20)\n",
+    ],
+)
+def test_benchmarks_in_a_table_or_with_an_arrow_say_what_changed(text):
+    said = f"{mentioned(text.encode()).what}"
+
+    assert "1 result of benchmarks" in said
+    assert "Parse 60 to 9 allocs/op (-85 %)" in said
+
+
+def test_a_footprint_of_macos_is_no_rss():
+    text = (
+        b"Physical footprint:         369.0M\nPhysical footprint (peak):  511.7M\n----\n\n"
+        b"ReadOnly portion of Libraries: Total=1.8G resident=638.1M(35%)\n"
+    )
+
+    what, way_out, is_evidence = named(text)
+
+    assert "a physical footprint of 369.0M, at most 511.7M" in what
+    assert "RSS" not in what
+    assert "no RSS" in way_out
+    assert is_evidence
+    assert "RSS" not in f"{mentioned(text) or ''}"
+
+
+def test_a_stack_overflow_in_a_few_lines_names_the_function_that_it_shows():
+    text = (
+        b"fatal error: stack overflow\nruntime stack:\nruntime.throw(0x94e0ec, 0xe)\n"
+        b"example.com/tick/pkg.(*Ticker).Stop(0xc0a7fffd98)\npkg/host.go:107 +0x41\n..\n"
+    )
+
+    assert "(it shows example.com/tick/pkg.(*Ticker).Stop)" in named(text)[0]
