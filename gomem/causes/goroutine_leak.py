@@ -28,16 +28,18 @@ from gomem.causes.evidence import known, rise_evidence
 from gomem.causes.finding import Evidence, Finding, Severity, Site
 from gomem.causes.goroutines import (
     CODE,
+    begun_words,
     goroutines_heap_bytes,
     goroutines_pile_up,
     in_use_bytes,
     opening,
     probability,
     where_evidence,
+    where_words,
 )  # fmt: skip
 from gomem.causes.missing_call import of_goroutines
 from gomem.causes.one_dump import goroutine_stack_bytes, suspicion_of
-from gomem.causes.sites import called_by, caller_sites, growing_sites, part_words
+from gomem.causes.sites import called_by, caller_sites, growing_sites
 from gomem.inputs.pprof.calls.names import package_of
 from gomem.text import Bytes, Count, Function, MomentName, Text, joined, text
 
@@ -45,7 +47,6 @@ if TYPE_CHECKING:
     from gomem.analysis.series.goroutine_growth import Waiting
     from gomem.causes.case import Case
     from gomem.causes.finding import MissingCall
-    from gomem.causes.thresholds import Thresholds
     from gomem.facts.goroutines import Leaked
     from gomem.facts.moment import MomentFacts
 
@@ -235,24 +236,6 @@ _WHO = (
 )
 
 
-def where_words(waiting: Waiting | None, thresholds: Thresholds) -> Text:
-    """Where the new ones wait, how many of them, and who started them; empty if nothing says."""
-    if waiting is None or not waiting.function:
-        return Text()
-    share = waiting.there / max(1, waiting.of_all)
-    many = "all" if share >= 1 else part_words(share, thresholds)
-    return text(", {} waiting in {}{}", many, Function(waiting.function), _begun_words(waiting))
-
-
-def _begun_words(waiting: Waiting) -> Text:
-    """Who started them, behind where they wait; empty if nothing says."""
-    if waiting.started_by not in ("", waiting.function):
-        return text(", started by {}", Function(waiting.started_by))
-    if waiting.created_by not in ("", waiting.function) and not waiting.started_by:
-        return text(", in goroutines that run {}", Function(waiting.created_by))
-    return Text()
-
-
 def _opened_words(case: Case) -> Text:
     opened, waiting = opening(case), case.facts.goroutines.waiting
     if not opened or waiting is None:
@@ -342,7 +325,7 @@ def _of_one_dump(case: Case) -> list[Finding]:
     size = _stacks_of(dump.moment, there, case) + heap
     missing, of_connections = of_goroutines(case), suspicion.is_of_connections
     shows = "" if of_connections and missing else _next_step(case, dump.path, missing)
-    where = _begun_words(waiting) if waiting else Text()
+    where = begun_words(waiting) if waiting else Text()
     if not suspicion.is_placed:
         where = Text() if of_connections else where_words(waiting, case.thresholds)
     return [

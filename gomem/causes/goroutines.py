@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 from gomem.analysis.series.goroutine_growth import DESCRIPTOR_BYTES
 from gomem.causes.finding import Evidence
 from gomem.causes.scores import bounded_log, scores
+from gomem.causes.sites import part_words
 from gomem.inputs.pprof.calls.names import package_of
-from gomem.text import Function, text
+from gomem.text import Function, Text, text
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from gomem.analysis.series.goroutine_growth import Waiting
     from gomem.causes.case import Case
     from gomem.causes.finding import Site
+    from gomem.causes.thresholds import Thresholds
     from gomem.facts.callers import Caller
 
 CODE = "goroutine-leak"
@@ -151,6 +153,24 @@ def opening(case: Case) -> tuple[Caller, ...]:
     if not all(map(callers.is_of_a_library, begun)):
         return ()
     return callers.opening(waiting.function)
+
+
+def where_words(waiting: Waiting | None, thresholds: Thresholds) -> Text:
+    """Where the new ones wait, how many of them, and who started them; empty if nothing says."""
+    if waiting is None or not waiting.function:
+        return Text()
+    share = waiting.there / max(1, waiting.of_all)
+    many = "all" if share >= 1 else part_words(share, thresholds)
+    return text(", {} waiting in {}{}", many, Function(waiting.function), begun_words(waiting))
+
+
+def begun_words(waiting: Waiting) -> Text:
+    """Who started them, behind where they wait; empty if nothing says."""
+    if waiting.started_by not in ("", waiting.function):
+        return text(", started by {}", Function(waiting.started_by))
+    if waiting.created_by not in ("", waiting.function) and not waiting.started_by:
+        return text(", in goroutines that run {}", Function(waiting.created_by))
+    return Text()
 
 
 def where_evidence(frame: pd.DataFrame | None, path: str) -> list[Evidence]:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from gomem.analysis.memory.ledger_change import MIN_BYTES
 from gomem.analysis.memory.readings import ALL
-from gomem.causes.goroutine_leak import where_words
+from gomem.causes.goroutines import where_words
 from gomem.causes.sites import changed_sites, share_words
 from gomem.diagnosis.changes import change_words
 from gomem.diagnosis.part_words import level_words, part_name
