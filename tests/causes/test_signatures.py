@@ -25,29 +25,45 @@ from gomem.releases import ANY, known_version
 from gomem.text import File, Function
 
 RECORDED = Path(__file__).parents[2] / "fixtures" / "signatures"
+PROGRAMS = RECORDED.parent / "programs" / "signatures"
 CASES = sorted({path.name.rpartition("-")[0] for path in RECORDED.glob("*.tar.gz")})
 WHERE = {
+    "bigcache": ("main.cachePages", "bigcache.go"),
     "channel-receive": ("main.startWorker.func1", "goroutines.go"),
     "channel-send": ("main.askReplicas.func1", "goroutines.go"),
     "container-list": ("main.enqueue", "memory.go"),
     "context-cancel": ("main.deriveContext", "memory.go"),
     "context-goroutine": ("main.watchRequest", "goroutines.go"),
+    "cron": ("main.scheduleReport", "cron.go"),
     "exec-not-waited": ("main.startHelper", "goroutines.go"),
+    "expirable-lru": ("main.cacheTokens", "golanglru.go"),
+    "franz-go-client": ("main.connectToCluster", "franz.go"),
+    "fsnotify-watcher": ("main.watchConfig", "fsnotify.go"),
+    "go-cache-janitor": ("main.cacheOfRequest", "gocache.go"),
     "http-client-timeout": ("main.askSlowServer.func1", "goroutines.go"),
     "http-idle-connections": ("main.fetchWithOwnClient", "goroutines.go"),
     "http-response-body": ("main.fetchPrice", "goroutines.go"),
     "iter-pull": ("main.firstOfPages", "iter.go"),
+    "kafka-go-reader": ("main.readEvents", "kafkago.go"),
+    "logrus-writer": ("main.newErrorLog", "logrus.go"),
+    "lumberjack-mill": ("main.logToFile", "lumberjack.go"),
     "mutex": ("main.updateBalance.func1", "goroutines.go"),
     "net-read": ("main.readFromPeer.func1", "goroutines.go"),
     "pipe-writer": ("main.exportReport.func1", "goroutines.go"),
+    "prometheus-labels": ("main.countRequest", "prometheus.go"),
+    "ristretto": ("main.cacheThumbnails", "ristretto.go"),
     "select": ("main.startPoller.func1", "goroutines.go"),
+    "semaphore": ("main.upload", "xsync.go"),
     "signal-notify-context": ("main.untilInterrupted", "goroutines.go"),
+    "singleflight": ("main.loadProfile", "xsync.go"),
     "sql-rows": ("main.listOrders", "sql.go"),
     "sql-stmt": ("main.prepareEach", "sql.go"),
     "sql-tx": ("main.placeOrder", "sql.go"),
     "time-after": ("main.waitShortly", "memory.go"),
     "time-ticker": ("main.startTicker", "memory.go"),
     "waitgroup": ("main.fanOut.func3", "goroutines.go"),
+    "zap-buffered": ("main.logBuffered", "zap.go"),
+    "zstd-decoder": ("main.readHead", "zstd.go"),
 }
 ROWS = {row.name: row for row in signatures()}
 KINDS = {GOROUTINES, FINALIZERS, THREADS, RETAINED, ALLOCATED, NATIVE}
@@ -194,7 +210,16 @@ def test_releases_are_said_in_words():
 
 def test_every_recorded_case_is_a_row_and_has_its_place():
     assert {*CASES} == WHERE.keys() <= ROWS.keys()
-    assert len(CASES) >= 12
+    assert len(CASES) >= 36
+
+
+def test_a_module_is_tried_in_the_version_in_which_its_frames_were_read():
+    text = (PROGRAMS / "modules" / "go.mod").read_text()
+    required = dict(re.findall(r"^\t(\S+) (\S+)$", text, re.MULTILINE))
+    of_modules = {ROWS[case].module for case in CASES} - {""}
+
+    assert of_modules
+    assert of_modules <= {f"{path}@{version}" for path, version in required.items()}
 
 
 @pytest.mark.at_most(10)
