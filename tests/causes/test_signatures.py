@@ -28,6 +28,7 @@ RECORDED = Path(__file__).parents[2] / "fixtures" / "signatures"
 PROGRAMS = RECORDED.parent / "programs" / "signatures"
 CASES = sorted({path.name.rpartition("-")[0] for path in RECORDED.glob("*.tar.gz")})
 WHERE = {
+    "bbolt-writer": ("main.saveSession", "bbolt.go"),
     "bigcache": ("main.cachePages", "bigcache.go"),
     "channel-receive": ("main.startWorker.func1", "goroutines.go"),
     "channel-send": ("main.askReplicas.func1", "goroutines.go"),
@@ -40,6 +41,8 @@ WHERE = {
     "franz-go-client": ("main.connectToCluster", "franz.go"),
     "fsnotify-watcher": ("main.watchConfig", "fsnotify.go"),
     "go-cache-janitor": ("main.cacheOfRequest", "gocache.go"),
+    "grpc-client-conn": ("main.askHealth", "grpc.go"),
+    "grpc-client-stream": ("main.watchHealth", "grpc.go"),
     "http-client-timeout": ("main.askSlowServer.func1", "goroutines.go"),
     "http-idle-connections": ("main.fetchWithOwnClient", "goroutines.go"),
     "http-response-body": ("main.fetchPrice", "goroutines.go"),
@@ -51,6 +54,7 @@ WHERE = {
     "nats-conn": ("main.publishPrice", "nats.go"),
     "nats-subscription": ("main.followPrice", "nats.go"),
     "net-read": ("main.readFromPeer.func1", "goroutines.go"),
+    "pgx-acquire": ("main.listUsers.func1", "pgx.go"),
     "pipe-writer": ("main.exportReport.func1", "goroutines.go"),
     "prometheus-labels": ("main.countRequest", "prometheus.go"),
     "redis-pubsub": ("main.followNews", "redis.go"),
@@ -68,6 +72,8 @@ WHERE = {
     "time-after": ("main.waitShortly", "memory.go"),
     "time-ticker": ("main.startTicker", "memory.go"),
     "waitgroup": ("main.fanOut.func3", "goroutines.go"),
+    "websocket-closeread": ("main.followFeed", "websocket.go"),
+    "yamux-session": ("main.openSession", "yamux.go"),
     "zap-buffered": ("main.logBuffered", "zap.go"),
     "zstd-decoder": ("main.readHead", "zstd.go"),
 }
