@@ -28,6 +28,7 @@ RECORDED = Path(__file__).parents[2] / "fixtures" / "signatures"
 PROGRAMS = RECORDED.parent / "programs" / "signatures"
 CASES = sorted({path.name.rpartition("-")[0] for path in RECORDED.glob("*.tar.gz")})
 WHERE = {
+    "ants-pool": ("main.resizeImages", "ants.go"),
     "bbolt-writer": ("main.saveSession", "bbolt.go"),
     "bigcache": ("main.cachePages", "bigcache.go"),
     "channel-receive": ("main.startWorker.func1", "goroutines.go"),
@@ -36,6 +37,7 @@ WHERE = {
     "context-cancel": ("main.deriveContext", "memory.go"),
     "context-goroutine": ("main.watchRequest", "goroutines.go"),
     "cron": ("main.scheduleReport", "cron.go"),
+    "errgroup": ("main.fetchAll", "xsync.go"),
     "exec-not-waited": ("main.startHelper", "goroutines.go"),
     "expirable-lru": ("main.cacheTokens", "golanglru.go"),
     "franz-go-client": ("main.connectToCluster", "franz.go"),
@@ -54,6 +56,8 @@ WHERE = {
     "nats-conn": ("main.publishPrice", "nats.go"),
     "nats-subscription": ("main.followPrice", "nats.go"),
     "net-read": ("main.readFromPeer.func1", "goroutines.go"),
+    "otel-meter-provider": ("main.meterRequest", "otel.go"),
+    "otel-tracer-provider": ("main.traceRequest", "otel.go"),
     "pgx-acquire": ("main.listUsers.func1", "pgx.go"),
     "pipe-writer": ("main.exportReport.func1", "goroutines.go"),
     "prometheus-labels": ("main.countRequest", "prometheus.go"),
@@ -71,6 +75,7 @@ WHERE = {
     "sql-tx": ("main.placeOrder", "sql.go"),
     "time-after": ("main.waitShortly", "memory.go"),
     "time-ticker": ("main.startTicker", "memory.go"),
+    "ttlcache": ("main.cacheSession", "ttlcache.go"),
     "waitgroup": ("main.fanOut.func3", "goroutines.go"),
     "websocket-closeread": ("main.followFeed", "websocket.go"),
     "yamux-session": ("main.openSession", "yamux.go"),
