@@ -54,6 +54,8 @@ WHERE = {
     "influx-write": ("main.writePoint", "influx.go"),
     "iter-pull": ("main.firstOfPages", "iter.go"),
     "kafka-go-reader": ("main.readEvents", "kafkago.go"),
+    "kubernetes-informer": ("main.watchPods", "clientgo.go"),
+    "kubernetes-workqueue": ("main.newQueue", "clientgo.go"),
     "logrus-writer": ("main.newErrorLog", "logrus.go"),
     "lumberjack-mill": ("main.logToFile", "lumberjack.go"),
     "mongo-client": ("main.connectToDatabase", "mongo.go"),
@@ -202,6 +204,26 @@ def test_a_library_that_the_table_knows_is_not_the_programs_own():
     assert ("nats-conn", "") == (signature_of(inside, GOROUTINES).name, own)
 
 
+@pytest.mark.parametrize(
+    ("waits", "begun", "name"),
+    [
+        ("net.(*conn).Read", "github.com/coder/websocket.(*Conn).CloseRead", "websocket-closeread"),
+        (
+            "io.(*PipeReader).Read",
+            "github.com/sirupsen/logrus.(*Entry).writerScanner",
+            "logrus-writer",
+        ),
+        (
+            "os.(*File).Read",
+            "github.com/fsnotify/fsnotify.(*inotify).readEvents",
+            "fsnotify-watcher",
+        ),
+    ],
+)
+def test_a_module_that_waits_in_gos_library_is_named_by_its_own_row(waits, begun, name):
+    assert name == signature_of([waits, begun], GOROUTINES).name
+
+
 def test_what_blocks_inside_of_a_library_is_not_the_programs_to_mend():
     stack = ["runtime.gopark", "runtime.selectgo", "net.(*Resolver).exchange", "main.f"]
 
@@ -238,7 +260,7 @@ def test_releases_are_said_in_words():
 
 def test_every_recorded_case_is_a_row_and_has_its_place():
     assert {*CASES} == WHERE.keys() <= ROWS.keys()
-    assert len(CASES) >= 36
+    assert len(CASES) >= 60
 
 
 def test_a_module_is_tried_in_the_version_in_which_its_frames_were_read():
