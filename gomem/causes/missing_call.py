@@ -133,7 +133,7 @@ def _of_frames(case: Case, frames: Sequence[pd.DataFrame], kind: str) -> Missing
     for (stack, state, begun), count in came.items():
         inside, own = inside_of_own(stack.split(";"), others)
         begun_by = "" if own else bare(begun)
-        for name in {*inside, begun_by} - {""}:
+        for name in {*map(bare, stack.split(";")), begun_by} - {""}:
             beside[name] += count
         row = signature_of([*inside, *filter(None, [begun_by])], kind, version, state)
         if row is not None:
