@@ -83,7 +83,8 @@ def _finding(moment: MomentFacts, grows: Growth | None, case: Case) -> Finding:
     callers, smaps = case.facts.callers.mapping, moment.path("smaps")
     mine, rss = unnamed_mappings(moment), moment.rss_bytes or 0
     size = int(mine["Rss"].sum())
-    largest = mine.sort_values("Rss", ascending=False, kind="stable").head(SHOWN)
+    known_rows = mine[mine["Rss"].notna()]  # a file of mappings can be cut before a row's Rss
+    largest = known_rows.sort_values("Rss", ascending=False, kind="stable").head(SHOWN)
     sizes = {f"Rss at {row.start:x}-{row.end:x}": int(row.Rss) for row in largest.itertuples()}
     with_c = bool(moment.mappings["kind"].isin(["native-heap", "library"]).any())
     is_counted = moment.memstats is not None and not with_c

@@ -359,7 +359,7 @@ def _by_profile(diagnosis: Diagnosis, _: MomentFacts | None) -> Told | None:
 
 
 NO_BYTES_HERE = text(
-    "This profile says nothing about memory; take a heap profile: {}.", TAKE_HEAP_PROFILE
+    "It counts samples or objects, no bytes; take a heap profile: {}.", TAKE_HEAP_PROFILE
 )
 
 

@@ -53,8 +53,10 @@ _ASK_PROCESS = "what gomem reads comes from the running process: profiles, logs,
 _FETCH = "curl -f -o FILE URL fails where the server has no file to give"
 
 _KILLED = re.compile(rb"^[ \t]*+Reason: +OOMKilled\s*$", re.MULTILINE)
+# The same as `kubectl get pod` or a sentence says it, and no field of JSON or YAML.
+_SAID_KILLED = re.compile(rb"\bOOM ?[Kk]illed\b(?!\"?\s*:)")
 _LIMIT = re.compile(
-    rb"^[ \t]*+Limits:[ \t]*+\n(?:\s+[\w.-]+: +\S+\n){0,4}?\s+memory: +(\d+\w*)", re.MULTILINE
+    rb"^[ \t]*+[Ll]imits:[ \t]*+\n(?:\s+[\w.-]+: +\S+\n){0,4}?\s+memory: +(\d+\w*)", re.MULTILINE
 )
 _NO_SIZES = (
     "it does not say what the container used; kubectl top pod NAME --containers has that now, "
@@ -216,15 +218,15 @@ def _pasted_form(head: bytes, name: str) -> Resemblance | None:
 
 
 def _described(head: bytes, _: str) -> Resemblance | None:
-    """What kubectl describe says of a container that was killed at its limit."""
-    if _KILLED.search(head) is None:
+    """What Kubernetes says of a container that was killed at its limit."""
+    is_described = _KILLED.search(head) is not None
+    if not is_described and _SAID_KILLED.search(head) is None:
         return None
     limit = _LIMIT.search(head)
     of = text(", with a limit of {}", Quoted(limit[1].decode())) if limit else Text()
-    what = (
-        "what kubectl describe says of a container that was killed for want of memory (OOMKilled)"
-    )
-    return Resemblance(text("{}{}", what, of), _NO_SIZES, is_evidence=True)
+    who = "kubectl describe" if is_described else "Kubernetes"
+    what = "what {} says of a container that was killed for want of memory (OOMKilled){}"
+    return Resemblance(text(what, who, of), _NO_SIZES, is_evidence=True)
 
 
 def _variables(head: bytes, _: str) -> Resemblance | None:

@@ -18,6 +18,7 @@ _LINK = re.compile(
     rb"!?\[((?:[^\[\]\n]|\[[^\[\]\n]*\]){1,400})\]\(https?://[^()\s]*(?:\([^()\s]*\)[^()\s]*)*\)"
 )
 _BOLD = re.compile(rb"(\*\*|__)(?=\S)([^\n]{1,200}?)(?<=\S)\1")
+_BOLD_CELL = re.compile(rb"(?<!\S)\*\*(?=\S)([^\n]{1,200}?)(?<=\S)\*\*(?!\S)")
 _CODE = re.compile(rb"(?<!`)`++([^`\n]++)`++")
 _BULLET = re.compile(rb"^\s*(?:[-*+]|\d{1,2}\.) (?=\S)")
 _PRE = re.compile(rb"^\s*(?:<(?:pre|code)>){1,2}|(?:</(?:pre|code|details|p)>){1,4}\s*$")
@@ -32,6 +33,11 @@ LEAST_NUMBERS = 4  # in a row whose first cell is a function's name
 def without_links(data: bytes) -> bytes:
     """The text with the words of its links, without their addresses."""
     return _LINK.sub(rb"\1", data) if b"](http" in data else data
+
+
+def without_bold_cells(data: bytes) -> bytes:
+    """The text with the words that stand in bold between blanks, without their marks."""
+    return _BOLD_CELL.sub(rb"\1", data) if b"**" in data else data
 
 
 def without_open_bold(lines: list[bytes]) -> list[bytes]:

@@ -165,7 +165,7 @@ def test_a_flag_of_a_command_says_the_sample_type(tmp_path, text):
 
     (profiles,) = diagnosis.capture.profiles.values()
     assert [["alloc_objects"]] == [found.sample_type_names for found in profiles.values()]
-    assert "says nothing about memory" not in diagnosis.verdict.next_step
+    assert "no bytes" not in diagnosis.verdict.next_step
 
 
 def test_two_tables_of_one_process_are_two_levels_and_what_one_lacks_is_no_growth(tmp_path):

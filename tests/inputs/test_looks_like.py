@@ -424,6 +424,22 @@ def test_trees_of_files_and_lists_of_files_are_no_profile(text):
     assert "function" not in seen.what
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "NAME       READY   STATUS      RESTARTS   AGE\napi-5d9c   1/2     OOMKilled   2   5m58s\n",
+        'Since last week the pod crashes with "OOMKilled" messages, again and again.\n',
+    ],
+    ids=["a row of kubectl get", "a sentence"],
+)
+def test_a_kill_is_named_wherever_it_is_said(text):
+    seen = looks_like(text.encode(), "")
+
+    assert seen.is_evidence
+    assert "what Kubernetes says of a container that was killed for want of memory" in seen.what
+    assert "kubectl top pod" in seen.way_out
+
+
 def test_what_kubectl_describe_says_of_a_kill_is_named_with_its_limit():
     text = (
         "$ kubectl describe pod api-5d9c\n    Last State:     Terminated\n"

@@ -274,8 +274,8 @@ class _Reader:
 
     def _read_result(self, number: int, line: str) -> None:
         name, *numbers = line.split()
-        if line == name:
-            return  # go test -v announces a benchmark by its bare name
+        if line == name or (name == "Benchmark" and _problem(numbers)):
+            return  # go test -v announces a benchmark by its bare name; prose begins with the word
         if FAILED.match(line[len(name) :]):
             self._note(number, "the benchmark failed, so it has no result", line)
         elif problem := _problem(numbers):

@@ -213,7 +213,8 @@ def parse_in_words(data: bytes, *, source: str) -> tuple[list[WordsDump], list[D
             raise FormatError(source, fault.where, fault.what)
         raise FormatError(source, "", "no MemStats in it: too few of their fields with a number")
     is_quoted = b'{"Alloc"' in b"".join(plain.split())  # as expvar has it, behind HTTP's head
-    if (is_json(data) or is_quoted) and data.count(b"{") > data.count(b"}"):
+    is_open = data.count(b"{") > data.count(b"}") and b"}" not in plain[ended:]
+    if (is_json(data) or is_quoted) and is_open:
         what = "ends within MemStats: it is cut, and fields are missing"
         damage.append(Damage(source, dumps[-1].place, what))
     if HEAP_SYS.search(plain) or _are_sums(dumps):

@@ -40,10 +40,10 @@ LINES_LOOKED_AT = 20
 _BEGINNING = re.compile(rb"\s*#\s+(?:HELP|TYPE|UNIT)\s+\S")
 # A number, with a stamp or nothing behind it: `Rss:   968 kB` is a line of /proc.
 _SAMPLE = re.compile(
-    rb"[ \t]*+([A-Za-z_:][\w:]*+)(?:[ \t]*+\{.*\})?[ \t]++[-+]?(?:[\d.][\w.+-]*+|Inf|NaN)"
+    rb"[ \t]*+([A-Za-z_:][\w:]*+)(?<!:)(?:[ \t]*+\{.*\})?[ \t]++[-+]?(?:[\d.][\w.+-]*+|Inf|NaN)"
     rb"(?:[ \t]++[-\d.][\d.]*+)?\s*+(?:#.*)?"
 )
-_NAME = re.compile(rb"[ \t]*([A-Za-z_:][\w:]{0,200})")
+_NAME = re.compile(rb"[ \t]*([A-Za-z_:][\w:]{0,200})(?<!:)(?![\w:])")
 # What OpenMetrics has and Prometheus' text has not; it names a counter without its `_total`.
 _OPEN = re.compile(
     rb"^# (?:UNIT |EOF$|TYPE (?:\S+ (?:unknown|info|stateset|gaugehistogram)$"
@@ -154,7 +154,7 @@ def families_of(data: bytes) -> list[str]:
     words = Counter(
         name[1].decode().partition("_")[0]
         for line in data.split(b"\n")
-        if not line.startswith(b"#") and (name := _NAME.match(line))
+        if (name := _SAMPLE.fullmatch(line)) is not None
     )
     return [word for word, _ in words.most_common()]
 
@@ -341,7 +341,8 @@ def _histogram(buckets: list[tuple[float, float]]) -> tuple[list[float], list[in
 def _lacks(page: Page, source: str) -> Damage | None:
     """Fields that every client prints together, where some are there and some are not."""
     there = TOGETHER & page.memstats.keys()
-    missing = sorted(TOGETHER - there)
+    of_one_number = HEAP if HEAP & there else set()
+    missing = sorted(TOGETHER - there - of_one_number)
     if not missing or not there - GO_METRICS_FIELDS:
         return None
     what = f"MemStats without {', '.join(missing)}: the page is cut, or lines were taken out"

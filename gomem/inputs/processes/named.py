@@ -31,9 +31,20 @@ _MAIN = re.compile(rb"^ *Main PID: (\d{1,10})(?: \(([^()\n]{1,64})\))?", re.MULT
 _RUNNING = re.compile(
     rb"^ *Active: active \(running\) since [^;\n]{1,80}; ([\w ]{1,40}) ago", re.MULTILINE
 )
+_IN_CGROUP = re.compile("^ *[├└│─ |`-]{1,12}(\\d{1,10}) ([^\\n]{1,400})".encode(), re.MULTILINE)
+_SHELL = re.compile(rb"(?:\S{0,80}/)?(?:ba|da|z|k|a)?sh\b")
 _ASK_CGROUP = (
     "that is its cgroup's use with page cache, no RSS; gomem capture {} -o DIR says what is in it"
 )
+
+
+def _pid_to_ask(head: bytes, main: bytes) -> str:
+    """The main process, or what it started where it is a shell; `PID` if nothing says."""
+    commands = dict(_IN_CGROUP.findall(head))
+    started = [pid for pid, command in commands.items() if not _SHELL.match(command)]
+    if _SHELL.match(commands.get(main, b"")) and len(started) == 1:
+        return started[0].decode()
+    return main.decode() or "PID"
 
 
 def killed_on_bsd(head: bytes, _: str) -> Resemblance | None:
@@ -56,7 +67,7 @@ def status_of_a_service(head: bytes, _: str) -> Resemblance | None:
     if memory is None or _SERVICE.search(head) is None:
         return None
     main, since = _MAIN.search(head), _RUNNING.search(head)
-    pid = main[1].decode() if main else "PID"
+    pid = _pid_to_ask(head, main[1] if main else b"")
     who = text(" of {}", Program(main[2].decode("utf-8", "replace"))) if main and main[2] else ""
     more = text(" ({})", Quoted(memory[2].decode("utf-8", "replace"))) if memory[2] else ""
     after = text(", {} after its start", since[1].decode("ascii")) if since else Text()

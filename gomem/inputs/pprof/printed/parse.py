@@ -16,6 +16,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from gomem.errors import Damage, FormatError, excerpt
+from gomem.inputs.markdown import without_bold_cells
 from gomem.inputs.pprof.printed import lines
 from gomem.inputs.pprof.printed.jeprof import is_of_jemalloc
 from gomem.inputs.pprof.printed.lines import Amount, amount_of, fraction_of, without_inline
@@ -48,7 +49,7 @@ class PrintedText:
 
 def looks_like_printed(data: bytes) -> bool:
     """Whether much of a text is what `go tool pprof` prints."""
-    head = data[:HEAD_BYTES]
+    head = without_bold_cells(data[:HEAD_BYTES])
     if b"\0" in head or _QUICK.search(head) is None or is_of_jemalloc(head):
         return False
     filled = [line for line in head.decode("utf-8", "replace").splitlines() if line.strip()]
@@ -63,7 +64,8 @@ def parse_printed(data: bytes, *, source: str) -> tuple[PrintedText, list[Damage
     Damage is a row that is cut, rows that are missing, and a table of another profile than the
     first one's. FormatError where there is no row in it.
     """
-    reader = _Reader(source).of_lines(data.decode("utf-8", "backslashreplace").splitlines())
+    plain = without_bold_cells(data).decode("utf-8", "backslashreplace")
+    reader = _Reader(source).of_lines(plain.splitlines())
     if not reader.has_rows:
         what = "no row of a table, wanted what go tool pprof prints: flat flat% sum% cum cum%"
         raise FormatError(source, "", what)
