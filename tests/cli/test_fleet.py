@@ -79,6 +79,7 @@ def without_files(source, target, chosen):
                 new.addfile(member, io.BytesIO(old.extractfile(member).read()))
 
 
+@pytest.mark.at_most(1)
 @pytest.mark.parametrize("seed", [1, 2])
 def test_a_quarter_of_the_files_missing_makes_no_other_outlier(tmp_path, seed):
     """

@@ -190,6 +190,7 @@ def test_a_terminal_that_takes_ascii_gets_ascii_and_the_page_is_written(tmp_path
     assert (tmp_path / "zeroing-go1.24.2.gomem.html").read_text().rstrip().endswith("</html>")
 
 
+@pytest.mark.at_most(2)
 @pytest.mark.parametrize("closed", [">&-", "2>&-", ">&- 2>&-"])
 def test_a_closed_standard_stream_does_not_keep_the_page_from_being_written(tmp_path, closed):
     done = started("report", SMALL, redirected=closed)

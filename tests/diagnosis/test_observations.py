@@ -20,7 +20,7 @@ from gomem.units import MIB
 from tests.builders import CAPTURES, diagnosed
 from tests.diagnosis.made import divided, made_of, mapped, moment, of_rss
 
-pytestmark = pytest.mark.at_most(15)  # of the cases below, each a capture with fewer files
+pytestmark = pytest.mark.at_most(10)  # of the cases below, each a capture with fewer files
 
 MUCH = 0.4  # of the change: who made more is named
 GREW, FELL = ("grew", "rose"), ("fell",)
@@ -263,7 +263,7 @@ MOMENTS = st.tuples(
 )
 
 
-@settings(max_examples=150)
+@settings(max_examples=60)
 @given(st.lists(MOMENTS, min_size=2, max_size=4))
 def test_whatever_the_files_show_it_closes_and_is_worded_by_its_numbers(made_up):
     moments = [

@@ -46,6 +46,7 @@ def test_of_many_changes_the_first_few_are_shown_and_the_rest_is_counted():
     assert len(lines) <= MAX_LINES
 
 
+@pytest.mark.at_most(2)
 @pytest.mark.parametrize(
     ("change", "before", "after"),
     [
