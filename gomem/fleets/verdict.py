@@ -31,6 +31,7 @@ DOES = {
     "threads": "has {} threads",
     "open_fds": "has {} open files",
     "live_heap": "holds {} of live heap",
+    "inuse_space": "has {} of live objects",
     "heap_objects": "has {} of heap objects",
     "heap_slack": "has {} of free slots in its heap",
     "heap_idle": "keeps {} of idle heap",
