@@ -10,12 +10,18 @@ from gomem.inputs.system import system_of
 from gomem.text import Quoted, Text, joined, text
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
     from gomem.capture.moment import Artefact
     from gomem.sources.artefact import Source
 
-NAMED = 3  # sizes
+NAMED = 3  # sizes, or settings
+
+
+def first_quoted(words: Sequence[str]) -> Text:
+    """The first few of what a text says, and dots for the others."""
+    more = ", …" if words[NAMED:] else ""
+    return text("{}{}", joined(", ", map(Quoted, words[:NAMED])), more)
 
 
 @dataclass
@@ -42,9 +48,7 @@ class Prose:
         """The sizes, for a refusal; empty without any."""
         if not self.sizes:
             return Text()
-        more = ", …" if self.sizes[NAMED:] else ""
-        named = joined(", ", map(Quoted, self.sizes[:NAMED]))
-        return text("; sizes in sentences are not used ({}{})", named, more)
+        return text("; sizes in sentences are not used ({})", first_quoted(self.sizes))
 
     def unused_settings(self, artefacts: Iterable[Artefact]) -> tuple[str, ...]:
         """Settings, but for those that an environment has."""

@@ -325,9 +325,9 @@ def _of_one_dump(case: Case) -> list[Finding]:
     size = _stacks_of(dump.moment, there, case) + heap
     missing, of_connections = of_goroutines(case), suspicion.is_of_connections
     shows = "" if of_connections and missing else _next_step(case, dump.path, missing)
-    where = begun_words(waiting) if waiting else Text()
-    if not suspicion.is_placed:
-        where = Text() if of_connections else where_words(waiting, case.thresholds)
+    where = Text() if of_connections else where_words(waiting, case.thresholds)
+    if suspicion.is_placed and waiting is not None:
+        where = begun_words(waiting)
     return [
         CAUSE.finding(
             Severity.WARNING if suspicion.is_told else Severity.INFO,

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from gomem.capture.prose import first_quoted
 from gomem.causes.finding import Severity
-from gomem.text import Count, File, Quoted, Text, joined, text
+from gomem.text import Count, File, Text, joined, text
 
 if TYPE_CHECKING:
     from gomem.capture.capture import Capture
@@ -14,7 +15,6 @@ if TYPE_CHECKING:
 
 DAMAGED = "data-damaged"
 NAMED_UNREAD = 2  # files
-NAMED_SIZES = 3
 
 
 def further_words(diagnosis: Diagnosis, named: Finding | None) -> str:
@@ -41,17 +41,11 @@ def _unused(capture: Capture) -> list[Text]:
     said = []
     if sizes:
         counted = Count(len(sizes), "size")
-        said.append(text("{} in sentences not used ({})", counted, _first(sizes)))
+        said.append(text("{} in sentences not used ({})", counted, first_quoted(sizes)))
     if settings:
         counted = Count(len(settings), "setting")
-        said.append(text("{} in the text not used ({})", counted, _first(settings)))
+        said.append(text("{} in the text not used ({})", counted, first_quoted(settings)))
     return said
-
-
-def _first(words: tuple[str, ...]) -> Text:
-    """The first few, and dots for the others."""
-    more = ", …" if words[NAMED_SIZES:] else ""
-    return text("{}{}", joined(", ", map(Quoted, words[:NAMED_SIZES])), more)
 
 
 def _unread(capture: Capture) -> list[Text]:

@@ -83,9 +83,14 @@ def by_goroutines(diagnosis: Diagnosis, _: MomentFacts | None) -> Told | None:
     return said, False, _step_of(diagnosis)
 
 
+def _crash_of(diagnosis: Diagnosis) -> Crash | None:
+    """Why the program crashed, by the first dump that says it."""
+    return next(filter(None, (dump.crash for dump in _dumps(diagnosis))), None)
+
+
 def _step_of(diagnosis: Diagnosis) -> Text:
     """What to do next: of what crashed there is nothing to measure any more."""
-    crash = next(filter(None, (dump.crash for dump in _dumps(diagnosis))), None)
+    crash = _crash_of(diagnosis)
     if crash is not None and crash.why == STACK_OVERFLOW:
         return _END_RECURSION
     return _BUILD_LESS if _is_a_build(diagnosis) else NO_BYTES
@@ -136,7 +141,7 @@ def _states_alone(counted: GoroutineCount) -> Text:
 def by_crash(diagnosis: Diagnosis, _: MomentFacts | None) -> Told | None:
     """Why the program crashed, where no goroutine of its own is shown."""
     said = _crash_words(diagnosis)
-    crash = next(filter(None, (dump.crash for dump in _dumps(diagnosis))), None)
+    crash = _crash_of(diagnosis)
     is_overflow = crash is not None and crash.why == STACK_OVERFLOW
     return (said, False, _END_RECURSION if is_overflow else ANYTHING) if said else None
 
@@ -180,7 +185,7 @@ def _started_words(diagnosis: Diagnosis, counted: GoroutineCount) -> Text:
 
 def _crash_words(diagnosis: Diagnosis) -> Text:
     """Why the program of the last dump crashed, where the runtime said it; else empty."""
-    crash = next(filter(None, (dump.crash for dump in _dumps(diagnosis))), None)
+    crash = _crash_of(diagnosis)
     if crash is None:
         return Text()
     if crash.why == STACK_OVERFLOW:

@@ -183,10 +183,10 @@ def who_holds(diagnosis: Diagnosis, moment: str) -> Text:
     others = sum(row["value"] for row in rows if not row["function"])
     if others <= worth[0]["value"]:
         return said
-    return joined(" ", (by_other_files_code(stacks, profile, others / total), said))
+    return joined(" ", (_by_others_code(stacks, profile, others / total), said))
 
 
-def by_other_files_code(stacks: Stacks, profile: Profile, share: float) -> Text:
+def _by_others_code(stacks: Stacks, profile: Profile, share: float) -> Text:
     """What no function has but the runtime's, Go's library's and those without a name."""
     is_named = stacks.which(can_be_mended) & stacks.frames["function"].notna()
     samples = np.setdiff1d(np.arange(len(stacks.values)), stacks.frames.loc[is_named, "sample"])

@@ -6,6 +6,8 @@ from dataclasses import dataclass
 
 from gomem.text import text
 
+TAKE_HEAP_PROFILE = "curl -s http://HOST:PORT/debug/pprof/heap > heap.pb.gz"
+
 
 @dataclass(frozen=True, slots=True)
 class Resemblance:

@@ -18,10 +18,10 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
+from gomem.inputs.message_classes import message_classes
 from gomem.live.api import NothingThere, answered
 from gomem.live.endpoints import Asked
 from gomem.live.grpc_web import CONTENT_TYPE, framed, unframed
-from gomem.live.messages import message_classes
 from gomem.live.stored_profiles import IN_USE, TYPES, columns_of, type_of
 from gomem.sources.times import known_time
 

@@ -20,9 +20,9 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
+from gomem.inputs.message_classes import message_classes
 from gomem.live.api import answered, answered_json
 from gomem.live.endpoints import Asked
-from gomem.live.messages import message_classes
 from gomem.live.stored_profiles import IN_USE, columns_of, type_of
 from gomem.sources.times import time_of_seconds
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 
-from gomem.inputs.resemblance import Resemblance
+from gomem.inputs.resemblance import TAKE_HEAP_PROFILE, Resemblance
 from gomem.text import Count, Program, Quoted, Text, joined, text
 
 NAMED = 3  # programs
@@ -20,8 +20,7 @@ _BSD_KILL = re.compile(
 )
 _ASK_BSD = (
     "it has no sizes; ps -o pid,rss,vsz,args -p PID and procstat -v PID have them while it runs, "
-    "of a Go program a heap profile says more: "
-    "curl -s http://HOST:PORT/debug/pprof/heap > heap.pb.gz"
+    f"of a Go program a heap profile says more: {TAKE_HEAP_PROFILE}"
 )
 _MEMORY = re.compile(
     rb"^ *Memory: (\d[\d.]{0,10}[BKMGT]?)(?: \(([^()\n]{1,120})\))? *$", re.MULTILINE

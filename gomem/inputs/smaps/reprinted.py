@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 
-from gomem.inputs.resemblance import Resemblance
+from gomem.inputs.resemblance import TAKE_HEAP_PROFILE, Resemblance
 from gomem.text import Bytes, Count, Quoted, joined, text
 from gomem.units import ADDRESS_SPACE_BYTES
 
@@ -30,7 +30,7 @@ _FOOTPRINT = re.compile(
 )
 _ASK_MACOS = (
     "it is dirty and compressed memory, no RSS; of a Go program a heap profile says more: "
-    "curl -s http://HOST:PORT/debug/pprof/heap > heap.pb.gz"
+    f"{TAKE_HEAP_PROFILE}"
 )
 _SUMMARY = re.compile(rb"^--- Usage Summary -[^\n]{0,120}$", re.MULTILINE)
 _KIND = re.compile(
@@ -39,7 +39,7 @@ _KIND = re.compile(
 )
 FREE = b"Free"
 _ASK_WINDOWS = (
-    "a heap profile says what Go retains: curl -s http://HOST:PORT/debug/pprof/heap > heap.pb.gz; "
+    f"a heap profile says what Go retains: {TAKE_HEAP_PROFILE}; "
     "VMMap says which of <unknown> is in the working set"
 )
 

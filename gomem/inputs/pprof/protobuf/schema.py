@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from google.protobuf import descriptor_pb2, descriptor_pool, message_factory
 from google.protobuf.message import DecodeError
 
+from gomem.inputs.message_classes import message_classes
 from gomem.inputs.pprof.protobuf.wire import BYTES, VARINT
 
 if TYPE_CHECKING:
@@ -58,31 +58,16 @@ TOP_TYPES = dict(PROFILE.values())
 NAMES = {number: name for name, (number, _) in PROFILE.items()}
 
 
-def _message_classes() -> tuple[Any, Any]:
-    """Profile, with its messages left as bytes, which is the same on the wire; and ValueType."""
-    kinds = descriptor_pb2.FieldDescriptorProto
-    file = descriptor_pb2.FileDescriptorProto(name="gomem/pprof.proto", package="gomem")
-    profile = file.message_type.add(name="Profile")
-    for name, (number, types) in PROFILE.items():
-        profile.field.add(
-            name=name,
-            number=number,
-            type=kinds.TYPE_BYTES if types == INNER else kinds.TYPE_INT64,
-            label=kinds.LABEL_OPTIONAL if types == ONE else kinds.LABEL_REPEATED,
-        )
-    pair = file.message_type.add(name="ValueType")
-    for number, name in enumerate(("type", "unit"), 1):
-        pair.field.add(name=name, number=number, type=kinds.TYPE_INT64, label=kinds.LABEL_OPTIONAL)
-    pool = descriptor_pool.DescriptorPool()
-    pool.Add(file)
-    profiles, pairs = (
-        message_factory.GetMessageClass(pool.FindMessageTypeByName(f"gomem.{name}"))
-        for name in ("Profile", "ValueType")
-    )
-    return profiles, pairs
-
-
-Profile, _ValueType = _message_classes()
+# Profile has its messages left as bytes, which is the same on the wire.
+_KINDS = {ONE: "int64", MANY: "int64[]", INNER: "bytes[]"}
+_CLASSES = message_classes(
+    "gomem",
+    {
+        "Profile": {name: (number, _KINDS[types]) for name, (number, types) in PROFILE.items()},
+        "ValueType": {"type": (1, "int64"), "unit": (2, "int64")},
+    },
+)
+Profile, _ValueType = _CLASSES["Profile"], _CLASSES["ValueType"]
 
 
 def value_type(message: bytes) -> tuple[int, int] | None:

@@ -1,4 +1,4 @@
-"""Protobuf messages by a table of their fields, for what an API is asked in them."""
+"""Protobuf messages by a table of their fields: profiles, and what an API is asked."""
 
 from __future__ import annotations
 
@@ -27,7 +27,6 @@ def message_classes(package: str, messages: Mapping[str, Mapping[str, tuple[int,
             `int64` (also of enumerations), or one of the messages; with `[]` behind if repeated.
     """
     file = descriptor_pb2.FileDescriptorProto(name=f"{package}.proto", package=package)
-    file.syntax = "proto3"
     for name, fields in messages.items():
         message = file.message_type.add(name=name)
         for field, (number, kind) in fields.items():
