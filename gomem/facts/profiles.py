@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -32,7 +33,7 @@ from gomem.inputs.pprof.sites import AllocationSites, top_sites
 from gomem.inputs.schema import empty
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator
 
     from gomem.capture.capture import Capture
     from gomem.inputs.pprof.table import Profile
@@ -43,6 +44,30 @@ MAX_SWING = 2.0  # with GOGC=100 a heap swings no further between two collection
 UNTYPED = "bytes"  # a kind of profile, see `Profile.kind`
 UNSAID = "space"  # its sample type
 SAMPLE_TYPES = ("inuse_space", "alloc_space", "inuse_objects", "alloc_objects")
+
+
+class _Sites(Mapping[str, "Mapping[str, AllocationSites]"]):
+    """Of each moment when they are first asked for: of many a page shows some."""
+
+    def __init__(self, profiles: Mapping[str, Profile]) -> None:
+        self._profiles = profiles
+        self._known: dict[str, Mapping[str, AllocationSites]] = {}
+
+    def __getitem__(self, moment: str) -> Mapping[str, AllocationSites]:
+        if moment not in self._known:
+            profile = self._profiles[moment]
+            self._known[moment] = {
+                name: top_sites(profile, name, TOP_SITES)
+                for name in SAMPLE_TYPES
+                if name in profile.sample_type_names
+            }
+        return self._known[moment]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._profiles)
+
+    def __len__(self) -> int:
+        return len(self._profiles)
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,16 +115,9 @@ class ProfileFacts:
     # Who allocates
 
     @cached_property
-    def sites(self) -> dict[str, dict[str, AllocationSites]]:
+    def sites(self) -> Mapping[str, Mapping[str, AllocationSites]]:
         """Allocation sites by moment and sample type, with their 95 % intervals."""
-        return {
-            moment: {
-                name: top_sites(profile, name, TOP_SITES)
-                for name in SAMPLE_TYPES
-                if name in profile.sample_type_names
-            }
-            for moment, profile in self.by_moment.items()
-        }
+        return _Sites(self.by_moment)
 
     @cached_property
     def untyped_sites(self) -> dict[str, tuple[AllocationSites, ...]]:
@@ -117,11 +135,6 @@ class ProfileFacts:
             for profile in profiles.values()
             if profile.kind == UNTYPED
         }
-
-    @cached_property
-    def alloc_space(self) -> Mapping[str, AllocationSites]:
-        """Who allocated most bytes since the start, by moment, where a profile says so."""
-        return {name: by[ALLOCATED] for name, by in self.sites.items() if ALLOCATED in by}
 
     @cached_property
     def reasons(self) -> dict[str, pd.DataFrame]:

@@ -210,12 +210,12 @@ def _division(
     larger = max(before.total_bytes, after.total_bytes)
     grown = abs(after.total_bytes - before.total_bytes)
     doubt = max(MAX_DOUBT * grown, MAX_DOUBT * MAX_DOUBT * larger, MIB)
-    every = [
-        (division, difference(before.likely, after.likely, division)) for division in DIVISIONS
-    ]
-    for division, changes in every[:-1]:
-        if all(change.width <= doubt for change in changes.values()):
+    every: list[tuple[Sequence[frozenset[str]], _Changes]] = []
+    for division in DIVISIONS:
+        changes = difference(before.likely, after.likely, division)
+        if division != DIVISIONS[-1] and all(c.width <= doubt for c in changes.values()):
             return division, changes
+        every.append((division, changes))
     if bounded:
         return next((each for each in every[2:] if _tells(before, after, each[0])), every[-1])
     told = max(every, key=lambda pair: _surely_moved(pair[1]))

@@ -8,6 +8,7 @@ the upper bounds of the others. Its upper bound is the sum minus their lower bou
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -90,9 +91,19 @@ class Bounds:
             closed = Bounds(parts, self.sums)
         return closed
 
+    @cached_property
+    def _asked(self) -> dict[frozenset[str], Interval]:
+        """What was asked of several parts together: each change asks it of both its sides."""
+        return {}
+
     def together(self, members: Iterable[str]) -> Interval:
         """What several parts hold together, by their own bounds and by every sum that says more."""
-        wanted = frozenset(members) & self.parts.keys()
+        wanted = frozenset(self.parts.keys() & members)
+        if wanted not in self._asked:
+            self._asked[wanted] = self._together(wanted)
+        return self._asked[wanted]
+
+    def _together(self, wanted: frozenset[str]) -> Interval:
         bounds = self._inside(wanted)
         for whole, size in self.sums:
             if wanted < whole:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from gomem.causes.commands import with_files
 from gomem.text import Function, MomentName, Quoted, Text, text
 from gomem.units import format_bytes, format_count, format_fraction
 from gomem.views.document import Block, Cell, Folded, Notes, Section, Table
 from gomem.views.figures.flame_graph import known_name
 from gomem.views.report.flames import flame_blocks, in_use_flame
 from gomem.views.report.lifetimes import lifetime_blocks
-from gomem.views.report.shown import drawn_of, of_moments
+from gomem.views.report.shown import LISTED, drawn_of, of_moments
 from gomem.views.tables import Column, Row, count, function, interval, share, shown_by, size, table
 from gomem.views.values import NOTHING, bytes_cell, count_cell, fraction_cell
 
@@ -62,16 +63,29 @@ def allocations_section(diagnosis: Diagnosis) -> Section | None:
     first = diagnosis.sites_first
     if first is None:
         return _untyped_section(diagnosis)
-    drawn = drawn_of(list(diagnosis.sites), first)
+    names = list(diagnosis.sites)
+    listed, drawn = drawn_of(names, first, LISTED), drawn_of(names, first)
     blocks: dict[str, tuple[Block, ...]] = {}
-    for place, name in enumerate(diagnosis.sites, start=1):
+    for place, name in enumerate(names, start=1):
         if name == first:
             further = _at_length(diagnosis, name)
         else:
             further = in_use_flame(diagnosis, name, f"flame-{place}") if name in drawn else ()
-        blocks[name] = (*_blocks(diagnosis, name, None if name == first else SHOWN), *further)
+        if name in listed | drawn:
+            blocks[name] = (*_blocks(diagnosis, name, None if name == first else SHOWN), *further)
+    shown: tuple[Block, ...] = (of_moments(blocks, first),)
+    if len(blocks) < len(names):
+        one_left_out = next(name for name in names if name not in blocks)
+        path = diagnosis.facts.profiles.path(one_left_out)
+        shown = (Notes((_left_out(len(blocks), len(names), path),)), *shown)
     gist = _gist(diagnosis, first)
-    return Section("allocations", "Allocation sites", (of_moments(blocks, first),), gist=gist)
+    return Section("allocations", "Allocation sites", shown, gist=gist)
+
+
+def _left_out(shown: int, of: int, path: str) -> Text:
+    """How to see the sites of a moment that the page leaves out."""
+    said = "sites of {} of {} snapshots; those of another are in its profile: {}"
+    return text(said, format_count(shown), format_count(of), with_files("gomem top {}", path))
 
 
 def _untyped_section(diagnosis: Diagnosis) -> Section | None:

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 NUMBERS = "The numbers of this figure"
 FIGURES = 6  # moments with a large figure: a page has to be sent around
+LISTED = 24  # moments with tables of allocation sites
 
 
 def first_of(names: Collection[str], diagnosis: Diagnosis) -> str:
@@ -23,12 +24,12 @@ def first_of(names: Collection[str], diagnosis: Diagnosis) -> str:
     return first if first is not None and first in names else next(iter(names))
 
 
-def drawn_of(names: Sequence[str], first: str) -> frozenset[str]:
+def drawn_of(names: Sequence[str], first: str, most: int = FIGURES) -> frozenset[str]:
     """Moments that are worth a large figure: all of a few, else some evenly among them."""
-    if len(names) <= FIGURES:
+    if len(names) <= most:
         return frozenset(names)
     last = len(names) - 1
-    return frozenset({first, *(names[place * last // (FIGURES - 1)] for place in range(FIGURES))})
+    return frozenset({first, *(names[place * last // (most - 1)] for place in range(most))})
 
 
 def with_numbers(
