@@ -83,7 +83,7 @@ def marking_words(log: CollectorFacts, trigger: str) -> Text:
     is_more = marking is not None and most is not None and most - marking > MOVES * marking
     if not is_more or Share(most) == least:
         return text("{} of the CPU", least)
-    return text("{} to {} of the CPU", least, Share(most))
+    return text("{} of the CPU ({} for marking)", Share(most), least)
 
 
 def too_few_collections(

@@ -118,7 +118,11 @@ def _title(moment: MomentFacts, slots: int, *, is_fragmented: bool) -> Text:
     resident = Text()
     if arenas is not None and arenas < slots:
         resident = text(", at most {} resident", Bytes(arenas))
-    what = "The heap is fragmented" if is_fragmented else "The heap has free slots below its goal"
+    what = (
+        "The heap is fragmented"
+        if is_fragmented
+        else "The heap has free slots that it fills before the next GC"
+    )
     words = "{}: {} of HeapInuse ({}) is free slots{}"
     return text(words, what, Bytes(slots), Bytes(in_use), resident)
 

@@ -57,7 +57,7 @@ def find(case: Case) -> list[Finding]:
     evidence = (
         *known(path, "fraction", {_IN_STOPS: stops.share}),
         *known(path, "s", {"PauseNs, the longest": stops.stopped.max}),
-        *known(path, "", {"PauseNs, the longest: GC": remembered.longest_number}),
+        *known(path, "", {"number of the GC with the longest PauseNs": remembered.longest_number}),
         *counted_evidence(counters),
     )
     return [_finding(stops, evidence, cycles=counters.cycles)]
@@ -148,9 +148,9 @@ CAUSE = Cause(
     mechanism="Each GC stops the world twice, for well under a millisecond since Go 1.8. During a "
     "longer pause, the runtime waits for a goroutine that cannot be preempted, or for a CPU.",
     remedy=text(
-        "See whether the container is throttled: {}. Check also whether it has fewer CPUs than "
-        "GOMAXPROCS, and what else runs on the machine. If none of these explains it, record an "
-        "execution trace of such a pause and see which P stops last.",
+        "See whether the container is throttled: {}. Also check whether it has fewer CPUs than "
+        "GOMAXPROCS, and what else runs on the machine. If none of these explains the pauses, "
+        "record an execution trace of a long pause and see which P stops last.",
         Command("grep throttled /sys/fs/cgroup/cpu.stat"),
     ),
     references=("golang.org/doc/gc-guide#Latency", "golang/go#10958", "runtime/trace"),

@@ -114,7 +114,7 @@ def _by_log(case: Case, log: CollectorFacts) -> Finding:
     sizes = {"heap_live_p50_bytes": live, "heap_goal_p50_bytes": goal}
     return CAUSE.finding(
         _severity(case, cpu),
-        text("{}, {} of the CPU in GC", title, Share(cpu)),
+        text("{}; marking takes {} of the CPU", title, Share(cpu)),
         size=live,
         cpu_fraction=cpu,
         evidence=(

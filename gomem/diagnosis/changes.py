@@ -291,7 +291,7 @@ def _listed(
     ]
     named.sort(key=lambda part: -abs(part.change.middle))
     words = (
-        text("{} {}", interval_words(part.change, about=about), part_name(part.groups, moments))
+        text("{} {}", part_name(part.groups, moments), interval_words(part.change, about=about))
         for part in named
     )
     return text("{}{}", before, joined(", ", words)) if named else Text()

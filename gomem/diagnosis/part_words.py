@@ -8,7 +8,7 @@ from gomem.analysis.memory.groups import GARBAGE, HEAP, LIVE, NAMES, NATIVE, OBJ
 from gomem.analysis.memory.mapped import MAPPED
 from gomem.analysis.memory.readings import ALL, FILE_GROUPS, GO, GO_HEAP, GROUPS, NOT_GO
 from gomem.facts.moment import SHARED_ANONYMOUS
-from gomem.text import Bytes, BytesBy, File, Text, joined, text
+from gomem.text import Bytes, BytesChange, File, Text, joined, text
 from gomem.units import MIB
 
 if TYPE_CHECKING:
@@ -65,16 +65,12 @@ def native_sizes(moment: MomentFacts) -> tuple[int, int, int, int]:
 
 
 def interval_words(change: Interval, *, about: bool) -> Text:
-    """A change in words, `12 MiB more`: one number of a narrow interval, else both ends.
-
-    Of a change that surely has a direction.
-    """
-    which = "more" if change.middle > 0 else "less"
+    """A change with its sign, `+12 MiB`: one number of a narrow interval, else both ends."""
     if _is_narrow(change):
-        middle = BytesBy(round(change.middle))
-        return text("{}{} {}", "about " if about and change.width else "", middle, which)
+        middle = BytesChange(round(change.middle))
+        return text("{}{}", "about " if about and change.width else "", middle)
     least, most = sorted((change.low, change.high), key=abs)
-    return text("{} to {} {}", BytesBy(round(least)), BytesBy(round(most)), which)
+    return text("{} to {}", BytesChange(round(least)), BytesChange(round(most)))
 
 
 def brief_level(level: Interval) -> Text:

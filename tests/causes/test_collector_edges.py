@@ -118,7 +118,7 @@ def test_marking_that_costs_much():
     ("all_cpu", "words"),
     [
         pytest.param(0.22, "20 % of the CPU", id="a tenth more"),
-        pytest.param(0.2201, "20 % to 22 % of the CPU", id="clearly more"),
+        pytest.param(0.2201, "22 % of the CPU (20 % for marking)", id="clearly more"),
         pytest.param(nan, "20 % of the CPU", id="stops are not told"),
     ],
 )

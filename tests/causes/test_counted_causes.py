@@ -294,7 +294,7 @@ def test_stops_that_memstats_remember_are_judged_one_by_one():
     assert "Most pauses are short" in some.mechanism
     evidence = {one.field: one.value for one in some.evidence}
     assert (8, 0.0125) == (
-        evidence["PauseNs, the longest: GC"], evidence["PauseNs, the longest"],
+        evidence["number of the GC with the longest PauseNs"], evidence["PauseNs, the longest"],
     )  # fmt: skip
     assert [] == remembering(10, 11, 9.99)
     assert ["info"] == [str(one.severity) for one in remembering(100)]

@@ -58,8 +58,8 @@ def test_gogc_1000_has_its_price(gogc):
         "GOGC 100 → 1000: GC CPU fell from 8 % to <1 % for 253 MiB more RSS."
     )
     assert gogc.judgement.details[0] == (
-        "RSS rose from 67 MiB to 320 MiB (×4.8, medians); in the median run of each side: 143 "
-        "MiB more free Go heap, 98 MiB more allocated since the last GC."
+        "RSS rose from 67 MiB to 320 MiB (×4.8, medians); in the median run of each side: free "
+        "Go heap +143 MiB, allocated since the last GC +98 MiB."
     )
     assert "~" == metric(gogc, "requests_per_second")["verdict"]
     assert any("no change beyond noise" in line for line in gogc.judgement.details)

@@ -68,7 +68,7 @@ def test_what_was_kept_and_is_released_but_still_counted_is_said_within_a_whole_
 def test_parts_are_named_that_make_a_tenth_of_it_the_largest_first():
     found = change(reading("1", 9), reading("2", 39, free=61, native=9))
 
-    assert "61 MiB more free Go heap, 30 MiB more live heap" in found.reason
+    assert "free Go heap +61 MiB, live heap +30 MiB" in found.reason
     assert [61 * MIB, 30 * MIB] == [part.value for part in found.reason.of(BytesChange)]
 
 

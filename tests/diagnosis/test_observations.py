@@ -430,7 +430,7 @@ def test_a_part_that_rests_on_an_assumption_is_about_so_much():
     (of_native,) = [one for one in made.facts.account.parts if one.groups == {NATIVE}]
     assert of_native.change.low >= 100 * MIB
     said = made.observations[0].sentence
-    assert re.search(r"about \d+ MiB more C and other native memory", said)
+    assert re.search(r"C and other native memory .*about \+\d+ MiB", said)
 
 
 def test_moments_are_named_by_their_names():

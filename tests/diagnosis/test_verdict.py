@@ -62,7 +62,7 @@ def test_it_says_where_the_memory_is_and_what_moved_it_there():
     assert [60.3, 26.3, 21.0, 6.5] == sizes_of(said.where)
     assert said.moved.startswith("RSS grew from 32 MiB at 1-start to 60 MiB in 14 s: ")
     assert [31.8, 60.3, 20.6, 6.5] == sizes_of(said.moved)
-    assert "21 MiB more allocated since the last GC" in said.moved
+    assert "allocated since the last GC +21 MiB" in said.moved
     assert ("3-later", 63205376) == (said.moment, said.rss_bytes)
     (in_use,) = said.whose  # which says who has more, so nobody else says who has most
     assert ["main.newSession"] == values_of(in_use, Function)

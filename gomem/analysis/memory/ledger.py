@@ -311,7 +311,7 @@ def _coarse(
     logged: Logged | None = None,
 ) -> tuple[list[_Row], int | None, list[str]]:
     """Without smaps: the runtime's claims against the kernel's totals."""
-    notes = ["no complete smaps in this snapshot"]
+    notes = ["no smaps in this snapshot, or an incomplete one"]
     rows: list[_Row] = []
     if memstats is not None:
         claims = claims_of(memstats, 0, sources)

@@ -179,8 +179,8 @@ def _kept(interval: _Interval) -> Text:
         )
         return text(words, size, goal, _by(interval))
     words = (
-        "{} of the {} of idle heap is within the scavenger's goal of {} ({}). The other {} is less "
-        "than a tenth of the goal, too little to count"
+        "{} of the {} of idle heap is kept: with it, Go retains no more than the scavenger's goal "
+        "of {} ({}). The other {} is less than a tenth of the goal, too little to count"
     )
     return text(words, Bytes(kept), size, goal, _by(interval), Bytes(due))
 

@@ -127,6 +127,7 @@ def groups_table(facts: MomentFacts, moment: str, before: MomentFacts | None = N
         row | {"old": None if old is None else old.bytes_of(row["group"])}
         for row in rows_of(groups.rows)
     ]
+    each = [row for row in each if not _is_nothing(row)]
     few = [row for row in each if _is_small(row, rss_bytes)]
     few = few if len(few) > 1 else []
     rows: list[Row] = []
@@ -158,6 +159,13 @@ def _is_small(row: Row, rss_bytes: int | None) -> bool:
         return False
     sizes = (row["bytes"], row["claimed_bytes"], row["old"])
     return all(is_unknown(size) or size < SMALL * rss_bytes for size in sizes)
+
+
+def _is_nothing(row: Row) -> bool:
+    """Whether a group has nothing on any side: whether anything is left over, RSS says."""
+    return all(
+        size == 0 for key in ("bytes", "claimed_bytes", "old") if not is_unknown(size := row[key])
+    )
 
 
 def parts_table(ledger: Ledger, moment: str, before: Ledger | None = None) -> Table:

@@ -96,8 +96,9 @@ def _tables(known: Sequence[MomentFacts], groups: pd.DataFrame) -> list[Block]:
 
 
 def _saying(lines: _Lines) -> _Lines:
-    """Those that say something of some moment."""
-    return [(label, cells) for label, cells in lines if any(cell != NOTHING for cell in cells)]
+    """Those that have a value other than 0 at some moment."""
+    says_nothing = (NOTHING, bytes_cell(0))
+    return [line for line in lines if any(cell not in says_nothing for cell in line[1])]
 
 
 def _most(names: Sequence[str], lines: _Lines) -> int:

@@ -162,7 +162,9 @@ def _goals(answer: Scavenger) -> tuple[Block, ...]:
     others = [goal for goal in answer.goals if goal.applies == "no"]
     rest = table("Rules that do not apply here", (rule,), others)
     folded = Folded("Rules of other releases and of a memory limit", (rest,))
-    holding = table("When Go returns heap to the OS; targets are without stacks", columns, here)
+    holding = table(
+        "When Go returns heap to the OS; targets exclude goroutine stacks", columns, here
+    )
     return (holding, folded) if others else (holding,)
 
 

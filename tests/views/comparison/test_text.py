@@ -81,7 +81,7 @@ note: p is from a Mann-Whitney test, not corrected for multiple comparisons
 Notes
 note: timings also depend on the machine's load; interleave the runs of the two
   sides to cancel this
-note: cpu taken from benchmark file
+note: cpu: benchmark file
 
 What could not be read
 Missing from the numbers above:

@@ -1,5 +1,6 @@
 """The report's sections on sites and on growth say what the analyses say, and no more."""
 
+import re
 from dataclasses import replace
 
 import pytest
@@ -12,6 +13,7 @@ from gomem.views.json.report import report_json
 from gomem.views.report.allocations import allocations_section
 from gomem.views.report.growth import growth_section
 from gomem.views.report.report import report_document
+from gomem.views.report.shown import LISTED
 from gomem.views.share import Hidden, share
 from tests.builders import FIXTURES, as_text, diagnosed
 from tests.causes.test_allocation_spike import taken
@@ -98,8 +100,13 @@ def test_the_first_moment_has_turnover_sizes_and_graphs():
     assert ["810 MiB", "660 MiB"] == rows_of(churn)["io.ReadAll"][:2]
     assert ["io.ReadAll", "20.8 MiB", "2", "41.6 MiB"] == [c.text for c in sizes.rows[0][:4]]
     assert section.is_scripted
-    (choice,) = section.blocks
+    left_out, choice = section.blocks
     by_name = {option.name: option.blocks for option in choice.options}
+    profiles = len(diagnosed(SPIKY).capture.heap_profiles)
+    assert LISTED == len(by_name) < profiles
+    (said,) = left_out.lines
+    assert said.startswith(f"sites of {LISTED} of {profiles} snapshots")
+    assert not set(by_name) & set(re.findall(r"scrape-\d+", said))
     assert {Table} == {type(block) for block in by_name["scrape-16"]}
     assert {Table, Figure} == {type(block) for block in by_name["scrape-00"]}
 

@@ -68,7 +68,7 @@ def test_the_figure_draws_heap_goal_and_lines(quiet):
 
 def test_the_goals_are_told_with_their_formulas(quiet):
     tables = {one.caption: one for one in blocks(scavenger_section(quiet), Table)}
-    goals = tables["When Go returns heap to the OS; targets are without stacks"]
+    goals = tables["When Go returns heap to the OS; targets exclude goroutine stacks"]
 
     paced = "release down to 1.1 × (HeapInuse at the last GC) × (NextGC / previous NextGC)"
     assert [[paced, "yes", "9.71 MiB"]] == [[cell.text for cell in row] for row in goals.rows]
