@@ -79,9 +79,24 @@ def place(
     for folder, group in by_folder.items():
         top = TOP_MOMENT if len(by_folder) > 1 else ONLY_MOMENT
         placed += _place_folder(group, folder, folder or top, listed.get(folder, []))
+    if not listed:
+        placed = _without_shared_end(placed)
     placed += [artefact for group in listed.values() for artefact in group]
     order = {artefact.source.name: number for number, artefact in enumerate(artefacts)}
     return sorted(placed, key=lambda artefact: order[artefact.source.name]), damage
+
+
+def _without_shared_end(placed: list[Artefact]) -> list[Artefact]:
+    """Snapshots `t1/debug` and `t2/debug` as `t1` and `t2`: how all names end tells none apart."""
+    names = {artefact.moment for artefact in placed if artefact.moment}
+    ends = list(zip(*(reversed(name.split("/")[1:]) for name in names), strict=False))
+    shared = next((place for place, parts in enumerate(ends) if len(set(parts)) > 1), len(ends))
+    if len(names) < 2 or not shared:
+        return placed
+    return [
+        replace(artefact, moment="/".join(artefact.moment.split("/")[:-shared]))
+        for artefact in placed
+    ]
 
 
 def _without_folders_of_kinds(by_folder: dict[str, list[Artefact]]) -> dict[str, list[Artefact]]:

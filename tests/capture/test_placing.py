@@ -107,10 +107,20 @@ def test_folders_of_kinds_at_the_top_leave_nothing_but_the_names():
 
 def test_a_folder_that_is_called_like_a_kind_is_a_moment_if_no_kind_repeats():
     found, _ = placed(
-        artefact("1/heap/smaps"), artefact("1/heap/status", "status"), artefact("2/heap/smaps")
+        artefact("1/heap/smaps"), artefact("1/heap/status", "status"), artefact("2/proc/smaps")
     )
 
-    assert ["1/heap", "1/heap", "2/heap"] == list(found.values())
+    assert ["1/heap", "1/heap", "2/proc"] == list(found.values())
+
+
+def test_how_all_names_of_moments_end_is_left_out():
+    same, _ = placed(*(artefact(f"{name}/debug/heap/smaps") for name in ("t1", "t2")))
+    unlike, _ = placed(*(artefact(f"{name}/smaps") for name in ("t1/debug", "t2/debug", "t3")))
+    single, _ = placed(artefact("t1/debug/smaps"), artefact("t1/debug/status", "status"))
+
+    assert ["t1", "t2"] == list(same.values())
+    assert ["t1/debug", "t2/debug", "t3"] == list(unlike.values())
+    assert ["t1/debug", "t1/debug"] == list(single.values())
 
 
 def test_what_is_of_the_whole_has_no_moment_and_makes_none():
