@@ -77,7 +77,9 @@ def table(
         with written(output) as file:
             rows.to_parquet(file, index=False)
     elif output_format is Format.json:
-        write(rows.to_json(orient="records", date_format="iso", date_unit="ns", indent=1), output)
+        from gomem.views.json.table import render_rows
+
+        write(render_rows(rows), output)
     else:
         write(rows.to_csv(index=False), output)
 

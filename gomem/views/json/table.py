@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import inspect
 import json
+import math
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -279,7 +280,19 @@ def rows_json(frame: pd.DataFrame) -> list[dict[str, Any]]:
     ]
 
 
-def written(laid_out: dict[str, Any], indent: int = 2) -> str:
+def render_rows(frame: pd.DataFrame) -> str:
+    """A whole frame: times to the nanosecond in ISO 8601, null also where a number is infinite."""
+
+    def finite(value: Any) -> Any:
+        if isinstance(value, float) and math.isinf(value):
+            return None
+        return value.isoformat() if hasattr(value, "isoformat") else value
+
+    rows = [{name: finite(value) for name, value in row.items()} for row in rows_json(frame)]
+    return written(rows, indent=1)
+
+
+def written(laid_out: dict[str, Any] | list[dict[str, Any]], indent: int = 2) -> str:
     """JSON as text, ending in a line break."""
     return json.dumps(laid_out, indent=indent, ensure_ascii=False, allow_nan=False) + "\n"
 
