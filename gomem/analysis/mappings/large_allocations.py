@@ -17,41 +17,42 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     import pandas as pd
 
-EXACT = 0.9  # the least, as a share of the most
+EXACT = 0.9  # lower bound as a fraction of the upper bound
 
 
 @dataclass(frozen=True)
 class LargeAllocations:
-    """Large objects of one moment, in bytes."""
+    """Large objects at one snapshot, in bytes."""
 
-    large_bytes: int  # in all of them
-    pointer_bytes: int  # in those with pointers: the most that it can be
-    least_pointer_bytes: int  # the least: as if all small objects were pointers and nothing else
-    untouched_bytes: int  # of `pointer_bytes`: beyond what the pointer-free have room for
+    large_bytes: int  # all large objects
+    pointer_bytes: int  # those with pointers: upper bound
+    least_pointer_bytes: int  # lower bound: as if small objects consisted only of pointers
+    untouched_bytes: int  # the part of `pointer_bytes` for which pointer-free objects have no room
 
     @property
     def resident_bytes(self) -> int:
-        """Of those with pointers, what can be resident."""
+        """Upper bound of the resident bytes with pointers."""
         return self.pointer_bytes - self.untouched_bytes
 
     @property
     def least_resident_bytes(self) -> int:
-        """The same, of the least that it can be."""
+        """Lower bound of the resident bytes with pointers."""
         return max(0, self.least_pointer_bytes - self.untouched_bytes)
 
     @property
     def is_exact(self) -> bool:
-        """Whether the bounds are so near to each other that they are one number to a person."""
+        """Whether the bounds are so close that they can be shown as one number."""
         return self.least_resident_bytes >= EXACT * self.resident_bytes
 
 
 def large_allocations(
     heap_alloc: int, size_classes: pd.DataFrame, scannable: int | None, untouched: int
 ) -> LargeAllocations | None:
-    """Bound the large objects of one moment, by HeapAlloc and BySize; None without BySize.
+    """Compute bounds of the large objects at one snapshot, from HeapAlloc and BySize.
 
-    `scannable` is /gc/scan/heap:bytes; without it all large objects can have pointers, and none
-    need to. `untouched` are bytes that the arenas claim and that are not resident.
+    None without BySize. `scannable` is /gc/scan/heap:bytes; without it, any or none of the large
+    objects can have pointers. `untouched` is memory that Go counts in the arenas but that is not
+    resident.
     """
     if size_classes.empty:
         return None
