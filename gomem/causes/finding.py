@@ -46,13 +46,13 @@ class Site:
     Attributes:
         function: Who called the allocator.
         own_function: The program's own function on the stack; the same if it is the caller itself.
-        file: Where the own function's call stands; empty if no file says.
+        file: The file with the own function's call; empty if unknown.
         line: Its line; None likewise.
-        low: Lower end of the 95 % interval of what it has more, in bytes; NaN if unknown.
+        low: Lower end of the 95 % interval of its growth, in bytes; NaN if unknown.
         high: Upper end of the same.
-        change: What it has more.
-        share: That as a share of all that came.
-        object_bytes: Size of the objects that most of it is in; None if no profile says.
+        change: Its growth.
+        share: Its growth as a share of the total growth.
+        object_bytes: Size of the objects with most of its bytes; None if unknown.
     """
 
     function: str
@@ -83,8 +83,8 @@ class MissingCall:
         why: What holds without it.
         reference: Address of its documentation.
         releases: The Go releases to which it applies, if the capture's can be another.
-        function: The program's own function in which it is missing; empty if no file says.
-        file: Where that function asks for what it does not close; empty likewise.
+        function: The program's own function in which it is missing; empty if unknown.
+        file: The file in which that function opens what it does not close; empty if unknown.
         line: Its line; None likewise.
     """
 

@@ -91,7 +91,7 @@ class ProfileFacts:
 
     @cached_property
     def sites(self) -> dict[str, dict[str, AllocationSites]]:
-        """Allocation sites by moment and sample type, with their 95 % intervals."""
+        """Allocation sites by snapshot and sample type, with their 95 % intervals."""
         return {
             moment: {
                 name: top_sites(profile, name, TOP_SITES)

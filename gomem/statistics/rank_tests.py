@@ -54,7 +54,7 @@ def summarise(values: FloatArray) -> Summary:
 
 @lru_cache(maxsize=1024)
 def interval_ranks(n: int) -> tuple[int, int] | None:
-    """Ranks, from 1, of the values between which the median lies with 95 % confidence.
+    """Return the ranks, from 1, of the values that enclose the median with 95 % confidence.
 
     The number of values below the true median is binomial with p = 0.5. The most likely outcomes
     are taken until they add up to 95 %; of two equally likely ones, the lower first. Returns None

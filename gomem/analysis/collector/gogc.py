@@ -5,16 +5,16 @@ The runtime computes each goal from what the previous collection marked:
     to 1.17   goal = live + live x GOGC/100
     from 1.18 goal = live + (live + stacks + globals) x GOGC/100
 
-Some goals say nothing about GOGC. The first goal is set before anything is marked. A goal is never
-below 4 MiB x GOGC/100, so collections of a small heap are uninformative. The runtime raises a goal
-when a collection starts late (64 KiB above its start), and keeps it at least 1 MiB above the live
-heap during sweeping. A memory limit (from 1.19) lowers the goal, and then the other rules do not
-apply.
+Some goals are not informative about GOGC. The first goal is set before anything is marked. A goal
+is never below 4 MiB x GOGC/100, so collections of a small heap are uninformative. The runtime
+raises a goal when a collection starts late (64 KiB above its start), and keeps it at least 1 MiB
+above the live heap during sweeping. A memory limit (from 1.19) lowers the goal, and then the other
+rules do not apply.
 
 GOGC is a whole per cent, and the log prints sizes in whole MiB. So each goal allows a few values,
 and the value that most goals allow is the run's GOGC. Without such a value, GOGC is unknown: it
 changed during the run, a limit set most of the goals, or too few goals are informative. GOGC is
-also unknown if several other goals lie above the common one. A limit that constrains a steady heap
+also unknown if several other goals are above the common one. A limit that constrains a steady heap
 also produces goals that agree, and the goals it did not constrain are higher.
 """
 

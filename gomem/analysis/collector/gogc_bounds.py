@@ -74,7 +74,7 @@ class GogcBounds:
 def gogc_bounds(stats: pd.DataFrame, *, stacks_count: bool, is_limited: bool) -> GogcBounds:
     """Compute bounds of GOGC from readings of one process.
 
-    `stats` has a row per moment, in order: `LastGC` in seconds, `NumGC`, `NumForcedGC`, `NextGC`,
+    `stats` has a row per snapshot, in order: `LastGC` in seconds, `NumGC`, `NumForcedGC`, `NextGC`,
     `HeapAlloc`, `TotalAlloc`, `live_bytes` (`/gc/heap/live:bytes`), `in_use_bytes` (the lower limit
     by a heap profile) and `stack_bytes`; missing where unknown. The release decides whether stacks
     and globals raise goals.

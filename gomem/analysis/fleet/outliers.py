@@ -1,9 +1,9 @@
 """Which instance differs from the others, in which quantity, and at what cost?
 
-A single value of an instance cannot tell a change from noise, but the instances are a population.
-If one pod has 4 201 goroutines and every other pod has one, no second measurement is needed. Each
-value is compared with the median of the others by a robust z. It must stand out on a linear and on
-a log scale, because loads can spread over several times their median.
+A single value of an instance cannot separate a change from noise, but the instances are a
+population. If one pod has 4 201 goroutines and every other pod has one, no second measurement is
+needed. Each value is compared with the median of the others by a robust z. It must stand out on a
+linear and on a log scale, because loads can spread over several times their median.
 
 An instance has one row. Much of what is unusual about it has one cause: leaked goroutines bring
 stacks and heap with them. So a count far from the others is named first, then the most expensive

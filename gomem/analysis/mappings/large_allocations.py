@@ -4,9 +4,9 @@ Three counts give bounds. MemStats' BySize counts the small objects by class, so
 HeapAlloc is large objects (above 18 KiB, because the classes from there to 32 KiB are not printed).
 /gc/scan/heap:bytes (Go 1.21) is the memory that GC has to scan: the objects with pointers, each up
 to its last pointer. The ledger has the untouched part of the memory that MemStats counts in the
-arenas. No file says which pages are untouched. A release that touches large memory with pointers by
-itself leaves only pointer-free memory untouched. So untouched bytes are assigned to pointer-free
-memory first.
+arenas. No file says which pages are untouched. In a release that touches all large pointer-bearing
+memory itself, only pointer-free memory stays untouched. So untouched bytes are assigned to
+pointer-free memory first.
 """
 
 from __future__ import annotations

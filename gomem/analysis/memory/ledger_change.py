@@ -63,7 +63,7 @@ class LedgerChange:
     Attributes:
         rss_change_bytes: RSS after less RSS before; None if one side does not know it.
         parts: A row per part of either side; see `PART_CHANGES`. `change_bytes` adds up to
-            `rss_change_bytes` where both sides tell the same parts.
+            `rss_change_bytes` if both sides have the same parts.
         verdict: `unchanged`, `shifted` (layers moved, RSS did not), the layer that makes more than
             half of what moved RSS, `mixed` where none does, `undivided` or `unknown`.
     """

@@ -56,9 +56,9 @@ class WorstCase:
 
     Attributes:
         rss_bytes: RSS now.
-        worst_bytes: With all that is mapped and not given back.
-        retaken_bytes: With what was given back taken again as well: the runtime may, without
-            asking.
+        worst_bytes: RSS if all memory that is mapped and not released became resident.
+        retaken_bytes: RSS if released memory were reused as well, which the runtime can do at any
+            time.
         steps: The arithmetic, see `LIMIT_STEPS`; adds up to `retaken_bytes`.
     """
 

@@ -2,7 +2,7 @@
 
 The runtime samples one allocation per `MemProfileRate` bytes, and the dump names the samples that
 are still in use. So a site's share of a keeper's bytes is an estimate, with a 95 % interval. No
-record has the rate; it is computed from the bytes that all samples together must stand for.
+record has the rate; it is computed from the bytes that all samples together must represent.
 """
 
 from __future__ import annotations

@@ -93,7 +93,7 @@ class Rise:
     seconds: float  # from the first to the last
     # the first level: the first reading; for many readings, the median of the first tenth
     first: float
-    last: float  # the last level, computed likewise
+    last: float  # the last level, computed in the same way
     reached: float  # the last reading itself
     are_medians: bool  # whether the first and last level are medians of several readings
     apart_seconds: float  # from the time of `first` to that of `last`

@@ -7,15 +7,15 @@ Taken from mgcpacer.go (mgc.go before 1.17), and checked against recorded logs:
     all        goal >= 4 MiB x GOGC/100; GOGC=off: none
     from 1.19  with a memory limit the lesser of that and of
                limit - (mapped non-heap memory) - headroom, but never less than live;
-               the headroom is 1 MiB, from 1.21 on 3 % of the rest where that is more
+               the headroom is 1 MiB, from 1.21 on 3 % of the rest if that is more
 
 A collection starts before the goal. The distance is the runway that the last collections needed:
 their allocation during marking, scaled to marking with a quarter of the CPU. It has bounds:
 
     to 1.13      at most 0.95 of the way from live to goal
     1.14 - 1.17  0.6 to 0.95 of it
-    1.18         0.7 to 0.95 of it, or 4 MiB x GOGC/100 below the goal where that is later
-    from 1.19    45/64 to 61/64 of it, or 4 MiB below the goal where that is later
+    1.18         0.7 to 0.95 of it, or 4 MiB x GOGC/100 below the goal if that is later
+    from 1.19    45/64 to 61/64 of it, or 4 MiB below the goal if that is later
 """
 
 from __future__ import annotations

@@ -8,7 +8,7 @@ Each number has an interval, valid for a run as long as the log. The interval co
   the allocation rate, the live heap and the cost of marking; the replay is repeated with each;
 - the starting point of the replay, which matters for a bursty load;
 - for the peak heap, the distance between the log's p90 and its peak;
-- the uncertainty about non-heap memory, where a limit includes it;
+- the uncertainty about non-heap memory, if a limit includes it;
 - the error of the back-test: the first half of the log predicts the second, and the whole log
   predicts itself;
 - the variation between two runs of one program: 8 % in collections per second, 10 % in CPU.
