@@ -170,8 +170,8 @@ def findings(diagnosis: Diagnosis, *codes: str) -> Shown:
 def questions(asked: Asked, by_heading: Mapping[str, str | Callable[..., Any]]) -> Shown:
     """Say how many of a page's questions can be answered, and what the others need.
 
-    By its heading, each question is answered by a section, a figure, or any function that raises
-    CaptureError.
+    `by_heading` has for each question the section, figure or other function that answers it, which
+    raises CaptureError if it cannot.
     """
     lacking = {heading: _lacking(asked, answer) for heading, answer in by_heading.items()}
     without = tuple(
@@ -230,9 +230,9 @@ def show(
 ) -> Any:  # fmt: skip
     """Call a function and show its result; one line if the capture lacks the required data.
 
-    The function is a figure of `gomem.plot`, shown as in a report with ink for light and dark
-    paper; or any function that raises `CaptureError`; or returns a frame, of which `only` some
-    columns are shown.
+    `draw` can be a figure of `gomem.plot`, which is shown as in a report, with ink for light and
+    dark paper; any function that raises `CaptureError`; or a frame, of which `only` some columns
+    are shown.
     """
     if getattr(draw, "__module__", "").startswith(FIGURES) and draw is not flame:
         options = {"ax": PAGE, **options}

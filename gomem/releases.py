@@ -51,7 +51,7 @@ class Span(Protocol):
 
 
 class Fact(Enum):
-    """Runtime behaviour in a range of releases: since which, before which, and what.
+    """Runtime behaviour in a range of releases, with both ends and a description.
 
     Each fact comes from the runtime's source, and was observed in programs built with the releases
     on either side.

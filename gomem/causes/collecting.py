@@ -29,7 +29,7 @@ def costly_cpu_profile(case: Case) -> CollectorCpu | None:
 
 
 def cpu_profile_evidence(taken: CollectorCpu) -> tuple[Evidence, ...]:
-    """Return the numbers of such a profile as evidence."""
+    """Return the GC's numbers in a CPU profile as evidence."""
     return (
         *known(taken.path, "fraction", {"share of the GC": taken.fraction}),
         *known(taken.path, "s", {"CPU used": taken.used_seconds}),

@@ -51,7 +51,7 @@ def top(path: str, base: str = "", options: str = "--cum") -> Command:
 
 
 def top_of_last(case: Case, options: str = "--cum") -> Command:
-    """Return that command for the last heap profile; without any, the command that takes one."""
+    """Return `top` of the last heap profile; without any, the command that takes one."""
     path = case.facts.profiles.last_path
     return top(path, options=options) if path else TAKE_HEAP_PROFILE
 

@@ -5,9 +5,9 @@ barriers, and makes allocating goroutines assist. With many collections per seco
 
 Without a log, the process's counters between snapshots are used. GCCPUFraction and the CPU classes
 are cumulative and updated at the end of a collection. If no collection ran between the snapshots,
-they still show the cost of filling the heap, as a resolved finding. A finding from one snapshot
-alone is only possible. It is also only possible if neither log nor metrics separate a small GOGC
-from a memory limit.
+they still show the cost of filling the heap, as a resolved finding. The confidence is only
+`possible` for a single snapshot, or if neither log nor metrics separate a small GOGC from a memory
+limit.
 """
 
 from __future__ import annotations
@@ -239,7 +239,8 @@ def _next_step(sites: tuple[Site, ...], room: Text, case: Case) -> Text:
 def _room(log: CollectorFacts, case: Case) -> tuple[Text, tuple[Evidence, ...]]:
     """Return how to give GC more room, and the present room that the advice multiplies.
 
-    By GOGC. If goals leave little room, the step is to find out why, and cites no room.
+    The advice is a larger GOGC. If goals leave little room, it is to find out why, without a
+    number.
     """
     usual = log.pacing.usual
     share, room = usual.headroom_fraction, usual.headroom_bytes

@@ -21,8 +21,8 @@ def main_idle_bytes(case: Case, moment: MomentFacts) -> int:
 def unused_idle_bytes(case: Case, moment: MomentFacts) -> int:
     """Return idle heap that is most of a snapshot's RSS and that the program does not need.
 
-    The program does not need it if it allocated little, compared with it, from the first snapshot
-    to the last. 0 if it allocated more, or if unknown.
+    The idle heap is not needed if the program allocated little, relative to its size, from the
+    first snapshot to the last. Returns 0 if the program allocated more, or if unknown.
     """
     idle, totals = main_idle_bytes(case, moment), list(case.facts.total_allocs.values())
     if not totals[1:]:

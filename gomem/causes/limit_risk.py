@@ -303,7 +303,7 @@ def _by_what_can_come(
 ) -> tuple[Severity, Text] | None:
     """Return the case of a full worst case, an ineffective GOMEMLIMIT, or a nearly full cgroup.
 
-    The last is a note: Go touches all that it has mapped as its goals change, and that fits.
+    The last is a note: even if Go touches all that it has mapped, it fits.
     """
     limit, worst, set_to = use.limit_bytes or 0, _worst_bytes(moment, use), moment.gomemlimit_bytes
     size = Bytes(limit)

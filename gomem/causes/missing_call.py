@@ -57,7 +57,7 @@ class _Group:
 
 
 def of_goroutines(case: Case) -> MissingCall | None:
-    """Return the missing call of goroutines that are new since the first count with stacks."""
+    """Return the call missing for goroutines that are new since the first count with stacks."""
     leaked, counts = case.facts.leaked_goroutines, case.facts.goroutine_counts
     frames = [count.frame for count in counts if count.frame is not None]
     if leaked is not None and case.facts.goroutines.count is None:
@@ -66,13 +66,13 @@ def of_goroutines(case: Case) -> MissingCall | None:
 
 
 def of_threads(case: Case) -> MissingCall | None:
-    """Return the missing call of goroutines that hold a thread each, if their stacks show it."""
+    """Return the call missing for goroutines that hold a thread each, if their stacks show it."""
     frames = [count.frame for count in case.facts.goroutine_counts if count.frame is not None]
     return _of_frames(case, frames, THREADS)
 
 
 def of_finalizer(case: Case) -> MissingCall | None:
-    """Return the missing call of the finalizer that blocks others, or of what it closes instead."""
+    """Return the call missing in the blocking finalizer, or the Close that only it calls."""
     running = case.facts.finalizing
     if running is None:
         return None
@@ -85,7 +85,7 @@ def of_finalizer(case: Case) -> MissingCall | None:
 
 
 def of_growth(case: Case, sites: Sequence[Site]) -> MissingCall | None:
-    """Return the missing call of the functions whose live objects grow."""
+    """Return the call that is missing in the functions whose live objects grow."""
     profiles = case.facts.profiles
     usable = [profile for profile in profiles.in_order.values() if _has(profile, IN_USE)]
     if not usable or profiles.grown_moment is None:
@@ -95,7 +95,7 @@ def of_growth(case: Case, sites: Sequence[Site]) -> MissingCall | None:
 
 
 def of_garbage(case: Case, sites: Sequence[Site]) -> MissingCall | None:
-    """Return the missing call of the functions that allocated most over the capture."""
+    """Return the call that is missing in the functions that allocated most over the capture."""
     profiles = case.facts.profiles.in_order.values()
     usable = [profile for profile in profiles if _has(profile, ALLOC_SPACE)]
     if not usable:
@@ -104,7 +104,7 @@ def of_garbage(case: Case, sites: Sequence[Site]) -> MissingCall | None:
 
 
 def of_native(case: Case) -> MissingCall | None:
-    """Return the missing call of the functions that call C most."""
+    """Return the call that is missing in the functions that call C most."""
     calling = {caller.function: caller.share for caller in case.facts.callers.calling_c}
     for row in signatures():
         if NATIVE not in row.of:

@@ -110,9 +110,9 @@ def bare(function: str) -> str:
 
 
 def inside_of_own(stack: Sequence[str], others: Collection[str] = ()) -> tuple[list[str], str]:
-    """Return the library's part of a stack, innermost first, as `bare`; and the own function.
+    """Return the library's part of a stack, in the form of `bare`, and the own function.
 
-    The own function is empty if the whole stack is the library's.
+    The innermost frame is first. The own function is empty if the whole stack is the library's.
     """
     inside: list[str] = []
     for function in stack:

@@ -29,12 +29,12 @@ def growing_sites(case: Case) -> tuple[Site, ...]:
 
 
 def changed_sites(case: Case) -> tuple[Site, ...]:
-    """Return the functions that grew up to the very last profile, bursts included."""
+    """Return the functions that grew up to the last profile, even if a burst ends there."""
     return largest_sites(case.facts.profiles.change_holders, case.thresholds)
 
 
 def holding_sites(case: Case) -> tuple[Site, ...]:
-    """Return these functions; for a single profile, those with most memory in use."""
+    """Return the functions that grew; for a single profile, those with most memory in use."""
     if case.facts.profiles.growth_holders is not None:
         return growing_sites(case)
     return largest_sites(case.facts.profiles.in_use_holders, case.thresholds)
@@ -87,7 +87,7 @@ def share_words(share: float, thresholds: Thresholds) -> Text:
 
 
 def part_words(share: float, thresholds: Thresholds) -> str:
-    """Say the same without a number, if a title already has enough."""
+    """Say how large a part is without a number, if a title already has enough."""
     if share >= thresholds.nearly_all_share:
         return "nearly all"
     return "most" if share > thresholds.most_share else "the largest part"

@@ -44,8 +44,8 @@ PROGRAM_KINDS = ("binary", "library")
 def account_of_capture(facts: CaptureFacts) -> Account | None:
     """Return what RSS consists of at each snapshot, and what changed.
 
-    If no snapshot has this, the account has the memory in use by heap profiles, or else the marks
-    of the log's collections. Returns None if no file has a size of the process.
+    If no snapshot has RSS or reserved memory, the account has the memory in use by heap profiles,
+    or else the marks of the log's collections. Returns None if no file has a size of the process.
     """
     moments = facts.of_last_process
     begin = next((moment.time for moment in moments if moment.time is not None), None)

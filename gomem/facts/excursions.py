@@ -82,8 +82,8 @@ def sightings(
 ) -> tuple[Sighting, ...]:
     """Return each kind of evidence in which a level left its baseline, the clearest first.
 
-    Heap profiles are those of the last process, `peaks` the largest RSS so far (VmHWM), both by
-    snapshot.
+    `profiles` are heap profiles of the last process and `peaks` the largest RSS so far (VmHWM),
+    both by snapshot.
     """
     timed = [(name, profile.columns.time_nanos / 1e9) for name, profile in profiles.items()]
     levels = (

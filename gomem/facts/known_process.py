@@ -17,8 +17,8 @@ KnownProcess: TypeAlias = tuple[int | None, frozenset[str], str]
 def known_process(capture: Capture) -> KnownProcess:
     """Return the PID and the names of the program, as far as other files have them.
 
-    Otherwise, those of the process that most single-process tables show, and of several the
-    largest; and the tool that printed these tables.
+    If none has them, they are those of the process that most single-process tables show (of
+    several, the largest), with the tool that printed these tables.
     """
     pid = capture.manifest.fact("pid")
     names = {

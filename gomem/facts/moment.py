@@ -241,7 +241,7 @@ class MomentFacts(Answer):
     def goal(self) -> HeapGoal | None:
         """The heap goal; None if there is none, or if unknown.
 
-        With GOGC=off and no limit, the number is so large that it is no goal.
+        With GOGC=off and no limit, NextGC is too large to be a goal.
         """
         stats = self.memstats
         size = None if stats is None else stats.get("NextGC")

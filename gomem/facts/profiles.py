@@ -180,7 +180,7 @@ class ProfileFacts:
 
     @cached_property
     def growth(self) -> pd.DataFrame:
-        """The growth of each of these stacks, with its projection; see `growth.GROWTH`."""
+        """The growth of each stack over the profiles, with its projection; see `growth.GROWTH`."""
         return empty(GROWTH) if self.heap_series is None else growth(self.heap_series)
 
     @property

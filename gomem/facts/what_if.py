@@ -21,7 +21,7 @@ SIZES = ["HeapInuse", "HeapReleased", "HeapSys", "HeapAlloc", "Sys", "MSpanSys",
 
 
 def what_if_of(facts: CaptureFacts, asked: Asked) -> WhatIf | None:
-    """Return the what-if of a capture's log, with the data of its snapshots; None without a log.
+    """Answer `what_if` for a capture's log, with the data of its snapshots; None without a log.
 
     Without a given container size, the cgroup's limit is used, if the capture has one.
     """

@@ -1,4 +1,4 @@
-"""Divide a whole number by weights into whole parts that add up exactly (largest remainder)."""
+"""Divide a whole number into weighted whole parts that add up exactly (largest remainder)."""
 
 from __future__ import annotations
 

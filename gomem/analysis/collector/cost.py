@@ -143,7 +143,7 @@ class GcCost:
 
 
 def cost_of_collection(cycles: Cycles) -> GcCost:
-    """Sum up the collections of a log; None where there are too few.
+    """Sum up the collections of a log; values are None if there are too few.
 
     The CPU fraction is computed from each collection's own CPU times. The log's percentage is not
     used: it is cumulative since the program's start, and a whole number. The time is from a run's

@@ -131,10 +131,10 @@ def allowed_percents(goals: Goals, which: np.ndarray | None = None) -> pd.DataFr
 def agreed_percents(allowed: pd.DataFrame) -> pd.DataFrame:
     """Return for each run the GOGC that most goals allow, as counted by `allowed_percents`.
 
-    For each run: `percent`, missing unless enough goals agree and no relevant number is above;
-    `least` and `most`, the range with as many agreeing goals; `agreeing`, the number of goals that
-    agree, and `telling`, the number of informative ones. Of equally good values, the highest,
-    because a memory limit only lowers goals.
+    For each run: `percent`, missing unless enough goals agree and few enough are higher; `least`
+    and `most`, the range with as many agreeing goals; `agreeing`, the number of goals that agree,
+    and `telling`, the number of informative ones. Of equally good values, the highest, because a
+    memory limit only lowers goals.
     """
     totals = allowed.groupby("run")["goals"].sum()
     fits = allowed[allowed["low"] <= allowed["high"]]
@@ -183,7 +183,8 @@ def _widen_few(fits: pd.DataFrame, frame: pd.DataFrame) -> None:
 def goals_allow(cycles: Cycles, fraction: float, *, is_limited: bool) -> bool:
     """Return whether most goals of a log are consistent with a GOGC (1.0 for 100).
 
-    True without informative goals. A memory limit lowers goals, and lower goals contradict nothing.
+    True without informative goals. A memory limit lowers goals, so lower goals are then no
+    contradiction.
     """
     contradicting = telling = 0
     for piece, _ in overlapping(cycles, GOAL_COLUMNS):

@@ -7,9 +7,10 @@ each reading of NextGC bounds GOGC if something bounds the live heap:
 - HeapAlloc includes the whole marked heap, so the room between HeapAlloc and the goal gives a lower
   bound. A goal just above HeapAlloc is uninformative: during sweeping it is at least 1 MiB above
   the heap.
-- A heap profile shows objects of the collection before last that survived the last one. The room
-  between the lower end of the profile's interval and the goal gives an upper bound. A profile with
-  more than HeapAlloc belongs to another collection.
+- A heap profile shows objects that were present at the collection before last and survived the last
+  one, so they are part of the marked heap. The room between the lower end of the profile's interval
+  and the goal gives an upper bound. A profile with more than HeapAlloc belongs to another
+  collection.
 - `/gc/heap/live:bytes` is the marked heap.
 - The next collection starts no earlier than halfway to the goal. So the room is at most twice the
   allocation between two collections, which gives an upper bound.

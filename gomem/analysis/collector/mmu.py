@@ -1,8 +1,8 @@
 """How much CPU does the program keep in the worst window of each length?
 
-This is the minimum mutator utilisation (Cheng and Blelloch, 2001): the utilisation in that window,
-of all windows of one length, in which GC took most. A pause of 1 ms makes it 0 at 1 ms. Pauses in
-quick succession show at 10 ms. The curve flattens at the overall cost of GC.
+This is the minimum mutator utilisation (Cheng and Blelloch, 2001): the program's share of the CPU
+in the window in which GC took most. A pause of 1 ms makes it 0 at 1 ms. Pauses in quick succession
+show at 10 ms. The curve flattens at the overall cost of GC.
 
 During STW the program has nothing. During concurrent marking it has the part of GOMAXPROCS that
 assists and background workers leave. This part is spread evenly over the marking, because the log

@@ -70,7 +70,7 @@ def gc_pauses(cycles: Cycles) -> GcPauses:
 def quantile_interval(
     ordered: FloatArray | Tally, quantile: float, confidence: float = CONFIDENCE
 ) -> tuple[float | None, float | None]:
-    """Return the values of a sorted sample that enclose the true quantile, with the confidence.
+    """Return the values of a sorted sample that enclose the true quantile, at a given confidence.
 
     The number of values below the quantile is binomial, whatever the distribution; so two quantiles
     of that binomial are the ranks of the ends. None if the sample has no value far enough out.

@@ -116,7 +116,8 @@ def _start_up(live: np.ndarray) -> int:
 def _paces(steps: Arrays) -> np.ndarray:
     """Classify steps as steady, burst or quiet, by the median rate of each and its neighbours.
 
-    The allocation of a step is known to ±2 MiB, which is allowed for: rounding makes no phase.
+    The allocation of a step is known to ±2 MiB, which is allowed for, so rounding alone makes no
+    phase.
     """
     allocated, seconds = steps["heap_grown_bytes"] + steps["heap_freed_bytes"], steps["seconds"]
     rates = _smooth(allocated.clip(min=0), seconds)

@@ -49,7 +49,7 @@ def pieces_of(cycles: Cycles, columns: Sequence[str] | None = None) -> Iterator[
 def overlapping(
     cycles: Cycles, columns: Sequence[str] | None = None
 ) -> Iterator[tuple[pd.DataFrame, int]]:
-    """Iterate with each piece preceded by the last row of the previous one, and whether it is.
+    """Yield each piece with the last row of the previous one in front, and whether it has one.
 
     So every step is complete in one piece: the one in which it ends.
     """

@@ -87,8 +87,8 @@ def gc_timeline(cycles: Cycles, windows: int = WINDOWS) -> pd.DataFrame:
     equally long, with any number of collections. A row has `begin_seconds` and `end_seconds` on one
     clock for all runs, `cycles`, `run` (of its first collection); lowest and highest of each heap
     size (`heap_live_low_bytes`, `heap_live_high_bytes`, …) and the medians of live heap and goal
-    (`heap_live_p50_bytes`, …), or those of the previous collection if none begins in it;
-    `stopped_p50_seconds`, `stopped_max_seconds` and their sum, `stopped_seconds`; CPU by kind in
+    (`heap_live_p50_bytes`, …), or those of the previous collection if none begins in it; pauses as
+    `stopped_p50_seconds`, `stopped_max_seconds` and, in total, `stopped_seconds`; CPU by kind in
     cores (`assist_cores`, `background_cores`, `idle_cores`, `stopped_cores`), missing for the last
     collection if it is alone; `gc_cpu_fraction`, all but idle marking as a fraction of GOMAXPROCS;
     and `allocation_rate_bytes_per_second`.
@@ -267,8 +267,8 @@ def gc_scavenges(
 
     A row per line: the start of the preceding collection (`log_seconds`) and of the next one
     (`until_seconds`), on one clock for all runs (`steps.log_seconds`, or `begins` if these are not
-    all the collections); missing without one. Then the contents of the line, and the total released
-    up to it in its run.
+    all the collections); missing if there is none. Then the contents of the line, and the total
+    released up to it in its run.
     """
     begins = log_seconds(cycles) if begins is None else begins
     clock = cycles[["run", "number"]].assign(begin=begins)

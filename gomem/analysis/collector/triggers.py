@@ -5,8 +5,8 @@ that a memory limit (Go 1.19) set the goal. A limit is named only if nothing els
 
 - no GOGC gives the goal: see `gogc.Goals.beyond_any`;
 - runtime/metrics has GOGC, and the goal is lower than GOGC sets it;
-- most goals agree on a GOGC, and several others are lower without agreeing on another value. If a
-  program changes its GOGC, the later goals agree too.
+- most goals agree on a GOGC, and several others are lower without agreeing on another value. (If
+  the program had changed its GOGC, the lower goals would agree on the new one.)
 
 Once a limit is proven, goals with hardly any room also count as set by the limit.
 """

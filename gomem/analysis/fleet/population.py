@@ -1,6 +1,6 @@
 """What is the current value of each instance of a fleet, and of the instances it is compared with?
 
-An instance's value is that of its last capture with a value. Instances are compared with others of
+An instance's value comes from its last capture that has one. Instances are compared with others of
 the same service and, if there are enough, of the same build. So a release that needs more memory
 does not make its instances outliers.
 """

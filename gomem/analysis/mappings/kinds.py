@@ -2,8 +2,8 @@
 
 Every mapping gets exactly one kind, with the rule that assigned it. Names shown by the kernel are
 trusted. A Go heap without a name is recognised by shape, never by address alone, because Go 1.26
-and later place it at random. Where shapes do not decide, the address space that the runtime counts
-as its own does. A mapping with two kinds becomes two rows.
+and later place it at random. If the shape is not conclusive, the amount of memory that the runtime
+counts decides. A mapping with two kinds becomes two rows.
 """
 
 from __future__ import annotations

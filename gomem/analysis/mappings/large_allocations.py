@@ -31,12 +31,12 @@ class LargeAllocations:
 
     @property
     def resident_bytes(self) -> int:
-        """Upper bound of the resident bytes with pointers."""
+        """Upper bound of resident large objects with pointers, in bytes."""
         return self.pointer_bytes - self.untouched_bytes
 
     @property
     def least_resident_bytes(self) -> int:
-        """Lower bound of the resident bytes with pointers."""
+        """Lower bound of resident large objects with pointers, in bytes."""
         return max(0, self.least_pointer_bytes - self.untouched_bytes)
 
     @property

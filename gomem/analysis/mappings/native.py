@@ -10,8 +10,8 @@ no name. If the C heap is in use, they most likely belong to malloc. If it is ha
 blocks with malloc's shape count. malloc adds a header to the requested size and rounds up to pages,
 so a round request becomes a size that is not round. mmap itself leaves it round. The kernel merges
 adjacent blocks, and eight blocks of 8 MiB and 8 KiB are round again. So sizes also have malloc's
-shape if they are multiples of a common block size that is not round. The blocks of one snapshot
-decide, or those of all snapshots together.
+shape if they are multiples of a common block size that is not round. It is enough if the blocks of
+one snapshot, or of all snapshots together, mostly have this shape.
 """
 
 from __future__ import annotations

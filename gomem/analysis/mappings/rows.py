@@ -36,7 +36,7 @@ FLAGS = frozenset({"THPeligible", "ProtectionKey"})
 
 
 class Cut(NamedTuple):
-    """A position at which one mapping is really two."""
+    """A position at which one mapping is cut in two."""
 
     position: int  # index of the mapping, in address order
     at: int  # the address of the cut, inside the mapping
@@ -49,7 +49,7 @@ class MappingRows:
     """The mappings of one snapshot as arrays, with columns for the rules' answers.
 
     One array per field, the lowest mapping first: a process has some thirty mappings, for which a
-    frame takes a hundred times as long.
+    DataFrame is a hundred times slower.
     """
 
     start: NDArray[np.uint64]  # address of the first byte

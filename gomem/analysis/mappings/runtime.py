@@ -62,7 +62,7 @@ def metadata_bytes(mappings: pd.DataFrame | MappingRows, memstats: pd.Series) ->
 
 
 def divide_the_rest(rows: MappingRows, memstats: pd.Series | None) -> Cut | None:
-    """Assign the rest to the runtime, up to its count, and what remains to `anonymous-other`.
+    """Assign remaining mappings to the runtime, up to its count, the rest to `anonymous-other`.
 
     If one mapping has both, it is cut: it gets the runtime's kind, and its lower part is foreign.
     """

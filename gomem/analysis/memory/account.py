@@ -157,8 +157,8 @@ def moved(before: Snapshot, after: Snapshot, *, bounded: bool = False) -> tuple[
     """Return the changes between two snapshots, in one or two captures, as finely as both allow.
 
     The parts are disjoint and cover all groups; their changes add up to that of the whole. Parts
-    that are empty at both are left out. If `bounded`, a division with wide bounds is preferred to
-    an undivided whole.
+    that are empty at both snapshots are left out. If `bounded`, a division with wide bounds is
+    preferred to an undivided whole.
     """
     division, likely = _division(before, after, bounded=bounded)
     certain = difference(before.certain, after.certain, division)
@@ -242,8 +242,8 @@ def _surely_moved(changes: _Changes) -> float:
 def account_of(readings: Sequence[Reading]) -> Account | None:
     """Build the account from the readings of one process, in order.
 
-    By RSS if two snapshots have it, or one does and none offers more; else by memory reserved by
-    Go. None if no snapshot has either.
+    It uses RSS if two snapshots have it, or one does and fewer than two have reserved memory;
+    otherwise the memory reserved by Go. None if no snapshot has either.
     """
     resident = [reading for reading in readings if reading.rss_bytes is not None]
     reserved = [reading for reading in readings if reading.reserved]

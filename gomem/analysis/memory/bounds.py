@@ -1,4 +1,4 @@
-"""What bounds on each part follow from a known sum and from known sums of some parts?
+"""What bounds on each part follow from the known sums of several parts?
 
 A part is an interval. A known sum of several parts bounds each of them: RSS is the sum of all
 parts, and the arenas hold the four parts of the heap. The lower bound of a part is the sum minus

@@ -1,8 +1,8 @@
 """What does RSS consist of at one snapshot, as a tree of parts that adds up to the byte?
 
-The parts are those of the account. A part with narrow bounds has the size of their midpoint, as in
-the report's bars. A part with wide bounds has its certain minimum, and the rest of the whole is not
-broken down. With smaps and MemStats, nearly all sizes are exact.
+The parts are those of the account. A part with narrow bounds gets their midpoint as its size, as in
+the report's bars. A part with wide bounds gets only its certain minimum, and the rest of the whole
+is not broken down. With smaps and MemStats, nearly all sizes are exact.
 
 In addition to its resident bytes, each part has the memory that Go reserved for it and that is not
 in RSS.

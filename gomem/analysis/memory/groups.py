@@ -246,7 +246,7 @@ _TAKEN_FROM = (*_HEAP_FIRST, RUNTIME, NATIVE, PROGRAM, FILES, UNDIVIDED)
 def _take_off(
     sizes: _Sizes, untouched: int, first: tuple[str, ...], spared: Mapping[str, int] | None = None
 ) -> None:
-    """Subtract untouched memory from the groups, in place, these first, and none below zero.
+    """Subtract untouched memory from groups in place, the `first` ones first, none below zero.
 
     Without smaps, the runtime's own structures are reserved memory too, so the rest is subtracted
     from other groups. `spared` is memory that the kernel counts as resident.

@@ -187,7 +187,7 @@ def reconcile_rss(
     the ledger is coarser, from smaps_rollup, status, statm (in pages) and the cgroup. RSS can also
     come from a page of Prometheus metrics (`scraped`), a table of processes (`listed`) or the
     program's log (`logged`). Sources that are not needed become checks. `collections_between` and
-    the skew are the distance between MemStats and the mappings. `runtime_side`, one of
+    the skew say how far MemStats and the mappings are apart. `runtime_side`, one of
     `RUNTIME_SIDES`, is the source of the MemStats row. `mapped_by` is the field with a mapping's
     resident bytes, and `is_least` says whether mappings are missing. `assumed` files are not proved
     to belong to this snapshot.

@@ -144,7 +144,7 @@ class TimeToLimit:
 
 
 def time_to_limit(seconds: pd.Series, sizes: pd.Series, limit_bytes: int) -> TimeToLimit | None:
-    """Extend the line through the snapshots to the limit; None for fewer than three times.
+    """Extend the line through the snapshots to the limit; None for under three different times.
 
     The interval is Student's, of a least-squares slope. It covers scatter around a line, not growth
     that is not linear; see `TimeToLimit.goes_on`.
@@ -180,7 +180,7 @@ def _reach(left: float, slope: float) -> float:
 
 @dataclass(frozen=True)
 class LimitAdvice:
-    """A GOMEMLIMIT, and how it is worked out.
+    """A recommended GOMEMLIMIT, and its arithmetic.
 
     Attributes:
         gomemlimit_bytes: The recommendation, in whole MiB; None if nothing is left for Go.

@@ -1,11 +1,11 @@
 """How large is the live heap over time, without garbage, and does it grow?
 
-HeapAlloc is the live heap plus garbage that no collection has found yet, so it swings. The marked
-heap does not swing. The log prints it for each collection, runtime/metrics has it for the last one
-(`/gc/heap/live:bytes`, since Go 1.21), and it follows from the next goal (NextGC is GOGC per cent
-higher). Each mark is dated to its collection, LastGC, and not to the time of reading. Two snapshots
-without a collection in between show the same mark. If fewer than three marks are known, heap
-profiles add more: each shows what a collection found.
+HeapAlloc is the live heap plus garbage that no collection has found yet, so it rises and falls with
+every cycle. The marked heap does not. The log prints it for each collection, runtime/metrics has it
+for the last one (`/gc/heap/live:bytes`, since Go 1.21), and it follows from the next goal (NextGC
+is GOGC per cent higher). Each mark is dated to its collection, LastGC, and not to the time of
+reading. Two snapshots without a collection in between show the same mark. If fewer than three marks
+are known, heap profiles add more: each shows what a collection found.
 
 HeapAlloc is an upper bound of the live heap after the last mark.
 """
@@ -122,7 +122,7 @@ def live_heap(
 
     `stats` has a row per snapshot with MemStats, in order: `seconds` (time of reading), `LastGC`
     (in seconds on the same clock), `NumGC`, `NextGC`, `HeapAlloc`, `live_bytes`
-    (`/gc/heap/live:bytes`) and `stack_bytes` (StackInuse, where stacks count for the goal); missing
+    (`/gc/heap/live:bytes`) and `stack_bytes` (StackInuse, if stacks count for the goal); missing
     where unknown. Marks are from the log. Profiles are from one process, without those that repeat
     the previous one. GOGC is a fraction, infinite if goals do not depend on marks; `gogc_bounds`
     are used if only bounds are known.

@@ -113,8 +113,8 @@ def collection_ends(
 ) -> pd.Series | None:
     """Return the wall-clock end of each collection of a log, by number; None if unknown.
 
-    Any MemStats row of the same process does; or, if the log ends earlier, one of the pauses that
-    it remembers.
+    The log is related to the wall clock by any MemStats row of the same process or, if the log ends
+    earlier, by one of the pauses in MemStats.
     """
     if cycles["number"].duplicated().any():
         return None  # two runs in one log: a dump could belong to either

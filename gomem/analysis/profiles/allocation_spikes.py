@@ -124,10 +124,10 @@ def find_spike(
 ) -> Spike | None:
     """Compare the profile of a spike with its predecessor; None without two profiles.
 
-    With `at`, it is the first profile at or after that snapshot or time, which counts the
-    allocations until then, or else the last one. By default, it is the interval with most
-    allocation beyond the usual. For granularity see `Profile.top`. Raises KeyError if there is no
-    such snapshot.
+    `at` selects the first profile at or after a snapshot or time, which counts the allocations
+    until then, or else the last profile. By default, the interval with most allocation beyond the
+    usual is selected. For granularity see `Profile.top`. Raises KeyError if there is no such
+    snapshot.
     """
     intervals = intervals_of(profiles)
     if intervals.empty:

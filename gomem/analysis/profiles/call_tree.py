@@ -66,7 +66,7 @@ def call_tree(
     least_width: float = MIN_WIDTH,
     most_depth: int = MAX_DEPTH,
 ) -> CallTree:
-    """Merge the stacks of a profile of any kind into a tree, or those of it and a base.
+    """Merge the stacks of a profile of any kind, and of a base if given, into a tree.
 
     Frames narrower than a share of the whole are left out; the share is doubled until at most
     `MAX_FRAMES` remain. Frames deeper than `most_depth` are left out too. Raises ValueError if a

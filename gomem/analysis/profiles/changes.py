@@ -57,9 +57,10 @@ def compare_sites(
     need not be symmetric (Zou and Donner 2008). If a site's interval includes 0, the site might not
     have changed.
 
-    For a site that a profile does not show, the upper bound is the upper end of the 95 % interval
-    of a count of 0: 3.7 samples, in the profile's unit; 0 for a profile that counts everything. It
-    is one number, or one per function. Raises ValueError if a function occurs twice in one profile.
+    `before_unseen_high` and `after_unseen_high` bound sites that a profile does not show: the upper
+    end of the 95 % interval of a count of 0, which is 3.7 samples, in the profile's unit; 0 for a
+    profile that counts everything. They are one number, or one per function. Raises ValueError if a
+    function occurs twice in one profile.
     """
     return compare_site_runs([before], [after], [before_unseen_high], [after_unseen_high])
 

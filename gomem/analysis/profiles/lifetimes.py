@@ -11,7 +11,7 @@ covers both. If nothing is freed, the interval has no upper end.
 
 The interval combines:
 
-- Sampling of the bytes allocated (`statistics.sampling`): sampled objects of disjoint times.
+- Sampling of the bytes allocated (`statistics.sampling`): objects sampled at disjoint times.
 - Sampling of the bytes in use, and chance arrivals: the number of objects in use at an instant is a
   Poisson number. Profiles with different objects are additional samples, profiles with the same
   objects are not. The scatter between profiles separates the two: shared objects do not scatter.

@@ -1,4 +1,4 @@
-"""With which function did a goroutine begin, who started it, and to which function is a frame due?
+"""What did a goroutine begin with, who started it, and to which function does a frame belong?
 
 For `go f(x)`, the goroutine begins with a wrapper made by the compiler, and the dump does not name
 functions inlined into it. The executable says for which function the wrapper was made.
@@ -33,8 +33,9 @@ def wrappers_in(symbols: pd.DataFrame | None, bias: int) -> dict[int, str]:
 def begun_with(dump: HeapDump, wrappers: dict[int, str]) -> tuple[list[str], list[str]]:
     """Return the function of each goroutine, and of each frame.
 
-    A goroutine that began with a wrapper is assigned the function that it was made for, or else the
-    one that the wrapper called. A wrapper's frame belongs to the function inlined into it.
+    For a goroutine that began with a wrapper, it is the function that the wrapper was made for, or
+    else the function that the wrapper called. A wrapper's frame belongs to the function inlined
+    into it.
     """
     goroutine = dump.frames["goroutine"].tolist()
     entry, called = dump.frames["entry"].tolist(), dump.frames["function"].tolist()

@@ -1,4 +1,4 @@
-"""Which keeper grew, from one heap dump of a process to a later one?"""
+"""Which keeper grew between two heap dumps of a process?"""
 
 from __future__ import annotations
 

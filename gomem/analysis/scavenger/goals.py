@@ -55,8 +55,8 @@ def paced_goal_bytes(
 ) -> int:
     """Return the retained heap at which the background scavenger stops, from Go 1.13.2 on.
 
-    From HeapInuse at the end of marking, before sweeping; NextGC after the collection, and before
-    it (positive); and the kernel's page size.
+    It is computed from HeapInuse at the end of marking (before sweeping), NextGC after and before
+    the collection (the latter positive), and the kernel's page size.
     """
     kept = int(peak_inuse_bytes * (goal_bytes / last_goal_bytes))
     kept += kept // EXTRA_PART
@@ -64,7 +64,7 @@ def paced_goal_bytes(
 
 
 def steady_goal_bytes(goal_bytes: float) -> int:
-    """Return the same for a steady state: HeapInuse peaks at NextGC."""
+    """Return the goal for a steady state, in which HeapInuse peaks at NextGC."""
     return round(goal_bytes * RETAINED_PER_GOAL)
 
 

@@ -269,8 +269,8 @@ def _silent(
 ) -> _Cause:
     """Return why nothing was released for longer than the scavenger sleeps.
 
-    `gone` was released since heap is above the goal. `is_counted` says whether collections are
-    counted, `is_same` that none ran since.
+    `gone` is what was released since the heap rose above the goal. `is_counted` says whether
+    collections are counted, `is_same` whether none ran since.
     """
     if not version.certainly(Fact.BACKGROUND_SCAVENGER):
         return _Cause("unknown", "no-release", above)

@@ -181,7 +181,8 @@ class Grid:
     def _floating(self) -> float:
         """Return the heap above the goal if collections run back to back.
 
-        Garbage that one collection marks stays through the next: the allocation during two.
+        Objects allocated during a collection survive until the end of the next one, so this is the
+        allocation during two collections.
         """
         load = self._load
         rate = load.allocated_bytes / load.seconds
