@@ -254,7 +254,7 @@ def _of_interval(spike: Spike, case: Case) -> Finding:
     whose = Site(function, spike.caller or function)
     before, after = case.facts.profiles.path(spike.before), case.facts.profiles.path(spike.after)
     in_use = int(spike.in_use.sites.set_index("function")["after"].get(function, 0))
-    # Above that share, nothing shows that it rose and fell.
+    # If `few`, nothing shows that it rose and fell.
     few = spike.is_at_end or spike.with_news <= TOO_FEW + 1
     share = min(1.0, float(sites.iloc[0]["extra_bytes"]) / spike.extra_bytes)
     allocated: dict[str, float | None] = {

@@ -40,13 +40,13 @@ def features(case: Case) -> dict[str, float] | None:
 
 
 def probability(case: Case) -> float:
-    """Return how often such a rise was a leak; 0 if it is too small to score."""
+    """Return the probability that the rise is a leak; 0 if it is too small to score."""
     values = features(case)
     return 0.0 if values is None else scores()[CODE].probability(values)
 
 
 def goroutines_pile_up(case: Case) -> bool:
-    """Whether the number of goroutines grows by enough to matter."""
+    """Return whether the number of goroutines grows by enough to matter."""
     if case.facts.goroutines.count is not None:
         return probability(case) >= case.thresholds.possible_probability
     return _pile_up_uncounted(case)

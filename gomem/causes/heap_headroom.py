@@ -35,7 +35,7 @@ IN_THE_HEAP = ("heap_objects", "heap_slack", "heap_idle", "heap_untouched")
 
 
 def find(case: Case) -> list[Finding]:
-    """Return one note for the log, or per snapshot with a known live heap; if the room is large."""
+    """Return one note for the log, or per snapshot with a known live heap, if the room is large."""
     by_log = _by_log(case)
     if by_log is not None and not case.facts.log_ends_early:
         return [by_log]

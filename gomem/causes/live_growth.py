@@ -47,11 +47,11 @@ def matters(rise: Rise | None, thresholds: Thresholds) -> bool:
 
 
 def probability(case: Case) -> float:
-    """Return how often such a live heap was really growing; 0 if the rise is too small to score."""
+    """Return the probability that the live heap grows; 0 if the rise is too small to score."""
     values = features(case)
     return 0.0 if values is None else scores()[CODE].probability(values)
 
 
 def grows(case: Case) -> bool:
-    """Return whether the live heap grows to the end, at least possibly."""
+    """Return whether the live heap grows to the end, with at least `possible` confidence."""
     return probability(case) >= case.thresholds.possible_probability

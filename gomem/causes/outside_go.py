@@ -74,7 +74,7 @@ class Growth:
         rise: The rise over time.
         rss_bytes: RSS at the last snapshot of the rise.
         is_timed: Whether the snapshots have times; else they are numbered.
-        probability: How often such a rise continued.
+        probability: The probability that the rise continues.
         confidence: `likely` or `possible`.
         ends: The first and the last level, each with its source.
     """

@@ -58,7 +58,7 @@ class Score:
     features: tuple[Feature, ...]
 
     def probability(self, values: Mapping[str, float]) -> float:
-        """Return how often such a case has this cause, by the value of each feature.
+        """Return the probability that a case has this cause, by the values of its features.
 
         Raises:
             KeyError: A feature is missing.

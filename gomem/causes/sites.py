@@ -102,7 +102,7 @@ def site_evidence(path: str, field: str, sites: Sequence[Site]) -> tuple[Evidenc
 
 
 def whole_evidence(path: str, field: str, sites: Sequence[Site]) -> tuple[Evidence, ...]:
-    """Return the total of which sites are a share, from a profile; empty without sites."""
+    """Return the total that sites are shares of, from a profile; empty without sites."""
     return tuple(Evidence(path, field, round(site.change / site.share), "B") for site in sites[:1])
 
 

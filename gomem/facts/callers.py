@@ -117,7 +117,7 @@ class Callers:
         return self._calling(called, kinds=kinds)
 
     def holding(self, called: str) -> tuple[Caller, ...]:
-        """Return who holds memory allocated below such a call, in the last heap profile."""
+        """Return who holds memory allocated below a matching call, in the last heap profile."""
         for profile in reversed([*self.capture.heap_profiles.values()]):
             if IN_USE not in profile.sample_type_names or profile.printed is not None:
                 continue

@@ -117,7 +117,7 @@ class Kept(Answer):
 
 @dataclass(frozen=True, repr=False)
 class Held(Answer):
-    """Which root holds what, by a capture's last profile of references, such as goref's."""
+    """What each root holds, by a capture's last profile of references, such as goref's."""
 
     path: str  # path of the profile
     moment: str  # its snapshot

@@ -36,7 +36,7 @@ def known_process(capture: Capture) -> KnownProcess:
 
     def weight(listed: Listed) -> tuple[int, int]:
         if listed.pid is None:
-            return 0, 0  # in a container, the last PID
+            return 0, 0  # a container is chosen last
         size = listed.rss_bytes or listed.working_set_bytes or 0
         pids = (rows.loc[rows["reading"] == rows["reading"].max(), "pid"] for rows in tables)
         return sum(bool((of_table == listed.pid).any()) for of_table in pids), size

@@ -246,7 +246,7 @@ class CostSoFar:
     _heaps: dict[str, int | None] = field(default_factory=dict)
 
     def add(self, piece: pd.DataFrame, before: int = 0) -> None:
-        """Add further collections; `before` is 1 if the first only precedes the new ones."""
+        """Add further collections; `before` is 1 if the first one only begins a step."""
         self._add_steps(gc_steps(piece))
         cycles = piece.iloc[before:]
         self._runs |= set(pd.unique(cycles["run"]).tolist())

@@ -96,7 +96,7 @@ class UsualRoom:
 
 @dataclass(frozen=True)
 class HeapPacing:
-    """How collections were paced."""
+    """The collections' heap sizes compared with their goals."""
 
     # A row per collection: `run`, `number` and the columns of `PACING`. Sizes are rounded down to 1
     # MiB, so each is known to ±1 MiB, and for a small heap the fractions mean little.

@@ -79,7 +79,7 @@ MEDIANS = (
     "interval_p50_seconds", "heap_live_p50_bytes", "heap_goal_p50_bytes", "room_p50_fraction",
 )  # fmt: skip
 FIRST_GOAL_BYTES = 4 * MIB  # at GOGC=100, for a heap that was never marked
-TOLERANCE = 0.01  # of the goal: stacks are not relied on for the rest
+TOLERANCE = 0.01  # of the goal: a margin, because room for stacks is not counted
 CRAMPED_PERCENT = 5  # nobody sets a lower GOGC, so if there is a limit, it set such a goal
 ONE_GOGC_FRACTION = 0.9  # of the lower goals: if that many agree, GOGC was changed
 

@@ -61,7 +61,7 @@ class InUse:
 
 @dataclass(frozen=True)
 class LiveHeap:
-    """The live heap over the time of a capture."""
+    """The live heap over time in a capture."""
 
     level: Level  # the best readings
     agreeing: frozenset[str]  # the kinds of evidence that show its rise, including the level's own

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Logged:
-    """A reading of such a log.
+    """A reading of memory in a program's own log.
 
     Attributes:
         program: The program or library with this line format.
@@ -45,7 +45,7 @@ class Logged:
 
 
 def logged_reading(rows: pd.DataFrame) -> Logged | None:
-    """Return the last reading; None without any."""
+    """Return the last reading of a log; None without any."""
     if not len(rows):
         return None
     (row,) = rows_of(rows.iloc[-1:])

@@ -1,4 +1,4 @@
-"""The bounds between the classes of object lifetimes, and why."""
+"""The bounds between the classes of object lifetimes, and their reasons."""
 
 # Objects that live longer have outlived the computation that made them: a buffer, a decoded
 # message.

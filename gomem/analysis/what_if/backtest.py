@@ -167,9 +167,9 @@ def goal_check(cycles: pd.DataFrame, gogc: Mapping[int, float], era: Era) -> pd.
     """Compute each goal from the previous collection; see `GOALS`.
 
     Sizes are printed in whole MiB, rounded down, so the formula gives a range; a goal agrees if its
-    own MiB overlaps it. Three things raise a goal: the minimum heap of 4 MiB x GOGC/100, room of
-    1 MiB during sweeping, and a late start. There is a row per collection with a predecessor, in a
-    run with known GOGC (1.0 for 100). Goals set by a memory limit do not agree.
+    printed MiB overlaps this range. Three things raise a goal: the minimum heap of 4 MiB x
+    GOGC/100, room of 1 MiB during sweeping, and a late start. There is a row per collection with a
+    predecessor, in a run with known GOGC (1.0 for 100). Goals set by a memory limit do not agree.
     """
     printed = PrintedGoals.of(cycles)
     live, goal, scanned = printed.live, printed.goal, printed.scanned

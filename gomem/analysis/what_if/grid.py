@@ -323,7 +323,7 @@ class Beside:
         return cls(fixed, share, None, words)
 
     def of_limit(self, limit: np.ndarray | float, which: int = 1) -> np.ndarray:
-        """Return bytes under a limit, where the heap has the rest; 0, 1, 2: low, likely, high."""
+        """Return the bytes besides objects under a limit; `which` is 0, 1, 2: low, likely, high."""
         held = np.where(np.isfinite(limit), limit, 0.0)
         heap = (held - self.fixed[which]) / (1 + self.share[which])
         return self.fixed[which] + self.share[which] * np.maximum(heap, 0.0)
