@@ -99,7 +99,7 @@ class Callers:
         return None
 
     def opening(self, waits: str) -> tuple[Caller, ...]:
-        """Return the callers of the library in which goroutines wait, except servers, by calls.
+        """Return who calls the library in which goroutines wait, except as a server; most first.
 
         A library's own goroutines have no function of the program on their stacks. The function
         that opened a connection or a database, without closing it, is the one that called the

@@ -236,7 +236,7 @@ class CaptureFacts:
 
     @cached_property
     def what_if(self) -> WhatIf | None:
-        """The effect of the usual other values of GOGC and GOMEMLIMIT; None without a log."""
+        """The effect of the usual alternative values of GOGC and GOMEMLIMIT; None without a log."""
         return self.what_if_set(Asked())
 
     def what_if_set(self, asked: Asked) -> WhatIf | None:

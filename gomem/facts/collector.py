@@ -194,14 +194,14 @@ class CollectorFacts:
         return next((live for live in self.live if live.run == last), None)
 
     def marking_share_of(self, trigger: str) -> float | None:
-        """Return the CPU of marking in collections of a trigger, as a fraction of GOMAXPROCS.
+        """Return the CPU of marking in collections with a trigger, as a fraction of GOMAXPROCS.
 
-        None if there is no interval between collections, or no such collection.
+        None without an interval between collections, or without a collection with this trigger.
         """
         return self._share(trigger, "marking_cpu_seconds")
 
     def collecting_share_of(self, trigger: str) -> float | None:
-        """Return an upper bound of the CPU of these collections: marking and STW pauses."""
+        """Return an upper bound of the CPU of collections with a trigger, including STW pauses."""
         return self._share(trigger, "gc_cpu_seconds")
 
     def _share(self, trigger: str, what: str) -> float | None:

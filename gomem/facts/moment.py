@@ -293,7 +293,7 @@ class MomentFacts(Answer):
 
     @property
     def hides_untouched(self) -> bool:
-        """Whether RSS can include non-Go memory in place of heap that was never touched."""
+        """Whether non-Go memory in RSS can hide that a part of the heap was never touched."""
         divided = self.ledger is not None and self.ledger.has("mapped_files")
         return self.mappings is None and not divided
 

@@ -69,7 +69,7 @@ ZERO = Interval.exactly(0)
 
 
 def total(intervals: Iterable[Interval]) -> Interval:
-    """Add intervals without any known relation."""
+    """Add intervals that have no known relation to each other."""
     return sum(intervals, ZERO)
 
 

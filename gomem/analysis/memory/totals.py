@@ -3,8 +3,8 @@
 The sources are the kernel's totals, the finest first. smaps_rollup has anonymous memory and
 LazyFree. status separates files from shared memory. statm counts pages without saying how large a
 page is. A page of Prometheus metrics has only RSS. A cgroup has the sum over its processes. Facts
-come from the kernel's proc.rst and cgroup-v2.rst. If a ledger has mappings, these totals are its
-checks.
+come from the kernel's proc.rst and cgroup-v2.rst. If a ledger has mappings, these totals only serve
+as checks.
 """
 
 from __future__ import annotations
