@@ -46,7 +46,7 @@ if TYPE_CHECKING:
     from gomem.inputs.symbols.table import read_symbols as read_symbols
     from gomem.plot import flame as flame
 
-# Beside these, the reader of every kind in `gomem.inputs.kinds`.
+# Plus the parser of every kind in `gomem.inputs.kinds`.
 _HOMES = {
     "Capture": "gomem.capture.capture",
     "Diagnosis": "gomem.diagnosis.diagnosis",
@@ -88,7 +88,7 @@ def __dir__() -> list[str]:
 
 
 def _readers() -> dict[str, str]:
-    """The readers of all kinds, by the module that each stands in."""
+    """Return the parsers of all kinds, by module."""
     from gomem.inputs.kinds import readers
 
     return readers()

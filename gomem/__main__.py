@@ -5,6 +5,6 @@ import sys
 if __name__ == "__main__":
     try:
         from gomem.cli.main import main
-    except KeyboardInterrupt:  # while it loads
+    except KeyboardInterrupt:  # during import
         sys.exit(130)
     main()

@@ -1,4 +1,4 @@
-"""What is wrong with an input: as data that goes on to the report, or as an error that ends it."""
+"""Problems with an input: as data for the report, or as an error that ends the command."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ EXCERPT_CHARACTERS = 160
 
 @dataclass(frozen=True, slots=True)
 class Damage:
-    """What could not be read in an input: it is kept, counted and shown, never dropped."""
+    """A part of an input that could not be read; it is kept, counted and shown, never dropped."""
 
     source: str  # the artefact, usually by its path inside the capture
-    where: str  # the place in it, such as `line 88` or `byte 40961`; empty for the whole
-    what: str  # what was found and what was wanted, and, if there is one, the way out
+    where: str  # the place in it, such as `line 88` or `byte 40961`; empty for the whole file
+    what: str  # what was found and what was expected, and how to fix it if there is a way
     text: str = ""  # the offending text, shortened
 
     def __post_init__(self) -> None:
-        """Say of names what they are, so that whoever shows them need not."""
+        """Mark names as names, so that callers need not."""
         object.__setattr__(self, "source", File(self.source))
         object.__setattr__(self, "text", Quoted(self.text))
 
@@ -47,8 +47,8 @@ class Damage:
 
 
 def nearest(word: object, known: Iterable[str]) -> str | None:
-    """The right word that a wrong one is nearest to, whatever its case; None if none is near."""
-    from difflib import get_close_matches  # only for whoever mistypes
+    """Return the valid word nearest to a mistyped one, ignoring case; None if none is near."""
+    from difflib import get_close_matches  # needed only after a typo
 
     by_lower = {name.lower(): name for name in known}
     near = get_close_matches(str(word).lower(), by_lower, n=1)
@@ -56,16 +56,16 @@ def nearest(word: object, known: Iterable[str]) -> str | None:
 
 
 def did_you_mean(word: object, known: Iterable[str], kind: type[Part] = Words) -> Text:
-    """The end of a message on a wrong word, with the nearest right one; nothing if none is near.
+    """Return the end of an unknown-word message: the nearest valid word; empty if none is near.
 
-    The right ones are words of ours, or names of another kind.
+    The valid words are gomem's own, or names of another kind.
     """
     near = nearest(word, known)
     return Text() if near is None else text("; did you mean {}?", kind(near))
 
 
 class FormatError(ValueError):
-    """An artefact that cannot be read at all; the message says where, what was found and wanted."""
+    """An artefact that cannot be parsed; the message says where, what was found and expected."""
 
     def __init__(self, source: str, where: str, what: str, text: str = "") -> None:
         self.damage = Damage(source, where, what, text)
@@ -73,16 +73,16 @@ class FormatError(ValueError):
 
     @property
     def message(self) -> Text:
-        """The same with its parts."""
+        """The message with its typed parts."""
         return self.damage.message
 
 
 class CaptureError(Exception):
-    """A capture, or a request, that gomem cannot handle: the message says why and the way out."""
+    """A capture or a request that gomem cannot handle; the message says why and how to fix it."""
 
     @property
     def message(self) -> Text:
-        """The same with its parts: names of files and captures, what somebody has typed."""
+        """The message with its typed parts: file and capture names, and user input."""
         return Text(*self.args[:1])
 
 
@@ -90,10 +90,10 @@ _HARMLESS = re.compile(r"[\x20-\x7e\u00a0\u202f]*")
 
 
 def printable(text: str) -> str:
-    r"""A text with escapes for characters that cannot be seen.
+    r"""Escape the invisible characters of a text.
 
-    These are control characters, line breaks among them, marks that change the writing direction,
-    and unassigned code points: `\x1b`, `\n`, `\u202e`.
+    These are control characters (including line breaks), bidirectional marks, and unassigned code
+    points: `\x1b`, `\n`, `\u202e`.
     """
     if _HARMLESS.fullmatch(text):
         return text
@@ -101,7 +101,7 @@ def printable(text: str) -> str:
 
 
 def _is_visible(character: str) -> bool:
-    """Spaces of any width count as visible; what separates lines or paragraphs does not."""
+    """Return whether a character is visible; spaces of any width are, separators are not."""
     return character.isprintable() or unicodedata.category(character) == "Zs"
 
 

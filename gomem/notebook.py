@@ -68,9 +68,9 @@ _NUMBERS = count(1)
 _PARTS: dict[type, Sequence[Part[Any]]] = {
     BuildComparison: OF_BUILDS, Comparison: OF_A_COMPARISON, Fleet: OF_A_FLEET,
 }  # fmt: skip
-FIGURES = "gomem.plot."  # where those are that have Axes
-MAX_UNFOLDED = 12  # files, which are not folded
-LISTED = 100  # files of a provenance table; of more than that, the rest is summed up
+FIGURES = "gomem.plot."  # functions there return Axes
+MAX_UNFOLDED = 12  # files; more are folded
+LISTED = 100  # files in a provenance table; the rest is summed up
 MADE_WITH = ("gomem", "pandas", "numpy")
 
 __all__ = [
@@ -80,10 +80,10 @@ __all__ = [
 
 
 def open_capture(capture: Named, baseline: Named | None = None) -> Diagnosis:
-    """Diagnose the capture that a notebook is about, with what it is compared with.
+    """Diagnose the capture of a notebook, and compare it with a baseline if one is given.
 
-    Each is a path; one of the captures recorded for the notebooks is also found by its name. A
-    CaptureError says that there is nothing at a path that gomem can read, here and below.
+    Each is a path; captures recorded for the notebooks are also found by name. Here and below,
+    CaptureError is raised if gomem can read nothing at a path.
     """
     diagnosis = diagnose(_found(capture), None if baseline is None else _found(baseline))
     hidden_in(diagnosis)
@@ -91,7 +91,7 @@ def open_capture(capture: Named, baseline: Named | None = None) -> Diagnosis:
 
 
 def open_sides(before: Side, after: Side) -> Comparison:
-    """Compare two sides, each a path, a pattern of runs, or a list."""
+    """Compare two sides; each is a path, a pattern of runs, or a list."""
     sides = [opened(_found(side)) for side in (before, after)]
     for run in (run for side in sides for run in side):
         if isinstance(run, Diagnosis):
@@ -100,12 +100,12 @@ def open_sides(before: Side, after: Side) -> Comparison:
 
 
 def open_first(side: Side) -> Diagnosis:
-    """Diagnose the first capture of a side of several runs."""
+    """Diagnose the first capture on a side with several runs."""
     return open_capture(matching(_found(_several(side)[0]))[0])
 
 
 def open_builds(builds: Mapping[str, Named] | Sequence[Named]) -> dict[str, Diagnosis]:
-    """Diagnose two or more builds, releases or pods, by name or by those of their paths."""
+    """Diagnose two or more builds, releases or pods; names default to the ends of their paths."""
     named = {**builds} if isinstance(builds, Mapping) else _by_name(builds)
     if len(named) < 2:
         raise CaptureError(text("wanted at least two builds, got {}", str(len(named))))
@@ -113,9 +113,9 @@ def open_builds(builds: Mapping[str, Named] | Sequence[Named]) -> dict[str, Diag
 
 
 def open_fleet(captures: Sequence[Named], *, labels: str = "", workers: int | None = 0) -> Fleet:
-    """Read many captures: folders of them, archives and patterns; see `gomem.fleet`.
+    """Read many captures: folders, archives and patterns; see `gomem.fleet`.
 
-    In this process, unless `workers` are more: None is one a CPU.
+    `workers` is the number of processes, by default this one alone; None is one per CPU.
     """
     found = fleet(*map(_found, captures), labels=labels, workers=workers)
     if hidden_here().redact:
@@ -124,7 +124,7 @@ def open_fleet(captures: Sequence[Named], *, labels: str = "", workers: int | No
 
 
 def _by_name(paths: Sequence[Named]) -> dict[str, Named]:
-    """By as much of each path's end as tells them apart: `heap.pb.gz`, or `pod-1/heap.pb.gz`."""
+    """Name paths by the shortest endings that differ: `heap.pb.gz`, or `pod-1/heap.pb.gz`."""
     parts = [Path(path).parts for path in paths]
     for depth in range(1, max(map(len, parts), default=0) + 1):
         names = ["/".join(part[-depth:]) for part in parts]
@@ -137,7 +137,7 @@ def _by_name(paths: Sequence[Named]) -> dict[str, Named]:
 
 
 def _found(path: Any) -> Any:
-    """A path as it was given; a capture's bare name is the recorded one, if nothing else has it."""
+    """Return a path as given; a bare name that does not exist means the recorded capture."""
     if isinstance(path, list):
         return [_found(each) for each in path]
     is_bare = isinstance(path, str) and Path(path).name == path and not Path(path).exists()
@@ -145,7 +145,7 @@ def _found(path: Any) -> Any:
 
 
 def verdict(asked: Asked) -> Shown:
-    """What it comes down to, in a few sentences."""
+    """Return the conclusion of a diagnosis or comparison, in a few sentences."""
     if isinstance(asked, (Comparison, BuildComparison)):
         judged = asked.judgement
         return sentences(*map(minus_signs, (judged.sentence, *judged.details)))
@@ -156,7 +156,7 @@ def verdict(asked: Asked) -> Shown:
 
 
 def findings(diagnosis: Diagnosis, *codes: str) -> Shown:
-    """What was found of these causes, a sentence each, or that it is none; `section` has it all."""
+    """Return the findings of these causes, a sentence each, or say that there are none."""
     found = [finding for finding in diagnosis.findings if finding.code in codes]
     said = (
         text("{}: {}.", str(finding.severity).capitalize(), typed(finding.title, diagnosis))
@@ -168,10 +168,10 @@ def findings(diagnosis: Diagnosis, *codes: str) -> Shown:
 
 
 def questions(asked: Asked, by_heading: Mapping[str, str | Callable[..., Any]]) -> Shown:
-    """How many of a page's questions can be answered, and what the others need.
+    """Say how many of a page's questions can be answered, and what the others need.
 
-    By its heading, each is answered by a section, or by a figure or any function that raises a
-    CaptureError.
+    `by_heading` has for each question the section, figure or other function that answers it, which
+    raises CaptureError if it cannot.
     """
     lacking = {heading: _lacking(asked, answer) for heading, answer in by_heading.items()}
     without = tuple(
@@ -185,7 +185,7 @@ def questions(asked: Asked, by_heading: Mapping[str, str | Callable[..., Any]]) 
 
 
 def _lacking(asked: Asked, answer: str | Callable[..., Any]) -> str:
-    """What a question needs and the capture lacks, as a sentence; empty where it is answered."""
+    """Return what a question needs and the capture lacks, in a sentence; empty if answered."""
     if isinstance(answer, str):
         part = _part(asked, answer)
         return "" if part.make(asked) is not None else f"{part.absent}."
@@ -194,10 +194,10 @@ def _lacking(asked: Asked, answer: str | Callable[..., Any]) -> str:
 
 
 def section(asked: Asked, name: str, *, figures: bool = True) -> Shown:
-    """A section of the report, or of a comparison; one line where there is nothing to say.
+    """Return a section of the report or of a comparison; one line if it would be empty.
 
-    Names are such as `ledger`, `collector` or `findings`; another one is a ValueError. Without
-    figures it has the tables and words alone.
+    Names are such as `ledger`, `collector` or `findings`; an unknown name raises ValueError.
+    Without figures, the section has only tables and text.
     """
     part = _part(asked, name)
     found = part.make(asked)
@@ -205,7 +205,7 @@ def section(asked: Asked, name: str, *, figures: bool = True) -> Shown:
         return sentences(f"{part.absent}.")
 
     def is_of_figure(block: Block) -> bool:
-        """Whether it is a figure, or the fold with the numbers of one."""
+        """Return whether a part is a figure, or the fold with a figure's numbers."""
         is_folded = isinstance(block, Folded) and block.summary == NUMBERS
         return is_folded or isinstance(block, Figure)
 
@@ -228,11 +228,11 @@ def show(
     draw: Callable[..., Any] | pd.DataFrame | pd.Series, *data: Any,
     only: Sequence[str] | None = None, **options: Any,
 ) -> Any:  # fmt: skip
-    """Call something, and show what it returns; one line where the capture lacks what it needs.
+    """Call a function and show its result; one line if the capture lacks the required data.
 
-    That is a figure of `gomem.plot`, which is shown as it stands in a report and has light and dark
-    paper's ink; or any function that raises `CaptureError`; or a frame, of which `only` some
-    columns are shown.
+    `draw` can be a figure of `gomem.plot`, which is shown as in a report, with ink for light and
+    dark paper; any function that raises `CaptureError`; or a frame, of which `only` some columns
+    are shown.
     """
     if getattr(draw, "__module__", "").startswith(FIGURES) and draw is not flame:
         options = {"ax": PAGE, **options}
@@ -240,21 +240,21 @@ def show(
         found = draw(*data, **options) if callable(draw) else draw
     except (CaptureError, KeyError) as error:
         words = Text(str(error.args[0])) if isinstance(error, KeyError) else error.message
-        is_column = "_" in words.partition(":")[0]  # whose case is its own
+        is_column = "_" in words.partition(":")[0]  # column names keep their case
         return sentences(text("{}.", words if is_column else words.capitalised()))
     if only is not None and isinstance(found, pd.DataFrame):
         found = found.filter(list(only))
     if isinstance(found, (pd.DataFrame, pd.Series)) and not found.size:
         return sentences("Nothing of this in the capture.")
-    if isinstance(found, Drawing):  # a page may show one figure several times
+    if isinstance(found, Drawing):  # a page can show the same figure several times
         return replace(found, name=f"{found.name}-{next(_NUMBERS)}")
     return found
 
 
 def provenance(*captures: Side | Mapping[str, Named] | None) -> Shown:
-    """What a page was made from, to the last bit, and with what: files, digests, versions.
+    """Return the provenance of a page: files with their digests, and versions.
 
-    Its paths are as they were given; None is left out.
+    Paths are shown as given; None is left out.
     """
     paths = [path for capture in captures if capture is not None for path in _several(capture)]
     files = [digest for path in paths for digest in digests_of(_found(path))]
@@ -279,13 +279,13 @@ def provenance(*captures: Side | Mapping[str, Named] | None) -> Shown:
 
 
 def hidden_in(diagnosis: Diagnosis) -> Hidden:
-    """What is hidden here of a capture and its baseline."""
+    """Return what is hidden of a capture and its baseline."""
     sides = (diagnosis, diagnosis.baseline)
     return hidden_here(*(side.capture for side in sides if side is not None))
 
 
 def _hide_in_frames() -> None:
-    """Show frames in the cells of a redacted notebook as they may be shown."""
+    """Redact the frames in the cells of a redacted notebook."""
     shell = sys.modules["IPython"].get_ipython() if "IPython" in sys.modules else None
     if shell is None or not hidden_here().redact:
         return
@@ -298,7 +298,7 @@ def _hide_in_frames() -> None:
 
 
 def _file(name: str) -> Text:
-    """A file that was read; an archive is a capture, and called so."""
+    """Return the row of a file that was read; an archive is called a capture."""
     return Collected(name) if name.lower().endswith(ARCHIVE_SUFFIXES) else File(name)
 
 

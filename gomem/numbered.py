@@ -1,6 +1,6 @@
-"""Names that a redacted output shows as what they are of and a number, such as `build-2`.
+"""Names that redacted output replaces by a noun and a number, such as `build-2`.
 
-They tell things apart, and a reader needs to know which is which, but not what they are called.
+They identify things: a reader needs to tell them apart, but not their real names.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from gomem.text import (
 
 
 class Numbered(Name):
-    """A name that a redacted output shows as what it is of and a number: `build-2`."""
+    """A name that redacted output shows as its kind and a number: `build-2`."""
 
     __slots__ = ()
     word: ClassVar[str] = "name"
@@ -36,7 +36,7 @@ class Collected(Numbered):
 
 
 class Instance(Numbered):
-    """A pod, a host or a process among others."""
+    """A pod, a host or a process in a group."""
 
     __slots__ = ()
     word = "instance"
@@ -71,41 +71,41 @@ class Module(Numbered):
 
 
 class Digest(Numbered):
-    """A hash by which a program, a commit or a module can be looked up."""
+    """A digest that identifies a program, a commit or a module."""
 
     __slots__ = ()
     word = "digest"
 
 
 class Label(Numbered):
-    """A key or a value by which somebody tells things apart; a metric's name."""
+    """A label's key or value, or a metric's name."""
 
     __slots__ = ()
     word = "label"
 
 
 class Value(Numbered):
-    """What a variable of the runtime or the build is set to."""
+    """The value of a runtime or build variable."""
 
     __slots__ = ()
     word = "value"
 
 
 class Unit(Numbered):
-    """The unit of a benchmark, which it may have made up."""
+    """The unit of a benchmark, which can be custom."""
 
     __slots__ = ()
     word = "unit"
 
 
 class Metric(Numbered):
-    """What is measured and compared: a benchmark, a level, and a budget on one or on a unit."""
+    """A metric that is compared: a benchmark, a level, or a budget on a metric or unit."""
 
     __slots__ = ()
     word = "case"
 
 
-# What a column of text can hold, by name.
+# The kinds of names that a text column can hold.
 KINDS: dict[str, type[Text]] = {
     kind.__name__: kind
     for kind in (

@@ -1,4 +1,4 @@
-"""Go releases, and what the runtime does in which of them: the only table of such facts."""
+"""Go releases, and the runtime's behaviour in each: the only table of such facts."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from gomem.sources.names import natural_key
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-# `go1.24.2`, `1.9`, `go1.27rc1`, `devel go1.26-abcdef`; not the 1.24.2 of `v1.24.2`.
+# Matches `go1.24.2`, `1.9`, `go1.27rc1`, `devel go1.26-abcdef`; not the 1.24.2 of `v1.24.2`.
 _RELEASE = re.compile(r"(?<![\w.])(?:go)?1\.(\d{1,2})(?:\.(\d{1,3}))?(?:rc\d+|beta\d+)?(?![\w])")
 
 
@@ -27,11 +27,11 @@ class GoRelease:
         return f"go1.{self.minor}.{self.patch}" if self.patch else f"go1.{self.minor}"
 
 
-ANY = GoRelease(0)  # older than any that gomem reads
+ANY = GoRelease(0)  # older than any release that gomem can read
 
 
 def parse_release(text: str) -> GoRelease | None:
-    """The first Go release that a text names, if any."""
+    """Return the first Go release named in a text; None if there is none."""
     match = _RELEASE.search(text)
     if match is None:
         return None
@@ -39,21 +39,22 @@ def parse_release(text: str) -> GoRelease | None:
 
 
 class Span(Protocol):
-    """What is so in some releases."""
+    """A range of releases."""
 
     @property
     def since(self) -> GoRelease:
-        """The first of them; `ANY` without a beginning."""
+        """The first release; `ANY` without a lower bound."""
 
     @property
     def before(self) -> GoRelease | None:
-        """The first after them; None without an end."""
+        """The first release after the range; None without an upper bound."""
 
 
 class Fact(Enum):
-    """What the runtime does in some releases: since which, before which, and what.
+    """Runtime behaviour in a range of releases, with both ends and a description.
 
-    Each was read in the runtime's source, and seen in programs of the releases on either side.
+    Each fact comes from the runtime's source, and was observed in programs built with the releases
+    on either side.
     """
 
     # fmt: off
@@ -115,7 +116,7 @@ class Fact(Enum):
 
     @property
     def sentence(self) -> str:
-        """Which releases do what, as in `Go 1.12 to 1.15: memory is …`."""
+        """The fact in a sentence, as in `Go 1.12 to 1.15: memory is …`."""
         first = str(self.since).removeprefix("go")
         if self.before is None:
             return f"Since Go {first}: {self.what}."
@@ -127,14 +128,14 @@ class Fact(Enum):
 
 @dataclass(frozen=True, slots=True)
 class GoVersion:
-    """What is known of the release that made a capture.
+    """The Go release of a capture, as far as it is known.
 
     Attributes:
-        low: The oldest it can be, if known.
-        high: The newest it can be, if known.
-        text: As the evidence writes it, when the release is known exactly.
-        evidence: How it is known, or what narrows it.
-        against: What the capture says, where the user says otherwise; else empty.
+        low: The oldest possible release; None if unknown.
+        high: The newest possible release; None if unknown.
+        text: As the evidence spells it, if the release is known exactly.
+        evidence: What states the release, or narrows it.
+        against: What the capture says, if the user says otherwise; else empty.
     """
 
     low: GoRelease | None = None
@@ -145,23 +146,23 @@ class GoVersion:
 
     @property
     def exact(self) -> GoRelease | None:
-        """The release, if it is known and not just narrowed."""
+        """The release, if it is known exactly."""
         return self.low if self.text is not None else None
 
     def certainly(self, fact: Span) -> bool:
-        """Whether every release that it can be does so."""
+        """Return whether every possible release has this behaviour."""
         has_begun = fact.since == ANY or (self.low is not None and self.low >= fact.since)
         goes_on = fact.before is None or (self.high is not None and self.high < fact.before)
         return has_begun and goes_on
 
     def possibly(self, fact: Span) -> bool:
-        """Whether some release that it can be does so."""
+        """Return whether some possible release has this behaviour."""
         not_ended = fact.before is None or self.low is None or self.low < fact.before
         return not_ended and (self.high is None or self.high >= fact.since)
 
     @property
     def words(self) -> str:
-        """The release in a sentence: `Go 1.24.2`."""
+        """The release as text: `Go 1.24.2`."""
         return str(self).replace("go1", "Go 1")
 
     def __str__(self) -> str:
@@ -177,7 +178,7 @@ class GoVersion:
 
 
 def known_version(text: str, evidence: str) -> GoVersion | None:
-    """An exactly known version, from a text such as `go1.24.2`; None if it names no release."""
+    """Return the exact version named in a text such as `go1.24.2`; None if it names no release."""
     release = parse_release(text)
     if release is None:
         return None
@@ -185,7 +186,7 @@ def known_version(text: str, evidence: str) -> GoVersion | None:
 
 
 def build_order(builds: Iterable[str]) -> list[str]:
-    """Builds in the order of their Go releases, else of the numbers in their names."""
+    """Sort builds by Go release, or else by the numbers in their names."""
 
     def place(build: str) -> Any:
         release = parse_release(build) or ANY

@@ -1,9 +1,8 @@
-"""Sentences of typed parts: words, a moment, a file, a function, bytes, a share, and so on.
+"""Sentences made of typed parts: words, a snapshot, a file, a function, bytes, a share, and so on.
 
-A text is a string, so it prints, compares, sorts and serialises to JSON as one. It also keeps its
-parts. So a writer can separate a function's name from ordinary words, redaction depends on the type
-of a part and never on its spelling, and a test checks the number in a title, not the wording around
-it.
+A text is a `str`, so it prints, compares, sorts and serialises to JSON like one. It also keeps its
+parts. So a view can style a function's name, redaction depends on the type of a part and never on
+its spelling, and a test checks the number in a title without its wording.
 
     text("{} grows by {}", Function("main.fill"), Rate(1.2e6))
 
@@ -36,13 +35,13 @@ _FORMATTER = Formatter()
 
 
 class Text(str):
-    """A string that is made of parts; one of a plain string is a part of words."""
+    """A string with typed parts; a plain string is one part of type `Words`."""
 
     __slots__ = ("_parts",)
     _parts: tuple[Part, ...]
 
     def __new__(cls, *pieces: str) -> Self:
-        """Texts and plain strings, which are words, one after the other."""
+        """Concatenate texts and plain strings; a plain string becomes words."""
         parts = tuple(_merged(part for piece in pieces for part in parts_of(piece)))
         self = super().__new__(cls, "".join(map(str, parts)))
         self._parts = parts
@@ -50,34 +49,34 @@ class Text(str):
 
     @property
     def parts(self) -> tuple[Part, ...]:
-        """What it is made of, in order; neighbouring words are one part."""
+        """Its parts in order; adjacent words are merged."""
         return self._parts
 
     def of(self, kind: type[_Kind]) -> tuple[_Kind, ...]:
-        """Its parts of a kind."""
+        """Return the parts of a type."""
         return tuple(part for part in self.parts if isinstance(part, kind))
 
     def shown(self, show: Callable[[Part], Text]) -> Text:
-        """The same with something else for some of its parts; itself if nothing else is."""
+        """Replace some parts; returns itself if nothing changes."""
         parts = tuple(map(show, self.parts))
         if all(new is old for new, old in zip(parts, self.parts, strict=True)):
             return self
         return Text(*parts)
 
     def capitalised(self) -> Text:
-        """With a large first letter, where it begins with words; names keep theirs."""
+        """Capitalise the first letter, unless the text begins with a name."""
         first, *others = self.parts or (Words(""),)
         if type(first) is not Words:
             return self
         return Text(f"{first[:1].upper()}{first[1:]}", *others)
 
     def sentence(self) -> Text:
-        """Capitalised, and with a full stop at its end."""
+        """Capitalise, and end with a full stop."""
         whole = self.capitalised()
         return whole if not whole or whole.endswith((".", "!", "?")) else whole + "."
 
     def removeprefix(self, prefix: str, /) -> Text:
-        """Without what it begins with, if it does so at the end of a part, or in words."""
+        """Remove a prefix, if it ends within words or at the end of a part."""
         left, parts = len(prefix) * self.startswith(prefix), list(self.parts)
         while parts and len(parts[0]) <= left:
             left -= len(parts.pop(0))
@@ -87,44 +86,44 @@ class Text(str):
         return Text(Words(first[left:]), *others) if type(first) is Words else self
 
     def removesuffix(self, suffix: str, /) -> Text:
-        """Without what it ends with, if that is words."""
+        """Remove a suffix, if it is within words."""
         *others, last = self.parts or (Words(""),)
         if not suffix or type(last) is not Words or not last.endswith(suffix):
             return self
         return Text(*others, last[: -len(suffix)])
 
     def __add__(self, other: str) -> Text:
-        """Both, with their parts."""
+        """Concatenate, and keep the parts of both."""
         return Text(self, other)
 
     def __radd__(self, other: str) -> Text:
-        """A plain string before it."""
+        """Prepend a plain string."""
         return Text(other, self)
 
     def __mul__(self, times: Any) -> Text:
-        """It several times; with a flag, itself or nothing."""
+        """Repeat; with a boolean, return itself or an empty text."""
         return Text(*self.parts * times)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """By its parts."""
+        """Pickle by parts."""
         return Text, self.parts
 
 
 class Part(Text):
-    """One thing in a text."""
+    """One typed part of a text."""
 
     __slots__ = ("value",)
-    value: Any  # what it stands for: a name as it is, a number in its base unit
+    value: Any  # its value: a name unchanged, or a number in its base unit
 
     def __new__(cls, value: Any, *details: Any) -> Self:
-        """The part as it reads in a sentence."""
+        """Create the part as it reads in a sentence."""
         self = str.__new__(cls, cls._reads(value, *details))
         self.value = value
         return self
 
     @property
     def parts(self) -> tuple[Part, ...]:
-        """Itself, unless it is empty."""
+        """Itself; none if it is empty."""
         return (self,) if self else ()
 
     @staticmethod
@@ -132,24 +131,24 @@ class Part(Text):
         return str(value)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """By its value."""
+        """Pickle by value."""
         return type(self), (self.value,)
 
 
 class Words(Part):
-    """Words of our own, which nobody has to hide."""
+    """gomem's own words, which need no redaction."""
 
     __slots__ = ()
 
 
 class Name(Part):
-    """A name that comes from the capture: what kind of name says whether it may be shared."""
+    """A name from the capture; its type decides whether it can be shared."""
 
     __slots__ = ()
     value: str
 
     def __new__(cls, value: object) -> Self:
-        """The name as it is."""
+        """Create the name unchanged."""
         return super().__new__(cls, str(value))
 
 
@@ -159,18 +158,18 @@ class CaptureName(Name):
     __slots__ = ()
 
 
-# What people call a snapshot, and no sentence can: "at after", "since before".
+# Snapshot names that would be misread in a sentence: "at after", "since before".
 ADVERBS = frozenset({"before", "after", "during", "between", "now", "then", "later", "again"})
 
 
 class MomentName(Name):
-    """The name of a moment."""
+    """The name of a snapshot."""
 
     __slots__ = ()
 
 
 class NumberedMoment(MomentName):
-    """A moment that is called by a number or an adverb, which a sentence would misread."""
+    """A snapshot named by a number or an adverb, which would be misread in a sentence."""
 
     __slots__ = ()
 
@@ -180,7 +179,7 @@ class NumberedMoment(MomentName):
 
 
 class File(Name):
-    """The path of a file, in the capture or on the machine it comes from."""
+    """The path of a file, in the capture or on the recorded machine."""
 
     __slots__ = ()
 
@@ -198,37 +197,37 @@ class Program(Name):
 
 
 class Mapped(File):
-    """What is mapped: a file, or the name of anonymous memory."""
+    """The name of a mapping: a file, or a label of anonymous memory."""
 
     __slots__ = ()
 
 
 class Quoted(Name):
-    """Text out of a file, or of whoever else is not us."""
+    """Text quoted from a file or from another source outside gomem."""
 
     __slots__ = ()
 
 
 class Command(Part):
-    """A command to paste into a shell; its value has the names in it as parts."""
+    """A command to paste into a shell; names in its value are parts."""
 
     __slots__ = ()
     value: Text
 
     def __new__(cls, command: str) -> Self:
-        """The command as it is."""
+        """Create the command unchanged."""
         return super().__new__(cls, Text(command))
 
 
 class Number(Part):
-    """A number; in a sentence with as few digits as tell it. Unknown is None."""
+    """A number; in a sentence with as few digits as possible. None if unknown."""
 
     __slots__ = ()
     value: float | None
 
 
 def _in_a_sentence(written: Callable[..., str]) -> Any:
-    """How a number reads there: briefly, with a minus sign."""
+    """Format a number for a sentence: brief, with a minus sign."""
     return staticmethod(lambda value, *_: minus(written(value, brief=True)))
 
 
@@ -240,7 +239,7 @@ class Bytes(Number):
 
 
 class BytesChange(Bytes):
-    """By how many bytes something differs, with the sign."""
+    """A change in bytes, with its sign."""
 
     __slots__ = ()
 
@@ -251,7 +250,7 @@ class BytesChange(Bytes):
 
 
 class BytesBy(BytesChange):
-    """The same without the sign, where the words beside it say more or less."""
+    """A change in bytes without its sign, for use after words such as more or less."""
 
     __slots__ = ()
 
@@ -279,7 +278,7 @@ class Seconds(Number):
 
 
 class Age(Seconds):
-    """A time since something: at least that, rounded down."""
+    """A time since something, rounded down."""
 
     __slots__ = ()
     _reads = _in_a_sentence(format_age)
@@ -293,13 +292,13 @@ class Share(Number):
 
 
 class Count(Number):
-    """How many there are, with what they are: `Count(3, "place")` reads `3 places`."""
+    """A count with its noun: `Count(3, "place")` reads `3 places`."""
 
     __slots__ = ("_nouns",)
     _nouns: tuple[str, ...]
 
     def __new__(cls, value: float | None, noun: str = "", plural: str = "") -> Self:
-        """The count alone, or with its noun."""
+        """Create the count, alone or with its noun."""
         self = super().__new__(cls, value, noun, plural)
         self._nouns = (noun, plural)
         return self
@@ -311,7 +310,7 @@ class Count(Number):
         return f"{minus(format_count(value))} {noun}".rstrip()
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """By value and noun."""
+        """Pickle by value and noun."""
         return type(self), (self.value, *self._nouns)
 
 
@@ -319,15 +318,15 @@ _NUMBERS = {"B": Bytes, "B/s": Rate, "s": Seconds, "fraction": Share, "count": C
 
 
 def number(value: float, unit: str) -> Part:
-    """A number by its unit, one of the data dictionary's; one of no unit as it is."""
+    """Return a number as a part by its unit from the data dictionary; plain if it has none."""
     kind = _NUMBERS.get(unit)
     return Words(minus(f"{value:g}")) if kind is None else kind(value)
 
 
 def text(template: str, *values: str, **by_name: str) -> Text:
-    """A template with typed parts in its places: `{}` in order, `{size}` by name; `{{` is a brace.
+    """Fill a template with typed parts: `{}` in order, `{size}` by name; `{{` is a literal brace.
 
-    The values are parts, texts, or plain strings, which are words.
+    Values are parts, texts, or plain strings, which become words.
     """
     pieces: list[str] = []
     left = iter(values)
@@ -340,7 +339,7 @@ def text(template: str, *values: str, **by_name: str) -> Text:
 
 
 def joined(separator: str, texts: Iterable[str]) -> Text:
-    """Texts in a row, with a separator between them."""
+    """Join texts with a separator."""
     pieces: list[str] = []
     for piece in texts:
         pieces += [separator, piece] if pieces else [piece]
@@ -348,12 +347,12 @@ def joined(separator: str, texts: Iterable[str]) -> Text:
 
 
 def parts_of(piece: str) -> tuple[Part, ...]:
-    """The parts of a text; a plain string is words."""
+    """Return the parts of a text; a plain string becomes words."""
     return piece.parts if isinstance(piece, Text) else Words(piece).parts
 
 
 def _merged(parts: Iterable[Part]) -> Iterable[Part]:
-    """Parts with neighbouring words in one, and without empty ones."""
+    """Merge adjacent words, and drop empty parts."""
     words: list[str] = []
     for part in parts:
         if type(part) is Words:
@@ -366,13 +365,13 @@ def _merged(parts: Iterable[Part]) -> Iterable[Part]:
 
 
 def _spoken(part: Part) -> Part:
-    """A moment called `7` or `after` by what it is: in a sentence both would be read otherwise."""
+    """Call a snapshot named `7` or `after` a snapshot, so that a sentence is not misread."""
     is_misread = type(part) is MomentName and (part.isdecimal() or part in ADVERBS)
     return NumberedMoment(part.value) if is_misread else part
 
 
 def first_and_rest(whole: str) -> tuple[Text, Text]:
-    """A text's first sentence, up to what ends one in our own words before a capital; the rest."""
+    """Split a text after its first sentence, which ends in gomem's own words before a capital."""
     parts = Text(whole).parts
     for place, part in enumerate(parts):
         end = re.search(r"[.?!](?= [A-Z])", part) if type(part) is Words else None

@@ -1,4 +1,4 @@
-"""Base units to text that people read. Only views and messages use it; frames hold base units."""
+"""Format base units for people. Only views and messages use it; frames hold base units."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ NANOSECOND = 1e-9
 MICROSECOND = 1e-6
 MILLISECOND = 1e-3
 
-MIN_BRIEF = 0.005  # the least fraction that rounds to one per cent
+MIN_BRIEF = 0.005  # the smallest fraction that rounds to one per cent
 
-THREEFOLD = 2.0  # of a change: a larger per cent says less than how many times it is
+THREEFOLD = 2.0  # from here on, a change is clearer as a multiple than in per cent
 UNKNOWN = "unknown"
 
 BYTE_UNITS = {"B": 1, "KiB": KIB, "MiB": MIB, "GiB": GIB, "TiB": TIB}
@@ -34,7 +34,7 @@ _SECOND_STEPS = (
 
 
 def format_bytes(value: float | None, *, brief: bool = False) -> str:
-    """Bytes with a binary prefix: `212 MiB`, `-1.50 KiB`, `17 B`; brief: `41 MiB`, `1.24 GiB`."""
+    """Format bytes with a binary prefix: `212 MiB`, `-1.50 KiB`; brief: `41 MiB`, `1.24 GiB`."""
     if is_unknown(value):
         return UNKNOWN
     assert value is not None
@@ -42,13 +42,13 @@ def format_bytes(value: float | None, *, brief: bool = False) -> str:
 
 
 def format_change(value: float | None) -> str:
-    """Bytes with their sign: `+3.00 MiB`, `-17 B`, `0 B`."""
+    """Format bytes with their sign: `+3.00 MiB`, `-17 B`, `0 B`."""
     text = format_bytes(value)
     return f"+{text}" if not is_unknown(value) and value is not None and value > 0 else text
 
 
 def format_seconds(value: float | None, *, brief: bool = False) -> str:
-    """Seconds in the largest unit that fits: `1.20 ms`, `3.00 min`; brief: `1.2 ms`, `3 min`."""
+    """Format seconds in the largest unit that fits: `1.20 ms`; brief: `1.2 ms`, `3 min`."""
     if is_unknown(value):
         return UNKNOWN
     assert value is not None
@@ -56,7 +56,7 @@ def format_seconds(value: float | None, *, brief: bool = False) -> str:
 
 
 def format_age(value: float | None, *, brief: bool = False) -> str:
-    """Seconds in the largest unit of which there is one, rounded down to two digits: `3.9 d`."""
+    """Format seconds in the largest unit that fits, rounded down to two digits: `3.9 d`."""
     if is_unknown(value):
         return UNKNOWN
     assert value is not None
@@ -68,7 +68,7 @@ def format_age(value: float | None, *, brief: bool = False) -> str:
 
 
 def format_fraction(value: float | None, *, brief: bool = False) -> str:
-    """A fraction as per cent: `0.123` is `12.3 %`; brief: `12 %`, and `<1 %` where it is not 0."""
+    """Format a fraction as per cent: `0.123` is `12.3 %`; brief: `12 %`; `<1 %` if not 0."""
     if is_unknown(value):
         return UNKNOWN
     assert value is not None
@@ -80,7 +80,7 @@ def format_fraction(value: float | None, *, brief: bool = False) -> str:
 
 
 def format_relative(change: float | None, *, brief: bool = False) -> str:
-    """A change relative to what was: `-92.9 %`; from three times as much on, `×18.2`."""
+    """Format a change relative to its base: `-92.9 %`; from three times as much on, `×18.2`."""
     if is_unknown(change) or change is None:
         return UNKNOWN
     if change < THREEFOLD:
@@ -89,7 +89,7 @@ def format_relative(change: float | None, *, brief: bool = False) -> str:
 
 
 def format_count(value: float | None) -> str:
-    """A count with thin groups of three: `12 345`."""
+    """Format a count with thin spaces between groups of three: `12 345`."""
     if is_unknown(value):
         return UNKNOWN
     assert value is not None
@@ -97,7 +97,7 @@ def format_count(value: float | None) -> str:
 
 
 def format_value(value: float | str, unit: str) -> str:
-    """A value in its base unit (`B`, `B/s`, `s`, `fraction`, `count`) as people read it."""
+    """Format a value in its base unit (`B`, `B/s`, `s`, `fraction`, `count`) for people."""
     if isinstance(value, str):
         return value
     if unit == "B/s":
@@ -109,22 +109,22 @@ def format_value(value: float | str, unit: str) -> str:
 
 
 def minus(text: str) -> str:
-    """A number with a minus sign in place of the hyphen."""
+    """Replace the hyphen of a number by a minus sign."""
     return text.replace("-", "\u2212")
 
 
 def is_unknown(value: object) -> bool:
-    """Whether a cell of a frame is missing: None, NaN or pandas' NA."""
+    """Return whether a cell of a frame is missing: None, NaN or pandas' NA."""
     if value is None or type(value).__name__ in {"NAType", "NaTType"}:
         return True
     return isinstance(value, float) and math.isnan(value)
 
 
 def _scaled(value: float, steps: tuple[tuple[float, str], ...], *, brief: bool) -> str:
-    """A value in the largest unit of which it is one when rounded; empty below the smallest.
+    """Format a value in the largest unit that gives at least one; empty below the smallest.
 
-    In tables it has three digits. In prose it has two, or three where the unit is large, no zeros
-    behind the point, and whole numbers as they are.
+    In tables it has three digits. In prose it has two, or three if the unit is large, without
+    trailing zeros; whole numbers are printed in full.
     """
     for step, unit in steps:
         text = _rounded(value / step, 2 if brief and unit not in _LARGE_UNITS else 3)
@@ -135,7 +135,7 @@ def _scaled(value: float, steps: tuple[tuple[float, str], ...], *, brief: bool) 
 
 
 def _rounded(value: float, digits: int) -> str:
-    """So many digits, and all that stand before the point."""
+    """Round to a number of significant digits, and keep all digits before the decimal point."""
     if not value:
         return "0"
     rounded = abs(float(f"{value:.{digits - 1}e}"))

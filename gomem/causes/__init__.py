@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from gomem.causes.cause import Cause
 
-# By the modules that define them; of equally severe and large findings, the earlier comes first.
+# In order of defining module; of equally severe and large findings, the earlier comes first.
 _ORDER = """
     untouched_now_resident released_but_resident idle_heap_kept finalizer_backlog heap_growth
     allocation_spike gc_pressure memory_limit_thrash forced_gc long_pauses heap_headroom

@@ -1,19 +1,19 @@
-"""Memory rises suddenly far above its base and falls back: a spike, or recurring bursts.
+"""Memory rises suddenly far above its baseline and falls back: a spike, or recurring bursts.
 
 The levels are inuse_space in heap profiles, the marked heap, HeapAlloc beyond its goal, and RSS
-(`facts.excursions`). A level that at least doubled, rose suddenly and fell back is reported. That
-can be what the program is for, so it is a note. It is a warning if it is rare and a score says that
-such a case was more often a problem than not. The score uses the size of the rise, its shape, its
+(`facts.excursions`). The rule reports a level that at least doubled, rose suddenly and fell back.
+This can be how the program is meant to work, so it is a note. It is a warning if it is rare and a
+score says that most such cases were problems. The score uses the size of the rise, its shape, its
 frequency, and the number of kinds of evidence.
 
-A level that jumped and stayed is growth, or loaded data, but not a spike.
+A level that jumped and stayed is growth or loaded data, not a spike.
 
-A spike between two profiles shows in no level. But the runtime counts allocations from the
-program's start. So the spike is in an interval with far more allocation than the others, more than
-the heap itself, of which little was retained. The same interval shows the sites. A profile lags by
-up to two collections, so the interval must stand out even from the usual allocation over the
-longest time it can cover. In the first interval or the last one it is a note: no file says what was
-usual before, or that it ended.
+A spike between two profiles shows in no level, but the runtime counts allocations from the
+program's start. So the rule looks for an interval in which far more was allocated than in the
+others and than the heap holds, and of which little was retained. The same interval shows the sites.
+A profile lags by up to two collections, so the interval must stand out even from the usual
+allocation over the longest time it can cover. A spike in the first or the last interval is a note:
+no file shows what was usual before it, or that it ended.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ NAMES = {PROFILES: "inuse_space", MARKS: "the live heap", HEAP_ALLOC: "HeapAlloc
 
 
 def find(case: Case) -> list[Finding]:
-    """One finding: of the clearest evidence of a level, else of an interval."""
+    """Return one finding: from the clearest evidence of a level, else from an interval."""
     seen, spike = _standing_out(case), case.facts.profiles.spike
     is_clear = bool(seen) and seen[0].source in (PROFILES, MARKS)
     if spike is not None and not is_clear and _stands_out(spike, case.thresholds):
@@ -61,7 +61,7 @@ def find(case: Case) -> list[Finding]:
 
 
 def features(case: Case) -> dict[str, float] | None:
-    """What the score looks at; None where no level stands out."""
+    """Return the inputs of the score; None if no level stands out."""
     seen = _standing_out(case)
     if not seen:
         return None
@@ -77,7 +77,7 @@ def features(case: Case) -> dict[str, float] | None:
 
 
 def _standing_out(case: Case) -> list[Sighting]:
-    """The evidence in which a level rose at once, far above its base, and came back."""
+    """Return the evidence in which a level rose suddenly, far above its baseline, and fell back."""
     limits = case.thresholds
     return [
         seen
@@ -90,7 +90,7 @@ def _standing_out(case: Case) -> list[Sighting]:
 
 
 def is_far_above_the_usual(spike: Spike, limits: Thresholds) -> bool:
-    """Whether far more was allocated than in the other intervals, of which there are enough."""
+    """Return whether far more was allocated than in the other intervals, and there are enough."""
     return bool(
         spike.with_news >= limits.spike_rates
         and spike.allocated_bytes >= limits.spike_ratio * spike.usual_bytes
@@ -100,7 +100,7 @@ def is_far_above_the_usual(spike: Spike, limits: Thresholds) -> bool:
 
 
 def why_no_spike(profiles: ProfileFacts, capture: str) -> Text:
-    """What a capture lacks where no interval is shown."""
+    """Say what a capture lacks if no interval is shown."""
     what = "no interval between two heap profiles stands out; name one with at="
     if profiles.spike is None:
         what = "wanted two heap profiles that have a time"
@@ -108,10 +108,10 @@ def why_no_spike(profiles: ProfileFacts, capture: str) -> Text:
 
 
 def _stands_out(spike: Spike, limits: Thresholds) -> bool:
-    """Far above the usual, and most of it gone again; and more than the heap holds.
+    """Return whether a spike is far above the usual, mostly freed, and larger than the heap.
 
-    The last is asked of what is beyond the usual of all the time that the interval may show: then
-    the heap goal was passed within it.
+    The heap is compared with the excess over the usual allocation in all the time that the interval
+    can cover; if that is larger, the heap goal was exceeded within it.
     """
     levels = spike.in_use.sites
     in_use = float(min(levels["before"].sum(), levels["after"].sum()))
@@ -176,14 +176,14 @@ def _of_level(seen: Sighting, case: Case) -> Finding:
         evidence=(*_evidence(seen, case), *more),
         mechanism=_LEVEL if seen.source in (PROFILES, MARKS) else _WITH_GARBAGE,
         next_step=_next_step(seen, sites, case),
-        confidence="possible",  # what a program is for, no file says, however clear the level is
+        confidence="possible",  # no file shows what is normal for the program
         sites=sites,
         missing_call=of_garbage(case, sites),
     )
 
 
 def _next_step(seen: Sighting, sites: tuple[Site, ...], case: Case) -> Text:
-    """The profiles around the peak, where there are any."""
+    """Return the next step: look at the profiles around the peak, if there are any."""
     if not sites or seen.profiles is None:
         return _TAKE_PROFILES
     before, after = map(case.facts.profiles.path, seen.profiles)
@@ -192,20 +192,20 @@ def _next_step(seen: Sighting, sites: tuple[Site, ...], case: Case) -> Text:
 
 
 def _name(seen: Sighting) -> str:
-    """What the level is; a buffer between two profiles counts with what those have in use."""
+    """Name the level; a large object between two profiles counts as in-use memory."""
     return "the heap in use" if _is_between(seen) else NAMES[seen.source]
 
 
 def _is_between(seen: Sighting) -> bool:
-    """Whether the peak is that of an object which is in use in neither of two profiles."""
+    """Return whether the peak is an object that is in use in neither of two profiles."""
     return seen.source == PROFILES and seen.held_in == ALLOCATED
 
 
 def _what(seen: Sighting) -> Text:
-    """How the level moved: once, or again and again."""
+    """Describe how the level moved: once, or repeatedly."""
     excursion, name = seen.excursion, _name(seen)
     low, high = Bytes(round(excursion.base)), Bytes(round(excursion.highest))
-    is_placed = seen.peak_moment and seen.source != MARKS  # which have times of the log's own
+    is_placed = seen.peak_moment and seen.source != MARKS  # marks have the log's own times
     at = text(" at {}", MomentName(seen.peak_moment)) if is_placed else Text()
     if excursion.times > 1:
         bursts = Count(excursion.times, "burst")
@@ -215,7 +215,7 @@ def _what(seen: Sighting) -> Text:
 
 
 def _where(seen: Sighting, sites: tuple[Site, ...], limits: Thresholds) -> Text:
-    """Who allocated the rise, or most of all memory allocated in that time."""
+    """Say who allocated the rise, or most of all memory allocated in that time."""
     if not sites:
         return Text()
     words, share = sites[0].words, share_words(sites[0].share, limits)
@@ -225,7 +225,7 @@ def _where(seen: Sighting, sites: tuple[Site, ...], limits: Thresholds) -> Text:
 
 
 def _evidence(seen: Sighting, case: Case) -> tuple[Evidence, ...]:
-    """The level in numbers, and RSS at its highest reading."""
+    """Return the level in numbers, and RSS at its highest reading."""
     excursion = seen.excursion
     name = f"{NAMES[PROFILES]} + largest new object" if _is_between(seen) else _name(seen)
     moment = case.facts.by_moment.get(seen.peak_moment)
@@ -254,7 +254,7 @@ def _of_interval(spike: Spike, case: Case) -> Finding:
     whose = Site(function, spike.caller or function)
     before, after = case.facts.profiles.path(spike.before), case.facts.profiles.path(spike.after)
     in_use = int(spike.in_use.sites.set_index("function")["after"].get(function, 0))
-    # Where that holds, nothing says that it came and went.
+    # If `few`, nothing shows that it rose and fell.
     few = spike.is_at_end or spike.with_news <= TOO_FEW + 1
     share = min(1.0, float(sites.iloc[0]["extra_bytes"]) / spike.extra_bytes)
     allocated: dict[str, float | None] = {

@@ -1,12 +1,12 @@
-"""Anonymous memory outside Go: mapped by the program itself, or large mallocs.
+"""Anonymous memory outside Go: mapped by the program itself, or large malloc blocks.
 
 This memory is outside Go's arenas, outside the memory that the runtime counts for its own
 structures, and without the shape of malloc's arenas (those are native-memory). It comes from
 syscall.Mmap, from libraries built on it (off-heap caches, arenas), and from C's malloc for blocks
 of 128 KiB and more.
 
-The rule looks at growth, not at size. Memory that keeps its size is how the program works, and one
-snapshot shows no trend. Both are a note.
+The rule looks at growth, not at size. Memory of constant size is normal for the program, and one
+snapshot shows no trend. In both cases the finding is only a note.
 """
 
 from __future__ import annotations
@@ -33,11 +33,11 @@ if TYPE_CHECKING:
     from gomem.facts.moment import MomentFacts
 
 KIND = "anonymous-other"
-SHOWN = 3  # mappings named as evidence
+SHOWN = 3  # mappings cited as evidence
 
 
 def find(case: Case) -> list[Finding]:
-    """One finding for each moment with much anonymous memory outside Go; only smaps shows it."""
+    """Return one finding per snapshot with much anonymous memory outside Go, by smaps."""
     found = outside_go(
         case,
         lambda moment: int(unnamed_mappings(moment)["Rss"].sum()),
@@ -68,7 +68,7 @@ CAUSE = Cause(
 
 
 def unnamed_mappings(moment: MomentFacts) -> pd.DataFrame:
-    """Anonymous mappings, private or shared, that are neither Go's nor most likely malloc's.
+    """Return anonymous mappings, private or shared, that are neither Go's nor likely malloc's.
 
     None without smaps.
     """
@@ -83,7 +83,7 @@ def _finding(moment: MomentFacts, grows: Growth | None, case: Case) -> Finding:
     callers, smaps = case.facts.callers.mapping, moment.path("smaps")
     mine, rss = unnamed_mappings(moment), moment.rss_bytes or 0
     size = int(mine["Rss"].sum())
-    known_rows = mine[mine["Rss"].notna()]  # a file of mappings can be cut before a row's Rss
+    known_rows = mine[mine["Rss"].notna()]  # a file of mappings can be truncated before a row's Rss
     largest = known_rows.sort_values("Rss", ascending=False, kind="stable").head(SHOWN)
     sizes = {f"Rss at {row.start:x}-{row.end:x}": int(row.Rss) for row in largest.itertuples()}
     with_c = bool(moment.mappings["kind"].isin(["native-heap", "library"]).any())
@@ -113,7 +113,7 @@ def _finding(moment: MomentFacts, grows: Growth | None, case: Case) -> Finding:
 
 
 def _next_step(callers: Sequence[Caller]) -> Text:
-    """The callers, where a profile shows them; else how to see them."""
+    """Return the next step: the callers, if a profile shows them; else how to find them."""
     if not callers:
         return Text(CAUSE.remedy)
     shows = text("See every caller: {}.", top(callers[0].path, options="--peek '[mM]map'"))

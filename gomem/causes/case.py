@@ -17,14 +17,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Case:
-    """A capture before its judges.
+    """A capture to be judged by the rules.
 
     Attributes:
-        facts: What is known of it.
-        thresholds: Where a finding begins.
-        baseline: What is known of the capture it is compared with, if there is one.
-        counterparts: The baseline's moment that each moment is compared with, by name.
-        lacks: Where evidence was insufficient, for data-thin alone.
+        facts: The facts of the capture.
+        thresholds: The thresholds from which findings are reported.
+        baseline: The facts of the baseline; None without one.
+        counterparts: By snapshot, the baseline's snapshot that it is compared with.
+        lacks: Rules with insufficient evidence; only data-thin uses them.
     """
 
     facts: CaptureFacts
@@ -34,6 +34,6 @@ class Case:
     lacks: tuple[Lack, ...] = ()
 
     def at_moments(self, rule: Callable[[MomentFacts, Case], Finding | None]) -> list[Finding]:
-        """What a rule finds at each moment: one finding, or none."""
+        """Return a rule's findings over all snapshots, at most one per snapshot."""
         found = (rule(moment, self) for moment in self.facts.moments)
         return [finding for finding in found if finding is not None]

@@ -24,15 +24,15 @@ class Cause:
         mechanism: Why it happens.
         remedy: What to do about it.
         references: Issues and documents; `gomem.views.references` has the addresses.
-        rule: Looks at a case and gives every finding of this cause, at most one per moment.
-        past: What its bytes were, as a noun behind their size, for when it is over; empty where
-            the rule's own words are about the past already.
-        lack: Says what evidence is insufficient where the rule found nothing; None for a cause
-            that needs no number of samples.
-        bears_on: Sections of the report that show more of it, by name.
-        claims: The groups of memory that its bytes are of; empty if it is not about memory.
-        needed_moments: Moments that the rule needs to see it where no log shows it: what a capture
-            of fewer does not show may be there all the same.
+        rule: Returns every finding of this cause in a case, at most one per snapshot.
+        past: A noun for its bytes, put after their size in a resolved finding; empty if the rule's
+            own title is already in the past.
+        lack: Returns what evidence is insufficient if the rule found nothing; None if the cause
+            needs no minimum of samples.
+        bears_on: Names of report sections with more detail.
+        claims: The groups of memory that its bytes belong to; empty if it is not about memory.
+        needed_moments: Snapshots that the rule needs if there is no log; in a capture with fewer,
+            the cause can be present without a finding.
     """
 
     code: str
@@ -62,9 +62,9 @@ class Cause:
         now: bool = True,
         missing_call: MissingCall | None = None,
     ) -> Finding:
-        """A finding of this cause: `Finding` says what each is; without words, the cause's own.
+        """Return a finding of this cause; texts that are not given are the cause's own.
 
-        The next step begins with what was not called.
+        See `Finding` for the parameters. The next step begins with the missing call.
         """
         said = "" if missing_call is None else missing_call.words
         return Finding(

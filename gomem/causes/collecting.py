@@ -1,4 +1,4 @@
-"""The cost of GC, in words and evidence that several causes share."""
+"""The cost of GC, in words and evidence shared by several causes."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ if TYPE_CHECKING:
     from gomem.facts.callers import CollectorCpu
     from gomem.facts.collector import CollectorFacts
 
-CLOCK_SECONDS = 0.001  # the log's clock is no finer
+CLOCK_SECONDS = 0.001  # the resolution of the log's clock
 
 
 def costly_cpu_profile(case: Case) -> CollectorCpu | None:
-    """What a CPU profile shows where the GC hardly rests, over enough CPU to say so; else None."""
+    """Return the GC's share in a CPU profile, if large and from enough CPU time; else None."""
     taken, limits = case.facts.callers.collector_cpu, case.thresholds
     if taken is None or taken.used_seconds < limits.enough_cpu_seconds:
         return None
@@ -29,7 +29,7 @@ def costly_cpu_profile(case: Case) -> CollectorCpu | None:
 
 
 def cpu_profile_evidence(taken: CollectorCpu) -> tuple[Evidence, ...]:
-    """What such a profile shows, in numbers."""
+    """Return the GC's numbers in a CPU profile as evidence."""
     return (
         *known(taken.path, "fraction", {"share of the GC": taken.fraction}),
         *known(taken.path, "s", {"CPU used": taken.used_seconds}),
@@ -37,14 +37,14 @@ def cpu_profile_evidence(taken: CollectorCpu) -> tuple[Evidence, ...]:
 
 
 def every(interval_seconds: float | None) -> Text:
-    """How often collections come, as the end of "with a cycle …"."""
+    """Return the interval between collections, as the end of "with a cycle …"."""
     if interval_seconds is not None and interval_seconds < CLOCK_SECONDS:
         return text("every {} or less", Seconds(CLOCK_SECONDS))
     return text("every {}", Seconds(interval_seconds))
 
 
 def counted_cost(counters: CollectorCounters) -> Text:
-    """What the GC costs by the process's own counters, as a clause."""
+    """Return the cost of GC by the process's own counters, as a clause."""
     share = Share(counters.cpu_fraction)
     if counters.none_since is not None:
         since = MomentName(counters.none_since.moment)
@@ -55,7 +55,7 @@ def counted_cost(counters: CollectorCounters) -> Text:
 
 
 def counted_pace(counters: CollectorCounters) -> Text:
-    """How often collections come by the counters, behind what they cost; empty if unknown."""
+    """Return the interval between counted collections, to follow their cost; empty if unknown."""
     interval = counters.interval_seconds
     if interval is None or counters.none_since is not None:
         return Text()
@@ -63,7 +63,7 @@ def counted_pace(counters: CollectorCounters) -> Text:
 
 
 def counted_evidence(counters: CollectorCounters) -> tuple[Evidence, ...]:
-    """The counters that a finding without a log rests on."""
+    """Return the counters that support a finding without a log."""
     last = counters.last
     since = "" if counters.since_start else ", from the first snapshot to the last"
     cycles = {f"NumGC{since}": counters.cycles, f"NumForcedGC{since}": counters.forced}
@@ -77,7 +77,7 @@ def counted_evidence(counters: CollectorCounters) -> tuple[Evidence, ...]:
 
 
 def marking_words(log: CollectorFacts, trigger: str) -> Text:
-    """CPU of collections of a trigger: of marking, and up to that of marking with stops."""
+    """Return the CPU of collections of a trigger: marking, and marking with STW pauses at most."""
     marking, most = log.marking_share_of(trigger), log.collecting_share_of(trigger)
     least = Share(marking)
     is_more = marking is not None and most is not None and most - marking > MOVES * marking
@@ -95,9 +95,9 @@ def too_few_collections(
     *,
     least: int | None = None,
 ) -> Lack:
-    """Too few collections of a cause in a log, and too cheap ones in all; see `Lack`.
+    """Return a `Lack` of collections: too few of a trigger in a log, and too cheap in total.
 
-    `collections` says how many there are, and what each is: `(3, "forced GC")`.
+    `collections` has their number and their noun: `(3, "forced GC")`.
     """
     limits, (count, noun) = case.thresholds, collections
     nouns = noun, noun.replace("GC", "GCs")

@@ -17,7 +17,7 @@ _MAPPINGS_ON = {
     MACOS: "vmmap --summary PID",
 }
 _BY_VMMAP = "See what is in the working set with VMMap (Go's heap is Private Data)."
-_PLAIN = re.compile(r"[\w./:@%+,-]*")  # what a shell takes as it is
+_PLAIN = re.compile(r"[\w./:@%+,-]*")  # needs no quotes in a shell
 PPROF = "http://HOST:PORT/debug/pprof"
 CAPTURE_ONCE = Command("gomem capture PID -o DIR")
 CAPTURE = Command("gomem capture PID -o DIR --every 30s --for 10m")
@@ -31,7 +31,7 @@ WHO_MAPS = Command("strace -f -k -e trace=mmap,munmap -p PID")
 
 
 def see_resident(system: str) -> Text:
-    """How to see what is resident on a system without Linux's /proc, and what Go has of it."""
+    """Return how to see resident memory, and Go's part of it, on a system without /proc."""
     command = _MAPPINGS_ON.get(system)
     words = "See what is resident: {}."
     first = text(words, Command(command)) if command else Text(_BY_VMMAP)
@@ -39,25 +39,25 @@ def see_resident(system: str) -> Text:
 
 
 def with_files(template: str, *paths: str) -> Command:
-    """A command with the capture's files in its places."""
+    """Fill the capture's files into a command."""
     return Command(text(template, *map(_argument, paths)))
 
 
 def top(path: str, base: str = "", options: str = "--cum") -> Command:
-    """Who has most in a profile, or has more than in an earlier one."""
+    """Return the command that shows the largest sites of a profile, or the growth since a base."""
     if base and base != path:
         return with_files(f"gomem top {{}} --base {{}} {options}", path, base)
     return with_files(f"gomem top {{}} {options}", path)
 
 
 def top_of_last(case: Case, options: str = "--cum") -> Command:
-    """Who has most in the last heap profile; without any, the command that takes one."""
+    """Return `top` of the last heap profile; without any, the command that takes one."""
     path = case.facts.profiles.last_path
     return top(path, options=options) if path else TAKE_HEAP_PROFILE
 
 
 def sentences(*pieces: str) -> Text:
-    """The steps that there are, one after the other."""
+    """Join the steps that are not empty."""
     return joined(" ", (piece for piece in pieces if piece))
 
 

@@ -1,4 +1,4 @@
-"""Part of the capture could not be read, so numbers can be too small."""
+"""Part of the capture could not be read, so numbers might be too small."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from gomem.text import Count, Quoted, text
 if TYPE_CHECKING:
     from gomem.causes.case import Case
 
-SHOWN = 5  # places named as evidence
+SHOWN = 5  # places cited as evidence
 TORN = "a line of the collector's that is torn"
 
 
 def find(case: Case) -> list[Finding]:
-    """One finding for all damage; the report lists each place."""
+    """Return one finding for all damage; the report lists each place."""
     damage = case.facts.damage
     if not damage:
         return []
@@ -38,7 +38,7 @@ def find(case: Case) -> list[Finding]:
 
 
 def unchecked(code: str, error: Exception) -> Finding:
-    """That a cause's rule failed unforeseen, so that nothing says whether the cause applies."""
+    """Return a finding that a cause's rule failed, so whether the cause applies is unknown."""
     return CAUSE.finding(
         Severity.WARNING,
         text("{} could not be checked: gomem's rule failed unforeseen", code),
@@ -56,7 +56,7 @@ CAUSE = Cause(
     references=(),
     rule=find,
 )
-# A copy repairs no line of a GC log that another writer's text stands in.
+# Copying does not repair a GC log in which another writer's text is mixed.
 _LOG_ELSEWHERE = (
     " Lines of a GC log are torn where the program writes to standard error at the same time: let "
     "it log to standard output or a file."

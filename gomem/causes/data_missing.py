@@ -15,9 +15,9 @@ if TYPE_CHECKING:
     from gomem.causes.case import Case
 
 SMAPS_WORD, MEMSTATS_WORD, MAPPINGS_WORD = "smaps", "MemStats", "list of mappings"
-SHOWN = 10  # moments named as evidence
-# What can be missing: what it is called, the fact that it gives, what it breaks down, how to get
-# it, and what that takes.
+SHOWN = 10  # snapshots cited as evidence
+# For each kind of file: its name, the fact from it, what it breaks down, how to get it, and what
+# that requires.
 _WANTED = (
     (SMAPS_WORD, "mappings", "RSS", SMAPS, ""),
     (MEMSTATS_WORD, "memstats", "Go heap", MEMSTATS, " (the program must import expvar)"),
@@ -26,25 +26,25 @@ _WANTED = (
 
 @dataclass(frozen=True)
 class _Missing:
-    """A file that moments are without."""
+    """A file that snapshots lack."""
 
     name: str
     without: list[str]
     what: str  # what it breaks down
     command: Command
     takes: str
-    system: str  # on which there is no smaps; empty of Linux
-    has_some: bool  # whether a moment has a part of it
-    is_only: bool  # whether there is one moment, which then needs no name
+    system: str  # the system, if it has no smaps; empty for Linux
+    has_some: bool  # whether a snapshot has a part of it
+    is_only: bool  # whether there is only one snapshot, which then needs no name
 
     @property
     def is_elsewhere(self) -> bool:
-        """Whether it is a file of Linux that the process's system does not have."""
+        """Whether it is a Linux file that the process's system does not have."""
         return bool(self.system) and self.name == SMAPS_WORD
 
     @property
     def title(self) -> Text:
-        """Where it is missing, and what follows."""
+        """Where it is missing, and the consequence."""
         none = "only some fields of" if self.has_some and self.name == MEMSTATS_WORD else "no"
         name = MAPPINGS_WORD if self.is_elsewhere else self.name
         if self.is_only:
@@ -64,7 +64,7 @@ class _Missing:
 
     @property
     def evidence(self) -> Evidence:
-        """The moments, the first few by name."""
+        """The snapshots without it, the first few by name."""
         named = joined(", ", map(MomentName, self.without[:SHOWN]))
         if len(self.without) > SHOWN:
             named += f" and {len(self.without) - SHOWN} more"
@@ -74,7 +74,7 @@ class _Missing:
 
 
 def find(case: Case) -> list[Finding]:
-    """One finding for all files that are missing."""
+    """Return one finding for all missing files."""
     moments = case.facts.moments
     if all(moment.ledger is None and moment.memstats is None for moment in moments):
         capture = case.facts.capture

@@ -1,8 +1,8 @@
 """A snapshot's MemStats and smaps show two different states of the process.
 
 The ledger subtracts numbers of one from numbers of the other. If a collection ended between the two
-readings, objects became idle spans, and idle spans were released. What the ledger then shows as
-untouched or unexplained is not memory, but the time between two commands.
+readings, objects became idle spans, and idle spans were released. Then the ledger's untouched and
+unexplained parts are not memory, but an effect of the time between the readings.
 """
 
 from __future__ import annotations
@@ -26,13 +26,13 @@ if TYPE_CHECKING:
     from gomem.facts.moment import MomentFacts
 
 
-KERNEL_TOTALS = ("smaps_rollup", "status")  # of the ledger's checks
+KERNEL_TOTALS = ("smaps_rollup", "status")  # the ledger's checks
 
 
 def find(case: Case) -> list[Finding]:
-    """One finding for each moment whose files do not, or might not, belong together.
+    """Return one finding per snapshot whose files do not, or might not, belong together.
 
-    A warning where that is known and the parts can be off by much; else a note.
+    A warning if this is certain and the parts can be far off; else a note.
     """
     return case.at_moments(lambda moment, case: _of_the_kernel(moment, case) or _at(moment, case))
 
@@ -54,9 +54,9 @@ CAUSE = Cause(
 
 
 def bytes_apart(moment: MomentFacts) -> int:
-    """Heap that is mapped in smaps and not counted by MemStats; below 0 the other way round.
+    """Return heap mapped in smaps but not counted by MemStats; negative if less is mapped.
 
-    GC work buffers lie in the arenas, uncounted: as much as they can be is taken off.
+    GC work buffers are in the arenas but not in HeapSys, so up to GCSys is subtracted.
     """
     mapped, counted = _mapped_bytes(moment), _counted_bytes(moment)
     if mapped is None or counted is None:
@@ -66,7 +66,7 @@ def bytes_apart(moment: MomentFacts) -> int:
 
 
 def _buffers(moment: MomentFacts, apart: int) -> tuple[Evidence, ...]:
-    """What `bytes_apart` takes off where more is mapped than counted."""
+    """Return what `bytes_apart` subtracts if more is mapped than counted."""
     if apart <= 0:
         return ()
     return known(moment.path("memstats"), "B", {"GCSys, which can be in go-heap": _gc_sys(moment)})
@@ -92,7 +92,7 @@ def _mapped_bytes(moment: MomentFacts) -> int | None:
 
 
 def _of_the_kernel(moment: MomentFacts, case: Case) -> Finding | None:
-    """RSS by one file of the kernel's that another contradicts by more than a process moves."""
+    """Return a finding if two kernel files disagree on RSS by more than a process can change."""
     ledger = moment.ledger
     if ledger is None or moment.mappings is None or ledger.rss_bytes is None:
         return None
@@ -153,7 +153,7 @@ def _at(moment: MomentFacts, case: Case) -> Finding | None:
 
 
 def _row_names(parts: Sequence[str]) -> list[str]:
-    """The owners that parts of a ledger belong to, each once, as tables call them."""
+    """Return the owners of ledger parts, without duplicates, as tables name them."""
     owners = (GROUP_OF_PART.get(part) for part in parts)
     return list(dict.fromkeys(NAMES[owner] for owner in owners if owner is not None))
 

@@ -1,6 +1,6 @@
 """Insufficient evidence for a possible finding: the samples available and required.
 
-A rule that stays silent for lack of samples looks like a rule that found nothing wrong.
+Without this, a rule with too few samples would look like a rule that found nothing wrong.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def find(case: Case) -> list[Finding]:
-    """One finding for each rule without enough evidence."""
+    """Return one finding per rule without enough evidence."""
     return [
         CAUSE.finding(
             Severity.INFO,

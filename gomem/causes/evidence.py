@@ -16,18 +16,18 @@ if TYPE_CHECKING:
     from gomem.facts.moment import MomentFacts
     from gomem.releases import GoVersion
 
-RELEASE = "Go release"  # where evidence names it
-COMPUTED = "computed"  # where it names what the ledger makes of several files
-WHOLE = {"B", "count"}  # units without fractions
+RELEASE = "Go release"  # as evidence names it
+COMPUTED = "computed"  # the artefact of numbers that the ledger computes from several files
+WHOLE = {"B", "count"}  # units that are whole numbers
 
 
 def known(artefact: str, unit: str, values: Mapping[str, float | None]) -> tuple[Evidence, ...]:
-    """Numbers of one artefact by their fields, those that are known.
+    """Return known numbers of one artefact as evidence.
 
     Args:
-        artefact: As of `Evidence`.
-        unit: The same; bytes and counts are rounded to whole ones.
-        values: In the base unit; None where it is unknown.
+        artefact: See `Evidence`.
+        unit: See `Evidence`; bytes and counts are rounded.
+        values: By field, in the base unit; None if unknown.
     """
     return tuple(
         Evidence(artefact, name, round(value) if unit in WHOLE else value, unit)
@@ -37,7 +37,7 @@ def known(artefact: str, unit: str, values: Mapping[str, float | None]) -> tuple
 
 
 def rss_evidence(moment: MomentFacts) -> tuple[Evidence, ...]:
-    """RSS, with the artefact and the field that say so; none where it is unknown."""
+    """Return RSS, with its artefact and field; empty if unknown."""
     ledger = moment.ledger
     if ledger is None or ledger.rss_bytes is None:
         return ()
@@ -46,13 +46,13 @@ def rss_evidence(moment: MomentFacts) -> tuple[Evidence, ...]:
 
 
 def goal_evidence(moment: MomentFacts) -> tuple[Evidence, ...]:
-    """The heap goal of a moment; none where it has none."""
+    """Return the heap goal of a snapshot; empty if it has none."""
     goal = moment.goal
     return () if goal is None else (Evidence(goal.path, goal.field, goal.size_bytes, "B"),)
 
 
 def heap_evidence(moment: MomentFacts, *fields: str) -> tuple[Evidence, ...]:
-    """Sizes of MemStats by their names; none for one that is unknown."""
+    """Return MemStats sizes by name; unknown ones are left out."""
     stats = moment.heap if moment.memstats is None else moment.memstats
     if stats is None:
         return ()
@@ -63,7 +63,7 @@ def heap_evidence(moment: MomentFacts, *fields: str) -> tuple[Evidence, ...]:
 def rise_evidence(
     artefact: str, what: str, rise: Rise, unit: str = "B", *, has_last: bool = True
 ) -> tuple[Evidence, ...]:
-    """From where to where a level rose; of many readings, by medians, and the last one beside."""
+    """Return a level's first and last value; for many readings, medians, and the last reading."""
     if not rise.are_medians:
         return known(artefact, unit, {f"{what}, first": rise.first, f"{what}, last": rise.last})
     levels = {
@@ -75,16 +75,16 @@ def rise_evidence(
 
 
 def watched_evidence(artefact: str, rise: Rise) -> tuple[Evidence, ...]:
-    """How long a level was watched, and how far its first and last apart lie if that is less."""
+    """Return how long a level was watched, and the time from first to last reading if shorter."""
     apart = rise.apart_seconds if rise.apart_seconds < rise.seconds else None
     return known(artefact, "s", {"time from first to last": apart, "time watched": rise.seconds})
 
 
 def release_evidence(version: GoVersion) -> Evidence:
-    """The Go release, and how it is known."""
+    """Return the Go release, and its source."""
     return Evidence(RELEASE, version.evidence, str(version), "")
 
 
 def of_rss(size: float, rss_bytes: int) -> Text:
-    """A size and its share of RSS: `12 MiB (30 % of RSS)`."""
+    """Format a size with its share of RSS: `12 MiB (30 % of RSS)`."""
     return text("{} ({} of RSS)", Bytes(round(size)), Share(size / rss_bytes))

@@ -25,11 +25,11 @@ if TYPE_CHECKING:
     from gomem.facts.moment import MomentFacts
 
 KINDS = ("mapped-file", "shared-memory")
-SHOWN = 3  # files named as evidence
+SHOWN = 3  # files cited as evidence
 
 
 def find(case: Case) -> list[Finding]:
-    """One finding for each moment with many pages of files or of shared memory."""
+    """Return one finding per snapshot with many pages of files or shared memory."""
     return case.at_moments(_at)
 
 
@@ -64,11 +64,11 @@ _CLEAN = (
 
 
 def staying_bytes(mine: pd.DataFrame) -> int:
-    """Resident bytes that the kernel cannot take back without swap.
+    """Return resident bytes that the kernel cannot reclaim without swap.
 
-    All of shared memory, and of files the pages that the program has written itself: those are
-    copies, and anonymous. Private_Dirty has pages too that whoever wrote the file has left in the
-    page cache: the kernel writes them to disk and takes them back.
+    All shared memory counts, and those pages of private file mappings that the program has written:
+    they are anonymous copies. Private_Dirty is not used: it includes pages that another writer left
+    dirty in the page cache, which the kernel writes back and reclaims.
     """
     shared = mine["kind"] == "shared-memory"
     copied = mine.loc[~shared, "Anonymous"].fillna(0)
@@ -76,7 +76,7 @@ def staying_bytes(mine: pd.DataFrame) -> int:
 
 
 def _at(moment: MomentFacts, case: Case) -> Finding | None:
-    """A warning if what stays is much by itself: page cache alone is none."""
+    """Return a finding: a warning if much is unreclaimable; page cache alone is a note."""
     if moment.mappings is None:
         return None
     limits, callers, rss = case.thresholds, case.facts.callers.mapping, moment.rss_bytes or 0
@@ -92,7 +92,7 @@ def _at(moment: MomentFacts, case: Case) -> Finding | None:
     if moment is mapped[-1] and len(by_path) > limits.rise_ratio * files_before:
         at_first = text(" ({} at {})", Count(files_before), MomentName(mapped[0].name))
     remedy = Text(CAUSE.remedy if is_large else _CLEAN + _MAP_LESS)
-    if len(mine) > limits.rise_ratio * len(before):  # ever more is mapped, and never unmapped
+    if len(mine) > limits.rise_ratio * len(before):  # mappings accumulate and are never unmapped
         remedy = text(_PILE_UP, WHO_MAPS, Count(len(before)), Count(len(mine)))
     sums = {
         "Rss of mapped files and shared memory": size,
@@ -115,14 +115,14 @@ def _at(moment: MomentFacts, case: Case) -> Finding | None:
 
 
 def _files(moment: MomentFacts) -> pd.DataFrame:
-    """The mappings of files and of shared memory, of a moment with smaps."""
+    """Return the file and shared-memory mappings of a snapshot with smaps."""
     assert moment.mappings is not None
     is_file = moment.mappings["kind"].isin(KINDS) & ~moment.is_shared_anonymous
     return moment.mappings[is_file]
 
 
 def _title(mine: pd.DataFrame, by_path: pd.Series, staying: int, rss: int, at_first: Text) -> Text:
-    """Which file takes it, or the largest of several, and how much the kernel cannot reclaim."""
+    """Name the file, or the largest of several, and how much the kernel cannot reclaim."""
     size = int(mine["Rss"].sum())
     largest, share = File(_name(by_path.index[0])), of_rss(size, rss)
     is_shared = mine["kind"] == "shared-memory"
@@ -132,7 +132,7 @@ def _title(mine: pd.DataFrame, by_path: pd.Series, staying: int, rss: int, at_fi
     if not is_shared.all():
         what = "Mapped files and shared memory" if is_shared.any() else "Mapped files"
     many = Count(len(by_path), "file")
-    if at_first or 0 < staying < size:  # each has a number
+    if at_first or 0 < staying < size:  # each needs a number
         share = Text(Bytes(size))
     reclaim = "partly reclaimable" if at_first and 0 < staying < size else _reclaim(size, staying)
     return text(
@@ -149,5 +149,5 @@ def _reclaim(size: int, staying: int) -> Text:
 
 
 def _name(path: object) -> str:
-    """The file without its folders: a report gets shared."""
+    """Return the file name without folders, because reports are shared."""
     return PurePosixPath(str(path)).name or "shared anonymous memory"

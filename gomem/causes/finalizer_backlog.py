@@ -31,7 +31,7 @@ CODE = "finalizer-backlog"
 
 
 def find(case: Case) -> list[Finding]:
-    """One finding: the queue is counted and grows, or a running finalizer holds it up."""
+    """Return one finding: the counted queue grows, or a running finalizer blocks it."""
     if not finalizers_hold_up(case):
         return []
     running, held = case.facts.finalizing, _held_bytes(case)
@@ -68,7 +68,7 @@ CAUSE = Cause(
 
 
 def _held_bytes(case: Case) -> int | None:
-    """By how much the live heap grew, at most theirs; None where it does not grow."""
+    """Return the growth of the live heap, the upper bound of theirs; None if it does not grow."""
     live = case.facts.live_heap
     return round(live.rise.grown) if live is not None and live.rise and grows(case) else None
 
@@ -102,7 +102,7 @@ def _when(running: Finalizing) -> Text:
 
 
 def _sites(case: Case, running: Finalizing | None, held: int | None) -> tuple[Site, ...]:
-    """The finalizer, and the allocators of what waits for it."""
+    """Return the finalizer, and the functions that allocate the objects waiting for it."""
     own = () if running is None else (Site(running.function, running.function, high=held or 0.0),)
     return (*own, *growing_sites(case)) if held else own
 

@@ -1,4 +1,4 @@
-"""The result of a cause: one finding with its bytes and its evidence."""
+"""The result of a rule: one finding with its bytes and its evidence."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ CONFIDENCES = ("certain", "likely", "possible")
 
 
 class Severity(IntEnum):
-    """How much a finding matters; they order by it."""
+    """The severity of a finding, in ascending order."""
 
     INFO = 1
     WARNING = 2
@@ -27,7 +27,7 @@ class Evidence:
     """One number, or a few words, that support a finding.
 
     Attributes:
-        artefact: The file it stands in, or what it was worked out from.
+        artefact: The file that has it, or the files that it was computed from.
         field: What it is, in the artefact's own spelling where it has one.
         value: In the base unit.
         unit: One of `inputs.schema.UNITS`; empty for words and for what only names a place.
@@ -41,18 +41,18 @@ class Evidence:
 
 @dataclass(frozen=True, slots=True)
 class Site:
-    """A place in the program where something can be mended.
+    """A place in the program that can be fixed.
 
     Attributes:
         function: Who called the allocator.
-        own_function: The program's own function that had it do so; the same if that is itself.
-        file: Where the own function's call stands; empty if no file says.
+        own_function: The program's own function on the stack; the same if it is the caller itself.
+        file: The file with the own function's call; empty if unknown.
         line: Its line; None likewise.
-        low: Lower end of the 95 % interval of what it has more, in bytes; NaN if unknown.
+        low: Lower end of the 95 % interval of its growth, in bytes; NaN if unknown.
         high: Upper end of the same.
-        change: What it has more.
-        share: That as a share of all that came.
-        object_bytes: Size of the objects that most of it is in; None if no profile says.
+        change: Its growth.
+        share: Its growth as a share of the total growth.
+        object_bytes: Size of the objects with most of its bytes; None if unknown.
     """
 
     function: str
@@ -67,7 +67,7 @@ class Site:
 
     @property
     def words(self) -> Text:
-        """What a sentence calls it: the own function, and the library's where it is another's."""
+        """How a sentence names it: the own function, and the library's if that allocates."""
         own = Function(self.own_function)
         if self.function in ("", self.own_function):
             return Text(own)
@@ -76,15 +76,15 @@ class Site:
 
 @dataclass(frozen=True, slots=True)
 class MissingCall:
-    """What was most likely not called, as a row of `signatures.toml` has it.
+    """A call that is most likely missing, from a row of `signatures.toml`.
 
     Attributes:
         call: The call, to paste.
         why: What holds without it.
         reference: Address of its documentation.
-        releases: The Go releases in which it holds, where the capture's own can be another.
-        function: The program's own function in which it is missing; empty if no file says.
-        file: Where that function asks for what it does not close; empty likewise.
+        releases: The Go releases to which it applies, if the capture's can be another.
+        function: The program's own function in which it is missing; empty if unknown.
+        file: The file in which that function opens what it does not close; empty if unknown.
         line: Its line; None likewise.
     """
 
@@ -98,7 +98,7 @@ class MissingCall:
 
     @property
     def words(self) -> Text:
-        """It in two sentences: what is missing and where, and why."""
+        """Two sentences: what is missing and where, and why it is needed."""
         where = Text()
         if self.function:
             where = text(" in {}", Function(self.function))
@@ -111,11 +111,11 @@ class MissingCall:
 
 @dataclass(frozen=True, slots=True)
 class Lack:
-    """Insufficient evidence: a rule saw its cause, and too little of it.
+    """Insufficient evidence: a rule saw signs of its cause, but too few.
 
     Attributes:
         code: The cause.
-        seen: What was seen of it, in words: the finding that it would be.
+        seen: The finding that it would be, in words.
         had: How much is available, in words.
         needed: How much is required, in words.
         next_step: How to get it.
@@ -132,13 +132,13 @@ class Lack:
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One known cause, found in a capture.
+    """A known cause, found in a capture.
 
     Attributes:
         code: The cause's fixed name, such as `idle-heap-kept`.
         severity: `critical`, `warning` or `info`.
         title: What is wrong, how much, and where: a few plain words with the number in them.
-        moment: The last at which it holds; None if it is of the whole capture.
+        moment: The last snapshot at which it holds; None if it is about the whole capture.
         bytes: Memory it explains; None if it is not about memory.
         evidence: What proves it.
         mechanism: Why this happens.
@@ -149,12 +149,12 @@ class Finding:
             not about CPU. The log's `ms cpu` without idle marking gives the one, `P` times the
             time the other, as the runtime counts `GCCPUFraction`. A program that leaves Ps idle
             spends a larger share of what it used.
-        moments: All at which it holds; empty if it is of the whole capture.
+        moments: All snapshots at which it holds; empty if it is about the whole capture.
         now: Whether it holds at the capture's last moment, as that moment's files show.
         over: Whether a later moment shows that it no longer holds. Where neither is true, the later
             moments lack the files that would show it.
-        sites: Where in the program something can be mended.
-        missing_call: What was most likely not called; None if nothing says.
+        sites: Places in the program that can be fixed.
+        missing_call: The call that is most likely missing; None if unknown.
     """
 
     code: str

@@ -35,7 +35,7 @@ _PEEK = "--peek 'runtime.GC$|FreeOSMemory$'"
 
 
 def find(case: Case) -> list[Finding]:
-    """One finding of the whole capture, if many collections were forced, or they cost much."""
+    """Return one finding for the capture, if forced collections are many or expensive."""
     log, counters, limits = case.facts.collector, case.facts.counters, case.thresholds
     if log is not None:
         return [_by_log(case, log)] if _is_much(log, limits) else []
@@ -52,17 +52,17 @@ def find(case: Case) -> list[Finding]:
 
 
 def _by_cpu_profile(case: Case) -> list[Finding]:
-    """That the program forces collections, where nothing counts them and the GC costs much."""
+    """Return a finding by a CPU profile alone: the program forces expensive collections."""
     taken, callers = costly_cpu_profile(case), case.facts.callers.collecting
     if taken is None or not callers or taken.path != callers[0].path:
         return []
     title = text("; the GC takes {} of the CPU in the profile", Share(taken.fraction))
     found = _finding(case, title, taken.fraction, cpu_profile_evidence(taken))
-    return [replace(found, confidence="possible", cpu_fraction=None)]  # of the CPU that was used
+    return [replace(found, confidence="possible", cpu_fraction=None)]  # of used CPU
 
 
 def lack(case: Case) -> Lack | None:
-    """Forced collections that cost much for as long as the log is, which is not long."""
+    """Return a `Lack` if forced collections are expensive, but the log is too short."""
     log, limits = case.facts.collector, case.thresholds
     share = None if log is None else log.marking_share_of(FORCED)
     if log is None or share is None or _is_much(log, limits) or share < limits.marking_fraction:
@@ -108,7 +108,7 @@ def _are_many(forced: int, cycles: int, limits: Thresholds) -> bool:
 
 
 def _is_much(log: CollectorFacts, limits: Thresholds) -> bool:
-    """Whether they are many, or cost much, however few they are."""
+    """Return whether forced collections are many, or expensive in total."""
     share = log.marking_share_of(FORCED)
     spent = float(log.triggers.of(FORCED)["marking_cpu_seconds"])
     is_dear = spent >= limits.enough_cpu_seconds and (share or 0.0) >= limits.marking_fraction
@@ -128,7 +128,7 @@ def _by_log(case: Case, log: CollectorFacts) -> Finding:
 
 
 def _at_most(log: CollectorFacts) -> Text:
-    """What marking and stops of forced collections took together; marking alone if that is all."""
+    """Return the CPU of marking and pauses of forced collections; or marking, if known alone."""
     share = Share(log.collecting_share_of(FORCED) or log.marking_share_of(FORCED))
     return text("{}{} of the CPU", "" if share.startswith("<") else "at most ", share)
 

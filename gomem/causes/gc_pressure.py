@@ -5,9 +5,9 @@ barriers, and makes allocating goroutines assist. With many collections per seco
 
 Without a log, the process's counters between snapshots are used. GCCPUFraction and the CPU classes
 are cumulative and updated at the end of a collection. If no collection ran between the snapshots,
-they still show the cost of filling the heap, as a resolved finding. A finding from one snapshot
-alone is only possible. It is also only possible if neither log nor metrics separate a small GOGC
-from a memory limit.
+they still show the cost of filling the heap, as a resolved finding. The confidence is only
+`possible` for a single snapshot, or if neither log nor metrics separate a small GOGC from a memory
+limit.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ PACER = "pacer"
 
 
 def find(case: Case) -> list[Finding]:
-    """One finding of the whole capture, if collections that the pacer starts are expensive."""
+    """Return one finding for the capture, if collections started by the pacer are expensive."""
     log, limits = case.facts.collector, case.thresholds
     if log is None:
         return _by_counters(case)
@@ -52,7 +52,7 @@ def find(case: Case) -> list[Finding]:
 
 
 def lack(case: Case) -> Lack | None:
-    """Collections that are expensive, but too few of them, and too cheap in all."""
+    """Return a `Lack` if collections are expensive, but too few, and too cheap in total."""
     log, limits = case.facts.collector, case.thresholds
     if log is None or not _is_pressed(log, limits) or _is_enough(log, limits):
         return None
@@ -77,7 +77,7 @@ _LESS = "Allocate less at the top sites"
 
 
 def _more_room(room_bytes: float = 0.0, *, with_limit: bool = True) -> Text:
-    """A larger GOGC; as many more bytes of heap halve the collections."""
+    """Advise a larger GOGC: doubling the room halves the number of collections."""
     bound = ", bounded by GOMEMLIMIT" if with_limit else ""
     halves = text(" ({} more heap halves the number of GCs)", Bytes(room_bytes))
     more = halves if room_bytes > 0 else Text()
@@ -100,7 +100,7 @@ CAUSE = Cause(
 
 
 def _is_pressed(log: CollectorFacts, limits: Thresholds) -> bool:
-    """Where others than the pacer decide, forced-gc or memory-limit-thrash says more."""
+    """Return whether the pacer decides; else forced-gc or memory-limit-thrash says more."""
     cpu, interval = log.marking_share_of(PACER), log.cost.interval.p50
     marked = log.triggers.counts["marking_cpu_seconds"].sum()
     paced = float(log.triggers.of(PACER)["marking_cpu_seconds"])
@@ -110,7 +110,7 @@ def _is_pressed(log: CollectorFacts, limits: Thresholds) -> bool:
 
 
 def _is_enough(log: CollectorFacts, limits: Thresholds) -> bool:
-    """Whether so much was seen, beyond a start-up, by number or by what it cost."""
+    """Return whether enough was observed beyond a start-up, by number or by cost."""
     cost = log.cost
     is_dear = cost.steady_marking_cpu_seconds >= limits.enough_cpu_seconds
     return cost.steady_cycles >= limits.enough_cycles or is_dear
@@ -142,7 +142,7 @@ def _by_log(case: Case, log: CollectorFacts) -> Finding:
 
 
 def _is_dear(marking: float | None, case: Case) -> bool:
-    """Whether marking is dear by itself. Where it only comes often, latency says if it matters."""
+    """Return whether marking is expensive. If it is only frequent, latency decides."""
     return (marking or 0.0) >= case.thresholds.marking_fraction
 
 
@@ -159,7 +159,7 @@ _CITED = {
 
 
 def _by_counters(case: Case) -> list[Finding]:
-    """What is costly is marking: what stops took, long-pauses says."""
+    """Return a finding by the counters: marking is expensive. long-pauses reports STW pauses."""
     counters, limits = case.facts.counters, case.thresholds
     if counters is None or counters.cpu_fraction is None:
         return _by_cpu_profile(case)
@@ -172,11 +172,11 @@ def _by_counters(case: Case) -> list[Finding]:
     if not (is_paced and is_dear and counters.cycles >= limits.enough_cycles):
         return []
     sites, is_over = allocating_sites(case), counters.none_since is not None
-    # A share since the start has stops in it, too: those between the moments may explain it all.
+    # A share since the start includes pauses, which could explain it entirely.
     marking = counters.least_marking_fraction
     by_stops = marking is not None and marking * paced < least
     room = _small_room(counters.room_fraction, case) if limit_may_decide(case) else _room_for(case)
-    is_past = counters.since_start or counters.forced is None  # or all may have been forced
+    is_past = counters.since_start or counters.forced is None  # else all could be forced
     is_unsure = is_past or marking is None or by_stops or limit_may_decide(case)
     is_unsure = is_unsure or not _is_dear(counters.marking_fraction * paced, case)
     return [
@@ -195,10 +195,10 @@ def _by_counters(case: Case) -> list[Finding]:
 
 
 def _by_cpu_profile(case: Case) -> list[Finding]:
-    """What a CPU profile shows, where nothing counts collections: of the CPU that was used."""
+    """Return a finding by a CPU profile, if nothing counts collections: a share of used CPU."""
     taken, forcing = costly_cpu_profile(case), case.facts.callers.collecting
     if taken is None or any(caller.path == taken.path for caller in forcing):
-        return []  # forced-gc's
+        return []  # reported by forced-gc
     sites = allocating_sites(case)
     most = _mostly(sites, case)
     return [
@@ -212,7 +212,7 @@ def _by_cpu_profile(case: Case) -> list[Finding]:
             next_step=_next_step(sites, _room_for(case), case),
             sites=sites,
             missing_call=of_garbage(case, sites),
-            confidence="possible",  # a profile counts no collections
+            confidence="possible",  # a profile does not count collections
         )
     ]
 
@@ -222,7 +222,7 @@ def _site_evidence(sites: tuple[Site, ...], case: Case) -> tuple[Evidence, ...]:
 
 
 def _mostly(sites: tuple[Site, ...], case: Case) -> Text:
-    """Who allocates most, as the end of a title; empty if no profile shows it."""
+    """Say who allocates most, as the end of a title; empty if no profile shows it."""
     if not sites:
         return Text()
     part = part_words(sites[0].share, case.thresholds)
@@ -230,16 +230,17 @@ def _mostly(sites: tuple[Site, ...], case: Case) -> Text:
 
 
 def _next_step(sites: tuple[Site, ...], room: Text, case: Case) -> Text:
-    """Who allocates most, as far as a profile shows it, and how the GC gets more room."""
+    """Return the next step: who allocates most, by a profile, and how to give GC more room."""
     shows = top_of_last(case, _ALLOCATED) if sites else _TAKE_ALLOCS
     less = text("Allocate less in {}", sites[0].words) if sites else _LESS
     return sentences(text(_REMEDY, shows, less, room), pooling_words(case, sites))
 
 
 def _room(log: CollectorFacts, case: Case) -> tuple[Text, tuple[Evidence, ...]]:
-    """How the GC gets more room, and the room that goals leave, as much more of which is advised.
+    """Return how to give GC more room, and the present room that the advice multiplies.
 
-    By GOGC; where goals leave little, by finding out what does, and then no room is cited.
+    The advice is a larger GOGC. If goals leave little room, it is to find out why, without a
+    number.
     """
     usual = log.pacing.usual
     share, room = usual.headroom_fraction, usual.headroom_bytes

@@ -52,7 +52,7 @@ if TYPE_CHECKING:
 
 
 def find(case: Case) -> list[Finding]:
-    """One finding: they pile up, never run again, or are very many in the only snapshot."""
+    """Return one finding: goroutines pile up, can never run again, or are very many at once."""
     growth, leaked = case.facts.goroutines, case.facts.leaked_goroutines
     if goroutines_pile_up(case):
         grown = _uncounted(case) if growth.count is None else _growing(case)
@@ -146,7 +146,7 @@ def _growing(case: Case) -> Finding:
 
 
 def _proven(leaked: Leaked, case: Case) -> Finding:
-    """The runtime shows that they can never run again; one snapshot is enough."""
+    """Return a finding if the runtime proves they can never run again; a snapshot is enough."""
     waiting, facts = leaked.waiting, case.facts.by_moment.get(leaked.moment)
     count = None if facts is None else facts.goroutine_count
     is_part = count is not None and count > leaked.goroutines
@@ -174,7 +174,7 @@ def _proven(leaked: Leaked, case: Case) -> Finding:
 
 
 def _proved(grown: Finding, leaked: Leaked, case: Case) -> Finding:
-    """Growth with the runtime's proof beside it: certain, if the proof is of most of those."""
+    """Add the runtime's proof to a growth: certain, if it covers most of the new goroutines."""
     came = case.facts.goroutines.count
     most = case.thresholds.most_share * (0.0 if came is None else came.grown)
     severity = _severity_of(leaked.goroutines, grown.bytes or 0, case)
@@ -191,7 +191,7 @@ def _proof(leaked: Leaked) -> Evidence:
 
 
 def _severity_of(goroutines: int, size: int, case: Case) -> Severity:
-    """Critical where they are very many or hold a good part of RSS."""
+    """Return critical if they are very many, or hold a large part of RSS."""
     resident = [moment.rss_bytes for moment in case.facts.moments if moment.rss_bytes]
     much = bool(resident) and size >= case.thresholds.leaked_share * resident[-1]
     is_critical = much or goroutines >= case.thresholds.goroutine_count
@@ -199,19 +199,19 @@ def _severity_of(goroutines: int, size: int, case: Case) -> Severity:
 
 
 def _stacks_of_part(goroutines: int, facts: MomentFacts | None) -> float:
-    """What the stacks of some take: their part of all, or as many of the smallest."""
+    """Return the stack bytes of some goroutines: their share of all, or the minimum stack each."""
     if facts is None or not facts.goroutine_count:
         return float(goroutines * SMALLEST_STACK)
     return goroutine_stack_bytes(facts) * min(1.0, goroutines / facts.goroutine_count)
 
 
 def _held(size: float, heap: float) -> Text:
-    """What they hold: at least their stacks, at most all the heap that grew as well."""
+    """Say what they hold: at least their stacks, at most also all heap growth."""
     return text("they retain {} {}", "up to" if heap else "at least", Bytes(round(size)))
 
 
 def _next_step(case: Case, path: str, missing: MissingCall | None) -> Text:
-    """Where to look; only without a profile, how to take one."""
+    """Return the next step: where to look, or without a profile, how to take one."""
     waiting = case.facts.goroutines.waiting
     if waiting is None or not waiting.function:
         return Text(CAUSE.remedy)
@@ -223,7 +223,7 @@ def _next_step(case: Case, path: str, missing: MissingCall | None) -> Text:
 def _stacks_step(
     path: str, waiting: Waiting, missing: MissingCall | None, who_calls: str = ""
 ) -> Text:
-    """Where the stacks are that wait, and what to ask of them where that is not said."""
+    """Name the file with the waiting stacks, and what to look for if the cause is unknown."""
     is_profile = path.endswith((".gz", ".pprof"))
     stacks = with_files("gomem top {} --traces" if is_profile else "less {}", path)
     shows = text("See the stacks in {}: {}.", Function(waiting.function), stacks)
@@ -270,7 +270,7 @@ def _of_heap(heap: float, case: Case) -> list[Evidence]:
 
 
 def _of_dump(waiting: Waiting | None, case: Case) -> list[Evidence]:
-    """What a heap dump says that they keep alone."""
+    """Return what only they keep alive, according to a heap dump."""
     kept = case.facts.kept
     keeper = None if kept is None or waiting is None else kept.of_goroutines_in(waiting.function)
     if kept is None or keeper is None:
@@ -280,7 +280,7 @@ def _of_dump(waiting: Waiting | None, case: Case) -> list[Evidence]:
 
 
 def _uncounted(case: Case) -> Finding:
-    """They grow, by what goes with their number."""
+    """Return a finding from what grows with the number of goroutines, which is not counted."""
     growth, stacks = case.facts.goroutines, case.facts.goroutines.stacks
     words, evidence, size = [], [], 0
     if stacks is not None and (
@@ -298,7 +298,7 @@ def _uncounted(case: Case) -> Finding:
     confidence = "likely" if len(words) > 1 and not counts else "possible"
     if counts:
         last, path = counts[-1], counts[-1].path
-        words = words[:1]  # a title has room for no more
+        words = words[:1]  # the title has room for only one
         where = text("; {} at {}", Count(last.goroutines), MomentName(last.moment))
         where += where_words(growth.waiting, case.thresholds)
         evidence.append(Evidence(path, "goroutines, counted once", last.goroutines, "count"))
@@ -315,7 +315,7 @@ def _uncounted(case: Case) -> Finding:
 
 
 def _of_one_dump(case: Case) -> list[Finding]:
-    """What a single dump shows: most of its goroutines are stuck, or in the same place."""
+    """Return what a single dump shows: most of its goroutines are stuck, or at the same place."""
     suspicion, waiting = suspicion_of(case), case.facts.goroutines.waiting
     if suspicion is None:
         return []
@@ -354,7 +354,7 @@ def _of_one_dump(case: Case) -> list[Finding]:
 
 
 def _stacks_of(moment: str, there: int, case: Case) -> int:
-    """What the stacks of so many take: all that there are, or as many of the smallest."""
+    """Return the stack bytes of a snapshot; without a ledger, those of minimum stacks."""
     facts = case.facts.by_moment.get(moment)
     if facts is None or facts.ledger is None or not facts.ledger.has("stacks"):
         return there * SMALLEST_STACK
@@ -362,7 +362,7 @@ def _stacks_of(moment: str, there: int, case: Case) -> int:
 
 
 def _are_many(moment: MomentFacts, case: Case) -> bool:
-    """Whether a moment has very many, and their stacks matter."""
+    """Return whether a snapshot has very many goroutines, and their stacks matter."""
     if (moment.goroutine_count or 0) < case.thresholds.goroutine_count:
         return False
     least = case.thresholds.notable(case.thresholds.goroutine_bytes, moment.rss_bytes)

@@ -24,7 +24,7 @@ CODE = "goroutine-leak"
 
 
 def features(case: Case) -> dict[str, float] | None:
-    """What the score looks at; None where their number has not risen by enough."""
+    """Return the inputs of the score; None if their number has not risen by enough."""
     count, thresholds = case.facts.goroutines.count, case.thresholds
     if count is None or count.grown < thresholds.goroutine_growth:
         return None
@@ -40,24 +40,24 @@ def features(case: Case) -> dict[str, float] | None:
 
 
 def probability(case: Case) -> float:
-    """How often such a rise turned out to be a leak; 0 where it is not looked at."""
+    """Return the probability that the rise is a leak; 0 if it is too small to score."""
     values = features(case)
     return 0.0 if values is None else scores()[CODE].probability(values)
 
 
 def goroutines_pile_up(case: Case) -> bool:
-    """Whether the number of goroutines grows by enough to matter."""
+    """Return whether the number of goroutines grows by enough to matter."""
     if case.facts.goroutines.count is not None:
         return probability(case) >= case.thresholds.possible_probability
     return _pile_up_uncounted(case)
 
 
 def _pile_up_uncounted(case: Case) -> bool:
-    """Whether what comes with each of them grows to the end, where they were not counted twice."""
+    """Return whether stacks and descriptors grow to the end, without two goroutine counts."""
     thresholds, growth, counts = case.thresholds, case.facts.goroutines, case.facts.goroutine_counts
     stacks = growth.stacks
     if counts and (stacks is None or counts[-1].goroutines < thresholds.uncounted_goroutines):
-        return False  # one count says how many there are, not that they grow
+        return False  # a single count shows no growth
     if stacks is not None and (counts or stacks.grown >= thresholds.goroutine_bytes):
         is_line = stacks.linear_share >= thresholds.linear_share
         is_watched = stacks.readings >= thresholds.growth_readings
@@ -67,15 +67,15 @@ def _pile_up_uncounted(case: Case) -> bool:
 
 
 def goroutines_hold(case: Case, sites: tuple[Site, ...]) -> bool:
-    """Whether what grows in the heap can be what goroutines hold that pile up.
+    """Return whether accumulating goroutines could hold the growing part of the heap.
 
-    It cannot if most of it is allocated by functions that have nothing to do with them. Theirs are
-    the functions in which they wait, began, and were started, those of the package in which they
-    wait, unless it is main, and those of whose objects one came for each goroutine that came.
+    They could not if unrelated functions allocate most of it. Related functions are those in which
+    the goroutines wait, began, or were started; those of the package in which they wait, unless it
+    is main; and those that allocated one object per new goroutine.
 
     Args:
-        case: What is known.
-        sites: Who allocates it, the largest first; empty if that is not known.
+        case: The case.
+        sites: The allocators of the growth, the largest first; empty if unknown.
     """
     if not goroutines_pile_up(case):
         return False
@@ -94,10 +94,10 @@ def goroutines_hold(case: Case, sites: tuple[Site, ...]) -> bool:
 
 
 def _is_one_each(site: Site, case: Case) -> bool:
-    """Whether one object of a site came for each goroutine that came, by the rates of both.
+    """Return whether a site allocated one object per new goroutine, by the rates of both.
 
-    The goroutine that allocates a request's buffer need not be the one that waits with it. Rates,
-    since a profile and a count are not of the same time.
+    The goroutine that allocates a request's buffer need not be the one that waits with it. Rates
+    are compared because a profile and a count are from different times.
     """
     live, count = case.facts.live_heap, case.facts.goroutines.count
     rise = None if live is None else live.rise
@@ -111,7 +111,7 @@ def _is_one_each(site: Site, case: Case) -> bool:
 
 
 def _is_theirs(own: str, function: str, waiting: Waiting) -> bool:
-    """Whether a function has to do with goroutines: they wait in it, or in its package."""
+    """Return whether goroutines wait in a function, or in its package."""
     if own in {waiting.function, waiting.created_by, waiting.started_by, *waiting.begun}:
         return True
     package = package_of(waiting.function)
@@ -119,9 +119,10 @@ def _is_theirs(own: str, function: str, waiting: Waiting) -> bool:
 
 
 def goroutines_heap_bytes(case: Case, sites: tuple[Site, ...]) -> float:
-    """What those goroutines hold of the heap, at most, as far as that is known.
+    """Return an upper bound of the heap held by these goroutines.
 
-    It is what grew; where nothing says that, what a single profile has in use by their functions.
+    It is the growth of the heap; if unknown, the in-use memory of their functions in a single
+    profile.
     """
     live, waiting = case.facts.live_heap, case.facts.goroutines.waiting
     if live is not None and live.rise is not None:
@@ -130,7 +131,7 @@ def goroutines_heap_bytes(case: Case, sites: tuple[Site, ...]) -> float:
 
 
 def in_use_bytes(case: Case, waiting: Waiting) -> float:
-    """What heap profiles have in use by the functions in which goroutines wait, and by theirs."""
+    """Return in-use memory of heap profiles by the functions in which goroutines wait or began."""
     in_use = case.facts.profiles.in_use_holders
     if in_use is None:
         return 0.0
@@ -139,13 +140,13 @@ def in_use_bytes(case: Case, waiting: Waiting) -> float:
 
 
 def deep_recursion(case: Case) -> list[Caller]:
-    """The program's functions that recurse deep, by the goroutines' stacks."""
+    """Return the program's functions with deep recursion on goroutine stacks."""
     least = case.thresholds.recursion_depth
     return [caller for caller in case.facts.callers.recursing if caller.depth >= least]
 
 
 def opening(case: Case) -> tuple[Caller, ...]:
-    """The program's functions that call the library in which the new goroutines wait."""
+    """Return the program's functions that call the library in which the new goroutines wait."""
     waiting, callers = case.facts.goroutines.waiting, case.facts.callers
     if waiting is None:
         return ()
@@ -156,7 +157,7 @@ def opening(case: Case) -> tuple[Caller, ...]:
 
 
 def where_words(waiting: Waiting | None, thresholds: Thresholds) -> Text:
-    """Where the new ones wait, how many of them, and who started them; empty if nothing says."""
+    """Say where the new goroutines wait, how many, and who started them; empty if unknown."""
     if waiting is None or not waiting.function:
         return Text()
     share = waiting.there / max(1, waiting.of_all)
@@ -165,7 +166,7 @@ def where_words(waiting: Waiting | None, thresholds: Thresholds) -> Text:
 
 
 def begun_words(waiting: Waiting) -> Text:
-    """Who started them, behind where they wait; empty if nothing says."""
+    """Say who started them, to follow where they wait; empty if unknown."""
     if waiting.started_by not in ("", waiting.function):
         return text(", started by {}", Function(waiting.started_by))
     if waiting.created_by not in ("", waiting.function) and not waiting.started_by:
@@ -174,7 +175,7 @@ def begun_words(waiting: Waiting) -> Text:
 
 
 def where_evidence(frame: pd.DataFrame | None, path: str) -> list[Evidence]:
-    """Where most of them wait, for what and how long, if a profile or a dump says."""
+    """Return where most of them wait, for what and how long, from a profile or a dump."""
     if frame is None or frame.empty:
         return []
     by_function = frame.groupby("function")["goroutines"].sum()
@@ -187,7 +188,7 @@ def where_evidence(frame: pd.DataFrame | None, path: str) -> list[Evidence]:
 
 
 def _waits(there: pd.DataFrame, path: str) -> list[Evidence]:
-    """What most of them wait for, and the longest wait, where a dump says."""
+    """Return what most of them wait for, and the longest wait, from a dump."""
     stated = there[there["state"].notna()] if "state" in there else there.iloc[:0]
     if stated.empty:
         return []

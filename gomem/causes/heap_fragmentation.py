@@ -1,8 +1,8 @@
 """Fragmentation: spans in use with few objects.
 
-Go does not move objects. A span of 8 KiB stays in use as long as one object in it lives, and serves
-only its own size class. After a peak, scattered survivors keep whole spans in use. The free slots
-between them count in HeapInuse but not in HeapAlloc.
+Go does not move objects. A span of 8 KiB stays in use as long as one object in it is live, and it
+serves only its own size class. After a peak, scattered survivors keep whole spans in use. The free
+slots between them count in HeapInuse but not in HeapAlloc.
 """
 
 from __future__ import annotations
@@ -27,10 +27,10 @@ if TYPE_CHECKING:
 
 
 def find(case: Case) -> list[Finding]:
-    """One finding for each moment with many free slots.
+    """Return one finding per snapshot with many free slots.
 
-    A warning for those beyond the heap goal. The others are a note at most: allocation of their
-    size class fills them.
+    A warning for free slots beyond the heap goal. The others are at most a note: new objects of
+    their size class fill them.
     """
     return case.at_moments(_at)
 
@@ -56,19 +56,19 @@ CAUSE = Cause(
 
 
 def free_slots(moment: MomentFacts) -> int:
-    """Bytes of spans in use that hold no object; 0 where unknown."""
+    """Return bytes of spans in use that hold no object; 0 if unknown."""
     if moment.memstats is None or moment.skew.crosses_a_collection:
         return 0
     return int(moment.memstats["HeapInuse"]) - int(moment.memstats["HeapAlloc"])
 
 
 def excess_slots(moment: MomentFacts, case: Case) -> int:
-    """Bytes of free slots that cannot be refilled before the next collection; 0 where unknown.
+    """Return bytes of free slots that cannot be refilled before the next collection; 0 if unknown.
 
     Free slots alone are not fragmentation: right after a sweep, half of the heap can be free slots,
     and allocation fills them up to NextGC. HeapInuse beyond that goal is not needed even just
-    before the next collection. GOMEMLIMIT counts free slots, so a goal set by it is already lower
-    by as much; the rule then uses the goal that GOGC alone would set.
+    before the next collection. GOMEMLIMIT counts free slots, so a goal set by it is already reduced
+    by them; the rule then uses the goal that GOGC alone would set.
     """
     if moment.memstats is None or moment.skew.crosses_a_collection:
         return 0
@@ -108,9 +108,9 @@ def _at(moment: MomentFacts, case: Case) -> Finding | None:
 
 
 def _title(moment: MomentFacts, slots: int, *, is_fragmented: bool) -> Text:
-    """All free slots, and what bounds how many are resident.
+    """Return all free slots, and the upper bound of how many are resident.
 
-    A span in use need not be resident whole: the runtime does not touch a fresh span without
+    A span in use is not always fully resident: the runtime does not touch a fresh span without
     pointers, so its unused slots take no memory.
     """
     assert moment.memstats is not None
@@ -128,7 +128,7 @@ def _title(moment: MomentFacts, slots: int, *, is_fragmented: bool) -> Text:
 
 
 def _sparsest_class(moment: MomentFacts) -> tuple[Evidence, ...]:
-    """The size class with most bytes freed: the free slots are most likely there."""
+    """Return the size class with most bytes freed, which most likely has the free slots."""
     classes = moment.size_classes
     if classes is None or classes.empty:
         return ()

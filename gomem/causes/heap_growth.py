@@ -1,6 +1,6 @@
 """The live heap keeps growing: a leak, or a cache that is still filling.
 
-GOGC makes the heap swing between collections, but the live heap does not swing. It is a level over
+GOGC makes the heap swing between collections, but not the live heap. The live heap is a level over
 time (`analysis.memory.live_heap`), from the marks in a log, from heap goals, or from profiles. If
 it has grown enough to matter, a score estimates the probability that the growth is real. The score
 uses the linearity of the rise, whether it stays below HeapAlloc, the share of the capture it
@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 
 
 def find(case: Case) -> list[Finding]:
-    """One finding, if the live heap grows to the end."""
+    """Return one finding, if the live heap grows to the end."""
     live, thresholds = case.facts.live_heap, case.thresholds
     if live is None:
         return _of_arenas(case)
@@ -53,13 +53,13 @@ def find(case: Case) -> list[Finding]:
         sure >= thresholds.likely_probability
         and len(live.agreeing) >= thresholds.growth_likely_kinds
         and live.rise.readings >= thresholds.growth_readings
-        and not goroutines_pile_up(case)  # whose it may be
+        and not goroutines_pile_up(case)  # who might hold it
     )
     return [_finding(live, live.rise, case, confidence="likely" if is_likely else "possible")]
 
 
 def lack(case: Case) -> Lack | None:
-    """A large rise in too few readings for a direction."""
+    """Return a `Lack` if the rise is large, but has too few readings to show a direction."""
     live, thresholds = case.facts.live_heap, case.thresholds
     rise = None if live is None else live.rise
     if live is None or rise is None or rise.readings >= thresholds.growth_readings or grows(case):
@@ -139,7 +139,7 @@ def _mechanism(live: LiveHeap, sites: tuple[Site, ...], case: Case) -> Text:
 
 
 def _burst(live: LiveHeap) -> Text:
-    """That the last reading is of a burst, where it is."""
+    """Say that the last reading is in a burst, if it is."""
     last = live.burst_at_end
     said = " The last reading, {}, falls in a burst and is not counted."
     return Text() if last is None else text(said, Bytes(round(last)))
@@ -186,14 +186,14 @@ def _evidence(live: LiveHeap, rise: Rise, case: Case) -> list[Evidence]:
 
 
 def _levels(path: str, live: LiveHeap, rise: Rise) -> tuple[Evidence, ...]:
-    """From where to where; between bursts without the last reading, which may begin one."""
+    """Return the first and last level; between bursts, without the last reading."""
     if live.rises_between_bursts:
         return rise_evidence(path, BETWEEN_BURSTS, rise, has_last=False)
     return rise_evidence(path, "live heap", rise)
 
 
 def _read_from(live: LiveHeap, case: Case) -> str:
-    """What the level is read from: the log, or how many profiles or snapshots."""
+    """Return the source of the level: the log, or the number of profiles or snapshots."""
     log, snapshots = case.facts.collector, len(case.facts.moments)
     if live.level.source == "profiles":
         return str(Count(len(case.facts.profiles.paths), "heap profile"))
@@ -217,7 +217,7 @@ def _site_evidence(sites: tuple[Site, ...], case: Case) -> tuple[Evidence, ...]:
 
 
 def _keeper(sites: tuple[Site, ...], case: Case) -> Keeper | None:
-    """What keeps what grows, where a heap dump says it."""
+    """Return what keeps the growing memory alive, from a heap dump."""
     kept = case.facts.kept
     named = {name for site in sites for name in (site.function, site.own_function)}
     return None if kept is None else kept.growing(named)
@@ -240,7 +240,7 @@ def _next_step(rise: Rise, case: Case) -> Text:
 
 
 def _of_arenas(case: Case) -> list[Finding]:
-    """A note, where only the arenas' resident memory is known, and it rises."""
+    """Return a note if only the arenas' resident memory is known, and it rises."""
     level = case.facts.arenas_level
     rise = None if level is None else level.rise
     thresholds = case.thresholds

@@ -1,9 +1,9 @@
-"""Much of the heap is headroom for garbage, as GOGC asks for.
+"""Much of the heap is headroom for garbage, as set by GOGC.
 
 With GOGC=100 the heap grows to twice the live heap before it is collected. So up to half of it is
 garbage or free. This is not a leak, but memory that can be traded for CPU. It is why RSS is twice
-what a heap profile shows: only the live heap at the last collections. A log shows the headroom of
-each goal, unless it ends long before the snapshots. A snapshot shows the resident memory beyond
+the size in a heap profile, which shows only the live heap. A log shows the headroom of each goal,
+unless it ends long before the snapshots. A snapshot shows the resident memory beyond
 /gc/heap/live:bytes (Go 1.21), or else beyond the largest inuse_space of the heap profiles. Headroom
 that stays idle because the program does not need it belongs to idle-heap-kept.
 """
@@ -35,7 +35,7 @@ IN_THE_HEAP = ("heap_objects", "heap_slack", "heap_idle", "heap_untouched")
 
 
 def find(case: Case) -> list[Finding]:
-    """One note for the whole log, or for each moment that counts what is live; if it is large."""
+    """Return one note for the log, or per snapshot with a known live heap, if the room is large."""
     by_log = _by_log(case)
     if by_log is not None and not case.facts.log_ends_early:
         return [by_log]
@@ -68,9 +68,9 @@ def _remedy(case: Case) -> Text:
 
 
 def _by_log(case: Case) -> Finding | None:
-    """If the room between live heap and goal is large at most collections.
+    """Return a note if the room between live heap and goal is large at most collections.
 
-    Not where a limit decides: then the room is what GOMEMLIMIT leaves, by choice.
+    Not if a limit decides: then GOMEMLIMIT was chosen to leave that room.
     """
     log, limits, rss = case.facts.collector, case.thresholds, case.facts.largest_rss_bytes
     if log is None or limit_decides(case):
@@ -99,7 +99,7 @@ def _by_log(case: Case) -> Finding | None:
 
 
 def _at(moment: MomentFacts, case: Case) -> Finding | None:
-    """Room above what is live or, without a log, in use by heap profiles at most; else idle."""
+    """Return a note by the room above the live heap (or heap profiles); else by idle heap."""
     without_log, rss = case.facts.collector is None, moment.rss_bytes
     if rss is None or unused_idle_bytes(case, moment):
         return None
@@ -117,7 +117,7 @@ def _is_much(size: int, rss: int, case: Case) -> bool:
 
 
 def _goal_bytes(moment: MomentFacts) -> int | None:
-    """What the scavenger leaves, else the heap's goal; None where a limit sets it, or unknown."""
+    """Return what the scavenger keeps, or the heap goal; None if unknown or set by a limit."""
     heap = moment.heap
     if heap is None or moment.ledger is None or moment.skew.crosses_a_collection:
         return None
@@ -125,14 +125,14 @@ def _goal_bytes(moment: MomentFacts) -> int | None:
     if pd.isna(goal):
         goal = heap["NextGC"]
     elif pd.notna(by_limit) and by_limit <= goal:
-        return None  # a goal that GOMEMLIMIT sets is a choice
+        return None  # a goal set by GOMEMLIMIT was chosen
     return None if pd.isna(goal) else int(goal)
 
 
 def _above(moment: MomentFacts, live: float, case: Case, *, by_profiles: bool) -> Finding | None:
-    """If much of what is resident lies above the live heap, up to the goal.
+    """Return a note if much resident memory is above the live heap, up to the goal.
 
-    What lies above the scavenger's goal is idle-heap-kept's.
+    Memory above the scavenger's goal belongs to idle-heap-kept.
     """
     goal, ledger, rss = _goal_bytes(moment), moment.ledger, moment.rss_bytes
     if goal is None or ledger is None or rss is None or moment.heap is None:
@@ -163,7 +163,7 @@ def _above(moment: MomentFacts, live: float, case: Case, *, by_profiles: bool) -
 
 
 def _of_idle(moment: MomentFacts, case: Case) -> Finding | None:
-    """If much of what is resident is idle, and the goal keeps it; a log would say what is live."""
+    """Return a note if much resident memory is idle heap within the goal."""
     goal, heap, rss = _goal_bytes(moment), moment.heap, moment.rss_bytes
     has_goal = case.facts.go_version.possibly(Fact.BACKGROUND_SCAVENGER)
     if goal is None or heap is None or rss is None or not has_goal or pd.isna(heap["goal_bytes"]):
@@ -171,7 +171,7 @@ def _of_idle(moment: MomentFacts, case: Case) -> Finding | None:
     idle = max(0, min(moment.idle_heap_bytes, goal - int(heap["HeapInuse"])))
     if not _is_much(idle, rss, case):
         return None
-    assert moment.goal is not None  # or nothing would be kept for it
+    assert moment.goal is not None  # without a goal, nothing is kept for it
     title = text(
         "GC headroom: {} {} of idle heap is kept for a heap goal of {}",
         "up to" if moment.hides_untouched else "at least",

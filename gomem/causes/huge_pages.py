@@ -4,8 +4,8 @@ A transparent huge page is 2 MiB, all or nothing. If Go touches 8 KiB of it, or 
 the kernel still counts all of it. Go 1.21.0 asked for huge pages (MADV_HUGEPAGE; MADV_COLLAPSE in
 1.21.1 to 1.21.3), and 1.21.4 stopped. With the kernel setting `always` the kernel uses them
 unasked, and khugepaged can make released pages resident again. Mappings of the program and of C can
-also be in huge pages, with `always` or if a library asks for them (MADV_HUGEPAGE, `hg` in VmFlags).
-No file says how much of those was written, so they are only a note.
+also be in huge pages, with `always` or if a library requests them (MADV_HUGEPAGE, `hg` in VmFlags).
+No file shows how much of those was written, so they are only a note.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 def find(case: Case) -> list[Finding]:
-    """One finding for each moment whose huge pages hold, or might hold, more than Go counts."""
+    """Return one finding per snapshot whose huge pages hold, or might hold, more than Go counts."""
     return case.at_moments(_at)
 
 
@@ -61,7 +61,7 @@ _ASK_NO_MORE = text(
 
 
 def huge_bytes(moment: MomentFacts, *kinds: str) -> int:
-    """Bytes of mappings of these kinds that lie in transparent huge pages."""
+    """Return bytes of mappings of these kinds that are in transparent huge pages."""
     if moment.mappings is None:
         return 0
     mine = moment.mappings["kind"].isin(kinds)
@@ -69,9 +69,9 @@ def huge_bytes(moment: MomentFacts, *kinds: str) -> int:
 
 
 def excess_bytes(moment: MomentFacts) -> int:
-    """Resident bytes of the arenas that no count of Go's covers, as far as huge pages hold them.
+    """Return resident bytes of the arenas beyond Go's counts, as far as huge pages hold them.
 
-    0 where the two files are of different states: then a collection explains it as well.
+    0 if the two files show different states: then a collection could explain it too.
     """
     if moment.ledger is None or moment.memstats is None or moment.skew.crosses_a_collection:
         return 0
@@ -81,14 +81,14 @@ def excess_bytes(moment: MomentFacts) -> int:
 def _at(moment: MomentFacts, case: Case) -> Finding | None:
     limits, version, rss = case.thresholds, case.facts.go_version, moment.rss_bytes or 0
     excess, huge = excess_bytes(moment), huge_bytes(moment, "go-heap")
-    foreign = huge_bytes(moment, "anonymous-other", "native-heap")  # no thread's stack
+    foreign = huge_bytes(moment, "anonymous-other", "native-heap")  # without thread stacks
     whole = max(limits.huge_pages_whole_bytes, limits.huge_pages_whole_fraction * rss)
     if excess >= limits.notable(limits.huge_pages_bytes, rss):
         title = "Huge pages keep {} of unused heap resident ({} of RSS)"
         return _of_heap(moment, title, excess, version, Severity.WARNING)
     if huge >= whole:
         title = "Huge pages hold {} of heap ({} of RSS), used or not"
-        # A warning under the releases that ask for huge pages and were repaired for it.
+        # A warning for releases that request huge pages, which later releases fixed.
         asked = version.certainly(Fact.HUGE_PAGES_ASKED)
         return _of_heap(moment, title, huge, version, Severity.WARNING if asked else Severity.INFO)
     return _of_others(moment, foreign) if foreign >= whole else None

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
 
 def main_idle_bytes(case: Case, moment: MomentFacts) -> int:
-    """Idle heap that makes most of a moment's RSS; 0 where it does not, or where no file says."""
+    """Return idle heap if it is most of a snapshot's RSS; 0 if it is not, or if unknown."""
     limits, rss, idle = case.thresholds, moment.rss_bytes, moment.idle_heap_bytes
     if rss is None or moment.heap is None:
         return 0
@@ -19,10 +19,10 @@ def main_idle_bytes(case: Case, moment: MomentFacts) -> int:
 
 
 def unused_idle_bytes(case: Case, moment: MomentFacts) -> int:
-    """Idle heap that makes most of a moment's RSS and that the program does not need.
+    """Return idle heap that is most of a snapshot's RSS and that the program does not need.
 
-    Little was allocated from the first moment to the last compared with it; 0 where it was more,
-    or where no file says.
+    The idle heap is not needed if the program allocated little, relative to its size, from the
+    first snapshot to the last. Returns 0 if the program allocated more, or if unknown.
     """
     idle, totals = main_idle_bytes(case, moment), list(case.facts.total_allocs.values())
     if not totals[1:]:

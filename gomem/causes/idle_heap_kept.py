@@ -5,10 +5,10 @@ release idle heap after the heap shrinks, so idle heap that is later released or
 reported as resolved. The idle heap must also be resident. If no file shows this, the confidence is
 *possible*, because idle heap can be swapped out or untouched.
 
-Since Go 1.13 the runtime keeps free heap for reuse, up to the scavenger's goal (its formula is in
-`analysis.scavenger.goals`), or less under GOMEMLIMIT. That much is normal. After the process's
-second GC, idle heap over the goal is released within seconds. Exception: the rule reports a note if
-most of RSS is idle heap that the goal keeps, and nothing lowers that goal: GOMEMLIMIT sets it; the
+Since Go 1.13 the runtime keeps free heap for reuse, up to the scavenger's goal (formula in
+`analysis.scavenger.goals`), or less under GOMEMLIMIT. This is normal. After the process's second
+GC, idle heap over the goal is released within seconds. Exception: the rule reports a note if most
+of RSS is idle heap that the goal keeps, and nothing lowers that goal: GOMEMLIMIT sets it; the
 program allocates too little between the first and the last snapshot to reach it; or GOGC is off
 without a limit, so that no GC runs.
 
@@ -46,12 +46,12 @@ if TYPE_CHECKING:
 
 
 def find(case: Case) -> list[Finding]:
-    """One finding for each moment whose idle heap is kept beyond the goal and resident.
+    """Return one finding per snapshot with resident idle heap beyond the goal.
 
-    It is only a note in four cases: a later moment no longer has the excess, because it was
+    It is only a note in four cases: a later snapshot no longer has the excess, because it was
     released or reused (unless the program forced a collection in between, as debug.FreeOSMemory
-    does); most of it was in use at the moment before, so it might not stay; the live heap grows and
-    will need it; or less than half of the memory is idle.
+    does); most of it was in use at the previous snapshot, so it might not stay; the live heap grows
+    and will need it; or less than half of the memory is idle.
     """
     limits, version, findings = case.thresholds, case.facts.go_version, []
     divided = [
@@ -64,7 +64,7 @@ def find(case: Case) -> list[Finding]:
         before, last = divided[-2:]
         kept = kept_bytes(last, version)
         lasts &= not _has_just_dropped(before, last, limits.most_share * kept)
-        lasts &= kept > limits.most_share * kept_bytes(before, version)  # or it is on its way
+        lasts &= kept > limits.most_share * kept_bytes(before, version)  # else it is being released
     for moment in reversed(divided):
         kept = kept_bytes(moment, version)
         is_much = kept >= limits.notable(limits.idle_heap_bytes, moment.held_bytes)
@@ -83,7 +83,7 @@ def find(case: Case) -> list[Finding]:
 
 
 def _has_just_dropped(before: MomentFacts, last: MomentFacts, most: float) -> bool:
-    """Whether most of what is idle at the last moment was in use one moment before."""
+    """Return whether most idle heap of the last snapshot was in use one snapshot earlier."""
     assert before.heap is not None
     assert last.heap is not None
     dropped = before.heap["HeapInuse"] - last.heap["HeapInuse"]
@@ -91,7 +91,7 @@ def _has_just_dropped(before: MomentFacts, last: MomentFacts, most: float) -> bo
 
 
 def _collected_itself(before: MomentFacts, after: MomentFacts) -> bool:
-    """Whether the program called for a collection between two moments, as far as they count."""
+    """Return whether the program forced a collection between two snapshots, if counted."""
     forced = [
         0 if moment.memstats is None else moment.memstats["NumForcedGC"]
         for moment in (before, after)
@@ -125,17 +125,17 @@ CAUSE = Cause(
 
 
 def _is_unseen(moment: MomentFacts, version: GoVersion) -> bool:
-    """Whether a fresh arena may be among idle heap, and no mappings say how much is untouched."""
+    """Return whether idle heap can include an untouched arena, and no mappings show how much."""
     fresh = version.possibly(Fact.FRESH_ARENAS_ARE_IDLE)
     return fresh and moment.mappings is None and not version.certainly(Fact.FRESH_IS_RELEASED)
 
 
 def kept_bytes(moment: MomentFacts, version: GoVersion) -> int:
-    """Idle heap above the goal that is resident, at least; 0 if that is unknown.
+    """Return a lower bound of resident idle heap above the goal; 0 if unknown.
 
-    Where the release can be older than Go 1.13, untouched idle heap fills the room up to NextGC
-    last, so all of it is taken off what lies above. Only mappings say how much that is: without
-    them, with Go 1.11 and 1.12, it is up to an arena.
+    If the release can be older than Go 1.13, untouched idle heap fills the room up to NextGC last,
+    so all of it is subtracted from the excess. Only mappings show its size. Without them, with Go
+    1.11 and 1.12, it is up to an arena.
     """
     if moment.heap is None or moment.ledger is None or pd.isna(moment.heap["excess_bytes"]):
         return 0
@@ -176,7 +176,7 @@ def _finding(moment: MomentFacts, kept: int, lasts: bool, version: GoVersion) ->
 
 
 def _goals(heap: pd.Series) -> dict[str, float | None]:
-    """The scavenger's goal by its formula, and what a limit leaves; one where they are the same."""
+    """Return the scavenger's goal by its formula, and the limit's; one if they are equal."""
     goal, by_limit = heap["goal_bytes"], heap["limit_goal_bytes"]
     named = {"goal under GOMEMLIMIT": by_limit}
     if pd.notna(goal) and not (pd.notna(by_limit) and by_limit == goal):
@@ -189,17 +189,17 @@ def _up_to(moment: MomentFacts) -> str:
 
 
 def _confidence(moment: MomentFacts) -> str:
-    """Idle heap of MemStats might have been released before smaps was read."""
+    """Return the confidence: idle heap in MemStats might be released before smaps is read."""
     if moment.skew.crosses_a_collection or moment.rss_bytes is None:
         return "possible"
     return "certain" if moment.mappings is not None else "likely"
 
 
 def _for_a_limit(moment: MomentFacts, case: Case) -> Finding | None:
-    """A note, where it is mostly idle heap because GOMEMLIMIT makes a far goal.
+    """Return a note if RSS is mostly idle heap because GOMEMLIMIT sets a high goal.
 
-    With GOGC off, or far above what fits, the goal of a heap that shrank stays at the limit, and
-    the scavenger keeps what lies below: by design, and for as long as the process lives.
+    With GOGC off or very large, the goal of a heap that shrank stays at the limit, and the
+    scavenger keeps everything below it: by design, and as long as the process runs.
     """
     idle, goal = main_idle_bytes(case, moment), moment.limited_goal
     if not idle or goal is None:
@@ -239,18 +239,17 @@ def _for_a_limit(moment: MomentFacts, case: Case) -> Finding | None:
 
 
 def _limit_evidence(moment: MomentFacts, goal: LimitedGoal) -> tuple[Evidence, ...]:
-    """What says the limit: runtime/metrics, or the environment."""
+    """Return the source of the limit: runtime/metrics, or the environment."""
     if goal.limit_is_in_force or moment.started is None:
         return known(moment.path("metrics"), "B", {GOMEMLIMIT: goal.limit_bytes})
     return known(moment.started.source, "B", {"GOMEMLIMIT": goal.limit_bytes})
 
 
 def _unused(moment: MomentFacts, case: Case) -> Finding | None:
-    """A note, where it is mostly idle heap, which the program does not need.
+    """Return a note if RSS is mostly idle heap that the program does not need.
 
-    A peak is over, and the goal that it left, or that a large GOGC makes, stays until the next
-    collection: a program that hardly allocates has one every two minutes, and can get the same goal
-    again.
+    A past peak or a large GOGC set the goal, which stays until the next collection. A program that
+    hardly allocates has a collection every two minutes, and can get the same goal again.
     """
     idle, totals = unused_idle_bytes(case, moment), case.facts.total_allocs
     if not idle:
@@ -291,7 +290,7 @@ def _unused(moment: MomentFacts, case: Case) -> Finding | None:
 
 
 def _without_goal(moment: MomentFacts, case: Case) -> Finding | None:
-    """A note, where it is mostly idle heap, with GOGC off and no limit."""
+    """Return a note if RSS is mostly idle heap, with GOGC off and no limit."""
     idle, gogc = main_idle_bytes(case, moment), case.facts.settings.gogc
     if not idle or moment.goal is not None or gogc.value != math.inf:
         return None
@@ -317,7 +316,7 @@ def _without_goal(moment: MomentFacts, case: Case) -> Finding | None:
 
 
 def _for_a_goal(moment: MomentFacts) -> Text:
-    """For which goal; with GOGC=off and no limit there is none that a heap reaches."""
+    """Say for which goal; with GOGC=off and no limit, there is none that a heap can reach."""
     goal = moment.goal
     return Text() if goal is None else text(" for a heap goal of {}", Bytes(goal.size_bytes))
 

@@ -62,18 +62,18 @@ COUNTED = {
 
 
 def find(case: Case) -> list[Finding]:
-    """One finding for each moment at risk; growth towards the limit at the last moment alone."""
+    """Return one finding per snapshot at risk; growth counts only at the last snapshot."""
     return case.at_moments(_at)
 
 
 def growth_is_bounded(case: Case) -> bool:
-    """Whether what grows towards the last moment's limit is garbage, which a goal bounds."""
+    """Return whether growth towards the last snapshot's limit is garbage below a heap goal."""
     growth = case.facts.limit_growth
     return growth is not None and not may_grow_on(case, growth.seen_bytes)
 
 
 def may_grow_on(case: Case, grown_bytes: float) -> bool:
-    """Whether what grew by so much can do so without end: not garbage, which a goal bounds."""
+    """Return whether this much growth can continue without end: it is not garbage below a goal."""
     if not case.facts.with_memstats or grows(case) or goroutines_pile_up(case):
         return True
     claimed = [
@@ -115,7 +115,7 @@ IF_IT_IS_GO = text(
     "If it is a Go program, add MemStats and smaps, so that gomem can work out a GOMEMLIMIT: {}.",
     CAPTURE_ONCE,
 )
-_SNAPSHOTS = "snapshots"  # what evidence of several is from
+_SNAPSHOTS = "snapshots"  # the artefact of evidence from several snapshots
 _CAN_BE_CACHE = "without memory.stat, some can be page cache"
 
 
@@ -141,7 +141,7 @@ def _at(moment: MomentFacts, case: Case) -> Finding | None:
     severity, title = risk
     confidence = "certain" if severity is Severity.CRITICAL else "likely"
     if use.killer == REST and not use.oom_kills:
-        # No counter says what is charged: a cgroup full of page cache is healthy.
+        # No file has the charge, and a cgroup full of page cache is healthy.
         severity, confidence = Severity.INFO, "possible"
         title = text("{}; {}", title, _CAN_BE_CACHE)
     return CAUSE.finding(
@@ -158,7 +158,7 @@ def _at(moment: MomentFacts, case: Case) -> Finding | None:
 def _near_by_a_table(
     moment: MomentFacts, listed: Listed, step: str, limits: Thresholds
 ) -> Finding | None:
-    """A container that docker stats shows close to its limit; what it counts can be page cache."""
+    """Return a finding for a container near its limit in docker stats, page cache included."""
     used, limit = listed.working_set_bytes, listed.limit_bytes
     if used is None or not limit or used < limits.limit_near_fraction * limit:
         return None
@@ -182,7 +182,7 @@ def _near_by_a_table(
 
 
 def _at_its_limit(moment: MomentFacts, use: CgroupUse) -> Finding:
-    """The cgroup of an OOM report that does not show which process was killed."""
+    """Return a finding for the cgroup of an OOM report that does not name the killed process."""
     sizes = Bytes(use.current_bytes), Bytes(use.limit_bytes)
     return CAUSE.finding(
         Severity.CRITICAL,
@@ -198,7 +198,7 @@ def _at_its_limit(moment: MomentFacts, use: CgroupUse) -> Finding:
 
 
 def _killed(moment: MomentFacts, listed: Listed, limits: Thresholds) -> Finding:
-    """The process that the OOM killer's own lines name."""
+    """Return a finding for the process named in the OOM killer's own lines."""
     who = text("{} (PID {})", Program(listed.name), str(listed.pid))
     of_machine = listed.killed_in == "machine"
     if of_machine:
@@ -227,12 +227,12 @@ def _killed(moment: MomentFacts, listed: Listed, limits: Thresholds) -> Finding:
 
 
 def _is_bystander(listed: Listed, limits: Thresholds) -> bool:
-    """Whether a process is too small to be what filled the machine."""
+    """Return whether a process is too small to have filled the machine."""
     return listed.killed_in == "machine" and (listed.rss_bytes or 0) < limits.small_victim_bytes
 
 
 def _after_a_kill(listed: Listed, limits: Thresholds) -> Text:
-    """Where to look: at the others if it was small, not at Go's side if it is no Go program."""
+    """Say where to look: at others if it was small; not at Go if it is not a Go program."""
     if _is_bystander(listed, limits):
         words = "{} of RSS cannot have filled the machine: another process did. See which: {}."
         return text(words, Bytes(listed.rss_bytes), Command("ps aux --sort=-rss | head"))
@@ -242,7 +242,7 @@ def _after_a_kill(listed: Listed, limits: Thresholds) -> Text:
 
 
 def no_go_words(listed: Listed, settings: Sequence[str] = ()) -> Text:
-    """What to do about a program, or a container, that is in no Go."""
+    """Say what to do about a program or a container that is not Go."""
     words = "{} is no Go program: gomem does not see what is in its memory. Follow its {}: {}."
     what = "RSS" if listed.rss_bytes is not None else "working set"
     how = FOLLOWED_BY.get(listed.tool, "ps -o pid,rss,etime,args -C NAME")
@@ -256,7 +256,7 @@ def no_go_words(listed: Listed, settings: Sequence[str] = ()) -> Text:
 
 
 def _why_the_machine(listed: Listed, limits: Thresholds) -> str:
-    """Why the kernel ends a process where the machine is full, and what keeps this one from it."""
+    """Say why the kernel kills when the machine is full, and how to limit this process."""
     if _is_bystander(listed, limits):
         return _MACHINE_IS_FULL
     or_by_go = "" if is_not_go(listed.name) else " or GOMEMLIMIT"
@@ -264,7 +264,7 @@ def _why_the_machine(listed: Listed, limits: Thresholds) -> str:
 
 
 def _again(listed: Listed) -> Text:
-    """How often the kernel killed the same program."""
+    """Say how often the kernel killed the same program."""
     if listed.kills <= 1:
         return Text()
     within = text(" within {}", Seconds(listed.kill_seconds)) if listed.kill_seconds else Text()
@@ -274,7 +274,7 @@ def _again(listed: Listed) -> Text:
 def _gravest(
     moment: MomentFacts, use: CgroupUse, growth: TimeToLimit | None, limits: Thresholds
 ) -> tuple[Severity, Text] | None:
-    """The gravest that applies: killed already, nearly full, soon full, full in the worst case."""
+    """Return the most severe case: killed already, nearly full, soon full, full at worst."""
     limit = use.limit_bytes or 0
     size, share = Bytes(limit), Share(use.unreclaimable_bytes / limit)
     if use.oom_kills:
@@ -301,9 +301,9 @@ def _gravest(
 def _by_what_can_come(
     moment: MomentFacts, use: CgroupUse, limits: Thresholds
 ) -> tuple[Severity, Text] | None:
-    """Full in the worst case, or a GOMEMLIMIT that cannot help, or not far from full.
+    """Return the case of a full worst case, an ineffective GOMEMLIMIT, or a nearly full cgroup.
 
-    The last is a note: Go touches all that it has mapped as its goals come and go, and it fits.
+    The last is a note: even if Go touches all that it has mapped, it fits.
     """
     limit, worst, set_to = use.limit_bytes or 0, _worst_bytes(moment, use), moment.gomemlimit_bytes
     size = Bytes(limit)
@@ -325,13 +325,13 @@ def _by_what_can_come(
 
 
 def _is_soon(growth: TimeToLimit, limits: Thresholds) -> bool:
-    """Whether it surely grows, still does, and can be there soon."""
+    """Return whether it certainly grows, still does, and can reach the limit soon."""
     surely = growth.slope_low > 0 and growth.goes_on
     return surely and growth.soonest_seconds < limits.limit_soon_seconds
 
 
 def _worst_bytes(moment: MomentFacts, use: CgroupUse) -> int | None:
-    """What cannot be reclaimed now, and what Go can touch without asking for more."""
+    """Return unreclaimable memory, plus the mapped memory that Go has not touched."""
     worst = moment.worst_case
     return None if worst is None else use.unreclaimable_bytes + worst.worst_bytes - worst.rss_bytes
 
@@ -357,7 +357,7 @@ def _evidence(moment: MomentFacts, use: CgroupUse, growth: TimeToLimit | None) -
 
 
 def _growing(growth: TimeToLimit | None, case: Case) -> Text:
-    """What grows must stop: no limit holds a leak."""
+    """Say that growth must be fixed first: no limit stops a leak."""
     if growth is None or not _is_soon(growth, case.thresholds):
         return Text()
     sites = growing_sites(case)
@@ -375,7 +375,7 @@ def _next_step(moment: MomentFacts) -> str:
             "limit, so no GOMEMLIMIT helps."
         )
     (_, limit), *off = zip(advice.steps["step"], advice.steps["bytes"], strict=True)
-    *off, _ = off  # the rounding, which the setting shows
+    *off, _ = off  # without the rounding, which the setting shows
     taken = joined(", ", (text("{} {}", Bytes(-size), step) for step, size in off if size))
     setting = Command(f"GOMEMLIMIT={advice.gomemlimit_bytes >> 20}MiB")
     arithmetic = text("the limit of {} minus {}; in whole MiB", Bytes(limit), taken)

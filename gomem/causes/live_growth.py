@@ -15,7 +15,7 @@ CODE = "heap-growth"
 
 
 def features(case: Case) -> dict[str, float] | None:
-    """What the score looks at; None where the live heap has not risen by enough."""
+    """Return the inputs of the score; None if the live heap has not risen by enough."""
     live, thresholds = case.facts.live_heap, case.thresholds
     rise = None if live is None else live.rise
     if live is None or rise is None or not matters(rise, thresholds):
@@ -33,13 +33,13 @@ def features(case: Case) -> dict[str, float] | None:
 
 
 def _is_large(rise: Rise, thresholds: Thresholds) -> bool:
-    """Whether a rise is large enough to be looked at with two readings alone."""
+    """Return whether a rise is large enough to count with only two readings."""
     is_many_times = rise.last >= thresholds.growth_few_ratio * rise.first
     return is_many_times and rise.grown >= thresholds.growth_few_bytes
 
 
 def matters(rise: Rise | None, thresholds: Thresholds) -> bool:
-    """Whether a level has risen by enough to be looked at."""
+    """Return whether a level has risen by enough to be scored."""
     if rise is None or rise.slope <= 0:  # a single step: most pairs of readings do not rise
         return False
     least = max(thresholds.growth_bytes, thresholds.growth_fraction * rise.last)
@@ -47,11 +47,11 @@ def matters(rise: Rise | None, thresholds: Thresholds) -> bool:
 
 
 def probability(case: Case) -> float:
-    """How often such a live heap turned out to grow; 0 where it has not risen enough to look."""
+    """Return the probability that the live heap grows; 0 if the rise is too small to score."""
     values = features(case)
     return 0.0 if values is None else scores()[CODE].probability(values)
 
 
 def grows(case: Case) -> bool:
-    """Whether the live heap grows to the end, at least possibly."""
+    """Return whether the live heap grows to the end, with at least `possible` confidence."""
     return probability(case) >= case.thresholds.possible_probability

@@ -1,14 +1,14 @@
 """Stop-the-world pauses are longer than GC needs.
 
-Both STW phases of a collection take a few steps on every P. Since Go 1.8 that is far below a
+Both STW phases of a collection do little work on every P. Since Go 1.8 they take far less than a
 millisecond. A longer pause waits for a goroutine that cannot be preempted, or for a CPU.
 
 With evenly spaced requests, the share of requests that meet a long pause equals the share of time
 in long pauses. From 1 % on, the p99 shows it, and the finding is a warning if the program causes
 the pauses. A program that cannot be preempted delays most pauses. A kernel with more runnable
 threads than CPUs delays some pauses by tens of milliseconds while the others stay short. It delays
-requests just as much without GC. So if most pauses are short, long ones are a note. They are more
-than a note if several take a tenth of a second, which users notice; any kernel causes one or two of
+requests just as much without GC. So if most pauses are short, long ones are a note. They are a
+warning if several take a tenth of a second, which users notice; any kernel causes one or two of
 those. With few collections, the typical pause is unknown.
 
 Without a log, MemStats has the last 256 pauses. Without those, the counters give the mean, and the
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
 
 def find(case: Case) -> list[Finding]:
-    """One finding of the whole capture: several stops are long, or a single stop is very long."""
+    """Return one finding for the capture: several pauses are long, or a single one is very long."""
     log, counters, limits = case.facts.collector, case.facts.counters, case.thresholds
     remembered = case.facts.remembered_pauses
     if log is not None:
@@ -65,11 +65,11 @@ def find(case: Case) -> list[Finding]:
 
 @dataclass(frozen=True)
 class _Stops:
-    """How long the world was stopped in each collection, compared with the thresholds.
+    """The STW pause of each collection, compared with the thresholds.
 
     Attributes:
-        stopped: The stops, in seconds.
-        watched_seconds: The time that they are of; None if unknown.
+        stopped: The pauses, in seconds.
+        watched_seconds: The observed time; None if unknown.
         limits: The thresholds.
     """
 
@@ -79,23 +79,23 @@ class _Stops:
 
     @property
     def long(self) -> int:
-        """How many are long."""
+        """The number of long pauses."""
         return self.stopped.at_least(self.limits.pause_seconds)
 
     @property
     def grave(self) -> int:
-        """How many are long enough for users to notice."""
+        """The number of pauses long enough for users to notice."""
         return self.stopped.at_least(self.limits.worst_pause_seconds)
 
     @property
     def are_long(self) -> bool:
-        """Whether several are long, or any is very long."""
+        """Whether several pauses are long, or any is very long."""
         least = max(self.limits.long_cycles, self.limits.long_fraction * len(self.stopped))
         return self.long >= least or self.grave > 0
 
     @property
     def share(self) -> float | None:
-        """Share of the time in long ones; None where no time was watched."""
+        """Long pauses as a share of the observed time; None without observed time."""
         if self.watched_seconds is None or not self.watched_seconds > 0:
             return None
         stopped = self.stopped.sum_at_least(self.limits.pause_seconds)
@@ -103,18 +103,18 @@ class _Stops:
 
     @property
     def are_enough(self) -> bool:
-        """Whether there are enough to know what most are like."""
+        """Whether there are enough pauses to know what is typical."""
         return len(self.stopped) >= self.limits.enough_cycles
 
     @property
     def are_usual(self) -> bool:
-        """Whether most are long."""
+        """Whether most pauses are long."""
         most = self.limits.deciding_fraction * len(self.stopped)
         return self.are_enough and self.long >= most
 
     @property
     def are_noticed(self) -> bool:
-        """Whether the program cannot be stopped, or users notice."""
+        """Whether the program cannot be preempted, or users notice the pauses."""
         if self.are_usual:
             return self.grave > 0 or (self.share or 0.0) >= self.limits.stopped_fraction
         return self.grave >= self.limits.long_cycles
@@ -186,7 +186,7 @@ def _by_log(log: CollectorFacts, worst: pd.Series, stops: _Stops, *, rescans: bo
 def _finding(
     stops: _Stops, evidence: tuple[Evidence, ...], why: str = "", cycles: int = 0
 ) -> Finding:
-    """The finding of these stops, which may be those of fewer than all `cycles`."""
+    """Return the finding of these pauses, which can be of fewer collections than `cycles`."""
     known_of = len(stops.stopped)
     of_all = text(" whose pause is known, of {} in all", Count(cycles)) * (cycles > known_of)
     share, some = stops.share, "" if stops.are_usual or not stops.are_enough else _SOME
@@ -202,15 +202,15 @@ def _finding(
         cpu_fraction=share,
         evidence=evidence,
         mechanism=CAUSE.mechanism + why + some,
-        confidence="likely" if stops.are_usual else "possible",  # the program's or the kernel's
+        confidence="likely" if stops.are_usual else "possible",  # by the program or the kernel
     )
 
 
 def _by_counters(case: Case) -> list[Finding]:
-    """A long mean needs long stops; but it does not say whether most of them are.
+    """Return a finding by the counters: a long mean proves long pauses, but not that most are long.
 
     So it is a note, unless users notice the mean, and never more than possible: a log of the same
-    stops might say that a single stop was long.
+    pauses could show a single long one.
     """
     counters, limits = case.facts.counters, case.thresholds
     if counters is None or counters.paused_seconds is None or not counters.cycles:

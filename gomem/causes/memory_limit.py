@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 def limit_decides(case: Case) -> bool:
-    """Whether a memory limit made most goals of the log or, without a log, a moment's goal."""
+    """Return whether a memory limit set most goals of the log, or else a snapshot's goal."""
     log = case.facts.collector
     if log is None:
         return any(moment.limited_goal is not None for moment in case.facts.moments)
@@ -20,12 +20,12 @@ def limit_decides(case: Case) -> bool:
 
 
 def limit_exists(case: Case) -> bool:
-    """Whether the release can have GOMEMLIMIT; where it surely has not, nothing advises it."""
+    """Return whether the release can have GOMEMLIMIT; if not, no advice mentions it."""
     return case.facts.go_version.possibly(Fact.MEMORY_LIMIT)
 
 
 def limit_may_decide(case: Case) -> bool:
-    """Whether goals leave so little room that a limit might make them, and no file says."""
+    """Return whether goals leave so little room that a limit could set them, and no file says."""
     log, counters = case.facts.collector, case.facts.counters
     small = case.thresholds.small_room_fraction
     if log is not None:
@@ -35,18 +35,18 @@ def limit_may_decide(case: Case) -> bool:
 
 
 def limit_leaves_no_room(case: Case) -> bool:
-    """Whether little is allocated between collections, which are expensive or many.
+    """Return whether little is allocated between collections, which are expensive or many.
 
-    By the counters alone, where a limit might decide: a GOGC below 5 would do the same.
+    By the counters alone, if a limit could decide: a GOGC below 5 would look the same.
     """
     counters, limits = case.facts.counters, case.thresholds
     if case.facts.collector is not None or counters is None or not limit_may_decide(case):
         return False
-    assert counters.room_fraction is not None  # or it might not decide
+    assert counters.room_fraction is not None  # known, because the limit could decide
     if counters.cycles < limits.enough_cycles:
         return False
     many = limits.are_frequent(counters.interval_seconds)
-    marking = counters.least_marking_fraction  # without the stops, which no limit makes
+    marking = counters.least_marking_fraction  # without pauses, which a limit does not cause
     is_dear = (counters.marking_fraction if marking is None else marking) >= limits.marking_fraction
     cost = many or is_dear or counters.limiter_cycle is not None
     return cost and counters.room_fraction <= limits.limit_room_fraction

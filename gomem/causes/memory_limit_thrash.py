@@ -31,7 +31,7 @@ LIMIT = "limit"
 
 
 def find(case: Case) -> list[Finding]:
-    """One finding of the whole capture, if collections that a limit drives are expensive."""
+    """Return one finding for the capture, if collections driven by a limit are expensive."""
     log, limits = case.facts.collector, case.thresholds
     if log is None:
         return _by_room(case) or _by_counters(case)
@@ -41,7 +41,7 @@ def find(case: Case) -> list[Finding]:
 
 
 def lack(case: Case) -> Lack | None:
-    """Collections that a limit drives, but too few of them, and too cheap in all."""
+    """Return a `Lack` if a limit drives collections, but too few, and too cheap in total."""
     log, limits = case.facts.collector, case.thresholds
     limited = {} if log is None else log.triggers.of(LIMIT)
     if log is None or not _is_cramped(limited, limits) or _is_enough(limited, limits):
@@ -79,9 +79,9 @@ CAUSE = Cause(
 
 
 def _is_cramped(limited: Mapping[str, float], limits: Thresholds) -> bool:
-    """Whether collections that a limit drives are expensive, or frequent without room.
+    """Return whether collections driven by a limit are expensive, or frequent without room.
 
-    NaN, where there are none, is neither.
+    NaN, without such collections, counts as neither.
     """
     interval = limited["interval_p50_seconds"]
     is_dear = limited["marking_cpu_fraction"] >= limits.costly_marking_fraction(interval)
@@ -133,7 +133,7 @@ def _by_log(case: Case, log: CollectorFacts) -> Finding:
 
 
 def _claimed_bytes(case: Case) -> int:
-    """What Go has reserved and not released at the last moment; 0 where no file says."""
+    """Return memory that Go has reserved and not released at the last snapshot; 0 if unknown."""
     groups = case.facts.moments[-1].groups if case.facts.moments else None
     return 0 if groups is None else sum(groups.claimed.values())
 
@@ -175,10 +175,9 @@ def _by_counters(case: Case) -> list[Finding]:
 
 
 def _by_room(case: Case) -> list[Finding]:
-    """By the little room alone, which only a GOGC below 5 would leave, too.
+    """Return a finding by the small room alone, which a GOGC below 5 would also leave.
 
-    That is unlikely where the runtime's limiter was on as well, which starts when the GC takes half
-    of the CPU.
+    That is unlikely if the runtime's limiter was on, which starts when GC takes half of the CPU.
     """
     counters = case.facts.counters
     if counters is None or not limit_leaves_no_room(case):

@@ -1,8 +1,8 @@
-"""What was most likely not called, of what piles up: a row of `signatures.toml`, and where.
+"""Which call is most likely missing for what accumulates: a row of `signatures.toml`, and where.
 
-It names a call in a finding that is there, and never makes one. A row counts where it explains more
-than half of what came: of goroutines with those that come beside each, of memory by the stacks that
-allocated it.
+The missing call is added to an existing finding, and never makes one. A row applies if it explains
+more than half of the increase: of goroutines, including those that each brings along, or of memory,
+by the stacks that allocated it.
 """
 
 from __future__ import annotations
@@ -45,19 +45,19 @@ if TYPE_CHECKING:
     from gomem.facts.callers import Caller
     from gomem.inputs.pprof.table import Profile
 
-Stack = tuple[str, str, str]  # functions joined by `;`, what they wait for, who began them
+Stack = tuple[str, str, str]  # functions joined by `;`, wait reason, creator
 
 
 @dataclass
 class _Group:
-    """What a row explains."""
+    """The part that a row explains."""
 
     value: float = 0.0
     own: Counter[str] = field(default_factory=Counter)  # by the program's own function
 
 
 def of_goroutines(case: Case) -> MissingCall | None:
-    """What those lack that came since the first count that shows their stacks."""
+    """Return the call missing for goroutines that are new since the first count with stacks."""
     leaked, counts = case.facts.leaked_goroutines, case.facts.goroutine_counts
     frames = [count.frame for count in counts if count.frame is not None]
     if leaked is not None and case.facts.goroutines.count is None:
@@ -66,13 +66,13 @@ def of_goroutines(case: Case) -> MissingCall | None:
 
 
 def of_threads(case: Case) -> MissingCall | None:
-    """What goroutines lack that hold a thread each, as far as stacks of them show it."""
+    """Return the call missing for goroutines that hold a thread each, if their stacks show it."""
     frames = [count.frame for count in case.facts.goroutine_counts if count.frame is not None]
     return _of_frames(case, frames, THREADS)
 
 
 def of_finalizer(case: Case) -> MissingCall | None:
-    """What the finalizer that holds up the others lacks, or what it closes and nobody else did."""
+    """Return the call missing in the blocking finalizer, or the Close that only it calls."""
     running = case.facts.finalizing
     if running is None:
         return None
@@ -85,7 +85,7 @@ def of_finalizer(case: Case) -> MissingCall | None:
 
 
 def of_growth(case: Case, sites: Sequence[Site]) -> MissingCall | None:
-    """What the functions lack whose live objects grow."""
+    """Return the call that is missing in the functions whose live objects grow."""
     profiles = case.facts.profiles
     usable = [profile for profile in profiles.in_order.values() if _has(profile, IN_USE)]
     if not usable or profiles.grown_moment is None:
@@ -95,7 +95,7 @@ def of_growth(case: Case, sites: Sequence[Site]) -> MissingCall | None:
 
 
 def of_garbage(case: Case, sites: Sequence[Site]) -> MissingCall | None:
-    """What the functions lack that allocated most over the watch."""
+    """Return the call that is missing in the functions that allocated most over the capture."""
     profiles = case.facts.profiles.in_order.values()
     usable = [profile for profile in profiles if _has(profile, ALLOC_SPACE)]
     if not usable:
@@ -104,7 +104,7 @@ def of_garbage(case: Case, sites: Sequence[Site]) -> MissingCall | None:
 
 
 def of_native(case: Case) -> MissingCall | None:
-    """What the functions lack that call C most."""
+    """Return the call that is missing in the functions that call C most."""
     calling = {caller.function: caller.share for caller in case.facts.callers.calling_c}
     for row in signatures():
         if NATIVE not in row.of:
@@ -151,7 +151,7 @@ def _largest(
     groups: Mapping[str, _Group], rows: Mapping[str, Signature], beside: Mapping[str, int],
     enough: float,
 ) -> Signature | None:  # fmt: skip
-    """The row that explains most, with what comes beside it; the table's first of as much."""
+    """Return the row that explains most, with associated goroutines; of equal ones, the first."""
     values = {
         name: group.value + sum(min(group.value, beside[other]) for other in rows[name].beside)
         for name, group in groups.items()
@@ -162,7 +162,7 @@ def _largest(
 
 
 def _came(frames: Sequence[pd.DataFrame]) -> dict[Stack, int]:
-    """How many there are at last of each stack, less how many there were at first."""
+    """Return the last count of each stack, less its first count."""
     last, before = _counted(frames[-1]), Counter[str]()
     for (stack, _, _), count in (_counted(frames[0]) if frames[1:] else {}).items():
         before[stack] += count
@@ -188,7 +188,7 @@ def _counted(frame: pd.DataFrame) -> Counter[Stack]:
 
 
 def _others(case: Case) -> frozenset[str]:
-    """The functions that are known to be of modules of others, by the last goroutine profile."""
+    """Return functions known to be in dependencies, by the last goroutine profile."""
     for moment in reversed([*case.facts.capture.by_moment.values()]):
         profile = moment.profiles.get(GOROUTINE)
         if profile is not None:
@@ -206,7 +206,7 @@ def _others_of(profile: Profile) -> frozenset[str]:
 def _of_memory(
     case: Case, sites: Sequence[Site], late: Profile, early: Profile | None, kind: str
 ) -> MissingCall | None:
-    """The row that explains most of what the sites have, by the stacks of that."""
+    """Return the row that explains most of the sites' memory, by its stacks."""
     sample_type = IN_USE if kind == RETAINED else ALLOC_SPACE
     named, others = {site.own_function: site for site in sites}, _others_of(late)
     came = Counter(_by_stack(late, sample_type))
@@ -233,7 +233,7 @@ def _of_memory(
 
 
 def _by_stack(profile: Profile, sample_type: str) -> dict[tuple[str, ...], int]:
-    """What each stack has, innermost first."""
+    """Return the value of each stack, innermost function first."""
     found: Counter[tuple[str, ...]] = Counter()
     values = profile.values(sample_type)
     for stack, value in stacks_of_profile(profile.nodes(), values, MAX_STACKS):
@@ -245,7 +245,7 @@ def _by_stack(profile: Profile, sample_type: str) -> dict[tuple[str, ...], int]:
 
 
 def _said(row: Signature, case: Case, own: Counter[str]) -> MissingCall:
-    """It, and where it is missing as far as a file shows it."""
+    """Return the missing call, and where it is missing if a file shows it."""
     by = _opener(row, case) if row.opened else None
     if by is not None:
         return _missing(row, case, by.function, by.file, by.line)
@@ -258,13 +258,13 @@ def _said(row: Signature, case: Case, own: Counter[str]) -> MissingCall:
 
 
 def _opener(row: Signature, case: Case) -> Caller | None:
-    """Who asked for what is not closed: who has most of it in use, or who alone asks for it."""
+    """Return who opened what is not closed: who has most of it in use, or is the only opener."""
     pattern, limits = pattern_of(row.opened, with_closures=False), case.thresholds
     asked = case.facts.callers
     in_use = [(asked.holding(pattern), limits.most_share)]
     ever = [(asked.calling(pattern, (kind,)), limits.nearly_all_share) for kind in SINCE_START]
     for callers, least in in_use + ever:
-        whole = sum(caller.share for caller in callers)  # of those that have a function of its own
+        whole = sum(caller.share for caller in callers)  # of callers with their own function
         if callers and callers[0].share > least * whole:
             return callers[0]
     return None

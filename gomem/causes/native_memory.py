@@ -51,10 +51,10 @@ _BLOCKS = (
 
 
 def find(case: Case) -> list[Finding]:
-    """One finding for each moment with much C memory; the last says whether it grows."""
+    """Return one finding per snapshot with much C memory; the last one says whether it grows."""
     if all(moment.mappings is None for moment in case.facts.moments):
         return _by_totals(case)
-    with_threads = not threads_pile_up(case)  # theirs are thread-growth's
+    with_threads = not threads_pile_up(case)  # thread stacks belong to thread-growth
     found = outside_go(
         case, lambda moment: native_memory(moment, with_threads).bytes, case.thresholds.native_bytes
     )
@@ -65,7 +65,7 @@ def find(case: Case) -> list[Finding]:
 
 
 def _by_totals(case: Case) -> list[Finding]:
-    """What neither Go nor files can hold of RSS, by the account; totals do not say what it is."""
+    """Return a finding by the part of RSS, in totals, that is neither Go nor files."""
     account, thresholds = case.facts.account, case.thresholds
     if account is None or account.quantity != "rss":
         return []
@@ -97,9 +97,9 @@ def _by_totals(case: Case) -> list[Finding]:
 
 
 def _beyond_profiles(case: Case, account: Account, least: float) -> list[Finding]:
-    """By how much RSS grew beyond all that heap profiles have counted as allocated, without files.
+    """Return by how much RSS, without files, grew beyond all memory allocated in heap profiles.
 
-    Goroutine stacks can be as large; so not where goroutines pile up or recurse.
+    Goroutine stacks can be as large, so not if goroutines pile up or recurse.
     """
     last, profiles = case.facts.by_moment[account.last.moment], case.facts.profiles
     heap, files = profiles.heap_at_most.get(last.name), _mapped_files(account)
@@ -133,7 +133,7 @@ def _beyond_profiles(case: Case, account: Account, least: float) -> list[Finding
 
 
 def _mapped_files(account: Account) -> float:
-    """By how much files in RSS can have grown; 0 where nothing says."""
+    """Return an upper bound of the growth of files in RSS; 0 if unknown."""
     grown = account.last.certain.parts[FILES].high - account.first.certain.parts[FILES].low
     is_known = account.last.certain.parts[FILES].high < account.last.total_bytes
     return max(0.0, grown) if is_known else 0.0
@@ -179,7 +179,7 @@ CAUSE = Cause(
 
 @dataclass(frozen=True)
 class NativeMemory:
-    """C's resident bytes at a moment.
+    """Resident C memory at a snapshot.
 
     Attributes:
         known_bytes: In malloc's heaps and threads' stacks.
@@ -191,16 +191,16 @@ class NativeMemory:
 
     @property
     def bytes(self) -> int:
-        """Both together."""
+        """The sum of both."""
         return self.known_bytes + self.block_bytes
 
 
 def native_memory(moment: MomentFacts, with_threads: bool = True) -> NativeMemory:
-    """C's resident bytes; 0 where no file says.
+    """Return resident C memory; 0 if unknown.
 
     Args:
-        moment: Its facts.
-        with_threads: Whether to count the stacks of threads.
+        moment: The facts of the snapshot.
+        with_threads: Whether to count thread stacks.
     """
     if moment.ledger is None or moment.mappings is None:
         return NativeMemory(0, 0)
@@ -249,7 +249,7 @@ def _finding(
 
 
 def _next_step(callers: Sequence[Caller], came_with: str) -> Text:
-    """The goroutines that grow with it, then who calls C, as far as a profile shows it."""
+    """Return the next step: the goroutines that grow with it, then the callers of C."""
     if not callers:
         return sentences(came_with, _WHO_CALLS, _FREE_IT)
     shows = text("See the callers: {}.", top(callers[0].path, options="--peek cgocall"))
@@ -257,17 +257,17 @@ def _next_step(callers: Sequence[Caller], came_with: str) -> Text:
 
 
 def _confidence(native: NativeMemory, grows: Growth | None, thresholds: Thresholds) -> str:
-    """By the growth, and by whether unnamed blocks are most likely malloc's."""
+    """Return the confidence, by the growth and by whether unnamed blocks are likely malloc's."""
     known = "certain" if grows is None else grows.confidence
     if native.block_bytes < thresholds.native_blocks_fraction * native.bytes:
         return known
     if native.known_bytes < HEAP_IN_USE:
-        return "possible"  # a shape alone says that C allocates
+        return "possible"  # only their shape suggests malloc
     return "likely" if known == "certain" else known
 
 
 def _with_goroutines(case: Case, grows: Growth | None) -> Text:
-    """The goroutines that came at the same time, which might hold the C memory."""
+    """Name the goroutines that came at the same time, which might hold the C memory."""
     count, waiting = case.facts.goroutines.count, case.facts.goroutines.waiting
     if grows is None or count is None or count.grown < case.thresholds.goroutines_beside:
         return Text()
@@ -286,7 +286,7 @@ def _with_goroutines(case: Case, grows: Growth | None) -> Text:
 
 
 def _came_with(case: Case, size: int) -> tuple[Site, ...]:
-    """The functions of those goroutines, or who asks their library."""
+    """Return the functions of those goroutines, or the callers of their library."""
     waiting, opened = case.facts.goroutines.waiting, opening(case)
     if opened or waiting is None or case.facts.callers.is_of_a_library(waiting.function):
         return caller_sites(opened, case.thresholds, size)

@@ -1,16 +1,16 @@
-"""What a single goroutine dump shows of a leak. It has no trend, so every finding is `possible`.
+"""A goroutine leak in a single dump. It shows no trend, so every finding is `possible`.
 
-Blocked       most goroutines wait in a send or a lock, where a goroutine that is about to go on
-              does not wait
+Blocked       most goroutines are stuck in a send or a lock; one that will proceed does not wait
+              there
 Waiting       most have waited at one place in the program for ten minutes to hours, and began at
-              different times. A pool's workers began together and work now and then
-In steps      most wait since times that are evenly apart, as many of each time, up to now: what
-              runs every five minutes leaves them
+              different times. (A pool's workers begin together, and work now and then.)
+In steps      most began to wait at even intervals, the same number each time, until now: a
+              periodic task leaves them behind
 Connections   net/http keeps two goroutines, readLoop and writeLoop, for each client connection.
               readLoop in its select waits until the body is read; readLoop in a read waits for the
               next request. A connection in use has a goroutine in roundTrip, or one that reads the
               body.
-Many          a thousand in the same place, by the memory they hold
+Many          a thousand or more wait at the same place; the memory they hold decides
 
 A server's connections wait in Go's own `net/http.(*conn).serve`. They are not a leak, whatever
 their number.
@@ -37,12 +37,12 @@ if TYPE_CHECKING:
     from gomem.facts.goroutines import GoroutineCount
     from gomem.facts.moment import MomentFacts
 
-# No goroutine that is about to go on waits in these: the other side is gone, or never lets go.
+# Goroutines stuck in these do not proceed: the other side is gone, or never releases.
 BLOCKED = frozenset(
     {"chan send", "chan send (nil chan)", "chan receive (nil chan)", "select (no cases)"}
     | {"sync.Mutex.Lock", "sync.RWMutex.Lock", "sync.RWMutex.RLock"}
 )
-# Of these a long wait is usual: of a connection, of a timer, of C.
+# A long wait in these is normal: for a connection, a timer, C.
 PATIENT = frozenset({"IO wait", "sleep", "syscall", "running", "runnable"})
 READ_LOOP, WRITE_LOOP = "net/http.(*persistConn).readLoop", "net/http.(*persistConn).writeLoop"
 IN_USE = ("net/http.(*persistConn).roundTrip;", "net/http.(*bodyEOFSignal).Read;")
@@ -50,17 +50,17 @@ IN_USE = ("net/http.(*persistConn).roundTrip;", "net/http.(*bodyEOFSignal).Read;
 
 @dataclass(frozen=True, slots=True)
 class Suspicion:
-    """What one dump shows."""
+    """The result for one dump."""
 
-    there: int  # of how many goroutines
-    words: str  # what is wrong with them, behind their number
-    is_told: bool  # whether it is worth a warning
-    is_of_connections: bool = False  # whether they are of HTTP connections, wherever they wait
+    there: int  # how many goroutines
+    words: str  # what is wrong with them, to follow their number
+    is_told: bool  # whether it is a warning
+    is_of_connections: bool = False  # whether they belong to HTTP connections, wherever they wait
     is_placed: bool = False  # whether the words say where they wait
 
 
 def suspicion_of(case: Case) -> Suspicion | None:
-    """What the only dump shows, the surest first; None if there are more, or nothing is wrong."""
+    """Return the most certain problem in the only dump; None without one, or for several dumps."""
     dumps = [count for count in case.facts.goroutine_counts if count.frame is not None]
     if len(dumps) != 1 or case.facts.goroutines.waiting is None:
         return None
@@ -82,7 +82,7 @@ def _blocked(_: GoroutineCount, frame: pd.DataFrame, case: Case) -> Suspicion | 
 
 
 def _waiting(_: GoroutineCount, frame: pd.DataFrame, case: Case) -> Suspicion | None:
-    """Those that wait for long in the place in which most do."""
+    """Return goroutines that wait for long at the place where most do."""
     limits, waiting = case.thresholds, case.facts.goroutines.waiting
     if waiting is None or not can_be_mended(waiting.function) or "wait_seconds" not in frame:
         return None
@@ -97,7 +97,7 @@ def _waiting(_: GoroutineCount, frame: pd.DataFrame, case: Case) -> Suspicion | 
 
 
 def _in_steps(_: GoroutineCount, frame: pd.DataFrame, case: Case) -> Suspicion | None:
-    """Those of one state that came in even steps, as many each time, the last just now."""
+    """Return goroutines of one state that came at even intervals, as many each time, until now."""
     limits = case.thresholds
     if "wait_seconds" not in frame or "state" not in frame:
         return None
@@ -119,7 +119,7 @@ def _in_steps(_: GoroutineCount, frame: pd.DataFrame, case: Case) -> Suspicion |
 
 
 def _connections(_: GoroutineCount, frame: pd.DataFrame, case: Case) -> Suspicion | None:
-    """Connections of an HTTP client that nothing uses."""
+    """Return unused connections of an HTTP client."""
     stacks = stacks_of(frame)
     of = {loop: stacks.str.contains(loop, regex=False) for loop in (READ_LOOP, WRITE_LOOP)}
     count = {loop: int(frame.loc[rows, "goroutines"].sum()) for loop, rows in of.items()}
@@ -138,24 +138,24 @@ def _connections(_: GoroutineCount, frame: pd.DataFrame, case: Case) -> Suspicio
 
 
 def _many(dump: GoroutineCount, _: pd.DataFrame, case: Case) -> Suspicion | None:
-    """A thousand and more in a place of the program's own; a warning by what they hold."""
+    """Return a thousand or more at one place in the program; a warning depends on their memory."""
     waiting = case.facts.goroutines.waiting
     if waiting is None or waiting.there < case.thresholds.uncounted_goroutines:
         return None
     if not can_be_mended(waiting.function):
-        return None  # connections that are idle wait in Go's own library
+        return None  # idle connections wait in Go's own library
     told = _held_share(dump.moment, case) >= case.thresholds.most_share
     words = text("wait in {}", Function(waiting.function))
     return Suspicion(waiting.there, words, told, is_placed=True)
 
 
 def waiting_outside_runtime(stack: str) -> str:
-    """The innermost function that is not the runtime's."""
+    """Return the innermost function outside the runtime."""
     return next((name for name in stack.split(";") if not name.startswith("runtime.")), "")
 
 
 def _held_share(moment: str, case: Case) -> float:
-    """What a thousand and more take of what there is, by their stacks or by their heap."""
+    """Return what a thousand or more hold of the total, by stacks or by heap."""
     facts = case.facts.by_moment.get(moment)
     held = None if facts is None else facts.held_bytes
     if facts is not None and held:
@@ -166,7 +166,7 @@ def _held_share(moment: str, case: Case) -> float:
 
 
 def goroutine_stack_bytes(moment: MomentFacts) -> int:
-    """What stacks take; where no ledger says, what so many goroutines' take at least."""
+    """Return the stack bytes; without a ledger, the minimum stack for each goroutine."""
     if moment.ledger is not None and moment.ledger.has("stacks"):
         return moment.ledger.part("stacks")
     return (moment.goroutine_count or 0) * SMALLEST_STACK

@@ -37,10 +37,10 @@ _NATIVE = frozenset({NATIVE})
 
 @dataclass(frozen=True)
 class End:
-    """What there was at the first or the last snapshot.
+    """The memory at the first or the last snapshot.
 
     Attributes:
-        path: The files that say it.
+        path: The files that show it.
         size: Its bounds, in bytes.
     """
 
@@ -49,7 +49,7 @@ class End:
 
     @classmethod
     def of(cls, moment: MomentFacts, size: Interval) -> End:
-        """By mappings, or bounds that RSS and MemStats leave."""
+        """Return the memory from mappings, or the bounds from RSS and MemStats."""
         if moment.mappings is not None:
             return cls(moment.path("smaps"), size)
         paths = [row.artefact for row in rss_evidence(moment)]
@@ -58,7 +58,7 @@ class End:
         return cls(", ".join(paths), size)
 
     def evidence(self, which: str, level: float) -> tuple[Evidence, ...]:
-        """The level, or between which bounds it is the middle."""
+        """Return the level, or the bounds around it."""
         what = f"{NAME}, {which}"
         if not self.size.width:
             return known(self.path, "B", {what: level})
@@ -71,12 +71,12 @@ class Growth:
     """Memory outside Go that grows.
 
     Attributes:
-        rise: How it moved.
-        rss_bytes: RSS at the last of the moments that it is read from.
-        is_timed: Whether the moments have times; else they are numbered.
-        probability: How often such a rise went on.
+        rise: The rise over time.
+        rss_bytes: RSS at the last snapshot of the rise.
+        is_timed: Whether the snapshots have times; else they are numbered.
+        probability: The probability that the rise continues.
         confidence: `likely` or `possible`.
-        ends: The first and the last level, each with what says it.
+        ends: The first and the last level, each with its source.
     """
 
     rise: Rise
@@ -87,7 +87,7 @@ class Growth:
     ends: tuple[End, End]
 
     def title(self, what: str) -> Text:
-        """What grows, how fast and to where, and what share of RSS that is."""
+        """Return the title: what grows, how fast, to what size, and its share of RSS."""
         rise = self.rise
         first, last = Bytes(round(rise.first)), Bytes(round(rise.last))
         share = text(" ({} of RSS)", Share(rise.last / self.rss_bytes))
@@ -97,7 +97,7 @@ class Growth:
         return text("{} grows by {}, to {}{}", Text(what), rate, last, share)
 
     def evidence(self) -> tuple[Evidence, ...]:
-        """The rise in numbers."""
+        """Return the rise in numbers."""
         first, last = self.ends
         levels = (*first.evidence("first", self.rise.first), *last.evidence("last", self.rise.last))
         path = str(Count(self.rise.readings, "snapshot"))
@@ -107,12 +107,12 @@ class Growth:
 def outside_go(
     case: Case, size_of: Callable[[MomentFacts], int], least_bytes: int
 ) -> list[tuple[MomentFacts, Growth | None]]:
-    """The moments whose mappings show much of it, the last of them with how it grows, if it does.
+    """Return the snapshots whose mappings show much of it, the last one with its growth, if any.
 
     Args:
-        case: What is known.
-        size_of: The resident bytes of it at a moment with mappings.
-        least_bytes: The cause's own threshold, of the size and of the growth.
+        case: The case.
+        size_of: Returns its resident bytes at a snapshot with mappings.
+        least_bytes: The cause's own threshold, for the size and the growth.
     """
     saying = [m for m in case.facts.of_last_process if m.mappings is not None]
     much = [
@@ -129,12 +129,13 @@ def outside_go(
 def growth(
     case: Case, least_bytes: int, size_of: Callable[[MomentFacts], int] | None = None
 ) -> Growth | None:
-    """How memory outside Go grows; None if it does not, or too little to matter.
+    """Return the growth of memory outside Go; None if it does not grow by enough to matter.
 
     Args:
-        case: What is known.
-        least_bytes: By how much it must have grown at least.
-        size_of: Of one kind of it, where every moment has mappings; else of all together.
+        case: The case.
+        least_bytes: The minimum growth.
+        size_of: Returns the size of one kind, if every snapshot has mappings; else the growth is of
+            all kinds.
     """
     account, level = case.facts.account, _level(case, size_of)
     values = None if level is None else _features(case, level, least_bytes)
@@ -154,7 +155,7 @@ def growth(
 
 
 def features(case: Case) -> dict[str, float] | None:
-    """What the score looks at; None where it has not surely grown by enough to be looked at."""
+    """Return the inputs of the score; None if it has not certainly grown by enough to be scored."""
     level = _level(case, None)
     return None if level is None else _features(case, level, case.thresholds.native_bytes)
 
@@ -162,7 +163,7 @@ def features(case: Case) -> dict[str, float] | None:
 def _sizes(
     account: Account, moments: Sequence[MomentFacts], size_of: Callable[[MomentFacts], int] | None
 ) -> list[Interval]:
-    """What there was of it at each of the account's moments."""
+    """Return its size at each of the account's snapshots."""
     if size_of is not None and all(moment.mappings is not None for moment in moments):
         return [Interval.exactly(size_of(moment)) for moment in moments]
     return account.levels(_NATIVE)[1]
@@ -173,7 +174,7 @@ def _moments(case: Case, account: Account) -> list[MomentFacts]:
 
 
 def _level(case: Case, size_of: Callable[[MomentFacts], int] | None) -> Level | None:
-    """What there was of it at each moment of the account; None without an account of RSS."""
+    """Return its level at each snapshot of the account; None without an account of RSS."""
     account = case.facts.account
     if account is None or account.quantity != "rss":
         return None

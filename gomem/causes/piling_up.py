@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 def threads_pile_up(case: Case) -> bool:
-    """Whether the number of threads grows in a line to the end, by enough to matter."""
+    """Return whether the number of threads grows linearly to the end, by enough to matter."""
     rise, thresholds = case.facts.threads, case.thresholds
     if rise is None or rise.grown < thresholds.thread_growth:
         return False
@@ -19,7 +19,7 @@ def threads_pile_up(case: Case) -> bool:
 
 
 def finalizers_hold_up(case: Case) -> bool:
-    """Whether they are too slow: by count, or a finalizer is stuck or runs as the heap grows."""
+    """Return whether finalizers are too slow: by count, or one is stuck as the heap grows."""
     running = case.facts.finalizing
     if running is None:
         return queue_grows(case)
@@ -28,6 +28,6 @@ def finalizers_hold_up(case: Case) -> bool:
 
 
 def queue_grows(case: Case) -> bool:
-    """Whether runtime/metrics count more and more that wait, to the end."""
+    """Return whether runtime/metrics count more and more queued ones, to the end."""
     queue, thresholds = case.facts.finalizer_queue, case.thresholds
     return queue is not None and queue.grown >= thresholds.finalizer_growth and queue.goes_on

@@ -26,7 +26,7 @@ FIELD = "BuckHashSys"
 
 
 def find(case: Case) -> list[Finding]:
-    """One finding, of the last snapshot that counts it: the table only grows."""
+    """Return one finding for the last snapshot that counts the table, which only grows."""
     counted = [moment for moment in case.facts.moments if _buckets(moment) is not None]
     if not counted:
         return []
@@ -77,7 +77,7 @@ CAUSE = Cause(
 
 
 def _buckets(moment: MomentFacts) -> int | None:
-    """The table's size at a moment; None where nothing says."""
+    """Return the table's size at a snapshot; None if unknown."""
     if moment.memstats is None or is_unknown(moment.memstats.get(FIELD)):
         return None
     return int(moment.memstats[FIELD])

@@ -22,9 +22,9 @@ if TYPE_CHECKING:
 
 
 def find(case: Case) -> list[Finding]:
-    """One finding for each moment with much LazyFree memory in the arenas.
+    """Return one finding per snapshot with much LazyFree memory in the arenas.
 
-    A note, where less than half of RSS is: Go 1.12 to 1.15 always have some.
+    It is a note if it is less than half of RSS: Go 1.12 to 1.15 always have some.
     """
     return case.at_moments(_at)
 

@@ -1,8 +1,8 @@
-"""The confidence of a cause, from a few measured features: a logistic score, fitted and not tuned.
+"""The confidence of a cause, from a few measured features: a logistic score, fitted to recordings.
 
 `weights.toml` has the weights, with a sentence for each. `python -m tools.laboratory.fit` writes
 them. It fits them to recorded processes with a known cause and validates them on held-out programs.
-Do not edit them by hand. So a probability is a frequency: of the cases scored 0.9, nine in ten were
+Do not edit them by hand. A probability is a frequency: of the cases scored 0.9, nine in ten were
 right.
 """
 
@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 WEIGHTS = "weights.toml"
-MIN_VALUE, MAX_VALUE = 0.05, 1e4  # beyond either, a logarithm says nothing more
-MAX_ODDS = 500.0  # beyond, the exponential has no float
+MIN_VALUE, MAX_VALUE = 0.05, 1e4  # beyond these, a logarithm adds no information
+MAX_ODDS = 500.0  # beyond, the exponential overflows a float
 
 
 @dataclass(frozen=True)
@@ -30,10 +30,10 @@ class Feature:
 
     Attributes:
         name: Its name.
-        weight: By how much the log-odds rise for each standard deviation above the usual.
+        weight: The rise of the log-odds per standard deviation above the mean.
         center: Its mean over the recordings.
         scale: Its standard deviation there.
-        sentence: What it is.
+        sentence: Its description.
     """
 
     name: str
@@ -45,11 +45,11 @@ class Feature:
 
 @dataclass(frozen=True)
 class Score:
-    """How sure a cause is by its features.
+    """The probability of a cause by its features.
 
     Attributes:
         code: The cause.
-        bias: The log-odds where every feature is as usual.
+        bias: The log-odds if every feature is at its mean.
         features: Its features.
     """
 
@@ -58,7 +58,7 @@ class Score:
     features: tuple[Feature, ...]
 
     def probability(self, values: Mapping[str, float]) -> float:
-        """How often such a case has this cause, by the value of each feature.
+        """Return the probability that a case has this cause, by the values of its features.
 
         Raises:
             KeyError: A feature is missing.
@@ -71,13 +71,13 @@ class Score:
 
 
 def bounded_log(value: float) -> float:
-    """The logarithm of a feature that spans decades."""
+    """Return the logarithm of a feature that spans decades, within bounds."""
     return math.log(min(max(value, MIN_VALUE), MAX_VALUE))
 
 
 @cache
 def scores() -> dict[str, Score]:
-    """Every score by its cause."""
+    """Return every score by its cause."""
     tables = tomllib.loads(text_beside("gomem.causes", WEIGHTS))
     return {
         code: Score(code, table["bias"], tuple(Feature(**row) for row in table["feature"]))

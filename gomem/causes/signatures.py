@@ -1,8 +1,8 @@
-"""Which call is missing, by the frames that pile up: `signatures.toml` is the only list of these.
+"""Which call is missing, by the frames that accumulate? Only `signatures.toml` lists the rules.
 
-A stack is looked at from its innermost function outwards, up to the program's own: what lies inside
-of that is the library in which a goroutine waits, or which allocates. A goroutine that a library
-started has no function of the program, and all of its stack counts.
+A stack is read from its innermost function up to the program's own. The frames before that are the
+library in which a goroutine waits, or which allocates. A goroutine started by a library has no
+function of the program, so its whole stack is read.
 """
 
 from __future__ import annotations
@@ -25,20 +25,21 @@ if TYPE_CHECKING:
 SIGNATURES = "signatures.toml"
 GOROUTINES, FINALIZERS, THREADS = "goroutines", "finalizers", "threads"
 RETAINED, ALLOCATED, NATIVE = "retained", "allocated", "native"
-ANYWHERE = "*."  # before a name: of any package
-LEAST_SHARE = 0.05  # of a profile's total: a smaller site is not worth a sentence
+ANYWHERE = "*."  # before a name: in any package
+LEAST_SHARE = 0.05  # of a profile's total: a smaller site is not mentioned
 _CLOSURE = re.compile(r"(?:[.-](?:func|gowrap|deferwrap|range)?\d+)+$|-fm$")
-_ARGUMENTS = r"(?:\[.*\])?"  # of a type
-# What a function of the program can wait in by itself.
+_ARGUMENTS = r"(?:\[.*\])?"  # type arguments
+# Functions in which the program's own code can wait directly.
 _BLOCKING = ("runtime.", "internal/runtime/", "sync.", "internal/sync.", "time.")
 
 
 @dataclass(frozen=True, slots=True)
 class Signature:
-    """A row of the table, which says what each is.
+    """A row of the table, where its columns are explained.
 
     Attributes:
-        since, before: Go releases in which it holds, from and below; None without an end.
+        since, before: The first Go release to which it applies, and the first to which it does not;
+            None if unbounded.
     """
 
     name: str
@@ -59,13 +60,13 @@ class Signature:
 
     @property
     def releases(self) -> str:
-        """The Go releases in which it holds, in words; empty if in all."""
+        """The Go releases to which it applies, in words; empty for all."""
         first = "" if self.since == ANY else f"since {_shown(self.since)}"
         last = "" if self.before is None else f"before {_shown(self.before)}"
         return " and ".join(filter(None, (first, last)))
 
     def fits(self, inside: Sequence[str], state: str = "") -> bool:
-        """Whether the library's part of a stack, as `inside` has it, shows this."""
+        """Return whether it fits the library's part of a stack, in the form of `bare`."""
         if self.is_general and not all(name.startswith(_BLOCKING) for name in inside):
             return False
         if state in self.states:
@@ -87,13 +88,13 @@ def _is_called(frame: str, names: Sequence[str]) -> bool:
 
 @cache
 def signatures() -> tuple[Signature, ...]:
-    """All rows, in the table's order."""
+    """Return all rows, in the table's order."""
     table = tomllib.loads(text_beside("gomem.causes", SIGNATURES))
     return tuple(Signature(**dict(_columns(row))) for row in table["signature"])
 
 
 def _columns(row: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
-    """What a row has, by the names of the class."""
+    """Return a row's columns, under the names of the class."""
     for name, value in row.items():
         if name in ("since", "before"):
             yield name, parse_release(value)
@@ -103,15 +104,15 @@ def _columns(row: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
 
 @lru_cache(maxsize=1 << 16)
 def bare(function: str) -> str:
-    """A function as the table has it: without type arguments, and a closure as what it is in."""
+    """Return a function in the table's form: no type arguments, closures as outer functions."""
     plain = re.sub(r"\[.*?\](?=\)|\.|$)", "", function.rpartition("/vendor/")[2])
     return _CLOSURE.sub("", plain.replace("%2e", "."))
 
 
 def inside_of_own(stack: Sequence[str], others: Collection[str] = ()) -> tuple[list[str], str]:
-    """The library's part of a stack, innermost first, as `bare` has it; and the own function.
+    """Return the library's part of a stack, in the form of `bare`, and the own function.
 
-    The own function is empty where all of the stack is the library's.
+    The innermost frame is first. The own function is empty if the whole stack is the library's.
     """
     inside: list[str] = []
     for function in stack:
@@ -124,7 +125,7 @@ def inside_of_own(stack: Sequence[str], others: Collection[str] = ()) -> tuple[l
 def signature_of(
     inside: Sequence[str], kind: str, version: GoVersion | None = None, state: str = ""
 ) -> Signature | None:
-    """The first row that fits the library's part of a stack; None where none does."""
+    """Return the first row that fits the library's part of a stack; None if none does."""
     return next(
         (
             row
@@ -138,7 +139,7 @@ def signature_of(
 
 
 def pattern_of(frames: Sequence[str], *, with_closures: bool = True) -> str:
-    """A regular expression for functions, as any linker writes them, and for their closures."""
+    """Return a regular expression for functions, in any linker's spelling, and their closures."""
     closures = r"(?:[.-](?:func|gowrap|deferwrap)?\d+)*" if with_closures else ""
     return rf"^(?:{'|'.join(map(_spelled, frames))}){closures}$"
 
@@ -150,9 +151,9 @@ def _spelled(name: str) -> str:
 
 
 def known_sites(in_use: Mapping[str, int], total: int) -> list[tuple[str, Signature]]:
-    """Of the functions of a heap profile with what each has in use, those that the table knows.
+    """Return the functions of a heap profile that the table knows, with their in-use memory.
 
-    In use by them or by what they called, such as the allocator. One of a row, the largest first.
+    Memory allocated by what they call counts too. At most one per row, the largest first.
     """
     found: dict[str, tuple[str, Signature]] = {}
     for name, value in sorted(in_use.items(), key=lambda pair: -pair[1]):
@@ -167,7 +168,7 @@ def known_sites(in_use: Mapping[str, int], total: int) -> list[tuple[str, Signat
 
 
 def _is_of_table(function: str) -> bool:
-    """Whether a function is of a module that the table knows."""
+    """Return whether a function belongs to a module in the table."""
     package = package_of(function)
     return any(package == path or package.startswith(f"{path}/") for path in _modules())
 

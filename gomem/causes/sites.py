@@ -1,4 +1,4 @@
-"""Which of the program's functions allocate the growing memory, or call the one in question?"""
+"""Which of the program's functions allocate the growing memory, or make the calls in question?"""
 
 from __future__ import annotations
 
@@ -24,33 +24,33 @@ SITES = 3
 
 
 def growing_sites(case: Case) -> tuple[Site, ...]:
-    """The program's own functions that have more in the last profile, the largest first."""
+    """Return the program's own functions that grew up to the last profile, the largest first."""
     return largest_sites(case.facts.profiles.growth_holders, case.thresholds)
 
 
 def changed_sites(case: Case) -> tuple[Site, ...]:
-    """Those that have more in the very last profile, a burst at the end included."""
+    """Return the functions that grew up to the last profile, even if a burst ends there."""
     return largest_sites(case.facts.profiles.change_holders, case.thresholds)
 
 
 def holding_sites(case: Case) -> tuple[Site, ...]:
-    """Those functions; where one profile is all there is, those that have most of it in use."""
+    """Return the functions that grew; for a single profile, those with most memory in use."""
     if case.facts.profiles.growth_holders is not None:
         return growing_sites(case)
     return largest_sites(case.facts.profiles.in_use_holders, case.thresholds)
 
 
 def allocating_sites(case: Case) -> tuple[Site, ...]:
-    """The program's own functions that allocated most over the watch, the largest first."""
+    """Return the program's own functions that allocated most over the capture."""
     return largest_sites(case.facts.profiles.allocation_holders, case.thresholds)
 
 
 def largest_sites(rows: pd.DataFrame | None, thresholds: Thresholds) -> tuple[Site, ...]:
-    """The own functions that have a large part of what came, the largest first.
+    """Return the own functions with a large part of the increase, the largest first.
 
     Args:
-        rows: As of `profiles.own_code.HOLDERS`; None where no two profiles tell.
-        thresholds: Of which `named_share` is how large a part must be.
+        rows: See `profiles.own_code.HOLDERS`; None without two profiles.
+        thresholds: `named_share` is the minimum part.
     """
     if rows is None or rows.empty:
         return ()
@@ -82,19 +82,19 @@ def _whole(value: Any) -> int | None:
 
 
 def share_words(share: float, thresholds: Thresholds) -> Text:
-    """How much of a whole a part is, where a title has room for a number."""
+    """Say how large a part is, if a title has room for a number."""
     return Text("nearly all" if share >= thresholds.nearly_all_share else Share(share))
 
 
 def part_words(share: float, thresholds: Thresholds) -> str:
-    """The same where a title has all its numbers."""
+    """Say how large a part is without a number, if a title already has enough."""
     if share >= thresholds.nearly_all_share:
         return "nearly all"
     return "most" if share > thresholds.most_share else "the largest part"
 
 
 def site_evidence(path: str, field: str, sites: Sequence[Site]) -> tuple[Evidence, ...]:
-    """What each of them has, by a profile; the field names it in `{}`."""
+    """Return what each of them has in a profile; the field has `{}` in place of the name."""
     return tuple(
         Evidence(path, text(field, Function(site.own_function)), round(site.change), "B")
         for site in sites
@@ -102,12 +102,12 @@ def site_evidence(path: str, field: str, sites: Sequence[Site]) -> tuple[Evidenc
 
 
 def whole_evidence(path: str, field: str, sites: Sequence[Site]) -> tuple[Evidence, ...]:
-    """What their shares are of, by a profile; none without sites."""
+    """Return the total that sites are shares of, from a profile; empty without sites."""
     return tuple(Evidence(path, field, round(site.change / site.share), "B") for site in sites[:1])
 
 
 def pooling_words(case: Case, sites: Sequence[Site]) -> Text:
-    """That a pool pays at the first of these sites that allocates much and soon drops it."""
+    """Advise a pool, if the first of these sites that allocates much drops it soon."""
     lives = case.facts.own_lifetimes
     row = None if lives is None else _first_of(sites, lives.pooling)
     if row is None:
@@ -120,7 +120,7 @@ def pooling_words(case: Case, sites: Sequence[Site]) -> Text:
 
 
 def aging_words(case: Case, sites: Sequence[Site]) -> Text:
-    """That the first of these sites that keeps what it allocates does so."""
+    """Say that the first long-lived site of these retains what it allocates."""
     lives = case.facts.own_lifetimes
     row = None if lives is None else _first_of(sites, lives.aging)
     if row is None:
@@ -133,7 +133,7 @@ def aging_words(case: Case, sites: Sequence[Site]) -> Text:
 
 
 def _first_of(sites: Sequence[Site], rows: pd.DataFrame) -> Mapping[str, Any] | None:
-    """The row of the first of the sites that has one; None if none has."""
+    """Return the row of the first site that has one; None if none has."""
     for site in sites:
         found = rows[rows["function"] == site.own_function]
         if len(found):
@@ -144,12 +144,12 @@ def _first_of(sites: Sequence[Site], rows: pd.DataFrame) -> Mapping[str, Any] | 
 def caller_sites(
     callers: Sequence[Caller], thresholds: Thresholds, size: float = math.nan
 ) -> tuple[Site, ...]:
-    """The functions that do a good part of the calling, most first.
+    """Return the functions that make a large part of the calls, most calls first.
 
     Args:
-        callers: As the facts have them.
-        thresholds: Which share is worth a name.
-        size: What is theirs at most, in bytes; NaN where that is not about memory.
+        callers: Callers from the facts.
+        thresholds: The minimum share.
+        size: An upper bound of their memory, in bytes; NaN if it is not about memory.
     """
     low = math.nan if math.isnan(size) else 0.0
     return tuple(
@@ -160,13 +160,13 @@ def caller_sites(
 
 
 def called_by(callers: Sequence[Caller], what: str = "") -> Text:
-    """Who calls it most, where, and by which file; empty if none says.
+    """Say who makes most calls, where, and which file shows it; empty if none does.
 
     `main.(*shop).look, shop.go:41, calls C (cpu.pb.gz).`
 
     Args:
-        callers: As the facts have them.
-        what: What is called; by the name of what the first calls if empty.
+        callers: Callers from the facts.
+        what: What is called; if empty, the name of the function that the first one calls.
     """
     if not callers:
         return Text()

@@ -31,12 +31,12 @@ if TYPE_CHECKING:
 
 
 def find(case: Case) -> list[Finding]:
-    """One finding for each moment whose stacks are large, or many and not counted.
+    """Return one finding per snapshot with large stacks, or many stacks of uncounted goroutines.
 
-    Without a count it is a note, however much they take: a goroutine leak is as likely. Where the
-    stacks take a large part of RSS and none is large, that is a note, too: no heap profile shows
-    it. Not where the goroutines pile up: that is goroutine-leak. Stacks that come and go are a note
-    as well, and possible: a burst of goroutines leaves its stacks until the next collection.
+    Without a count it is a note, whatever the size: a goroutine leak is as likely. It is also a
+    note if stacks are a large part of RSS and none is large: no heap profile shows this. There is
+    none if goroutines pile up: goroutine-leak reports that. Stacks that come and go are a possible
+    note: a burst of goroutines leaves its stacks until the next collection.
     """
     return case.at_moments(_at)
 
@@ -68,10 +68,10 @@ _COUNT_THEM = text("Count the goroutines and see where they wait: {}.", TAKE_GOR
 
 
 def stack_bytes(moment: MomentFacts, case: Case) -> int:
-    """Bytes of goroutine stacks by the runtime's count, 0 if unknown.
+    """Return bytes of goroutine stacks by the runtime's count; 0 if unknown.
 
-    Where only profiles and mappings are there: what the arenas hold beyond all that was allocated,
-    if a goroutine's stack shows recursion.
+    With only profiles and mappings, it is the arenas' memory beyond all allocated bytes, if a
+    goroutine's stack shows recursion.
     """
     if moment.memstats is not None:
         return int(moment.memstats["StackInuse"])
@@ -82,7 +82,7 @@ def stack_bytes(moment: MomentFacts, case: Case) -> int:
 
 
 def _come_and_go(sizes: NDArray[np.float64]) -> bool:
-    """Whether stacks fell by half between two moments, and rose by as much again."""
+    """Return whether stacks fell by half between two snapshots, and rose by as much again."""
     return any(
         MIN_SWING * min(sizes[:place].max(), sizes[place + 1 :].max()) >= sizes[place]
         for place in range(1, len(sizes) - 1)
@@ -90,14 +90,14 @@ def _come_and_go(sizes: NDArray[np.float64]) -> bool:
 
 
 def _next_step(deep: Sequence[Caller], *, is_counted: bool) -> Text:
-    """How to count them, or where the recursion is; else the cause's own."""
+    """Return how to count them, or where the recursion is; else the cause's own step."""
     if not is_counted:
         return _COUNT_THEM
     return text(_BOUND_IT, with_files("gomem top {} --traces", deep[0].path)) if deep else Text()
 
 
 def _beyond_profiles(moment: MomentFacts, case: Case) -> tuple[Evidence, ...]:
-    """What the arenas hold, and what objects and free spans are of it at most."""
+    """Return the memory of the arenas, and an upper bound of objects and free spans in it."""
     heap = case.facts.profiles.heap_at_most[moment.name]
     profile = case.facts.profiles.path(moment.name)
     return (

@@ -31,7 +31,7 @@ STACKS = "thread_stacks"
 
 
 def find(case: Case) -> list[Finding]:
-    """One finding, if the number of threads grows to the end."""
+    """Return one finding, if the number of threads grows to the end."""
     rise, thresholds = case.facts.threads, case.thresholds
     if rise is None or not threads_pile_up(case):
         return []
@@ -90,14 +90,14 @@ CAUSE = Cause(
 
 
 def _stack_bytes(moment: MomentFacts) -> int | None:
-    """Resident bytes of their C stacks; None without smaps."""
+    """Return resident bytes of their C stacks; None without smaps."""
     if moment.ledger is None or moment.mappings is None:
         return None
     return moment.ledger.part(STACKS) or None
 
 
 def _path(moment: MomentFacts) -> str:
-    """The file that counts them."""
+    """Return the file that counts them."""
     if "status" in moment.paths:
         return moment.path("status")
     return moment.path("metrics" if THREADS in moment.metrics else METRICS_PAGE)

@@ -1,4 +1,4 @@
-"""Where a finding begins, and why: every threshold of every cause.
+"""Every threshold from which a finding is reported, and its reason.
 
 They are in one place because they are judgements, not facts. Batch jobs or microsecond trading need
 other values. In Python: `gomem.diagnose(…, thresholds=gomem.Thresholds(pause_seconds=0.001))`. On
@@ -19,7 +19,7 @@ from gomem.units import KIB, MIB
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-MAX_NAMED = 3  # names that an unknown one can mean
+MAX_NAMED = 3  # names suggested for an unknown one
 
 
 @dataclass(frozen=True)
@@ -289,40 +289,40 @@ class Thresholds:
     given_back_fraction: float = 0.5
 
     def notable(self, least_bytes: int, rss_bytes: int | None) -> float:
-        """Bytes worth a finding: the cause's own minimum, and a share of RSS if that is known.
+        """Return the bytes worth a finding: the cause's own minimum, or a share of RSS if larger.
 
-        At least one: 0 bytes are no finding, whatever the thresholds.
+        At least 1, so that 0 bytes are never a finding.
 
         Args:
             least_bytes: The cause's own threshold.
-            rss_bytes: RSS of the moment.
+            rss_bytes: RSS of the snapshot; None if unknown.
         """
         return max(1, least_bytes, self.notable_rss_fraction * (rss_bytes or 0))
 
     def has_grown(self, before_bytes: int, after_bytes: int) -> bool:
-        """Whether a size rose by more than rounding, and by the least ratio that is worth telling.
+        """Return whether a size rose by more than rounding, and by the minimum ratio.
 
         Args:
-            before_bytes: The size at first.
-            after_bytes: The size at last.
+            before_bytes: The first size.
+            after_bytes: The last size.
         """
         return after_bytes - before_bytes >= MIB and after_bytes >= self.rise_ratio * before_bytes
 
     def are_frequent(self, interval_seconds: float | None) -> bool:
-        """Whether collections so far apart are frequent; not where that is unknown."""
+        """Return whether collections at this interval are frequent; false if it is unknown."""
         return interval_seconds is not None and interval_seconds <= self.frequent_interval_seconds
 
     def costly_marking_fraction(self, interval_seconds: float | None) -> float:
-        """Share of the CPU from which marking is costly, collections lying so far apart."""
+        """Return the share of the CPU from which marking at this interval is expensive."""
         frequent = self.are_frequent(interval_seconds)
         return self.frequent_marking_fraction if frequent else self.marking_fraction
 
     @classmethod
     def of(cls, settings: Iterable[str]) -> Thresholds:
-        """The usual thresholds, except those that `NAME=VALUE` texts set, each in its base unit.
+        """Return the default thresholds, with those that `NAME=VALUE` texts set, in base units.
 
         Raises:
-            CaptureError: A text does not have this form, or names no threshold.
+            CaptureError: A text does not have this form, or names an unknown threshold.
         """
         return cls(**dict(map(_setting, settings)))
 

@@ -2,9 +2,8 @@
 
 Go 1.24.0 to 1.24.5 zero large (> 32 KiB) pointer-bearing allocations even if the memory comes fresh
 and zeroed from the kernel. So pages that the program never writes become resident. MemStats, the
-heap profile and every runtime metric stay the same; only RSS changes. No file separates zeroed
-memory from written memory. A baseline proves the regression; the Go release alone only makes it
-possible.
+heap profile and every runtime metric stay the same; only RSS changes. No file shows which memory
+was only zeroed. A baseline proves the regression; the Go release alone only makes it possible.
 """
 
 from __future__ import annotations
@@ -26,13 +25,13 @@ if TYPE_CHECKING:
     from gomem.facts.moment import MomentFacts
 
 _RESERVED = "reserved Go heap, still untouched"
-SCANNABLE = "/gc/scan/heap:bytes"  # pointer-bearing part of the heap; since Go 1.21
+SCANNABLE = "/gc/scan/heap:bytes"  # the pointer-containing part of the heap; since Go 1.21
 
 
 def find(case: Case) -> list[Finding]:
-    """One finding a moment: by the baseline where the heap is the same, else by the release.
+    """Return one finding per snapshot: by the baseline if the heap is equal, else by the release.
 
-    Nothing under a release that does not zero, whatever has become resident.
+    None for a release that does not zero, whatever has become resident.
     """
     return case.at_moments(_at) if case.facts.go_version.possibly(Fact.ZEROES_LARGE) else []
 
@@ -73,11 +72,11 @@ def _untouched(moment: MomentFacts) -> int:
     return 0 if moment.ledger is None else -moment.ledger.part("heap_untouched")
 
 
-# By the release: possible, never more
+# By the release: never more than possible
 
 
 def large_of(moment: MomentFacts) -> LargeAllocations | None:
-    """The moment's large objects; None without smaps, MemStats or BySize."""
+    """Return the snapshot's large objects; None without smaps, MemStats or BySize."""
     if moment.mappings is None or moment.ledger is None or moment.memstats is None:
         return None
     if moment.size_classes is None:
@@ -92,15 +91,15 @@ def large_of(moment: MomentFacts) -> LargeAllocations | None:
 
 
 def _by_release(moment: MomentFacts, case: Case) -> Finding | None:
-    """Large pointer-bearing allocations that are resident, under a release that touches them."""
+    """Return large pointer-bearing allocations that are resident because the release zeroes."""
     limits, version, large = case.thresholds, case.facts.go_version, large_of(moment)
     if large is None or moment.rss_bytes is None or moment.skew.crosses_a_collection:
         return None
     size, is_known = large.resident_bytes, version.certainly(Fact.ZEROES_LARGE)
     if size < limits.notable(limits.untouched_bytes, moment.rss_bytes):
         return None
-    # A release that zeroes leaves none of it untouched; and without the count of pointers
-    # large and resident is what any program with big buffers shows.
+    # A release that zeroes leaves none of it untouched. Without the size of pointer memory, large
+    # resident objects prove nothing: any program with big buffers has them.
     is_touched = size >= limits.untouched_resident_fraction * large.pointer_bytes
     if not is_known and not (is_touched and SCANNABLE in moment.metrics):
         return None
@@ -133,10 +132,10 @@ def _by_release(moment: MomentFacts, case: Case) -> Finding | None:
 
 
 def _is_comparable(moment: MomentFacts, before: MomentFacts, case: Case) -> bool:
-    """Whether the baseline's moment shows what this would be under a release without zeroing.
+    """Return whether the baseline's snapshot shows the state without zeroing.
 
-    That takes about the same heap, counts on both sides that belong to what was resident, and a
-    baseline that does not zero as well.
+    The heaps must be about equal, both sides' counts must match their resident memory, and the
+    baseline's release must not zero as well.
     """
     if case.baseline is not None and case.baseline.go_version.certainly(Fact.ZEROES_LARGE):
         return False
@@ -150,7 +149,7 @@ def _is_comparable(moment: MomentFacts, before: MomentFacts, case: Case) -> bool
 
 
 def _against_baseline(moment: MomentFacts, before: MomentFacts, case: Case) -> Finding | None:
-    """Untouched bytes fell by as much as resident bytes rose."""
+    """Return a finding if untouched bytes fell by as much as resident bytes rose."""
     limits, version = case.thresholds, case.facts.go_version
     blamed = version.certainly(Fact.ZEROES_LARGE)
     with_smaps = moment.mappings is not None and before.mappings is not None
@@ -159,7 +158,7 @@ def _against_baseline(moment: MomentFacts, before: MomentFacts, case: Case) -> F
     if moved < limits.notable(limits.untouched_bytes, moment.rss_bytes):
         return None
     if not (with_smaps or blamed):
-        return None  # the rise can be outside Go
+        return None  # the rise could be outside Go
     assert moment.heap is not None
     why = text("{} zeroes large allocations: ", version.words) if blamed else ""
     old = None if case.baseline is None else case.baseline.go_version
@@ -188,7 +187,7 @@ def _against_baseline(moment: MomentFacts, before: MomentFacts, case: Case) -> F
 
 
 def _resident(moment: MomentFacts, with_smaps: bool) -> int:
-    """Resident bytes of the arenas; without smaps, of the process."""
+    """Return resident bytes of the arenas; without smaps, of the process."""
     assert moment.ledger is not None
     return sum(map(moment.ledger.part, HEAP_PARTS)) if with_smaps else moment.rss_bytes or 0
 

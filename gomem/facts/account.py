@@ -1,4 +1,4 @@
-"""The account of a capture: each snapshot's ledger, as readings that add up."""
+"""The account of a capture: the ledger of each snapshot, as readings that add up."""
 
 from __future__ import annotations
 
@@ -36,16 +36,16 @@ RESERVED_FOR = {
     "stacks": STACKS,
     "runtime_metadata": RUNTIME,
 }
-MAX_SHOWN = 60  # collections of a log that an account has, evenly chosen
-DOUBTFUL = "doubtful"  # the ledger's word for parts of two states
+MAX_SHOWN = 60  # collections of a log that an account shows, evenly spaced
+DOUBTFUL = "doubtful"  # the ledger's word for parts that come from two states
 PROGRAM_KINDS = ("binary", "library")
 
 
 def account_of_capture(facts: CaptureFacts) -> Account | None:
-    """What the resident bytes consist of at each moment, and what moved.
+    """Return what RSS consists of at each snapshot, and what changed.
 
-    Where no moment says, what heap profiles have in use, or else what the log's collections marked;
-    None where nothing says how large the process is.
+    If no snapshot has RSS or reserved memory, the account has the memory in use by heap profiles,
+    or else the marks of the log's collections. Returns None if no file has a size of the process.
     """
     moments = facts.of_last_process
     begin = next((moment.time for moment in moments if moment.time is not None), None)
@@ -54,7 +54,7 @@ def account_of_capture(facts: CaptureFacts) -> Account | None:
 
 
 def _of_profiles(profiles: Mapping[str, Profile]) -> Account | None:
-    """What heap profiles have in use; None without two that say something new."""
+    """Return the account of memory in use by heap profiles; None without two different ones."""
     shown = in_use_of(profiles)
     if not shown[1:]:
         return None
@@ -67,7 +67,7 @@ def _of_profiles(profiles: Mapping[str, Profile]) -> Account | None:
 
 
 def _of_log(cycles: Cycles | None) -> Account | None:
-    """What the collections of a log marked; None without two."""
+    """Return the account of what a log's collections marked; None for fewer than two."""
     marks = None if cycles is None else marks_of(cycles)
     if marks is None or not marks.numbers[1:].size:
         return None
@@ -85,9 +85,9 @@ def _of_log(cycles: Cycles | None) -> Account | None:
 def reading_of(
     moment: MomentFacts, begin: pd.Timestamp | None = None, *, even_least: bool = False
 ) -> Reading:
-    """Readings of a moment's memory; seconds are since the first moment, if it has a time.
+    """Return a snapshot's memory as a reading; seconds are since the first snapshot's time.
 
-    Where mappings are missing, RSS is unknown, unless what is shown is enough (`even_least`).
+    If mappings are missing, RSS is unknown, unless a lower bound is enough (`even_least`).
     """
     seconds = None
     if begin is not None and moment.time is not None:
@@ -101,7 +101,7 @@ def reading_of(
         group = RESERVED_FOR.get(row["part"])
         if group is not None and not is_unknown(row["claimed_bytes"]):
             reserved[group] = reserved.get(group, 0) + int(row["claimed_bytes"])
-    is_divided = OBJECTS in reserved  # the runtime's own side, not what smaps alone tell
+    is_divided = OBJECTS in reserved  # divided by the runtime's own counts, not by smaps alone
     mapped = None if moment.mappings is not None else sizes.get("mapped_files")
     shared = sizes.get("shared_memory", 0)
     is_logged = moment.ledger.rss_source.startswith(LOGGED)
@@ -123,7 +123,7 @@ def reading_of(
 
 
 def _resident(sizes: dict[str, int]) -> dict[str, int]:
-    """Resident bytes of the arenas, and of each group outside them."""
+    """Return the resident bytes of the arenas, and of each group outside them."""
     resident = {"heap": 0}
     for part, size in sizes.items():
         group = "heap" if part in HEAP_PARTS else GROUP_OF_PART[part]
@@ -132,7 +132,7 @@ def _resident(sizes: dict[str, int]) -> dict[str, int]:
 
 
 def _program_data(mappings: pd.DataFrame | None) -> int | None:
-    """Anonymous pages of the program and its libraries: data and bss, by smaps; pmap has none."""
+    """Return the anonymous pages of the program and its libraries (data and bss); pmap has none."""
     if mappings is None or mappings["Anonymous"].isna().all():
         return None
     rows = mappings[mappings["kind"].isin(PROGRAM_KINDS)]

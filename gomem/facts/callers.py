@@ -1,4 +1,4 @@
-"""Which functions call what costs memory beyond the heap: collections, C, mmap, and recursion."""
+"""Which functions make the calls that cost memory beyond the heap: GC, C, mmap, and recursion?"""
 
 from __future__ import annotations
 
@@ -20,67 +20,68 @@ if TYPE_CHECKING:
 
 COLLECT = r"^runtime\.GC$|^runtime/debug\.[Ff]reeOSMemory$"
 CALL_C = r"^runtime\.cgocall$|\._Cfunc_"
-# syscall.Mmap, unix.Mmap, those in libraries that stand on them, and mmap-go; not runtime.mmap,
-# through which the runtime itself maps.
+# syscall.Mmap, unix.Mmap, Mmap in libraries built on them, and mmap-go; not runtime.mmap, which the
+# runtime uses itself.
 MAP = r"^(syscall|[^.]*/[^.]*(\.[^.]+)*)\.(\(\*mmapper\)\.)?[Mm]map(Ptr)?$|/mmap(-go)?\."
 COLLECTOR = (
     r"^runtime\.(gcBgMarkWorker|gcAssistAlloc|gcDrain|gcStart|gcMarkDone|bgsweep|bgscavenge)"
 )
-SERVES = re.compile(r"\.(ListenAnd)?Serve(TLS|Conn)?$")  # what that begins, others asked for
+# functions with these names serve others' requests
+SERVES = re.compile(r"\.(ListenAnd)?Serve(TLS|Conn)?$")
 CPU, CPU_TIME = "cpu", "cpu"
 GOROUTINE = "goroutine"
-# From what says most: where CPU goes, who is there now, and who allocates on the way.
+# The most informative kind first: CPU use, goroutines at present, allocations on the way.
 KINDS = (CPU, GOROUTINE, "threadcreate", "allocs", "heap")
-SINCE_START = ("allocs", "heap")  # the last profile has what all before it have
+SINCE_START = ("allocs", "heap")  # the last profile includes all earlier ones
 ALLOCATED = "alloc_space"
 
 
 @dataclass(frozen=True)
 class Caller:
-    """One of the program's own functions."""
+    """A function of the program itself."""
 
     function: str  # its name
-    called: str  # what it calls there; empty if it is innermost
-    file: str  # where; empty if no file says
-    line: int | None  # its line; None likewise
-    share: float  # of all that do so, as far as the files show
-    path: str  # the file that shows it
-    depth: int = 1  # how often it stands in one stack at most, of who recurses
+    called: str  # what it calls there; empty if it is the innermost frame
+    file: str  # its file; empty if no file says
+    line: int | None  # its line; None if no file says
+    share: float  # its share of all such calls in the profile
+    path: str  # the profile that shows it
+    depth: int = 1  # how often it occurs in a single stack at most, for recursion
 
 
 @dataclass(frozen=True)
 class CollectorCpu:
-    """What a CPU profile says that the collector took."""
+    """The collector's CPU use in a CPU profile."""
 
-    fraction: float  # of the CPU that the program used
-    used_seconds: float  # that CPU
+    fraction: float  # fraction of the CPU that the program used
+    used_seconds: float  # CPU that the program used
     path: str  # the profile
 
 
 @dataclass(frozen=True, eq=False)
 class Callers:
-    """The program's own functions that call something, each asked when it is first read."""
+    """The program's own functions that make certain calls, each computed on first use."""
 
     capture: Capture  # what was read
 
     @cached_property
     def collecting(self) -> tuple[Caller, ...]:
-        """Who calls runtime.GC or debug.FreeOSMemory, the most frequent first."""
+        """The callers of runtime.GC or debug.FreeOSMemory, the most frequent first."""
         return self._calling(COLLECT)
 
     @cached_property
     def calling_c(self) -> tuple[Caller, ...]:
-        """Who calls C."""
+        """The callers of C."""
         return self._calling(CALL_C)
 
     @cached_property
     def mapping(self) -> tuple[Caller, ...]:
-        """Who maps memory or files."""
+        """The callers that map memory or files."""
         return self._calling(MAP)
 
     @cached_property
     def recursing(self) -> tuple[Caller, ...]:
-        """Who calls itself on goroutines' stacks, in the last profile or dump of them."""
+        """The functions that recurse on goroutine stacks, in the last profile or dump."""
         for stacks, path in self._stacks_of(GOROUTINE, ""):
             rows = rows_of(recursing(stacks))
             return tuple(_caller(row, path, share=1.0, depth=row["value"]) for row in rows)
@@ -98,25 +99,25 @@ class Callers:
         return None
 
     def opening(self, waits: str) -> tuple[Caller, ...]:
-        """Who calls the library in which goroutines wait, other than to serve; the most first.
+        """Return who calls the library in which goroutines wait, except as a server; most first.
 
-        A library's own goroutines have no function of the program on their stacks: whoever opened
-        a connection or a database, and did not close it, stands where it was asked for. Nobody is
-        told of a function of the program's own.
+        A library's own goroutines have no function of the program on their stacks. The function
+        that opened a connection or a database, without closing it, is the one that called the
+        library. Empty if the goroutines wait in the program's own function.
         """
         if not self.is_of_a_library(waits):
             return ()
-        package = re.escape(package_of(waits)).replace(r"\.", r"(?:\.|%2e)")  # as linkers write it
+        package = re.escape(package_of(waits)).replace(r"\.", r"(?:\.|%2e)")  # as linkers spell it
         called = self._calling(rf"^{package}\.", SERVES)
         whole = sum(caller.share for caller in called)
         return tuple(replace(caller, share=caller.share / whole) for caller in called)
 
     def calling(self, called: str, kinds: Sequence[str] = KINDS) -> tuple[Caller, ...]:
-        """Who calls a function that a pattern matches; of the first of the kinds that shows any."""
+        """Return the callers of functions that match a pattern, from the first kind with any."""
         return self._calling(called, kinds=kinds)
 
     def holding(self, called: str) -> tuple[Caller, ...]:
-        """Who has in use what was allocated below such a call, by the last heap profile."""
+        """Return who holds memory allocated below a matching call, in the last heap profile."""
         for profile in reversed([*self.capture.heap_profiles.values()]):
             if IN_USE not in profile.sample_type_names or profile.printed is not None:
                 continue
@@ -124,7 +125,7 @@ class Callers:
         return ()
 
     def is_of_a_library(self, waits: str) -> bool:
-        """Whether a function in which goroutines wait is of Go's library or a module of others."""
+        """Return whether a function is in the standard library or a dependency."""
         if not waits or not can_be_mended(waits):
             return bool(waits)
         return any(waits in stacks.others for stacks, _ in self._stacks_of(GOROUTINE, ""))
@@ -132,7 +133,7 @@ class Callers:
     def _calling(
         self, called: str, but: re.Pattern[str] | None = None, kinds: Sequence[str] = KINDS
     ) -> tuple[Caller, ...]:
-        """By the first kind of file that shows any, and of it by the last that does."""
+        """Return the callers in the first kind of file that has any, from its last such file."""
         for kind in kinds:
             for stacks, path in self._stacks_of(kind, called):
                 if callers := _shares(stacks, called, path, but):
@@ -140,7 +141,7 @@ class Callers:
         return ()
 
     def _stacks_of(self, kind: str, called: str) -> Iterator[tuple[Stacks, str]]:
-        """Those of the profiles of a kind, or of goroutines in text; the last file first."""
+        """Return the stacks of a kind of profile, or of goroutine dumps; the last file first."""
         for moment in reversed([*self.capture.by_moment.values()]):
             profile = moment.profiles.get(kind)
             if profile is not None:
@@ -156,7 +157,7 @@ class Callers:
 def _shares(
     stacks: Stacks, called: str, path: str, but: re.Pattern[str] | None = None
 ) -> tuple[Caller, ...]:
-    """The own functions that call it in some stacks, each with its share of these."""
+    """Return the program's own functions that call it in these stacks, each with its share."""
     if not len(stacks.values):
         return ()
     found = own_code(stacks, called)
@@ -169,10 +170,10 @@ def _shares(
 
 
 def _is_asked(row: Mapping[str, Any], stacks: Stacks, serves: re.Pattern[str]) -> bool:
-    """Whether a row is of who serves others, or is not the program's own."""
+    """Return whether a row serves others' requests, or is not the program's own."""
     return row["function"] in stacks.others or bool(serves.search(row["called"]))
 
 
 def _caller(row: Mapping[str, Any], path: str, *, share: float, depth: int = 1) -> Caller:
-    """A row of `own_code.OWN_CODE`."""
+    """Convert a row of `own_code.OWN_CODE`."""
     return Caller(row["function"], row["called"], row["file"], row["line"], share, path, depth)

@@ -73,8 +73,8 @@ if TYPE_CHECKING:
     from gomem.facts.goroutines import GoroutineCount
     from gomem.releases import GoVersion
 
-MIN_COUNTED_SHARE = 0.5  # of what was allocated: below, a heap profile does not count all
-MIN_LINEAR_SHARE = 0.5  # of a rise: with more of it steady, every heap profile lags
+MIN_COUNTED_SHARE = 0.5  # of the allocated bytes: below, a heap profile does not cover everything
+MIN_LINEAR_SHARE = 0.5  # of a rise: if more of it is steady, every heap profile lags behind
 SAID_BY = {METRICS: triggers.METRICS, ENVIRONMENT: triggers.ENVIRONMENT}
 
 
@@ -86,15 +86,15 @@ class CaptureFacts:
 
     @property
     def go_version(self) -> GoVersion:
-        """The Go release, or the range of releases that it can be."""
+        """The Go release, or the range of possible releases."""
         return self.capture.go_version
 
     @property
     def damage(self) -> tuple[Damage, ...]:
-        """What could not be read."""
+        """The parts that could not be read."""
         return self.capture.damaged
 
-    # Moment by moment
+    # By snapshot
 
     ledger = cached_property(ledger_frame)
     kinds = cached_property(kinds_frame)
@@ -107,7 +107,7 @@ class CaptureFacts:
 
     @cached_property
     def kept(self) -> Kept | None:
-        """Who keeps the heap, by its last heap dump; None without one that is whole."""
+        """What keeps the heap alive, by the last whole heap dump; None without one."""
         try:
             return kept_of(self.capture)
         except NotWhole:
@@ -115,17 +115,17 @@ class CaptureFacts:
 
     @cached_property
     def held(self) -> Held | None:
-        """Which root holds what, by its last profile of references; None without one."""
+        """Which root holds what, by the last profile of references; None without one."""
         return held_of(self.capture)
 
     @cached_property
     def moments(self) -> tuple[MomentFacts, ...]:
-        """The facts of each moment with memory figures, in order."""
+        """The facts of each snapshot with memory data, in order."""
         return facts_of_moments(self.capture)
 
     @cached_property
     def of_last_process(self) -> tuple[MomentFacts, ...]:
-        """The moments since the PID last changed: what moved, moved in one process."""
+        """The snapshots since the PID last changed, so that changes are within one process."""
         pids = [moment.pid for moment in self.moments]
         others = [place for place, pid in enumerate(pids) if pid is not None]
         last = pids[others[-1]] if others else None
@@ -134,27 +134,27 @@ class CaptureFacts:
 
     @property
     def of_earlier_processes(self) -> tuple[MomentFacts, ...]:
-        """The moments before these."""
+        """The snapshots of earlier processes."""
         return self.moments[: len(self.moments) - len(self.of_last_process)]
 
     @cached_property
     def by_moment(self) -> Mapping[str, MomentFacts]:
-        """The same by the moments' names."""
+        """The facts of snapshots, by name."""
         return {moment.name: moment for moment in self.moments}
 
     @cached_property
     def ledgers(self) -> dict[str, Ledger]:
-        """Ledger by moment, in order; moments without one are left out."""
+        """Ledgers by snapshot, in order; snapshots without one are left out."""
         return {moment.name: moment.ledger for moment in self.moments if moment.ledger is not None}
 
     @cached_property
     def groups_side_by_side(self) -> pd.DataFrame:
-        """RSS by owner at each moment with a ledger; see `memory.groups.side_by_side`."""
+        """RSS by owner at each snapshot with a ledger; see `memory.groups.side_by_side`."""
         return side_by_side([moment.groups for moment in self.moments if moment.groups is not None])
 
     @cached_property
     def heap(self) -> pd.DataFrame:
-        """Heap kept, given back and still resident: see `analysis.memory.scavenger.heap_return`."""
+        """Heap retained, released and resident: see `analysis.memory.scavenger.heap_return`."""
         names = [column.name for column in HEAP_RETURN]
         rows = [
             [*map(moment.heap.get, names)] for moment in self.moments if moment.heap is not None
@@ -163,32 +163,32 @@ class CaptureFacts:
 
     @cached_property
     def heap_steps(self) -> pd.DataFrame:
-        """What changed from each moment to the next; see `analysis.memory.scavenger.heap_steps`."""
+        """Changes from each snapshot to the next; see `analysis.memory.scavenger.heap_steps`."""
         return heap_steps(self.heap, {moment.name: moment.rss_bytes for moment in self.moments})
 
     @property
     def largest_rss_bytes(self) -> int | None:
-        """The largest RSS of any moment; None if unknown."""
+        """The largest RSS of any snapshot; None if unknown."""
         sizes = (moment.rss_bytes for moment in self.moments if moment.rss_bytes is not None)
         return max(sizes, default=None)
 
     @cached_property
     def limit_growth(self) -> TimeToLimit | None:
-        """The time to the last moment's limit; None if unknown."""
+        """The time until the last snapshot's limit is reached; None if unknown."""
         return growth_to_limit(self.moments, self.moments[-1].cgroup_use if self.moments else None)
 
     def regions(self, moment: str) -> pd.DataFrame:
-        """The regions of a moment's address space; see `analysis.mappings.kinds.REGIONS`.
+        """Return the regions of a snapshot's address space; see `analysis.mappings.kinds.REGIONS`.
 
         Raises:
-            KeyError: The moment has no smaps.
+            KeyError: The snapshot has no smaps.
         """
         mappings = self.by_moment[moment].mappings
         if mappings is None:
             raise KeyError(moment)
         return address_regions(mappings)
 
-    # Who allocates
+    # Allocation
 
     @cached_property
     def profiles(self) -> ProfileFacts:
@@ -197,27 +197,27 @@ class CaptureFacts:
 
     @cached_property
     def lifetimes(self) -> Lifetimes | None:
-        """How long objects live by the function that allocates; None of fewer than two profiles."""
+        """Object lifetimes by allocating function; None for fewer than two profiles."""
         return lifetimes_of(self, "functions")
 
     @cached_property
     def own_lifetimes(self) -> Lifetimes | None:
-        """The same by the program's own functions."""
+        """Object lifetimes by the program's own functions."""
         return lifetimes_of(self, OWN)
 
     @cached_property
     def callers(self) -> Callers:
-        """Who calls the collector, C or mmap, and who recurses, as far as profiles show."""
+        """The callers of the collector, C and mmap, and recursion, as far as profiles show them."""
         return Callers(self.capture)
 
-    # The collector, and what its settings are
+    # The collector and its settings
 
     settings_stated = cached_property(stated_settings)
     settings = cached_property(settings_of)
 
     @cached_property
     def collector(self) -> CollectorFacts | None:
-        """What the log says; settings are from runtime/metrics, if every moment has the same."""
+        """The facts of the log; settings are from runtime/metrics, if all snapshots agree."""
         if self.capture.gc is None:
             return None
         gogc, limit = self.settings_stated.gogc, self.settings_stated.memory_limit
@@ -236,59 +236,59 @@ class CaptureFacts:
 
     @cached_property
     def what_if(self) -> WhatIf | None:
-        """What the usual other GOGC and GOMEMLIMIT would do; None without a log."""
+        """The effect of the usual alternative values of GOGC and GOMEMLIMIT; None without a log."""
         return self.what_if_set(Asked())
 
     def what_if_set(self, asked: Asked) -> WhatIf | None:
-        """The same for settings that a user chooses, and a container's size."""
+        """Return the effect of settings that a user chooses, and of a container's size."""
         return what_if_of(self, asked)
 
     @property
     def limit_is_possible(self) -> bool:
-        """Whether the release knows GOMEMLIMIT, and no moment says what it is."""
+        """Whether the release has GOMEMLIMIT, and no snapshot has its value."""
         return self.settings_stated.memory_limit is None
 
     @property
     def limited_moment(self) -> MomentFacts | None:
-        """The last moment that says who makes its goal, if GOMEMLIMIT does; None where GOGC does.
+        """The last snapshot with a known source of its goal, if that is GOMEMLIMIT; None for GOGC.
 
-        A setting seldom changes: where a later moment does not say it, it is what it was.
+        A setting seldom changes, so if later snapshots lack this, it is assumed unchanged.
         """
         saying = [moment for moment in self.with_memstats if LIVE in moment.metrics]
         return saying[-1] if saying and saying[-1].limited_goal is not None else None
 
     @cached_property
     def counters(self) -> CollectorCounters | None:
-        """What the process's own counters say of its collections; None where none counts them."""
+        """The process's own GC counters; None if no file has them."""
         readings = [moment.counter_reading for moment in self.moments]
         return collector_counters([reading for reading in readings if reading is not None])
 
     @property
     def _last_number(self) -> int | None:
-        """The number of the last collection that the counters know; None where none counts them."""
+        """The number of the last collection that the counters include; None without counters."""
         return None if self.counters is None else self.counters.last.count("NumGC")
 
     @property
     def log_ends_early(self) -> bool:
-        """Whether the last moment counts clearly more collections than the log has."""
+        """Whether the last snapshot counts clearly more collections than the log has."""
         logged = None if self.collector is None else self.collector.last_number
         counted = self._last_number
         return logged is not None and counted is not None and logged < (1 - MOVES) * counted
 
     @cached_property
     def pauses(self) -> pd.DataFrame | None:
-        """Pauses in MemStats; None where a log has them."""
+        """Pauses from MemStats; None if there is a log."""
         return self.capture.pauses if self.collector is None else None
 
     @cached_property
     def remembered_pauses(self) -> RememberedPauses | None:
-        """The stops of the collections that the counters tell of; None if none is remembered."""
+        """The pauses of the counted collections; None if MemStats has none of them."""
         counters, last = self.counters, self._last_number
         if self.pauses is None or counters is None or last is None:
             return None
         return remembered_pauses(self.pauses, last, counters.cycles, counters.seconds)
 
-    # Levels over the moments
+    # Levels over time
 
     excursions = cached_property(sightings_of)
     account = cached_property(account_of_capture)
@@ -302,17 +302,17 @@ class CaptureFacts:
 
     @property
     def with_memstats(self) -> list[MomentFacts]:
-        """The moments that have MemStats."""
+        """The snapshots with MemStats."""
         return [moment for moment in self.moments if moment.memstats is not None]
 
     @property
     def memstats_path(self) -> str:
-        """The last file of MemStats; empty without any."""
+        """The last file with MemStats; empty without any."""
         return next((known.path("memstats") for known in reversed(self.with_memstats)), "")
 
     @cached_property
     def total_allocs(self) -> dict[str, int]:
-        """Total allocation by moment; empty if the process was replaced."""
+        """TotalAlloc by snapshot; empty if the process was replaced."""
         totals = {
             moment.name: moment.memstats["TotalAlloc"]
             for moment in self.moments
@@ -323,7 +323,7 @@ class CaptureFacts:
 
     @cached_property
     def arenas_level(self) -> Level | None:
-        """The arenas' resident memory over time, where nothing says what is in use."""
+        """Resident bytes of the arenas over time; None if other files have the memory in use."""
         if self.with_memstats or self.collector is not None or self.profiles.by_moment:
             return None
         mapped = [m for m in self.of_last_process if m.arenas_rss_bytes is not None]
@@ -335,12 +335,12 @@ class CaptureFacts:
 
     @property
     def goroutines_are_timed(self) -> bool:
-        """Whether each of those moments has a time."""
+        """Whether each snapshot that counts goroutines has a time."""
         return all(count.time is not None for count in self.goroutine_counts)
 
     @cached_property
     def goroutine_groups(self) -> pd.DataFrame:
-        """Goroutines by where they wait, of the last moment with stacks; see `GOROUTINE_GROUPS`."""
+        """Goroutines by waiting place, at the last snapshot with stacks; see `GOROUTINE_GROUPS`."""
         shown = self._last_shown
         if shown is None or shown.frame is None:
             return build_rows([], GOROUTINE_GROUPS)
@@ -348,21 +348,22 @@ class CaptureFacts:
 
     @cached_property
     def goroutine_states(self) -> dict[str, str]:
-        """Of each of these groups that is in several states, these with their numbers."""
+        """For each group with goroutines in several states, the states with their counts."""
         shown = self._last_shown
         return {} if shown is None or shown.frame is None else mixed_states(shown.frame)
 
     @property
     def _last_shown(self) -> GoroutineCount | None:
-        """The last count of goroutines that has their stacks, too; None if none has."""
+        """The last goroutine count that includes stacks; None without one."""
         shown = [count for count in self.goroutine_counts if count.frame is not None]
         return shown[-1] if shown else None
 
     def in_use_at_most(self, moment: MomentFacts) -> float | None:
-        """What heap profiles have in use at most; None where they may lag by much.
+        """Return an upper bound of the memory in use by heap profiles; None if they can lag.
 
-        The last until then must count half of what was allocated: that of a program that turns
-        sampling off, or on late, does not. Where the heap grows, all of them lag.
+        The last profile up to the snapshot must cover half of the allocated bytes, which it does
+        not if the program turns sampling off, or turns it on late. If the heap grows, all profiles
+        lag.
         """
         totals = self.profiles.in_use
         if totals is None or moment.memstats is None:

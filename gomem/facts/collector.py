@@ -33,11 +33,11 @@ if TYPE_CHECKING:
     from gomem.inputs.gctrace.table import GcLog
 
 _Answer = TypeVar("_Answer")
-TABLE_WINDOWS = 24  # of the timeline, where it is printed
+TABLE_WINDOWS = 24  # windows of the printed timeline
 
 
 def _answer(question: Callable[[Cycles], _Answer]) -> cached_property[_Answer]:
-    """What is asked of the collections alone."""
+    """Make a cached property of a function of the collections."""
     answer = cached_property(lambda facts: question(facts.cycles))
     answer.__doc__ = question.__doc__
     return answer
@@ -45,7 +45,7 @@ def _answer(question: Callable[[Cycles], _Answer]) -> cached_property[_Answer]:
 
 @dataclass(frozen=True, slots=True)
 class LoggedRun:
-    """One process of a log: how often it collected, and its live heap after the first and last."""
+    """One process of a log: its number of collections, its first and its last live heap."""
 
     number: int
     cycles: int = 0
@@ -55,24 +55,23 @@ class LoggedRun:
 
 @dataclass(frozen=True)
 class CollectorFacts:
-    """The facts of one log, each computed when it is first read."""
+    """The facts of one log, each computed on first use."""
 
-    log: GcLog  # what was read
+    log: GcLog  # the parsed log
     path: str  # the log, as evidence names it
-    # GOGC as a file says it, 1.0 for 100; infinite where it is off, None where nothing says, or
-    # not always the same.
+    # GOGC as a file states it, 1.0 for 100; infinite if off, None if unknown or not constant.
     gogc_fraction: float | None = None
-    memory_limit_bytes: float | None = None  # GOMEMLIMIT likewise; infinite where there is none
-    gogc_source: str = METRICS  # what says GOGC; see `triggers.STATED`
+    memory_limit_bytes: float | None = None  # GOMEMLIMIT, also from a file; infinite if none
+    gogc_source: str = METRICS  # where GOGC comes from; see `triggers.STATED`
 
     @property
     def cycles(self) -> Cycles:
-        """Its collections; see `gctrace.table.CYCLES`."""
+        """The collections; see `gctrace.table.CYCLES`."""
         return self.log.cycles
 
     @cached_property
     def log_seconds(self) -> tuple[float, float] | None:
-        """Start of its first GC and of its last, since the process's start, in one run."""
+        """Start times of the first and last GC, in process time; None for several runs."""
         runs, ends = set(), []
         for piece in pieces_of(self.cycles, ["run", "at_seconds"]):
             if not len(piece):
@@ -91,7 +90,7 @@ class CollectorFacts:
 
     @cached_property
     def missing(self) -> int:
-        """Collections whose lines are missing between others of their run."""
+        """Collections whose lines are missing in the middle of a run."""
         pieces = overlapping(self.cycles, ["run", "number"])
         return sum(missing_cycles(piece) for piece, _ in pieces)
 
@@ -104,7 +103,7 @@ class CollectorFacts:
 
     @cached_property
     def limit_is_possible(self) -> bool:
-        """Whether a memory limit may have made goals: nothing says GOGC, or that there is none."""
+        """Whether a memory limit could have set goals: no file has GOGC or rules out a limit."""
         if self.memory_limit_bytes is not None and math.isinf(self.memory_limit_bytes):
             return False
         if not self.triggers.gogc["gogc_fraction"].isna().any():
@@ -121,13 +120,13 @@ class CollectorFacts:
 
     @property
     def _places(self) -> pd.DataFrame:
-        """What says where a collection stands on the clock."""
+        """The columns that place collections on the clock."""
         names = ["run", "number", "at_seconds", *STOPS, *CONCURRENT]
         return pd.concat(list(pieces_of(self.cycles, names)))
 
     @cached_property
     def last_number(self) -> int | None:
-        """The number of its last collection; None of an empty log."""
+        """The number of the last collection; None if the log is empty."""
         last = None
         for piece in pieces_of(self.cycles, ["number"]):
             last = int(piece["number"].iloc[-1]) if len(piece) else last
@@ -148,14 +147,14 @@ class CollectorFacts:
 
     @cached_property
     def timeline_table(self) -> pd.DataFrame:
-        """The log over time, in as many windows as a page prints."""
-        if len(self.cycles) < TABLE_WINDOWS:  # each has a window of its own, here as there
+        """The timeline in as many windows as a page prints."""
+        if len(self.cycles) < TABLE_WINDOWS:  # a window per collection
             return self.timeline
         return gc_timeline(self.cycles, TABLE_WINDOWS)
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What a log too long to lie in memory is told from."""
+        """What is approximate for a log too long for memory."""
         if isinstance(self.cycles, pd.DataFrame):
             return ()
         size = group_size(self.cycles)
@@ -168,7 +167,7 @@ class CollectorFacts:
 
     @property
     def longest_run(self) -> LiveHeap | None:
-        """The run that was watched longest."""
+        """The run with the longest observed time."""
         return max(self.live, key=lambda run: run.seconds, default=None)
 
     @cached_property
@@ -190,19 +189,19 @@ class CollectorFacts:
 
     @property
     def last_run(self) -> LiveHeap | None:
-        """The live heap of the log's last process; None where no collection says it."""
+        """The live heap of the log's last process; None if unknown."""
         last = self.runs[-1].number if self.runs else None
         return next((live for live in self.live if live.run == last), None)
 
     def marking_share_of(self, trigger: str) -> float | None:
-        """CPU that marking took in collections of a trigger, of all that GOMAXPROCS allowed.
+        """Return the CPU of marking in collections with a trigger, as a fraction of GOMAXPROCS.
 
-        None where no interval, or no such collection, tells it.
+        None without an interval between collections, or without a collection with this trigger.
         """
         return self._share(trigger, "marking_cpu_seconds")
 
     def collecting_share_of(self, trigger: str) -> float | None:
-        """The same with what those collections stopped the world for, the most that it can be."""
+        """Return an upper bound of the CPU of collections with a trigger, including STW pauses."""
         return self._share(trigger, "gc_cpu_seconds")
 
     def _share(self, trigger: str, what: str) -> float | None:

@@ -36,38 +36,39 @@ if TYPE_CHECKING:
 
 PROFILES, MARKS, HEAP_ALLOC, RSS = "profiles", "marks", "HeapAlloc", "RSS"
 ALLOCATED = "alloc_space"
-MAX_MARKS = 400  # of a long log the highest of as many stretches
+MAX_MARKS = 400  # for a long log, the highest mark of each of as many stretches
 
 
 @dataclass(frozen=True)
 class Sighting:
-    """One kind of evidence that saw a level leave its base."""
+    """One kind of evidence in which a level rose above its baseline and fell back."""
 
     source: str  # `profiles`, `marks`, `HeapAlloc` or `RSS`
-    level: Level  # its readings, in bytes
-    moments: tuple[str, ...]  # the moment of each reading; empty where none is known
-    excursion: Excursion  # how the level left its base
-    # Up to where it goes anyway: for HeapAlloc the usual heap goal; else 0.
+    level: Level  # the readings, in bytes
+    moments: tuple[str, ...]  # the snapshot of each reading; empty if unknown
+    excursion: Excursion  # how the level rose above its baseline and fell back
+    # The level reached in normal operation: the usual heap goal for HeapAlloc; else 0.
     swing_bytes: float = 0.0
-    # Who has more of it at the peak, or allocated it meanwhile, by own function; see
-    # `profiles.own_code.HOLDERS`. None where no two profiles tell.
+    # The program's functions that hold more at the peak, or allocated more until then; see
+    # `profiles.own_code.HOLDERS`. None without two such profiles.
     holders: pd.DataFrame | None = None
-    profiles: tuple[str, str] | None = None  # the moments of those two
-    held_in: str = ""  # the sample type of that, inuse_space or alloc_space; empty without it
+    profiles: tuple[str, str] | None = None  # the snapshots of these profiles
+    # the sample type of `holders`, inuse_space or alloc_space; empty without them
+    held_in: str = ""
 
     @property
     def peak_moment(self) -> str:
-        """The moment of the highest reading; empty if it has none."""
+        """The snapshot with the highest reading; empty if unknown."""
         return self.moments[self.excursion.peak]
 
     @property
     def last_moment(self) -> str:
-        """The moment of the last reading away from the base; empty if it has none."""
+        """The snapshot with the last reading away from the baseline; empty if unknown."""
         return self.moments[self.excursion.last]
 
 
 def sightings_of(facts: CaptureFacts) -> tuple[Sighting, ...]:
-    """Which levels left their base, the clearest evidence first."""
+    """Return the levels that rose above their baseline and fell back, the clearest first."""
     known = facts.capture.status.dropna(subset=["VmHWM"])
     peaks = dict(zip(known["moment"], known["VmHWM"].astype(float), strict=True))
     return sightings(facts.of_last_process, facts.profiles.of_last_process, facts.live_heap, peaks)
@@ -79,10 +80,10 @@ def sightings(
     live: LiveHeap | None,
     peaks: Mapping[str, float],
 ) -> tuple[Sighting, ...]:
-    """Every kind of evidence that saw a level leave its base, the clearest first.
+    """Return each kind of evidence in which a level left its baseline, the clearest first.
 
-    Heap profiles are of the last process, peaks the largest resident set so far (VmHWM), both by
-    moment.
+    `profiles` are heap profiles of the last process and `peaks` the largest RSS so far (VmHWM),
+    both by snapshot.
     """
     timed = [(name, profile.columns.time_nanos / 1e9) for name, profile in profiles.items()]
     levels = (
@@ -97,7 +98,7 @@ def sightings(
 def _seen(
     source: str, seconds: ArrayLike, values: ArrayLike, moments: Sequence[str]
 ) -> Sighting | None:
-    """The excursion of a level; None if there is none."""
+    """Return the excursion of a level; None if there is none."""
     at, sizes = np.asarray(seconds, np.float64), np.asarray(values, np.float64)
     order = np.argsort(at, kind="stable")
     level = Level(source, at[order], sizes[order])
@@ -108,7 +109,7 @@ def _seen(
 
 
 def _of_profiles(profiles: Mapping[str, Profile]) -> Sighting | None:
-    """What is in use by each that says something new, for as long as it was shown."""
+    """Return the memory in use by each profile with new data, for as long as it stayed the same."""
     shown = in_use_of(profiles)
     rows = [(reading.seconds, reading.in_use_bytes, reading.moment) for reading in shown]
     rows += [
@@ -121,20 +122,20 @@ def _of_profiles(profiles: Mapping[str, Profile]) -> Sighting | None:
 
 
 def _of_marks(live: LiveHeap | None, moments: Sequence[MomentFacts]) -> Sighting | None:
-    """What collections marked, each at the first moment that can show it."""
+    """Return what collections marked, each at the first snapshot that can show it."""
     marked = None if live is None else live.marked
     if marked is None:
         return None
     timed = [
         (moment.time.timestamp(), moment.name) for moment in moments if moment.time is not None
     ]
-    timed = timed if len(timed) == len(moments) else []  # any of the others may have shown it first
+    timed = timed if len(timed) == len(moments) else []  # else an untimed one could be first
     starts = np.array([at for at, _ in timed])
     names = [*(name for _, name in timed), timed[-1][1]] if timed else [""]
     blocks = np.array_split(np.arange(len(marked)), min(len(marked), MAX_MARKS))
     highest = np.array([block[marked.values[block].argmax()] for block in blocks])
     seconds, sizes = marked.seconds[highest], marked.values[highest]
-    is_on_log = marked.source == "log"  # on a clock of its own
+    is_on_log = marked.source == "log"  # the log has its own clock
     places = np.full(len(highest), len(starts)) if is_on_log else np.searchsorted(starts, seconds)
     return _seen(MARKS, seconds, sizes, [names[place] for place in places.tolist()])
 
@@ -151,7 +152,7 @@ def _of_heap_alloc(moments: Sequence[MomentFacts]) -> Sighting | None:
 
 
 def _of_rss(moments: Sequence[MomentFacts], peaks: Mapping[str, float]) -> Sighting | None:
-    """RSS at each moment, and between two the kernel's peak where it rose meanwhile."""
+    """Return RSS at each snapshot, and the kernel's peak between two snapshots if it rose there."""
     told = [moment for moment in moments if moment.rss_bytes is not None]
     at, names = _seconds(told), [moment.name for moment in told]
     sizes = [float(moment.rss_bytes or 0) for moment in told]
@@ -165,7 +166,7 @@ def _of_rss(moments: Sequence[MomentFacts], peaks: Mapping[str, float]) -> Sight
 
 
 def _seconds(moments: Sequence[MomentFacts]) -> list[float]:
-    """Their times, or their order if a time is unknown."""
+    """Return the snapshots' times, or their positions if a time is unknown."""
     seconds = seconds_of(moments)
     first = moments[0].time if moments else None
     if seconds is None or first is None:
@@ -176,7 +177,7 @@ def _seconds(moments: Sequence[MomentFacts]) -> list[float]:
 def _attributed(
     seen: Sighting, profiles: Mapping[str, Profile], times: Mapping[str, float]
 ) -> Sighting:
-    """With who has it, as far as profiles around the peak tell."""
+    """Add the functions that hold the memory, as far as profiles around the peak show them."""
     begin, peak = (
         seen.level.seconds[place] for place in (seen.excursion.before, seen.excursion.peak)
     )

@@ -50,21 +50,21 @@ PAUSES = dictionary_of(
 
 
 def ledger_frame(facts: CaptureFacts) -> pd.DataFrame:
-    """All ledgers: `moment`, then the columns of `LEDGER_PARTS`."""
+    """Return all ledgers: `moment`, then the columns of `LEDGER_PARTS`."""
     parts = {name: ledger.parts for name, ledger in facts.ledgers.items()}
     return _by_moment(parts, LEDGER_PARTS)
 
 
 def kinds_frame(facts: CaptureFacts) -> pd.DataFrame:
-    """Mappings by kind: `moment`, then the columns of `BY_KIND`."""
+    """Return mappings by kind: `moment`, then the columns of `BY_KIND`."""
     return kinds_by_moment(facts.smaps)
 
 
 def smaps_frame(facts: CaptureFacts) -> pd.DataFrame:
-    """The mappings of all moments with `kind`, and `rule`, by which it was told.
+    """Return the mappings of all snapshots with `kind`, and the `rule` that assigned it.
 
-    As `Capture.smaps`; a mapping that holds two kinds is two rows, and of `maps`, which say
-    nothing of residence, no kind is told.
+    The columns are those of `Capture.smaps`. A mapping with two kinds becomes two rows. Mappings
+    from `maps` have no kind, because that file does not show residence.
     """
     frames = [moment.mappings for moment in facts.moments if moment.mappings is not None]
     if not frames:
@@ -75,7 +75,7 @@ def smaps_frame(facts: CaptureFacts) -> pd.DataFrame:
 
 
 def levels_frame(facts: CaptureFacts) -> pd.DataFrame:
-    """One wide row a moment, by time where that is known: all that it counts, side by side.
+    """Return one wide row per snapshot, by time if known, with all its levels side by side.
 
     `moment`, `rss_bytes`, the parts of its ledger, then the columns of `Capture.levels`.
     """
@@ -94,10 +94,11 @@ def levels_frame(facts: CaptureFacts) -> pd.DataFrame:
 
 
 def cycles_frame(capture: Capture, cycles: pd.DataFrame) -> pd.DataFrame:
-    """A log's collections with the time of each, and for how long it stopped the world.
+    """Return a log's collections with their times and STW pauses.
 
-    Where no log collector stamped the line, the time is that of the collection's end, by MemStats
-    of a collection that both know; missing where nothing ties the log to the wall clock.
+    The time is that of the log line, if a log collector stamped it. Otherwise it is the end of the
+    collection, from MemStats that count the same collection; missing if nothing relates the log to
+    the wall clock.
     """
     told = Dictionary(cycles.attrs.get("columns", {}) | PAUSES)
     timed = cycles.assign(pause_seconds=stopped_seconds(cycles))
@@ -109,7 +110,7 @@ def cycles_frame(capture: Capture, cycles: pd.DataFrame) -> pd.DataFrame:
 
 
 def quantiles_frame(facts: CaptureFacts) -> pd.DataFrame:
-    """How high RSS and the heap lie; see `analysis.level_quantiles.LEVEL_QUANTILES`."""
+    """Return quantiles of RSS and the heap; see `analysis.level_quantiles.LEVEL_QUANTILES`."""
     if len(facts.moments) < MIN_MOMENTS:
         return empty(LEVEL_QUANTILES)
     rows = [
@@ -121,7 +122,7 @@ def quantiles_frame(facts: CaptureFacts) -> pd.DataFrame:
 
 
 def _by_moment(frames: Mapping[str, pd.DataFrame], columns: tuple[Column, ...]) -> pd.DataFrame:
-    """Frames on top of each other, with the moment of each."""
+    """Concatenate frames, each with its snapshot."""
     names = ["moment", *(column.name for column in columns)]
     if not frames:
         return empty((MOMENT, *columns))

@@ -1,4 +1,4 @@
-"""The number of goroutines at every snapshot that counts them."""
+"""The number of goroutines at each snapshot that counts them."""
 
 from __future__ import annotations
 
@@ -35,26 +35,26 @@ GOROUTINE, LEAKS = "goroutine", "goroutineleak"  # kinds of profiles
 
 @dataclass(frozen=True)
 class GoroutineCount:
-    """How many goroutines a moment has."""
+    """The number of goroutines at a snapshot."""
 
     moment: str  # its name
-    time: pd.Timestamp | None  # when it was, if that is known
-    goroutines: int  # how many
-    path: str  # the artefact that says so
-    # They by stack, from a profile or a dump; None if only their number is known. Of an excerpt it
-    # has only those that are shown.
+    time: pd.Timestamp | None  # its time; None if unknown
+    goroutines: int  # their number
+    path: str  # the artefact with the count
+    # Goroutines by stack, from a profile or a dump; None if only the number is known. For an
+    # excerpt, only those that it shows.
     frame: pd.DataFrame | None
 
     @property
     def shown(self) -> int:
-        """How many of them the frame has."""
+        """The number of goroutines in the frame."""
         return 0 if self.frame is None else int(self.frame["goroutines"].sum())
 
 
 def counts_of_goroutines(facts: CaptureFacts) -> tuple[GoroutineCount, ...]:
-    """How many goroutines there are, at each moment that counts them, in order.
+    """Return the goroutine count of each snapshot that has one, in order.
 
-    A moment may have a goroutine profile and say nothing about memory.
+    A snapshot can have a goroutine profile without any memory data.
     """
     counts = []
     by_name = facts.capture.by_moment
@@ -74,7 +74,7 @@ def counts_of_goroutines(facts: CaptureFacts) -> tuple[GoroutineCount, ...]:
 
 
 def _of_facts(facts: MomentFacts) -> GoroutineCount | None:
-    """The count of a moment that says something about memory, too; None if it has none."""
+    """Return the count of a snapshot with memory data; None if it has no count."""
     if facts.goroutine_count is None:
         return None
     frame = facts.goroutines if facts.goroutines is not None and len(facts.goroutines) else None
@@ -83,7 +83,7 @@ def _of_facts(facts: MomentFacts) -> GoroutineCount | None:
 
 
 def growth_of_goroutines(facts: CaptureFacts) -> GoroutineGrowth:
-    """How the number of goroutines moves over the moments, and what goes with it."""
+    """Return how the number of goroutines changes over the snapshots, and what grows with it."""
     counts = facts.goroutine_counts
     stacks = [
         (moment.time, float(moment.memstats["StackInuse"]))
@@ -99,7 +99,7 @@ def growth_of_goroutines(facts: CaptureFacts) -> GoroutineGrowth:
 
 
 def level_of(source: str, readings: Sequence[tuple[pd.Timestamp | None, float]]) -> Level:
-    """Readings by time, or in their order if a time is unknown."""
+    """Return readings by time, or by position if a time is unknown."""
     order = np.arange(len(readings), dtype=np.float64)
     known = [time.timestamp() for time, _ in readings if time is not None]
     seconds = np.array(known) if len(known) == len(readings) else order
@@ -112,33 +112,33 @@ def level_of(source: str, readings: Sequence[tuple[pd.Timestamp | None, float]])
 
 @dataclass(frozen=True)
 class Leaked:
-    """Goroutines of which the runtime has proved that nothing can ever wake them."""
+    """Goroutines that the runtime proved can never wake up."""
 
     moment: str
-    path: str  # the artefact that says so
-    frame: pd.DataFrame  # they by stack, as `GoroutineCount.frame` has them
+    path: str  # the artefact that shows them
+    frame: pd.DataFrame  # by stack, in the format of `GoroutineCount.frame`
 
     @cached_property
     def goroutines(self) -> int:
-        """How many there are."""
+        """The number of leaked goroutines."""
         return int(self.frame["goroutines"].sum())
 
     @cached_property
     def waiting(self) -> Waiting:
-        """Where they wait."""
+        """Where the leaked goroutines wait."""
         waiting = waiting_of([self.frame])
         assert waiting is not None
         return waiting
 
 
 def leaked_goroutines(facts: CaptureFacts) -> Leaked | None:
-    """Those of the last moment that proves some: a goroutineleak profile, `(leaked)` in a dump."""
+    """Return the goroutines proved leaked at the last snapshot that proves any; else None."""
     for moment in reversed([*facts.capture.by_moment.values()]):
         found = [leaked for leaked in _leaked_at(moment) if leaked.goroutines]
         if found:
             return max(found, key=lambda leaked: leaked.goroutines)
         if LEAKS in moment.profiles:
-            return None  # it looked, and there was none
+            return None  # the runtime checked, and found none
     return None
 
 
@@ -153,7 +153,7 @@ def _leaked_at(moment: Moment) -> Iterator[Leaked]:
         yield Leaked(moment.name, profile.source, goroutines_of(profile))
 
 
-# Of runtime/metrics since Go 1.26: what was queued counts up, what has run counts down.
+# runtime/metrics since Go 1.26: queued minus executed.
 FINALIZERS = (
     ("/gc/finalizers/queued:finalizers", 1),
     ("/gc/finalizers/executed:finalizers", -1),
@@ -164,7 +164,7 @@ QUEUED_FINALIZERS = {name for name, _ in FINALIZERS}
 
 
 def rise_of_finalizers(facts: CaptureFacts) -> Rise | None:
-    """The number of waiting finalizers and cleanups over time; None if unknown."""
+    """Return the number of waiting finalizers and cleanups over time; None if unknown."""
     waiting = [
         (moment.time, sum(sign * moment.metrics[name] for name, sign in FINALIZERS))
         for moment in facts.of_last_process
@@ -174,7 +174,7 @@ def rise_of_finalizers(facts: CaptureFacts) -> Rise | None:
 
 
 def rise_of_threads(facts: CaptureFacts) -> Rise | None:
-    """How the number of threads moves; None if fewer than two moments count them."""
+    """Return the number of threads over time; None if fewer than two snapshots count them."""
     counted = [
         (moment.time, moment.threads)
         for moment in facts.of_last_process
@@ -187,17 +187,17 @@ def rise_of_threads(facts: CaptureFacts) -> Rise | None:
 class Finalizing:
     """A finalizer or a cleanup that was running at a snapshot."""
 
-    function: str  # the program's own function in which it is
-    moments: tuple[str, ...]  # at which it ran
-    looked: int  # how many moments show stacks
-    counts: GoroutineCount  # what shows it, at the last of them
-    wait_seconds: float | None  # for how long it has waited there at least; None if no dump says
+    function: str  # the program's own function that it runs
+    moments: tuple[str, ...]  # the snapshots at which it ran
+    looked: int  # how many snapshots have stacks
+    counts: GoroutineCount  # the count of the last snapshot that shows it
+    wait_seconds: float | None  # its minimum waiting time; None if no dump has it
     stack: str  # functions, innermost first, joined by `;`
-    state: str  # what it waits for; empty if no dump says
+    state: str  # what it waits for; empty if no dump has it
 
 
 def running_finalizer(facts: CaptureFacts) -> Finalizing | None:
-    """The finalizer or cleanup that was running at the last moment; None if none was."""
+    """Return the finalizer or cleanup that was running at the last snapshot; None if none was."""
     counts = facts.goroutine_counts
     shown = [count for count in counts if count.frame is not None and "stack" in count.frame]
     running = [_finalizers_of(count.frame, _whole(facts, count)) for count in shown]
@@ -218,7 +218,7 @@ def running_finalizer(facts: CaptureFacts) -> Finalizing | None:
 
 
 def _finalizers_of(frame: pd.DataFrame, whole: pd.DataFrame) -> pd.DataFrame:
-    """The rows in which the runtime runs one, with its name; `whole` are those of a dump uncut."""
+    """Return the rows of running finalizers, with their names; `whole` are untruncated dumps."""
     stacks = frame["stack"].astype("str").str.split(";")
     named = frame.assign(finalizer=[finalizer_of(stack) for stack in stacks])
     hidden = _without_a_creator(whole)
@@ -229,7 +229,7 @@ def _finalizers_of(frame: pd.DataFrame, whole: pd.DataFrame) -> pd.DataFrame:
 
 
 def _whole(facts: CaptureFacts, count: GoroutineCount) -> pd.DataFrame:
-    """The goroutines of a dump of which it shows all frames; no rows where no dump counts."""
+    """Return the goroutines of a dump with complete stacks; no rows without a dump."""
     moment = facts.capture.by_moment.get(count.moment)
     rows = pd.DataFrame({"artefact": []}) if moment is None else moment.goroutine_stacks
     own = rows[rows["artefact"] == count.path]
@@ -237,10 +237,10 @@ def _whole(facts: CaptureFacts, count: GoroutineCount) -> pd.DataFrame:
 
 
 def _without_a_creator(rows: pd.DataFrame) -> pd.DataFrame:
-    """Goroutines of a dump that the program did not start, other than main.
+    """Return goroutines of a dump that the program did not start, except main.
 
-    Until Go 1.20 a dump shows of the one that runs finalizers neither the loop nor who began it.
-    A dump without main's goroutine is an excerpt, which says no more of any other.
+    Up to Go 1.20, a dump shows neither the finalizer goroutine's loop nor its creator. A dump
+    without the main goroutine is an excerpt, in which a missing creator proves nothing.
     """
     if rows.empty:
         return rows

@@ -1,4 +1,4 @@
-"""Who keeps the heap of a capture: its last heap dump, with the symbols that name what keeps it."""
+"""What keeps the heap of a capture alive: its last heap dump, with symbols to name keepers."""
 
 from __future__ import annotations
 
@@ -44,15 +44,15 @@ REFERENCES = "references"  # a kind of profile, see `Profile.kind`
 
 @dataclass(frozen=True, repr=False)
 class Kept(Answer):
-    """Who keeps the heap, by a capture's heap dumps.
+    """What keeps the heap alive, by a capture's heap dumps.
 
     Attributes:
-        dump: The dump's path.
-        moment: The moment that it is of.
-        retention: What the dump says.
-        growth: How the keepers changed since the capture's first dump; none where it has only one.
-        since: The moment of that first dump; empty where there is none.
-        notes: What to know before believing it.
+        dump: Path of the dump.
+        moment: Its snapshot.
+        retention: The analysis of the dump.
+        growth: How the keepers changed since the capture's first dump; none if there is only one.
+        since: The snapshot of the first dump; empty if there is only one.
+        notes: Caveats.
     """
 
     dump: str
@@ -68,7 +68,7 @@ class Kept(Answer):
         return described(self.retention)
 
     def growing(self, functions: Collection[str] = ()) -> Keeper | None:
-        """The keeper that grew most since the first dump; of one dump, that of these sites."""
+        """The keeper that grew most since the first dump; for a single dump, that of the sites."""
         if self.growth is not None:
             first = self.growth.iloc[0]
             named = (first["kind"], first["name"]) if first["change_bytes"] > 0 else None
@@ -81,7 +81,7 @@ class Kept(Answer):
         return keeper if most > 0 else None
 
     def of_goroutines_in(self, function: str) -> Keeper | None:
-        """The keeper of goroutines with a function on their stacks, of several the largest."""
+        """The keeper of goroutines with a function on their stacks; of several, the largest."""
         parts = self.retention.tree.graph.nodes
         stacks = {tuple(node.name.split("\n")) for node in parts if not node.is_keeper}
         began = {stack[0] for stack in stacks if stack[1:] == (function,)}
@@ -90,7 +90,7 @@ class Kept(Answer):
 
     @cached_property
     def icicle(self) -> CallTree:
-        """What each keeper retains, and what lies below it, as frames of a figure."""
+        """What each keeper retains, directly and indirectly, as frames of a figure."""
         return icicle_of(self.retention)
 
     @property
@@ -100,13 +100,13 @@ class Kept(Answer):
 
     @property
     def may_have_cleanups(self) -> bool:
-        """Whether what appears as unreachable can be kept by a cleanup's argument."""
+        """Whether memory that appears unreachable can be kept by a cleanup's argument."""
         is_named = self.retention.cleanups is not None
         return _possibly(self.retention.dump, Fact.CLEANUPS_UNSEEN if is_named else Fact.CLEANUPS)
 
     @property
     def hidden_cleanups(self) -> int:
-        """Cleanups of which the dump does not show what their arguments keep; 0 if not known."""
+        """Cleanups whose arguments' memory the dump does not show; 0 if unknown."""
         return (self.retention.cleanups or 0) if self.may_have_cleanups else 0
 
     @property
@@ -117,10 +117,10 @@ class Kept(Answer):
 
 @dataclass(frozen=True, repr=False)
 class Held(Answer):
-    """Which root holds what, by a capture's last profile of references, such as goref's."""
+    """What each root holds, by a capture's last profile of references, such as goref's."""
 
-    path: str  # of the profile
-    moment: str  # that it is of
+    path: str  # path of the profile
+    moment: str  # its snapshot
     profile: Profile
     total_bytes: int
 
@@ -131,12 +131,12 @@ class Held(Answer):
 
     @cached_property
     def tree(self) -> CallTree:
-        """What hangs below each root, as frames of a figure."""
+        """The objects below each root, as frames of a figure."""
         return call_tree(self.profile, IN_USE)
 
 
 def held_of(capture: Capture) -> Held | None:
-    """What the capture's last profile of references says; None without one, or an empty one."""
+    """Return the last profile of references in a capture; None without one, or if it is empty."""
     found = [
         Held(profiles[REFERENCES].source, moment, profiles[REFERENCES], total)
         for moment, profiles in capture.profiles.items()
@@ -146,10 +146,10 @@ def held_of(capture: Capture) -> Held | None:
 
 
 def kept_of(capture: Capture, symbols: pd.DataFrame | None = None) -> Kept | None:
-    """What the capture's last whole dump says; None where it has none.
+    """Return the analysis of a capture's last whole dump; None without a dump.
 
-    By the symbols that are given, else by those of the capture. NotWhole where no dump is whole,
-    WrongSymbols where the symbols given are another program's.
+    Uses the given symbols, or else those of the capture. Raises NotWhole if no dump is whole, and
+    WrongSymbols if the given symbols are another program's.
     """
     dumps = _dumps(capture)
     if not dumps:
@@ -170,12 +170,12 @@ def kept_of(capture: Capture, symbols: pd.DataFrame | None = None) -> Kept | Non
 
 
 def _possibly(dump: HeapDump, fact: Fact) -> bool:
-    """Whether the release that wrote a dump does so, or may."""
+    """Return whether the release that wrote a dump has this behaviour, or might have it."""
     return (known_version(dump.go_version, "the dump") or GoVersion()).possibly(fact)
 
 
 def _dumps(capture: Capture) -> list[tuple[str, str, HeapDump]]:
-    """Path, moment and content of each dump, in the moments' order."""
+    """Return path, snapshot and content of each dump, in snapshot order."""
     order = {name: place for place, name in enumerate(capture.by_moment)}
     files = [file for file in capture.files if file.kind.name == "heapdump"]
     files.sort(key=lambda file: (order.get(file.moment, -1), file.source.name))
@@ -183,7 +183,7 @@ def _dumps(capture: Capture) -> list[tuple[str, str, HeapDump]]:
 
 
 def _symbols_of(capture: Capture, dump: HeapDump) -> tuple[pd.DataFrame | None, list[str]]:
-    """The symbols in the capture that are the dump's, and what is wrong with the others."""
+    """Return the capture's symbols that match the dump, and what is wrong with the others."""
     found: list[tuple[str, pd.DataFrame]] = []
     notes: list[str] = []
     for file in capture.files:
@@ -201,5 +201,5 @@ def _symbols_of(capture: Capture, dump: HeapDump) -> tuple[pd.DataFrame | None, 
             notes.append(text("{}: {}", File(path), Quoted(error)))
         else:
             right.append(symbols)
-    # A stripped executable says what wrappers call, a text of symbols names variables.
+    # A stripped executable names the wrappers' calls, a symbol table in text names variables.
     return (pd.concat(right, ignore_index=True) if right else None), notes

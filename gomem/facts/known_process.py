@@ -1,4 +1,4 @@
-"""Which process is a capture of, as far as its files say?"""
+"""Which process does a capture show, according to its files?"""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ from gomem.analysis.memory.listed import Listed, listed_process
 if TYPE_CHECKING:
     from gomem.capture.capture import Capture
 
-# Its number, the names of its program, and the tool whose tables are about it.
+# Its PID, the names of its program, and the tool whose tables show that process.
 KnownProcess: TypeAlias = tuple[int | None, frozenset[str], str]
 
 
 def known_process(capture: Capture) -> KnownProcess:
-    """The process's number and the names of its program, as far as other files say them.
+    """Return the PID and the names of the program, as far as other files have them.
 
-    Without any, those of the process that most tables have which are about one, and of several
-    such the largest; and the tool whose tables they are.
+    If none has them, they are those of the process that most single-process tables show (of
+    several, the largest), with the tool that printed these tables.
     """
     pid = capture.manifest.fact("pid")
     names = {
@@ -36,7 +36,7 @@ def known_process(capture: Capture) -> KnownProcess:
 
     def weight(listed: Listed) -> tuple[int, int]:
         if listed.pid is None:
-            return 0, 0  # a container: the last one
+            return 0, 0  # a container is chosen last
         size = listed.rss_bytes or listed.working_set_bytes or 0
         pids = (rows.loc[rows["reading"] == rows["reading"].max(), "pid"] for rows in tables)
         return sum(bool((of_table == listed.pid).any()) for of_table in pids), size

@@ -1,4 +1,4 @@
-"""How long a capture's objects live, by its heap profiles and its log of collections."""
+"""How long do a capture's objects live, according to its heap profiles and its GC log?"""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def lifetimes_of(facts: CaptureFacts, granularity: str) -> Lifetimes | None:
-    """Mean lifetimes by site over the profiles of the last process; None of fewer than two."""
+    """Return mean lifetimes by site over the last process's profiles; None for fewer than two."""
     profiles, log = facts.profiles.of_last_process, facts.collector
     if len(profiles) < 2:
         return None

@@ -22,13 +22,13 @@ if TYPE_CHECKING:
 
 IN_USE = "inuse_space"
 LIVE = "/gc/heap/live:bytes"
-MAX_MARKS = 200_000  # of a long log every n-th: a level needs no more
+MAX_MARKS = 200_000  # for a long log, every n-th: a level needs no more
 COUNTS = ("NumGC", "NumForcedGC", "NextGC", "HeapAlloc", "TotalAlloc")
 COLUMNS = ("seconds", "LastGC", *COUNTS, "stack_bytes", "live_bytes", "in_use_bytes")
 
 
 def live_heap_of(facts: CaptureFacts) -> LiveHeap | None:
-    """The live heap over time; None for fewer than two readings."""
+    """Return the live heap over time; None for fewer than two readings."""
     marks = None if facts.cycles is None else marks_of(facts.cycles)
     stats, gogc = stats_of(facts.moments, {}), facts.settings.gogc
     if not facts.go_version.possibly(Fact.STACKS_COUNT):
@@ -39,11 +39,11 @@ def live_heap_of(facts: CaptureFacts) -> LiveHeap | None:
 
 
 def stats_of(moments: Sequence[MomentFacts], profiles: Mapping[str, Profile]) -> pd.DataFrame:
-    """A row for each moment with MemStats, in order; missing where unknown.
+    """Return a row for each snapshot with MemStats, in order; missing where unknown.
 
-    `seconds` is when it was read and `LastGC` when its last collection ended, both since 1970;
-    `stack_bytes` is StackInuse, `live_bytes` /gc/heap/live of the same collection, and
-    `in_use_bytes` the lower end of what the moment's heap profile has in use.
+    `seconds` is the time of reading and `LastGC` the end of the last collection, both since 1970.
+    `stack_bytes` is StackInuse, `live_bytes` is /gc/heap/live of the same collection, and
+    `in_use_bytes` is the lower limit of the memory in use by the snapshot's heap profile.
     """
     rows = [
         (
@@ -60,12 +60,12 @@ def stats_of(moments: Sequence[MomentFacts], profiles: Mapping[str, Profile]) ->
 
 
 def _live(moment: MomentFacts) -> float:
-    """What was marked, by runtime/metrics that count the same collections as MemStats."""
+    """Return the marked heap, from runtime/metrics that count the same collections as MemStats."""
     return _number(moment.live_bytes) if LIVE in moment.metrics else np.nan
 
 
 def _in_use(profile: Profile | None) -> float:
-    """What a heap profile has in use at least, by sampling."""
+    """Return the lower sampling limit of the memory in use by a heap profile."""
     if profile is None or IN_USE not in profile.sample_type_names:
         return np.nan
     bounds = total_bounds(profile)
@@ -77,14 +77,14 @@ def _number(value: object) -> float:
 
 
 def _unix_seconds(value: object) -> float:
-    """A time as seconds since 1970; NaN if unknown."""
+    """Return a time as seconds since 1970; NaN if unknown."""
     if pd.isna(value):
         return np.nan
     return pd.Timestamp(value).timestamp() if not isinstance(value, float) else value
 
 
 def marks_of(cycles: Cycles) -> Marks | None:
-    """What the collections of the log's last process marked."""
+    """Return what the collections of the log's last process marked."""
     every = max(1, -(-len(cycles) // MAX_MARKS))
     names = ["run", "number", "at_seconds", "heap_live_bytes"]
     pieces = [piece[names].dropna().iloc[::every] for piece in pieces_of(cycles, names)]
@@ -99,7 +99,7 @@ def marks_of(cycles: Cycles) -> Marks | None:
 
 
 def in_use_of(profiles: Mapping[str, Profile]) -> list[InUse]:
-    """What each profile that says something new has in use, on the wall clock."""
+    """Return the memory in use by each profile with new data, on the wall clock."""
     usable = {
         moment: profile
         for moment, profile in profiles.items()

@@ -43,81 +43,81 @@ if TYPE_CHECKING:
 GOROUTINES = "/sched/goroutines:goroutines"
 ON_PAGE = "go_goroutines"
 THREADS, THREADS_ON_PAGE = "/sched/threads/total:threads", "go_threads"
-_MEMSTATS = ("memstats", "heap_text", "metrics", LOGGED)  # kinds that MemStats are read from
+_MEMSTATS = ("memstats", "heap_text", "metrics", LOGGED)  # kinds of files with MemStats
 LIVE, GOAL = "/gc/heap/live:bytes", "/gc/heap/goal:bytes"
-NO_GOAL = 1 << 60  # NextGC with GOGC=off and no limit is about 2^63
+NO_GOAL = 1 << 60  # with GOGC=off and no limit, NextGC is about 2^63
 GOGC = "/gc/gogc:percent"
 GOMEMLIMIT = "/gc/gomemlimit:bytes"
 GOMAXPROCS = "/sched/gomaxprocs:threads"
-SHARED_ANONYMOUS = "/dev/zero"  # ` (deleted)` behind it, as nobody ever opened it
-NO_GOMEMLIMIT = 1 << 62  # math.MaxInt64, rounded as a float, stands for none
+SHARED_ANONYMOUS = "/dev/zero"  # followed by ` (deleted)`, because no file was opened
+NO_GOMEMLIMIT = 1 << 62  # math.MaxInt64, rounded as a float, means none
 
 
 @dataclass(frozen=True)
 class HeapGoal:
-    """The heap goal in force: the size at which the next collection is to end."""
+    """The current heap goal: the heap size at which the next collection should end."""
 
     size_bytes: int  # the goal
-    path: str  # the file that says it
-    field: str  # its name there: NextGC, /gc/heap/goal, or the log's
+    path: str  # the file that has it
+    field: str  # its name in the file: NextGC, /gc/heap/goal, or the log's
 
 
 @dataclass(frozen=True)
 class LimitedGoal:
-    """A heap goal that GOMEMLIMIT makes."""
+    """A heap goal set by GOMEMLIMIT."""
 
     limit_bytes: int  # GOMEMLIMIT
     goal_bytes: int  # the goal
-    live_bytes: int  # what the last collection marked, or at most HeapAlloc
-    by_gogc_bytes: float  # the goal that GOGC alone would make, at least; huge where it is off
-    live_is_marked: bool = True  # whether that is what was marked
-    limit_is_in_force: bool = True  # whether runtime/metrics say the limit, and not the environment
+    live_bytes: int  # what the last collection marked; if unknown, HeapAlloc, an upper bound
+    by_gogc_bytes: float  # a lower bound of the goal that GOGC alone would set; huge if GOGC is off
+    live_is_marked: bool = True  # whether `live_bytes` is what was marked
+    limit_is_in_force: bool = True  # whether the limit is from runtime/metrics, not the environment
 
     @property
     def room_fraction(self) -> float:
-        """Room above the live heap, as a part of it."""
+        """Room above the live heap, as a fraction of it."""
         return (self.goal_bytes - self.live_bytes) / self.live_bytes if self.live_bytes else 0.0
 
 
 @dataclass(frozen=True, repr=False)
 class MomentFacts(Answer):
-    """The facts of one moment."""
+    """The facts of one snapshot."""
 
-    name: str  # the moment
-    ledger: Ledger | None = None  # where its resident bytes are; None if no artefact says
-    # A row of the MemStats table, or of runtime/metrics in its place.
+    name: str  # the snapshot
+    ledger: Ledger | None = None  # the breakdown of RSS; None without the files for it
+    # A row of the MemStats table, or the equivalent from runtime/metrics.
     memstats: pd.Series | None = None
-    heap: pd.Series | None = None  # A row of `analysis.memory.scavenger.heap_return`, in bytes
+    heap: pd.Series | None = None  # a row of `analysis.memory.scavenger.heap_return`, in bytes
     mappings: pd.DataFrame | None = None  # classified mappings
-    large_blocks: LargeBlocks | None = None  # those of all moments that may be malloc's
-    size_classes: pd.DataFrame | None = None  # BySize of MemStats; empty if it is not there
+    large_blocks: LargeBlocks | None = None  # blocks of all snapshots that might be malloc's
+    size_classes: pd.DataFrame | None = None  # BySize of MemStats; empty without it
     metrics: Mapping[str, float] = field(default_factory=dict)  # runtime/metrics scalars by name
     paths: Mapping[str, str] = field(default_factory=dict)  # the artefact of each kind
-    # How far MemStats and the mappings lie apart, in time and in collections.
+    # The time and the number of collections between MemStats and the mappings.
     skew: Skew = field(default_factory=Skew)
     # Goroutines by stack, from a goroutine profile; see `capture.moment.GOROUTINES`.
     goroutines: pd.DataFrame | None = None
-    goroutine_total: int | None = None  # how many there are; more than those of an excerpt
+    goroutine_total: int | None = None  # their number; for an excerpt, more than it shows
     # The cgroup's numbers by name, in bytes; empty without them.
     cgroup: Mapping[str, int | None] = field(default_factory=dict)
-    limits_from: str = ""  # the file of another moment that says its limits, if none here does
+    limits_from: str = ""  # another snapshot's file with the limits, if this one has none
     # Soft limits of the process by the kernel's name; None for no limit.
     limits: Mapping[str, int | None] = field(default_factory=dict)
-    time: pd.Timestamp | None = None  # when it was, if that is known
-    live_bytes: int | None = None  # what the last collection before it marked; None if nothing says
-    # What a page of Prometheus metrics says of the process, by the page's names.
+    time: pd.Timestamp | None = None  # its time; None if unknown
+    live_bytes: int | None = None  # what the last collection marked; None if unknown
+    # The process's Prometheus metrics by name.
     scraped: Mapping[str, float] = field(default_factory=dict)
-    # A row of MemStats of such a page, where `memstats` is of runtime/metrics.
+    # MemStats from a Prometheus page, if `memstats` comes from runtime/metrics.
     page: pd.Series | None = None
-    # How many threads the process has, or a page says that its runtime made; None if nothing
-    # says.
+    # The number of threads, or of those that the runtime made, from a metrics page; None if
+    # unknown.
     threads: int | None = None
-    pid: int | None = None  # the process, by /proc/PID/status; None if nothing says
-    # The environment that the process was started with; None if nothing says.
+    pid: int | None = None  # the PID in /proc/PID/status; None if unknown
+    # The environment at the process's start; None if unknown.
     started: Environment | None = None
-    # What ps, top, docker stats or the OOM killer say of it; None without any.
+    # The process in ps, top, docker stats or the OOM killer's lines; None without any.
     listed: Listed | None = None
-    logged: Logged | None = None  # what its own log says; None without such lines
+    logged: Logged | None = None  # memory data in the program's own log; None without such lines
 
     def __repr__(self) -> str:
         return f"<MomentFacts {self.name}: RSS {format_bytes(self.rss_bytes)}>"
@@ -131,16 +131,16 @@ class MomentFacts(Answer):
 
     @cached_property
     def is_malloced(self) -> pd.Series:
-        """Which of its mappings are most likely large blocks of malloc's; none without smaps."""
+        """The mappings that are most likely malloc's large blocks; none without smaps."""
         if self.mappings is None:
             return pd.Series(dtype=bool)
         return malloced_blocks(self.mappings, self.large_blocks)
 
     @cached_property
     def is_shared_anonymous(self) -> pd.Series:
-        """Which of its mappings are shared memory of no file and no name; none without smaps.
+        """The mappings of shared memory without file or name; none without smaps.
 
-        mmap(MAP_SHARED | MAP_ANONYMOUS), which the kernel shows as /dev/zero.
+        Made by mmap(MAP_SHARED | MAP_ANONYMOUS); the kernel shows them as /dev/zero.
         """
         if self.mappings is None:
             return pd.Series(dtype=bool)
@@ -148,7 +148,7 @@ class MomentFacts(Answer):
 
     @property
     def counter_reading(self) -> CounterReading | None:
-        """What the process counted until then; None without MemStats."""
+        """The process's counters at the snapshot; None without MemStats."""
         if self.memstats is None:
             return None
         paths = self.path("memstats"), self.path("metrics")
@@ -157,10 +157,10 @@ class MomentFacts(Answer):
 
     @property
     def goroutine_count(self) -> int | None:
-        """How many there are, by a profile, by runtime/metrics, by a page; None without either.
+        """The number of goroutines: profile, runtime/metrics, or metrics page; None without any.
 
-        The profile stands first: since Go 1.26 the metric counts the runtime's own goroutines too,
-        which `runtime.NumGoroutine` and the profile leave out on every release.
+        The profile has precedence: since Go 1.26 the metric includes the runtime's own goroutines,
+        which `runtime.NumGoroutine` and the profile exclude in every release.
         """
         if self.goroutines is not None and len(self.goroutines):
             return self.goroutine_total or int(self.goroutines["goroutines"].sum())
@@ -172,7 +172,7 @@ class MomentFacts(Answer):
 
     @property
     def goroutine_path(self) -> str:
-        """The artefact that says how many there are."""
+        """The artefact with the number of goroutines."""
         if self.goroutines is not None and len(self.goroutines):
             return self.path("goroutine")
         if GOROUTINES in self.metrics:
@@ -187,61 +187,61 @@ class MomentFacts(Answer):
 
     @property
     def held_bytes(self) -> int | None:
-        """RSS, or without it the memory reserved by Go, in bytes; None if both are unknown."""
+        """RSS, or if unknown, the memory reserved by Go, in bytes; None if both are unknown."""
         if self.rss_bytes is not None or self.groups is None:
             return self.rss_bytes
         return sum(self.groups.claimed.values())
 
     @cached_property
     def worst_case(self) -> WorstCase | None:
-        """What RSS would be if all that is mapped were resident; None without both sides."""
+        """RSS if everything mapped were resident; None without MemStats and mappings."""
         if self.ledger is None:
             return None
         return worst_case_rss(self.ledger.parts, self.rss_bytes, self.memstats)
 
     @cached_property
     def cgroup_use(self) -> CgroupUse | None:
-        """How full the cgroup is, and of what; None without its files."""
+        """The cgroup's use, its limit and its parts; None without the cgroup's files."""
         given_back = 0 if self.ledger is None else self.ledger.part("heap_released_resident")
         return cgroup_use(self.cgroup, given_back)
 
     @property
     def rss_is_listed(self) -> bool:
-        """Whether only a table of processes says RSS."""
+        """Whether RSS comes only from a table of processes."""
         return self.ledger is not None and self.ledger.rss_source.startswith(f"{LISTED} ")
 
     @property
     def page_cache(self) -> PageCache | None:
-        """The page cache in what the cgroup uses; None without its memory.stat."""
+        """The page cache within the cgroup's use; None without memory.stat."""
         return page_cache(self.cgroup)
 
     @property
     def is_mostly_page_cache(self) -> bool:
-        """Whether more of the cgroup is page cache than is resident."""
+        """Whether the cgroup's page cache is larger than RSS."""
         return self.page_cache is not None and self.page_cache.bytes > (self.rss_bytes or 0)
 
     @cached_property
     def limit_advice(self) -> LimitAdvice | None:
-        """A GOMEMLIMIT for the cgroup's limit; None without a limit, or without RSS."""
+        """A suggested GOMEMLIMIT for the cgroup's limit; None without a limit or without RSS."""
         use = self.cgroup_use
         if use is None or use.limit_bytes is None or self.ledger is None or self.rss_bytes is None:
             return None
-        if self.memstats is None and self.mappings is None:  # nothing says what is Go's
+        if self.memstats is None and self.mappings is None:  # Go's part of the memory is unknown
             return None
         return advise_gomemlimit(use.limit_bytes, self.ledger.parts, self.rss_bytes, use)
 
     @property
     def gomemlimit_bytes(self) -> int | None:
-        """The GOMEMLIMIT in force, else that at the start; None if none is set, or nothing says."""
+        """The current GOMEMLIMIT, or that at the start; None if unset or unknown."""
         started = math.inf if self.started is None else self.started.memory_limit
         limit = self.metrics.get(GOMEMLIMIT, started)
         return int(limit) if limit < NO_GOMEMLIMIT else None
 
     @property
     def goal(self) -> HeapGoal | None:
-        """The heap goal, the one that a page names; None where there is none, or nothing says.
+        """The heap goal; None if there is none, or if unknown.
 
-        With GOGC=off and no limit it is a number that no heap reaches, which is no goal.
+        With GOGC=off and no limit, NextGC is too large to be a goal.
         """
         stats = self.memstats
         size = None if stats is None else stats.get("NextGC")
@@ -253,10 +253,10 @@ class MomentFacts(Answer):
 
     @property
     def limited_goal(self) -> LimitedGoal | None:
-        """The heap goal that GOMEMLIMIT makes; None where GOGC makes it.
+        """The heap goal that GOMEMLIMIT sets; None if GOGC sets it.
 
-        A goal is GOGC over what was live, and more where stacks and globals count. One below that
-        can only be the limit's; so is every one where GOGC is off, whatever was live.
+        GOGC sets a goal from the live heap, or a higher one if stacks and globals count. A lower
+        goal must come from the limit; so does every goal if GOGC is off.
         """
         limit, stats, goal = self.gomemlimit_bytes, self.memstats, self.goal
         started = math.nan if self.started is None else self.started.gogc
@@ -274,7 +274,7 @@ class MomentFacts(Answer):
 
     @cached_property
     def address_space(self) -> AddressSpace | None:
-        """What is mapped against the limit on address space; None if there is no limit."""
+        """The mapped address space and its limit; None without a limit."""
         return address_space_use(self.limits, self.mappings)
 
     @property
@@ -286,19 +286,19 @@ class MomentFacts(Answer):
 
     @property
     def idle_heap_bytes(self) -> int:
-        """Idle heap in RSS, without what was never touched; 0 without a ledger."""
+        """Idle heap in RSS, without untouched memory; 0 without a ledger."""
         if self.ledger is None:
             return 0
         return self.ledger.part("heap_idle") + self.ledger.part("heap_untouched")
 
     @property
     def hides_untouched(self) -> bool:
-        """Whether memory that is not Go's may stand in RSS for heap that was never touched."""
+        """Whether non-Go memory in RSS can hide that a part of the heap was never touched."""
         divided = self.ledger is not None and self.ledger.has("mapped_files")
         return self.mappings is None and not divided
 
     def path(self, kind: str) -> str:
-        """The artefact of a kind, as evidence names it."""
+        """Return the artefact of a kind, as evidence names it."""
         if kind == "memstats":
             row = self.memstats
             told = None if row is None else row.get("artefact")
@@ -311,7 +311,7 @@ class MomentFacts(Answer):
 
 
 def seconds_of(moments: Sequence[MomentFacts]) -> NDArray[np.float64] | None:
-    """When they were, since the first; None if a time is not known, or they are in no order."""
+    """Return seconds since the first snapshot; None if a time is unknown, or out of order."""
     times = [moment.time for moment in moments if moment.time is not None]
     if not times or len(times) < len(moments):
         return None
@@ -320,7 +320,7 @@ def seconds_of(moments: Sequence[MomentFacts]) -> NDArray[np.float64] | None:
 
 
 def growth_to_limit(moments: Sequence[MomentFacts], use: CgroupUse | None) -> TimeToLimit | None:
-    """When unreclaimable memory reaches the limit, along a line through the moments."""
+    """Return when unreclaimable memory reaches the limit, on a line through the snapshots."""
     if use is None or use.limit_bytes is None:
         return None
     known = [

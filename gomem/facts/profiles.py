@@ -40,14 +40,14 @@ if TYPE_CHECKING:
 
 TOP_SITES = 20
 ALLOCATED, IN_USE = "alloc_space", "inuse_space"
-MAX_SWING = 2.0  # with GOGC=100 a heap swings no further between two collections
+MAX_SWING = 2.0  # with GOGC=100, the heap varies by no more between two collections
 UNTYPED = "bytes"  # a kind of profile, see `Profile.kind`
-UNSAID = "space"  # its sample type
+UNSAID = "space"  # the sample type of such a profile
 SAMPLE_TYPES = ("inuse_space", "alloc_space", "inuse_objects", "alloc_objects")
 
 
 class _Sites(Mapping[str, "Mapping[str, AllocationSites]"]):
-    """Of each moment when they are first asked for: of many a page shows some."""
+    """The sites of each snapshot, computed on first use: a page shows a few of many."""
 
     def __init__(self, profiles: Mapping[str, Profile]) -> None:
         self._profiles = profiles
@@ -72,58 +72,58 @@ class _Sites(Mapping[str, "Mapping[str, AllocationSites]"]):
 
 @dataclass(frozen=True, eq=False)
 class ProfileFacts:
-    """The facts of a capture's heap profiles, each computed when it is first read."""
+    """The facts of a capture's heap profiles, each computed on first use."""
 
     capture: Capture  # what was read
 
     @cached_property
     def by_moment(self) -> Mapping[str, Profile]:
-        """Each moment's heap profile, or its allocs profile, which holds the same."""
+        """Heap profiles by snapshot; an allocs profile has the same data."""
         return self.capture.heap_profiles
 
     @cached_property
     def paths(self) -> Mapping[str, str]:
-        """The file of each."""
+        """The file of each heap profile, by snapshot."""
         return {moment: profile.source for moment, profile in self.by_moment.items()}
 
     def path(self, moment: str) -> str:
-        """The heap profile of a moment, as evidence names it."""
+        """Return the file of a snapshot's heap profile, as evidence names it."""
         return self.paths.get(moment, moment)
 
     @property
     def last_path(self) -> str:
-        """That of the last moment with one; empty without any."""
+        """The file of the last heap profile; empty without any."""
         return next(reversed([*self.paths.values()]), "")
 
     @cached_property
     def of_last_process(self) -> Mapping[str, Profile]:
-        """Those with a time, without those of a process before a restart, and without tables."""
+        """The profiles with a time, of the last process only, without printed tables."""
         return of_last_process(self._profiles)
 
     @cached_property
     def in_order(self) -> Mapping[str, Profile]:
-        """The same; where none has a time, those of the last process in the moments' order."""
+        """The last process's profiles by time, or in snapshot order if no profile has a time."""
         return of_last_process(self._profiles, by_moment=True)
 
     @property
     def _profiles(self) -> Mapping[str, Profile]:
-        """Those that have everything: a table leaves out rows, so what it lacks may be there."""
+        """The complete profiles: a printed table omits rows, so a missing site proves nothing."""
         return {
             name: profile for name, profile in self.by_moment.items() if profile.printed is None
         }
 
-    # Who allocates
+    # Allocation
 
     @cached_property
     def sites(self) -> Mapping[str, Mapping[str, AllocationSites]]:
-        """Allocation sites by moment and sample type, with their 95 % intervals."""
+        """Allocation sites by snapshot and sample type, with their 95 % intervals."""
         return _Sites(self.by_moment)
 
     @cached_property
     def untyped_sites(self) -> dict[str, tuple[AllocationSites, ...]]:
-        """The same of tables that do not say whether their bytes are in use or allocated.
+        """Allocation sites of tables that do not say whether bytes are in use or allocated.
 
-        Behind them are those of the same paste that do say it.
+        Tables from the same paste that do say so come last.
         """
         return {
             moment: tuple(
@@ -138,10 +138,10 @@ class ProfileFacts:
 
     @cached_property
     def reasons(self) -> dict[str, pd.DataFrame]:
-        """Why the largest lines allocate, by moment; see `profiles.reasons.REASONS`.
+        """Why the lines that allocate most do so, by snapshot; see `profiles.reasons.REASONS`.
 
-        The lines are by alloc_space, the reasons are the compiler's; empty without its escape
-        analysis.
+        The lines are ranked by alloc_space; the reasons come from the compiler's escape analysis.
+        Empty without it.
         """
         verdicts = [analysis.on_the_heap for analysis in self.capture.escapes.values()]
         if not verdicts:
@@ -154,14 +154,14 @@ class ProfileFacts:
         }
 
     def turnover(self, moment: str) -> pd.DataFrame:
-        """How much of all that was allocated is still in use; see `site_turnover.TURNOVER`."""
+        """The part of all allocated memory that is still in use; see `site_turnover.TURNOVER`."""
         profile = self.by_moment.get(moment)
         if profile is None or not _counts(profile, "alloc") or not _counts(profile, "inuse"):
             return empty(TURNOVER)
         return site_turnover(profile)
 
     def object_sizes(self, moment: str) -> pd.DataFrame:
-        """What is in use by site and size of object; see `object_sizes.OBJECTS`."""
+        """Memory in use by site and object size; see `object_sizes.OBJECTS`."""
         profile = self.by_moment.get(moment)
         if profile is None or not _counts(profile, "inuse"):
             return empty(OBJECTS)
@@ -170,20 +170,20 @@ class ProfileFacts:
     def call_tree(
         self, moment: str, sample_type: str, base: Profile | None = None
     ) -> CallTree | None:
-        """Who calls whom, and how much of a value is below each call; None without such a value.
+        """Return the call tree of a sample type; None without such values.
 
-        With a base to compare with, what changed.
+        With a base profile, the tree has the differences.
         """
         profile = self.by_moment.get(moment)
         if profile is None or not profile.has_stacks or not has_samples(profile, sample_type):
             return None
         return call_tree(profile, sample_type, base)
 
-    # What is in use over time
+    # Memory in use over time
 
     @cached_property
     def heap_series(self) -> Series | None:
-        """What each stack has in use over the heap profiles; None if too few have a time."""
+        """The memory in use by each stack over the heap profiles; None if too few have a time."""
         profiles = {
             moment: profile
             for moment, profile in self.of_last_process.items()
@@ -193,19 +193,19 @@ class ProfileFacts:
 
     @cached_property
     def growth(self) -> pd.DataFrame:
-        """How each of those stacks grows, with its projection; see `growth.GROWTH`."""
+        """The growth of each stack over the profiles, with its projection; see `growth.GROWTH`."""
         return empty(GROWTH) if self.heap_series is None else growth(self.heap_series)
 
     @property
     def growth_horizon_seconds(self) -> float | None:
-        """How far ahead that looks; None without a series."""
+        """How far ahead the projection reaches; None without a series."""
         return None if self.heap_series is None else horizon_seconds_of(self.heap_series)
 
     @cached_property
     def grown_moment(self) -> str | None:
-        """The moment whose profile shows what has grown since the first; None without any.
+        """The snapshot whose profile shows the growth since the first; None without profiles.
 
-        The last, unless it is of a burst: then the lowest of the last third.
+        It is the last one, or after a burst, the lowest of the last third.
         """
         totals = {
             moment: profile.total(IN_USE)
@@ -221,9 +221,9 @@ class ProfileFacts:
 
     @cached_property
     def growth_holders(self) -> pd.DataFrame | None:
-        """What the program's own functions have more at `grown_moment` than in the first of them.
+        """The program's own functions with more in use at `grown_moment` than in the first profile.
 
-        See `profiles.own_code.HOLDERS`; None of fewer than two.
+        See `profiles.own_code.HOLDERS`; None for fewer than two profiles.
         """
         usable = _that_count(IN_USE, self.in_order)
         if self.grown_moment is None or len(usable) < 2:
@@ -233,21 +233,25 @@ class ProfileFacts:
 
     @cached_property
     def change_holders(self) -> pd.DataFrame | None:
-        """What they have more in the last than in the first, a burst at the end included."""
+        """What the program's functions gained from first to last profile, bursts included."""
         usable = _that_count(IN_USE, self.in_order)
         return holders(usable[-1], usable[0]) if len(usable) > 1 else None
 
     @cached_property
     def in_use_holders(self) -> pd.DataFrame | None:
-        """What they have in the last of them; see `profiles.own_code.HOLDERS`. None without any."""
+        """The program's functions by memory in use in the last profile; None without profiles.
+
+        See `profiles.own_code.HOLDERS`.
+        """
         usable = _that_count(IN_USE, self.in_order)
         return holders(usable[-1]) if usable else None
 
     @cached_property
     def allocation_holders(self) -> pd.DataFrame | None:
-        """What the program's own functions allocated between the first of them and the last.
+        """The program's own functions by memory allocated between the first profile and the last.
 
-        Of one, since the start; see `profiles.own_code.HOLDERS`. None without any.
+        For a single profile, since the start; see `profiles.own_code.HOLDERS`. None without
+        profiles.
         """
         usable = _that_count(ALLOCATED, self.in_order)
         if not usable:
@@ -256,9 +260,9 @@ class ProfileFacts:
 
     @cached_property
     def heap_at_most(self) -> Mapping[str, float]:
-        """What the heap took at most at the moment of each; see `published.heap_at_most`.
+        """An upper bound of the heap at each profile's snapshot; see `published.heap_at_most`.
 
-        What was allocated by then was not before.
+        Allocated bytes are cumulative, so a later profile's bound also holds at earlier snapshots.
         """
         most, known = math.inf, {}
         for moment, profile in reversed([*self.in_order.items()]):
@@ -269,18 +273,19 @@ class ProfileFacts:
 
     @cached_property
     def in_use(self) -> InUseTotals | None:
-        """How much is in use by them, if there are any."""
+        """Total memory in use over the profiles; None without any."""
         return in_use_totals(self.of_last_process)
 
     @cached_property
     def spike(self) -> Spike | None:
-        """The interval between two of them that stands out most, if there are any."""
+        """The interval between two profiles that stands out most; None without any."""
         return find_spike(self.of_last_process)
 
     def spike_at(self, at: str | pd.Timestamp | None = None) -> Spike | None:
-        """Who allocated in one interval between two of them, by default what stands out most.
+        """Return who allocated between two profiles, by default where it stands out most.
 
-        Which is named by a moment or a time; see `find_spike`. KeyError of a moment without one.
+        The interval is chosen by a snapshot or a time; see `find_spike`. Raises KeyError for a
+        snapshot without a profile.
         """
         return find_spike(self._profiles, at)
 
@@ -290,11 +295,11 @@ def _that_count(sample_type: str, profiles: Mapping[str, Profile]) -> list[Profi
 
 
 def _counts(profile: Profile, word: str) -> bool:
-    """Whether it has both objects and bytes of what was allocated, or of what is in use."""
+    """Return whether a profile has both objects and bytes, allocated or in use."""
     counted = {f"{word}_objects", f"{word}_space"} <= set(profile.sample_type_names)
     return counted and profile.printed is None
 
 
 def has_samples(profile: Profile, sample_type: str) -> bool:
-    """Whether it has values other than 0 of a sample type."""
+    """Return whether a profile has non-zero values of a sample type."""
     return sample_type in profile.sample_type_names and profile.total(sample_type) != 0

@@ -1,4 +1,4 @@
-"""The snapshots' data on retained heap, as input to the scavenger analysis."""
+"""The capture's data on retained heap, as input of the scavenger analysis."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ HUGE = "AnonHugePages"
 
 
 def scavenger_of(facts: CaptureFacts) -> Scavenger | None:
-    """What goes back to the kernel, and why not more; None where nothing says."""
+    """Return what is released to the kernel, and why not more; None without data."""
     capture, moments, log = facts.capture, facts.moments, facts.capture.gc
     cycles = cycles_of(capture)
     lines = None if log is None or cycles is None else log.scavenges
@@ -50,7 +50,7 @@ def scavenger_of(facts: CaptureFacts) -> Scavenger | None:
 
 
 def cycles_of(capture: Capture) -> pd.DataFrame | None:
-    """The log's collections; None without a log, and of one too long for memory."""
+    """Return the log's collections; None without a log, or if it is too long for memory."""
     found = None if capture.gc is None else capture.gc.cycles
     return found if isinstance(found, pd.DataFrame) else None
 
@@ -58,9 +58,9 @@ def cycles_of(capture: Capture) -> pd.DataFrame | None:
 def _placed(
     lines: pd.DataFrame, cycles: pd.DataFrame, ends: pd.Series | None, zero: pd.Timestamp
 ) -> pd.DataFrame:
-    """The scavenger's lines with the time of the collection before them, on the moments' clock.
+    """Add to the scavenger's lines the time of the preceding collection, on the snapshots' clock.
 
-    Without moments it is the log's own clock. Where nothing ties the two, it is missing.
+    Without snapshots, it is the log's own clock. Missing if nothing relates the two clocks.
     """
     if ends is not None:
         since = (ends - zero).dt.total_seconds()
@@ -90,7 +90,7 @@ def _part(moment: MomentFacts, name: str) -> int | None:
 
 
 def _huge_excess(moment: MomentFacts) -> int | None:
-    """What the heap has resident beyond its claims, as far as it lies in huge pages."""
+    """Return the arenas' resident bytes beyond what Go counts, as far as huge pages hold them."""
     if moment.mappings is None or HUGE not in moment.mappings:
         return None
     arenas = moment.mappings[moment.mappings["kind"] == "go-heap"]
@@ -103,7 +103,7 @@ def _is_stopped(capture: Capture, moment: str) -> bool | None:
 
 
 def _of_lines(lines: pd.DataFrame, cycles: pd.DataFrame) -> pd.DataFrame:
-    """Of a log alone: a row for each `scvg` line with sizes, which are MemStats' to 1 MiB."""
+    """Return rows from a log alone, one per `scvg` line with sizes: MemStats rounded to 1 MiB."""
     told = lines[lines["heap_sys_bytes"].notna()]
     goals = cycles.set_index(["run", "number"])["heap_goal_bytes"]
     rows = []

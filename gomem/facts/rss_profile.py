@@ -1,8 +1,8 @@
-"""RSS of one snapshot as a pprof profile: what each stack and each part holds, to the byte.
+"""RSS of one snapshot as a pprof profile: the memory of each stack and each part, to the byte.
 
-The account divides RSS. A heap profile divides the live heap further, a second one what was
-allocated since the last GC, a goroutine profile the stacks, and smaps what is not Go's. What none
-of them divides keeps a frame of its own. The profile's comments say what is exact and what is not.
+The account breaks down RSS. A heap profile breaks down the live heap, a second one the memory
+allocated since the last GC, a goroutine profile the stacks, and smaps the memory outside Go. The
+rest is one frame per part. The profile's comments say what is exact and what is estimated.
 """
 
 from __future__ import annotations
@@ -43,17 +43,18 @@ RSS, RESERVED = ValueType("rss", "bytes"), ValueType("reserved", "bytes")
 TYPES = (RSS, RESERVED)
 IN_USE, ALLOCATED, GOROUTINE = "inuse_space", "alloc_space", "goroutine"
 NOT_SAMPLED = Frame("live heap not sampled")
-MIN_STACK = 2 * KIB  # of a goroutine, since Go 1.4
-MAX_LAG = 1.25  # times the live heap: a profile with more in use is of another state of the heap
+MIN_STACK = 2 * KIB  # per goroutine, since Go 1.4
+MAX_LAG = 1.25  # times the live heap: a profile with more in use is from another state of the heap
 
 
 def rss_profile(facts: CaptureFacts, moment: str | None = None) -> Profile:
-    """RSS at a moment, by default the last that says it, as a profile with `rss` and `reserved`.
+    """Return RSS at a snapshot, by default the last with RSS, as a profile of `rss` and `reserved`.
 
-    The values of `rss` add up to RSS exactly. `reserved` is what Go reserved and RSS does not have.
+    The values of `rss` add up to RSS exactly. `reserved` is memory reserved by Go that is not in
+    RSS.
 
     Raises:
-        CaptureError: No file says RSS, or not at this moment; or there is no such moment.
+        CaptureError: RSS is unknown, at this snapshot or at all; or there is no such snapshot.
     """
     known = [name for name, found in facts.by_moment.items() if found.rss_bytes is not None]
     if moment is not None and moment not in known:
@@ -66,7 +67,7 @@ def rss_profile(facts: CaptureFacts, moment: str | None = None) -> Profile:
 
 
 def rss_tree(facts: CaptureFacts, moment: str) -> CallTree:
-    """The same as a tree of frames, RSS first."""
+    """Return the profile of RSS as a tree of frames, with RSS as the root."""
     return call_tree(rss_profile(facts, moment), RSS.type)
 
 
@@ -81,7 +82,7 @@ def _without_rss(facts: CaptureFacts, moment: str, known: list[str]) -> Text:
 
 
 def _snapshot_of(facts: CaptureFacts, shown: MomentFacts) -> Snapshot:
-    """Its bounds, which the snapshots beside it make narrower."""
+    """Return the bounds of a snapshot's parts, which neighbouring snapshots make tighter."""
     readings = [
         reading_of(moment, even_least=moment is shown)
         for moment in facts.moments
@@ -95,7 +96,7 @@ def _snapshot_of(facts: CaptureFacts, shown: MomentFacts) -> Snapshot:
 
 @dataclass
 class _Breakdown:
-    """One moment's RSS being broken down: the pieces of its profile so far, and their notes."""
+    """The breakdown of one snapshot's RSS: the pieces of its profile so far, and their notes."""
 
     facts: CaptureFacts
     moment: MomentFacts
@@ -115,7 +116,7 @@ class _Breakdown:
                    STACKS: self._stacks}  # fmt: skip
         further |= dict.fromkeys(OUTSIDE_GO, self._mapped)
         if any(share.group == LIVE and share.rss_bytes for share in division.shares):
-            further.pop(OBJECTS)  # what is in use is of the live heap
+            further.pop(OBJECTS)  # the memory in use belongs to the live heap
         for share in division.shares:
             further.get(share.group, self.shares.append)(share)
         if ledger.next_file:
@@ -132,7 +133,7 @@ class _Breakdown:
 
     @property
     def _program(self) -> str:
-        """The executable's path; empty if no file says."""
+        """The executable's path; empty if unknown."""
         mappings = self.moment.mappings
         if mappings is None:
             return ""
@@ -165,12 +166,12 @@ class _Breakdown:
         self.pieces.append(rooted(profile, TYPES, value, share.path))
 
     def _keep(self, share: Share, frame: Frame, size: int) -> None:
-        """What a profile leaves of a share."""
+        """Keep the part that a profile does not cover as one frame."""
         if size or share.reserved_bytes:
             self.shares.append(share.of(size, frame, reserved_bytes=share.reserved_bytes))
 
     def _live(self, share: Share) -> None:
-        """The live heap, or objects with garbage, by who allocated what is in use."""
+        """Add the live heap, or objects including garbage, by what allocated the memory in use."""
         profile = self.facts.profiles.by_moment.get(self.moment.name)
         is_live, whole = share.group == LIVE, replace(share, path=_without_rest(share))
         if profile is None or not share.rss_bytes or not _has(profile, IN_USE):
@@ -193,7 +194,7 @@ class _Breakdown:
         self.notes.append(text("by stack: {} in use, {}", Bytes(total), said))
 
     def _garbage(self, share: Share) -> None:
-        """What was allocated since the last GC, by who allocates at the time."""
+        """Add what was allocated since the last GC, by the functions that allocate at the time."""
         for before, after in self._intervals():
             first, last = (self.facts.profiles.of_last_process[name] for name in (before, after))
             grown = last.diff(first)
@@ -207,9 +208,9 @@ class _Breakdown:
         self.shares.append(share)
 
     def _intervals(self) -> Iterator[tuple[str, str]]:
-        """Pairs of moments whose profiles show who allocates: what comes after says it best.
+        """Return pairs of snapshots whose profiles show the allocations, the best pair first.
 
-        A profile shows an allocation one or two collections later.
+        A profile shows an allocation one or two collections later, so a later pair is better.
         """
         profiles = self.facts.profiles.of_last_process
         names = [name for name, profile in profiles.items() if _has(profile, ALLOCATED)]
@@ -219,7 +220,7 @@ class _Breakdown:
             yield from zip(names[:place][-1:], names[place : place + 1], strict=False)
 
     def _stacks(self, share: Share) -> None:
-        """Goroutine stacks by what the goroutines run: each has the smallest stack at least."""
+        """Add goroutine stacks by what the goroutines run; each has at least the smallest stack."""
         moment = self.facts.capture.by_moment.get(self.moment.name)
         profile = None if moment is None else moment.profiles.get(GOROUTINE)
         frame = self.moment.goroutines
@@ -238,7 +239,7 @@ class _Breakdown:
         self.notes.append(Text("goroutine stacks: each goroutine has 2 KiB, the smallest stack"))
 
     def _mapped(self, share: Share) -> None:
-        """What is not Go's, by mapping and file; smaps has all of it, or nothing says."""
+        """Add memory outside Go by mapping and file; only smaps has this."""
         if self.moment.mappings is None:
             self.shares.append(share)
             return
@@ -256,7 +257,7 @@ def _at_most(size: int, wanted: IntArray) -> IntArray:
 
 
 def _has(profile: Profile, sample_type: str) -> bool:
-    """Whether it counts that, in stacks, and not as what changed since another."""
+    """Return whether a profile has these values by stack, and not as a difference."""
     if sample_type not in profile.sample_type_names or profile.printed is not None:
         return False
     values = profile.values(sample_type)

@@ -1,10 +1,10 @@
-"""The runtime settings of a capture, each with its source. Each setting is computed once, here.
+"""The runtime settings of a capture, each with its source; only this module computes them.
 
-runtime/metrics have the settings in force. Otherwise the process's initial environment has them,
-from an environment file or the manifest, and an unset variable means the default. A program can
-change a setting later (`debug.SetGCPercent`). So heap goals that contradict the environment take
-precedence, and the setting says so. If no file has GOGC, the heap goals bound it, and 100 is
-assumed if they allow it.
+runtime/metrics have the current settings. Without them, the process's initial environment is used,
+from an environment file or the manifest; an unset variable means the default. A program can change
+a setting later (`debug.SetGCPercent`). So heap goals override an environment that they contradict,
+and the setting says so. If no file has GOGC, heap goals bound it, and 100 is assumed if it is
+within the bounds.
 """
 
 from __future__ import annotations
@@ -50,9 +50,9 @@ if TYPE_CHECKING:
 METRICS, ENVIRONMENT, LOG, GOALS, ASSUMED = "metrics", "environment", "log", "goals", "assumed"
 KNOWN_BY = (METRICS, ENVIRONMENT, LOG, GOALS, ASSUMED)
 NONE = "none"
-# Fields of MemStats that stand around NextGC: with all of them a dump is whole there.
+# Fields of MemStats before and after NextGC: if all are there, so would NextGC be.
 BESIDE_GOAL = ["HeapReleased", "GCSys", "OtherSys", "PauseTotalNs", "NumGC"]
-GOGC_OFF = 1e10  # per cent: runtime/metrics print 2^64 - 1
+GOGC_OFF = 1e10  # per cent: runtime/metrics print 2^64 - 1 for off
 DEFAULT_GOGC = 1.0
 
 
@@ -64,28 +64,28 @@ class Setting:
     # GOGC as a fraction, 1.0 for 100, infinite for off; GOMEMLIMIT in bytes, infinite for none;
     # GOMAXPROCS as a count; GODEBUG as it is set.
     value: float | str
-    known_by: str  # `metrics`, `environment`, `log` or `goals`; `assumed` where nothing says it
-    source: str = ""  # the file that says it; empty where none does
-    low: float = math.nan  # of GOGC that goals tell, or that is assumed, the least that they allow
-    high: float = math.nan  # the most; infinite where nothing bounds it
-    # Whether the environment sets it, where that says it; else it is the default.
+    known_by: str  # `metrics`, `environment`, `log` or `goals`; `assumed` if no file has it
+    source: str = ""  # the file that has it; empty if none does
+    low: float = math.nan  # lower bound of a GOGC that is inferred or assumed
+    high: float = math.nan  # upper bound; infinite if nothing bounds it
+    # Whether the environment sets it, if the environment is known; otherwise it is the default.
     is_set: bool = True
-    # What else it was, at other moments or by the environment, and what says so.
+    # Other values, at other snapshots or in the environment, and their sources.
     others: tuple[tuple[str, str], ...] = ()
 
     @property
     def is_stated(self) -> bool:
-        """Whether a file says it."""
+        """Whether a file states the setting."""
         return self.known_by in (METRICS, ENVIRONMENT)
 
     @property
     def is_inferred(self) -> bool:
-        """Whether goals tell it, between bounds."""
+        """Whether the setting is inferred from goals, with bounds."""
         return self.known_by in (LOG, GOALS)
 
     @property
     def is_constant(self) -> bool:
-        """Whether every moment that says it says the same."""
+        """Whether all snapshots that have the setting agree."""
         return not any(source == METRICS for _, source in self.others)
 
     @property
@@ -95,7 +95,7 @@ class Setting:
 
 
 def text_of(name: str, value: float | str) -> str:
-    """A value of a setting as its variable would be set."""
+    """Return a setting's value as its variable would be set."""
     if isinstance(value, str):
         return value
     if math.isinf(value):
@@ -110,8 +110,8 @@ def text_of(name: str, value: float | str) -> str:
 class Environment:
     """The runtime's variables that a process was started with."""
 
-    variables: Mapping[str, str]  # those that are set, by name
-    source: str  # the file that says so
+    variables: Mapping[str, str]  # the variables that are set, by name
+    source: str  # the file that has them
 
     @property
     def gogc(self) -> float:
@@ -125,7 +125,7 @@ class Environment:
 
 
 def environment_of(capture: Capture) -> Environment | None:
-    """The environment of a capture's process, by a file of it or the manifest; None without."""
+    """Return the environment of a capture's process, from a file or the manifest; or None."""
     if capture.environs:
         path, environ = list(capture.environs.items())[-1]
         return Environment(environ.variables, path)
@@ -147,25 +147,25 @@ class Settings:
 
     @property
     def known(self) -> tuple[Setting, ...]:
-        """All but those that nothing says."""
+        """All known settings."""
         every = (self.gogc, self.memory_limit, self.gomaxprocs, self.godebug)
         return tuple(setting for setting in every if setting is not None)
 
 
 @dataclass(frozen=True)
 class Stated:
-    """The settings that files say; None where none does."""
+    """The settings that files state; None where none does."""
 
-    environment: Environment | None  # what the process was started with
+    environment: Environment | None  # the environment at the process's start
     gogc: Setting | None  # GOGC
-    # GOMEMLIMIT; infinite, and by no file, of a release that knows none.
+    # GOMEMLIMIT; infinite, without a file, if the release does not have it.
     memory_limit: Setting | None
 
 
 def stated_settings(facts: CaptureFacts) -> Stated:
-    """What files say of GOGC and GOMEMLIMIT.
+    """Return the GOGC and GOMEMLIMIT that files state.
 
-    Of GOGC the environment's word counts unless the goals of a log contradict it.
+    GOGC comes from the environment, unless the goals of a log contradict it.
     """
     capture, moments = facts.capture, facts.moments
     environment = environment_of(capture)
@@ -184,7 +184,7 @@ def stated_settings(facts: CaptureFacts) -> Stated:
 
 
 def _of_metrics(name: str, metric: str, moments: Sequence[MomentFacts]) -> Setting | None:
-    """The last values in runtime/metrics, and the values before."""
+    """Return the last values in runtime/metrics, and the earlier values."""
     told = [moment for moment in moments if metric in moment.metrics]
     if not told:
         return None
@@ -195,7 +195,7 @@ def _of_metrics(name: str, metric: str, moments: Sequence[MomentFacts]) -> Setti
 
 
 def _value(name: str, metric: float) -> float:
-    """A metric's value in the setting's unit."""
+    """Return a metric's value in the setting's unit."""
     if name == GOGC:
         return math.inf if metric >= GOGC_OFF else metric / 100
     return math.inf if name == GOMEMLIMIT and metric >= NO_GOMEMLIMIT else metric
@@ -208,7 +208,7 @@ def _started(environment: Environment, name: str, value: float | str) -> Setting
 
 
 def settings_of(facts: CaptureFacts) -> Settings:
-    """Settings of the runtime, with their sources."""
+    """Return the settings of the runtime, with their sources."""
     limit = facts.settings_stated.memory_limit
     return Settings(
         _gogc(facts),
@@ -237,7 +237,7 @@ def _gogc(facts: CaptureFacts) -> Setting:
 
 
 def _without_goal(moments: Sequence[MomentFacts]) -> Setting | None:
-    """GOGC is off where whole MemStats have no goal: NextGC is then near 2^64, which is none."""
+    """Return GOGC=off if complete MemStats have no goal: NextGC near 2^64 is read as none."""
     for moment in reversed(moments):
         stats = moment.memstats
         if stats is None or moment.path("memstats") == moment.paths.get("metrics"):
@@ -250,7 +250,7 @@ def _without_goal(moments: Sequence[MomentFacts]) -> Setting | None:
 
 
 def _by_log(collector: CollectorFacts) -> Setting | None:
-    """The GOGC that most of the log's goals agree on, of the run that lasted longest."""
+    """Return the GOGC that most of the log's goals agree on, in the longest run."""
     if collector.cycles.empty or collector.longest_run is None:
         return None
     told = collector.triggers.gogc.set_index("run")
@@ -263,7 +263,7 @@ def _by_log(collector: CollectorFacts) -> Setting | None:
 
 
 def _by_goals(bounds: GogcBounds, moments: Sequence[MomentFacts]) -> Setting:
-    """100, or what the goals of moments allow instead."""
+    """Return 100, or the GOGC that the snapshots' goals allow instead."""
     if bounds.is_empty:
         return Setting(GOGC, DEFAULT_GOGC, ASSUMED)
     if bounds.has(DEFAULT_GOGC):
@@ -275,7 +275,7 @@ def _by_goals(bounds: GogcBounds, moments: Sequence[MomentFacts]) -> Setting:
 
 
 def _beside(setting: Setting, environment: Environment | None) -> Setting:
-    """With what the environment says of GOGC, where that is another."""
+    """Add the environment's GOGC, if it differs."""
     if environment is None or environment.gogc == setting.value:
         return setting
     others = (*setting.others, (text_of(GOGC, environment.gogc), environment.source))
@@ -283,7 +283,7 @@ def _beside(setting: Setting, environment: Environment | None) -> Setting:
 
 
 def _gomaxprocs(facts: CaptureFacts) -> Setting | None:
-    """By runtime/metrics, the manifest, the log, the environment: by what knows it best."""
+    """Return GOMAXPROCS from the best source: runtime/metrics, manifest, log, or environment."""
     by_metrics = _of_metrics(GOMAXPROCS, GOMAXPROCS_METRIC, facts.moments)
     if by_metrics is not None:
         return by_metrics

@@ -1,4 +1,4 @@
-"""How the facts of each snapshot are computed: its two sides, compared once."""
+"""How the facts of each snapshot are computed: MemStats and mappings, compared once."""
 
 from __future__ import annotations
 
@@ -52,9 +52,10 @@ MEMORY_FRAMES = (
 
 
 def facts_of_moments(capture: Capture) -> tuple[MomentFacts, ...]:
-    """The facts of every moment that says anything about memory, in order.
+    """Return the facts of every snapshot with memory data, in order.
 
-    Where none does, those of the moments that count goroutines: their number tells a leak alone.
+    If there is none, those of the snapshots that count goroutines: their number alone can show a
+    leak.
     """
     every = capture.by_moment.values()
     moments = [
@@ -82,16 +83,16 @@ def facts_of_moments(capture: Capture) -> tuple[MomentFacts, ...]:
 
 
 def _with_limits(facts: Sequence[MomentFacts]) -> list[MomentFacts]:
-    """The same with the cgroup's limits at each moment that says how much is charged.
+    """Add the cgroup's limits to each snapshot that has the cgroup's use.
 
-    A limit is a setting: where one moment says it and none another, it holds at all of them.
+    A limit is a setting: if only one snapshot has it, it applies to all.
     """
     said = {
         name: {known.cgroup[name] for known in facts if name in known.cgroup}
         for name in (*HARD_LIMITS, *HIGH_LIMITS)
     }
     limits = {name: next(iter(values)) for name, values in said.items() if len(values) == 1}
-    # The files that say a limit, or that there is none.
+    # The files that state a limit, or that there is none.
     stating = [f.path("cgroup") for f in facts if not f.cgroup.keys().isdisjoint(HARD_LIMITS)]
     return [
         replace(
@@ -106,7 +107,7 @@ def _with_limits(facts: Sequence[MomentFacts]) -> list[MomentFacts]:
 
 
 def _page_bytes_of(capture: Capture) -> int | None:
-    """The kernel's page size, by the manifest or the architecture; None if unknown."""
+    """Return the kernel's page size, by the manifest or the architecture; None if unknown."""
     noted = capture.manifest.fact("page_size")
     if type(noted) is int and SMALLEST_PAGE_BYTES <= noted <= LARGEST_PAGE_BYTES:
         return noted
@@ -116,17 +117,17 @@ def _page_bytes_of(capture: Capture) -> int | None:
 
 @dataclass(frozen=True)
 class _Sides:
-    """A moment with its MemStats and its mappings, as far as each can be used."""
+    """A snapshot with its MemStats and its mappings, as far as they are usable."""
 
-    moment: Moment  # the moment
-    memstats: pd.Series | None  # A row of MemStats
-    metrics: dict[str, float]  # runtime/metrics by name, of the last reading
-    scraped: dict[str, float]  # what a page of metrics says of the process, by the page's names
-    runtime_side: str  # where the row of MemStats is from; see `claims.RUNTIME_SIDES`
-    classified: ClassifiedMappings | None  # its mappings by kind
-    is_least: bool = False  # whether mappings are missing
-    listed: Listed | None = None  # what a table of processes says of it
-    logged: Logged | None = None  # what its own log says
+    moment: Moment  # the snapshot
+    memstats: pd.Series | None  # a row of MemStats
+    metrics: dict[str, float]  # the last reading of runtime/metrics, by name
+    scraped: dict[str, float]  # the process's metrics on a Prometheus page, by name
+    runtime_side: str  # the source of `memstats`; see `claims.RUNTIME_SIDES`
+    classified: ClassifiedMappings | None  # the mappings by kind
+    is_least: bool = False  # whether mappings are missing, so that sums are lower bounds
+    listed: Listed | None = None  # the process in a table of processes
+    logged: Logged | None = None  # the memory data in its own log
 
     @classmethod
     def of(
@@ -150,13 +151,13 @@ class _Sides:
 
     @property
     def rss_is_pasted(self) -> bool:
-        """Whether a table of processes or the program's own log says RSS."""
+        """Whether RSS comes from a table of processes or the program's own log."""
         is_listed = self.listed is not None and self.listed.rss_bytes is not None
         return is_listed or (self.logged is not None and self.logged.rss_bytes is not None)
 
     @property
     def rss_is_unknown(self) -> bool:
-        """Whether nothing whole says how much is resident."""
+        """Whether no complete file has RSS."""
         moment = self.moment
         known = (moment.status["VmRSS"], moment.rollups["Rss"], moment.statm["resident"])
         is_said = any(column.notna().any() for column in known) or SCRAPED_RSS in self.scraped
@@ -165,7 +166,7 @@ class _Sides:
 
 
 def _marked(cycles: pd.DataFrame) -> dict[int, int]:
-    """What each collection of a log marked, by its number; nothing if a number is of two runs."""
+    """Return what each collection of a log marked, by number; empty if two runs share a number."""
     known = cycles[cycles["heap_live_bytes"].notna()]
     if cycles["number"].duplicated().any():
         return {}
@@ -173,9 +174,9 @@ def _marked(cycles: pd.DataFrame) -> dict[int, int]:
 
 
 def _live_bytes(sides: _Sides, marked: Mapping[int, int]) -> int | None:
-    """What the last collection before the moment marked, by runtime/metrics, else by the log.
+    """Return what the last collection before the snapshot marked, by runtime/metrics or by the log.
 
-    None before the first collection, and where MemStats and the metrics count different ones.
+    None before the first collection, or if MemStats and the metrics count different collections.
     """
     stats, metrics = sides.memstats, sides.metrics
     number = None if stats is None or pd.isna(stats["NumGC"]) else int(stats["NumGC"])
@@ -222,7 +223,7 @@ def _facts(
 
 
 def _threads(sides: _Sides) -> int | None:
-    """How many there are, by the kernel, by runtime/metrics, by a page; None without any."""
+    """Return the number of threads, by the kernel, runtime/metrics, or a page; None without any."""
     known = sides.metrics.get(THREADS, sides.scraped.get(THREADS_ON_PAGE))
     counted = _number(sides.moment.status, "Threads")
     return counted if counted is not None or known is None else int(known)
@@ -234,13 +235,13 @@ def _number(frame: pd.DataFrame, column: str) -> int | None:
 
 
 def _page(moment: Moment) -> pd.Series | None:
-    """MemStats from a page of metrics, as a row; None without one."""
+    """Return MemStats from a Prometheus page, as a row; None without one."""
     rows = moment.memstats
     return _last(rows[rows["artefact"] == moment.paths.get(METRICS_PAGE)])
 
 
 def _limits(rows: pd.DataFrame, name: str, value: str) -> dict[str, int | None]:
-    """Numbers by their names, as two columns have them; None for no limit."""
+    """Return the numbers of two columns, names and values; None for no limit."""
     sizes = [None if pd.isna(size) else int(size) for size in rows[value]]
     return dict(zip(rows[name], sizes, strict=True))
 
@@ -248,10 +249,10 @@ def _limits(rows: pd.DataFrame, name: str, value: str) -> dict[str, int | None]:
 def _classified(
     moment: Moment, memstats: pd.Series | None, damaged: set[str]
 ) -> ClassifiedMappings | None:
-    """The mappings by kind; None without any, for maps, which have no Rss, and for a damaged smaps.
+    """Return the mappings by kind; None without any, for maps (no Rss), or a damaged smaps.
 
-    The sums of a damaged smaps are too small, and a report that is quietly short is worse than a
-    coarser one; but where no file of the capture says RSS, they are a lower bound that is said.
+    Sums of a damaged smaps are too small, and a coarser report is better than one with silently low
+    numbers. But if no file of the capture has RSS, they are reported as a lower bound.
     """
     mappings = moment.smaps
     if mappings["Rss"].isna().all() or damaged & set(mappings["artefact"]):
@@ -260,20 +261,20 @@ def _classified(
 
 
 def _dumps(moment: Moment) -> pd.DataFrame:
-    """MemStats; not those of a page where runtime/metrics say the same as JSON."""
+    """Return MemStats; not those of a Prometheus page if runtime/metrics have the same as JSON."""
     stats = moment.memstats
     page, json = moment.paths.get(METRICS_PAGE), moment.paths.get("metrics")
     return stats if page in (None, json) else stats[stats["artefact"] != page]
 
 
 def _metrics(moment: Moment) -> pd.DataFrame:
-    """Of several files with runtime/metrics the first: two are two readings."""
+    """Return the first of several files of runtime/metrics; two files are two readings."""
     values = moment.metrics
     return values[values["artefact"] == moment.paths.get("metrics")]
 
 
 def _scraped(moment: Moment) -> dict[str, float]:
-    """What a page of metrics says of the process, by the page's names; of its last scrape."""
+    """Return the process's metrics from the last scrape of a Prometheus page, by name."""
     row = _last(moment.process)
     if row is None:
         return {}
@@ -281,7 +282,7 @@ def _scraped(moment: Moment) -> dict[str, float]:
 
 
 def _heap_row(stats: pd.DataFrame) -> pd.Series | None:
-    """The last row, if it has all that the ledger needs."""
+    """Return the last row, if it has everything that the ledger needs."""
     row = _last(stats)
     return row if row is not None and has_heap_fields(row) else None
 
@@ -321,13 +322,13 @@ def _last(frame: pd.DataFrame) -> pd.Series | None:
 
 
 def _page_bytes(mappings: pd.DataFrame) -> int | None:
-    """The kernel's page size, from smaps; None without smaps."""
+    """Return the kernel's page size, from smaps; None without smaps."""
     sizes = mappings["KernelPageSize"].dropna()
     return None if sizes.empty else int(sizes.min())
 
 
 def _skew(sides: _Sides, ends: pd.Series | None) -> Skew:
-    """The time between the two sides, and the collections in it, if they can be counted."""
+    """Return the time between MemStats and mappings, and the collections in it, if counted."""
     moment = sides.moment
     stats = _last(_dumps(moment))
     runtime, kernel = moment.time_of(*RUNTIME_SIDE), moment.time_of(*KERNEL_SIDE)
@@ -343,7 +344,7 @@ def _skew(sides: _Sides, ends: pd.Series | None) -> Skew:
 
 
 def _collections_counted_twice(sides: _Sides, stats: pd.Series | None) -> tuple[int, int] | None:
-    """NumGC by MemStats and by runtime/metrics, if metrics were read between MemStats and smaps."""
+    """Return NumGC of MemStats and of runtime/metrics read between MemStats and smaps; or None."""
     if stats is None or pd.isna(stats["NumGC"]):
         return None
     total = sides.metrics.get(TOTAL_CYCLES)
@@ -359,7 +360,7 @@ def _heaps(
     limits: Mapping[str, int | None],
     cycles: pd.DataFrame | None,
 ) -> dict[str, pd.Series]:
-    """Heap kept, given back and still resident, by moment; see `heap_return`."""
+    """Return heap retained, released and still resident, by snapshot; see `heap_return`."""
     known = [(side.moment.name, side.memstats) for side in sides if side.memstats is not None]
     if not known:
         return {}

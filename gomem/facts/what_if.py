@@ -21,9 +21,9 @@ SIZES = ["HeapInuse", "HeapReleased", "HeapSys", "HeapAlloc", "Sys", "MSpanSys",
 
 
 def what_if_of(facts: CaptureFacts, asked: Asked) -> WhatIf | None:
-    """Ask it of a capture's log, with what its moments know; None without a log.
+    """Answer `what_if` for a capture's log, with the data of its snapshots; None without a log.
 
-    Without a container's size the cgroup's limit is taken, where the capture has one.
+    Without a given container size, the cgroup's limit is used, if the capture has one.
     """
     if facts.collector is None:
         return None
@@ -40,7 +40,7 @@ def what_if_of(facts: CaptureFacts, asked: Asked) -> WhatIf | None:
 
 
 def _memory_now(moments: Sequence[MomentFacts]) -> MemoryNow | None:
-    """Of the last moment that has MemStats."""
+    """Return the memory at the last snapshot with MemStats."""
     for facts in reversed(moments):
         row = facts.memstats
         if row is not None and not row.reindex(SIZES).isna().any():
@@ -57,7 +57,7 @@ def _memory_now(moments: Sequence[MomentFacts]) -> MemoryNow | None:
 
 
 def _for_container(asked: Asked, moments: Sequence[MomentFacts]) -> Asked:
-    """With the container's size, and a GOMEMLIMIT by what the last ledger says is not Go's."""
+    """Add the container's size, and a GOMEMLIMIT that leaves room for memory outside Go."""
     limit, source = asked.container_bytes, asked.container_source
     if limit is None:
         told = [moment.cgroup_use for moment in moments if moment.cgroup_use is not None]

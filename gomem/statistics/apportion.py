@@ -1,4 +1,4 @@
-"""A whole number in parts of given weights: they add up to it exactly, by largest remainder."""
+"""Divide a whole number into weighted whole parts that add up exactly (largest remainder)."""
 
 from __future__ import annotations
 
@@ -11,10 +11,11 @@ if TYPE_CHECKING:
 
 
 def apportion(whole: int, weights: ArrayLike) -> NDArray[np.int64]:
-    """Whole numbers in proportion to weights, none of which is negative; their sum is `whole`.
+    """Divide `whole` into whole numbers in proportion to weights, none of which is negative.
 
-    Each is its exact share cut down, and one more for those that lost most by it, the first of
-    equals first. ValueError where the weights are all 0 and the whole is not.
+    Each part is its exact share rounded down. The remaining units go to the parts with the largest
+    remainders; of equal ones, the first wins. Raises ValueError if all weights are 0 and `whole` is
+    not.
     """
     parts = np.asarray(weights, np.float64)
     total = float(parts.sum())
@@ -26,7 +27,7 @@ def apportion(whole: int, weights: ArrayLike) -> NDArray[np.int64]:
     shares = np.floor(exact).astype(np.int64)
     left = whole - int(shares.sum())
     order = np.argsort(shares - exact, kind="stable")
-    if left < 0:  # of very large numbers a float is off by more than one
+    if left < 0:  # for very large numbers, rounding errors of floats exceed one
         raise ValueError(f"{whole}: too large for its parts to be exact")
     np.add.at(shares, np.resize(order, left), 1)
     return shares

@@ -16,28 +16,30 @@ FloatArray = npt.NDArray[np.float64]
 
 EXACTLY = 1e-9  # 100 × (1 - 0.99) is a little less than 1
 MAX_VALUES = 1 << 20
-ROUNDED_DIGITS = 4  # so a value is off by 0.05 % of itself at most
+ROUNDED_DIGITS = 4  # relative error of at most 0.05 %
 
 
 def carries(n: int, quantile: float) -> bool:
-    """Whether so many values carry a quantile: fewer, and it is just the largest of them."""
+    """Return whether there are enough values for a quantile; with fewer, it is the maximum."""
     return n > 0 and (quantile == 1 or n * (1 - quantile) >= 1 - EXACTLY)
 
 
 @dataclass
 class Tally:
-    """Values of a sample, ascending, and how often each occurs."""
+    """A sample as its distinct values, ascending, and the count of each."""
 
-    values: FloatArray = field(default_factory=lambda: np.empty(0))  # the different ones
-    counts: npt.NDArray[np.int64] = field(default_factory=lambda: np.empty(0, np.int64))  # of each
-    is_rounded: bool = False  # whether there were too many, so that they are rounded to four digits
+    values: FloatArray = field(default_factory=lambda: np.empty(0))  # distinct
+    # of each value
+    counts: npt.NDArray[np.int64] = field(default_factory=lambda: np.empty(0, np.int64))
+    # whether there were too many values, so they are rounded to four digits
+    is_rounded: bool = False
 
     def add(self, sample: FloatArray) -> None:
-        """Take the known values of a part of the sample."""
+        """Add a part of the sample; missing values are left out."""
         self.merge(*np.unique(sample[~np.isnan(sample)], return_counts=True))
 
     def merge(self, values: FloatArray, counts: npt.NDArray[np.int64]) -> None:
-        """Take values that are counted already, in any order."""
+        """Add values that are already counted, in any order."""
         if self.is_rounded:
             values = _rounded(values)
         self._set(np.concatenate([self.values, values]), np.concatenate([self.counts, counts]))
@@ -53,37 +55,37 @@ class Tally:
         return int(self.counts.sum())
 
     def __getitem__(self, rank: int) -> float:
-        """The value of a rank, from 0 for the least."""
+        """Return the value at a rank; rank 0 is the smallest."""
         return float(self.values[np.searchsorted(self.counts.cumsum(), rank, side="right")])
 
     def quantile(self, share: float) -> float | None:
-        """The least value that so many do not exceed; None of an empty sample."""
+        """Return the smallest value with at least this fraction of the sample at or below it."""
         n = len(self)
         return self[max(0, int(np.ceil(n * share - 1)))] if n else None
 
     def at_least(self, bound: float) -> int:
-        """How many reach a bound."""
+        """Count the values at or above a bound."""
         return int(self.counts[self.values >= bound].sum())
 
     def sum_at_least(self, bound: float) -> float:
-        """What those that reach a bound add up to."""
+        """Sum the values at or above a bound."""
         reach = self.values >= bound
         return float((self.values[reach] * self.counts[reach]).sum())
 
     @property
     def median(self) -> float:
-        """The middle value, or the mean of the two; NaN of an empty sample."""
+        """The middle value, or the mean of the middle two; NaN if the sample is empty."""
         n = len(self)
         return (self[(n - 1) // 2] + self[n // 2]) / 2 if n else float("nan")
 
     @property
     def max(self) -> float | None:
-        """The largest value; None of an empty sample."""
+        """The largest value; None if the sample is empty."""
         return float(self.values[-1]) if len(self.values) else None
 
 
 def _rounded(values: FloatArray) -> FloatArray:
-    """Each value to so many digits."""
+    """Round each value to `ROUNDED_DIGITS` significant digits."""
     with np.errstate(divide="ignore"):
         places = ROUNDED_DIGITS - 1 - np.floor(np.log10(np.abs(values)))
     scale = 10.0 ** np.where(np.isfinite(places), places, 0)

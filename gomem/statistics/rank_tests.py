@@ -22,17 +22,17 @@ if TYPE_CHECKING:
     from gomem.statistics.sampling import FloatArray
 
 CONFIDENCE = 0.95  # of the intervals
-ALPHA = 0.05  # a p above it is noise
-MIN_VALUES = 4  # on each side: 2 of the 70 ways to part eight values put them wholly apart
-EXACT_LIMIT = 50  # values on each side up to which p is exact, not approximated
-MIN_INTERVAL_VALUES = 6  # the smallest n with `interval_ranks`
+ALPHA = 0.05  # a p above it is not significant
+MIN_VALUES = 4  # per side: of the 70 ways to divide eight values, 2 separate them completely
+EXACT_LIMIT = 50  # values per side up to which p is exact, not approximated
+MIN_INTERVAL_VALUES = 6  # the smallest n for which `interval_ranks` has an answer
 EQUIVALENT, NO_WORSE, NOT_SHOWN = "equivalent", "no worse", "?"
 EQUIVALENCES = (EQUIVALENT, NO_WORSE, NOT_SHOWN)
 
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """A sample's median with its 95 % interval; unknown is None."""
+    """A sample's median with its 95 % interval; None where unknown."""
 
     n: int
     median: float | None = None
@@ -41,7 +41,7 @@ class Summary:
 
 
 def summarise(values: FloatArray) -> Summary:
-    """A sample's median and its interval; with fewer than six values the interval is unknown."""
+    """Return a sample's median and its interval, which is unknown for fewer than six values."""
     if not len(values):
         return Summary(0)
     ranks = interval_ranks(len(values))
@@ -54,11 +54,11 @@ def summarise(values: FloatArray) -> Summary:
 
 @lru_cache(maxsize=1024)
 def interval_ranks(n: int) -> tuple[int, int] | None:
-    """Ranks, from 1, of the values between which the median lies with 95 % confidence.
+    """Return the ranks, from 1, of the values that enclose the median with 95 % confidence.
 
-    How many of n values lie below the true median is binomial with one half. Its most likely
-    outcomes are taken, the lower of two equal ones first, until they hold 95 %. None if the
-    interval would reach beyond the smallest or the largest value.
+    The number of values below the true median is binomial with p = 0.5. The most likely outcomes
+    are taken until they add up to 95 %; of two equally likely ones, the lower first. Returns None
+    if the interval would extend beyond the smallest or the largest value.
     """
     from scipy.stats import binom
 
@@ -76,18 +76,18 @@ def interval_ranks(n: int) -> tuple[int, int] | None:
 
 
 def rank_sum_p(before: FloatArray, after: FloatArray) -> float | None:
-    """Two-sided p of the Mann-Whitney U test.
+    """Return the two-sided p of the Mann-Whitney U test.
 
-    With up to 50 values on each side it is the exact permutation probability, given the ties;
-    beyond that, the normal approximation, corrected for ties and continuity. None if no outcome
-    could show a difference: a side is empty, or each has one value.
+    It is the exact permutation probability, given the ties, for up to 50 values per side. Beyond
+    that, it is the normal approximation, corrected for ties and continuity. Returns None if no
+    outcome could show a difference: a side is empty, or each has one value.
     """
     tails = rank_sum_tails(before, after)
     return None if tails is None else min(1.0, 2 * min(tails))
 
 
 def rank_sum_tails(before: FloatArray, after: FloatArray) -> tuple[float, float] | None:
-    """One-sided p of the same test: that the values before are the smaller, the larger ones."""
+    """Return both one-sided p of the test: the before values are smaller, or larger."""
     if not len(before) or not len(after) or len(before) + len(after) == 2:
         return None
     pooled = np.concatenate([before, after])
@@ -102,7 +102,7 @@ def rank_sum_tails(before: FloatArray, after: FloatArray) -> tuple[float, float]
         )
         return float(less), float(greater)
     doubled = np.rint(2 * rankdata(pooled)).astype(np.int64)  # tied ranks are halves
-    ways = np.zeros((len(before) + 1, doubled.sum() + 1))  # by how many ranks, and their sum
+    ways = np.zeros((len(before) + 1, doubled.sum() + 1))  # by number of ranks, and their sum
     ways[0, 0] = 1
     for rank in doubled:
         ways[1:, rank:] += ways[:-1, :-rank]
@@ -112,7 +112,7 @@ def rank_sum_tails(before: FloatArray, after: FloatArray) -> tuple[float, float]
 
 
 def holm(p_values: Sequence[float | None]) -> list[float | None]:
-    """Correct each p for being one among all that are known (Holm 1979)."""
+    """Adjust each known p for the number of comparisons (Holm 1979)."""
     known = sorted((p, place) for place, p in enumerate(p_values) if p is not None)
     adjusted: list[float | None] = [None] * len(p_values)
     largest = 0.0
@@ -123,10 +123,10 @@ def holm(p_values: Sequence[float | None]) -> list[float | None]:
 
 
 def beyond_chance(p_values: Sequence[float | None], claimed: int) -> bool:
-    """Whether so many of these comparisons, on one side, are more than chance makes.
+    """Return whether more of these comparisons are significant on one side than chance explains.
 
-    They are where one of them stands for all (Holm), or where there are too many: where nothing
-    changed, as many come out on one side, at 2.5 % each, as a binomial has it.
+    True if one is significant after Holm's correction, or if there are too many for chance. Without
+    any real change, the number that comes out on one side is binomial with p = 2.5 %.
     """
     if any(p <= ALPHA for p in holm(p_values) if p is not None):
         return True
@@ -134,30 +134,30 @@ def beyond_chance(p_values: Sequence[float | None], claimed: int) -> bool:
 
 
 def most_by_chance(compared: int) -> int:
-    """How many of so many comparisons come out on one side by chance, in 95 of 100 tables."""
+    """Return how many of these comparisons come out on one side by chance, in 95 % of tables."""
     from scipy.stats import binom
 
     return int(binom.ppf(1 - ALPHA, compared, ALPHA / 2))
 
 
 def can_tell(before: int, after: int) -> bool:
-    """Whether so many values, wholly apart, reach a p of 5 %: then a change can show."""
+    """Return whether completely separated samples of these sizes reach p = 5 %."""
     return bool(before and after) and 2 / comb(before + after, before) <= ALPHA
 
 
 def equivalence(
     before: FloatArray, after: FloatArray, margin: float, better: str | None
 ) -> tuple[str, float | None]:
-    """Whether values after are shown to be no worse than those before, or equivalent to them.
+    """Test whether the after values are no worse than the before values, or equivalent to them.
 
-    Shown the other way round: the values before, made worse by the margin (a fraction of each), lie
-    beyond those after by more than noise. Shown in both directions, the two are equivalent (two
-    one-sided tests, Schuirmann 1987, here by ranks); where neither is `better`, that alone is
-    shown. FloatArray that do not vary, on either side, are compared as they are.
+    The before values are made worse by the margin (a fraction of each). If they are then
+    significantly worse than the after values, the after values are no worse. If this holds in both
+    directions, the sides are equivalent (two one-sided tests, Schuirmann 1987, here by ranks). If
+    neither direction is `better`, only equivalence is tested. Samples without variation on either
+    side are compared directly.
 
-    Beside one of `EQUIVALENCES` stands the p that it is worse by more than the margin: of the
-    direction that is bad, or the larger of both where none is; None where nothing varies, and where
-    there are too few values to tell.
+    Returns one of `EQUIVALENCES` and the p of the test: that of the bad direction, or the larger of
+    both if neither is bad. The p is None if nothing varies, or if there are too few values.
     """
     moved = [before + sign * margin * np.abs(before) for sign in (1, -1)]
     if min(len(before), len(after)) > 1 and len(set(before)) == len(set(after)) == 1:

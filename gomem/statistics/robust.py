@@ -1,9 +1,9 @@
 """How far is a value from the others, in units of their spread?
 
-The spread is the median absolute deviation, scaled to a standard deviation of a normal sample: up
-to half of the values can lie anywhere without widening it. Nearly equal values have hardly any
-spread, so it has a floor: a share of their median, of a count its square root, and what is too
-little to matter.
+The spread is the median absolute deviation, scaled to the standard deviation of a normal sample: up
+to half of the values can be arbitrarily far off without widening it. Nearly equal values have
+hardly any spread, so it has a minimum: a fraction of their median, the square root for a count, or
+the smallest difference that matters.
 """
 
 from __future__ import annotations
@@ -13,14 +13,14 @@ import numpy.typing as npt
 
 FloatArray = npt.NDArray[np.float64]
 
-SPREAD_OF_MAD = 1.4826  # of a normal sample
+SPREAD_OF_MAD = 1.4826  # for a normal sample
 LEAST = 1e-9
 
 
 def spread_of(
     values: FloatArray, *, min_share: float, is_count: bool, least: float = LEAST
 ) -> float:
-    """By how much values differ from their median, as a standard deviation; `least` or more."""
+    """Return the spread around the median, as a standard deviation, and at least `least`."""
     middle = float(np.median(values))
     spread = SPREAD_OF_MAD * float(np.median(np.abs(values - middle)))
     of_count = max(abs(middle), 1.0) ** 0.5 if is_count else 0.0
@@ -30,15 +30,15 @@ def spread_of(
 def distance(
     value: float, others: FloatArray, *, min_share: float, is_count: bool, least: float = LEAST
 ) -> float:
-    """A value less the median of the others, in their spreads."""
+    """Return the distance of a value from the median of the others, in spreads."""
     spread = spread_of(others, min_share=min_share, is_count=is_count, least=least)
     return (value - float(np.median(others))) / spread
 
 
 def log_distance(value: float, others: FloatArray, *, offset: float, min_spread: float) -> float:
-    """The same on a log scale; `offset` is added to every value, so that small ones count as equal.
+    """Return the distance on a log scale, for values that spread over several times their median.
 
-    For values that spread over several times their median, as loads do.
+    `offset` is added to every value, so that small ones count as equal.
     """
     logs = np.log(np.maximum(others, 0.0) + offset)
     middle = float(np.median(logs))

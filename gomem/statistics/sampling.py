@@ -13,8 +13,8 @@ Poisson mean: all means for which P(≤ n) and P(≥ n), with P(n) counted half,
 2.5 %. The probabilities are conditional on n ≥ 1 (zero-truncated): a site without a sample has no
 row in the profile, and a site with a row may be there by chance. So with n = 1 the lower limit is
 just the object sampled, and the interval of a small site still covers the true value. Object counts
-are integers: as a continuity correction the upper end is raised by half an object, unless the
-probability that one was missed is below 2.5 %.
+are integers. As a continuity correction, the upper limit is raised by half an object, unless the
+probability of having missed an object is below 2.5 %.
 
 Coverage for a site of small objects, given at least one sample: 93 to 99 % (mean 97 %) for up to 10
 expected samples, 94 to 97 % above. Including sites without a sample, bounded by `UNSEEN_SIGHTINGS`,
@@ -37,44 +37,44 @@ if TYPE_CHECKING:
 
 FloatArray = NDArray[np.float64]
 
-Z95 = 1.959963984540054  # 97.5 % of a normal distribution lie below
-TAIL = 0.025  # what may lie beyond either end
-# Of what has so many bytes in all, nothing is sampled with probability exp(-bytes / rate), whatever
-# the sizes of its objects: at 2.5 %, that is 3.69 times the rate.
+Z95 = 1.959963984540054  # 97.5 % of a normal distribution are below it
+TAIL = 0.025  # probability beyond each end of the interval
+# Nothing of B bytes is sampled with probability exp(-B / rate), whatever the object sizes. That
+# probability is 2.5 % at 3.69 times the rate.
 UNSEEN_SIGHTINGS = -log(TAIL)
-TABLED = 50  # sightings; above, Byar's formula for the limits is right to 1 in 1000
+TABLED = 50  # sample counts; above, Byar's formula for the limits is accurate to 1 in 1000
 
 
 @dataclass(frozen=True)
 class Sampling:
-    """What lies behind sampled numbers; of sums it is the sums."""
+    """The sampling error data of estimates; of a sum of estimates, their sums."""
 
-    variance: FloatArray  # of each number, in the square of its unit
-    seen: FloatArray  # what of each was seen itself, in its unit
-    # What was seen, each object times its own value: by `seen`, it is the value of an object, the
-    # larger ones counting more.
+    variance: FloatArray  # of each estimate, in the square of its unit
+    seen: FloatArray  # the sampled objects themselves, in the unit of the estimate
+    # Sum over the sampled objects of each value squared. Divided by `seen`, it is the mean object
+    # size, weighted towards large objects.
     weighted: FloatArray
 
     def mapped(self, change: Callable[[FloatArray], FloatArray]) -> Sampling:
-        """The same change to each part, such as a sum or a choice of rows; it must be linear."""
+        """Apply a linear function, such as a sum or a selection of rows, to each part."""
         return Sampling(*(change(part) for part in self.parts))
 
     def since(self, before: Sampling) -> Sampling:
-        """Of what came after `before`, where numbers only grow: those of one process's alloc_*.
+        """Subtract an earlier reading of cumulative numbers: alloc_* of the same process.
 
-        Sightings of disjoint times are samples of their own, so the parts subtract.
+        Samples from disjoint times are independent, so the parts subtract.
         """
         pairs = zip(self.parts, before.parts, strict=True)
         return Sampling(*(np.maximum(after - earlier, 0.0) for after, earlier in pairs))
 
     @property
     def parts(self) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """What adds up, in the order of the fields."""
+        """The additive parts, in the order of the fields."""
         return self.variance, self.seen, self.weighted
 
 
 def interval(estimate: FloatArray, sampling: Sampling) -> tuple[FloatArray, FloatArray]:
-    """The 95 % interval of a profile's sums of sampled values; NaN where nothing was seen."""
+    """Return the 95 % interval of sums of a profile's sampled values; NaN without samples."""
     with np.errstate(invalid="ignore", divide="ignore"):
         sightings = np.where(sampling.seen > 0, estimate**2 / sampling.variance, np.nan)
         low, high = (estimate * ratio for ratio in limit_ratios(sightings))
@@ -85,9 +85,9 @@ def interval(estimate: FloatArray, sampling: Sampling) -> tuple[FloatArray, Floa
 
 
 def limit_ratios(sightings: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Limits of the mean of a Poisson number of sightings (1 or more), by the number; NaN stays.
+    """Return limits of a Poisson mean, relative to each sample count (1 or more); NaN stays NaN.
 
-    Numbers need not be whole; infinite where nothing is left to chance.
+    Counts need not be whole; infinite if nothing is left to chance.
     """
     numbers = np.arange(1.0, TABLED + 1)
     lows, highs = _tabled_limits()
@@ -105,13 +105,13 @@ def limit_ratios(sightings: FloatArray) -> tuple[FloatArray, FloatArray]:
 
 @cache
 def _tabled_limits() -> tuple[FloatArray, FloatArray]:
-    """Mid-P limits for 1 to `TABLED` sightings, given that there is one at least."""
+    """Return mid-P limits for 1 to `TABLED` samples, conditional on at least one."""
     numbers = np.arange(1, TABLED + 1)
     return _mean_with(numbers, TAIL), _mean_with(numbers, 1 - TAIL)
 
 
 def _mean_with(numbers: NDArray[np.int64], probability: float) -> FloatArray:
-    """The mean under which more than each number, or half of just it, has a probability."""
+    """Return the mean at which P(> n) + P(n) / 2 equals a given probability."""
     mean, step = np.zeros(len(numbers)), 2.0 * numbers + 20.0
     for _ in range(45):
         step /= 2
@@ -120,7 +120,7 @@ def _mean_with(numbers: NDArray[np.int64], probability: float) -> FloatArray:
 
 
 def _more_than(numbers: NDArray[np.int64], means: FloatArray) -> FloatArray:
-    """Probability of more sightings than each number, one at least being given, half of just it."""
+    """Return P(> n) + P(n) / 2 for each sample count n, conditional on at least one."""
     counts = np.arange(1, numbers.max() + 1)
     log_factorials = np.cumsum(np.log(counts))
     with np.errstate(divide="ignore"):
@@ -131,14 +131,14 @@ def _more_than(numbers: NDArray[np.int64], means: FloatArray) -> FloatArray:
 
 
 def sampling_of_counts(weight: FloatArray, count: FloatArray, scale: FloatArray) -> Sampling:
-    """What lies behind so many objects seen, each of a weight: its bytes, or 1 to count objects.
+    """Return the error data of sampled objects, each with a weight: its bytes, or 1 for counts.
 
-    One that was seen stands for `scale` objects.
+    One sampled object represents `scale` objects.
     """
     squares = weight**2 * count
     return Sampling(squares * scale * (scale - 1), weight * count, squares)
 
 
 def scale_of(size: FloatArray, rate: float) -> FloatArray:
-    """For how many objects of a size one that was seen stands."""
+    """Return how many objects of a size one sampled object represents."""
     return -1 / np.expm1(-size / rate)

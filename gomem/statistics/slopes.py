@@ -14,9 +14,9 @@ from gomem.statistics.sampling import Z95, FloatArray
 
 
 def theil_sen(seconds: FloatArray, values: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """The slope per second of each row of values, and both ends of its 95 % interval.
+    """Return the slope per second of each row of values, and both ends of its 95 % interval.
 
-    Each row is a thing that changes, each column a moment; moments ascend, and two differ at least.
+    Each row is one quantity, each column one snapshot. Times ascend, and at least two differ.
     """
     first, second = np.triu_indices(len(seconds), 1)
     apart = seconds[second] > seconds[first]
@@ -32,12 +32,12 @@ def theil_sen(seconds: FloatArray, values: FloatArray) -> tuple[FloatArray, Floa
 
 
 def _equal(values: FloatArray) -> npt.NDArray[np.int64]:
-    """How often each value stands there."""
+    """Return the size of each group of equal values."""
     return np.unique(values, return_counts=True)[1]
 
 
 def _variance(moments: int, *equal: npt.NDArray[np.int64]) -> float:
-    """Of Kendall's count of pairs in order; equal times and values are in no order."""
+    """Return the variance of Kendall's S; pairs with equal times or values do not count."""
 
     def term(n: npt.NDArray[np.int64]) -> int:
         return int((n * (n - 1) * (2 * n + 5)).sum())

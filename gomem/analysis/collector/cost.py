@@ -28,8 +28,10 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 COLUMNS = (*STEP_COLUMNS, *STOPS, "forced", "periodic", "heap_goal_bytes")
-MOSTLY_GAPS = 0.5  # of the time: the CPU of collections that are not in the log is not in the share
-STEP_OF_GROWTH = 1.25  # less than GOGC=100 lets the heap of a start-up grow each time
+# of the time: the CPU of collections that are missing from the log is not counted
+MOSTLY_GAPS = 0.5
+# with GOGC=100, the heap of a starting program grows by at least this much each time
+STEP_OF_GROWTH = 1.25
 _STW = "Pause of a GC, both stops together:"
 _INTERVAL = "From the start of one GC to the start of the next:"
 COSTS = (
@@ -72,9 +74,9 @@ COSTS = (
 
 @dataclass(frozen=True)
 class Quantiles:
-    """Quantiles of a sample, each one of its values: the smallest that so many do not exceed.
+    """Quantiles of a sample: each is the smallest value with that fraction at or below it.
 
-    All are None where the sample is empty.
+    All are None if the sample is empty.
     """
 
     n: int
@@ -85,14 +87,14 @@ class Quantiles:
 
     @classmethod
     def of(cls, sample: Tally) -> Quantiles:
-        """Quantiles of a sample."""
+        """Compute the quantiles of a sample."""
         low, middle, high = (sample.quantile(share) for share in (0.5, 0.9, 0.99))
         return cls(len(sample), low, middle, high, sample.max)
 
 
 @dataclass(frozen=True)
 class Rate:
-    """A rate with the bounds that the rounding of what it was made from leaves."""
+    """A rate with its bounds, given the rounding of the sizes."""
 
     value: float | None
     low: float | None
@@ -101,52 +103,51 @@ class Rate:
 
 @dataclass(frozen=True)
 class GcCost:
-    """What the collector cost over a log."""
+    """The collector's cost over a log."""
 
     cycles: int  # collections
-    runs: int  # processes they belong to
-    forced: int  # of the collections, asked for by the program
-    periodic: int  # of them, because there was none for two minutes
+    runs: int  # processes in the log
+    forced: int  # collections that the program forced
+    periodic: int  # collections of the two-minute timer
     seconds: float  # time from each run's first collection to its last, summed
-    # Time that the world stood still for a collection, both stops together, as PauseNs counts it;
-    # to two digits, cut.
+    # STW time per collection, both pauses together, as in PauseNs; truncated to two digits.
     stw: Quantiles
-    longest_stop_seconds: float | None  # the longest single stop
+    longest_stop_seconds: float | None  # the longest single pause
     interval: Quantiles  # time from the start of one collection to the start of the next
     available_cpu_seconds: float  # CPU that GOMAXPROCS allowed in `seconds`
-    # CPU that collections took, idle marking left out, of all that GOMAXPROCS allowed in `seconds`.
-    # With stops as they are printed, so at most this: see `steps.STOP_CPU`. None where most of the
-    # time lies between collections of which some are not in the log.
+    # CPU that collections took, without idle marking, of what GOMAXPROCS allowed in `seconds`. An
+    # upper bound, because pauses count as printed: see `steps.STOP_CPU`. None if some collections
+    # are missing from the log for most of the time.
     gc_cpu_fraction: float | None
-    marking_cpu_fraction: float | None  # of it, what marking took: at least this
-    # Collections but those that found the heap grown by `STEP_OF_GROWTH` since the last such one: a
-    # start-up has no others.
+    marking_cpu_fraction: float | None  # the part for marking: a lower bound
+    # Collections other than those of a growing heap: those that found the heap larger by
+    # `STEP_OF_GROWTH` than the last such one. A start-up has no others.
     steady_cycles: int
-    steady_marking_cpu_seconds: float  # CPU that marking took in them
-    assist_fraction: float | None  # the part of marking that allocating goroutines had to do
-    allocation_rate: Rate  # bytes a second, summed over the collections that follow one another
+    steady_marking_cpu_seconds: float  # CPU of marking in these
+    assist_fraction: float | None  # the part of marking done by assists of allocating goroutines
+    allocation_rate: Rate  # bytes per second, over consecutive collections
     heap_live_first_bytes: int | None  # marked by the first collection; to 1 MiB
-    heap_live_last_bytes: int | None  # marked by the last one; to 1 MiB
-    heap_peak_bytes: int | None  # largest heap that any log line shows; to 1 MiB
-    heap_goal_bytes: int | None  # goal of the last collection; None if it had none
+    heap_live_last_bytes: int | None  # marked by the last collection; to 1 MiB
+    heap_peak_bytes: int | None  # the largest heap in any log line; to 1 MiB
+    heap_goal_bytes: int | None  # goal of the last collection; None without one
 
     @property
     def values(self) -> dict[str, int | float | None]:
-        """Every number under a name of its own, with its unit: `stw_p99_seconds`."""
+        """Every number by name, with its unit: `stw_p99_seconds`."""
         return dict(_flat(asdict(self)))
 
     @property
     def table(self) -> pd.DataFrame:
-        """The answer as one row of base units, to stack with those of other captures."""
+        """The answer as one row in base units, to concatenate with those of other captures."""
         return build({name: [value] for name, value in self.values.items()}, COSTS)
 
 
 def cost_of_collection(cycles: Cycles) -> GcCost:
-    """Sum up the collections of a log; what too few of them leave open is None.
+    """Sum up the collections of a log; values are None if there are too few.
 
-    The share of CPU comes from each collection's own CPU times, never from the log's percentage:
-    that one is since the program's start and a whole number. It takes the time from a run's first
-    collection to its last, and so leaves out the last one's own CPU.
+    The CPU fraction is computed from each collection's own CPU times. The log's percentage is not
+    used: it is cumulative since the program's start, and a whole number. The time is from a run's
+    first collection to its last, so the CPU of the last one is left out.
     """
     so_far = CostSoFar()
     for piece, before in overlapping(cycles, COLUMNS):
@@ -156,7 +157,7 @@ def cost_of_collection(cycles: Cycles) -> GcCost:
 
 @dataclass
 class Growth:
-    """Tells collections that found no heap grown by a step since the last that did."""
+    """Finds the collections at which the heap had not grown by a step."""
 
     steady: int = 0
     marking: float = 0.0
@@ -164,7 +165,7 @@ class Growth:
     _peak: float = 0.0
 
     def add(self, cycles: pd.DataFrame) -> None:
-        """Take further collections."""
+        """Add further collections."""
         if not len(cycles):
             return
         live = cycles["heap_live_bytes"].astype(float).clip(lower=ROUNDING_BYTES)
@@ -189,10 +190,10 @@ def _step(peaks: pd.Series) -> pd.Series:
 
 @dataclass
 class Allocated:
-    """What was allocated from one start to the next: what the heap grew by, and what was freed.
+    """The allocation between collections: the growth of the heap, plus what was freed.
 
-    Each size is floored to 1 MiB. So what one collection freed is known to 1 MiB either way and is
-    not negative; of collections that follow one another, growth adds up, so only the first and the
+    Each size is rounded down to 1 MiB. So the bytes freed by one collection are known to ±1 MiB,
+    and are not negative. For consecutive collections, growth adds up, so only the first and the
     last size count.
     """
 
@@ -205,7 +206,7 @@ class Allocated:
     _last: int | None = None
 
     def add(self, steps: pd.DataFrame) -> None:
-        """Take further steps, each to a collection that follows, under its number in the log."""
+        """Add further steps, each with the number of the collection that ends it."""
         steps = steps.dropna(subset=["heap_grown_bytes", "heap_freed_bytes"])
         if not len(steps):
             return
@@ -222,7 +223,7 @@ class Allocated:
 
     @property
     def rate(self) -> Rate:
-        """Bytes a second, and the bounds that rounding leaves."""
+        """Bytes per second, with bounds for the rounding."""
         if not self.seconds > 0:
             return Rate(None, None, None)
         low = self.least_freed + self.grown - self.rows * ROUNDING_BYTES
@@ -233,7 +234,7 @@ class Allocated:
 
 @dataclass
 class CostSoFar:
-    """Takes a log piece by piece; `cost` is what its collections cost up to there."""
+    """Reads a log piece by piece; `cost` is the cost of its collections so far."""
 
     _sums: dict[str, float] = field(default_factory=lambda: defaultdict(float))
     _runs: set[int] = field(default_factory=set)
@@ -245,7 +246,7 @@ class CostSoFar:
     _heaps: dict[str, int | None] = field(default_factory=dict)
 
     def add(self, piece: pd.DataFrame, before: int = 0) -> None:
-        """Take further collections; `before` is 1 where the first is only what they follow."""
+        """Add further collections; `before` is 1 if the first one only begins a step."""
         self._add_steps(gc_steps(piece))
         cycles = piece.iloc[before:]
         self._runs |= set(pd.unique(cycles["run"]).tolist())
@@ -283,7 +284,7 @@ class CostSoFar:
 
     @property
     def cost(self) -> GcCost:
-        """What the collections so far cost."""
+        """The cost of the collections so far."""
         sums = self._sums
         marking = sums["assist"] + sums["background"]
         available = float(sums["available"])
@@ -316,7 +317,7 @@ def _at(column: pd.Series, row: int) -> int | None:
 
 
 def _flat(answer: Mapping[str, Any]) -> list[tuple[str, Any]]:
-    """Parts of an answer under names of their own: `stw_p99_seconds`."""
+    """Flatten an answer to names such as `stw_p99_seconds`."""
     units = {"stw": "_seconds", "interval": "_seconds", "allocation_rate": "_bytes_per_second"}
     cells: list[tuple[str, Any]] = []
     for name, value in answer.items():

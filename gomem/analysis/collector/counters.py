@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 GC_CPU = "/cpu/classes/gc/total:cpu-seconds"
 IDLE_MARKING = "/cpu/classes/gc/mark/idle:cpu-seconds"
-STOPS = "/cpu/classes/gc/pause:cpu-seconds"  # of it, each stop's length times GOMAXPROCS
+STOPS = "/cpu/classes/gc/pause:cpu-seconds"  # CPU of pauses: the length of each times GOMAXPROCS
 ALL_CPU = "/cpu/classes/total:cpu-seconds"
 LIMITER = "/gc/limiter/last-enabled:gc-cycle"
 _CLASSES = {GC_CPU, IDLE_MARKING, STOPS, ALL_CPU}
@@ -31,33 +31,33 @@ _Shares = tuple[float | None, float | None]
 
 @dataclass(frozen=True)
 class CounterReading:
-    """The counters of one moment."""
+    """The counters of one snapshot."""
 
     memstats: pd.Series  # a row of the MemStats table, or of runtime/metrics in its place
     metrics: Mapping[str, float]  # runtime/metrics scalars by name
-    path: str  # the artefact of the first
-    metrics_path: str  # that of the second
-    moment: str  # when it was read
-    page: pd.Series | None = None  # of MemStats of a page of metrics: what runtime/metrics lack
-    page_path: str = ""  # its artefact
+    path: str  # the artefact of `memstats`
+    metrics_path: str  # the artefact of `metrics`
+    moment: str  # the snapshot
+    page: pd.Series | None = None  # MemStats from a Prometheus page, for what runtime/metrics lack
+    page_path: str = ""  # the artefact of `page`
 
     def count(self, name: str) -> int | None:
-        """A counter; None where it is missing."""
+        """Return a counter; None if it is missing."""
         value = self._row(name).get(name)
         return None if value is None or pd.isna(value) else int(value)
 
     def time(self, name: str) -> pd.Timestamp | None:
-        """A time; None where it is missing."""
+        """Return a time; None if it is missing."""
         value = self._row(name).get(name)
         return None if value is None or pd.isna(value) else value
 
     def counted_until(self, later: CounterReading, name: str) -> int | None:
-        """The rise of a counter until a later reading; None if unknown on either side."""
+        """Return the rise of a counter until a later reading; None if unknown on either side."""
         before, after = self.count(name), later.count(name)
         return None if before is None or after is None or after < before else after - before
 
     def path_of(self, name: str) -> str:
-        """The artefact that says it."""
+        """Return the artefact with a counter."""
         return self.path if self._row(name) is self.memstats else self.page_path
 
     def _row(self, name: str) -> pd.Series:
@@ -66,48 +66,49 @@ class CounterReading:
 
 @dataclass(frozen=True)
 class CollectorCounters:
-    """What the counters say of the collections between two readings, or since the start."""
+    """The counted collections between two readings, or since the start."""
 
     cycles: int  # collections
-    forced: int | None  # of them, asked for by the program; nobody counted before Go 1.8
+    forced: int | None  # collections forced by the program; not counted before Go 1.8
     seconds: float | None  # between the last collections before both readings; None since the start
-    paused_seconds: float | None  # for how long they stopped the world, if that is counted
-    allocated_bytes: int | None  # TotalAlloc's difference; None where that is not counted
-    # The lowest NextGC of the readings, because room is a mean: a heap that grew meanwhile had less
-    # while its goals were low. None where it is not told.
+    paused_seconds: float | None  # STW time of these collections, if counted
+    allocated_bytes: int | None  # the difference of TotalAlloc; None if it is not counted
+    # The lowest NextGC of the readings, because the room is an average: a heap that grew had less
+    # room while its goals were low. None if unknown.
     goal_bytes: int | None
-    # The last of them, by number, at which the runtime's limiter held collecting down to half of
-    # the CPU; None where it did not, or nobody says.
+    # The last of these collections, by number, at which the runtime's limiter held GC down to half
+    # of the CPU; None if it did not, or if unknown.
     limiter_cycle: int | None
-    cpu_fraction: float | None  # of all CPU that GOMAXPROCS allowed, without idle marking
-    cpu_stopped_fraction: float | None  # what of that the stops are, if the same source says
-    cpu_field: str  # what says so
-    cpu_path: str  # the artefact that does
-    cpu_since_start: bool  # whether that is since the start, even where the counts are not
+    cpu_fraction: float | None  # of what GOMAXPROCS allowed, without idle marking
+    cpu_stopped_fraction: float | None  # the part of pauses in it, if from the same source
+    cpu_field: str  # the field with the CPU fraction
+    cpu_path: str  # its artefact
+    cpu_since_start: bool  # whether the fraction is since the start, even if the counts are not
     last: CounterReading  # the last reading
     since_start: bool  # whether the counts are since the start
     # The earliest reading after which no collection ran until the last; None if that is the last
-    # itself.
+    # reading itself.
     none_since: CounterReading | None = None
 
     @property
     def interval_seconds(self) -> float | None:
-        """How far the collections lie apart, on average."""
+        """Mean time between collections."""
         return None if self.seconds is None else self.seconds / self.cycles
 
     @property
     def stopped_fraction(self) -> float | None:
-        """Share of the time for which the world stood still."""
+        """STW pauses as a share of the time."""
         if not self.seconds or self.paused_seconds is None:
             return None
         return min(1.0, self.paused_seconds / self.seconds)
 
     @property
     def marking_fraction(self) -> float:
-        """Share of the CPU without the stops, which count as all of it while the world waits.
+        """Share of the CPU without pauses, during which all CPUs count as used.
 
-        What a stop waits for, such as a thread that cannot be stopped, is no cost of marking. The
-        whole share where the stops of the same time are not known; 0 where no share is.
+        The time to stop, such as waiting for a thread that cannot be preempted, is not a cost of
+        marking. The whole share if the pauses of the same time are unknown; 0 if the share is
+        unknown.
         """
         stopped = self.cpu_stopped_fraction
         if stopped is None and not self.cpu_since_start:
@@ -116,9 +117,9 @@ class CollectorCounters:
 
     @property
     def least_marking_fraction(self) -> float | None:
-        """The same, less the stops of another time where the share is since the start.
+        """Lower bound: also without the pauses of another time, if the share is since the start.
 
-        None where those are not known either.
+        None if those are unknown too.
         """
         if not self.cpu_since_start or self.cpu_stopped_fraction is not None:
             return self.marking_fraction
@@ -128,10 +129,10 @@ class CollectorCounters:
 
     @property
     def live_bytes(self) -> float | None:
-        """What the goal leaves when as much is taken off as is allocated between collections.
+        """The live heap: the goal minus the mean allocation between collections.
 
-        Those that the program asks for come before the goal, so they are not counted. None since
-        the start, when goals were others, of a single collection, and where it is not known.
+        Forced collections come before the goal is reached, so they are not counted. None since the
+        start (goals were different), for a single collection, or if unknown.
         """
         if self.since_start or self.allocated_bytes is None or self.goal_bytes is None:
             return None
@@ -142,7 +143,7 @@ class CollectorCounters:
 
     @property
     def room_fraction(self) -> float | None:
-        """Room that goals leave above what is live, as a part of that; None if it is not known."""
+        """Room between live heap and goal, as a fraction of the live heap; None if unknown."""
         live = self.live_bytes
         if not live or self.goal_bytes is None:
             return None
@@ -155,11 +156,11 @@ class CollectorCounters:
 
 
 def collector_counters(readings: Sequence[CounterReading]) -> CollectorCounters | None:
-    """The difference between the first and the last reading of a process, in order of time.
+    """Return the difference between a process's first and last reading, which are in time order.
 
-    Of one reading, or without a collection between them, it is what lies before the last. Readings
-    before a restart, which sets counters back, are left out. None if the last does not count
-    collections.
+    For a single reading, or without a collection between them, counters since the start are used.
+    Readings before a restart, which resets counters, are left out. Returns None if the last reading
+    does not count collections.
     """
     counted = [
         (reading, cycles) for reading in readings if (cycles := reading.count("NumGC")) is not None
@@ -181,7 +182,7 @@ def collector_counters(readings: Sequence[CounterReading]) -> CollectorCounters 
 def _counters(
     run: Sequence[CounterReading], cycles: int, *, since_start: bool
 ) -> CollectorCounters:
-    """From the first reading of a run to its last, or from the process's start."""
+    """Return the counters from a run's first reading to its last, or since the start."""
     first, last = run[0], run[-1]
 
     def counted(name: str) -> int | None:
@@ -213,7 +214,7 @@ def _counters(
 
 
 def _seconds_between(first: CounterReading, last: CounterReading) -> float | None:
-    """Between the last collections of both, by the runtime's clock."""
+    """Return the time between the last collections before both readings, by the runtime's clock."""
     before, after = first.time("LastGC"), last.time("LastGC")
     if before is None or after is None:
         return None
@@ -222,7 +223,7 @@ def _seconds_between(first: CounterReading, last: CounterReading) -> float | Non
 
 
 def gc_cpu_between(before: Mapping[str, float], after: Mapping[str, float]) -> float | None:
-    """CPU seconds of collections between two readings of runtime/metrics, less idle marking."""
+    """Return CPU seconds of GC between two readings of runtime/metrics, without idle marking."""
     if not (GC_CPU in before and GC_CPU in after):
         return None
     spent = [after.get(name, 0.0) - before.get(name, 0.0) for name in (GC_CPU, IDLE_MARKING)]
@@ -230,7 +231,7 @@ def gc_cpu_between(before: Mapping[str, float], after: Mapping[str, float]) -> f
 
 
 def _cpu_of(run: Sequence[CounterReading]) -> tuple[_Shares, str, str]:
-    """Between the first and the last reading that have the classes of CPU."""
+    """Return GC's CPU shares between the first and last reading that have the CPU classes."""
     told = [reading for reading in run if {GC_CPU, ALL_CPU} <= reading.metrics.keys()]
     if len(told) < 2:
         return (None, None), "", ""
@@ -244,7 +245,7 @@ def _cpu_of(run: Sequence[CounterReading]) -> tuple[_Shares, str, str]:
 
 
 def _shares(spent: Mapping[str, float]) -> _Shares:
-    """What collections took of all CPU, and stops of that, by the classes of CPU."""
+    """Return the share of GC in all CPU, and the part of pauses, by the CPU classes."""
     if not spent[ALL_CPU] > 0:
         return None, None
     seconds = spent[GC_CPU] - spent.get(IDLE_MARKING, 0.0), spent.get(STOPS)

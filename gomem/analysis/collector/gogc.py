@@ -5,16 +5,16 @@ The runtime computes each goal from what the previous collection marked:
     to 1.17   goal = live + live x GOGC/100
     from 1.18 goal = live + (live + stacks + globals) x GOGC/100
 
-Some goals say nothing about GOGC. The first goal is set before anything is marked. A goal is never
-below 4 MiB x GOGC/100, so collections of a small heap are uninformative. The runtime raises a goal
-when a collection starts late (64 KiB above its start), and keeps it at least 1 MiB above the live
-heap during sweeping. A memory limit (from 1.19) lowers the goal, and then the other rules do not
-apply.
+Some goals are not informative about GOGC. The first goal is set before anything is marked. A goal
+is never below 4 MiB x GOGC/100, so collections of a small heap are uninformative. The runtime
+raises a goal when a collection starts late (64 KiB above its start), and keeps it at least 1 MiB
+above the live heap during sweeping. A memory limit (from 1.19) lowers the goal, and then the other
+rules do not apply.
 
 GOGC is a whole per cent, and the log prints sizes in whole MiB. So each goal allows a few values,
 and the value that most goals allow is the run's GOGC. Without such a value, GOGC is unknown: it
 changed during the run, a limit set most of the goals, or too few goals are informative. GOGC is
-also unknown if several other goals lie above the common one. A limit that constrains a steady heap
+also unknown if several other goals are above the common one. A limit that constrains a steady heap
 also produces goals that agree, and the goals it did not constrain are higher.
 """
 
@@ -28,14 +28,14 @@ import pandas as pd
 from gomem.analysis.collector.steps import ROUNDING_BYTES, Cycles, overlapping
 from gomem.units import MIB
 
-MIN_LIVE_BYTES = 8 * MIB  # below, goals are the least there is, or rounding is most of the room
-MIN_GOGC = 0.01  # GOGC is a whole per cent; 0 would collect without a break
+MIN_LIVE_BYTES = 8 * MIB  # below, goals are the minimum, or rounding is most of the room
+MIN_GOGC = 0.01  # GOGC is a whole per cent; with 0, GC would run without a break
 MIN_GOALS = 3  # two agree by chance
-AGREEING_FRACTION = 0.5  # of the goals that tell, for a value to be the run's
+AGREEING_FRACTION = 0.5  # of the informative goals, for a value to be the run's GOGC
 MAX_PERCENT = 100_000
-MIN_SURE_GOALS = 10  # of which most may agree by chance on what the others just miss
-NEARLY = 0.1  # of a value: goals that differ by less, as a collection began late, may be of one
-# Of several values that fit the goals equally well the likeliest: people set round ones.
+MIN_SURE_GOALS = 10  # of fewer, most can agree by chance on a value that the others just miss
+NEARLY = 0.1  # of a value: goals that differ by less, due to late starts, can have the same GOGC
+# Among values that fit equally well, the likeliest: people set round numbers.
 ROUND_PERCENTS = (100, 50, 25, 10, 5)
 GOAL_COLUMNS = (
     "run", "number", "heap_at_start_bytes", "heap_live_bytes", "heap_goal_bytes", "stacks_bytes",
@@ -47,18 +47,19 @@ IntArray = np.ndarray
 
 @dataclass(frozen=True)
 class Goals:
-    """Goals of collections, each with what the collection before it marked; NaN where unknown."""
+    """Goals of collections, each with the previous collection's mark; NaN if unknown."""
 
     run: IntArray  # which process
-    live: np.ndarray  # marked by the collection before, if its line is there
-    goal: np.ndarray  # made from it
+    live: np.ndarray  # marked by the previous collection, if its line is present
+    goal: np.ndarray  # the goal that followed
     start: np.ndarray  # the heap when the collection began
-    scanned: np.ndarray  # stacks and globals beside the live heap; 0 where the release prints none
-    may_be_limited: np.ndarray  # whether the release knows a memory limit, as far as its lines say
+    # stacks and globals in addition to the live heap; 0 if the release does not print them
+    scanned: np.ndarray
+    may_be_limited: np.ndarray  # whether the release has a memory limit, as far as its lines show
 
     @classmethod
     def of(cls, cycles: pd.DataFrame) -> Goals:
-        """Goals of collections as `gomem.inputs.gctrace.table.CYCLES` describes them."""
+        """Extract the goals of collections in the format of `gomem.inputs.gctrace.table.CYCLES`."""
         sizes = {
             name: cycles[f"{name}_bytes"].to_numpy(float, na_value=np.nan)
             for name in ("heap_live", "heap_goal", "heap_at_start", "stacks", "globals")
@@ -78,10 +79,10 @@ class Goals:
 
     @property
     def beyond_any(self) -> np.ndarray:
-        """Goals that no GOGC makes, so that they are a memory limit's.
+        """Find goals that no GOGC can set, so that a memory limit must have.
 
-        While the heap is swept GOGC leaves 1 MiB above it, whatever it is set to; and set to 1, the
-        least but for 0, it leaves 1 % of the live heap. A goal with less room is a limit's.
+        During sweeping, any GOGC leaves 1 MiB above the live heap; and GOGC=1, the minimum except
+        0, leaves 1 % of it. A goal with less room comes from a limit.
         """
         with np.errstate(invalid="ignore"):
             none_left = self.goal <= self.live
@@ -90,13 +91,13 @@ class Goals:
 
     @property
     def telling(self) -> np.ndarray:
-        """Goals that GOGC alone can have made: of a live heap large enough, begun in time."""
+        """Find goals that GOGC alone can have set: with a large live heap, and in time."""
         with np.errstate(invalid="ignore"):
             in_time = self.start + ROUNDING_BYTES < self.goal
             return (self.live >= MIN_LIVE_BYTES) & in_time & ~self.beyond_any
 
     def percents(self) -> tuple[np.ndarray, np.ndarray]:
-        """The least and the greatest GOGC that each goal allows, both sides' rounding granted."""
+        """Return the smallest and largest GOGC that each goal allows, given the rounding."""
         printed = np.where(self.may_be_limited, 2 * ROUNDING_BYTES, 0)
         with np.errstate(invalid="ignore", divide="ignore"):
             most_live = self.live + ROUNDING_BYTES
@@ -110,10 +111,10 @@ def _before(values: np.ndarray) -> np.ndarray:
 
 
 def allowed_percents(goals: Goals, which: np.ndarray | None = None) -> pd.DataFrame:
-    """The GOGC that goals (the telling ones, unless others are given) allow, counted.
+    """Count the GOGC values that goals allow, by default the informative ones.
 
-    Of very many goals few rows, which add up: `run`, `low`, `high` in per cent, and `goals`, how
-    many allow from the one to the other.
+    Very many goals are merged into few rows, which add up: `run`, `low`, `high` in per cent, and
+    `goals`, the number of goals that allow this range.
     """
     which = goals.telling if which is None else which
     low, high = goals.percents()
@@ -128,11 +129,12 @@ def allowed_percents(goals: Goals, which: np.ndarray | None = None) -> pd.DataFr
 
 
 def agreed_percents(allowed: pd.DataFrame) -> pd.DataFrame:
-    """For each run the GOGC that most of its goals allow, as `allowed_percents` counts them.
+    """Return for each run the GOGC that most goals allow, as counted by `allowed_percents`.
 
-    Under each run `percent`, missing unless enough goals agree and too few to matter lie above;
-    `least` and `most`, between which as many agree; `agreeing` and `telling`, how many goals do, of
-    how many. Of equally good values the highest, because a memory limit only ever lowers a goal.
+    For each run: `percent`, missing unless enough goals agree and few enough are higher; `least`
+    and `most`, the range with as many agreeing goals; `agreeing`, the number of goals that agree,
+    and `telling`, the number of informative ones. Of equally good values, the highest, because a
+    memory limit only lowers goals.
     """
     totals = allowed.groupby("run")["goals"].sum()
     fits = allowed[allowed["low"] <= allowed["high"]]
@@ -147,7 +149,7 @@ def agreed_percents(allowed: pd.DataFrame) -> pd.DataFrame:
         }
     )
     events = events.groupby(["run", "percent"], sort=True)["change"].sum().reset_index()
-    events["agreeing"] = events["change"].cumsum()  # sums to 0 at the end of each run
+    events["agreeing"] = events["change"].cumsum()  # returns to 0 at the end of each run
     events["until"] = events["percent"].shift(-1, fill_value=0) - 1
     most = events.groupby("run")["agreeing"].transform("max")
     agree = events[events["agreeing"] == most]
@@ -169,7 +171,7 @@ def agreed_percents(allowed: pd.DataFrame) -> pd.DataFrame:
 
 
 def _widen_few(fits: pd.DataFrame, frame: pd.DataFrame) -> None:
-    """Where few goals agree but nearly, take all that they allow, and what is roundest there."""
+    """If few goals agree but nearly do, use all that they allow, and the roundest value in it."""
     ends = fits.groupby("run").agg(low=("low", "min"), high=("high", "max")).astype(float)
     low, high = (ends[name].reindex(frame.index) for name in ("low", "high"))
     is_few = (frame["telling"] < MIN_SURE_GOALS) & (frame["agreeing"] < frame["telling"])
@@ -179,9 +181,10 @@ def _widen_few(fits: pd.DataFrame, frame: pd.DataFrame) -> None:
 
 
 def goals_allow(cycles: Cycles, fraction: float, *, is_limited: bool) -> bool:
-    """Whether most of a log's goals can be of a GOGC (1.0 for 100); True where none tells.
+    """Return whether most goals of a log are consistent with a GOGC (1.0 for 100).
 
-    A memory limit makes lower goals, which then contradict none.
+    True without informative goals. A memory limit lowers goals, so lower goals are then no
+    contradiction.
     """
     contradicting = telling = 0
     for piece, _ in overlapping(cycles, GOAL_COLUMNS):
@@ -195,13 +198,13 @@ def goals_allow(cycles: Cycles, fraction: float, *, is_limited: bool) -> bool:
 
 
 def _above(fits: pd.DataFrame, frame: pd.DataFrame) -> pd.Series:
-    """How many goals of each run allow no GOGC as low as the one that most agree on."""
+    """Count the goals of each run that need a higher GOGC than the one most agree on."""
     higher = fits["low"] > fits["run"].map(frame["percent"])
     return fits[higher].groupby("run")["goals"].sum().reindex(frame.index, fill_value=0)
 
 
 def roundest(low: pd.Series, high: pd.Series) -> pd.Series:
-    """From one per cent to another the roundest, or where none is round the middle."""
+    """Return the roundest value in a range of per cent, or the middle if none is round."""
     found = (low + high) // 2
     for step in reversed(ROUND_PERCENTS):
         first = np.ceil(low / step) * step

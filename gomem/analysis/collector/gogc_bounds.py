@@ -4,17 +4,17 @@ A collection that marked `live` bytes sets the goal `live + (live + stacks + glo
 Before Go 1.18 the formula has no stacks and globals. The goal is never below 4 MiB × GOGC/100. So
 each reading of NextGC bounds GOGC if something bounds the live heap:
 
-- HeapAlloc includes everything that was marked, so the room that the goal leaves above HeapAlloc
-  gives a lower bound. A goal just above HeapAlloc is uninformative: during sweeping it is at least
-  1 MiB above the heap.
-- A heap profile has the survivors of the last collection among the objects present at the one
-  before. The room that the goal leaves above the lower end of the profile's interval gives an upper
-  bound. A profile with more than HeapAlloc belongs to another collection.
+- HeapAlloc includes the whole marked heap, so the room between HeapAlloc and the goal gives a lower
+  bound. A goal just above HeapAlloc is uninformative: during sweeping it is at least 1 MiB above
+  the heap.
+- A heap profile shows objects that were present at the collection before last and survived the last
+  one, so they are part of the marked heap. The room between the lower end of the profile's interval
+  and the goal gives an upper bound. A profile with more than HeapAlloc belongs to another
+  collection.
 - `/gc/heap/live:bytes` is the marked heap.
-- The allocation between two collections is most of the goal's room, because the next collection
-  starts no earlier than half of the way to the goal. So twice that allocation gives an upper bound
-  on the room, and on GOGC.
-- The smallest goal is a bound of its own.
+- The next collection starts no earlier than halfway to the goal. So the room is at most twice the
+  allocation between two collections, which gives an upper bound.
+- The smallest goal is another bound.
 
 A memory limit lowers goals. Upper bounds on GOGC then no longer hold.
 """
@@ -35,49 +35,50 @@ if TYPE_CHECKING:
     from gomem.statistics.sampling import FloatArray
 
 MIN_GOAL_BYTES = 4 * MIB  # at GOGC=100
-SWEEPING_BYTES = 1.25 * MIB  # above what is live while it is swept, and a little for the reading
-GLOBALS_BYTES = MIB  # of most programs; no file says it
-NO_GOAL = 1 << 60  # NextGC of GOGC=off is about 2^63
+# above the live heap during sweeping, plus a little for the time of reading
+SWEEPING_BYTES = 1.25 * MIB
+GLOBALS_BYTES = MIB  # typical; no file has it
+NO_GOAL = 1 << 60  # with GOGC=off, NextGC is about 2^63
 EARLIEST_START = 0.5  # of the way from the live heap to the goal
-MIN_CYCLES = 8  # from one reading to the other: those at both ends are seen in part
-MAX_INTERVAL_SECONDS = 10.0  # between collections: the timer's, two minutes apart, come too early
-# By how much of itself GOGC can lie beyond its bounds: stacks change, two files are read some time
-# apart, and a profile's interval is one of 95 %.
+MIN_CYCLES = 8  # between the readings, because those at both ends are only partly visible
+MAX_INTERVAL_SECONDS = 10.0  # between collections: those of the two-minute timer come too early
+# Tolerance of the bounds, as a fraction: stacks change, two files are read some time apart, and a
+# profile's interval covers 95 %.
 SLACK_BELOW, SLACK_ABOVE = 0.1, 0.04
-LIKELY_ABOVE_LEAST = 1.5  # a goal is read soon after some collection, so the lower bound is near
+LIKELY_ABOVE_LEAST = 1.5  # a goal is read soon after a collection, so the lower bound is near
 
 
 @dataclass(frozen=True)
 class GogcBounds:
-    """GOGC as a fraction, 1.0 for 100, at least and at most; empty where no GOGC fits all goals."""
+    """Bounds of GOGC as a fraction (1.0 for 100); empty if no GOGC fits all goals."""
 
     low: float = 0.0
     high: float = math.inf
 
     @property
     def is_empty(self) -> bool:
-        """Whether goals contradict each other: GOGC changed, or a memory limit made some."""
+        """Whether goals contradict each other: GOGC changed, or a memory limit set some."""
         return self.low > self.high
 
     def has(self, fraction: float) -> bool:
-        """Whether a GOGC lies within, nearly."""
+        """Return whether a GOGC is within the bounds, with tolerance."""
         return self.low / (1 + SLACK_BELOW) <= fraction <= self.high * (1 + SLACK_ABOVE)
 
     @property
     def likeliest(self) -> float:
-        """The roundest GOGC within, near the lower bound."""
+        """The roundest GOGC within the bounds, near the lower one."""
         ends = (100 * self.low, 100 * min(self.high, LIKELY_ABOVE_LEAST * self.low))
         low, high = (pd.Series([end]) for end in (math.ceil(ends[0]), math.floor(ends[1])))
         return float(roundest(low, high).iloc[0]) / 100 if (low <= high).all() else self.low
 
 
 def gogc_bounds(stats: pd.DataFrame, *, stacks_count: bool, is_limited: bool) -> GogcBounds:
-    """Bound GOGC by readings of one process.
+    """Compute bounds of GOGC from readings of one process.
 
-    `stats` has a row per moment, in order: `LastGC` in seconds, `NumGC`, `NumForcedGC`, `NextGC`,
-    `HeapAlloc`, `TotalAlloc`, `live_bytes` (`/gc/heap/live:bytes`), `in_use_bytes` (of a heap
-    profile, the lower end) and `stack_bytes`; missing where it is not known. By the release, stacks
-    and globals may raise goals.
+    `stats` has a row per snapshot, in order: `LastGC` in seconds, `NumGC`, `NumForcedGC`, `NextGC`,
+    `HeapAlloc`, `TotalAlloc`, `live_bytes` (`/gc/heap/live:bytes`), `in_use_bytes` (the lower limit
+    by a heap profile) and `stack_bytes`; missing where unknown. The release decides whether stacks
+    and globals raise goals.
     """
     lows, highs = _by_readings(stats, stacks_count)
     low = float(np.max(lows, initial=0.0))
@@ -90,7 +91,7 @@ def gogc_bounds(stats: pd.DataFrame, *, stacks_count: bool, is_limited: bool) ->
 
 
 def _by_readings(stats: pd.DataFrame, stacks_count: bool) -> tuple[FloatArray, FloatArray]:
-    """What each reading tells alone: at least, at most."""
+    """Return the bounds from each reading alone: lower, upper."""
     names = ("NextGC", "HeapAlloc", "live_bytes", "in_use_bytes", "stack_bytes")
     goal, allocated, live, in_use, stacks = (stats[name].to_numpy(np.float64) for name in names)
     beside = np.nan_to_num(stacks) + GLOBALS_BYTES if stacks_count else np.zeros(len(goal))
@@ -106,10 +107,9 @@ def _by_readings(stats: pd.DataFrame, stacks_count: bool) -> tuple[FloatArray, F
 
 
 def _by_allocation(stats: pd.DataFrame) -> float:
-    """GOGC at most, by what is allocated from one collection to the next; infinite if unknown.
+    """Return an upper bound of GOGC from the allocation between collections; infinite if unknown.
 
-    Of the first reading and the last: with the lowest goal, and without collections that the
-    program asked for.
+    From the first to the last reading, with the lowest goal, and without forced collections.
     """
     known = stats.dropna(subset=["NumGC", "NextGC", "TotalAlloc", "LastGC"])
     if len(known) < 2:

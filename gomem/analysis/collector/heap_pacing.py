@@ -7,7 +7,7 @@ Does the live heap grow, how fast, and is the growth more than chance and roundi
 
 A collection marks the heap that the program still retains, whatever GOGC allows on top. A leak
 shows here first. The slope is the Theil–Sen estimate: the median of the slopes between all pairs of
-points. A few outlying collections cannot move it.
+points. A few outliers cannot move it.
 
 A heap that fills at the start and then plateaus is not growing. So each run is analysed from the
 point where its live heap first reached its median. If the heap only filled, this removes the
@@ -42,7 +42,7 @@ PACING = (
     "survival_fraction", "overshoot_bytes", "overshoot_fraction", "headroom_bytes",
     "headroom_fraction",
 )  # fmt: skip
-NEXT = ("headroom_bytes", "headroom_fraction")  # made of the next collection's goal
+NEXT = ("headroom_bytes", "headroom_fraction")  # computed from the next collection's goal
 LIVE = "heap_live_bytes"
 COLUMNS = (
     "run", "number", "at_seconds", "heap_at_start_bytes", "heap_at_mark_end_bytes",
@@ -56,10 +56,10 @@ PACING_SUMMARY = (
     Column("p90", "float64", "", "Nine in ten are at most this."),
     Column("max", "float64", "", "The largest."),
 )
-STEADY = 0.5  # of the median: a heap of one size, its load's ups and downs granted
-MIN_GOALS = 3  # goals: two agree by chance
+STEADY = 0.5  # of the median: within it, the heap has one size, with the variation of its load
+MIN_GOALS = 3  # two agree by chance
 QUANTILES = {"p10": 0.1, "p50": 0.5, "p90": 0.9}
-MIN_CYCLES = 8  # with fewer, the interval says nothing
+MIN_CYCLES = 8  # with fewer, the interval is meaningless
 LIVE_HEAP = (
     Column("run", "int64", "", "Which process of the log."),
     Column("cycles", "int64", "count", "GCs considered."),
@@ -80,41 +80,41 @@ LIVE_HEAP = (
 
 @dataclass(frozen=True)
 class UsualRoom:
-    """What goals leave above the live heap; medians, NaN where nothing tells.
+    """Typical room between live heap and goal; medians, NaN if unknown.
 
-    Of the later half of each run's time, if enough goals are of it and the heap was steady then: a
-    start-up has as many collections in a second as a minute of work has later. Else of all.
+    From the later half of each run's time, if it has enough goals and the heap was steady there: a
+    start-up has as many collections in a second as steady work in a minute. Otherwise from all.
     """
 
-    live_bytes: float  # what was live
-    headroom_bytes: float  # how far the next goal lay above that
-    headroom_fraction: float  # the same, as a part of what was live
-    # Whether the live heap was of one size: between one in ten and nine in ten lies half of the
-    # median at most. Else it still filled, or went up and down.
+    live_bytes: float  # the live heap
+    headroom_bytes: float  # the next goal minus the live heap
+    headroom_fraction: float  # the same, as a fraction of the live heap
+    # Whether the live heap had one size: the 10th and the 90th percentile differ by at most half of
+    # the median. Otherwise it was still filling, or varied.
     is_steady: bool
 
 
 @dataclass(frozen=True)
 class HeapPacing:
-    """How collections were paced."""
+    """The collections' heap sizes compared with their goals."""
 
-    # A row per collection: `run`, `number` and the columns of `PACING`. Made of sizes floored to 1
-    # MiB: each is known to 1 MiB either way, and where the heap is small the fractions say little.
+    # A row per collection: `run`, `number` and the columns of `PACING`. Sizes are rounded down to 1
+    # MiB, so each is known to ±1 MiB, and for a small heap the fractions mean little.
     cycles: pd.DataFrame
     summary: pd.DataFrame  # a row per column of `PACING`; see `PACING_SUMMARY`
     usual: UsualRoom  # the room above the live heap
-    is_rounded: bool = False  # whether so many values differ that quantiles may be off by 0.05 %
+    is_rounded: bool = False  # whether there are so many values that quantiles can be off by 0.05 %
 
 
 def heap_pacing(cycles: Cycles) -> HeapPacing:
-    """Compare heap sizes with goals; of a log too long for memory without a row per collection."""
+    """Compare heap sizes with goals; without a row per collection if the log exceeds memory."""
     frame = _rows(next(pieces_of(cycles)).iloc[:0])
     tallies, live, middles = {what: Tally() for what in PACING}, Tally(), _middles(cycles)
     late = {what: Tally() for what in (LIVE, *NEXT)}
     for piece, before in overlapping(cycles, COLUMNS):
         rows = _rows(piece)
         live.add(_known(piece[LIVE].iloc[before:]))
-        # Each is known with what follows it, and so in the piece that holds that.
+        # Each value needs the next collection, and so is in the piece that has it.
         for what in PACING:
             own = slice(0, -1) if what in NEXT else slice(before, None)
             tallies[what].add(_known(rows[what].iloc[own]))
@@ -129,7 +129,7 @@ def heap_pacing(cycles: Cycles) -> HeapPacing:
 
 
 def _middles(cycles: Cycles) -> pd.Series:
-    """The middle of each run's time, by run."""
+    """Return the middle of each run's time, by run."""
     ends = pd.concat(
         [
             piece.groupby("run")["at_seconds"].agg(["first", "last"])
@@ -143,7 +143,7 @@ def _middles(cycles: Cycles) -> pd.Series:
 def _add_late(
     late: dict[str, Tally], rows: pd.DataFrame, cycles: pd.DataFrame, middles: pd.Series
 ) -> None:
-    """Take what later halves have, where the next goal is known."""
+    """Add the values of later halves with a known next goal."""
     is_late = (cycles["at_seconds"] >= cycles["run"].map(middles)).fillna(False)
     own = rows[is_late.to_numpy(bool) & rows["headroom_bytes"].notna().to_numpy()]
     for what, tally in late.items():
@@ -174,13 +174,13 @@ def _rows(cycles: pd.DataFrame) -> pd.DataFrame:
 
 
 def _next(cycles: pd.DataFrame, column: str) -> pd.Series:
-    """A column of the collection that follows, if no line is missing between the two."""
+    """Return a column's value at the next collection, if no line is missing in between."""
     after = cycles.groupby("run", sort=False)[[column, "number"]].shift(-1)
     return after[column].where(cycles["number"].add(1).eq(after["number"]))
 
 
 def _ratio(part: pd.Series, whole: pd.Series) -> pd.Series:
-    """A part of a whole; missing where the whole is less than the log can print."""
+    """Return a ratio; missing if the denominator is below the log's resolution."""
     return (part / whole.where(whole > 0)).astype("Float64")
 
 
@@ -194,7 +194,7 @@ def _quantile(sample: Tally, name: str) -> float:
 
 
 def _number(value: float | None) -> float:
-    """NaN where nothing is known."""
+    """Convert to float; None becomes NaN."""
     return np.nan if value is None else value
 
 
@@ -216,14 +216,14 @@ class LiveHeap:
 
     @property
     def grown_bytes(self) -> float | None:
-        """What the slope makes of the time that was looked at."""
+        """The growth at that slope over the observed time."""
         if self.slope_bytes_per_second is None:
             return None
         return self.slope_bytes_per_second * self.seconds
 
 
 def live_heaps(cycles: Cycles) -> tuple[LiveHeap, ...]:
-    """The growth of the live heap in each run of a log; a long one in groups (`steps.grouped`)."""
+    """Return the live-heap growth in each run of a log; a long log in groups (`steps.grouped`)."""
     return tuple(map(_live_heap, filled_runs(cycles)))
 
 
@@ -231,7 +231,7 @@ def _live_heap(run: FilledRun) -> LiveHeap:
     live, at = run.live, run.at
     tenth = max(1, len(live) // 10)
     rise = None
-    if len(np.unique(at)) >= MIN_CYCLES:  # each size is floored to 1 MiB
+    if len(np.unique(at)) >= MIN_CYCLES:  # sizes are rounded down to 1 MiB
         rise = Level("log", at, live, np.full(len(at), ROUNDING_BYTES / 2)).rise
     return LiveHeap(
         run=run.run,

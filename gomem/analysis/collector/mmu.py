@@ -1,15 +1,15 @@
 """How much CPU does the program keep in the worst window of each length?
 
-This is the minimum mutator utilisation (Cheng and Blelloch, 2001): among all windows of one length,
-the one in which GC took most. A pause of 1 ms makes it 0 at 1 ms. Pauses that come close together
+This is the minimum mutator utilisation (Cheng and Blelloch, 2001): the program's share of the CPU
+in the window in which GC took most. A pause of 1 ms makes it 0 at 1 ms. Pauses in quick succession
 show at 10 ms. The curve flattens at the overall cost of GC.
 
-During STW the program has nothing. During concurrent marking it has what assists and background
-workers leave of GOMAXPROCS. This share is spread evenly over the marking, because the log has only
-the sum. Idle marking takes nothing that the program needed.
+During STW the program has nothing. During concurrent marking it has the part of GOMAXPROCS that
+assists and background workers leave. This part is spread evenly over the marking, because the log
+has only the sum. Idle marking is not counted, because the program did not need that CPU.
 
-A stop counts from its request, because the log prints it that way. Until the last P has stopped,
-the others still run. So the values are lower bounds, and on a busy machine the program keeps more.
+A pause counts from the request to stop, as the log prints it. The other Ps still run until the last
+one has stopped. So the values are lower bounds, and on a busy machine the program keeps more.
 """
 
 from __future__ import annotations
@@ -34,13 +34,12 @@ from gomem.inputs.schema import Column, build_rows
 
 FloatArray = npt.NDArray[np.float64]
 
-# A 1-2-5 ladder from the shortest window the log's clock can place to the longest that matters to
-# a request.
+# A 1-2-5 series, from the log's clock resolution to the longest window relevant to a request.
 WINDOWS_SECONDS = (0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0)
 
 COLUMNS = ("run", "number", "at_seconds", "gomaxprocs", *STOPS, *CONCURRENT, *MARKING)
-PHASES_OF_A_CYCLE = 4  # its start, and the ends of its stops and of what lies between
-RISES, FALLS = [0, 2], [1, 3]  # of them, where a stop begins and where it ends
+PHASES_OF_A_CYCLE = 4  # its start, the ends of its two pauses, and the end of marking
+RISES, FALLS = [0, 2], [1, 3]  # phases at which a pause begins, and at which it ends
 
 MMU = (
     Column("window_seconds", "float64", "s", "Length of the window."),
@@ -57,36 +56,36 @@ MMU = (
 
 @dataclass(frozen=True)
 class MutatorUtilization:
-    """What the program kept of its CPU."""
+    """The CPU that the program kept."""
 
     curve: pd.DataFrame  # a row per window length; see `MMU`
     mean_fraction: float | None  # over the whole log; None without a collection
-    notes: tuple[str, ...] = ()  # what to know before believing it
+    notes: tuple[str, ...] = ()  # caveats
 
 
 @dataclass(frozen=True)
 class LostTime:
     """Time that the collector took from the program, piecewise linear over a run."""
 
-    begin: float  # where the run's record begins, in seconds of its clock
-    knots: FloatArray  # where the rate of loss changes, ascending
+    begin: float  # start of the run's record, in seconds of its clock
+    knots: FloatArray  # times at which the rate of loss changes, ascending
     lost: FloatArray  # seconds of the whole program lost up to each knot
 
     @property
     def end(self) -> float:
-        """Where the last collection ends."""
+        """The end of the last collection."""
         return float(self.knots[-1])
 
     def before(self, moments: FloatArray) -> FloatArray:
-        """Seconds lost before each moment."""
+        """Return seconds lost before each time."""
         return np.interp(moments, self.knots, self.lost)
 
     def worst_window(self, seconds: float) -> tuple[float, float] | None:
-        """The largest part that any window of a length lost, and where that window begins.
+        """Return the largest fraction lost in any window of a length, and where that window begins.
 
-        Between two knots the loss changes at an even rate, so that a window which loses most
-        begins where the rate goes up, with a stop, or ends where it goes down, behind one: no
-        others need be looked at.
+        The rate of loss is constant between knots. So a worst window begins where the rate rises
+        (at the start of a pause), or ends where it falls (at the end of a pause); only these are
+        checked.
         """
         latest = self.end - seconds
         if latest < self.begin - 10.0**-NANOSECOND_DIGITS:
@@ -109,12 +108,12 @@ class LostTime:
 
     @cached_property
     def _rises(self) -> tuple[FloatArray, FloatArray]:
-        """Where stops begin, and what was lost up to there."""
+        """Starts of pauses, and the time lost up to each."""
         return self._of_cycles(RISES)
 
     @cached_property
     def _falls(self) -> tuple[FloatArray, FloatArray]:
-        """Where stops end, and what was lost up to there."""
+        """Ends of pauses, and the time lost up to each."""
         return self._of_cycles(FALLS)
 
     def _of_cycles(self, kinds: list[int]) -> tuple[FloatArray, FloatArray]:
@@ -127,8 +126,8 @@ def mutator_utilization(
 ) -> MutatorUtilization:
     """Find the worst window of each length, in seconds.
 
-    Durations are cut to two digits by the runtime, so that the program kept up to a tenth of the
-    loss less than this; a start is known to 1 ms.
+    The runtime truncates durations to two digits, so the true loss can be larger by up to a tenth;
+    a start is known to 1 ms.
     """
     so_far = _SoFar(windows)
     for piece, before in overlapping(cycles, COLUMNS):
@@ -144,14 +143,14 @@ def mutator_utilization(
 
 
 class _SoFar:
-    """The worst windows of a log that comes piece by piece.
+    """The worst windows of a log that is read piece by piece.
 
-    Of the run that goes on, the last collections are kept: as far back as the longest window may
+    For the run that continues, the last collections are kept, as far back as the longest window can
     reach from the next piece.
     """
 
     def __init__(self, windows: tuple[float, ...]) -> None:
-        # By length: the part that was lost, in which run, and where it begins.
+        # By window length: the fraction lost, its run, and the start of the window.
         self.worst: dict[float, tuple[float, int, float] | None] = dict.fromkeys(windows)
         self.watched = self.lost = 0.0
         self.missing = 0
@@ -179,21 +178,21 @@ class _SoFar:
                 self.worst[seconds] = found[0], run, found[1]
         starts = record.knots[::PHASES_OF_A_CYCLE]
         reaching = starts >= record.end - 2 * max(self.worst, default=0.0)
-        # Where they were moved on to, so that they are not moved again.
+        # At their adjusted starts, so that they are not adjusted again.
         self._tail = all_rows.assign(at_seconds=starts)[reaching]
         self._run, self._end = run, record.end
 
 
 def lost_time(cycles: pd.DataFrame) -> LostTime:
-    """What the collections of one run took, over its clock.
+    """Compute the time that one run's collections took, over its clock.
 
-    The record begins with the run if its first collection is there, else with the first that is. A
-    start is printed to 1 ms, cut, so a collection may seem to begin before the last one ended: it
-    then begins where that one ended.
+    The record begins with the run if its first collection is present, else with the first one
+    present. Starts are truncated to 1 ms, so a collection can seem to begin before the previous one
+    ended; it is then taken to begin at that end.
     """
     first, last = (np.nan_to_num(cycles[name].to_numpy(float)) for name in STOPS)
     beside = np.nan_to_num(row_sums(cycles, CONCURRENT))
-    ps = cycles["gomaxprocs"].clip(lower=1)  # whatever a harmed log says, a program has one
+    ps = cycles["gomaxprocs"].clip(lower=1)  # a damaged log can have less
     taken = np.nan_to_num(row_sums(cycles, MARKING) / ps.to_numpy(float, na_value=np.nan))
     lasting = first + beside + last
     starts = _one_after_another(cycles["at_seconds"].to_numpy(float), lasting)
@@ -209,12 +208,12 @@ def lost_time(cycles: pd.DataFrame) -> LostTime:
 
 
 def _one_after_another(starts: FloatArray, lasting: FloatArray) -> FloatArray:
-    """Starts moved on where a collection would begin inside the one before it."""
+    """Move starts that are inside the previous collection to its end."""
     before = lasting.cumsum() - lasting
     return np.maximum.accumulate(starts - before) + before
 
 
 def missing_cycles(cycles: pd.DataFrame) -> int:
-    """Collections whose lines are missing between others of their run."""
+    """Count collections whose lines are missing in the middle of a run."""
     steps = cycles.groupby("run", sort=False)["number"].diff().dropna()
     return int((steps - 1).clip(lower=0).sum())

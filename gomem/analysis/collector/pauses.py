@@ -1,9 +1,9 @@
 """How long are STW pauses, how long does marking take, and how far apart are collections?
 
-Each quantile has the interval that the number of collections allows. A p99 of forty collections has
-no upper end. The interval is a rank interval, so it assumes nothing about the distribution: with
-this many values, between which two lies the true quantile in 95 % of cases? It assumes independent
-collections. Collections in a burst are not independent, and then the interval is too narrow.
+Each quantile has an interval, which depends on the number of collections. A p99 of forty
+collections has no upper end. It is a rank interval, so it assumes nothing about the distribution:
+the true quantile is between two of the values in 95 % of cases. It assumes independent collections.
+Collections in a burst are not independent, and then the interval is too narrow.
 """
 
 from __future__ import annotations
@@ -29,11 +29,11 @@ from gomem.statistics.quantiles import FloatArray, Tally, carries
 from gomem.text import Words
 
 QUANTILES = (0.5, 0.9, 0.99)
-BELIEVABLE = 20.0  # standard deviations: chances beyond add up to less than 1e-80
+BELIEVABLE = 20.0  # standard deviations: the probability beyond is below 1e-80
 CONFIDENCE = 0.95
 BINS_PER_DECADE = 5
-EXACTLY = 1e-9  # of a bin: the logarithm of a bound is the bound's
-# Of which the distribution is worth a picture, and the least that the runtime prints of each.
+EXACTLY = 1e-9  # of a bin width: a logarithm so near to a bound is on it
+# Times with a histogram, and the smallest value that the runtime prints for each.
 COUNTED = {"stopped": 1e-6, "interval": 1e-3}
 TIMES = ("stopped", "first_stop", "last_stop", "marking", "interval")
 PAUSE_QUANTILES = (
@@ -49,17 +49,17 @@ PAUSE_QUANTILES = (
 
 @dataclass(frozen=True)
 class GcPauses:
-    """Times of collections."""
+    """Distributions of collections' times."""
 
     quantiles: pd.DataFrame  # a row per kind of time and quantile; see `PAUSE_QUANTILES`
     # A row per kind of time in `COUNTED` and bin: `what`, `low_seconds`, `high_seconds`, `cycles`;
-    # five bins a decade, the first one from 0.
+    # five bins per decade, the first from 0.
     histogram: pd.DataFrame
-    stopped: Tally  # how long the world stood still, counted
+    stopped: Tally  # STW times, counted
 
 
 def gc_pauses(cycles: Cycles) -> GcPauses:
-    """Lay the times of collections out as quantiles and as counts."""
+    """Compute quantiles and histograms of collections' times."""
     times = _times(cycles)
     rows = [row for what, sample in times.items() for row in _quantile_rows(what, sample)]
     bins = [_histogram(what, times[what]) for what in COUNTED]
@@ -70,10 +70,10 @@ def gc_pauses(cycles: Cycles) -> GcPauses:
 def quantile_interval(
     ordered: FloatArray | Tally, quantile: float, confidence: float = CONFIDENCE
 ) -> tuple[float | None, float | None]:
-    """Values of an ascending sample between which the true quantile lies, with the confidence.
+    """Return the values of a sorted sample that enclose the true quantile, at a given confidence.
 
-    How many of n values lie below the quantile is binomial, whatever the distribution; so two of
-    its quantiles are the ranks of the ends. None where the sample has no value far enough out.
+    The number of values below the quantile is binomial, whatever the distribution; so two quantiles
+    of that binomial are the ranks of the ends. None if the sample has no value far enough out.
     """
     n = len(ordered)
     if n == 0:
@@ -86,10 +86,10 @@ def quantile_interval(
 
 
 def _binomial_quantile(probability: float, n: int, share: float) -> int:
-    """The smallest count that is not exceeded with the probability.
+    """Return the smallest count whose cumulative probability reaches a probability.
 
-    SciPy has it too, and takes a third of a small report's time to import. The chances are taken
-    from one another, count by count, over all counts that are not beyond belief.
+    SciPy has it too, but importing it takes a third of a small report's time. Probabilities are
+    computed count by count, each from the previous one, over all plausible counts.
     """
     spread = BELIEVABLE * math.sqrt(n * share * (1 - share)) + BELIEVABLE
     first, last = max(0, int(n * share - spread)), min(n, int(n * share + spread))
@@ -114,7 +114,7 @@ def _times(cycles: Cycles) -> dict[str, Tally]:
 
 
 def _quantile_rows(what: str, times: Tally) -> list[tuple[object, ...]]:
-    """The quantiles of one kind of time, and the longest as the quantile of 1."""
+    """Return the quantiles of one kind of time, with the longest as the quantile of 1."""
     n, rows = len(times), list[tuple[object, ...]]()
     for quantile in (*QUANTILES, 1.0):
         ends = (None, None) if quantile == 1 else quantile_interval(times, quantile)
@@ -123,7 +123,7 @@ def _quantile_rows(what: str, times: Tally) -> list[tuple[object, ...]]:
 
 
 def _histogram(what: str, times: Tally) -> pd.DataFrame:
-    """Counts in bins a fifth of a decade wide, from the shortest that occurs to the longest."""
+    """Count in bins of a fifth of a decade, from the shortest to the longest that occurs."""
     edges = _edges(times.values, COUNTED[what])
     bins = np.concatenate([[0.0], edges])
     counts = np.histogram(times.values, bins, weights=times.counts)[0]
@@ -138,7 +138,7 @@ def _histogram(what: str, times: Tally) -> pd.DataFrame:
 
 
 def _edges(ordered: FloatArray, least: float) -> FloatArray:
-    """Bounds of the bins: the last above every value, the first at or below the shortest."""
+    """Return the bounds of the bins: the first at or below the shortest, the last above all."""
     if not len(ordered):
         return np.empty(0)
     shortest, longest = max(least, float(ordered[0])), max(least, float(ordered[-1]))
@@ -149,21 +149,20 @@ def _edges(ordered: FloatArray, least: float) -> FloatArray:
 
 @dataclass(frozen=True)
 class RememberedPauses:
-    """Stops of the world by MemStats' ring."""
+    """STW pauses from the ring in MemStats."""
 
-    stopped: Tally  # how long each collection stopped the world, in seconds, both stops together
-    longest_number: int  # the collection that did so for longest
-    seconds: float | None  # the time that they are of; None since the start, or if some are lost
+    stopped: Tally  # STW time per collection in seconds, both pauses together
+    longest_number: int  # the collection with the longest
+    seconds: float | None  # the time that they cover; None since the start, or if some are lost
 
 
 def remembered_pauses(
     pauses: pd.DataFrame, last: int, cycles: int, seconds: float | None
 ) -> RememberedPauses | None:
-    """The stops of so many collections up to the last, as MemStats remembers them; None if none is.
+    """Return the pauses of that many last collections, from MemStats; None if there is none.
 
-    PauseNs is a ring of the last 256 collections, so dumps no further apart remember all between
-    them. Of a number that comes twice in `PAUSES`, because a process was started anew, the later
-    one counts.
+    PauseNs is a ring of the last 256 collections, so dumps no further apart cover all of them. If a
+    number occurs twice in `PAUSES`, because the process was restarted, the later one counts.
     """
     own = pauses.sort_values("end", kind="stable").drop_duplicates("number", keep="last")
     own = own[own["number"].between(last - cycles + 1, last)]

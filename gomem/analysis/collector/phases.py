@@ -22,10 +22,10 @@ if TYPE_CHECKING:
 Arrays = dict[str, np.ndarray]
 
 PHASES = ("start-up", "steady", "burst", "quiet")
-FACTOR = 4.0  # of the usual rate: twice is the noise of any traffic
-EITHER_WAY = 2 * ROUNDING_BYTES  # of what a step allocated: two differences of printed sizes
-SHORTEST = 5  # collections: fewer, and it is an odd step, not a phase
-LONG_SHARE = 0.1  # of a run's time: less, and fewer collections than that are an odd step
+FACTOR = 4.0  # of the usual rate: twice is normal traffic noise
+EITHER_WAY = 2 * ROUNDING_BYTES  # error of a step's allocation: two differences of printed sizes
+SHORTEST = 5  # collections: fewer are an outlier, not a phase
+LONG_SHARE = 0.1  # of a run's time: with less, so few collections are an outlier
 USUAL_LIVE = 0.5
 CYCLES = ("run", "number", "at_seconds", "heap_live_bytes")
 STEPS = ("seconds", "gomaxprocs", "cpu_seconds", "heap_grown_bytes", "heap_freed_bytes")
@@ -47,9 +47,9 @@ PHASE_ROWS = (
 
 
 def gc_phases(cycles: Cycles) -> pd.DataFrame:
-    """Cut each run into phases, in order, a row each; see `PHASE_ROWS`.
+    """Divide each run into phases, in order, a row each; see `PHASE_ROWS`.
 
-    A log too long to lie in memory is looked at in groups of collections; see `steps.grouped`.
+    A log too long for memory is read in groups of collections; see `steps.grouped`.
     """
     cycles, size = grouped(cycles)
     known = _arrays(cycles, CYCLES)
@@ -60,7 +60,7 @@ def gc_phases(cycles: Cycles) -> pd.DataFrame:
     ends = [*begins, len(cycles)][1:]
     rows = [
         row
-        # Each run before has one step less than it has collections.
+        # Each earlier run has one step fewer than collections.
         for before, (begin, end) in enumerate(zip(begins, ends, strict=True))
         for row in _phases_of(
             _cut(known, begin, end), _cut(steps, begin - before, end - before - 1)
@@ -71,7 +71,7 @@ def gc_phases(cycles: Cycles) -> pd.DataFrame:
 
 
 def _arrays(frame: pd.DataFrame, columns: Sequence[str]) -> Arrays:
-    """Columns as plain arrays, NaN where unknown: a log can have very many runs."""
+    """Return columns as plain arrays, NaN where unknown: a log can have very many runs."""
     return {name: frame[name].to_numpy(float, na_value=np.nan) for name in columns}
 
 
@@ -93,20 +93,20 @@ def _phases_of(cycles: Arrays, steps: Arrays) -> Iterator[dict[str, object]]:
 
 
 def _names(cycles: Arrays, steps: Arrays) -> np.ndarray:
-    """The phase that each collection of a run belongs to."""
+    """Return the phase of each collection of a run."""
     names = np.full(len(cycles["run"]), "steady", dtype=object)
     started = _start_up(cycles["heap_live_bytes"])
     rest = _cut(steps, started, len(names))
     length = len(rest["seconds"])
     if length >= 2 * SHORTEST:
         names[started : started + length] = _without_short(_paces(rest), rest["seconds"])
-        names[-1] = names[-2]  # the last collection has no step of its own
+        names[-1] = names[-2]  # the last collection has no step
     names[:started] = "start-up"
     return names
 
 
 def _start_up(live: np.ndarray) -> int:
-    """How many collections came before the live heap was first half of its median."""
+    """Count the collections before the live heap first reached half of its median."""
     if np.isnan(live).all():
         return 0
     reached = live >= USUAL_LIVE * np.nanmedian(live)
@@ -114,9 +114,10 @@ def _start_up(live: np.ndarray) -> int:
 
 
 def _paces(steps: Arrays) -> np.ndarray:
-    """Steady, burst or quiet, by the median rate of each step and its neighbours.
+    """Classify steps as steady, burst or quiet, by the median rate of each and its neighbours.
 
-    What a step allocated is known to 2 MiB either way, so that is granted: rounding makes no phase.
+    The allocation of a step is known to ±2 MiB, which is allowed for, so rounding alone makes no
+    phase.
     """
     allocated, seconds = steps["heap_grown_bytes"] + steps["heap_freed_bytes"], steps["seconds"]
     rates = _smooth(allocated.clip(min=0), seconds)
@@ -130,17 +131,17 @@ def _paces(steps: Arrays) -> np.ndarray:
 
 
 def _smooth(size: np.ndarray, seconds: np.ndarray) -> np.ndarray:
-    """The rate of each step as the median of it and its neighbours, as far as they are known."""
+    """Smooth the rate of each step: the median of its known neighbours and itself."""
     rates = np.divide(size, seconds, out=np.full(len(size), np.nan), where=seconds > 0)
     around = np.pad(rates, SHORTEST // 2, constant_values=np.nan)
     ordered = np.sort(np.lib.stride_tricks.sliding_window_view(around, SHORTEST), axis=1)
-    known = (~np.isnan(ordered)).sum(axis=1)  # NaN is sorted to the end
+    known = (~np.isnan(ordered)).sum(axis=1)  # NaN sorts to the end
     row = np.arange(len(rates))
     return (ordered[row, np.maximum(known - 1, 0) // 2] + ordered[row, known // 2]) / 2
 
 
 def _usual(rates: np.ndarray, seconds: np.ndarray) -> float:
-    """The rate that half of the time was spent below: bursts hardly move it."""
+    """Return the time-weighted median rate, which bursts hardly move."""
     known = ~np.isnan(rates)
     order = np.argsort(rates[known], kind="stable")
     spent = seconds[known][order].cumsum()
@@ -150,9 +151,9 @@ def _usual(rates: np.ndarray, seconds: np.ndarray) -> float:
 
 
 def _without_short(names: np.ndarray, seconds: np.ndarray) -> np.ndarray:
-    """Phases of fewer collections than make one go to the phase before; a first one is steady.
+    """Merge phases with too few collections into the previous one; a first one becomes steady.
 
-    Few collections are a phase if they take much of the time, as the quiet end of a log does.
+    Few collections are a phase if they take much of the time, as at the quiet end of a log.
     """
     long = LONG_SHARE * float(np.nansum(seconds))
     changes = np.flatnonzero(names[1:] != names[:-1]) + 1
@@ -183,6 +184,6 @@ def _measured(cycles: Arrays, steps: Arrays) -> dict[str, object]:
 
 
 def _median(values: np.ndarray) -> float:
-    """The least known value that half do not exceed, as `Quantiles`; NaN where none is known."""
+    """Return the lower median of the known values, as `Quantiles` does; NaN without any."""
     known = values[~np.isnan(values)]
     return float(np.quantile(known, 0.5, method="inverted_cdf")) if len(known) else np.nan

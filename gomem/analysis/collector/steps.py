@@ -1,6 +1,6 @@
 """Steps from one GC to the next: time, CPU, allocation, garbage.
 
-A step belongs to the collection that begins it. Every rate from a gctrace log uses steps, so all
+A step belongs to the collection at its beginning. Every rate from a gctrace log uses steps, so all
 rates exclude the same data: the time before a run's first collection, the CPU of its last one, and
 the data of missing lines.
 """
@@ -20,15 +20,17 @@ from gomem.units import MIB
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-ROUNDING_BYTES = MIB  # the runtime floors each heap size to a whole MiB
-NANOSECOND_DIGITS = 9  # sums and differences of printed decimals, without the noise of binary ones
+ROUNDING_BYTES = MIB  # the runtime rounds each heap size down to whole MiB
+# for sums and differences of printed decimals, without binary rounding errors
+NANOSECOND_DIGITS = 9
 STOPS = ("sweep_termination_seconds", "mark_termination_seconds")
 CONCURRENT = ("scan_seconds", "write_barrier_seconds", "mark_seconds")
-# Marking on Ps that had nothing else to do costs nobody anything; the runtime leaves it out too.
+# Idle marking uses Ps that had nothing else to do, so it costs nothing; the runtime also leaves it
+# out.
 MARKING = ("cpu_scan_seconds", "cpu_assist_seconds", "cpu_background_seconds")
-# Printed as the length of a stop times the Ps. A stop counts from its request, though, and until
+# The log prints the length of a pause times the Ps. But a pause counts from its request, and until
 # the last P has stopped the others run: on a busy machine that is nearly all of it. Since Go 1.23
-# the runtime's own accounts (GCCPUFraction, the percentage) leave that out; these fields do not.
+# the runtime's own accounts (GCCPUFraction, the percentage) exclude that; these fields include it.
 STOP_CPU = ("cpu_sweep_termination_seconds", "cpu_mark_termination_seconds")
 CPU_PARTS = (*MARKING, *STOP_CPU)
 
@@ -37,7 +39,7 @@ Cycles: TypeAlias = pd.DataFrame | PackedFrame
 
 
 def pieces_of(cycles: Cycles, columns: Sequence[str] | None = None) -> Iterator[pd.DataFrame]:
-    """Collections piece by piece; a frame is one piece."""
+    """Iterate over collections piece by piece; a frame is one piece."""
     if isinstance(cycles, PackedFrame):
         yield from cycles.pieces(columns)
     else:
@@ -47,9 +49,9 @@ def pieces_of(cycles: Cycles, columns: Sequence[str] | None = None) -> Iterator[
 def overlapping(
     cycles: Cycles, columns: Sequence[str] | None = None
 ) -> Iterator[tuple[pd.DataFrame, int]]:
-    """The same, each piece after the last row of the one before it, if any, and whether it is.
+    """Yield each piece with the last row of the previous one in front, and whether it has one.
 
-    So every step lies whole in one piece: that in which it ends.
+    So every step is complete in one piece: the one in which it ends.
     """
     last: pd.DataFrame | None = None
     for piece in pieces_of(cycles, columns):
@@ -60,8 +62,8 @@ def overlapping(
         last = piece.tail(1) if len(piece) else last
 
 
-MAX_ROWS = 200_000  # of a log that is looked at in groups
-# What steps are made of.
+MAX_ROWS = 200_000  # collections; a longer log is read in groups
+# The columns from which steps are computed.
 STEP_COLUMNS = (
     "run", "number", "at_seconds", "gomaxprocs", "heap_at_start_bytes", "heap_at_mark_end_bytes",
     "heap_live_bytes", *CPU_PARTS,
@@ -69,13 +71,13 @@ STEP_COLUMNS = (
 
 
 def gc_steps(cycles: pd.DataFrame) -> pd.DataFrame:
-    """From each collection to the next of its run.
+    """Compute the step from each collection to the next of its run.
 
-    A row per collection that another of its run comes after, under its index: `run`, `follows`
-    (whether no line is missing between), `seconds`, `gomaxprocs`, `cpu_seconds` (idle marking left
-    out), `marking_cpu_seconds` (stops left out as well: see `STOP_CPU`), `heap_grown_bytes` (from
-    start to start) and `heap_freed_bytes` (what marking did not find). The last two sum to what was
-    allocated; each is known to 1 MiB either way.
+    A row per collection with a successor in its run, under its index: `run`, `follows` (whether no
+    line is missing in between), `seconds`, `gomaxprocs`, `cpu_seconds` (without idle marking),
+    `marking_cpu_seconds` (also without pauses: see `STOP_CPU`), `heap_grown_bytes` (from start to
+    start) and `heap_freed_bytes` (what marking did not find). The last two add up to the
+    allocation; each is known to ±1 MiB.
     """
     run, number, at = (cycles[name].to_numpy() for name in ("run", "number", "at_seconds"))
     begin = np.flatnonzero(run[1:] == run[:-1])
@@ -96,7 +98,7 @@ def gc_steps(cycles: pd.DataFrame) -> pd.DataFrame:
 
 
 def row_sums(cycles: pd.DataFrame, columns: Sequence[str]) -> np.ndarray:
-    """The sum of some columns in each row; what is unknown is left out, NaN where all of it is."""
+    """Sum columns by row; unknown values are skipped, NaN if all are unknown."""
     total, is_known = np.zeros(len(cycles)), np.zeros(len(cycles), bool)
     for name in columns:
         values = cycles[name].to_numpy(float, na_value=np.nan)
@@ -107,16 +109,16 @@ def row_sums(cycles: pd.DataFrame, columns: Sequence[str]) -> np.ndarray:
 
 
 def group_size(cycles: Cycles) -> int:
-    """How many collections of a log are looked at as one."""
+    """Return the number of collections per group."""
     return 1 if isinstance(cycles, pd.DataFrame) else max(1, -(-len(cycles) // MAX_ROWS))
 
 
 def grouped(cycles: Cycles) -> tuple[pd.DataFrame, int]:
-    """Collections as a frame; of a log too long to lie in memory, groups of them in their place.
+    """Return collections as a frame; a log too long for memory as a frame of groups.
 
-    With how many collections a row stands for. A group begins with its first collection and marks
-    the median of what they marked; what they freed and their CPU are sums, so that steps from group
-    to group are sums of their steps.
+    Also returns the number of collections per row. A group begins with its first collection and has
+    the median of their marks; freed bytes and CPU are sums, so that steps from group to group are
+    sums of steps.
     """
     if isinstance(cycles, pd.DataFrame):
         return cycles, 1
@@ -127,16 +129,16 @@ def grouped(cycles: Cycles) -> tuple[pd.DataFrame, int]:
 
 @dataclass(frozen=True)
 class FilledRun:
-    """A run's collections from where its live heap first reached its own median."""
+    """A run's collections from where its live heap first reached its median."""
 
-    run: int  # its number
-    at: np.ndarray  # when each began, in seconds
-    live: np.ndarray  # what each marked, in bytes
-    cycles: int  # how many collections these are; those of a long log stand for several
+    run: int  # number of the run
+    at: np.ndarray  # start of each, in seconds
+    live: np.ndarray  # live heap marked by each, in bytes
+    cycles: int  # number of collections; rows of a long log represent several
 
 
 def filled_runs(cycles: Cycles) -> list[FilledRun]:
-    """Each run of a log, in groups if it is long, without what first filled its heap."""
+    """Return each run of a log without the initial filling of its heap; a long log in groups."""
     rows, size = grouped(cycles)
     known = rows.dropna(subset=["heap_live_bytes", "at_seconds"])
     run = known["run"].to_numpy(int)
@@ -172,33 +174,33 @@ def _groups(piece: pd.DataFrame, size: int) -> pd.DataFrame:
 
 
 def available_seconds(steps: pd.DataFrame) -> pd.Series:
-    """CPU that GOMAXPROCS allowed in each step whose own CPU is known; of the others it is not."""
+    """Return the CPU that GOMAXPROCS allowed in each step with known CPU times; else NaN."""
     return (steps["gomaxprocs"] * steps["seconds"]).where(steps["cpu_seconds"].notna())
 
 
 def stopped_seconds(cycles: pd.DataFrame) -> pd.Series:
-    """How long each collection stopped the world: both stops together, as PauseNs counts it."""
+    """Return the STW time of each collection: both pauses together, as in PauseNs."""
     return pd.Series(row_sums(cycles, STOPS).round(NANOSECOND_DIGITS), cycles.index)
 
 
 def log_seconds(cycles: pd.DataFrame) -> pd.Series:
-    """When each collection began on one clock for the whole log, its runs laid end to end.
+    """Return the start of each collection on one clock for the whole log, runs end to end.
 
-    The time between two runs is not known from the log, and counts as none.
+    The log does not have the time between two runs, so it counts as zero.
     """
     return LogClock().seconds(cycles)
 
 
 @dataclass
 class LogClock:
-    """That clock, for a log that comes piece by piece."""
+    """The clock of `log_seconds`, for a log that is read piece by piece."""
 
-    offset: float = 0.0  # where the last run begins on it
-    end: float = 0.0  # where that run ends, as far as it is known
+    offset: float = 0.0  # start of the current run
+    end: float = 0.0  # end of the current run, as far as known
     _run: int | None = None
 
     def seconds(self, cycles: pd.DataFrame) -> pd.Series:
-        """When each of the next collections began."""
+        """Return the starts of the next collections."""
         if cycles.empty:
             return cycles["at_seconds"]
         lasting = np.nan_to_num(row_sums(cycles, (*STOPS, *CONCURRENT)))

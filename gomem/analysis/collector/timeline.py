@@ -1,8 +1,8 @@
 """How did heap, pauses, CPU and allocation change over time, in a readable number of windows?
 
 Forty collections get one window each. Four hundred thousand share a few hundred windows. A window
-keeps the minimum and the maximum of its values, so no peak and no pause is lost. Additive values
-are summed, so nothing counts twice.
+has the minimum and the maximum of its values, so no peak and no pause is lost. Additive values are
+summed without double counting.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from gomem.inputs.schema import FRACTION, SECONDS, Column, build
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-WINDOWS = 400  # about as many columns as a figure on a page has room for
+WINDOWS = 400  # about as many columns as fit into a figure on a page
 HEAPS = {
     name: f"{name}_bytes"
     for name in ("heap_at_start", "heap_at_mark_end", "heap_live", "heap_goal")
@@ -81,17 +81,17 @@ TIMELINE = (
 
 
 def gc_timeline(cycles: Cycles, windows: int = WINDOWS) -> pd.DataFrame:
-    """Lay a log out over time, in at most so many windows.
+    """Divide a log into at most this many windows.
 
-    Of fewer collections each has a row, which ends where the next one begins; else rows are equally
-    long and may hold any number. A row has `begin_seconds` and `end_seconds` on one clock for all
-    runs, `cycles`, `run` (of its first collection); lowest and highest of each heap size
-    (`heap_live_low_bytes`, `heap_live_high_bytes`, …) and the medians of live heap and goal
-    (`heap_live_p50_bytes`, …), those of the last collection where none begins in it;
-    `stopped_p50_seconds`, `stopped_max_seconds` and, of all, `stopped_seconds`; CPU by kind in
-    cores (`assist_cores`, `background_cores`, `idle_cores`, `stopped_cores`), missing for a last
-    collection alone; `gc_cpu_fraction`, all but idle of GOMAXPROCS; and
-    `allocation_rate_bytes_per_second`.
+    With fewer collections, each has a row, which ends where the next one begins. Otherwise rows are
+    equally long, with any number of collections. A row has `begin_seconds` and `end_seconds` on one
+    clock for all runs, `cycles`, `run` (of its first collection); lowest and highest of each heap
+    size (`heap_live_low_bytes`, `heap_live_high_bytes`, …) and the medians of live heap and goal
+    (`heap_live_p50_bytes`, …), or those of the previous collection if none begins in it; pauses as
+    `stopped_p50_seconds`, `stopped_max_seconds` and, in total, `stopped_seconds`; CPU by kind in
+    cores (`assist_cores`, `background_cores`, `idle_cores`, `stopped_cores`), missing for the last
+    collection if it is alone; `gc_cpu_fraction`, all but idle marking as a fraction of GOMAXPROCS;
+    and `allocation_rate_bytes_per_second`.
     """
     if len(cycles) < windows:
         cycles = pd.concat(list(pieces_of(cycles)))
@@ -105,7 +105,7 @@ def gc_timeline(cycles: Cycles, windows: int = WINDOWS) -> pd.DataFrame:
 
 
 def _laid_out(parts: Iterator[Part], edges: np.ndarray) -> pd.DataFrame:
-    """The windows of all parts, each of which holds some of them whole."""
+    """Build the windows of all parts, each of which has only complete windows."""
     windows, so_far = [], _AllocatedSoFar(edges)
     last_at = 0.0
     for piece, at, places in parts:
@@ -127,7 +127,7 @@ def _laid_out(parts: Iterator[Part], edges: np.ndarray) -> pd.DataFrame:
 
 
 def _own_edges(at: np.ndarray, cycles: pd.DataFrame) -> np.ndarray:
-    """Bounds of windows that are the collections' own: their starts."""
+    """Return window bounds at the collections' starts."""
     if not len(at):
         return np.zeros(1)
     end = float(at[-1] + _lasting(cycles.iloc[[-1]]))
@@ -135,7 +135,7 @@ def _own_edges(at: np.ndarray, cycles: pd.DataFrame) -> np.ndarray:
 
 
 def _equal_edges(cycles: Cycles, windows: int) -> np.ndarray:
-    """Bounds of windows that are equal parts of the log."""
+    """Return window bounds at equal parts of the log."""
     clock, first, end = LogClock(), None, 0.0
     for piece in pieces_of(cycles, TIMES):
         at = clock.seconds(piece)
@@ -146,7 +146,7 @@ def _equal_edges(cycles: Cycles, windows: int) -> np.ndarray:
 
 
 def _by_windows(cycles: Cycles, edges: np.ndarray) -> Iterator[Part]:
-    """The log in parts that hold whole windows, with when each began and in which window."""
+    """Split the log into parts with complete windows, with start times and window numbers."""
     clock = LogClock()
     held: list[Part] = []
     for piece in pieces_of(cycles, COLUMNS):
@@ -174,13 +174,13 @@ def _lasting(last: pd.DataFrame) -> float:
 
 
 def _places(at: np.ndarray, edges: np.ndarray) -> np.ndarray:
-    """In which window each collection begins, ascending; the last one has its upper bound too."""
+    """Return the window in which each collection begins; the last includes its upper bound."""
     places = np.clip(np.searchsorted(edges, at, side="right") - 1, 0, len(edges) - 2)
     return np.maximum.accumulate(places)
 
 
 def _extremes(cycles: pd.DataFrame, places: np.ndarray) -> pd.DataFrame:
-    """What lies in each window that has a collection; windows ascend."""
+    """Reduce the values in each window that has a collection; windows ascend."""
     begins = np.flatnonzero(np.diff(places, prepend=-1))
     heaps = {name: _numbers(cycles, column) for name, column in HEAPS.items()}
     stopped = stopped_seconds(cycles).to_numpy()
@@ -212,12 +212,12 @@ def _numbers(cycles: pd.DataFrame, column: str) -> np.ndarray:
 
 
 def _reduced(by: np.ufunc, values: np.ndarray, begins: np.ndarray) -> np.ndarray:
-    """One number of each window; what is unknown is left out by `fmin` and `fmax`."""
+    """Reduce each window to one number; `fmin` and `fmax` skip unknown values."""
     return by.reduceat(values, begins) if len(begins) else np.empty(0)
 
 
 def _filled(windows: pd.DataFrame) -> pd.DataFrame:
-    """Windows in which none begins: heaps are those of the last one, sums are 0."""
+    """Fill windows without a collection: heaps are those of the previous one, sums are 0."""
     counted = ["cycles", "stopped_seconds", *(f"{kind}_cpu_seconds" for kind in CPU)]
     carried = [name for name in windows if name not in counted and not name.startswith("stopped")]
     windows[counted] = windows[counted].fillna(0)
@@ -226,18 +226,18 @@ def _filled(windows: pd.DataFrame) -> pd.DataFrame:
 
 
 class _AllocatedSoFar:
-    """What was allocated up to each bound: a step's is spread over it evenly."""
+    """The bytes allocated up to each bound; a step's allocation is spread evenly."""
 
     def __init__(self, edges: np.ndarray) -> None:
         self._edges = edges
         self._at_edges = np.zeros(len(edges))
         self._done = 0
         self._sum = 0.0
-        self._last = np.empty((len(SIZES), 0))  # of the last collection so far
+        self._last = np.empty((len(SIZES), 0))  # the last collection so far
         self._last_at = np.empty(0)
 
     def add(self, piece: pd.DataFrame, at: np.ndarray) -> None:
-        """Take further collections; those up to the last bound before the last of them are told."""
+        """Add further collections; those up to the last bound before the last of them are final."""
         own = np.stack([_numbers(piece, name) for name in SIZES])
         sizes = np.concatenate([self._last, own], axis=1)
         at = np.concatenate([self._last_at, at])
@@ -253,7 +253,7 @@ class _AllocatedSoFar:
         self._last, self._last_at = sizes[:, -1:], at[-1:]
 
     def rates(self, last_at: float) -> np.ndarray:
-        """Bytes a second in each window."""
+        """Bytes per second in each window."""
         lengths = np.diff(self._edges)
         with np.errstate(divide="ignore", invalid="ignore"):
             rates = np.diff(self._at_edges) / lengths
@@ -265,10 +265,10 @@ def gc_scavenges(
 ) -> pd.DataFrame:
     """Place the scavenger's lines, which have no time, on the clock of the collections.
 
-    A row per line: the start of the collection it stands after (`log_seconds`) and of the next one
-    (`until_seconds`), on one clock for all runs (`steps.log_seconds`, or `begins`, where these are
-    not all the collections); missing where there is none. Then what the line says, and the sum of
-    what was released up to it in its run.
+    A row per line: the start of the preceding collection (`log_seconds`) and of the next one
+    (`until_seconds`), on one clock for all runs (`steps.log_seconds`, or `begins` if these are not
+    all the collections); missing if there is none. Then the contents of the line, and the total
+    released up to it in its run.
     """
     begins = log_seconds(cycles) if begins is None else begins
     clock = cycles[["run", "number"]].assign(begin=begins)

@@ -1,13 +1,12 @@
 """Why did each collection run: the pacer, the program, the two-minute timer, or a memory limit?
 
 The log marks collections that the program forced, and announces the periodic one. It never says
-that a memory limit (Go 1.19) set the goal. A limit is named only when nothing else explains the
-goal:
+that a memory limit (Go 1.19) set the goal. A limit is named only if nothing else explains the goal:
 
 - no GOGC gives the goal: see `gogc.Goals.beyond_any`;
 - runtime/metrics has GOGC, and the goal is lower than GOGC sets it;
-- most goals agree on a GOGC, and several others are lower and agree on no other value. A program
-  that changes its GOGC leaves goals that agree.
+- most goals agree on a GOGC, and several others are lower without agreeing on another value. (If
+  the program had changed its GOGC, the lower goals would agree on the new one.)
 
 Once a limit is proven, goals with hardly any room also count as set by the limit.
 """
@@ -79,23 +78,23 @@ SUMS = ("gc_cpu_seconds", "stopped_seconds", "marking_cpu_seconds", "available")
 MEDIANS = (
     "interval_p50_seconds", "heap_live_p50_bytes", "heap_goal_p50_bytes", "room_p50_fraction",
 )  # fmt: skip
-FIRST_GOAL_BYTES = 4 * MIB  # at GOGC=100, of a heap that was never marked
-TOLERANCE = 0.01  # of the goal: the room that stacks take is not counted on
-CRAMPED_PERCENT = 5  # nobody sets a GOGC below; so where there is a limit, it made such a goal
-ONE_GOGC_FRACTION = 0.9  # of the lower goals: if so many agree, GOGC was changed
+FIRST_GOAL_BYTES = 4 * MIB  # at GOGC=100, for a heap that was never marked
+TOLERANCE = 0.01  # of the goal: a margin, because room for stacks is not counted
+CRAMPED_PERCENT = 5  # nobody sets a lower GOGC, so if there is a limit, it set such a goal
+ONE_GOGC_FRACTION = 0.9  # of the lower goals: if that many agree, GOGC was changed
 
 
 @dataclass(frozen=True)
 class GcTriggers:
-    """Triggers of the GCs."""
+    """The triggers of the collections."""
 
-    cycles: pd.DataFrame  # `run`, `number`, `trigger` of each; none of a log too long for memory
+    cycles: pd.DataFrame  # `run`, `number`, `trigger` of each; empty for a log too long for memory
     counts: pd.DataFrame  # a row per trigger, in the order of `TRIGGERS`; see `TRIGGER_COUNTS`
     gogc: pd.DataFrame  # a row per run; see `GOGC`
-    beyond_any: int  # how many of the goals no GOGC makes
+    beyond_any: int  # number of goals that no GOGC can set
 
     def of(self, trigger: str) -> pd.Series:
-        """The row of `counts` for a trigger."""
+        """Return the row of `counts` for a trigger."""
         return self._rows[trigger]
 
     @cached_property
@@ -104,7 +103,7 @@ class GcTriggers:
 
     @property
     def gogc_is_known(self) -> bool:
-        """Whether GOGC need not be inferred."""
+        """Whether GOGC is known without inference."""
         return bool(len(self.gogc)) and bool(self.gogc["known_from"].isin(STATED).all())
 
 
@@ -114,10 +113,10 @@ def gc_triggers(
     memory_limit_bytes: float | None = None,
     gogc_source: str = METRICS,
 ) -> GcTriggers:
-    """Say why each collection ran.
+    """Determine why each collection ran.
 
-    GOGC (1.0 for 100) and GOMEMLIMIT are as files say them, GOGC by one of `STATED`; infinite where
-    off or unset, the limit also where the release knows none.
+    GOGC (1.0 for 100) and GOMEMLIMIT are as stated by files, GOGC by one of `STATED`. They are
+    infinite if off or unset; the limit also if the release does not have it.
     """
     gogc = _gogc(cycles, gogc_fraction, gogc_source)
     limited = None
@@ -129,7 +128,7 @@ def gc_triggers(
         goals = Goals.of(piece)
         trigger = _places(piece, goals, limited)
         if before:
-            trigger[0] = last  # what it follows is not in this piece
+            trigger[0] = last  # its predecessor is not in this piece
         last = trigger[-1] if len(trigger) else last
         counts.add(piece, goals, trigger, before)
         beyond_any += int(goals.beyond_any[before:].sum())
@@ -142,7 +141,7 @@ def gc_triggers(
 
 
 def _places(piece: pd.DataFrame, goals: Goals, limited: _Limited | None) -> np.ndarray:
-    """Why each collection of a piece ran: its place in `TRIGGERS`."""
+    """Return why each collection of a piece ran, as an index of `TRIGGERS`."""
     by_limit = np.zeros(len(piece), bool) if limited is None else limited.made(goals)
     why = {
         "forced": piece["forced"].to_numpy(bool),
@@ -153,7 +152,7 @@ def _places(piece: pd.DataFrame, goals: Goals, limited: _Limited | None) -> np.n
 
 
 def _gogc(cycles: Cycles, known: float | None, source: str) -> pd.DataFrame:
-    """GOGC of each run, NaN if unknown, and its source."""
+    """Return the GOGC of each run, NaN if unknown, and its source."""
     runs: set[int] = set()
     allowed = []
     for piece, _ in overlapping(cycles, GOAL_COLUMNS):
@@ -181,11 +180,11 @@ def _added(allowed: list[pd.DataFrame]) -> pd.DataFrame:
 
 @dataclass(frozen=True)
 class _Limited:
-    """Which goals a memory limit made, as far as that is proven."""
+    """The goals that a memory limit set, as far as proven."""
 
     gogc: pd.Series  # GOGC by run
-    lower: frozenset[int]  # runs in which a goal lower than GOGC sets is a limit's
-    sure: frozenset[int]  # runs in which there surely is a limit
+    lower: frozenset[int]  # runs in which a goal lower than GOGC's was set by a limit
+    sure: frozenset[int]  # runs that certainly have a limit
 
     @classmethod
     def of(cls, cycles: Cycles, gogc: pd.DataFrame, *, set_to: float | None) -> _Limited:
@@ -207,18 +206,18 @@ class _Limited:
         return cls(gogc["gogc_fraction"], lower, frozenset(sure))
 
     def gogc_of(self, goals: Goals) -> np.ndarray:
-        """GOGC of each goal's run."""
+        """Return the GOGC of each goal's run."""
         return pd.Series(goals.run).map(self.gogc).to_numpy(float)
 
     def made(self, goals: Goals) -> np.ndarray:
-        """Whether a limit made each of these goals."""
+        """Return whether a limit set each of these goals."""
         lower = _below(goals, self.gogc_of(goals)) & np.isin(goals.run, list(self.lower))
         cramped = (goals.percents()[1] < CRAMPED_PERCENT) & goals.may_be_limited
         return goals.beyond_any | lower | (cramped & np.isin(goals.run, list(self.sure)))
 
 
 def _runs_with_lower(counts: Counter[int], allowed: pd.DataFrame) -> frozenset[int]:
-    """Runs in which several goals are lower than the inferred GOGC sets, and not by another."""
+    """Return runs with several goals below those of the inferred GOGC, without another GOGC."""
     other = agreed_percents(allowed)
     agree = other["agreeing"] >= ONE_GOGC_FRACTION * other["telling"]
     changed = set(other.index[agree])
@@ -227,14 +226,14 @@ def _runs_with_lower(counts: Counter[int], allowed: pd.DataFrame) -> frozenset[i
 
 
 def _below(goals: Goals, gogc: np.ndarray) -> np.ndarray:
-    """Whether a goal is lower than GOGC alone would set; printed sizes are at most 1 MiB short."""
+    """Return whether a goal is lower than GOGC alone sets; printed sizes are up to 1 MiB low."""
     with np.errstate(invalid="ignore"):
         least = np.maximum(goals.live * (1 + gogc), FIRST_GOAL_BYTES * gogc)
         return goals.may_be_limited & ((goals.goal + ROUNDING_BYTES) * (1 + TOLERANCE) < least)
 
 
 class _Counts:
-    """Takes collections with their triggers; `table` is what there is of each."""
+    """Counts collections by trigger; `table` has the totals."""
 
     def __init__(self) -> None:
         self._cycles = np.zeros(len(TRIGGERS), np.int64)
@@ -243,9 +242,9 @@ class _Counts:
         self._samples = {(trigger, name): Tally() for trigger in TRIGGERS for name in MEDIANS}
 
     def add(self, piece: pd.DataFrame, goals: Goals, trigger: np.ndarray, before: int) -> None:
-        """Take further collections; a step is counted with the piece in which it ends.
+        """Add further collections; a step counts in the piece in which it ends.
 
-        The triggers are places in `TRIGGERS`.
+        Triggers are indices of `TRIGGERS`.
         """
         steps, own = gc_steps(piece), piece.iloc[before:]
         room = (goals.goal - goals.live) / np.where(goals.live > 0, goals.live, np.nan)
@@ -280,7 +279,7 @@ class _Counts:
 
     @property
     def table(self) -> pd.DataFrame:
-        """See `TRIGGER_COUNTS`."""
+        """Return the counts; see `TRIGGER_COUNTS`."""
         cycles = self._cycles
         sums = {}
         for name in SUMS:
@@ -303,7 +302,7 @@ class _Counts:
 
 
 def _table(gogc: pd.DataFrame) -> pd.DataFrame:
-    """Without infinity: GOGC=off has no number."""
+    """Build the table; infinity becomes missing, because GOGC=off has no number."""
     fractions = gogc[["gogc_fraction", "low", "high"]].astype(float)
     known = fractions.where(
         np.isfinite(fractions) & fractions[["gogc_fraction"]].notna().to_numpy()

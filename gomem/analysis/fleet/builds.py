@@ -1,11 +1,11 @@
-"""What does each build need, and which is the first that differs from the one before it?
+"""What does each build need, and which is the first that differs from the previous one?
 
 The answer covers the builds of a mixed fleet, or the releases and settings of a matrix. It has one
 row per build and quantity: the median over the instances or runs, with a 95 % interval. A build
 differs if a rank test says so, corrected for all builds (Holm 1979), and the medians are far enough
-apart to matter. A few runs are too few for a test. Then a difference far larger than the spread
-within a build counts without one. The few GCs of a start-up give no rate that describes a build, so
-such rates are left out.
+apart to matter. With too few runs for a test, a build differs if the difference is far larger than
+the spread within a build. The few GCs of a start-up are not representative of a build, so their
+rates are left out.
 """
 
 from __future__ import annotations
@@ -47,20 +47,20 @@ BUILDS = (
     Column("p_adjusted", "float64", "fraction", "The same, corrected for all builds (Holm)."),
     Column("verdict", "str", "", "Against the build before: differs, ~ or ?; or missing.", Words),
 )  # fmt: skip
-# What varies with the load more than with the build: shown, and never what differs.
+# These vary more with the load than with the build: they are shown, but never reported.
 VARYING_WITH_LOAD = ("collections_per_second",)
 
 
 @dataclass(frozen=True)
 class _Step:
-    """A build's values of one quantity, beside those of the build before it."""
+    """A build's values of one quantity, with those of the previous build."""
 
     service: str
     name: str
     build: str
     values: FloatArray
-    before: FloatArray | None  # None for the first
-    is_alone: bool  # whether there is no other build, so that no interval is of use
+    before: FloatArray | None  # None for the first build
+    is_alone: bool  # whether it is the only build, so that no interval is needed
 
     @property
     def p_value(self) -> float | None:
@@ -69,7 +69,7 @@ class _Step:
         return rank_sum_p(self.before, self.values)
 
     def row(self, p_value: float | None, p_adjusted: float | None) -> tuple[Any, ...]:
-        """A row of `BUILDS`."""
+        """Build a row of `BUILDS`."""
         own = _middle(self.values) if self.is_alone else summarise(self.values)
         named = self.service, self.name, BY_NAME[self.name].unit, self.build, own.n
         summary = own.median, own.low, own.high
@@ -94,16 +94,16 @@ class _Step:
 
 
 def _middle(values: FloatArray) -> Summary:
-    """The median alone."""
+    """Return the median without an interval."""
     return Summary(len(values), float(np.median(values)))
 
 
 def by_build(values: pd.DataFrame, order: Sequence[str] | None = None) -> pd.DataFrame:
-    """Each quantity build by build, each against the one before it; see `BUILDS`.
+    """Compare each quantity of each build with the previous build; see `BUILDS`.
 
     Args:
-        values: See `population.CURRENT`: a row per instance or run, and quantity.
-        order: Builds in order; by release and number if None.
+        values: A row per instance or run, and quantity; see `population.CURRENT`.
+        order: Builds in order; None sorts by release and number.
     """
     places = {build: n for n, build in enumerate(order or build_order(values["build"]))}
     steps: list[_Step] = []
@@ -136,5 +136,5 @@ def by_build(values: pd.DataFrame, order: Sequence[str] | None = None) -> pd.Dat
 
 
 def differing(compared: pd.DataFrame) -> pd.DataFrame:
-    """The rows of builds that differ from the one before, in the builds' order; of `BUILDS`."""
+    """Return the rows of `BUILDS` that differ from the previous build, in order."""
     return compared[compared["verdict"] == DIFFERS].reset_index(drop=True)

@@ -1,7 +1,8 @@
-"""Which instances drift over their captures: what rises from hour to hour, and by how much?
+"""Which instances drift over their captures: what rises over hours, and by how much?
 
-The slope is Theil–Sen's with its interval. Of many captures, a limited number spread evenly is
-used. A slope is a drift if its interval excludes zero and the total rise is large enough to matter.
+The slope is the Theil–Sen estimate with its interval. If there are many captures, a limited number
+at even spacing is used. A slope is a drift if its interval excludes zero and the total rise is
+large enough to matter.
 """
 
 from __future__ import annotations
@@ -37,7 +38,7 @@ DRIFTING = ("rss_bytes", "live_heap", "heap_idle", "native", "goroutines", "thre
 
 
 def drift(levels: pd.DataFrame) -> pd.DataFrame:
-    """A row per instance and quantity that drifts upwards, the fastest first; see `DRIFT`."""
+    """Return a row per instance and quantity that drifts up, the fastest first; see `DRIFT`."""
     timed = levels[levels["time"].notna() & levels["name"].isin(DRIFTING)]
     rows: list[tuple[Any, ...]] = []
     for (service, instance, name), found in timed.groupby(
@@ -55,7 +56,7 @@ def drift(levels: pd.DataFrame) -> pd.DataFrame:
 
 
 def _drift_of(name: str, seconds: Any, values: Any) -> tuple[float, ...] | None:
-    """Seconds, first, last, slope and its interval; None if it does not drift."""
+    """Return seconds, first, last, slope and its interval; None if it does not drift."""
     least = thresholds.MIN_DIFFERENCE[BY_NAME[name].unit]
     if not seconds[-1] > 0 or values.max() - values.min() < least:
         return None

@@ -1,6 +1,6 @@
 """What a fleet stores per capture: a small tidy frame for each kind of answer.
 
-Every frame begins with the same columns, `KEYS`, so any two can be joined and all concatenated.
+Every frame begins with the columns `KEYS`, so any two can be joined, and all concatenated.
 """
 
 from __future__ import annotations
@@ -118,7 +118,7 @@ FAILED = (
     Column("what", "object", "", "Why it could not be read.", Text),
     Column("is_final", "bool", "", "Whether another run would find the same, so it is not tried."),
 )
-# A frame per kind, in the order in which they are written; `captures` is of all that was read.
+# A frame per kind, in the order of writing; `captures` has everything that was read.
 KINDS = {
     "account": ACCOUNT,
     "levels": LEVELS,

@@ -1,4 +1,4 @@
-"""The instances of a fleet as a table to look one up in: one row per instance."""
+"""The instances of a fleet as a lookup table: one row per instance."""
 
 from __future__ import annotations
 
@@ -37,12 +37,12 @@ _BY = ["service", "instance"]
 
 
 def instances(captures: pd.DataFrame, values: pd.DataFrame, unlike: pd.DataFrame) -> pd.DataFrame:
-    """A row per instance, by service and name; see `INSTANCES`.
+    """Return a row per instance, by service and name; see `INSTANCES`.
 
     Args:
-        captures: As `frames.CAPTURES`.
-        values: As `population.CURRENT`.
-        unlike: As `outliers.OUTLIERS`.
+        captures: See `frames.CAPTURES`.
+        values: See `population.CURRENT`.
+        unlike: See `outliers.OUTLIERS`.
     """
     ordered = in_time(captures)
     last = ordered.drop_duplicates(_BY, keep="last").set_index(_BY).sort_index()

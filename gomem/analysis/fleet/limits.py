@@ -28,19 +28,19 @@ RSS_QUANTILES = (
 
 
 def near_limit(values: pd.DataFrame) -> pd.DataFrame:
-    """The instances near their limit, the nearest first; see `NEAR`, and `population.CURRENT`."""
+    """Return instances near their limit, the nearest first; see `NEAR`, `population.CURRENT`."""
     told = values[(values["name"] == LIMIT) & (values["value"] >= NEAR_LIMIT)]
     rows = zip(told["instance"], told["service"], told["value"], strict=True)
     return build_rows(sorted(rows, key=lambda row: -row[2]), NEAR)
 
 
 def with_limit(values: pd.DataFrame) -> int:
-    """How many instances tell how far they are from a limit."""
+    """Count the instances with a known distance from a limit."""
     return int((values["name"] == LIMIT).sum())
 
 
 def rss_quantiles(levels: pd.DataFrame) -> pd.DataFrame:
-    """RSS over all captures of a service, not its sum; see `RSS_QUANTILES`."""
+    """Return quantiles of RSS over all captures, by service; see `RSS_QUANTILES`."""
     rows: list[tuple[Any, ...]] = []
     for service, found in levels[levels["name"] == "rss_bytes"].groupby("service", sort=True):
         tally = Tally()

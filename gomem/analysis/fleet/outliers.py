@@ -1,12 +1,13 @@
-"""Which instance differs from the others, in what, and what does that cost?
+"""Which instance differs from the others, in which quantity, and at what cost?
 
-A single value of an instance cannot tell a change from noise, but the instances are a population.
-If one pod has 4 201 goroutines and every other pod has one, no second measurement is needed. Each
-value is compared with the median of the others by a robust z. It must stand out on a linear and on
-a log scale, because loads can spread over several times their median.
+A single value of an instance cannot separate a change from noise, but the instances are a
+population. If one pod has 4 201 goroutines and every other pod has one, no second measurement is
+needed. Each value is compared with the median of the others by a robust z. It must stand out on a
+linear and on a log scale, because loads can spread over several times their median.
 
 An instance has one row. Much of what is unusual about it has one cause: leaked goroutines bring
-stacks and heap with them. So a count that is far off comes first, then whatever costs most.
+stacks and heap with them. So a count far from the others is named first, then the most expensive
+quantity.
 """
 
 from __future__ import annotations
@@ -61,7 +62,7 @@ OUTLIERS = (
         Text,
     ),
 )
-# Memory that comes with what is counted.
+# Memory that accompanies what is counted.
 BROUGHT_ALONG = {
     "goroutines": ("stacks", "live_heap", "heap_objects", "heap_slack", "heap_idle"),
     "threads": ("thread_stacks", "native"),
@@ -72,7 +73,7 @@ RATE_ORDER = ("gc_cpu_fraction", "stw_p99_seconds", "allocation_rate_bytes_per_s
 
 @dataclass(frozen=True)
 class Excess:
-    """One quantity of an instance, far above the others'."""
+    """A quantity of an instance that is far above the others'."""
 
     instance: str
     service: str
@@ -93,13 +94,13 @@ class Excess:
 def outliers(
     values: pd.DataFrame, settings: pd.DataFrame, findings: pd.DataFrame, sites: pd.DataFrame
 ) -> pd.DataFrame:
-    """A row per instance that is unlike the others, the costliest first; see `OUTLIERS`.
+    """Return a row per instance that differs from the others, the costliest first; see `OUTLIERS`.
 
     Args:
         values: See `population.CURRENT`.
-        settings: As `frames.SETTINGS`, of all captures.
-        findings: As `frames.FINDINGS`.
-        sites: As `frames.SITES`.
+        settings: See `frames.SETTINGS`, of all captures.
+        findings: See `frames.FINDINGS`.
+        sites: See `frames.SITES`.
     """
     found: dict[tuple[str, str], list[Excess]] = {}
     for population in populations(values):
@@ -115,7 +116,7 @@ def outliers(
 
 
 def excesses(population: Population) -> Iterator[Excess]:
-    """The instances whose value is far above the others'; of too many none."""
+    """Return the quantities far above the others'; none if too many instances are."""
     values, rows = population.values, population.rows
     quantity = BY_NAME[population.name]
     least = _least(population)
@@ -150,7 +151,7 @@ def _least(population: Population) -> float:
 
 
 def main_excess(found: Iterable[Excess]) -> Excess | None:
-    """What makes an instance differ from the others; None if all of it follows from its load."""
+    """Return the main difference of an instance; None if its load explains everything."""
     by_name = {excess.name: excess for excess in found}
     counts = [by_name[name] for name in BY_NAME if name in by_name and _is(name, "count")]
     far = [each for each in counts if each.value >= thresholds.MIN_COUNT_TIMES * each.median]
@@ -188,7 +189,7 @@ def _row(
 
 
 def _costs(main: Excess, by_name: Mapping[str, Excess]) -> tuple[float, float]:
-    """Bytes and CPU beyond the median; NaN where it is not about that."""
+    """Return bytes and CPU beyond the median; NaN if the quantity is neither."""
     if BY_NAME[main.name].what in {"part", "total"}:
         return main.beyond, np.nan
     if main.name == "gc_cpu_fraction":
@@ -200,7 +201,7 @@ def _costs(main: Excess, by_name: Mapping[str, Excess]) -> tuple[float, float]:
 
 
 def _cost(size: float, cpu: float) -> float:
-    """To rank by."""
+    """Return the rank of an excess."""
     shares = (size / thresholds.RANKED_LIKE_ALL_CPU, cpu)
     return max((share for share in shares if not np.isnan(share)), default=0.0)
 
@@ -215,7 +216,7 @@ def _of_instance(frame: pd.DataFrame, excess: Excess) -> pd.DataFrame:
 
 
 def _code(main: Excess, findings: pd.DataFrame) -> tuple[str, bool]:
-    """The likeliest cause that its own findings name, and that they do; else the usual one."""
+    """Return the likeliest cause, preferably from its findings, and whether they name it."""
     codes = BY_NAME[main.name].codes
     own = set(_of_instance(findings, main)["code"])
     named = [code for code in codes if code in own]
@@ -223,7 +224,7 @@ def _code(main: Excess, findings: pd.DataFrame) -> tuple[str, bool]:
 
 
 def _site(main: Excess, sites: pd.DataFrame) -> str:
-    """The function that has most of it beyond the median of the others; empty if none says."""
+    """Return the function furthest above the median of the others; empty if unknown."""
     kind = "goroutine" if main.name == "goroutines" else "inuse_space"
     if main.name not in {"goroutines", "live_heap", "heap_objects"}:
         return ""
@@ -240,7 +241,7 @@ def _site(main: Excess, sites: pd.DataFrame) -> str:
 def _of_settings(
     settings: pd.DataFrame, service: str, instance: str, differing: Mapping[str, tuple[str, str]]
 ) -> tuple[Any, ...]:
-    """The row of an instance that differs in its settings alone."""
+    """Return the row of an instance that differs only in its settings."""
     mine = (settings["service"] == service) & (settings["instance"] == instance)
     last = settings[mine].iloc[-1]
     name, (own, usual) = next(iter(differing.items()))
@@ -252,5 +253,5 @@ def _of_settings(
 
 
 def _said(differing: Mapping[str, tuple[str, str]]) -> str:
-    """The settings of its own, each beside the usual one."""
+    """List the instance's own settings, each with the usual value."""
     return ", ".join(f"{name} {own}, not {usual}" for name, (own, usual) in differing.items())

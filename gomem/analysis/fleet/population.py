@@ -1,7 +1,7 @@
-"""What is the current value of each instance of a fleet, and of those it is compared with?
+"""What is the current value of each instance of a fleet, and of the instances it is compared with?
 
-The value of an instance is that of its last capture that has it. Instances are compared with those
-of the same service and, if enough have it, of the same build. So a release that needs more memory
+An instance's value comes from its last capture that has one. Instances are compared with others of
+the same service and, if there are enough, of the same build. So a release that needs more memory
 does not make its instances outliers.
 """
 
@@ -51,24 +51,24 @@ _SHARES = (0.25, 0.5, 0.75, 0.99)
 
 @dataclass(frozen=True)
 class Population:
-    """The instances of a service by one quantity."""
+    """The instances of a service, for one quantity."""
 
     service: str
     name: str
-    rows: pd.DataFrame  # of `CURRENT`, a row per instance
+    rows: pd.DataFrame  # rows of `CURRENT`, one per instance
 
     @property
     def unit(self) -> str:
-        """The unit of its values."""
+        """The unit of the values."""
         return BY_NAME[self.name].unit
 
     @property
     def values(self) -> FloatArray:
-        """A value per instance."""
+        """One value per instance."""
         return self.rows["value"].to_numpy(float)
 
     def others_of(self, place: int) -> FloatArray:
-        """The values that an instance is compared with."""
+        """Return the values that an instance is compared with."""
         builds = self.rows["build"].to_numpy(object)
         same = builds == builds[place]
         if same.sum() <= MIN_OF_BUILD:
@@ -78,12 +78,12 @@ class Population:
 
 
 def in_time(frame: pd.DataFrame) -> pd.DataFrame:
-    """Rows by time; those without one first, in the order of their captures' names."""
+    """Sort rows by time; those without one first, by capture name."""
     return frame.sort_values(["time", "capture"], kind="stable", na_position="first")
 
 
 def current(levels: pd.DataFrame) -> pd.DataFrame:
-    """The last value of each instance and quantity; see `CURRENT`."""
+    """Return the last value of each instance and quantity; see `CURRENT`."""
     known = in_time(levels[levels["name"].isin(list(BY_NAME))])
     last = known.drop_duplicates(["service", "instance", "name"], keep="last")
     found = last.rename(columns={"last": "value"})[[column.name for column in CURRENT]]
@@ -93,14 +93,14 @@ def current(levels: pd.DataFrame) -> pd.DataFrame:
 
 
 def populations(values: pd.DataFrame) -> Iterator[Population]:
-    """Of each service and quantity the instances that tell it, where there are enough of them."""
+    """Return, by service and quantity, the instances with a value, if there are enough."""
     for (service, name), rows in values.groupby(["service", "name"], sort=True):
         if len(rows) >= MIN_INSTANCES:
             yield Population(str(service), str(name), rows.reset_index(drop=True))
 
 
 def distributions(values: pd.DataFrame) -> pd.DataFrame:
-    """The distribution of each quantity over the instances of a service."""
+    """Return the distribution of each quantity over the instances of a service."""
     rows: list[tuple[Any, ...]] = []
     for (service, name), found in values.groupby(["service", "name"], sort=True):
         tally = Tally()

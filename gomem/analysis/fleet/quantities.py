@@ -1,8 +1,8 @@
-"""Which numbers sum up an instance, so that it can be compared with the others?
+"""Which numbers describe an instance, so that it can be compared with the others?
 
 Each number has one meaning, whatever files a capture has. So the runtime's parts come only from
 MemStats, and the kernel's only from smaps. Without smaps, the rest of RSS is not shown as a part.
-What a heap profile has in use, which is sampled, counts where nothing else says what is live.
+The in-use memory of a heap profile, which is sampled, is used only if the live heap is unknown.
 """
 
 from __future__ import annotations
@@ -15,13 +15,13 @@ What = Literal["part", "count", "rate", "setting", "total"]
 
 @dataclass(frozen=True, slots=True)
 class Quantity:
-    """One number of an instance."""
+    """One number that describes an instance."""
 
     name: str  # as in the column `name` of levels
     unit: str  # a base unit
-    what: What  # a part of RSS, a count, a rate; a total of parts explains nothing by itself
+    what: What  # a part of RSS, a count, or a rate; totals of parts explain nothing themselves
     words: str  # what sentences call it
-    codes: tuple[str, ...] = ()  # the causes that it can be a sign of, the likeliest first
+    codes: tuple[str, ...] = ()  # the causes that it can indicate, the likeliest first
 
 
 QUANTITIES = (

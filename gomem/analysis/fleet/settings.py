@@ -21,7 +21,7 @@ COMPARED = ("GOGC", "GOMEMLIMIT", "GOMAXPROCS")
 def setting_outliers(
     settings: pd.DataFrame,
 ) -> dict[tuple[str, str], dict[str, tuple[str, str]]]:
-    """By service and instance: each setting in which it differs, its value and the usual one.
+    """Return by service and instance the settings that differ, with their value and the usual one.
 
     A value is unusual if nearly all other instances share a different one.
     """

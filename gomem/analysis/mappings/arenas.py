@@ -32,29 +32,29 @@ if TYPE_CHECKING:
 
     from gomem.analysis.mappings.rows import Places
 
-GO_PAGE = 8 * KIB  # the step of what lies in the arenas and counts as GCSys
+GO_PAGE = 8 * KIB  # granularity of what is in the arenas and counts as GCSys
 LEGACY_BASE = 0xC000000000
 LEGACY_ARENAS = (0xC420000000, 0xC820000000)  # Go 1.7 to 1.10, and 1.5 to 1.6
 LEGACY_LARGEST = 1 << 39
 LOWEST_ARENA = 1 << 32
-MAX_RUNS = 8  # every choice of these is checked against MemStats
+MAX_RUNS = 8  # every subset of these is checked against MemStats
 
 NAMED = "named by the runtime"
 LEGACY_METADATA = "spans and bitmap below the arena, before Go 1.11"
 
 
 def arena_bytes(mappings: pd.DataFrame | MappingRows) -> int:
-    """Bytes of the arenas that are mapped for use: the read-write part of `go-heap`."""
+    """Return the bytes of the arenas in use: the read-write part of `go-heap`."""
     rows = MappingRows.of(mappings)
     return int(rows.size[(rows.kind == "go-heap") & rows.in_use].sum())
 
 
 def work_buffer_bytes(mappings: pd.DataFrame | MappingRows, memstats: pd.Series) -> int | None:
-    """GC work buffers in the arenas: what HeapSys and stacks leave of them.
+    """Return the GC work buffers in the arenas: the arenas minus HeapSys and stacks.
 
     The runtime's identity: arenas = HeapSys + StackInuse + W, where W is work buffers of 32 KiB
-    and, with Go 1.23 seen here, unrolled pointer bitmaps in pages of 8 KiB: both part of GCSys.
-    None if the remainder cannot be that, as when smaps and MemStats are of different moments.
+    and, observed with Go 1.23, unrolled pointer bitmaps in pages of 8 KiB. Both are part of GCSys.
+    None if the remainder cannot be that, as when smaps and MemStats are from different times.
     """
     return _work_buffers_in(arena_bytes(mappings), memstats)
 
@@ -69,7 +69,7 @@ def _work_buffers_in(mapped: int, memstats: pd.Series) -> int | None:
 
 
 def find_arenas(rows: MappingRows, memstats: pd.Series | None) -> None:
-    """Give the arenas their kind; if the runtime named its mappings, they already have it."""
+    """Set the kind of the arenas; if the runtime named its mappings, they already have it."""
     if (rows.rule == NAMED).any():
         return
     legacy = legacy_arena(rows)
@@ -88,12 +88,13 @@ def find_arenas(rows: MappingRows, memstats: pd.Series | None) -> None:
 
 
 def _runs_of_arenas(rows: MappingRows) -> Iterator[Places]:
-    """Runs of anonymous memory that are whole arenas and have grown as a heap grows."""
+    """Find runs of anonymous memory that are whole arenas and have grown like a heap."""
     unit, lowest = (ARENA_32_BIT, 0) if is_32_bit(rows) else (ARENA, LOWEST_ARENA)
     below = rows.anonymous & (rows.end <= mmap_area(rows)) & (rows.start >= lowest)
     for run in runs(rows, below):
         first, last = int(rows.start[run[0]]), int(rows.end[run[-1]])
-        # Of mappings that are cut behind the heap's, the reserved rest of its arena is missing.
+        # If the list was truncated after the heap's mappings, the reserved rest of the arena is
+        # missing.
         is_cut = first == LEGACY_BASE and run[-1] == len(rows) - 1 and last % CHUNK == 0
         whole = first % unit == 0 and last % unit == 0
         if (whole or is_cut) and _grown_like_a_heap(rows, run):
@@ -101,10 +102,10 @@ def _runs_of_arenas(rows: MappingRows) -> Iterator[Places]:
 
 
 def _grown_like_a_heap(rows: MappingRows, run: Places) -> bool:
-    """The part in use grows by 4 MiB (1.17 and later) or by whole arenas (1.11 to 1.16).
+    """Check that the part in use grew by 4 MiB (1.17 and later) or by whole arenas (1.11 to 1.16).
 
-    Where advice splits it into several mappings, each touches the next, so only the edges against
-    reserved address space matter.
+    If madvise split it into several mappings, they are adjacent, so only the edges next to reserved
+    address space matter.
     """
     in_use = rows.in_use[run]
     edges = rows.start[run][in_use & ~below_each(in_use, first=False)]
@@ -114,10 +115,10 @@ def _grown_like_a_heap(rows: MappingRows, run: Places) -> bool:
 def _as_memstats_says(
     rows: MappingRows, found: Sequence[Places], memstats: pd.Series | None
 ) -> Sequence[Places]:
-    """All runs, or fewer if only those hold what MemStats says.
+    """Choose all runs, or fewer if only those match MemStats.
 
-    A program can map aligned memory of its own at low addresses. If no choice fits, MemStats is of
-    another moment, and the shape stands alone.
+    A program can map aligned memory of its own at low addresses. If no choice matches, MemStats is
+    from another time, and the shape alone decides.
     """
     if memstats is None or not 1 < len(found) <= MAX_RUNS:
         return found
@@ -130,10 +131,10 @@ def _as_memstats_says(
 
 
 def _where_the_kernel_chose(rows: MappingRows, memstats: pd.Series) -> list[Places]:
-    """Arenas in the mmap area: if all the runtime's hints are taken, the kernel chooses a place.
+    """Find arenas in the mmap area, where the kernel places them if all hints are taken.
 
-    glibc's arenas are aligned as well, but grow by pages. Alignment alone is weak evidence there,
-    so what is found counts only if it holds exactly what MemStats says.
+    glibc's arenas are aligned too, but grow by pages. There alignment alone is weak evidence, so a
+    candidate counts only if it matches MemStats exactly.
     """
     aligned = (rows.start % ARENA == 0) & (rows.size % CHUNK == 0)
     found = runs(rows, rows.anonymous & rows.in_use & aligned)
@@ -142,7 +143,7 @@ def _where_the_kernel_chose(rows: MappingRows, memstats: pd.Series) -> list[Plac
 
 
 def legacy_arena(rows: MappingRows) -> int | None:
-    """Where the arena begins if this is Go 1.5 to 1.10: spans and bitmap lie below it."""
+    """Return the start of the arena in Go 1.5 to 1.10; spans and bitmap are below it."""
     unnamed = rows.unnamed
     spans = rows.end[unnamed & (rows.start == LEGACY_BASE)]
     if not len(spans) or int(spans[0]) % ARENA == 0:
@@ -154,7 +155,7 @@ def legacy_arena(rows: MappingRows) -> int | None:
 
 
 def legacy_cut(rows: MappingRows) -> list[Cut]:
-    """Before Go 1.11, bitmap and arena can be one mapping; cut it where the arena begins.
+    """Cut the mapping that bitmap and arena can share before Go 1.11, at the start of the arena.
 
     The bitmap, which every collection writes, is taken to be resident first.
     """

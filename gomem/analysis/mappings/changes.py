@@ -1,4 +1,4 @@
-"""Which mappings of a process grew, shrank, appeared or disappeared between two times?
+"""Which mappings of a process grew, shrank, appeared or disappeared between two snapshots?
 
 Within a process, a mapping is identified by its address. Two mappings of one kind with overlapping
 addresses are the same, even if the kernel has split or merged them. Two processes have different
@@ -43,10 +43,10 @@ MAPPING_CHANGES = (
 def match_mappings(
     before: pd.DataFrame, after: pd.DataFrame, *, same_process: bool | None = None
 ) -> pd.DataFrame:
-    """Compare the classified mappings of two times; the largest change of resident bytes first.
+    """Compare the classified mappings of two snapshots; the largest change of resident bytes first.
 
-    A row per mapping matched; see `MAPPING_CHANGES`. A side without the mapping counts 0. Whether
-    both are of one process is found from where the stack ends, if it is not told.
+    A row per matched mapping; see `MAPPING_CHANGES`. A missing mapping counts as 0. Unless given,
+    whether both are of one process is inferred from the end of the stack.
     """
     is_same = is_one_process(before, after) if same_process is None else same_process
     kinds, paths, start, end = (
@@ -74,10 +74,10 @@ def match_mappings(
 
 
 def is_one_process(before: pd.DataFrame, after: pd.DataFrame) -> bool:
-    """Whether two lists of mappings are of one process.
+    """Return whether two lists of mappings are of one process.
 
-    The kernel places the stack at random when a program starts, and its end never moves; unless
-    both have a stack, the vdso decides.
+    The kernel places the stack at random when a program starts, and its end never moves. If one of
+    them has no stack, the vdso decides.
     """
     for name, edge in (("[stack]", "end"), ("[vdso]", "start")):
         places = [
@@ -92,9 +92,9 @@ def is_one_process(before: pd.DataFrame, after: pd.DataFrame) -> bool:
 def _extents(
     places: Sequence[tuple[str, str, int, int]], *, by_place: bool
 ) -> tuple[Places, list[int]]:
-    """A number from 0 for each set of mappings of one kind and file, and its first row.
+    """Number each group of mappings with one kind and file from 0, and return its first row.
 
-    Those that overlap are one set; those that lie apart are two if `by_place`. Places are kind,
+    Overlapping mappings are one group; separate ones are two if `by_place`. `places` are kind,
     file, start and end, in this order.
     """
     numbers, firsts = np.zeros(len(places), dtype=np.intp), list[int]()
@@ -110,7 +110,7 @@ def _extents(
 def _summed(
     before: pd.DataFrame, after: pd.DataFrame, order: Places, extent: Places, count: int
 ) -> dict[str, NDArray[np.int64]]:
-    """Mappings, address space and resident bytes of each number, before and after."""
+    """Sum mappings, address space and resident bytes by number, before and after."""
     sums = {}
     for side, mine in zip(_SIDES, (order < len(before), order >= len(before)), strict=True):
         frame, skipped = (before, 0) if side == "before" else (after, len(before))

@@ -2,8 +2,8 @@
 
 Every mapping gets exactly one kind, with the rule that assigned it. Names shown by the kernel are
 trusted. A Go heap without a name is recognised by shape, never by address alone, because Go 1.26
-and later place it at random. Where shapes do not decide, the address space that the runtime counts
-as its own does. A mapping with two kinds becomes two rows.
+and later place it at random. If the shape is not conclusive, the amount of memory that the runtime
+counts decides. A mapping with two kinds becomes two rows.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ _SHARED = re.compile(
     r"/dev/shm/|/memfd:|/SYSV[0-9a-f]{8}|/dev/zero|/anon_hugepage|\[anon_shmem:"  # noqa: S108
 )
 _LIBRARY = re.compile(r"\.so(?:\.[\w.]+)?$")
-_FILE = re.compile(r"/|[^/\[(:][^\[:]*$")  # pmap prints files without their folders
+_FILE = re.compile(r"/|[^/\[(:][^\[:]*$")  # pmap prints files without folders
 _DELETED = " (deleted)"
 _SUMMED = {name: f"{name.lower()}_bytes" for name in ("Size", "Rss", "Pss", "Swap")} | {
     name: name for name in ("Shared_Clean", "Shared_Dirty")
@@ -72,21 +72,21 @@ _RESERVED = "---p"
 class ClassifiedMappings:
     """Mappings with their kinds."""
 
-    # The smaps rows with `kind` and `rule`; a mapping that holds two kinds, as where the kernel
-    # joined neighbours, is split into two rows whose sizes add up.
+    # The smaps rows with `kind` and `rule`. A mapping with two kinds, where the kernel merged
+    # neighbours, is split into two rows whose sizes add up.
     mappings: pd.DataFrame
-    notes: tuple[str, ...]  # assumptions made, and contradictions found
+    notes: tuple[str, ...]  # assumptions and contradictions
 
     def kinds(self) -> pd.DataFrame:
-        """A row per kind met; see `BY_KIND`."""
+        """Return a row per kind; see `BY_KIND`."""
         kinds = kinds_by_moment(self.mappings.assign(moment=""))
         return kinds.drop(columns=MOMENT.name)
 
 
 def kinds_by_moment(mappings: pd.DataFrame) -> pd.DataFrame:
-    """A row per kind met at each moment: `moment`, then the columns of `BY_KIND`.
+    """Return a row per kind at each snapshot: `moment`, then the columns of `BY_KIND`.
 
-    What is shared and what is swapped out is `<NA>` where the kernel does not print it.
+    Shared and swapped memory is `<NA>` if the kernel does not print it.
     """
     grouped = mappings.groupby([MOMENT.name, "kind"], sort=False)
     sums = grouped[[*_SUMMED]].sum(min_count=1).assign(vmas=grouped.size())
@@ -101,9 +101,9 @@ def kinds_by_moment(mappings: pd.DataFrame) -> pd.DataFrame:
 def classify_mappings(
     mappings: pd.DataFrame, memstats: pd.Series | None = None
 ) -> ClassifiedMappings:
-    """Give every mapping of one process at one time its `kind` and the `rule` that gave it.
+    """Assign a `kind` to each mapping of a process at one time, and the `rule` that gave it.
 
-    MemStats of the same moment bound what can be the runtime's own, and check the arenas found.
+    MemStats from the same time bound the runtime's own memory, and check the arenas found.
     """
     whole = mappings.sort_values("start", ignore_index=True)
     rows = MappingRows.of(whole)
@@ -150,7 +150,7 @@ def _by_name(rows: MappingRows) -> None:
 
 
 def _by_neighbour(rows: MappingRows) -> None:
-    """The zeroed data of a program or library: anonymous, right behind its writable file part."""
+    """Classify zeroed data of a program or library: anonymous, right after a writable part."""
     behind = np.zeros(len(rows), dtype=bool)
     behind[1:] = (
         (rows.path[1:] == "")
@@ -195,11 +195,10 @@ def _notes(rows: MappingRows, memstats: pd.Series | None) -> Iterator[str]:
 
 
 def address_regions(mappings: pd.DataFrame) -> pd.DataFrame:
-    """Mappings of one kind in a row, even with gaps, in order of address; see `REGIONS`.
+    """Merge consecutive mappings of one kind, even with gaps, in address order; see `REGIONS`.
 
-    Sizes add up to what is mapped for use, resident bytes to RSS. Reserved address space (no
-    permissions and nothing resident) is left out: Go reserves hundreds of megabytes that cost
-    nothing.
+    Sizes add up to the address space in use, resident bytes to RSS. Reserved address space (no
+    permissions, nothing resident) is left out: Go reserves hundreds of megabytes at no cost.
     """
     resident = mappings["Rss"].to_numpy(np.int64, na_value=0)
     used = np.flatnonzero((mappings["perms"].to_numpy(object) != _RESERVED) | (resident > 0))

@@ -4,9 +4,9 @@ Three counts give bounds. MemStats' BySize counts the small objects by class, so
 HeapAlloc is large objects (above 18 KiB, because the classes from there to 32 KiB are not printed).
 /gc/scan/heap:bytes (Go 1.21) is the memory that GC has to scan: the objects with pointers, each up
 to its last pointer. The ledger has the untouched part of the memory that MemStats counts in the
-arenas. No file says which pages are untouched. A release that touches large memory with pointers by
-itself leaves only pointer-free memory untouched. So untouched bytes are assigned to pointer-free
-memory first.
+arenas. No file says which pages are untouched. In a release that touches all large pointer-bearing
+memory itself, only pointer-free memory stays untouched. So untouched bytes are assigned to
+pointer-free memory first.
 """
 
 from __future__ import annotations
@@ -17,41 +17,42 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     import pandas as pd
 
-EXACT = 0.9  # the least, as a share of the most
+EXACT = 0.9  # lower bound as a fraction of the upper bound
 
 
 @dataclass(frozen=True)
 class LargeAllocations:
-    """Large objects of one moment, in bytes."""
+    """Large objects at one snapshot, in bytes."""
 
-    large_bytes: int  # in all of them
-    pointer_bytes: int  # in those with pointers: the most that it can be
-    least_pointer_bytes: int  # the least: as if all small objects were pointers and nothing else
-    untouched_bytes: int  # of `pointer_bytes`: beyond what the pointer-free have room for
+    large_bytes: int  # all large objects
+    pointer_bytes: int  # those with pointers: upper bound
+    least_pointer_bytes: int  # lower bound: as if small objects consisted only of pointers
+    untouched_bytes: int  # the part of `pointer_bytes` for which pointer-free objects have no room
 
     @property
     def resident_bytes(self) -> int:
-        """Of those with pointers, what can be resident."""
+        """Upper bound of resident large objects with pointers, in bytes."""
         return self.pointer_bytes - self.untouched_bytes
 
     @property
     def least_resident_bytes(self) -> int:
-        """The same, of the least that it can be."""
+        """Lower bound of resident large objects with pointers, in bytes."""
         return max(0, self.least_pointer_bytes - self.untouched_bytes)
 
     @property
     def is_exact(self) -> bool:
-        """Whether the bounds are so near to each other that they are one number to a person."""
+        """Whether the bounds are so close that they can be shown as one number."""
         return self.least_resident_bytes >= EXACT * self.resident_bytes
 
 
 def large_allocations(
     heap_alloc: int, size_classes: pd.DataFrame, scannable: int | None, untouched: int
 ) -> LargeAllocations | None:
-    """Bound the large objects of one moment, by HeapAlloc and BySize; None without BySize.
+    """Compute bounds of the large objects at one snapshot, from HeapAlloc and BySize.
 
-    `scannable` is /gc/scan/heap:bytes; without it all large objects can have pointers, and none
-    need to. `untouched` are bytes that the arenas claim and that are not resident.
+    None without BySize. `scannable` is /gc/scan/heap:bytes; without it, any or none of the large
+    objects can have pointers. `untouched` is memory that Go counts in the arenas but that is not
+    resident.
     """
     if size_classes.empty:
         return None

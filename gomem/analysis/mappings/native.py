@@ -1,17 +1,17 @@
 """Which anonymous mappings belong to C: malloc arenas and thread stacks?
 
 glibc reserves 64 MiB for each arena except the first, and makes it usable page by page. A thread's
-stack lies above a guard page. Without cgo there are no such stacks, because Go's threads have their
-stacks in the Go heap. The shapes come from glibc's malloc/arena.c and nptl/allocatestack.c, and
-from musl's pthread_create.c.
+stack has a guard page below it. Without cgo there are no such stacks, because Go's threads have
+their stacks in the Go heap. The shapes come from glibc's malloc/arena.c and nptl/allocatestack.c,
+and from musl's pthread_create.c.
 
 malloc maps large blocks separately, from M_MMAP_THRESHOLD on (128 KiB at first). Such blocks have
 no name. If the C heap is in use, they most likely belong to malloc. If it is hardly used, only
 blocks with malloc's shape count. malloc adds a header to the requested size and rounds up to pages,
 so a round request becomes a size that is not round. mmap itself leaves it round. The kernel merges
 adjacent blocks, and eight blocks of 8 MiB and 8 KiB are round again. So sizes also have malloc's
-shape if they are multiples of a common block size that is not round. The blocks of one snapshot
-decide, or those of all snapshots together.
+shape if they are multiples of a common block size that is not round. It is enough if the blocks of
+one snapshot, or of all snapshots together, mostly have this shape.
 """
 
 from __future__ import annotations
@@ -40,13 +40,13 @@ LARGEST_GUARD = 64 * KIB
 SMALLEST_THREAD_STACK = 64 * KIB
 LARGEST_THREAD_STACK = 64 * MIB
 MMAP_THRESHOLD = 128 * KIB
-HEAP_IN_USE = MIB  # a C library that is only linked in touches a few pages of its first 132 KiB
+HEAP_IN_USE = MIB  # a C library that is linked but unused touches a few pages of its first 132 KiB
 ROUND = 64 * KIB
-MAX_JOINED = 64  # more sizes than that are the program's own choice
+MAX_JOINED = 64  # distinct sizes: more are the program's own choice
 
 
 def find_native_memory(rows: MappingRows) -> None:
-    """Give malloc's arenas and the stacks of threads their kinds."""
+    """Assign the kinds of malloc's arenas and thread stacks."""
     arena = _malloc_arenas(rows)
     tail = below_each(arena, first=False)
     rows.assign(arena | tail, "native-heap", "a malloc arena of glibc's")
@@ -57,7 +57,7 @@ def find_native_memory(rows: MappingRows) -> None:
 
 
 def _malloc_arenas(rows: MappingRows) -> Mask:
-    """Runs that are usable from an arena's boundary on, and reserved for the rest of it."""
+    """Find runs that are usable from an arena boundary on, with the rest of the arena reserved."""
     whole = MALLOC_ARENA_32_BIT if is_32_bit(rows) else MALLOC_ARENA
     found = np.zeros(len(rows), dtype=bool)
     found[:-1] = (
@@ -83,8 +83,8 @@ def _above_a_guard(rows: MappingRows) -> Mask:
         & (rows.end[:-1] == rows.start[1:])
         & (rows.size[:-1] <= LARGEST_GUARD)
     )
-    # A C library is there as a file, or, linked statically, by the brk it begins with. Without one
-    # no thread has a stack outside Go's heap, whatever stands above a guard page.
+    # A C library shows as a file, or if linked statically, by brk's heap. Without one, no thread
+    # has a stack outside Go's heap, whatever is above a guard page.
     has_c = bool((rows.kind == "library").any() or (rows.path == "[heap]").any())
     return above & _in_mmap_area(rows) & has_c
 
@@ -95,11 +95,11 @@ def _in_mmap_area(rows: MappingRows) -> Mask:
 
 
 def stack_cuts(rows: MappingRows) -> list[Cut]:
-    """Where the kernel joined something to the upper end of a thread's stack, the highest first.
+    """Find where the kernel merged a mapping with the top of a thread stack, highest first.
 
-    Threads of one program have stacks of few sizes. One of an odd size is taken to be a stack of
-    the nearest size that several have, with another mapping behind it; as much of it is taken to be
-    resident as the median of those has.
+    The threads of one program have stacks of few sizes. A stack of an odd size is taken to have the
+    nearest size that several others have, with another mapping after it. Its resident part is taken
+    to be the median of theirs.
     """
     places = np.flatnonzero(_above_a_guard(rows))
     start, size = rows.start[places].astype(np.int64), rows.size[places]
@@ -122,20 +122,20 @@ def stack_cuts(rows: MappingRows) -> list[Cut]:
 
 @dataclass(frozen=True)
 class LargeBlocks:
-    """The large blocks of all moments that nobody else's mappings explain."""
+    """The large blocks of all snapshots that are not otherwise explained."""
 
-    moments: Sequence[pd.DataFrame]  # classified mappings of each moment
+    moments: Sequence[pd.DataFrame]  # classified mappings of each snapshot
 
     @cached_property
     def have_mallocs_shape(self) -> bool:
-        """Whether most of them have malloc's shape; what stays as it is counts once."""
+        """Whether most of them have malloc's shape; unchanged blocks count once."""
         return _mostly_of_mallocs_shape(
             pd.concat([mappings[_are_large_blocks(mappings)] for mappings in self.moments])
         )
 
 
 def malloced_blocks(mappings: pd.DataFrame, of_all: LargeBlocks | None = None) -> pd.Series:
-    """Which classified mappings are most likely malloc's large blocks, by those of all moments."""
+    """Find the mappings that are most likely malloc's large blocks, by those of all snapshots."""
     heap = mappings["Rss"][mappings["kind"] == "native-heap"].fillna(0).sum()
     is_large = _are_large_blocks(mappings)
     if heap >= HEAP_IN_USE:
@@ -147,14 +147,14 @@ def malloced_blocks(mappings: pd.DataFrame, of_all: LargeBlocks | None = None) -
 
 
 def _are_large_blocks(mappings: pd.DataFrame) -> pd.Series:
-    """Which are as large as malloc's blocks of their own, and nobody's else."""
+    """Find mappings as large as malloc's separate blocks that are not otherwise explained."""
     size = (mappings["end"] - mappings["start"]).astype("int64")
     unknown = (mappings["kind"] == "anonymous-other") & (mappings["path"] == "")
     return unknown & (mappings["perms"] == "rw-p") & (size >= MMAP_THRESHOLD)
 
 
 def _mostly_of_mallocs_shape(blocks: pd.DataFrame) -> bool:
-    """By bytes, of those that are whole: a mapping that was cut by count has no shape."""
+    """Decide by bytes of complete mappings: one that was cut by count has no shape."""
     whole = blocks[blocks["rule"] != CUT_BEYOND].drop_duplicates(["start", "end"])
     size = (whole["end"] - whole["start"]).to_numpy(np.int64)
     odd = size % ROUND != 0

@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 
 ARENA = 64 * MIB  # on 64-bit Linux
 ARENA_32_BIT = 4 * MIB
-CHUNK = 4 * MIB  # what the heap grows by since Go 1.17
-MMAP_AREA_AMD64 = 1 << 46  # arenas lie below, position-independent programs and mmap above
+CHUNK = 4 * MIB  # growth step of the heap since Go 1.17
+MMAP_AREA_AMD64 = 1 << 46  # arenas are below, position-independent programs and mmap above
 MMAP_AREA_ARM64 = 1 << 47
 USER_SPACE_AMD64 = 1 << 47
 USER_SPACE_32_BIT = 1 << 32
@@ -36,36 +36,35 @@ FLAGS = frozenset({"THPeligible", "ProtectionKey"})
 
 
 class Cut(NamedTuple):
-    """Where one mapping is really two."""
+    """A position at which one mapping is cut in two."""
 
-    position: int  # which, in the order of addresses
-    at: int  # the address, between its start and its end
-    # Bytes of each counter that the lower part is taken to have, where there are so many; None for
-    # all that fit.
+    position: int  # index of the mapping, in address order
+    at: int  # the address of the cut, inside the mapping
+    # Bytes of each counter assigned to the lower part, if available; None for as many as fit.
     lower_resident: int | None = None
 
 
 @dataclass(slots=True)
 class MappingRows:
-    """What the rules look at of the mappings of one moment, with room for their answers.
+    """The mappings of one snapshot as arrays, with columns for the rules' answers.
 
-    An array a field, the lowest mapping first: a process has some thirty mappings, for which a
-    frame takes a hundred times as long.
+    One array per field, the lowest mapping first: a process has some thirty mappings, for which a
+    DataFrame is a hundred times slower.
     """
 
     start: NDArray[np.uint64]  # address of the first byte
-    end: NDArray[np.uint64]  # address behind the last byte
+    end: NDArray[np.uint64]  # address after the last byte
     perms: NDArray[np.object_]  # permissions as the kernel prints them
     inode: NDArray[np.int64]  # 0 if there is no file
     path: NDArray[np.object_]  # file or name; empty if there is none
-    flags: NDArray[np.object_]  # VmFlags; empty where the kernel prints none
-    resident: NDArray[np.int64]  # rss in bytes; 0 where it is unknown
-    kind: NDArray[np.object_]  # the kind, once a rule has given it; empty before
-    rule: NDArray[np.object_]  # the rule that gave it
+    flags: NDArray[np.object_]  # VmFlags; empty if the kernel does not print them
+    resident: NDArray[np.int64]  # Rss in bytes; 0 if unknown
+    kind: NDArray[np.object_]  # the kind, once a rule has assigned it; empty before
+    rule: NDArray[np.object_]  # the rule that assigned it
 
     @classmethod
     def of(cls, mappings: pd.DataFrame | MappingRows) -> MappingRows:
-        """Rows of the smaps table in the order of their addresses, classified or not."""
+        """Build rows from the smaps table in address order, classified or not."""
         if isinstance(mappings, MappingRows):
             return mappings
         none_yet = np.full(len(mappings), "", dtype=object)
@@ -93,40 +92,40 @@ class MappingRows:
 
     @property
     def in_use(self) -> Mask:
-        """Which are more than reserved address space."""
+        """Mask of the rows that are more than reserved address space."""
         return self.perms != "---p"
 
     @property
     def unknown(self) -> Mask:
-        """Which have no kind so far."""
+        """Mask of the rows without a kind so far."""
         return self.kind == ""
 
     @property
     def unnamed(self) -> Mask:
-        """Which have neither a name nor a file."""
+        """Mask of the rows without a name or file."""
         return (self.path == "") & (self.inode == 0)
 
     @property
     def anonymous(self) -> Mask:
-        """Which are private memory, without name, file or, so far, kind."""
+        """Mask of private memory without name, file or, so far, kind."""
         perms = self.perms
         private = (perms == "rw-p") | (perms == "---p") | (perms == "rwxp")
         return self.unnamed & self.unknown & private
 
     def among(self, places: Places) -> Mask:
-        """Which stand at these places."""
+        """Return the mask of the rows at these positions."""
         mask = np.zeros(len(self), dtype=bool)
         mask[places] = True
         return mask
 
     def assign(self, where: Mask, kind: str, rule: str) -> None:
-        """Kind and rule for the rows of a mask that have none yet."""
+        """Assign kind and rule to those rows of a mask that have none yet."""
         rows = where & self.unknown
         self.kind[rows] = kind
         self.rule[rows] = rule
 
     def cut(self, where: Cut) -> MappingRows:
-        """The same with two rows instead of the one that is cut; see `cut`."""
+        """Return the rows with one of them cut in two; see `cut`."""
         position, at, lower_resident = where
         lower, upper = at - int(self.start[position]), int(self.end[position]) - at
         twice = np.insert(np.arange(len(self)), position, position)
@@ -140,36 +139,36 @@ class MappingRows:
 
 
 def which(values: NDArray[np.object_], test: Callable[[str], object]) -> Mask:
-    """Of which texts the test is true."""
+    """Return the mask of texts that pass a test."""
     return np.fromiter((bool(test(value)) for value in values), dtype=bool, count=len(values))
 
 
 def below_each(values: NDArray[Any], first: object) -> NDArray[Any]:
-    """Of each mapping what the next lower one has."""
+    """Return for each mapping the value of the next lower one."""
     lower = np.full_like(values, first)
     lower[1:] = values[:-1]
     return lower
 
 
 def is_32_bit(rows: MappingRows) -> bool:
-    """Whether a process lies entirely below 4 GiB, as with GOARCH=386 and arm."""
+    """Return whether a process is entirely below 4 GiB, as with GOARCH=386 and arm."""
     return 0 < _user_end(rows) <= USER_SPACE_32_BIT
 
 
 def mmap_area(rows: MappingRows) -> int:
-    """The lowest address that a process's mmap area can have; arm64 has one more address bit."""
+    """Return the lowest possible address of the mmap area; arm64 has one more address bit."""
     if is_32_bit(rows):
         return USER_SPACE_32_BIT
     return MMAP_AREA_ARM64 if _user_end(rows) > USER_SPACE_AMD64 else MMAP_AREA_AMD64
 
 
 def _user_end(rows: MappingRows) -> int:
-    """Where the mappings outside the kernel's half end; 0 if there are none."""
+    """Return the end of the mappings outside the kernel's half; 0 if there are none."""
     return int(rows.end[rows.end < KERNEL_HALF].max(initial=0))
 
 
 def runs(rows: MappingRows, where: Mask) -> list[Places]:
-    """Places of mappings that touch one another, as groups, lowest first."""
+    """Return groups of adjacent mappings, as indices, the lowest first."""
     places = np.flatnonzero(where)
     if not len(places):
         return []
@@ -178,7 +177,7 @@ def runs(rows: MappingRows, where: Mask) -> list[Places]:
 
 
 def cut(frame: pd.DataFrame, where: Cut) -> pd.DataFrame:
-    """Cut one of the mappings, in order of address, in two whose sizes add up to the whole's."""
+    """Cut one of the mappings, in address order, in two whose sizes add up."""
     position, at, lower_resident = where
     rows = np.insert(np.arange(len(frame)), position, position)
     columns = {name: frame[name].array.take(rows) for name in frame.columns}
@@ -189,7 +188,7 @@ def cut(frame: pd.DataFrame, where: Cut) -> pd.DataFrame:
     for name, sizes in columns.items():
         counts = frame[name].dtype == "Int64" and not name.endswith("PageSize")
         if not counts or name in FLAGS or pd.isna(sizes[position]):
-            continue  # no bytes of the mapping
+            continue  # not inside the mapping
         total = int(sizes[position])
         share = lower_bytes if name == "Size" else min(wanted, lower_bytes)
         sizes[position] = _lower_share(total, share, upper_bytes)
@@ -198,5 +197,5 @@ def cut(frame: pd.DataFrame, where: Cut) -> pd.DataFrame:
 
 
 def _lower_share(total: int, share: int, upper_bytes: int) -> int:
-    """What the lower part has of a counter: its share, and what does not fit into the upper."""
+    """Return the lower part's share of a counter, plus what the upper part cannot hold."""
     return max(min(share, total), total - upper_bytes)

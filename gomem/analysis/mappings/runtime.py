@@ -25,13 +25,13 @@ if TYPE_CHECKING:
     from gomem.analysis.mappings.rows import Mask, Places
 
 METADATA = ("MSpanSys", "MCacheSys", "GCSys", "BuckHashSys", "OtherSys")
-HEAP_INDEX = 32 * MIB  # mheap.arenas: 4 Mi pointers, hardly any of them ever written
-UNCOUNTED = 256 * KIB  # page rounding of each mapping, and the C library's few pages of its own
+HEAP_INDEX = 32 * MIB  # mheap.arenas: 4 Mi pointers, hardly any ever written
+UNCOUNTED = 256 * KIB  # page rounding of each mapping, and a few pages of the C library
 FITS_WITHIN = 64 * KIB
 SMALLEST_FOREIGN = 64 * KIB
-MAX_STEPS = 1 << 25  # of the search for sizes that fit: some 0.2 s
-# Without MemStats: span structures and bitmaps take up to 8 % of the arenas (Go 1.11), and a
-# small program has some 4 MiB of them.
+MAX_STEPS = 1 << 25  # limit of the search for matching sizes: some 0.2 s
+# Without MemStats: span structures and bitmaps take up to 8 % of the arenas (Go 1.11), and some 4
+# MiB in a small program.
 METADATA_AT_MOST = 8 * MIB
 METADATA_SHARE = 0.08
 
@@ -43,9 +43,9 @@ CUT_BEYOND = "more than the runtime counts, in a mapping it shares; taken as res
 
 
 def metadata_claim(memstats: pd.Series) -> int:
-    """What the runtime counts for its own structures, in bytes; unknown fields add nothing.
+    """Return what the runtime counts for its own structures, in bytes; unknown fields count as 0.
 
-    Where some are not known, as in a program's log, they are what is left of Sys.
+    If some are unknown, as in a program's log, the rest of Sys is used.
     """
     whole = memstats.reindex(["Sys", "HeapSys", "StackInuse"])
     if memstats[list(METADATA)].isna().any() and whole.notna().all():
@@ -54,7 +54,7 @@ def metadata_claim(memstats: pd.Series) -> int:
 
 
 def metadata_bytes(mappings: pd.DataFrame | MappingRows, memstats: pd.Series) -> int:
-    """Address space of the runtime's read-write mappings outside the arenas, by its count."""
+    """Return the address space of the runtime's own read-write mappings, by its count."""
     rows = MappingRows.of(mappings)
     counted = metadata_claim(memstats) - (work_buffer_bytes(rows, memstats) or 0)
     is_indexed = not (is_32_bit(rows) or (rows.rule == LEGACY_METADATA).any())
@@ -62,10 +62,9 @@ def metadata_bytes(mappings: pd.DataFrame | MappingRows, memstats: pd.Series) ->
 
 
 def divide_the_rest(rows: MappingRows, memstats: pd.Series | None) -> Cut | None:
-    """Give what is left to the runtime, as much as it counts, and the rest to `anonymous-other`.
+    """Assign remaining mappings to the runtime, up to its count, the rest to `anonymous-other`.
 
-    The cut is where one mapping holds both: it has the runtime's kind, and its lower part is
-    foreign.
+    If one mapping has both, it is cut: it gets the runtime's kind, and its lower part is foreign.
     """
     shared = None
     rows.assign(~rows.in_use, "go-runtime", "reserved address space, nothing in it")
@@ -82,7 +81,7 @@ def divide_the_rest(rows: MappingRows, memstats: pd.Series | None) -> Cut | None
 
 
 def _divide_by_residence(rows: MappingRows) -> None:
-    """Without MemStats: the runtime's, up to a bound on its structures, least resident first."""
+    """Without MemStats: assign the least resident to the runtime, up to an upper bound."""
     at_most = METADATA_AT_MOST + int(METADATA_SHARE * arena_bytes(rows))
     left = np.flatnonzero(rows.anonymous)
     least_first = left[np.argsort(rows.resident[left], kind="stable")]
@@ -92,12 +91,12 @@ def _divide_by_residence(rows: MappingRows) -> None:
 
 
 def _divide_by_size(rows: MappingRows, memstats: pd.Series) -> Cut | None:
-    """By the runtime's count: whole mappings where they fit it, else one cut in two."""
+    """Assign whole mappings that match the runtime's count, or else cut one in two."""
     own = (rows.kind == "go-runtime") & rows.in_use  # by name, or below an old arena
     left = rows.anonymous
     counted = metadata_bytes(rows, memstats) - int(rows.size[own].sum())
     resident_beyond = int(rows.resident[own | left].sum()) - metadata_claim(memstats) - MIB
-    # Resident bytes beyond the count are foreign, too, even if the index lies somewhere unseen.
+    # Resident bytes beyond the count are foreign too, even if the index was not found.
     beyond = max(int(rows.size[left].sum()) - counted, resident_beyond)
     if beyond <= UNCOUNTED:
         return None
@@ -112,20 +111,20 @@ def _divide_by_size(rows: MappingRows, memstats: pd.Series) -> Cut | None:
 
 
 def _known_by_shape(rows: MappingRows, memstats: pd.Series) -> Mask:
-    """Which of the remaining mappings are certainly the runtime's.
+    """Find the remaining mappings that are certainly the runtime's.
 
-    These are its small mappings, since the pages of its tables lie alone between reserved ones, and
-    those for which it advised the kernel about huge pages, if they are as empty as its tables are.
+    These are small mappings, because the pages of its tables are isolated between reserved ones;
+    and those with madvise calls about huge pages, if they are as empty as its tables are.
     """
     advised = which(rows.flags, _ADVISED.search) & (rows.resident <= metadata_claim(memstats))
     return (rows.size < SMALLEST_FOREIGN) | (advised & (rows.resident * 2 < rows.size))
 
 
 def _beyond_a_fit(rows: MappingRows, left: Places, counted: int) -> Places | None:
-    """All but the mappings whose sizes add up to the runtime's count; None if none do.
+    """Find all mappings except those whose sizes add up to the runtime's count; or None.
 
-    Of several choices, the one with the least resident: foreign memory was mapped to be used,
-    whereas the runtime's largest mappings are tables that are hardly touched.
+    Of several choices, the least resident is the runtime's: foreign memory was mapped to be used,
+    but the runtime's largest mappings are tables that are hardly touched.
     """
     if counted < 0 or len(left) * counted // SMALLEST_PAGE > MAX_STEPS:
         return None
@@ -137,7 +136,7 @@ def _beyond_a_fit(rows: MappingRows, left: Places, counted: int) -> Places | Non
 def _least_resident_fit(
     sizes: Sequence[int], resident: Sequence[int], wanted: int
 ) -> list[int] | None:
-    """Which sizes add up to what is wanted, or up to `FITS_WITHIN` more, with least resident."""
+    """Find sizes that add up to a sum, or up to `FITS_WITHIN` more, with the least resident."""
     last = (wanted + FITS_WITHIN) // SMALLEST_PAGE
     least = np.full(last + 1, np.inf)
     least[0] = 0
@@ -163,11 +162,11 @@ def _least_resident_fit(
 
 
 def _densest_first(rows: MappingRows, left: Places, beyond: int) -> Cut | None:
-    """Whole mappings while they fit into what is foreign; the one across the line is cut.
+    """Take whole mappings while they fit into the foreign part; the one across the limit is cut.
 
-    Foreign memory is taken to be the denser: most of the runtime's is the heap index, of which
-    hardly a page is resident. The kernel places new mappings below older ones, so the foreign part
-    of a shared one is taken to be the lower.
+    Foreign memory is taken to be denser: most of the runtime's is the heap index, which is hardly
+    resident. The kernel places new mappings below older ones, so the lower part of a shared mapping
+    is taken to be foreign.
     """
     density = rows.resident[left] / rows.size[left]
     densest = left[np.argsort(-density, kind="stable")]

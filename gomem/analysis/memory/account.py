@@ -58,7 +58,7 @@ if TYPE_CHECKING:
 
     from gomem.analysis.series.level import Rise
 
-# How finely a change can be told, from the finest to the coarsest.
+# Divisions by which a change can be reported, from the finest to the coarsest.
 DIVISIONS = (
     tuple(frozenset({group}) for group in GROUPS),
     (frozenset({LIVE, GARBAGE}), *(frozenset({group}) for group in GROUPS[2:])),
@@ -72,77 +72,77 @@ QUANTITIES = ("rss", "reserved", "in_use", "live")
 
 @dataclass(frozen=True)
 class Snapshot:
-    """One moment of the account."""
+    """One snapshot of the account."""
 
     moment: str  # its name
-    seconds: float | None  # when it was; None if that is not known
-    total_bytes: int  # what the groups add up to: RSS, or what Go reserves
-    certain: Bounds  # bounds that follow from the files alone
-    # Bounds that hold in 95 of 100, by the assumption; never outside the certain ones.
+    seconds: float | None  # its time; None if unknown
+    total_bytes: int  # the sum of the groups: RSS, or memory reserved by Go
+    certain: Bounds  # bounds proved by the files
+    # Bounds that hold in 95 % of cases, given the assumption; always within the certain ones.
     likely: Bounds
-    assumption: str = ""  # what the likely ones rest on; empty where they are the certain ones
-    # What Go has reserved in its arenas; None where nothing says.
+    assumption: str = ""  # the assumption of `likely`; empty if it equals `certain`
+    # Memory reserved by Go in its arenas; None if unknown.
     reserved_heap_bytes: int | None = None
 
 
 @dataclass(frozen=True)
 class Part:
-    """A group of the account, or several that cannot be told apart, at two moments."""
+    """A group of the account, or several that cannot be separated, at two snapshots."""
 
     groups: frozenset[str]  # which of `GROUPS`
-    before: Interval  # its likely interval at the earlier moment
-    after: Interval  # the same at the later one
-    change: Interval  # by how much it grew, likely
-    certain: Interval  # the same by the certain bounds
+    before: Interval  # likely interval at the earlier snapshot
+    after: Interval  # likely interval at the later snapshot
+    change: Interval  # likely interval of the growth
+    certain: Interval  # certain interval of the growth
 
 
 @dataclass(frozen=True)
 class Account:
-    """All moments of a capture that say how large it is."""
+    """All snapshots of a capture with a known size of the process."""
 
     quantity: str  # what the groups add up to; one of `QUANTITIES`
     snapshots: tuple[Snapshot, ...]  # in order
 
     @property
     def first(self) -> Snapshot:
-        """The earliest."""
+        """The first snapshot."""
         return self.snapshots[0]
 
     @property
     def last(self) -> Snapshot:
-        """The latest."""
+        """The last snapshot."""
         return self.snapshots[-1]
 
     @property
     def change_bytes(self) -> int:
-        """By how much the whole grew from the first to the last."""
+        """The growth of the whole from the first snapshot to the last."""
         return self.last.total_bytes - self.first.total_bytes
 
     @property
     def is_timed(self) -> bool:
-        """Whether every moment has a time; else levels number them."""
+        """Whether every snapshot has a time; otherwise they are numbered."""
         return all(snapshot.seconds is not None for snapshot in self.snapshots)
 
     @cached_property
     def parts(self) -> tuple[Part, ...]:
-        """What moved from the first to the last; see `moved`."""
+        """The changes from the first snapshot to the last; see `moved`."""
         return moved(self.first, self.last)
 
     def of(self, moment: str) -> Snapshot | None:
-        """The snapshot of a moment; None if it does not say how large the process is."""
+        """Return the account of a snapshot; None if it has no size of the process."""
         return next((snapshot for snapshot in self.snapshots if snapshot.moment == moment), None)
 
     def rise(self, groups: frozenset[str]) -> Rise | None:
-        """How several groups moved together; None where no two moments have a time."""
+        """Return the rise of several groups together; None without two timed snapshots."""
         seconds, levels = self.levels(groups)
         middles = np.array([level.middle for level in levels])
         errors = np.array([level.width / 2 for level in levels])
         return Level("account", np.array(seconds), middles, errors).rise
 
     def levels(self, groups: frozenset[str]) -> tuple[list[float], list[Interval]]:
-        """When each moment was, and the likely interval of several groups together then.
+        """Return the snapshots' times, and the likely intervals of several groups together.
 
-        Where a time is not known, moments are numbered.
+        If a time is unknown, snapshots are numbered.
         """
         seconds = [snapshot.seconds for snapshot in self.snapshots]
         known = [at for at in seconds if at is not None]
@@ -154,11 +154,11 @@ class Account:
 
 
 def moved(before: Snapshot, after: Snapshot, *, bounded: bool = False) -> tuple[Part, ...]:
-    """What moved from one snapshot, of this capture or of another, as finely as both can tell.
+    """Return the changes between two snapshots, in one or two captures, as finely as both allow.
 
-    The parts have no group in common and hold all of them; their changes close to that of the
-    whole. Those that are nowhere are left out. If `bounded`, rather with wide bounds than as a
-    whole of which nothing is said.
+    The parts are disjoint and cover all groups; their changes add up to that of the whole. Parts
+    that are empty at both snapshots are left out. If `bounded`, a division with wide bounds is
+    preferred to an undivided whole.
     """
     division, likely = _division(before, after, bounded=bounded)
     certain = difference(before.certain, after.certain, division)
@@ -170,18 +170,18 @@ def moved(before: Snapshot, after: Snapshot, *, bounded: bool = False) -> tuple[
     return tuple(part for part in parts if part.before.high > 0 or part.after.high > 0)
 
 
-MAX_DRAWN_DOUBT = 0.1  # of the largest whole: a part that is known no better is not told apart
+MAX_DRAWN_DOUBT = 0.1  # of the largest whole: parts with wider bounds are not separated
 
 
 def drawn_doubt(largest: int) -> float:
-    """How wide the bounds of a part may be that is shown with one size, in bytes."""
+    """Return how wide the bounds of a part can be for it to be drawn with one size, in bytes."""
     return max(MAX_DRAWN_DOUBT * largest, MIB)
 
 
 def common_division(snapshots: Sequence[Snapshot]) -> tuple[frozenset[str], ...]:
-    """The parts that every one of these snapshots tells apart, as finely as all of them can.
+    """Return the finest division that all of these snapshots allow.
 
-    Unlike `moved`, which asks how well a change is known, this asks how well each level is.
+    In contrast to `moved`, which needs known changes, this needs known levels.
     """
     doubt = drawn_doubt(max(snapshot.total_bytes for snapshot in snapshots))
     return next(
@@ -196,8 +196,8 @@ def common_division(snapshots: Sequence[Snapshot]) -> tuple[frozenset[str], ...]
     )
 
 
-MIN_SURE = 0.5  # of the change of the whole: what surely moved, where the rest is not known
-MAX_DOUBT = 0.25  # of the change of the whole, or of the larger whole where that is about the same
+MIN_SURE = 0.5  # of the change of the whole: what certainly changed, if the rest is unknown
+MAX_DOUBT = 0.25  # of the change of the whole, or of the larger whole if both are about equal
 
 
 _Changes = dict[frozenset[str], Interval]
@@ -206,7 +206,7 @@ _Changes = dict[frozenset[str], Interval]
 def _division(
     before: Snapshot, after: Snapshot, *, bounded: bool
 ) -> tuple[Sequence[frozenset[str]], _Changes]:
-    """As finely as every change is known well; else where most is known to have moved."""
+    """Return the finest division with well-known changes; else that with most certain changes."""
     larger = max(before.total_bytes, after.total_bytes)
     grown = abs(after.total_bytes - before.total_bytes)
     doubt = max(MAX_DOUBT * grown, MAX_DOUBT * MAX_DOUBT * larger, MIB)
@@ -223,7 +223,7 @@ def _division(
 
 
 def _tells(before: Snapshot, after: Snapshot, division: Sequence[frozenset[str]]) -> bool:
-    """Whether some part is known on both sides to hold less than all, or more than nothing."""
+    """Return whether some part has informative bounds at both snapshots."""
     return any(
         max(
             snapshot.likely.together(groups).width / max(1, snapshot.total_bytes)
@@ -235,15 +235,15 @@ def _tells(before: Snapshot, after: Snapshot, division: Sequence[frozenset[str]]
 
 
 def _surely_moved(changes: _Changes) -> float:
-    """How many bytes moved, one way or the other, at least."""
+    """Return a lower bound of the bytes that changed, in either direction."""
     return sum(max(change.low, -change.high, 0.0) for change in changes.values())
 
 
 def account_of(readings: Sequence[Reading]) -> Account | None:
-    """Add up what each moment of one process says, in order.
+    """Build the account from the readings of one process, in order.
 
-    By RSS where two moments say it, or one and none says more; else by what Go reserves; None where
-    no moment says either.
+    It uses RSS if two snapshots have it, or one does and fewer than two have reserved memory;
+    otherwise the memory reserved by Go. None if no snapshot has either.
     """
     resident = [reading for reading in readings if reading.rss_bytes is not None]
     reserved = [reading for reading in readings if reading.reserved]
@@ -257,7 +257,7 @@ def account_of(readings: Sequence[Reading]) -> Account | None:
 def account_of_live_heap(
     quantity: str, moments: Sequence[str], seconds: Sequence[float], sizes: Sequence[Interval]
 ) -> Account:
-    """The account where nothing is known but what is held on the heap, each size with its error.
+    """Build an account of the live heap alone, each size with its error.
 
     The quantity is `in_use` by heap profiles, or `live` by a log.
     """

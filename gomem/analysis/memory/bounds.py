@@ -1,4 +1,4 @@
-"""What bounds on each part follow from a known sum and from known sums of some parts?
+"""What bounds on each part follow from the known sums of several parts?
 
 A part is an interval. A known sum of several parts bounds each of them: RSS is the sum of all
 parts, and the arenas hold the four parts of the heap. The lower bound of a part is the sum minus
@@ -14,34 +14,34 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-MAX_ROUNDS = 16  # each narrows; of eight parts and a handful of sums a few are enough
+MAX_ROUNDS = 16  # each narrows the bounds; a few are enough for eight parts and a handful of sums
 
 
 @dataclass(frozen=True, slots=True)
 class Interval:
-    """Bytes between two bounds, both possible."""
+    """A range of bytes; both bounds are possible."""
 
-    low: float  # the least
-    high: float  # the most
+    low: float  # lower bound
+    high: float  # upper bound
 
     @classmethod
     def exactly(cls, size: float) -> Interval:
-        """The interval of a size that is known."""
+        """Create the interval of a known size."""
         return cls(size, size)
 
     @property
     def width(self) -> float:
-        """How far apart the bounds lie."""
+        """The distance between the bounds."""
         return self.high - self.low
 
     @property
     def middle(self) -> float:
-        """Halfway between the bounds."""
+        """The midpoint of the bounds."""
         return (self.low + self.high) / 2
 
     @property
     def surely_moves(self) -> bool:
-        """Of a change: whether it is certainly not 0."""
+        """Whether a change is certainly not 0."""
         return self.low > 0 or self.high < 0
 
     def __add__(self, other: Interval) -> Interval:
@@ -51,18 +51,18 @@ class Interval:
         return Interval(self.low - other.high, self.high - other.low)
 
     def within(self, other: Interval) -> Interval:
-        """The part of it that lies in another; where they do not meet, the nearest end of that."""
+        """Intersect with another interval; if they are disjoint, return its nearest end."""
         low, high = max(self.low, other.low), min(self.high, other.high)
         if low <= high:
             return Interval(low, high)
         return Interval.exactly(other.low if self.high < other.low else other.high)
 
     def around(self, margin: float) -> Interval:
-        """The same, wider by a margin on both sides."""
+        """Widen by a margin on both sides."""
         return Interval(self.low - margin, self.high + margin)
 
     def holds(self, size: float, tolerance: float = 0.0) -> bool:
-        """Whether a size lies in it."""
+        """Return whether a size is in the interval."""
         return self.low - tolerance <= size <= self.high + tolerance
 
 
@@ -70,19 +70,20 @@ ZERO = Interval.exactly(0)
 
 
 def total(intervals: Iterable[Interval]) -> Interval:
-    """The sum of intervals, of which nothing is known together."""
+    """Add intervals that have no known relation to each other."""
     return sum(intervals, ZERO)
 
 
 @dataclass(frozen=True)
 class Bounds:
-    """Parts between bounds, and what is known of several of them together."""
+    """Bounds of parts, and known sums of several parts."""
 
-    parts: Mapping[str, Interval]  # each part's interval
-    sums: tuple[tuple[frozenset[str], Interval], ...] = ()  # parts whose sum lies in an interval
+    parts: Mapping[str, Interval]  # the interval of each part
+    # sets of parts with the interval of their sum
+    sums: tuple[tuple[frozenset[str], Interval], ...] = ()
 
     def closed(self) -> Bounds:
-        """The same with each part as narrow as the sums make it."""
+        """Narrow each part as far as the sums allow."""
         closed = self
         for _ in range(MAX_ROUNDS):
             parts = {part: closed.together({part}) for part in closed.parts}
@@ -93,11 +94,11 @@ class Bounds:
 
     @cached_property
     def _asked(self) -> dict[frozenset[str], Interval]:
-        """What was asked of several parts together: each change asks it of both its sides."""
+        """Bounds of sums that were computed before: each change needs them on both sides."""
         return {}
 
     def together(self, members: Iterable[str]) -> Interval:
-        """What several parts hold together, by their own bounds and by every sum that says more."""
+        """Return the bounds of a sum of parts, by their own bounds and by the known sums."""
         wanted = frozenset(self.parts.keys() & members)
         if wanted not in self._asked:
             self._asked[wanted] = self._together(wanted)
@@ -111,7 +112,7 @@ class Bounds:
         return bounds
 
     def _inside(self, wanted: frozenset[str]) -> Interval:
-        """The sum of parts by their own bounds, and by the sums of those among them."""
+        """Return the sum of parts by their own bounds, and by the sums of subsets."""
         bounds = total(self.parts[part] for part in wanted)
         for whole, size in self.sums:
             if whole <= wanted:
@@ -122,9 +123,9 @@ class Bounds:
 def difference(
     before: Bounds, after: Bounds, groups: Sequence[frozenset[str]]
 ) -> dict[frozenset[str], Interval]:
-    """By how much each group of parts grew; the intervals close to the change of all of them.
+    """Return the growth of each group of parts; intervals are consistent with the total change.
 
-    The groups have no part in common.
+    The groups are disjoint.
     """
     whole = frozenset().union(*groups)
     change = after.together(whole) - before.together(whole)

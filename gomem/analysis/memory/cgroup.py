@@ -29,22 +29,22 @@ CGROUP_COUNTERS = (
         "of_limit_fraction", "float64", "fraction", "Share of the limit; missing without a limit."
     ),
 )
-ANON = ("anon", "total_rss", "rss")  # the last where a file is cut before its totals
+ANON = ("anon", "total_rss", "rss")  # the last if a file is truncated before its totals
 FILE = ("file", "total_cache", "cache")
 SHMEM = ("shmem", "total_shmem")
-# What is charged, in disjoint counters of memory.stat: v2 name, v1 names, can it be reclaimed.
+# The charge in disjoint counters of memory.stat: v2 name, v1 names, whether reclaimable.
 _COUNTERS = (
     (ANON, False),
     (FILE, True),
-    (SHMEM, False),  # part of `file`, and taken out of it here
+    (SHMEM, False),  # part of `file`, and subtracted from it here
     (("kernel", "memory.kmem.usage_in_bytes"), False),
-    (("slab_reclaimable",), True),  # part of `kernel`, and taken out of it here
+    (("slab_reclaimable",), True),  # part of `kernel`, and subtracted from it here
     (("sock",), False),
 )
-LAZY_FREE = "anon, given back"  # smaps LazyFree: no counter of memory.stat has it alone
+LAZY_FREE = "anon, given back"  # smaps LazyFree: no counter of memory.stat has it separately
 HARD_LIMITS = ("memory.max", "memory.limit_in_bytes")  # of cgroup v2 and v1
 HIGH_LIMITS = ("memory.high", "memory.soft_limit_in_bytes")
-_NO_LIMIT = 1 << 60  # v1 writes its largest number for no limit
+_NO_LIMIT = 1 << 60  # v1 has its largest number for no limit
 
 
 @dataclass(frozen=True)
@@ -86,12 +86,11 @@ class CgroupUse:
 
 
 def cgroup_use(values: Mapping[str, int | None], lazy_free_bytes: int = 0) -> CgroupUse | None:
-    """How full a cgroup is at one moment; None if nothing says how much is charged.
+    """Return the use of a cgroup at one snapshot; None if the charge is unknown.
 
-    Values are bytes by the names of the files (`memory.current`) and of the fields of `memory.stat`
-    and `memory.events`; v1 names where v2's are missing; a limit that says `max` is None. What was
-    given back with MADV_FREE and is resident still, the kernel counts as anonymous, and takes when
-    the limit is reached.
+    Values are bytes by file name (`memory.current`) and by field of `memory.stat` and
+    `memory.events`; v1 names are used if v2's are missing. A limit of `max` is None. The kernel
+    counts resident memory released with MADV_FREE as anonymous, and reclaims it at the limit.
     """
     current = first_known(values, "memory.current", "memory.usage_in_bytes")
     if current is None:
@@ -115,15 +114,16 @@ def cgroup_use(values: Mapping[str, int | None], lazy_free_bytes: int = 0) -> Cg
 
 @dataclass(frozen=True)
 class PageCache:
-    """The page cache in what a cgroup uses."""
+    """The page cache within a cgroup's use."""
 
-    bytes: int  # page cache, without shared memory, which has no file to go to
-    of_bytes: int  # what the cgroup uses
-    is_exact: bool  # whether the kernel says that, or it is anonymous memory and the cache alone
+    bytes: int  # page cache, without shared memory, which has no file to be written to
+    of_bytes: int  # the cgroup's use
+    # whether the kernel has the number, or it is the sum of anonymous memory and the cache
+    is_exact: bool
 
 
 def page_cache(values: Mapping[str, int | None]) -> PageCache | None:
-    """The page cache of a cgroup at one moment; None if nothing says how large it is."""
+    """Return the page cache of a cgroup at one snapshot; None if unknown."""
     cache = first_known(values, *FILE)
     if cache is None:
         return None
@@ -135,9 +135,9 @@ def page_cache(values: Mapping[str, int | None]) -> PageCache | None:
 
 
 def kernel_bytes(values: Mapping[str, int | None]) -> int:
-    """The kernel's own memory of a cgroup: slabs, stacks of threads, page tables, sockets' buffers.
+    """Return the kernel's memory of a cgroup: slabs, thread stacks, page tables, socket buffers.
 
-    As `kernel` says it, since Linux 5.18, else as far as its parts are named.
+    From the counter `kernel` since Linux 5.18, else the sum of its known parts.
     """
     whole = first_known(values, "kernel")
     if whole is not None:
@@ -149,7 +149,7 @@ def kernel_bytes(values: Mapping[str, int | None]) -> int:
 
 
 def first_known(values: Mapping[str, int | None], *names: str) -> int | None:
-    """The first of these names that has a number; None where none has."""
+    """Return the first of these names that has a number; None if none has."""
     known = (values.get(name) for name in names)
     return next((int(value) for value in known if value is not None), None)
 
@@ -170,7 +170,7 @@ def _counters(
     rows = [(names[0], size[names[0]], reclaimable) for names, reclaimable in _COUNTERS]
     if lazy:
         rows.append((LAZY_FREE, lazy, True))
-    # Counters are kept per CPU and lag; what none of them names is taken as unreclaimable.
+    # Counters are kept per CPU and lag; the rest of the charge is taken as unreclaimable.
     rows.append(("rest", current - lazy - sum(size.values()), False))
     shares = [(*row, row[1] / limit if limit else np.nan) for row in rows]
     return build_rows(shares, CGROUP_COUNTERS)

@@ -1,10 +1,11 @@
-"""What does RSS consist of at one snapshot, as parts within parts that add up to the byte?
+"""What does RSS consist of at one snapshot, as a tree of parts that adds up to the byte?
 
-The parts are those of the account. One whose bounds are narrow has a size in their middle, as in
-the report's bars. One whose bounds are wide has what is certain of it, and what is left of the
-parts' whole is not broken down. With smaps and MemStats, nearly all sizes are exact.
+The parts are those of the account. A part with narrow bounds gets their midpoint as its size, as in
+the report's bars. A part with wide bounds gets only its certain minimum, and the rest of the whole
+is not broken down. With smaps and MemStats, nearly all sizes are exact.
 
-Beside its resident bytes, each part has what Go reserved for it and is not in RSS.
+In addition to its resident bytes, each part has the memory that Go reserved for it and that is not
+in RSS.
 """
 
 from __future__ import annotations
@@ -40,7 +41,7 @@ if TYPE_CHECKING:
 
 OBJECT_GROUPS = frozenset({LIVE, GARBAGE})
 SLOTS, IDLE, RELEASED, UNCOUNTED = "free slots", "idle heap", "released, still in RSS", "uncounted"
-# What each whole is made of; a part that is no whole is a group of the account, or free heap's.
+# The parts of each whole; other parts are groups of the account, or parts of the free heap.
 PARTS_OF: dict[frozenset[str], tuple[frozenset[str], ...]] = {
     ALL: (GO, NOT_GO),
     GO: (GO_HEAP, frozenset({RUNTIME})),
@@ -49,9 +50,9 @@ PARTS_OF: dict[frozenset[str], tuple[frozenset[str], ...]] = {
     NOT_GO: (frozenset({NATIVE}), FILE_GROUPS),
     FILE_GROUPS: (frozenset({FILES}), frozenset({PROGRAM})),
 }
-# Frames in front of a whole's own parts; of the others theirs stand side by side with the whole's.
+# Frames inserted before the parts of these wholes; other parts are next to those of the whole.
 OWN_FRAMES = {GO: "Go", NOT_GO: "not Go"}
-# Frames in front of what of a whole is not broken down.
+# Frames for the part of a whole that is not broken down.
 REST_FRAMES = {
     GO_HEAP: NAMES[HEAP],
     OBJECT_GROUPS: NAMES[OBJECTS],
@@ -70,20 +71,20 @@ REST = Frame(NAMES[UNDIVIDED])
 
 @dataclass(frozen=True)
 class Share:
-    """Bytes of RSS that are not broken down further here."""
+    """Bytes of RSS that are not broken down further."""
 
     path: Path  # what they belong to, RSS first
-    group: str  # the group that all of them are of, one of `GROUPS`; empty if nothing says
+    group: str  # the group of all these bytes, one of `GROUPS`; empty if unknown
     rss_bytes: int
-    reserved_bytes: int = 0  # of Go's that are not in RSS
+    reserved_bytes: int = 0  # memory reserved by Go that is not in RSS
 
     def of(self, rss_bytes: int, *further: Frame, reserved_bytes: int = 0) -> Share:
-        """Some of it, with frames of its own."""
+        """Return a part of it, with additional frames."""
         path = (*self.path, *further)
         return replace(self, path=path, rss_bytes=rss_bytes, reserved_bytes=reserved_bytes)
 
     def split(self, parts: Sequence[tuple[Path, int]]) -> list[Share]:
-        """Its parts, and what they leave of it."""
+        """Split into parts, and the rest."""
         shares = [self.of(size, *path) for path, size in parts if size]
         left = self.rss_bytes - sum(share.rss_bytes for share in shares)
         if left or self.reserved_bytes:
@@ -96,7 +97,7 @@ class Division:
     """RSS at one snapshot in shares that add up to it."""
 
     shares: tuple[Share, ...]
-    doubt_bytes: int  # how far off the middle of bounds can be, of the parts that have it as size
+    doubt_bytes: int  # maximum error of sizes that are the midpoint of bounds
 
 
 def divided(
@@ -104,8 +105,8 @@ def divided(
 ) -> Division:
     """Divide a snapshot's RSS as far as its bounds allow.
 
-    `reserved` is what Go has reserved by group; `ledger_parts` are bytes by part of the ledger, by
-    which free heap is divided.
+    `reserved` is memory reserved by Go, by group; `ledger_parts` are bytes by part of the ledger,
+    by which free heap is divided.
     """
     work = _Dividing(snapshot, reserved, ledger_parts)
     shares = tuple(work.within(ALL, snapshot.total_bytes, (ROOT,)))
@@ -113,7 +114,7 @@ def divided(
 
 
 class _Dividing:
-    """One snapshot being divided."""
+    """The division of one snapshot."""
 
     def __init__(
         self, snapshot: Snapshot, reserved: Mapping[str, int], ledger_parts: Mapping[str, int]
@@ -125,7 +126,7 @@ class _Dividing:
         self.reserved = dict(reserved)
 
     def within(self, whole: frozenset[str], size: int, path: Path) -> Iterator[Share]:
-        """The shares of a part of the account that has so many bytes."""
+        """Yield the shares of a part of the account that has this many bytes."""
         if whole in OWN_FRAMES:
             path = (*path, Frame(OWN_FRAMES[whole]))
         if whole not in PARTS_OF:
@@ -149,7 +150,7 @@ class _Dividing:
             yield Share((*path, *between, REST), group, rest, beyond)
 
     def _least(self, part: frozenset[str], size: int, path: Path) -> Iterator[Share]:
-        """What a part has at least, of a whole that is not broken down: what Go reserved is its."""
+        """Yield a part's minimum, if its whole is not broken down and has the reserved memory."""
         if size:
             for share in self.within(part, size, path):
                 yield replace(share, reserved_bytes=0)
@@ -164,7 +165,7 @@ class _Dividing:
             yield whole
 
     def _free(self, whole: Share) -> Iterator[Share]:
-        """Free heap in free slots, idle heap and what was released; reserved is what is idle."""
+        """Divide free heap into free slots, idle heap and released memory; reserved is idle."""
         counted = {
             name: self.ledger_parts[part]
             for part, name in FREE_PARTS.items()
@@ -192,7 +193,7 @@ class _Dividing:
         yield from inside
 
     def _sizes(self, size: int, likely: Sequence[Interval], certain: Sequence[float]) -> list[int]:
-        """A size for each part: the middle of narrow bounds, of wide ones what is certain."""
+        """Return a size for each part: the midpoint of narrow bounds, the minimum of wide ones."""
         is_narrow = [bounds.width <= min(self.doubt, bounds.middle) for bounds in likely]
         wanted = [
             max(0.0, bounds.middle if narrow else least)
@@ -206,7 +207,7 @@ class _Dividing:
         return [int(each) for each in wanted]
 
     def _beyond(self, whole: frozenset[str], size: int) -> int:
-        """What Go reserved for some groups that is not in RSS."""
+        """Return memory reserved by Go for these groups that is not in RSS."""
         reserved = sum(self.reserved.get(group, 0) for group in whole)
         if whole >= OBJECT_GROUPS:
             reserved += self.reserved.get(OBJECTS, 0)

@@ -26,7 +26,7 @@ LIVE, GARBAGE, OBJECTS = "go_live", "go_garbage", "go_objects"
 FREE, STACKS, HEAP = "go_free", "go_stacks", "go_heap"
 RUNTIME, NATIVE, FILES, PROGRAM = "go_runtime", "native", "files", "program"
 UNDIVIDED = "undivided"
-# In the order in which they are shown, by the names that sentences call them.
+# In display order, with their names in sentences.
 NAMES = {
     LIVE: "live heap",
     GARBAGE: "allocated since the last GC",
@@ -53,9 +53,9 @@ _PARTS_OF_GROUP = {
 }
 GROUP_OF_PART = {part: group for group, parts in _PARTS_OF_GROUP.items() for part in parts}
 UNTOUCHED = "heap_untouched"
-# The ledger's words for what the other parts leave of a total, and for parts of two states.
+# The ledger's words for the remainder of a total, and for parts of two states.
 LEFT_OVER, DOUBTFUL = "left over", "doubtful"
-MIN_UNTOUCHED_SHARE = 0.02  # of the claims
+MIN_UNTOUCHED_SHARE = 0.02  # of the reserved memory
 MIN_UNTOUCHED_BYTES = 4 * MIB  # one step of heap growth
 MEMORY_GROUPS = (
     Column("group", "str", "", "Owner of the memory, one of `GROUPS`.", Words),
@@ -74,18 +74,18 @@ HEAP_CLAIMS = (
 
 @dataclass(frozen=True)
 class MemoryGroups:
-    """One moment's resident memory in groups."""
+    """One snapshot's resident memory in groups."""
 
-    # A row per group that is there; see `MEMORY_GROUPS`. `bytes` adds up to RSS, exactly.
+    # A row per group; see `MEMORY_GROUPS`. `bytes` adds up to RSS exactly.
     rows: pd.DataFrame
-    claims: pd.DataFrame  # the runtime's of the Go heap, divided; see `HEAP_CLAIMS`; or no rows
+    claims: pd.DataFrame  # the Go heap's reserved memory by part; see `HEAP_CLAIMS`; can be empty
 
     def bytes_of(self, group: str) -> int | None:
-        """RSS of a group in bytes; None if unknown or part of a larger group."""
+        """Return RSS of a group in bytes; None if unknown or part of a larger group."""
         return self._resident.get(group)
 
     def claimed_bytes_of(self, group: str) -> int | None:
-        """What the runtime claims of a group, or of a part of the Go heap; None if nothing."""
+        """Return reserved memory of a group, or of a part of the Go heap; None if there is none."""
         return self._claimed.get(group)
 
     @property
@@ -100,17 +100,17 @@ class MemoryGroups:
 
     @property
     def claimed(self) -> dict[str, int]:
-        """What the runtime claims, by group; of the Go heap by its parts."""
+        """Reserved memory by group; for the Go heap by part."""
         return {group: size for group, size in self._claimed.items() if group != HEAP}
 
     @property
     def names(self) -> dict[str, str]:
-        """What sentences call each group, the parts of the Go heap among them."""
+        """The name of each group in sentences, including parts of the Go heap."""
         frames = (self.rows, self.claims)
         return {row["group"]: row["name"] for frame in frames for row in rows_of(frame)}
 
     def drawn(self, rss_bytes: int | None) -> tuple[dict[str, int], int]:
-        """Bytes by group, and what Go claims beyond them; without RSS, the claims alone."""
+        """Bytes by group, and reserved memory beyond them; without RSS, only reserved memory."""
         if rss_bytes is None:
             return self.claimed, 0
         sizes = self._resident
@@ -125,7 +125,7 @@ class MemoryGroups:
         return sum(known) if known else None
 
     def claims_within(self, group: str) -> pd.DataFrame:
-        """Reserved memory of a group by part: rows for the Go heap where it is a single group."""
+        """Reserved memory of a group by part: rows for the Go heap if it is a single group."""
         return self.claims if group == HEAP and self.heap_is_one else self.claims.iloc[:0]
 
     @cached_property
@@ -138,16 +138,16 @@ class MemoryGroups:
 
 
 def _known(rows: pd.DataFrame, column: str) -> dict[str, int]:
-    """The numbers of a column by group, without those that are missing."""
+    """Return the numbers of a column by group, without missing ones."""
     pairs = zip(rows["group"].tolist(), rows[column].tolist(), strict=True)
     return {group: size for group, size in pairs if not is_unknown(size)}
 
 
 def side_by_side(several: Sequence[MemoryGroups]) -> pd.DataFrame:
-    """The groups of several moments: `group`, `name` and a column of bytes a moment, from 0 on.
+    """Return the groups of several snapshots: `group`, `name`, and a column of bytes per snapshot.
 
-    Where some moment has the Go heap as one, it stands above its groups at every moment; missing is
-    what a moment does not tell apart.
+    Columns are numbered from 0. If some snapshot has the Go heap as one group, all have that row
+    above its parts. Groups that a snapshot does not separate are missing.
     """
     there = {group for groups in several for group in groups.rows["group"]}
     order = [group for group in dict.fromkeys((HEAP, *GROUPS)) if group in there]
@@ -162,9 +162,9 @@ def side_by_side(several: Sequence[MemoryGroups]) -> pd.DataFrame:
 def memory_groups(
     parts: pd.DataFrame, rss_bytes: int | None, live_bytes: int | None = None
 ) -> MemoryGroups:
-    """Put a ledger's parts into groups: they add up to RSS, and none is below zero.
+    """Put a ledger's parts into groups that add up to RSS, none of them negative.
 
-    `live_bytes` is what the last collection before the moment marked; where nothing says, objects
+    `live_bytes` is what the last collection before the snapshot marked. If it is unknown, objects
     are one group, live or garbage.
     """
     sizes, claims = _summed(parts, live_bytes)
@@ -198,7 +198,7 @@ def _bytes_of(parts: pd.DataFrame, part: str) -> list[int]:
 
 
 def _summed(parts: pd.DataFrame, live_bytes: int | None) -> tuple[_Sizes, dict[str, int]]:
-    """RSS and reserved bytes by group, objects broken down where possible."""
+    """Sum RSS and reserved bytes by group, with objects divided if possible."""
     sizes: dict[str, int] = {}
     claims: dict[str, int] = {}
     is_divided = bool((parts["part"] == "heap_objects").any())
@@ -215,7 +215,7 @@ def _summed(parts: pd.DataFrame, live_bytes: int | None) -> tuple[_Sizes, dict[s
 def _of_part(
     row: Mapping[str, object], live_bytes: int | None, *, is_divided: bool
 ) -> list[tuple[str, int, int | None]]:
-    """The groups of a part, each with its bytes and the runtime's claim."""
+    """Return the groups of a part, each with its bytes and its reserved memory."""
     part, size, claimed = str(row["part"]), int(str(row["bytes"])), row["claimed_bytes"]
     said = None if pd.isna(claimed) else int(str(claimed))
     if part == "heap_objects" and live_bytes is not None:
@@ -229,7 +229,7 @@ def _of_part(
 
 
 def _as_one_heap(sizes: _Sizes, claims: dict[str, int]) -> tuple[_Sizes, dict[str, int]]:
-    """The same groups with the Go heap as a single group."""
+    """Merge the groups of the Go heap into one."""
     inside = (HEAP, *GO_HEAP_GROUPS)
     others: _Sizes = {group: size for group, size in sizes.items() if group not in inside}
     outside = {group: size for group, size in claims.items() if group not in inside}
@@ -238,7 +238,7 @@ def _as_one_heap(sizes: _Sizes, claims: dict[str, int]) -> tuple[_Sizes, dict[st
     return others | {HEAP: whole}, outside | {HEAP: claimed}
 
 
-# What is free was touched least likely; then what the last collection has not marked.
+# Untouched memory is most likely free heap; then objects that the last collection did not mark.
 _HEAP_FIRST = (HEAP, FREE, GARBAGE, OBJECTS, LIVE, STACKS)
 _TAKEN_FROM = (*_HEAP_FIRST, RUNTIME, NATIVE, PROGRAM, FILES, UNDIVIDED)
 
@@ -246,10 +246,10 @@ _TAKEN_FROM = (*_HEAP_FIRST, RUNTIME, NATIVE, PROGRAM, FILES, UNDIVIDED)
 def _take_off(
     sizes: _Sizes, untouched: int, first: tuple[str, ...], spared: Mapping[str, int] | None = None
 ) -> None:
-    """Take what was never touched off the groups, in place, these first, and none below zero.
+    """Subtract untouched memory from groups in place, the `first` ones first, none below zero.
 
-    Without smaps, the runtime's own structures are a claim too, so what is left comes off the
-    others. Spared is what the kernel counts as resident.
+    Without smaps, the runtime's own structures are reserved memory too, so the rest is subtracted
+    from other groups. `spared` is memory that the kernel counts as resident.
     """
     order = sorted(_TAKEN_FROM, key=lambda group: group not in first)
     left = untouched

@@ -92,7 +92,7 @@ _SOURCES = {
     ),
     "metrics": (_CLASSES, "/memory/classes: metadata, profiling/buckets and other"),
 }
-# What each claim is read from, by where the runtime's side is.
+# The source of each reserved size, by the source of the runtime's numbers.
 RUNTIME_SIDES = {
     side: dict(zip(CLAIMED, heap, strict=True)) | {"runtime_metadata": metadata}
     for side, (heap, metadata) in _SOURCES.items()
@@ -102,18 +102,18 @@ _HEAP_FIELDS = ("HeapAlloc", "HeapInuse", "HeapIdle", "HeapReleased", "StackInus
 
 @dataclass(frozen=True, repr=False)
 class Ledger(Answer):
-    """One process's resident bytes at one moment, accounted for part by part.
+    """RSS of one process at one snapshot, broken down into parts.
 
     Attributes:
         rss_bytes: Resident bytes; None if no artefact of the moment says how many.
-        parts: A row per part; see `LEDGER_PARTS`. `bytes` adds up to `rss_bytes`, exactly.
+        parts: A row per part; see `LEDGER_PARTS`. `bytes` adds up to `rss_bytes` exactly.
         checks: The kernel's other totals; see `LEDGER_CHECKS`.
-        notes: What to know before believing it: assumptions, disagreements, what would be finer.
-        next_file: The file that would make it finer, and the command that gets it; empty if the
-            ledger has all it can use.
-        rss_source: The kind of artefact that says how many bytes are resident, and the field, such
-            as `status VmRSS`; empty if none does.
-        is_least: Whether some of what is resident is in no file, so that RSS is at least this.
+        notes: Caveats: assumptions, contradictions, and what would give more detail.
+        next_file: The file that would give more detail, and its command; empty if the ledger has
+            all it can use.
+        rss_source: The kind of artefact and the field with RSS, such as `status VmRSS`; empty if
+            unknown.
+        is_least: Whether some resident memory is in no file, so that RSS is a lower bound.
     """
 
     rss_bytes: int | None
@@ -125,26 +125,26 @@ class Ledger(Answer):
     is_least: bool = False
 
     def part(self, name: str) -> int:
-        """Bytes of one part; 0 if the ledger does not have it."""
+        """Return the bytes of one part; 0 if the ledger does not have it."""
         return self._sizes.get(name, 0)
 
     def has(self, name: str) -> bool:
-        """Whether the ledger's sources can tell this part from the others."""
+        """Return whether the ledger's sources can separate this part from the others."""
         return name in self._sizes
 
     @property
     def heap_claimed_bytes(self) -> int:
-        """What the runtime says it holds in the heap and in stacks, resident or not."""
+        """Memory reserved by Go in the heap and in stacks, resident or not."""
         return sum(map(self.part, CLAIMED))
 
     @cached_property
     def _sizes(self) -> dict[str, int]:
-        """Bytes by part; each part stands in one row."""
+        """Bytes by part; each part has one row."""
         return dict(zip(self.parts["part"], self.parts["bytes"].tolist(), strict=True))
 
     @property
     def sides(self) -> pd.DataFrame:
-        """What the runtime claims beside what the kernel sees; see `LEDGER_SIDES`.
+        """Reserved memory next to resident memory; see `LEDGER_SIDES`.
 
         A row each for the arenas, the runtime's own structures and everything else.
         """
@@ -181,16 +181,16 @@ def reconcile_rss(
     logged: Logged | None = None,
     assumed: Sequence[str] = (),
 ) -> Ledger:
-    """Account for resident memory at one moment with what the kernel and the runtime each know.
+    """Break down RSS at one snapshot, by the numbers of the kernel and of the runtime.
 
-    The parts are those that the sources can tell apart; they add up to `rss_bytes`. Without
-    mappings the ledger is coarser: then smaps_rollup, status, statm (in pages) and the control
-    group say what they can, and a page of Prometheus metrics (`scraped`), a table of processes
-    (`listed`) or the program's log (`logged`) the RSS; where there is better, they are checks.
-    `collections_between` and the skew say how far MemStats and the mappings lie apart;
-    `runtime_side`, one of `RUNTIME_SIDES`, is what the row of MemStats was read from, or worked out
-    from. `mapped_by` is the field that says what is resident of a mapping, and `is_least` whether
-    mappings are missing. Of `assumed` files nothing says that they are of this moment.
+    The parts are those that the sources can separate; they add up to `rss_bytes`. Without mappings
+    the ledger is coarser, from smaps_rollup, status, statm (in pages) and the cgroup. RSS can also
+    come from a page of Prometheus metrics (`scraped`), a table of processes (`listed`) or the
+    program's log (`logged`). Sources that are not needed become checks. `collections_between` and
+    the skew say how far MemStats and the mappings are apart. `runtime_side`, one of
+    `RUNTIME_SIDES`, is the source of the MemStats row. `mapped_by` is the field with a mapping's
+    resident bytes, and `is_least` says whether mappings are missing. `assumed` files are not proved
+    to belong to this snapshot.
     """
     if rollup is None and rollup_rss_bytes is not None:
         rollup = pd.Series({"Rss": rollup_rss_bytes})
@@ -232,22 +232,22 @@ def reconcile_rss(
     return Ledger(rss_bytes, parts, checks, tuple(notes), next_file, rss_source, is_least)
 
 
-_DOUBTFUL_PARTS = HEAP_PARTS - {"heap_released_resident"}  # which is smaps' LazyFree alone
+_DOUBTFUL_PARTS = HEAP_PARTS - {"heap_released_resident"}  # which comes only from smaps' LazyFree
 _KINDS_OF_PART = {part: kind for kind, part in PART_OF_KIND.items()}
 
 
 def _inferred_kinds(frame: pd.DataFrame) -> frozenset[str]:
-    """Kinds with resident mappings that have no name, and so were recognised by shape or place."""
+    """Return kinds with resident unnamed mappings, which were inferred by shape or place."""
     return frozenset(frame["kind"][(frame["path"] == "") & (frame["Rss"].fillna(0) > 0)])
 
 
 def _confidence(
     part: str, inferred: frozenset[str] | None, doubtful: frozenset[str], *, is_of_both: bool
 ) -> str:
-    """How sure a part is; see `CONFIDENCE`.
+    """Return the confidence of a part; see `CONFIDENCE`.
 
-    Inferred kinds were not recognised by a name (None without mappings); doubtful parts depend on
-    two files that do not fit together.
+    Inferred kinds were not recognised by name (None without mappings). Doubtful parts depend on two
+    files that do not fit together.
     """
     if part in doubtful:
         return "doubtful"
@@ -258,7 +258,7 @@ def _confidence(
     if part in CLAIMED:
         return "counted"
     kind = _KINDS_OF_PART.get(part, "go-heap")
-    # The zeroed data of a program stands behind its file's: the ELF format says so, not a guess.
+    # The zeroed data of a program follows its file's mapping: this is the ELF format, not a guess.
     return "inferred" if kind in inferred - {"binary", "library"} else "counted"
 
 
@@ -310,7 +310,7 @@ def _coarse(
     sources: Mapping[str, str],
     logged: Logged | None = None,
 ) -> tuple[list[_Row], int | None, list[str]]:
-    """Without smaps: the runtime's claims against the kernel's totals."""
+    """Build a ledger without smaps: memory reserved by Go and the kernel's totals."""
     notes = ["no smaps in this snapshot, or an incomplete one"]
     rows: list[_Row] = []
     if memstats is not None:
@@ -344,7 +344,7 @@ def _coarse(
 
 
 def _logged_claims(claims: tuple[int, int, int]) -> list[_Row]:
-    """What a program's log says of Go's memory, where it is less than MemStats."""
+    """Return memory reserved by Go as a program's log has it, with less detail than MemStats."""
     names = ("heap_objects", "heap_idle", "runtime_metadata")
     fields = ("Go alloc", "Go idle", "Go total, less alloc and idle")
     return [
@@ -354,14 +354,14 @@ def _logged_claims(claims: tuple[int, int, int]) -> list[_Row]:
 
 
 def has_lazy_free(mappings: pd.DataFrame) -> bool:
-    """Whether mappings say what was released with MADV_FREE; pmap's do not."""
+    """Return whether mappings show memory released with MADV_FREE; pmap's do not."""
     return not len(mappings) or bool(mappings["LazyFree"].notna().any())
 
 
 def claims_of(
     memstats: pd.Series, work_buffers: int, sources: Mapping[str, str]
 ) -> list[tuple[str, int, str]]:
-    """What the runtime says is in the arenas and not given back."""
+    """Return the arenas' memory that Go reserved and has not released, by part."""
     allocated, in_use, idle, released, stacks = (int(memstats[name]) for name in _HEAP_FIELDS)
     sizes = (allocated, in_use - allocated, idle - released, stacks + work_buffers)
     more = ("", "", "", " + GC work buffers" if work_buffers else "")
@@ -370,5 +370,5 @@ def claims_of(
 
 
 def has_heap_fields(memstats: pd.Series) -> bool:
-    """Whether a MemStats row has all that the ledger needs."""
+    """Return whether a MemStats row has everything that the ledger needs."""
     return not any(is_unknown(memstats[name]) for name in _HEAP_FIELDS)

@@ -19,7 +19,7 @@ from gomem.units import MIB
 if TYPE_CHECKING:
     import pandas as pd
 
-# The layer that each part belongs to.
+# The layer of each part.
 LAYER_OF_PART = {
     "heap_objects": "allocation",
     "heap_slack": "allocation",
@@ -47,13 +47,13 @@ PART_CHANGES = (
 )
 _LAYERS = dict.fromkeys(LAYER_OF_PART.values())
 VERDICTS = ("unchanged", "shifted", *_LAYERS, "mixed", "undivided", "unknown")
-# Parts that tell Go's heap from the rest: where a ledger has none, its anonymous memory is both.
+# Parts that separate Go's heap from the rest: without them, a ledger's anonymous memory has both.
 GO_HEAP_PARTS = {part for part in LAYER_OF_PART if part.startswith("heap_")}
-# A smaller change is nothing to act on: pages of the program come and go by a mebibyte, and two
-# runs of one program differ by a few per cent.
+# Smaller changes do not matter: a mebibyte of the program's pages comes and goes, and two runs of
+# one program differ by a few per cent.
 MIN_BYTES = MIB
 MIN_SHARE = 0.02
-MIN_MAIN_SHARE = 0.5  # of what went the same way: more than half is most of it
+MIN_MAIN_SHARE = 0.5  # of the changes in the same direction: more than half is most
 
 
 @dataclass(frozen=True)
@@ -63,7 +63,7 @@ class LedgerChange:
     Attributes:
         rss_change_bytes: RSS after less RSS before; None if one side does not know it.
         parts: A row per part of either side; see `PART_CHANGES`. `change_bytes` adds up to
-            `rss_change_bytes` where both sides tell the same parts.
+            `rss_change_bytes` if both sides have the same parts.
         verdict: `unchanged`, `shifted` (layers moved, RSS did not), the layer that makes more than
             half of what moved RSS, `mixed` where none does, `undivided` or `unknown`.
     """
@@ -81,10 +81,10 @@ def change_ledger(
     *,
     zero_where_absent: frozenset[str] = frozenset(),
 ) -> LedgerChange:
-    """The change of every part of one ledger to another, and the verdict.
+    """Return the change of each part between two ledgers, and the verdict.
 
-    Parts that a side would list if it had any, such as every kind of mapping where smaps was read
-    on both sides, are `zero_where_absent`, not unknown.
+    Parts that a side would list if it had any are `zero_where_absent`, not unknown: for example
+    every kind of mapping, if both sides have smaps.
     """
     sizes = _aligned(before, after, zero_where_absent)
     moved = _by_layer(sizes)
@@ -100,14 +100,14 @@ def change_ledger(
     return LedgerChange(change, build_rows(rows, PART_CHANGES), verdict)
 
 
-# A ledger has sixteen parts at most, and a capture as many ledgers as moments: so what stands
-# between the frames is dictionaries, in the order of their parts, with None for what is unknown.
+# A ledger has at most sixteen parts, and a capture one ledger per snapshot. So intermediate results
+# are dictionaries in the order of their parts, with None for unknown.
 _Sizes = dict[str, tuple[int | None, int | None]]
 _Moved = dict[str, int | None]
 
 
 def _aligned(before: pd.DataFrame, after: pd.DataFrame, zero: frozenset[str]) -> _Sizes:
-    """Bytes before and after by part, in the ledger's order."""
+    """Align bytes before and after by part, in the ledger's order."""
     sides: list[dict[str, int]] = [{}, {}]
     for side, ledger in zip(sides, (before, after), strict=True):
         for part, size in zip(ledger["part"].tolist(), ledger["bytes"].tolist(), strict=True):
@@ -128,7 +128,7 @@ def _layer(part: str) -> str:
 
 
 def _by_layer(sizes: _Sizes) -> _Moved:
-    """Net change of each layer; unknown if any of its parts is."""
+    """Return the net change of each layer; None if any of its parts is unknown."""
     moved: _Moved = {}
     for part, pair in sizes.items():
         layer, change = _layer(part), _difference(*pair)
@@ -146,7 +146,7 @@ def _verdict(change: int | None, moved: _Moved, noise: float) -> str:
     same_way = {layer: abs(size) for layer, size in known.items() if size * change > 0}
     if len(known) < len(moved) or not same_way:
         return "unknown"
-    # A layer may move by more than RSS did, if others moved against it. It is still the cause
-    # if what goes the same way is mostly its own.
+    # A layer can change by more than RSS, if others changed in the opposite direction. It is still
+    # the cause if it has most of the changes in its direction.
     largest = max(same_way, key=lambda layer: same_way[layer])
     return largest if same_way[largest] > MIN_MAIN_SHARE * sum(same_way.values()) else "mixed"

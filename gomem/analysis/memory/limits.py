@@ -25,11 +25,11 @@ if TYPE_CHECKING:
 
     from gomem.analysis.memory.cgroup import CgroupUse
 
-GO_PARTS = PARTS[:8]  # the heap's, and the runtime's structures
+GO_PARTS = PARTS[:8]  # parts of the heap, and the runtime's structures
 HEAP_IN_USE = ("heap_objects", "heap_slack")
 NEEDED_PARTS = (*HEAP_IN_USE, "stacks", "runtime_metadata")
-# Go's GC guide asks for 5 to 10 % of headroom for memory that the runtime does not know about.
-# That memory is measured here and taken off; 5 % are left for what it grows by.
+# Go's GC guide asks for 5 to 10 % of headroom for memory that the runtime does not know about. Here
+# that memory is measured and subtracted; 5 % are left for its growth.
 MARGIN = 0.05
 MIN_POINTS = 3  # a line through two points has no interval
 LEVEL = 0.95
@@ -52,13 +52,13 @@ NO_ROOM = (
 
 @dataclass(frozen=True)
 class WorstCase:
-    """What RSS would be if all that the runtime has mapped were resident.
+    """RSS if everything that the runtime has mapped were resident.
 
     Attributes:
         rss_bytes: RSS now.
-        worst_bytes: With all that is mapped and not given back.
-        retaken_bytes: With what was given back taken again as well: the runtime may, without
-            asking.
+        worst_bytes: RSS if all memory that is mapped and not released became resident.
+        retaken_bytes: RSS if released memory were reused as well, which the runtime can do at any
+            time.
         steps: The arithmetic, see `LIMIT_STEPS`; adds up to `retaken_bytes`.
     """
 
@@ -71,10 +71,10 @@ class WorstCase:
 def worst_case_rss(
     parts: pd.DataFrame, rss_bytes: int | None, memstats: pd.Series | None
 ) -> WorstCase | None:
-    """Add up the runtime's mapped bytes, and everything else of the ledger at its present size.
+    """Add up the memory that Go has mapped, and the present size of everything else.
 
-    None without RSS or MemStats. Without smaps, what is not Go's can hide behind memory that Go
-    never touched, so the worst case is at least this.
+    None without RSS or MemStats. Without smaps, non-Go memory can take the place of memory that Go
+    never touched, so the result is a lower bound of the worst case.
     """
     if rss_bytes is None or memstats is None or pd.isna(memstats["HeapReleased"]):
         return None
@@ -100,7 +100,7 @@ def worst_case_rss(
 
 @dataclass(frozen=True)
 class AddressSpace:
-    """Mapped address space against the process's own limit (RLIMIT_AS).
+    """Mapped address space and the process's own limit (RLIMIT_AS).
 
     Attributes:
         limit_bytes: "Max address space" of /proc/PID/limits.
@@ -114,9 +114,9 @@ class AddressSpace:
 def address_space_use(
     limits: Mapping[str, int | None], mappings: pd.DataFrame | None
 ) -> AddressSpace | None:
-    """How much address space is left, by limits as the kernel names them; None without one.
+    """Return the remaining address space, with limits as named by the kernel; None without a limit.
 
-    Go reserves far more than it uses, and a limit counts it all.
+    Go reserves far more address space than it uses, and the limit counts all of it.
     """
     limit = limits.get(ADDRESS_SPACE)
     mapped = None if mappings is None else int(mappings["Size"].sum())
@@ -125,28 +125,28 @@ def address_space_use(
 
 @dataclass(frozen=True)
 class TimeToLimit:
-    """When a size that grows linearly reaches a limit."""
+    """The time until a linearly growing size reaches a limit."""
 
-    slope_bytes_per_second: float  # of the line through the moments; with its 95 % interval
-    slope_low: float  # its lower end
-    slope_high: float  # its upper end
-    seconds: float  # until the limit at that slope; `inf` is never
-    soonest_seconds: float  # at the upper end of the slope
-    latest_seconds: float  # at the lower end; `inf` if the size may not be growing at all
-    points: int  # moments that the line runs through
-    seen_bytes: float  # how much of the way the line has run: the slope times the time
-    left_bytes: float  # how much is left to the limit
-    # Whether it grows to the end, by the shape of its path where there are five moments or more:
-    # memory that has filled and levelled off reaches no limit. An interval of the later half's own
-    # slope would ask too much: of three moments it has one degree of freedom, and is 13 standard
-    # errors wide to either side.
+    slope_bytes_per_second: float  # of the line through the snapshots
+    slope_low: float  # lower end of its 95 % interval
+    slope_high: float  # upper end of its 95 % interval
+    seconds: float  # until the limit at that slope; `inf` if never
+    soonest_seconds: float  # at the upper end of the slope's interval
+    latest_seconds: float  # at the lower end; `inf` if the size might not be growing
+    points: int  # snapshots on the line
+    seen_bytes: float  # observed growth on the line: slope times time
+    left_bytes: float  # distance to the limit
+    # Whether it grows to the end, by its shape if there are at least five snapshots: memory that
+    # has filled and levelled off reaches no limit. An interval of the later half's own slope would
+    # be too strict: with three snapshots it has one degree of freedom, and extends 13 standard
+    # errors to either side.
     goes_on: bool = True
 
 
 def time_to_limit(seconds: pd.Series, sizes: pd.Series, limit_bytes: int) -> TimeToLimit | None:
-    """Extend the line through the moments to the limit; None of fewer than three different times.
+    """Extend the line through the snapshots to the limit; None for under three different times.
 
-    The interval is Student's of a least-squares slope. It covers scatter around a line, not growth
+    The interval is Student's, of a least-squares slope. It covers scatter around a line, not growth
     that is not linear; see `TimeToLimit.goes_on`.
     """
     known = seconds.notna() & sizes.notna()
@@ -164,7 +164,7 @@ def time_to_limit(seconds: pd.Series, sizes: pd.Series, limit_bytes: int) -> Tim
 
 
 def _slope(x: np.ndarray, y: np.ndarray) -> tuple[float, float, float]:
-    """Of the least-squares line, with its 95 % interval."""
+    """Return the slope of the least-squares line, with its 95 % interval."""
     from scipy.special import stdtrit
 
     (slope, _), covariance = np.polyfit(x - x[0], y, 1, cov=True)
@@ -180,7 +180,7 @@ def _reach(left: float, slope: float) -> float:
 
 @dataclass(frozen=True)
 class LimitAdvice:
-    """A GOMEMLIMIT, and how it is worked out.
+    """A recommended GOMEMLIMIT, and its arithmetic.
 
     Attributes:
         gomemlimit_bytes: The recommendation, in whole MiB; None if nothing is left for Go.
@@ -205,7 +205,7 @@ def advise_gomemlimit(
     cgroup: CgroupUse | None = None,
     limit_source: str = "memory.max",
 ) -> LimitAdvice:
-    """Take what is measured and is not Go's, and a margin, off the container's limit."""
+    """Subtract measured non-Go memory, and a margin, from the container's limit."""
     sizes = parts.groupby("part")["bytes"].sum()
     go = int(sizes.reindex(GO_PARTS).fillna(0).sum())
     is_divided = bool(sizes.index.isin(HEAP_IN_USE).any())

@@ -1,8 +1,8 @@
-"""Which process of a pasted table is in question, and what does the table say about it?
+"""Which process of a pasted table does the capture show, and what does the table say about it?
 
-The process that the OOM killer ended comes first, then the one that a PID or a name in the capture
-identifies. Otherwise it is the largest, and the output says so. Several processes are never added
-up, because they share pages.
+A process killed by the OOM killer comes first, then one identified by a PID or a name in the
+capture. Otherwise the largest is taken, and the output says so. Processes are never added up,
+because they share pages.
 """
 
 from __future__ import annotations
@@ -24,24 +24,24 @@ COARSE = 1e-3
 
 @dataclass(frozen=True)
 class Listed:
-    """A process or a container of a table.
+    """A process or a container in a table.
 
     Attributes:
-        tool: What printed it.
-        name: Its program, without its folder and arguments; or the container's name.
-        pid: Its number, if it is a process.
-        rss_bytes: RSS; None of a container.
-        working_set_bytes: What a container's cgroup uses, less inactive page cache; else None.
-        step_bytes: What either is rounded to.
-        file_bytes: Of RSS pages of files; None if the table does not say.
-        shmem_bytes: Of RSS shared memory; None likewise.
-        shared_bytes: Of RSS files and shared memory together (SHR of top); None likewise.
-        limit_bytes: The limit of its cgroup; None if nothing says, or there is none.
-        killed_in: What ran out as the OOM killer ended it: `cgroup`, `machine`; or empty.
-        kills: How many times the OOM killer ended a process of this program, by what is listed.
-        kill_seconds: From the first of these kills to the last; None if no line says the time.
-        others: How many others the table has.
-        is_largest: Whether it is the largest of several, by which it is chosen unless more is said.
+        tool: The tool that printed it.
+        name: The program, without folder and arguments; or the container's name.
+        pid: The PID; None for a container.
+        rss_bytes: RSS; None for a container.
+        working_set_bytes: Use of a container's cgroup, without inactive page cache; else None.
+        step_bytes: The rounding of these sizes.
+        file_bytes: File pages in RSS; None if unknown.
+        shmem_bytes: Shared memory in RSS; None if unknown.
+        shared_bytes: Files and shared memory in RSS (SHR in top); None if unknown.
+        limit_bytes: The limit of its cgroup; None if there is none, or if unknown.
+        killed_in: What was full when the OOM killer killed it: `cgroup`, `machine`; or empty.
+        kills: How many times the OOM killer killed a process of this program, in the table.
+        kill_seconds: From the first of these kills to the last; None without times.
+        others: How many other processes or containers the table has.
+        is_largest: Whether it was chosen as the largest of several.
         shares_limit: Whether several containers are listed, all with the same limit.
     """
 
@@ -64,7 +64,7 @@ class Listed:
 
     @property
     def is_coarse(self) -> bool:
-        """Whether the rounding shows in three digits."""
+        """Whether the rounding is visible in three digits."""
         size = self.rss_bytes or self.working_set_bytes or 0
         return self.step_bytes > COARSE * size
 
@@ -72,10 +72,10 @@ class Listed:
 def listed_process(
     rows: pd.DataFrame, pid: int | None = None, names: Collection[str] = (), tool: str = ""
 ) -> Listed | None:
-    """The process in question of the last reading; None where no row has a size.
+    """Return the process to report, from the last reading; None if no row has a size.
 
-    `pid` and `names`, of programs, are what the rest of the capture says of the process. Where a
-    table of `tool` says them, another table of it without this PID is of other processes.
+    `pid` and `names` (of programs) come from the rest of the capture. If they come from a table of
+    `tool`, another table of that tool without this PID shows other processes.
     """
     last = rows[rows["reading"] == rows["reading"].max()]
     listed = list(rows_of(last))
@@ -91,7 +91,7 @@ def listed_process(
     own = [row for row in every if program_of(row["name"]) not in TOOLS] or every
     row = max(meant or own, key=_size)
     program = program_of(row["name"])
-    # A line that is cut behind the name has no size, and is a kill all the same.
+    # A line that is truncated after the name has no size, but it is still a kill.
     kills = [
         kill
         for kill in listed

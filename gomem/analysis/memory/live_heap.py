@@ -1,11 +1,11 @@
 """How large is the live heap over time, without garbage, and does it grow?
 
-HeapAlloc is the live heap plus garbage that no collection has found yet, so it swings. The marked
-heap does not swing. The log prints it for each collection, runtime/metrics has it for the last one
-(`/gc/heap/live:bytes`, since Go 1.21), and it follows from the next goal (NextGC is GOGC per cent
-higher). Each mark is dated to its collection, LastGC, and not to the time of reading. Two snapshots
-without a collection in between show the same mark. If fewer than three marks are known, heap
-profiles add more: each shows what a collection found.
+HeapAlloc is the live heap plus garbage that no collection has found yet, so it rises and falls with
+every cycle. The marked heap does not. The log prints it for each collection, runtime/metrics has it
+for the last one (`/gc/heap/live:bytes`, since Go 1.21), and it follows from the next goal (NextGC
+is GOGC per cent higher). Each mark is dated to its collection, LastGC, and not to the time of
+reading. Two snapshots without a collection in between show the same mark. If fewer than three marks
+are known, heap profiles add more: each shows what a collection found.
 
 HeapAlloc is an upper bound of the live heap after the last mark.
 """
@@ -28,52 +28,54 @@ if TYPE_CHECKING:
     from gomem.statistics.sampling import FloatArray
 
 LOG, MARKS, PROFILES = "log", "marks", "profiles"
-MIN_MARKS = 3  # for a direction; below, profiles may have one
-MIN_PROFILES = 4  # of a series that is better than marks which cover a third of it
+MIN_MARKS = 3  # for a direction; with fewer, profiles can have one
+MIN_PROFILES = 4  # for a series that is preferred to marks over a third of its time
 FAR_LONGER = 3.0
-REFUTED = 1.25  # times what goals tell: stacks and globals raise goals, and never lower them
-FOLLOWS = 0.4  # of the rise: a kind of evidence that shows as much of it agrees
+# times the mark inferred from goals: stacks and globals raise goals, and never lower them
+REFUTED = 1.25
+FOLLOWS = 0.4  # of the rise: evidence that shows this much of it agrees
 DEFAULT_GOGC = 1.0
 
 
 @dataclass(frozen=True)
 class Marks:
-    """What the collections of one process marked, by its log."""
+    """What the collections of one process marked, from its log."""
 
-    seconds: FloatArray  # when each began, on the log's own clock
-    live_bytes: FloatArray  # what each marked
-    numbers: FloatArray  # which collection each is
-    error_bytes: float  # how far a size can be off by the rounding of the log
+    seconds: FloatArray  # start of each, on the log's own clock
+    live_bytes: FloatArray  # live heap marked by each
+    numbers: FloatArray  # number of each collection
+    error_bytes: float  # the log's rounding of sizes
 
 
 @dataclass(frozen=True)
 class InUse:
-    """What a heap profile has in use: what a collection before it found."""
+    """In-use memory of a heap profile: what an earlier collection found."""
 
     seconds: float  # when it was first shown
     until_seconds: float  # when it was last shown
     in_use_bytes: float  # the total
-    error_bytes: float  # half of the width of its 95 % interval, by sampling
-    moment: str = ""  # the moment that first shows it
-    until_moment: str = ""  # the moment that last shows it
+    error_bytes: float  # half of the width of its 95 % sampling interval
+    moment: str = ""  # the first snapshot that shows it
+    until_moment: str = ""  # the last snapshot that shows it
 
 
 @dataclass(frozen=True)
 class LiveHeap:
-    """The live heap over the time of a capture."""
+    """The live heap over time in a capture."""
 
-    level: Level  # the best readings of it
-    agreeing: frozenset[str]  # the kinds of evidence that show its rise, the level's own among them
-    gogc: float  # GOGC as a fraction, by which goals were read as marks
-    # What collections marked, by the log and by moments; None of fewer than two.
+    level: Level  # the best readings
+    agreeing: frozenset[str]  # the kinds of evidence that show its rise, including the level's own
+    gogc: float  # GOGC as a fraction, with which marks were computed from goals
+    # What collections marked, from the log and from snapshots; None for fewer than two.
     marked: Level | None = None
 
     @cached_property
     def rise(self) -> Rise | None:
-        """How it moved; None of fewer than two readings.
+        """The rise over time; None for fewer than two readings.
 
-        Of a level that leaves its base several times, whichever is the less steady: all readings,
-        or those at the base. Where the watch ends within an excursion, the last says nothing.
+        If the level leaves its baseline several times, the less steady of two rises: that of all
+        readings, or of those at the baseline. If recording ends during an excursion, the last
+        reading proves nothing.
         """
         whole, base = self.level.rise, at_base(self.level).rise
         if whole is None or base is None:
@@ -82,21 +84,21 @@ class LiveHeap:
 
     @property
     def rises_between_bursts(self) -> bool:
-        """Whether that is how its base moved, from which bursts were left out."""
+        """Whether `rise` is that of the baseline, without bursts."""
         return self.rise is not None and self.rise is not self.level.rise
 
     @property
     def burst_at_end(self) -> float | None:
-        """The last reading where it is of a burst, which `rise` leaves out; else None."""
+        """The last reading if it is in a burst, which `rise` leaves out; else None."""
         ends_in_one = at_base(self.level).seconds[-1] < self.level.seconds[-1]
         return float(self.level.values[-1]) if self.rises_between_bursts and ends_in_one else None
 
     @property
     def grown_to_the_end(self) -> float:
-        """By how much it grew while the capture looked, as far as readings and HeapAlloc tell.
+        """The growth over the whole capture, as far as readings and HeapAlloc show it.
 
-        Marks are of collections: behind the last, and before the first, a level that rises goes on
-        as it did between them, up to what HeapAlloc leaves. 0 without two readings.
+        Marks are dated to collections. Before the first and after the last, a rising level is
+        extended at its rate, at most to HeapAlloc. 0 without two readings.
         """
         rise, level = self.rise, self.level
         if rise is None:
@@ -116,14 +118,14 @@ def live_heap(
     gogc: float = DEFAULT_GOGC,
     gogc_bounds: tuple[float, float] | None = None,
 ) -> LiveHeap | None:
-    """Put together what all says of the live heap; None where fewer than two readings do.
+    """Combine all evidence of the live heap; None for fewer than two readings.
 
-    `stats` has a row per moment that has MemStats, in order: `seconds` (when it was read), `LastGC`
+    `stats` has a row per snapshot with MemStats, in order: `seconds` (time of reading), `LastGC`
     (in seconds on the same clock), `NumGC`, `NextGC`, `HeapAlloc`, `live_bytes`
-    (`/gc/heap/live:bytes`) and `stack_bytes` (StackInuse, where stacks count for the goal); missing
-    where it is not known. Marks are the log's; profiles are of one process, without those that
-    repeat the one before. GOGC is a fraction, infinite where no goal follows from what was marked;
-    its bounds are between which it lies, where that is all that is known.
+    (`/gc/heap/live:bytes`) and `stack_bytes` (StackInuse, if stacks count for the goal); missing
+    where unknown. Marks are from the log. Profiles are from one process, without those that repeat
+    the previous one. GOGC is a fraction, infinite if goals do not depend on marks; `gogc_bounds`
+    are used if only bounds are known.
     """
     stats = of_last_process(stats)
     evidence = _Evidence(stats, marks, tuple(profiles), gogc, gogc_bounds or (gogc, gogc))
@@ -134,24 +136,24 @@ def live_heap(
 
 
 def of_last_process(stats: pd.DataFrame) -> pd.DataFrame:
-    """The rows since NumGC last fell: before, it was another process."""
+    """Return the rows since NumGC last fell, when the process was replaced."""
     began = np.flatnonzero(stats["NumGC"].diff().to_numpy(np.float64) < 0)
     return stats.iloc[int(began[-1]) :] if len(began) else stats
 
 
 @dataclass(frozen=True)
 class _Evidence:
-    """All that says what is held."""
+    """All evidence of the live heap."""
 
-    stats: pd.DataFrame  # as of `live_heap`; of one process
-    marks: Marks | None  # of the log
+    stats: pd.DataFrame  # as in `live_heap`; of one process
+    marks: Marks | None  # from the log
     profiles: tuple[InUse, ...]  # of one process
     gogc: float  # as a fraction
-    gogc_bounds: tuple[float, float]  # between which it lies
+    gogc_bounds: tuple[float, float]  # lower and upper bound
 
     @property
     def level(self) -> Level | None:
-        """The kind of evidence that shows most of the time, by most readings."""
+        """The kind of evidence that covers most of the time, with most readings."""
         marked, shown = self.marked, self._level_of_profiles
         if marked is not None and len(shown) > 1 and self._are_beyond(marked):
             return shown
@@ -161,12 +163,12 @@ class _Evidence:
         return shown if len(shown) >= MIN_PROFILES and is_longer else marked
 
     def _are_beyond(self, marked: Level) -> bool:
-        """Whether profiles surely have more in use than goals tell: those are a memory limit's."""
+        """Return whether profiles exceed what goals imply: then a memory limit set the goals."""
         most = max(profile.in_use_bytes - profile.error_bytes for profile in self.profiles)
         return most > REFUTED * float((marked.values + marked.errors).max())
 
     def agreeing(self, level: Level) -> frozenset[str]:
-        """The kinds of evidence that rise as the level does."""
+        """Return the kinds of evidence that rise like the level."""
         rise = level.rise
         assert rise is not None
         rises = {
@@ -180,9 +182,9 @@ class _Evidence:
 
     @cached_property
     def marked(self) -> Level | None:
-        """What collections marked, by the log and by moments on one clock; None of fewer than two.
+        """What collections marked, from log and snapshots on one clock; None for fewer than two.
 
-        Where nothing ties the log to the moments' clock, whichever has more.
+        If nothing relates the log's clock to the snapshots', the source with more marks is used.
         """
         moments, log = self._moments, self.marks
         source, rows, watched = MARKS, moments, self._watched
@@ -213,12 +215,12 @@ class _Evidence:
 
     @cached_property
     def _moments(self) -> pd.DataFrame:
-        """The mark of each collection that a moment shows, at the time of that collection."""
+        """The mark of each collection that a snapshot shows, at the time of that collection."""
         stats = self.stats
         next_goals = stats["NextGC"].to_numpy(np.float64)
         goals = next_goals / (1 + self.gogc)
         least, most = (next_goals / (1 + gogc) for gogc in reversed(self.gogc_bounds))
-        # Somewhere between none and all of the stacks was scanned, and raised the goal.
+        # The goal was raised by some of the stacks, between none and all of them.
         stacks = np.nan_to_num(stats["stack_bytes"].to_numpy(np.float64))
         by_stacks = np.minimum(stacks * (1 - 1 / (1 + self.gogc)), goals) / 2
         errors = by_stacks + np.maximum(goals - least, most - goals)
@@ -238,7 +240,7 @@ class _Evidence:
         return rows.drop_duplicates("number", keep="first")
 
     def _offset(self, log: pd.DataFrame) -> float | None:
-        """What the log's clock lacks of the moments'; None where no collection is in both."""
+        """Return the offset from the log's clock to the snapshots'; None without a common GC."""
         both = log.merge(self._moments, on="number", suffixes=("", "_moment"))
         both = both[~both["number"].duplicated(keep=False)]
         if both.empty:
@@ -247,7 +249,7 @@ class _Evidence:
 
     @property
     def _watched(self) -> tuple[float, float] | None:
-        """From the first thing that was read to the last."""
+        """The time of the first and the last reading."""
         read = [
             *self.stats["seconds"].dropna().tolist(),
             *self.stats["LastGC"].where(self.stats["LastGC"] > 0).dropna().tolist(),
@@ -257,7 +259,7 @@ class _Evidence:
 
     @property
     def _ceiling(self) -> tuple[float, float] | None:
-        """HeapAlloc at the last moment that has a time."""
+        """HeapAlloc at the last snapshot with a time."""
         timed = self.stats.dropna(subset=["seconds", "HeapAlloc"])
         if timed.empty:
             return None
@@ -275,7 +277,7 @@ class _Evidence:
 
 
 def _grown(values: Iterable[float]) -> float:
-    """The last reading less the first, of many by medians of a tenth; 0 of fewer than two."""
+    """Return the last reading minus the first; for many readings, medians of a tenth; 0 for one."""
     sizes = np.asarray(list(values), np.float64)
     sizes = sizes[~np.isnan(sizes)]
     if len(sizes) < 2:

@@ -1,4 +1,4 @@
-"""What does a program's own log say about its memory at one time?"""
+"""What does a program's own log say about its memory?"""
 
 from __future__ import annotations
 
@@ -16,12 +16,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Logged:
-    """A reading of such a log.
+    """A reading of memory in a program's own log.
 
     Attributes:
-        program: Whose form the line has.
-        sizes: Bytes, and counts, by the names of `patterns.GROUPS`; without what is not logged.
-        step_bytes: What the largest size is rounded to.
+        program: The program or library with this line format.
+        sizes: Bytes and counts by the names of `patterns.GROUPS`; values that are not logged are
+            left out.
+        step_bytes: The rounding of the largest size.
     """
 
     program: str
@@ -35,7 +36,7 @@ class Logged:
 
     @property
     def go_claims(self) -> tuple[int, int, int] | None:
-        """Objects, idle heap, and all else of Go's; None unless the line has all three."""
+        """Objects, idle heap, and the rest of Go's memory; None unless the line has all three."""
         known = [self.sizes.get(name) for name in ("go_alloc", "go_idle", "go_total")]
         alloc, idle, total = known
         if alloc is None or idle is None or total is None:
@@ -44,7 +45,7 @@ class Logged:
 
 
 def logged_reading(rows: pd.DataFrame) -> Logged | None:
-    """The last reading; None without any."""
+    """Return the last reading of a log; None without any."""
     if not len(rows):
         return None
     (row,) = rows_of(rows.iloc[-1:])

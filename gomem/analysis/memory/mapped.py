@@ -1,4 +1,4 @@
-"""Which mappings hold the resident memory that is not Go's, by what a Go programmer calls them."""
+"""Which mappings hold resident non-Go memory, in the terms of a Go programmer?"""
 
 from __future__ import annotations
 
@@ -27,16 +27,16 @@ _FRAME_OF_KIND = {"native-heap": C_HEAP, "thread-stack": THREADS, "anonymous-oth
 def mapped_parts(
     mappings: pd.DataFrame, is_malloced: pd.Series, is_shared_anonymous: pd.Series
 ) -> dict[str, list[tuple[Path, int]]]:
-    """Resident bytes of mappings by group and name, for the groups that are not Go's.
+    """Return resident bytes of mappings by group and name, for non-Go groups.
 
-    Mappings are classified; the series say of each whether it is most likely a large block of
-    malloc's, and whether it is shared memory without a file.
+    Mappings are classified; the two series flag those that are most likely malloc's large blocks,
+    and those that are shared memory without a file.
     """
     sizes: dict[str, dict[Path, int]] = defaultdict(lambda: defaultdict(int))
     resident = mappings["Rss"].fillna(0).astype("int64").tolist()
     marks = zip(is_malloced.tolist(), is_shared_anonymous.tolist(), resident, strict=True)
     rows = rows_of(mappings[["kind", "path", "perms"]])
-    of_kind: dict[str, str] = {}  # the file that stands before zeroed data, which has no name
+    of_kind: dict[str, str] = {}  # the file before zeroed data, which has no name
     for row, (malloced, unnamed, size) in zip(rows, marks, strict=True):
         if row["kind"] in PROGRAMS:
             row["path"] = of_kind[row["kind"]] = row["path"] or of_kind.get(row["kind"], "")
@@ -48,7 +48,7 @@ def mapped_parts(
 
 
 def _path(row: dict[str, str], *, is_malloced: bool, is_unnamed: bool) -> Path:
-    """What one mapping is called."""
+    """Return the names of one mapping, from group to part."""
     kind, name = row["kind"], _named(row["path"])
     if kind in _FRAME_OF_KIND:
         return (Frame(BLOCKS if is_malloced else _FRAME_OF_KIND[kind]), *name)
@@ -60,7 +60,7 @@ def _path(row: dict[str, str], *, is_malloced: bool, is_unnamed: bool) -> Path:
 
 
 def _named(path: str) -> Path:
-    """A mapping's own frame: a file without its folders, which the frame has beside it."""
+    """Return a mapping's own frame: the file's base name, with its folder in the frame."""
     if not path:
         return ()
     is_file = not path.startswith("[")
@@ -68,7 +68,7 @@ def _named(path: str) -> Path:
 
 
 def _section(perms: str) -> str:
-    """What of a program a mapping has, by its permissions."""
+    """Name the part of a program that a mapping has, by its permissions."""
     if "x" in perms:
         return TEXT
     return DATA if "w" in perms else READ_ONLY

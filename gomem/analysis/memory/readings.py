@@ -1,4 +1,4 @@
-"""What one snapshot's files prove about each group of memory, and what its neighbours make likely.
+"""What do a snapshot's files prove about each group of memory, and what do its neighbours imply?
 
 With smaps and MemStats, a group is known to the byte. With fewer files, it has bounds. The touched
 share of Go's reserved memory, taken from the nearest snapshots that show it, makes the bounds
@@ -33,39 +33,41 @@ GO = GO_HEAP | {RUNTIME}
 NOT_GO = frozenset({NATIVE, FILES, PROGRAM})
 FILE_GROUPS = frozenset({FILES, PROGRAM})
 ALL = frozenset(GROUPS)
-UNTOUCHED_ERROR = 0.05  # of RSS: so far off the neighbours' share is in one of twenty moments
-# Of what Go reserves, the share that is resident: from one to the other in 19 of 20 recorded
-# moments; of the arenas, and of the runtime's own structures.
+# of RSS: error of the neighbours' share, exceeded in one of twenty snapshots
+UNTOUCHED_ERROR = 0.05
+# The resident share of memory reserved by Go: the range in 19 of 20 recorded snapshots; for the
+# arenas, and for the runtime's own structures.
 RESIDENT_HEAP, RESIDENT_RUNTIME = (0.35, 1.0), (0.10, 0.80)
-PROGRAM_DATA = 4 * MIB  # data and bss that are resident, at most, where no smaps shows them
-UNCOUNTED = MIB  # of the runtime's own structures beyond what MemStats count: 0.5 MiB was the most
+PROGRAM_DATA = 4 * MIB  # upper bound of resident data and bss, if no smaps shows them
+# upper bound of the runtime's structures beyond MemStats' count: the maximum was 0.5 MiB
+UNCOUNTED = MIB
 ASSUMED = "the share of Go's reserved memory that was never touched is as in the nearest snapshot"
 PRESUMED = "the share of Go's reserved memory that was never touched is as in most programs"
 
 
 @dataclass(frozen=True)
 class Reading:
-    """What a moment's files say of its memory."""
+    """The memory data of one snapshot."""
 
     moment: str  # its name
-    seconds: float | None = None  # when it was, on the capture's clock; None if that is not known
-    rss_bytes: int | None = None  # resident bytes; None if no file says
+    seconds: float | None = None  # its time on the capture's clock; None if unknown
+    rss_bytes: int | None = None  # RSS; None if unknown
     # Resident bytes of the arenas (`heap`), and of each other group, by smaps; None without smaps.
     resident: Mapping[str, int] | None = None
-    # What Go has reserved for each of its groups; empty without MemStats.
+    # Memory reserved by Go, by group; empty without MemStats.
     reserved: Mapping[str, int] = field(default_factory=dict)
-    live_bytes: int | None = None  # what the last collection marked; None if nothing says
+    live_bytes: int | None = None  # what the last collection marked; None if unknown
     is_one_state: bool = True  # whether MemStats and smaps show one state of the process
-    # Released with MADV_FREE and still counted; None if no file says.
+    # Released with MADV_FREE but still counted; None if unknown.
     lazy_free_bytes: int | None = None
-    # Resident pages of files and of shared memory; None if no file says.
+    # Resident pages of files and shared memory; None if unknown.
     file_bytes: int | None = None
-    shared_bytes: int = 0  # those of shared memory
+    shared_bytes: int = 0  # the part of shared memory
     # Anonymous pages of the program and its libraries, by smaps.
     program_data_bytes: int | None = None
-    # C's heap that is resident, as the program counts it; None if nothing says.
+    # Resident C heap, as counted by the program; None if unknown.
     native_bytes: int | None = None
-    # Whether what is reserved for the runtime is all else of Go's: free slots and stacks, too.
+    # Whether the reserved memory of the runtime includes the rest of Go's: free slots and stacks.
     is_runtime_all_else: bool = False
 
     @cached_property
@@ -75,16 +77,16 @@ class Reading:
 
     @property
     def reserved_heap_bytes(self) -> int:
-        """What Go has reserved in its arenas and not released."""
+        """Memory reserved by Go in its arenas and not released."""
         return sum(size for group, size in self.reserved.items() if group in _CLAIMED_HEAP)
 
 
-OBJECTS = "objects"  # reserved: live and garbage
+OBJECTS = "objects"  # as a key of `reserved`: live and garbage
 _CLAIMED_HEAP = (OBJECTS, FREE, STACKS)
 
 
 def nearest_that_divide(readings: Sequence[Reading], place: int) -> list[Reading]:
-    """The nearest moment on either side that shows what was touched."""
+    """Return the nearest snapshots on either side that show what was touched."""
     before = next((reading for reading in reversed(readings[:place]) if reading.divides), None)
     after = next((reading for reading in readings[place + 1 :] if reading.divides), None)
     return [reading for reading in (before, after) if reading is not None]
@@ -93,7 +95,7 @@ def nearest_that_divide(readings: Sequence[Reading], place: int) -> list[Reading
 def with_objects(
     parts: Mapping[str, Interval], objects: Interval, reserved: int, live_bytes: int | None
 ) -> Bounds:
-    """With objects as live heap and garbage, as far as the last collection's mark divides them."""
+    """Add objects as live heap and garbage, as far as the last collection's mark divides them."""
     live = Interval(0, reserved)
     garbage = Interval(0, reserved)
     if live_bytes is not None:
@@ -106,7 +108,7 @@ def with_objects(
 
 
 def certain_bounds(reading: Reading) -> Bounds:
-    """What the files of a moment prove."""
+    """Return the bounds proved by a snapshot's files."""
     whole = Interval.exactly(reading.rss_bytes or 0)
     if reading.resident is not None:
         return _by_mappings(reading, reading.resident, whole)
@@ -133,7 +135,7 @@ def certain_bounds(reading: Reading) -> Bounds:
 
 
 def _by_mappings(reading: Reading, resident: Mapping[str, int], whole: Interval) -> Bounds:
-    """With smaps: all but the heap is known, and the heap as a whole."""
+    """Return bounds with smaps: all groups are known, and the heap as a whole."""
     outside = (RUNTIME, NATIVE, FILES, PROGRAM)
     parts = {group: Interval.exactly(resident.get(group, 0)) for group in outside}
     heap = resident.get("heap", 0)
@@ -157,7 +159,7 @@ def _touched(reserved: int, untouched: int) -> Interval:
 
 
 def likely_bounds(reading: Reading, near: Sequence[Reading], certain: Bounds) -> tuple[Bounds, str]:
-    """What holds in 95 of 100; and by which assumption."""
+    """Return bounds that hold in 95 % of cases, and their assumption."""
     if reading.resident is not None:
         return _freely(reading, certain), ""
     if not reading.reserved:
@@ -176,15 +178,15 @@ def likely_bounds(reading: Reading, near: Sequence[Reading], certain: Bounds) ->
 
 
 def _near(estimate: Interval, margin: float, certain: Interval) -> Interval:
-    """An estimate with its margin, within what is certain.
+    """Return an estimate with its margin, within the certain bounds.
 
-    One that does not fit is as uncertain as any other: it lies at the nearest end, give or take.
+    If it is outside them, the nearest end is used, with the same margin.
     """
     return estimate.within(certain).around(margin).within(certain)
 
 
 def _resident_go(reading: Reading, near: Sequence[Reading]) -> tuple[Interval, Interval]:
-    """How much of what Go reserves is resident: in its arenas, and of its own structures."""
+    """Return how much reserved memory is resident: in the arenas, and in runtime structures."""
     heap, runtime = reading.reserved_heap_bytes, reading.reserved.get(RUNTIME, 0)
     lazy = reading.lazy_free_bytes or 0
     if not near:
@@ -207,7 +209,7 @@ def _resident_go(reading: Reading, near: Sequence[Reading]) -> tuple[Interval, I
 
 
 def _freely(reading: Reading, certain: Bounds) -> Bounds:
-    """With smaps: what was never touched is taken to be free heap first, if that is enough."""
+    """With smaps: take untouched memory to be free heap first, if there is enough."""
     free = reading.reserved.get(FREE, 0)
     untouched = certain.parts[FREE].high - certain.parts[FREE].low
     if not reading.divides or untouched > free:

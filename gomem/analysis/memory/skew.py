@@ -5,7 +5,7 @@ readings moves memory from objects to idle spans, and from idle to released, whi
 state at the other reading. MemStats identifies its last collection by number and by wall clock
 (`NumGC`, `LastGC`). A gctrace log has every collection since the start. A collection that appears
 in both ties the log to the wall clock, to a millisecond. So the collections between two readings
-can be counted: exactly by number on the MemStats side, and by the clock on the kernel's side.
+can be counted: exactly, by number, for MemStats; by the clock for the kernel's files.
 """
 
 from __future__ import annotations
@@ -16,23 +16,24 @@ import pandas as pd
 
 from gomem.analysis.collector.steps import CONCURRENT, STOPS
 
-# A log is exact to 1 ms, its phases are cut to two digits, and so are those of the collection that
-# ties it to the clock: closer to the kernel's reading than this, nobody knows which was first.
+# A log is exact to 1 ms. Its phases are truncated to two digits, and so are those of the collection
+# that relates it to the wall clock. If the kernel's reading is closer than this, the order is
+# unknown.
 CLOCK_SECONDS = 0.005
 TOTAL_CYCLES = "/gc/cycles/total:gc-cycles"
 
 
 @dataclass(frozen=True)
 class Skew:
-    """How far apart the two sides of a moment are."""
+    """The distance between MemStats and the mappings of one snapshot."""
 
     seconds: float | None = None  # between MemStats and the mappings; None if a time is unknown
-    collections: int | None = None  # that ended between them, as far as they can be counted
-    source: str = ""  # what they were counted from
+    collections: int | None = None  # that ended in between; None if they cannot be counted
+    source: str = ""  # the source of this count
 
     @property
     def crosses_a_collection(self) -> bool:
-        """Whether a GC certainly ran between the two sides."""
+        """Whether a GC certainly ran between the two."""
         return bool(self.collections)
 
 
@@ -43,11 +44,11 @@ def measure_skew(
     stats: pd.Series | None = None,
     counts: tuple[int, int] | None = None,
 ) -> Skew:
-    """How far apart two readings are, and the collections that ended in between.
+    """Return the time between two readings, and the collections that ended in between.
 
-    `ends` is when each collection ended by the wall clock (`collection_ends`), `stats` the row of
-    MemStats; `counts` are collections so far by MemStats and by runtime/metrics of the same moment:
-    if they differ, one ran while the moment was taken.
+    `ends` is the wall-clock end of each collection (`collection_ends`), `stats` the row of
+    MemStats. `counts` are the numbers of collections by MemStats and by runtime/metrics of the same
+    snapshot: if they differ, a collection ran during the snapshot.
     """
     seconds = _seconds(memstats_time, kernel_time)
     if memstats_time is None or kernel_time is None or stats is None or pd.isna(stats["NumGC"]):
@@ -64,7 +65,7 @@ def measure_skew(
 def counted_skew(
     memstats_time: pd.Timestamp | None, kernel_time: pd.Timestamp | None, collections: int
 ) -> Skew:
-    """The skew of a moment whose collector read NumGC on both sides of the kernel's files."""
+    """Return the skew of a snapshot with NumGC read before and after the kernel's files."""
     source = "NumGC before and after, in gomem.json"
     return Skew(_seconds(memstats_time, kernel_time), collections, source)
 
@@ -79,13 +80,13 @@ _CLOCK = pd.Timedelta(seconds=CLOCK_SECONDS)
 
 
 def _count_after(ends: pd.Series | None, number: int, kernel_time: pd.Timestamp) -> int | None:
-    """MemStats came first: collections that it does not know and that ended before smaps."""
+    """Count collections after MemStats, which was read first, and before smaps."""
     if ends is None:
         return None
     after = ends[ends.index > number]
     if (surely := after < kernel_time - _CLOCK).any():
         return int(surely.sum())
-    # That none is found proves nothing unless the log goes on after smaps.
+    # A count of zero proves nothing unless the log continues after smaps.
     goes_on = bool((ends > kernel_time + _CLOCK).any())
     return 0 if goes_on and not (after < kernel_time + _CLOCK).any() else None
 
@@ -93,9 +94,9 @@ def _count_after(ends: pd.Series | None, number: int, kernel_time: pd.Timestamp)
 def _count_before(
     ends: pd.Series | None, stats: pd.Series, kernel_time: pd.Timestamp
 ) -> int | None:
-    """Smaps came first: collections that MemStats knows and that ended after smaps.
+    """Count collections after smaps, which was read first, and before MemStats.
 
-    LastGC alone says whether there was one, to the nanosecond; the log says how many.
+    LastGC alone shows whether there was one, to the nanosecond; the log has the number.
     """
     if pd.isna(stats["LastGC"]):
         return 0 if int(stats["NumGC"]) == 0 else None
@@ -110,13 +111,13 @@ def _count_before(
 def collection_ends(
     cycles: pd.DataFrame, memstats: pd.DataFrame, pauses: pd.DataFrame | None = None
 ) -> pd.Series | None:
-    """When each collection of a log ended, by number and wall clock; None if nothing ties the two.
+    """Return the wall-clock end of each collection of a log, by number; None if unknown.
 
-    Any row of MemStats of the same process does; or, of a log that ends before it, one of the
-    pauses that it remembers.
+    The log is related to the wall clock by any MemStats row of the same process or, if the log ends
+    earlier, by one of the pauses in MemStats.
     """
     if cycles["number"].duplicated().any():
-        return None  # two runs in one log: nothing says which of them a dump belongs to
+        return None  # two runs in one log: a dump could belong to either
     phases = cycles[[STOPS[0], *CONCURRENT, STOPS[1]]].fillna(0).sum(axis=1)
     since_start = (cycles["at_seconds"] + phases).set_axis(cycles["number"])
     ties = [memstats[["NumGC", "LastGC"]]]

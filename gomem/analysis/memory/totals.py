@@ -3,8 +3,8 @@
 The sources are the kernel's totals, the finest first. smaps_rollup has anonymous memory and
 LazyFree. status separates files from shared memory. statm counts pages without saying how large a
 page is. A page of Prometheus metrics has only RSS. A cgroup has the sum over its processes. Facts
-come from the kernel's proc.rst and cgroup-v2.rst. If a ledger has mappings, these totals are its
-checks.
+come from the kernel's proc.rst and cgroup-v2.rst. If a ledger has mappings, these totals only serve
+as checks.
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ if TYPE_CHECKING:
     from gomem.analysis.memory.logged import Logged
 
 USUAL_PAGE_BYTES = 4 * KIB
-LISTED = "processes"  # the kind of artefact that tables of processes are
-LOGGED = "runtime_lines"  # and that logs are in which a program says its own RSS
+LISTED = "processes"  # the kind of artefact for tables of processes
+LOGGED = "runtime_lines"  # the kind of artefact for logs in which a program reports its own RSS
 SCRAPED = "process_resident_memory_bytes"
 _ALONE = (
     "RSS is a single number of a page of metrics: memory outside Go, such as files, C memory and "
@@ -44,21 +44,21 @@ LEDGER_CHECKS = (
     Column("bytes", "int64", "B", "The total."),
     Column("difference_bytes", "int64", "B", "That, less the ledger's RSS."),
 )
-ROUNDING = 64 << 10  # VmRSS is counted per CPU, so it agrees to within this
+ROUNDING = 64 << 10  # VmRSS is counted per CPU, so it agrees within this
 
 
 @dataclass(frozen=True)
 class ResidentTotals:
-    """What the kernel says about a process as a whole."""
+    """The kernel's totals for one process."""
 
-    rss_bytes: int  # resident
-    source: str  # where that count comes from
-    of_files: tuple[int, str] | None = None  # of it pages of files, with the count's name
-    of_shared_memory: tuple[int, str] | None = None  # of it shared memory
-    lazy_free: tuple[int, str] | None = None  # of it given back with MADV_FREE
-    of_native: tuple[int, str] | None = None  # of it C's heap, as the program counts it
+    rss_bytes: int  # RSS
+    source: str  # the source of that number
+    of_files: tuple[int, str] | None = None  # file pages in RSS, with the name of the number
+    of_shared_memory: tuple[int, str] | None = None  # shared memory in RSS
+    lazy_free: tuple[int, str] | None = None  # MADV_FREE memory in RSS
+    of_native: tuple[int, str] | None = None  # C heap in RSS, as counted by the program
     notes: tuple[str, ...] = ()  # what else the numbers include, or leave out
-    is_least: bool = False  # whether some of what is resident is in no number
+    is_least: bool = False  # whether some resident memory is in no number
 
 
 def resident_totals(
@@ -72,11 +72,11 @@ def resident_totals(
     listed: Listed | None = None,
     logged: Logged | None = None,
 ) -> ResidentTotals | None:
-    """The finest totals that there are; None if nothing says how much is resident.
+    """Return the most detailed totals; None if RSS is unknown.
 
-    statm is in pages, of `USUAL_PAGE_BYTES` unless another file says their size; `scraped` is what
-    a page of Prometheus metrics says of the process, `listed` what ps and its like do, `logged`
-    what the program's own lines do.
+    statm is in pages, of `USUAL_PAGE_BYTES` unless another file has their size. `scraped` are the
+    process's Prometheus metrics, `listed` its row in ps and similar tools, `logged` the program's
+    own log lines.
     """
     if rollup is not None and not pd.isna(rollup["Rss"]):
         return _of_rollup(rollup, status)
@@ -92,7 +92,7 @@ def resident_totals(
 
 
 def _of_logged(logged: Logged | None) -> ResidentTotals | None:
-    """RSS as a program logs it, and what it says of C's heap."""
+    """Return RSS and the C heap from a program's log."""
     if logged is None or logged.rss_bytes is None:
         return None
     note = text("RSS is as {} logs it, rounded to {}", logged.program, Bytes(logged.step_bytes))
@@ -102,7 +102,7 @@ def _of_logged(logged: Logged | None) -> ResidentTotals | None:
 
 
 def _of_listed(listed: Listed | None) -> ResidentTotals | None:
-    """RSS of a process that a table lists; only the OOM killer separates pages of files."""
+    """Return RSS of a process in a table; only the OOM killer's lines separate file pages."""
     if listed is None or listed.rss_bytes is None:
         return None
     source = f"{LISTED} {listed.tool} RSS"
@@ -132,7 +132,7 @@ def _known(row: pd.Series, name: str) -> bool:
 
 
 def _of_status(status: pd.Series) -> tuple[tuple[int, str] | None, tuple[int, str] | None]:
-    """Files and shared memory; both unknown before Linux 4.5, which prints neither."""
+    """Return files and shared memory; both unknown before Linux 4.5, which prints neither."""
     if not (_known(status, "RssFile") and _known(status, "RssShmem")):
         return None, None
     files = (int(status["RssFile"]), "status RssFile: program and libraries too")
@@ -140,7 +140,7 @@ def _of_status(status: pd.Series) -> tuple[tuple[int, str] | None, tuple[int, st
 
 
 def _of_statm(statm: pd.Series, page_bytes: int | None) -> ResidentTotals:
-    """Resident pages; those of files and of shared memory are one number."""
+    """Return resident pages; files and shared memory are one number."""
     size = page_bytes or USUAL_PAGE_BYTES
     notes: tuple[str, ...] = (
         "statm does not separate shared memory from files; both count as files",
@@ -157,7 +157,7 @@ def _of_statm(statm: pd.Series, page_bytes: int | None) -> ResidentTotals:
 
 
 def _of_group(cgroup: Mapping[str, int | None]) -> ResidentTotals | None:
-    """Anonymous memory and mapped files of all processes of the group together."""
+    """Return anonymous memory and mapped files of all processes in a cgroup."""
     anonymous = first_known(cgroup, *ANON)
     if anonymous is None:
         return None
@@ -176,7 +176,7 @@ def _of_group(cgroup: Mapping[str, int | None]) -> ResidentTotals | None:
 
 
 def fits(classified: ClassifiedMappings | None, memstats: pd.Series | None) -> bool:
-    """Whether the arenas in smaps hold what MemStats says; true if that cannot be checked."""
+    """Return whether the arenas in smaps match MemStats; true if that cannot be checked."""
     if classified is None or memstats is None:
         return True
     frame = classified.mappings
@@ -190,7 +190,7 @@ def checks_of(
     rollup_rss_bytes: int | None,
     scraped: Mapping[str, float],
 ) -> pd.DataFrame:
-    """The kernel's other totals beside a ledger's; see `LEDGER_CHECKS`."""
+    """Return the kernel's other totals as checks of a ledger; see `LEDGER_CHECKS`."""
     totals: list[tuple[str, int]] = []
     if rollup_rss_bytes is not None:
         totals.append(("smaps_rollup Rss", rollup_rss_bytes))
@@ -203,7 +203,7 @@ def checks_of(
 
 
 def disagreements(checks: pd.DataFrame) -> list[str]:
-    """The notes on totals further from the ledger's than counting by CPU explains."""
+    """Return notes on totals that differ by more than per-CPU counting explains."""
     return [
         text(
             "{} differs from the sum of smaps by {}: the files are from different moments, or one "
@@ -217,7 +217,7 @@ def disagreements(checks: pd.DataFrame) -> list[str]:
 
 
 def skew_notes(skew_seconds: float | None, collections: int | None) -> list[str]:
-    """The notes on MemStats and smaps that were measured apart."""
+    """Return notes on MemStats and smaps that were read apart."""
     if not collections and (skew_seconds is None or skew_seconds < 1):
         return []
     seconds = text(" {}", Seconds(skew_seconds)) if skew_seconds is not None else ""

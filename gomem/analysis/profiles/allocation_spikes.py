@@ -58,51 +58,52 @@ EXTRA = (
     Column("high", "float64", "B", "Upper end of the same."),
     Column("state", "str", "", "more, less, or ~ for sampling noise.", Words),
 )
-TOO_FEW = 2  # rates, to have a median
+TOO_FEW = 2  # rates: too few for a median
 OBJECTS = "alloc_objects"
-MIN_OBJECT = MIB  # twice the usual sampling interval: an object so large is always sampled
+# twice the usual sampling interval: an object this large is practically always sampled
+MIN_OBJECT = MIB
 
 
 @dataclass(frozen=True, repr=False)
 class Spike(Answer):
-    """One interval between two profiles, and who allocated in it."""
+    """One interval between two profiles, and what was allocated in it."""
 
-    before: str  # moment of the earlier profile
-    after: str  # moment of the later one
+    before: str  # snapshot of the earlier profile
+    after: str  # snapshot of the later profile
     seconds: float  # between the two
-    allocated_bytes: float  # in between
-    # What the median of the other intervals' rates, or the higher of two, gives in as many seconds;
-    # NaN if there is no other.
+    allocated_bytes: float  # during the interval
+    # The allocation at the usual rate in the same time: the median of the other intervals' rates,
+    # or the higher of two; NaN without others.
     usual_bytes: float
-    usual_at_most_bytes: float  # the same in the longest time that the interval may show
-    intervals: int  # how many there are in all, those without news among them
-    with_news: int  # how many of them have news, and so a rate
-    is_at_end: bool  # whether it is the first of those or the last
-    allocated: pd.DataFrame  # who, by alloc_space; rows as in `EXTRA`, the largest first
-    in_use: SiteChanges  # levels of inuse_space at both moments, and their change
-    caller: str  # the program's own function for which the first of these allocates most
+    usual_at_most_bytes: float  # the same for the longest time that the interval can cover
+    intervals: int  # number of intervals, including those without new data
+    with_news: int  # number of intervals with new data, and so a rate
+    is_at_end: bool  # whether it is the first or last of these
+    allocated: pd.DataFrame  # by site, from alloc_space; rows as in `EXTRA`, the largest first
+    in_use: SiteChanges  # inuse_space at both snapshots, and the change
+    caller: str  # the program's own function for which the first of these sites allocates most
 
     @property
     def extra_bytes(self) -> float:
-        """What was allocated beyond the usual."""
+        """Allocated bytes beyond the usual."""
         return self.allocated_bytes - self.usual_bytes
 
     @property
     def beyond_lag_bytes(self) -> float:
-        """What was allocated beyond the usual of the longest time that the interval may show."""
+        """Allocated bytes beyond the usual for the longest time that the interval can cover."""
         return self.allocated_bytes - self.usual_at_most_bytes
 
     @property
     def kept_bytes(self) -> float:
-        """By how much more is in use at the later moment."""
+        """The growth of in-use memory over the interval."""
         return float(self.in_use.sites["after"].sum() - self.in_use.sites["before"].sum())
 
 
 def intervals_of(profiles: Mapping[str, Profile]) -> pd.DataFrame:
-    """What was allocated between each heap profile of one process and the next that is new.
+    """Return the allocation between consecutive heap profiles of one process with new data.
 
-    Profiles that do not say when they were taken, or do not count allocations, are left out. Where
-    the count falls, a new process began: no interval.
+    Profiles without a time or without allocation counts are left out. If the count falls, a new
+    process began, and there is no interval.
     """
     rows = []
     for old, new in pairwise(counting(profiles).news):
@@ -121,11 +122,12 @@ def find_spike(
     at: str | pd.Timestamp | None = None,
     granularity: str = "functions",
 ) -> Spike | None:
-    """Compare the profile of a spike with its predecessor; None if there are no two.
+    """Compare the profile of a spike with its predecessor; None without two profiles.
 
-    Meant is the first profile from a moment or time on, which counts what was allocated by then, or
-    else the last one; by default the interval in which most was allocated beyond the usual. For
-    granularity see `Profile.top`. KeyError where there is no such moment.
+    `at` selects the first profile at or after a snapshot or time, which counts the allocations
+    until then, or else the last profile. By default, the interval with most allocation beyond the
+    usual is selected. For granularity see `Profile.top`. Raises KeyError if there is no such
+    snapshot.
     """
     intervals = intervals_of(profiles)
     if intervals.empty:
@@ -155,7 +157,7 @@ def find_spike(
 def _usual_rates(
     intervals: pd.DataFrame, profiles: Mapping[str, Profile], spike: pd.Series, granularity: str
 ) -> pd.Series:
-    """Each site's median rate in the other intervals."""
+    """Return each site's median rate in the other intervals."""
 
     def allocated(moment: str) -> pd.Series:
         top = profiles[moment].top_rows("alloc_space", granularity)
@@ -172,7 +174,7 @@ def _usual_rates(
 
 
 def _extra(changes: SiteChanges, usual_rates: pd.Series, spike: pd.Series) -> pd.DataFrame:
-    """What each site allocated beyond its usual, which is taken for exact."""
+    """Return what each site allocated beyond its usual, which is taken as exact."""
     sites = changes.sites.astype({"change": "float64", "low": "float64", "high": "float64"})
     usual = usual_rates.reindex(sites["function"]).fillna(0.0).to_numpy() * spike["seconds"]
     low, high = sites["low"] - usual, sites["high"] - usual
@@ -192,7 +194,7 @@ def _extra(changes: SiteChanges, usual_rates: pd.Series, spike: pd.Series) -> pd
 def _place(
     intervals: pd.DataFrame, profiles: Mapping[str, Profile], at: str | pd.Timestamp | None
 ) -> int:
-    """Row of the interval that is asked for."""
+    """Return the row of the requested interval."""
     if at is None:
         usual = np.array([_usual_of_others(intervals, place) for place in range(len(intervals))])
         extra = intervals["allocated_bytes"] - np.nan_to_num(usual) * intervals["seconds_at_most"]
@@ -204,9 +206,9 @@ def _place(
 
 
 def _usual_of_others(intervals: pd.DataFrame, place: int) -> float:
-    """The median rate of all other intervals, of two the higher; NaN if there is none.
+    """Return the median rate of all other intervals, or the higher of two; NaN without any.
 
-    Of three rates of which one is not known, the median may be the higher of the other two.
+    With three rates of which one is unknown, the median could be the higher of the other two.
     """
     others = np.sort(np.delete(intervals["bytes_per_second"].to_numpy(), place))
     if len(others) <= TOO_FEW:
@@ -216,20 +218,21 @@ def _usual_of_others(intervals: pd.DataFrame, place: int) -> float:
 
 @dataclass(frozen=True)
 class LargeObject:
-    """The largest single object that was allocated between two profiles."""
+    """The largest single object allocated between two profiles."""
 
-    seconds: float  # halfway between the two, in seconds since 1970
-    least_in_use: float  # what was in use then at least: the object, and the less that both show
+    seconds: float  # midpoint of the interval, in seconds since 1970
+    # lower bound of the in-use memory then: the object, plus the smaller of the two profiles
+    least_in_use: float
     moment: str  # the later of the two, the first that counts it
 
 
 def large_objects(profiles: Mapping[str, Profile]) -> list[LargeObject]:
-    """The largest object of each interval between two heap profiles of one process with news.
+    """Return the largest object of each interval between two heap profiles with new data.
 
     A buffer that lives between two profiles is in use in neither. But allocations are counted from
-    the program's start, all objects of one sample have one size, and an object far larger than the
-    sampling interval is always sampled: so the difference of two profiles has it, in one piece, on
-    top of what was in use. Profiles that do not count allocations are left out.
+    the program's start, all objects of one sample have one size, and an object much larger than the
+    sampling interval is always sampled. So the difference of two profiles shows it, in addition to
+    what was in use. Profiles without allocation counts are left out.
     """
     with_objects = {
         m: profile for m, profile in profiles.items() if OBJECTS in profile.sample_type_names
@@ -250,7 +253,7 @@ def large_objects(profiles: Mapping[str, Profile]) -> list[LargeObject]:
 
 
 def _counts(profile: Profile) -> dict[int, float]:
-    """How many large objects were allocated since the start, by size."""
+    """Count large objects allocated since the start, by size."""
     objects, space = profile.values(OBJECTS), profile.values("alloc_space")
     with np.errstate(divide="ignore", invalid="ignore"):
         size = np.nan_to_num(space / objects, posinf=0.0)

@@ -40,9 +40,9 @@ FRAMES = (
     Column("hidden", "float64", "", "Of calls below that are too narrow to be frames."),
 )
 WHOLE = "all"
-MIN_WIDTH = 0.001  # of the whole: below, a frame is about a pixel wide
-MAX_DEPTH = 128  # what Go writes at most
-MAX_FRAMES = 3000  # of the widest; a page with more is slow, and most of them are hairlines
+MIN_WIDTH = 0.001  # of the whole: narrower frames are less than about a pixel
+MAX_DEPTH = 128  # the maximum that Go writes
+MAX_FRAMES = 3000  # the widest; a page with more is slow, and most of them would be hairlines
 IntArray = NDArray[np.int64]
 
 
@@ -50,11 +50,12 @@ IntArray = NDArray[np.int64]
 class CallTree:
     """The frames of one profile, or of two."""
 
-    sample_type: str  # which of their values
+    sample_type: str  # the sample type of the values
     unit: str  # its unit, as the profile declares it
-    frames: pd.DataFrame  # rows as in `FRAMES`: a caller before its calls, the widest call first
-    is_difference: bool  # whether there is an earlier profile
-    note: str = ""  # why there are no intervals; empty where there are
+    # rows as in `FRAMES`: a caller before its callees, the widest callee first
+    frames: pd.DataFrame
+    is_difference: bool  # whether there is a base profile
+    note: str = ""  # why there are no intervals; empty if there are
 
 
 def call_tree(
@@ -65,11 +66,11 @@ def call_tree(
     least_width: float = MIN_WIDTH,
     most_depth: int = MAX_DEPTH,
 ) -> CallTree:
-    """Put the stacks of a profile of any kind together into a tree, or those of it and a base.
+    """Merge the stacks of a profile of any kind, and of a base if given, into a tree.
 
-    Frames narrower than a share of the whole are left out; the share is doubled until there are no
-    more than `MAX_FRAMES`. So are those deeper than `most_depth`. ValueError where a profile has
-    not the sample type.
+    Frames narrower than a share of the whole are left out; the share is doubled until at most
+    `MAX_FRAMES` remain. Frames deeper than `most_depth` are left out too. Raises ValueError if a
+    profile does not have the sample type.
     """
     chosen = profile.sample_type(sample_type)
     sides = [
@@ -105,7 +106,7 @@ class _Side:
 
 @dataclass(frozen=True)
 class _Stacks:
-    """The samples of all sides, one after the other, with their functions numbered alike."""
+    """The samples of all sides, concatenated, with a common numbering of functions."""
 
     names: list[str]
     frame: IntArray
@@ -145,16 +146,16 @@ def _together(sides: list[_Side]) -> _Stacks:
 
 @dataclass(frozen=True)
 class _Tree:
-    """Frames by number, callers before their calls; number 0 is the whole profile."""
+    """Frames by number, callers before their callees; number 0 is the whole profile."""
 
-    node: IntArray  # function of each; the last name is that of the whole
-    parent: IntArray  # caller of each
-    depth: IntArray  # callers above each
-    of_sample: IntArray  # the frame in which each sample ends, or the last one that is wide enough
-    is_cut: NDArray[np.bool_]  # whether its stack goes on below that
+    node: IntArray  # function of each frame; the last name is that of the whole
+    parent: IntArray  # caller of each frame
+    depth: IntArray  # number of callers above each frame
+    of_sample: IntArray  # the frame at which each sample ends, or the last one that is wide enough
+    is_cut: NDArray[np.bool_]  # whether the sample's stack continues below that
 
     def summed(self, own: FloatArray) -> FloatArray:
-        """What each frame has, with all below it."""
+        """Sum values over each frame and everything below it."""
         total = own.copy()
         for depth in range(int(self.depth.max()), 0, -1):
             at = np.flatnonzero(self.depth == depth)
@@ -163,7 +164,7 @@ class _Tree:
 
 
 def _bounded(stacks: _Stacks, weight: FloatArray, least: float, most_depth: int) -> _Tree:
-    """The frames that are wide enough, and wider ones alone where those are too many."""
+    """Return the frames that are wide enough, with a higher minimum if there are too many."""
     tree = _grow(stacks, weight, least, most_depth)
     while len(tree.node) > MAX_FRAMES:
         least = 2 * max(least, 1 / (2 * len(tree.node)))
@@ -202,18 +203,18 @@ def _grow(stacks: _Stacks, weight: FloatArray, least: float, most_depth: int) ->
 
 @dataclass(frozen=True)
 class _Cumulated:
-    """The numbers of a tree's frames."""
+    """The values of a tree's frames."""
 
     tree: _Tree
     sides: list[_Side]
 
     def width(self) -> FloatArray:
-        """Of itself the larger of both sides, and what is below."""
+        """Return frame widths: the larger of both sides, plus everything below."""
         own = np.maximum.reduce([self._by_frame(number, absolute=True) for number in self._numbers])
         return self.tree.summed(own)
 
     def values(self) -> dict[str, FloatArray]:
-        """Value, interval, own and hidden value; of two sides their change."""
+        """Return value, interval, own and hidden value; for two sides their change."""
         own, hidden = self._by_frame(0, cut=False), self._by_frame(0, cut=True)
         value = self.tree.summed(own + hidden)
         low, high = self._interval(0, value)
@@ -248,7 +249,7 @@ class _Cumulated:
         cut: bool | None = None,
         absolute: bool = False,
     ) -> FloatArray:
-        """Sum of a side's samples that end at each frame; `cut` chooses those that go on below."""
+        """Sum a side's samples by the frame they end at; `cut` selects stacks that continue."""
         samples = self._samples(number)
         weight = self.sides[number].value if part is None else part
         weight = np.abs(weight) if absolute else weight
@@ -268,17 +269,17 @@ class _Cumulated:
     def _with_unseen(
         self, number: int, value: FloatArray, low: FloatArray, high: FloatArray
     ) -> tuple[FloatArray, FloatArray]:
-        """Bounds of what is not there at all: as much as may be there without being seen."""
+        """Set bounds of absent frames: 0, and as much as sampling can miss."""
         absent = (value == 0) & (not isinstance(self.sides[number].sampling, str))
         unseen = UNSEEN_SIGHTINGS * self.sides[number].rate
         return np.where(absent, 0.0, low), np.where(absent, unseen, high)
 
 
 def flame_layout(parent: IntArray, depth: IntArray, width: FloatArray) -> dict[str, FloatArray]:
-    """Place each frame below its caller (-1 for frame 0, the whole), the widest call first.
+    """Place each frame below its caller (-1 for frame 0, the whole), the widest callee first.
 
-    Calls are together at most as wide as their caller. `start` and `width` are fractions of the
-    whole; `order` lists the frames' numbers, each caller before its calls.
+    Callees together are at most as wide as their caller. `start` and `width` are fractions of the
+    whole; `order` lists the frames' numbers, each caller before its callees.
     """
     calls: list[list[int]] = [[] for _ in width]
     for frame in np.argsort(-width, kind="stable").tolist():

@@ -52,13 +52,15 @@ def compare_sites(
 ) -> pd.DataFrame:
     """Compare the flat values of two sampled profiles, site by site; the largest change first.
 
-    A side has the columns `function` (each once), `flat`, `flat_low`, `flat_high`; for the rows see
-    `SITES`. The interval of a difference is made of the intervals of its two terms, which need not
-    be symmetric (Zou and Donner 2008). A site whose interval holds 0 may not have changed.
+    A side has the columns `function` (unique), `flat`, `flat_low`, `flat_high`; for the rows see
+    `SITES`. The interval of a difference is computed from the intervals of its two terms, which
+    need not be symmetric (Zou and Donner 2008). If a site's interval includes 0, the site might not
+    have changed.
 
-    What a site may have that a profile does not show is the upper end of the 95 % interval of a
-    count of 0: 3.7 samples, in the profile's unit; 0 for a profile that counts everything. It is
-    one number, or one for each function. ValueError where a function stands in one profile twice.
+    `before_unseen_high` and `after_unseen_high` bound sites that a profile does not show: the upper
+    end of the 95 % interval of a count of 0, which is 3.7 samples, in the profile's unit; 0 for a
+    profile that counts everything. They are one number, or one per function. Raises ValueError if a
+    function occurs twice in one profile.
     """
     return compare_site_runs([before], [after], [before_unseen_high], [after_unseen_high])
 
@@ -69,11 +71,11 @@ def compare_site_runs(
     before_unseen_high: Sequence[float | pd.Series],
     after_unseen_high: Sequence[float | pd.Series],
 ) -> pd.DataFrame:
-    """Compare several profiles a side as `compare_sites` does one: the mean of each, site by site.
+    """Compare several profiles per side like `compare_sites` does one: the mean of each, by site.
 
-    Samples of different runs are independent, so the interval of a mean is made of those of its
-    terms as that of a difference is. It tells sampling noise and no more: what differs from run to
-    run beside that, is another question.
+    Samples of different runs are independent, so the interval of a mean is computed from those of
+    its terms, like that of a difference. It covers only sampling noise, not other variation between
+    runs.
     """
     old, new = ([run.set_index("function")[FLAT] for run in side] for side in (before, after))
     functions = _union([*old, *new])
@@ -106,10 +108,10 @@ def compare_site_runs(
 class SiteChanges:
     """The change between two profiles, for one sample type."""
 
-    sample_type: str  # which, such as `inuse_space`
+    sample_type: str  # such as `inuse_space`
     unit: str  # its unit, as the profile declares it
     sites: pd.DataFrame  # rows as in `SITES`, the largest change first
-    note: str = ""  # why there are no intervals, hence no state but `~`; empty where there are
+    note: str = ""  # why there are no intervals, so every state is `~`; empty if there are
 
 
 def profile_changes(
@@ -121,11 +123,11 @@ def profile_changes(
     cum: bool = False,
     one_process: bool = False,
 ) -> SiteChanges:
-    """Find what changed between two profiles by more than their sampling can explain.
+    """Find what changed between two profiles by more than sampling error.
 
-    If both are of one process, what alloc_* counted before is part of what it counted after, and
-    the difference a sample of its own: surer than that of two runs. ValueError where a profile has
-    not the sample type (by default that of `after`), or there is no such granularity.
+    If both are from one process, the later alloc_* includes the earlier one, and the difference is
+    a sample by itself: more precise than that of two runs. Raises ValueError if a profile does not
+    have the sample type (by default that of `after`), or if the granularity is unknown.
     """
     chosen = after.sample_type(sample_type)
     old, new = (_measure(profile, chosen.type, granularity, cum=cum) for profile in (before, after))
@@ -145,10 +147,10 @@ def profile_changes(
 def unseen_high(
     rate_bytes: float | None, object_bytes: pd.Series | None = None
 ) -> float | pd.Series:
-    """What a site may have of which a profile sampled at a rate shows nothing; unknown without one.
+    """Return an upper bound for sites that a profile with a sampling rate does not show; or NaN.
 
-    With the mean size of an object by function the bound is in objects instead of bytes; where that
-    is 0 or unknown, so is the bound.
+    With the mean object size by function, the bound is in objects instead of bytes; if that is 0 or
+    unknown, so is the bound.
     """
     unseen_bytes = UNSEEN_SIGHTINGS * (np.nan if rate_bytes is None else rate_bytes)
     if object_bytes is None:
@@ -166,7 +168,7 @@ def _union(sides: Sequence[pd.DataFrame]) -> pd.Index:
 def _mean(
     runs: Sequence[pd.DataFrame], functions: pd.Index, unseen_high: Sequence[float | pd.Series]
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Mean flat value and interval of every function."""
+    """Return the mean flat value and interval of every function."""
     aligned = [_aligned(run, functions, high) for run, high in zip(runs, unseen_high, strict=True)]
     flats, lows, highs = (np.array(part) for part in zip(*aligned, strict=True))
     flat, n = flats.mean(axis=0), len(runs)
@@ -178,7 +180,7 @@ def _mean(
 def _aligned(
     side: pd.DataFrame, functions: pd.Index, unseen_high: float | pd.Series
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Flat value and interval of every function; one that the profile does not show has 0."""
+    """Return the flat value and interval of every function; 0 for those that are absent."""
     if side.index.has_duplicates:
         twice = side.index[side.index.duplicated()][0]
         raise ValueError(f"function {twice!r} stands in one profile twice")
@@ -199,14 +201,14 @@ def _aligned(
 class Measured:
     """The values of one profile by function."""
 
-    functions: pd.Index  # each once
-    value: FloatArray  # of each
-    sampling: Sampling | None  # what lies behind each; None if that is not known
+    functions: pd.Index  # unique
+    value: FloatArray  # by function
+    sampling: Sampling | None  # sampling data by function; None if unknown
     is_exact: bool  # the program recorded every allocation
     note: str  # why there are no intervals
 
     def frame(self) -> pd.DataFrame:
-        """What `compare_sites` takes: functions that are not 0, with their intervals."""
+        """Return the input of `compare_sites`: functions that are not 0, with their intervals."""
         low = high = self.value if self.is_exact else np.full(len(self.value), np.nan)
         if self.sampling is not None:
             low, high = interval(self.value, self.sampling)
@@ -214,11 +216,11 @@ class Measured:
         return pd.DataFrame({**columns, "flat_high": high})[self.value != 0]
 
     def at(self, functions: pd.Index) -> Measured:
-        """The same by other functions; 0 for those it has not."""
+        """Return the values of other functions; 0 for those that are absent."""
         place = self.functions.get_indexer(functions)
 
         def aligned(part: FloatArray) -> FloatArray:
-            return np.append(part, 0.0)[place]  # the last one for -1, which is nowhere
+            return np.append(part, 0.0)[place]  # the last one for -1: not found
 
         sampling = None if self.sampling is None else self.sampling.mapped(aligned)
         return Measured(functions, aligned(self.value), sampling, self.is_exact, self.note)
@@ -241,7 +243,7 @@ def measured(
     names: NDArray[np.object_],
     by_name: Callable[[FloatArray], FloatArray],
 ) -> Measured:
-    """The values of a profile by names, each once, and what lies behind them, summed alike."""
+    """Sum the values of a profile by unique names, with their sampling data."""
     sampling = sampling_of(profile, sample_type)
     value = by_name(profile.values(sample_type).astype(np.float64))
     exact, functions = is_exact(profile), pd.Index(names, dtype=object)
@@ -256,9 +258,9 @@ def sampled_interval(
     sums: NDArray[Any],
     summed: Callable[[FloatArray], FloatArray],
 ) -> tuple[FloatArray, FloatArray]:
-    """The 95 % interval of sums of a profile's values; missing where the sampling is not known.
+    """Return the 95 % interval of sums of a profile's values; NaN if the sampling is unknown.
 
-    `summed` makes of what lies behind each sample what lies behind each sum.
+    `summed` computes the sampling data of each sum from those of each sample.
     """
     sampling = sampling_of(profile, sample_type)
     if isinstance(sampling, str):
@@ -267,9 +269,9 @@ def sampled_interval(
 
 
 def _grown(old: Measured, new: Measured, unseen: float | pd.Series) -> pd.DataFrame:
-    """What one process allocated between two of its profiles, site by site.
+    """Return what one process allocated between two of its profiles, site by site.
 
-    Where nothing was seen, there may be as much as is not seen.
+    If nothing was sampled, the upper bound is `unseen`.
     """
     functions = old.functions.union(new.functions, sort=False)
     old, new = old.at(functions), new.at(functions)
@@ -294,7 +296,7 @@ def _grown(old: Measured, new: Measured, unseen: float | pd.Series) -> pd.DataFr
 def unseen_in(
     profile: Profile, other: Profile, sample_type: str, granularity: str = "functions"
 ) -> float | pd.Series:
-    """What a site may have that a profile does not show; of objects, by the other's sizes."""
+    """Return an upper bound for sites absent from a profile; for objects, by the other's sizes."""
     if is_exact(profile):
         return 0.0
     word, _, what = sample_type.partition("_")
@@ -311,13 +313,13 @@ def unseen_in(
 
 
 def is_exact(profile: Profile) -> bool:
-    """Whether the program recorded every allocation (MemProfileRate 1)."""
+    """Return whether the program recorded every allocation (MemProfileRate 1)."""
     return profile.period_type.type == "space" and profile.period == 1
 
 
 @dataclass(frozen=True, slots=True)
 class Rename:
-    """What was called `old` is called `new`."""
+    """A rename from `old` to `new`."""
 
     old: str
     new: str
@@ -326,7 +328,7 @@ class Rename:
         return f"{self.old}={self.new}"
 
     def applied(self, name: str) -> str:
-        """The new name of a function; the same where it is none of those renamed."""
+        """Return the new name of a function, or the same name if it does not apply."""
         rest = name.removeprefix(self.old)
         if not name.startswith(self.old) or (_is_word(self.old[-1]) and _is_word(rest[:1])):
             return name
@@ -334,7 +336,7 @@ class Rename:
 
 
 def rename_of(rename: str) -> Rename:
-    """A rename as it is written; CaptureError, with an example, if it is none."""
+    """Parse a rename; raises CaptureError, with an example, if it is not one."""
     old, equals, new = rename.partition("=")
     if not (old and equals and new):
         what = "rename {}: wanted OLD=NEW, such as main.handle=main.serve"
@@ -343,7 +345,7 @@ def rename_of(rename: str) -> Rename:
 
 
 def renamed(profile: Profile, renames: Sequence[Rename]) -> Profile:
-    """The profile with its functions renamed, each by the first rename that it falls under."""
+    """Return the profile with its functions renamed, each by the first rename that applies."""
     if not renames:
         return profile
     undropped = profile.undropped

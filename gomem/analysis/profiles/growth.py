@@ -55,47 +55,48 @@ GROWTH = (
     Column("representative", "boolean", "", "The largest stack of its leak."),
 )
 
-MAX_HORIZON_SECONDS = 3600.0  # how far ahead to look at most, if nobody says
-HORIZON_PER_WATCH = 3  # times the time watched: a line through it leads no further
-MIN_MOMENTS = 4  # below, no interval of ranks excludes anything
-MAX_MOMENTS = 120  # taken evenly from more: the pairs of these are 7140
-MAX_NAMED = 2000  # stacks with most in any profile; all others are one row
+MAX_HORIZON_SECONDS = 3600.0  # default limit of the projection
+HORIZON_PER_WATCH = 3  # times the observed time: a line is not reliable further ahead
+MIN_MOMENTS = 4  # with fewer, a rank interval excludes nothing
+MAX_MOMENTS = 120  # evenly selected from more: they have 7140 pairs
+MAX_NAMED = 2000  # stacks with the largest values in any profile; the others are one row
 OTHERS = "(other stacks)"
-MAX_STACKS = 500  # those that move most; the others are left out
+MAX_STACKS = 500  # those that change most; the others are left out
 ALIKE = 0.9  # correlation over time of stacks that belong together
-OWN_FRAMES = 3  # innermost frames in which stacks of one leak may differ
+OWN_FRAMES = 3  # innermost frames in which stacks of one leak can differ
 
 
 @dataclass(frozen=True, repr=False)
 class Series(Answer):
     """The values of each stack over the profiles of one process."""
 
-    sample_type: str  # which, such as `inuse_space`
+    sample_type: str  # such as `inuse_space`
     unit: str  # its unit, as the profiles declare it
-    moments: pd.DataFrame  # `moment`, `time`, `seconds` since the first, of each new profile
-    # Stacks × moments: levels of inuse_*; of alloc_*, what was added since the moment before, and
-    # missing in the first, of which that is unknown.
+    # `moment`, `time`, `seconds` since the first, of each profile with new data
+    moments: pd.DataFrame
+    # Stacks × snapshots: levels of inuse_*; for alloc_*, additions since the previous snapshot,
+    # missing in the first, for which they are unknown.
     values: pd.DataFrame
-    variance: pd.DataFrame  # of each value by sampling; missing if it is not known
-    repeated: tuple[str, ...] = ()  # profiles left out because they repeat the one before
-    restarts: tuple[str, ...] = ()  # moments before which alloc_* fell: another process
-    at_once: tuple[str, ...] = ()  # profiles left out because another follows at once
-    # The earliest time that each new profile may be of; empty if none lags.
+    variance: pd.DataFrame  # sampling variance of each value; missing if unknown
+    repeated: tuple[str, ...] = ()  # profiles left out because they repeat the previous one
+    restarts: tuple[str, ...] = ()  # snapshots before which alloc_* fell: another process
+    at_once: tuple[str, ...] = ()  # profiles left out because another follows immediately
+    # The earliest time that each new profile can show; empty if none lags.
     since_seconds: tuple[float, ...] = ()
-    until_seconds: float | None = None  # when the last was last seen, repeated or not
-    others: frozenset[str] = frozenset()  # of the last profile, functions of others' modules
+    until_seconds: float | None = None  # when the last profile was last seen, repeated or not
+    others: frozenset[str] = frozenset()  # functions of dependencies, in the last profile
 
     @property
     def totals(self) -> pd.Series:
-        """All stacks together, by moment."""
+        """The sum of all stacks, by snapshot."""
         return self.values.sum(axis=0, min_count=1)
 
 
 def series_of(profiles: Mapping[str, Profile], sample_type: str = "inuse_space") -> Series:
-    """Lay periodic profiles of one process out as stacks over time; additions of alloc_*.
+    """Arrange periodic profiles of one process as stacks over time; additions for alloc_*.
 
-    Of more than `MAX_NAMED` stacks, those that never have most are taken together. ValueError
-    where a profile has not the sample type, or none says when it was taken.
+    If there are more than `MAX_NAMED` stacks, the smallest are merged. Raises ValueError if a
+    profile does not have the sample type, or if none has a time.
     """
     found = published(profiles)
     news = found.news
@@ -121,7 +122,7 @@ def series_of(profiles: Mapping[str, Profile], sample_type: str = "inuse_space")
 
 
 def horizon_seconds_of(series: Series) -> float:
-    """How far ahead a series can be projected, in seconds: a few times as long as it was watched.
+    """Return how far ahead to project a series, in seconds: a multiple of its observed time.
 
     At most an hour.
     """
@@ -130,10 +131,10 @@ def horizon_seconds_of(series: Series) -> float:
 
 
 def growth(series: Series, horizon_seconds: float | None = None) -> pd.DataFrame:
-    """How each stack of levels grows, and which are one leak; see `GROWTH`, the largest first.
+    """Return how each stack grows, and which are one leak; see `GROWTH`, the largest first.
 
-    No rows of less than four moments. It is projected to a horizon beyond the last profile,
-    by default that of `horizon_seconds_of`. ValueError of additions, which are no levels.
+    No rows for fewer than four snapshots. Values are projected to a horizon after the last profile,
+    by default that of `horizon_seconds_of`. Raises ValueError for additions, which are not levels.
     """
     if series.sample_type.startswith("alloc_"):
         raise ValueError(f"{series.sample_type} only adds up and has no level; use inuse_*")
@@ -180,9 +181,9 @@ def _moments(news: Sequence[Published]) -> pd.DataFrame:
 def _by_stack(
     profiles: list[Profile], sample_type: str
 ) -> tuple[list[pd.DataFrame], dict[int, str]]:
-    """Of each profile value and variance by stack, and the names of those that have most.
+    """Return for each profile value and variance by stack, and the names of the largest stacks.
 
-    The other stacks stand together under the number 0. Variances are missing if not known.
+    The other stacks are merged under the number 0. Variances are missing if unknown.
     """
     frames, most = [], pd.Series(dtype="float64", index=pd.Index([], dtype="uint64"))
     stacks = [Stacks(profile.columns) for profile in profiles]
@@ -206,7 +207,7 @@ def _by_stack(
 
 
 def _together(sums: pd.DataFrame, kept: pd.Index) -> pd.DataFrame:
-    """The stacks that are kept, and all others as one."""
+    """Keep some stacks, and merge the others."""
     key = np.where(sums.index.isin(kept), sums.index, 0)
     return sums[["value", "variance"]].groupby(key).sum(min_count=1)
 
@@ -214,7 +215,7 @@ def _together(sums: pd.DataFrame, kept: pd.Index) -> pd.DataFrame:
 def _additions(
     values: pd.DataFrame, variance: pd.DataFrame
 ) -> tuple[pd.DataFrame, pd.DataFrame, tuple[str, ...]]:
-    """What was added since the moment before; after a restart, since the start."""
+    """Return additions since the previous snapshot; after a restart, since the start."""
     added, added_variance = values.diff(axis=1), variance.diff(axis=1)
     fell = values.sum(axis=0).diff() < 0
     for name in values.columns[fell]:
@@ -223,7 +224,7 @@ def _additions(
 
 
 def _chosen(series: Series) -> tuple[FloatArray, FloatArray, pd.DataFrame, FloatArray]:
-    """The moments and the stacks that are looked at; the standard deviation of each stack."""
+    """Select the snapshots and stacks to analyse; and each stack's standard deviation."""
     seconds = series.moments["seconds"].to_numpy(np.float64)
     since = np.array(series.since_seconds) if series.since_seconds else seconds
     places = np.unique(np.linspace(0, len(seconds) - 1, MAX_MOMENTS).round().astype(int))
@@ -239,18 +240,18 @@ def _chosen(series: Series) -> tuple[FloatArray, FloatArray, pd.DataFrame, Float
 def _with_sampling(
     slope: FloatArray, low: FloatArray, high: FloatArray, values: FloatArray, noise: FloatArray
 ) -> tuple[FloatArray, FloatArray]:
-    """Add the error of the objects that were seen to that of the moments (as squares)."""
+    """Add the sampling error to the error between snapshots (as squares)."""
     level = values.max(axis=1)
     with np.errstate(divide="ignore", invalid="ignore"):
         least, most = limit_ratios(np.where(noise > 0, (level / noise) ** 2, np.inf))
-    # Of a slope below zero, less of it is the upper end.
+    # For a negative slope, a smaller magnitude is the upper end.
     below, above = np.abs(slope) * (1 - least), np.abs(slope) * (most - 1)
     below, above = np.where(slope >= 0, below, above), np.where(slope >= 0, above, below)
     return slope - np.hypot(slope - low, below), slope + np.hypot(high - slope, above)
 
 
 def _with_leaks(table: pd.DataFrame, levels: pd.DataFrame) -> pd.DataFrame:
-    """Number the leaks: ramps that rise together and part only in their innermost frames."""
+    """Number the leaks: ramps that rise together and differ only in their innermost frames."""
     leaders: list[int] = []
     leak = np.zeros(len(table), np.int64)
     values = levels.to_numpy(np.float64)
@@ -275,7 +276,7 @@ def _with_leaks(table: pd.DataFrame, levels: pd.DataFrame) -> pd.DataFrame:
 
 
 def _shared_callers(stack: list[str], other: list[str]) -> bool:
-    """Whether two stacks part only in their innermost frames, and share two at least."""
+    """Return whether two stacks differ only in their innermost frames, and share at least two."""
     pairs = enumerate(zip(stack, other, strict=False))
     shorter = min(len(stack), len(other))
     shared = next((depth for depth, (left, right) in pairs if left != right), shorter)

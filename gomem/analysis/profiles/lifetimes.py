@@ -1,20 +1,20 @@
-"""How long do the objects of a site live, where would a pool pay, and what is kept for ever?
+"""How long do the objects of a site live, where would a pool pay, and what is retained forever?
 
-By Little's law the mean number of objects in a system is the rate at which they arrive, times the
-mean time that each stays. A heap profile has the bytes in use, and the difference of two has the
-bytes allocated in between: in use / rate is the mean lifetime of a byte of the site, whatever the
+By Little's law, the mean number of objects in a system is their arrival rate times the mean time
+that each stays. A heap profile has the bytes in use, and the difference of two has the bytes
+allocated in between: in use / rate is the mean lifetime of a byte of the site, whatever the
 distribution of lifetimes.
 
-This assumes a steady state: before the watch, for longer than its objects live, the site allocated
-as it does during the watch. Then as much is freed as is allocated. If the two rates differ, the
-interval covers both. If nothing is freed, the interval has no upper end.
+This assumes a steady state: the site allocated at the same rate before the capture, for longer than
+its objects live. Then as much is freed as is allocated. If the two rates differ, the interval
+covers both. If nothing is freed, the interval has no upper end.
 
-What makes the interval:
+The interval combines:
 
-- Sampling of the bytes allocated (`statistics.sampling`): sampled objects of disjoint times.
+- Sampling of the bytes allocated (`statistics.sampling`): objects sampled at disjoint times.
 - Sampling of the bytes in use, and chance arrivals: the number of objects in use at an instant is a
-  Poisson number. Profiles that show other objects are further samples, profiles that show the same
-  ones are not. The scatter between profiles separates the two: shared objects do not scatter.
+  Poisson number. Profiles with different objects are additional samples, profiles with the same
+  objects are not. The scatter between profiles separates the two: shared objects do not scatter.
 - The time between the two states: a profile lags by up to two collections.
 - Marking: what was allocated or became unreachable while a collection marked counts as in use, so a
   lifetime includes the time that marking takes. The lower end is lowered by that much.
@@ -84,29 +84,29 @@ LIFETIMES = (
         Words,
     ),
 )
-OWN = "own"  # a granularity: by the program's own function, see `own_code`
-MAX_PROFILES = 24  # taken evenly from more
+OWN = "own"  # a granularity: the program's own functions, see `own_code`
+MAX_PROFILES = 24  # evenly selected from more
 MIN_PROFILES = 2
-LAGGING_COLLECTIONS = 2  # by which a profile lags at most
+LAGGING_COLLECTIONS = 2  # the maximum lag of a profile
 
 
 @dataclass(frozen=True, repr=False)
 class Lifetimes(Answer):
-    """How long objects live, by site, over a watch."""
+    """Object lifetimes by site over a capture."""
 
     sites: pd.DataFrame  # rows as in `LIFETIMES`, the fastest allocator first
-    first: str  # moment of the first profile
-    last: str  # moment of the last
-    profiles: int  # that have news, those two among them
-    seconds: float  # between those two
-    lag_seconds: float  # by which the states that they show may be further apart, or nearer
+    first: str  # snapshot of the first profile
+    last: str  # snapshot of the last profile
+    profiles: int  # number of profiles with new data, including these two
+    seconds: float  # between these two
+    lag_seconds: float  # by which the time between their states can be longer or shorter
     marking_seconds: (
-        float  # by which lifetimes may be too long; the time between collections if not known
+        float  # maximum overestimate of lifetimes; the time between collections if unknown
     )
-    note: str = ""  # why there are no intervals; empty where there are
+    note: str = ""  # why there are no intervals; empty if there are
 
     def largest(self, n: int) -> pd.DataFrame:
-        """The sites with most, by share of what is allocated or in use; the fastest first."""
+        """Return the largest sites by share of allocated or in-use memory; the fastest first."""
         sites = self.sites
         held = sites["inuse_bytes"] / max(float(sites["inuse_bytes"].sum()), 1.0)
         shares = np.maximum(sites["alloc_fraction"], held)
@@ -114,14 +114,14 @@ class Lifetimes(Answer):
 
     @property
     def pooling(self) -> pd.DataFrame:
-        """Sites where reusing objects pays: much is allocated and soon dropped."""
+        """Return sites at which reusing objects pays: much is allocated and soon dropped."""
         sites = self.sites
         soon = sites["life"].isin([SHORT, REQUEST])
         return sites[soon & (sites["alloc_fraction"] >= MIN_POOLED_SHARE)]
 
     @property
     def aging(self) -> pd.DataFrame:
-        """Sites that keep what they allocate: hardly any of it was freed during the watch."""
+        """Return sites that retain what they allocate: hardly any of it was freed."""
         sites = self.sites
         return sites[(sites["alloc_bytes_per_second"] > 0) & _keeps(sites["freed_high"])]
 
@@ -133,12 +133,12 @@ def lifetimes(
     collection_seconds: float | None = None,
     marking_seconds: float | None = None,
 ) -> Lifetimes | None:
-    """Mean lifetimes by site from the heap profiles of one process; see `LIFETIMES`.
+    """Compute mean lifetimes by site from the heap profiles of one process; see `LIFETIMES`.
 
-    None of fewer than two that have a time, news and both counts. The longest usual time between
-    collections and the longest marking come from a log; without one, a heap that doubles between
-    collections (GOGC=100) gives the first, and the first bounds the second. ValueError where there
-    is no such granularity; `OWN` sums by the program's own functions.
+    None for fewer than two profiles with a time, new data and both counts. The longest usual time
+    between collections and the longest marking come from a log. Without one, a heap that doubles
+    between collections (GOGC=100) gives the first, and the first bounds the second. Raises
+    ValueError if the granularity is unknown; `OWN` sums by the program's own functions.
     """
     news = counting(profiles).news
     if len(news) < MIN_PROFILES:
@@ -166,16 +166,16 @@ def lifetimes(
 
 @dataclass(frozen=True)
 class _Watch:
-    """How long there is between the states of the first profile and the last."""
+    """The time between the states of the first and the last profile."""
 
     seconds: float
     lag_seconds: float
     collection_seconds: float
-    unseen_bytes: float  # what may have been allocated or freed of which nothing was sampled
+    unseen_bytes: float  # upper bound of allocated or freed bytes without a sample
 
     @property
     def seconds_bounds(self) -> tuple[float, float]:
-        """Between which bounds it is."""
+        """Its lower and upper bound."""
         return max(self.seconds - self.lag_seconds, 0.0), self.seconds + self.lag_seconds
 
     @classmethod
@@ -197,20 +197,20 @@ class _Watch:
 
 @dataclass(frozen=True)
 class _Level:
-    """What each site has in use in a profile."""
+    """In-use memory of each site in a profile."""
 
     value: FloatArray
-    variance: FloatArray  # by sampling and by chance arrivals
+    variance: FloatArray  # by sampling and by random arrivals
 
     def interval(self) -> tuple[FloatArray, FloatArray]:
-        """The 95 % interval of each."""
+        """Return the 95 % interval of each site."""
         low, high = limit_ratios(self.value**2 / self.variance)
         return self.value * low, self.value * high
 
 
 @dataclass(frozen=True)
 class _State:
-    """What a profile says of each site."""
+    """A profile's numbers for each site."""
 
     allocated: FloatArray
     allocating: Sampling
@@ -219,7 +219,7 @@ class _State:
 
     @classmethod
     def of_profile(cls, profile: Profile, place: FloatArray, sites: int) -> _State:
-        """Sum a profile's samples by the place of their site."""
+        """Sum a profile's samples by the index of their site."""
 
         def by_site(part: FloatArray) -> FloatArray:
             return np.bincount(place, part, sites).astype(np.float64)
@@ -230,24 +230,24 @@ class _State:
         allocating, holding = (_sampling(profile, word) for word in ("alloc", "inuse"))
         with np.errstate(divide="ignore", invalid="ignore"):
             size = np.nan_to_num(holding.weighted / holding.seen)
-        # So many objects at an instant are a Poisson number: each adds the square of its size.
+        # The number of objects at an instant is a Poisson number: each adds its squared size.
         variance = by_site(holding.variance + in_use * size)
         level = _Level(by_site(in_use), variance)
         return cls(by_site(allocated), allocating.mapped(by_site), level, holding.mapped(by_site))
 
     @property
     def freed(self) -> FloatArray:
-        """What each site has freed since the start."""
+        """Bytes that each site has freed since the start."""
         return self.allocated - self.level.value
 
     @property
     def freeing(self) -> Sampling:
-        """What lies behind it: every sampled object that is not in use."""
+        """Sampling data of the freed bytes: every sampled object that is not in use."""
         return self.allocating.since(self.in_use)
 
 
 def _sampling(profile: Profile, word: str) -> Sampling:
-    """What lies behind the bytes of each sample; not a number where that is not known."""
+    """Return the sampling data of each sample's bytes; NaN if unknown."""
     found = sampling_of(profile, f"{word}_space")
     if isinstance(found, Sampling):
         return found
@@ -261,18 +261,19 @@ def _sampling(profile: Profile, word: str) -> Sampling:
 
 
 def _names(profile: Profile, granularity: str) -> list[str]:
-    """Whose each sample is."""
+    """Return the site of each sample."""
     if granularity == OWN:
         return list(own_names(profile))
     return list(profile.leaves(np.arange(len(profile.columns.value)), granularity))
 
 
 def _mean(levels: Sequence[_Level], seconds: Sequence[float]) -> _Level:
-    """The mean of several profiles, whose objects may be the same ones.
+    """Average several profiles that can have the same objects.
 
-    The variance of a profile is that of objects that all profiles share, and of objects of its own.
-    Only the latter scatter between profiles, so their scatter is the latter's share, and is divided
-    by the number of profiles; the former's is not. Allocation in bursts scatters more than either.
+    A profile's variance comes from objects that all profiles share and from its own objects. Only
+    the own objects scatter between profiles, so the scatter is their part, which is divided by the
+    number of profiles. The shared part is not divided. Bursts of allocation scatter more than
+    either.
     """
     values = np.array([level.value for level in levels])
     whole = np.mean([level.variance for level in levels], axis=0)
@@ -281,9 +282,9 @@ def _mean(levels: Sequence[_Level], seconds: Sequence[float]) -> _Level:
 
 
 def _scatter(values: FloatArray, seconds: FloatArray) -> FloatArray:
-    """The variance around a straight line, as filling up is no scatter; of two, around the mean.
+    """Return the variance around a straight line, or for two profiles around the mean.
 
-    A burst and a leak look alike in two.
+    A heap that fills up is not scatter. With two profiles, a burst looks like a leak.
     """
     around = values - values.mean(axis=0)
     if len(values) == MIN_PROFILES:
@@ -335,7 +336,7 @@ def _sites(
 def _bounds(
     value: FloatArray, ends: tuple[FloatArray, FloatArray], watch: _Watch
 ) -> tuple[FloatArray, FloatArray]:
-    """An interval, or what is not seen at most where nothing was."""
+    """Return the interval; if nothing was sampled, from 0 to what sampling can miss."""
     low, high = ends
     return np.where(value == 0, 0.0, low), np.where(value == 0, watch.unseen_bytes, high)
 
@@ -346,7 +347,7 @@ def _quotient(
     below: FloatArray,
     below_ends: tuple[FloatArray, FloatArray],
 ) -> tuple[FloatArray, FloatArray]:
-    """The interval of a quotient from those of its terms, in logarithms (Zou and Donner 2008)."""
+    """Return the interval of a quotient from its terms' (Zou and Donner 2008, in logarithms)."""
     ratio = above / below
     less = np.hypot(np.log(above / above_ends[0]), np.log(below_ends[1] / below))
     more = np.hypot(np.log(above_ends[1] / above), np.log(below / below_ends[0]))
@@ -356,7 +357,7 @@ def _quotient(
 
 
 def _known(part: Any) -> NDArray[Any]:
-    """An array of values, not a number where there is none."""
+    """Return an array with NaN in place of infinity."""
     values = np.asarray(part)
     return np.where(np.isinf(values), np.nan, values) if values.dtype.kind == "f" else values
 
@@ -368,9 +369,9 @@ def _keeps(freed_high: Any) -> Any:
 def _lives(
     columns: Mapping[str, NDArray[Any]], seconds: float, unmoved: NDArray[np.bool_]
 ) -> NDArray[np.object_]:
-    """The class of each site, by the end of the interval that could speak against it.
+    """Classify each site, by the end of the interval that could contradict the class.
 
-    Of one where nothing came or went, all that was seen lived through the watch.
+    If a site neither allocated nor freed, everything seen lived through the capture.
     """
     low, high = columns["lifetime_low"], columns["lifetime_high"]
     classes = {

@@ -1,4 +1,4 @@
-"""Which of the program's own functions has most of a profile, calls something, or recurses?
+"""Which of the program's own functions has most of a profile, makes certain calls, or recurses?
 
 pprof's flat values name the direct caller of the allocator: `io.ReadAll`,
 `strings.(*Builder).grow`. The developer can change only the program's own function above it. So
@@ -45,7 +45,7 @@ OWN_CODE = (
     Column("file", "str", "", "File of that call; empty if unknown.", File),
     Column("line", "Int64", "", "Its line."),
 )
-TAKES_PROFILES = r"^net/http/pprof\."  # heap?gc=1 collects: nothing of the program's calls that
+TAKES_PROFILES = r"^net/http/pprof\."  # heap?gc=1 runs a GC, which the program did not request
 IN_USE = "inuse_space"
 HOLDERS = (
     Column(
@@ -65,24 +65,25 @@ HOLDERS = (
 
 @dataclass(frozen=True)
 class Stacks:
-    """Stacks, and how much each counts."""
+    """Stacks, each with a value."""
 
-    frames: pd.DataFrame  # each: `sample`, `depth` from 0 innermost, `function`, `file`, `line`
-    values: NDArray[np.int64]  # what each sample has
-    others: Collection[str] = ()  # the functions that are known to be of modules of others
+    # one per row: `sample`, `depth` from 0 innermost, `function`, `file`, `line`
+    frames: pd.DataFrame
+    values: NDArray[np.int64]  # the value of each sample
+    others: Collection[str] = ()  # functions known to be in dependencies
 
     @classmethod
     def of_profile(
         cls, profile: Profile, sample_type: str | None = None, called: str = ""
     ) -> Stacks:
-        """Those of a profile; with a pattern, only those in which such a function is called."""
+        """Extract the stacks of a profile; with a pattern, only those with a matching call."""
         part = profile.filtered(focus=called, ignore=TAKES_PROFILES) if called else profile
         names, files = function_names(profile.columns), function_files(profile.columns)
         return cls(part.stacks, part.values(sample_type), of_others(names, files))
 
     @classmethod
     def of_text(cls, goroutines: pd.DataFrame, called: str = "") -> Stacks:
-        """The same of goroutines in text, which says no files; see `capture.moment.GOROUTINES`."""
+        """Extract stacks of goroutines in text, without files; see `capture.moment.GOROUTINES`."""
         stacks = goroutines["stack"].astype("str")
         kept = matches([stack.replace(";", "\n") for stack in stacks], f"(?m){called}")
         if called:
@@ -93,23 +94,23 @@ class Stacks:
         return cls(frames, goroutines["goroutines"].to_numpy(np.int64)[kept])
 
     def which(self, judge: Callable[[str], bool]) -> pd.Series:
-        """Of which frames something is true, by the function's name."""
+        """Return the mask of frames whose function name passes a test."""
         function = self.frames["function"]
         known = {name: judge(str(name)) for name in function.unique()}
         return function.map(known).astype(bool)
 
     @property
     def own(self) -> pd.Series:
-        """Which frames are of the program's own module, as far as files tell."""
+        """Return the mask of frames in the program's own module, as far as files show it."""
         return self.which(lambda name: can_be_mended(name) and name not in self.others)
 
 
 def own_code(stacks: Stacks, called: str = "") -> pd.DataFrame:
-    """Sum stacks by the program's own innermost function, or what else is outside Go's library.
+    """Sum stacks by the program's own innermost function, or else one outside Go's library.
 
-    The largest first; see `OWN_CODE`. The rows add up to the profile's total, unless a pattern of
-    functions is `called`: then only frames outside of the innermost of these count, and stacks
-    without one do not.
+    The largest first; see `OWN_CODE`. The rows add up to the profile's total, unless a pattern
+    `called` is given: then only frames outside the innermost match count, and stacks without a
+    match are left out.
     """
     frames, values = stacks.frames.assign(is_foreign=~stacks.own), pd.Series(stacks.values)
     wanted = stacks.which(can_be_mended)
@@ -127,10 +128,10 @@ def own_code(stacks: Stacks, called: str = "") -> pd.DataFrame:
 
 
 def recursing(stacks: Stacks) -> pd.DataFrame:
-    """The program's own functions that stand several times in one of the goroutines' stacks.
+    """Return the program's own functions that occur several times in one goroutine stack.
 
-    That of most frames over all stacks first; see `OWN_CODE`. `value` is how often one stack has it
-    at most, called by itself directly or through others.
+    The one with most frames over all stacks first; see `OWN_CODE`. `value` is the maximum number of
+    occurrences in one stack, by direct or indirect recursion.
     """
     frames = stacks.frames[stacks.own]
     frames = frames.assign(value=stacks.values[frames["sample"]], called="")
@@ -141,7 +142,7 @@ def recursing(stacks: Stacks) -> pd.DataFrame:
 
 
 def _summed(rows: pd.DataFrame) -> pd.DataFrame:
-    """Sum by function; what it calls and where, of the row with most."""
+    """Sum by function; the called function and the line are those of the largest row."""
     texts = rows[["function", "called", "file"]].astype("object").fillna("")
     rows = rows.assign(**texts).sort_values("value", ascending=False, kind="stable")
     found = rows.groupby("function", sort=False)[["value", "called", "file", "line"]]
@@ -154,10 +155,10 @@ def _summed(rows: pd.DataFrame) -> pd.DataFrame:
 def holders(
     after: Profile, before: Profile | None = None, sample_type: str = IN_USE
 ) -> pd.DataFrame:
-    """A heap profile, or what came since one before it, by the program's own functions.
+    """Sum a heap profile, or its increase since an earlier one, by the program's own functions.
 
-    With the interval of sampling, the largest change first; see `HOLDERS`. The changes add up to
-    that of the total.
+    With sampling intervals, the largest change first; see `HOLDERS`. The changes add up to that of
+    the total.
     """
     new = _Owned(after, sample_type)
     old = None if before is None else _Owned(before, sample_type)
@@ -181,12 +182,12 @@ def holders(
 
 
 def own_names(profile: Profile) -> NDArray[np.object_]:
-    """Of each sample of a profile, the own function that it belongs to; empty if it has none."""
+    """Return the own function of each sample in a profile; empty if it has none."""
     return _Owned(profile, IN_USE).names
 
 
 class _Owned:
-    """The samples of a profile by the own function that each belongs to."""
+    """The samples of a profile by the program's own functions."""
 
     def __init__(self, profile: Profile, sample_type: str) -> None:
         self._profile, self._type = profile, sample_type
@@ -201,7 +202,7 @@ class _Owned:
         self._line = np.where(first_own >= 0, first_own, first_outside)
 
     def frame(self) -> pd.DataFrame:
-        """What `compare_sites` takes."""
+        """Return the input of `compare_sites`."""
         names, number = np.unique(self.names, return_inverse=True)
 
         def by_name(part: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -210,7 +211,7 @@ class _Owned:
         return measured(self._profile, self._type, names, by_name).frame()
 
     def allocators(self) -> dict[str, tuple[str, str, int | None]]:
-        """Of each own function, who called the allocator for most of it, and its own place."""
+        """Return for each own function its main caller of the allocator, and its own place."""
         columns = self._profile.columns
         functions = columns.locations.line_function
         places = {"own": self.names, "leaf": _leaves(columns), "line": self._line}
@@ -226,7 +227,7 @@ class _Owned:
         return found
 
     def object_sizes(self) -> dict[str, int]:
-        """Of each own function, the size of the objects that most of it is in, where they count."""
+        """Return for each own function the object size with most bytes, if objects are counted."""
         if self._type.replace("_space", "_objects") not in self._profile.sample_type_names:
             return {}
         sizes = sample_sizes(self._profile, self._type)
@@ -241,7 +242,7 @@ class _Owned:
 
     @property
     def names(self) -> NDArray[np.object_]:
-        """Of each sample, the function that it belongs to; empty if it has none."""
+        """The function that each sample belongs to; empty if it has none."""
         functions = self._profile.columns.locations.line_function
         names = np.array([*self._names, ""], dtype=object)
         if not len(functions):
@@ -250,7 +251,7 @@ class _Owned:
 
 
 def _first_line(columns: PprofColumns, wanted: NDArray[np.bool_]) -> NDArray[np.int64]:
-    """Of each sample, the innermost line of a function that is wanted; -1 if there is none."""
+    """Return the innermost line of each sample with a wanted function; -1 if there is none."""
     locations = columns.locations
     lines = np.flatnonzero(
         (locations.line_function >= 0) & np.append(wanted, False)[locations.line_function]
@@ -267,7 +268,7 @@ def _first_line(columns: PprofColumns, wanted: NDArray[np.bool_]) -> NDArray[np.
 
 
 def _leaves(columns: PprofColumns) -> NDArray[np.int64]:
-    """Of each sample, its innermost function; -1 if that is not known."""
+    """Return the innermost function of each sample; -1 if unknown."""
     locations = columns.locations
     begins = locations.line_offsets[:-1]
     has = begins < locations.line_offsets[1:]

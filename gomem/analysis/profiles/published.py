@@ -1,19 +1,19 @@
-"""Which periodic profiles of a process have new data, and from what time?
+"""Which periodic profiles of a process have new data, and of what time?
 
 The runtime publishes samples only after collections. An allocation shows after two collections, or
 after one that the program forced (`runtime.GC` also finishes the sweep). Freed memory disappears
 just as late. So:
 
-- If no collection ran since the previous profile, a profile repeats it. That interval has no news,
-  but it is not missing.
-- A profile lags. Its data end at the collection before the last. Each collection publishes one new
-  content. So the collection before the last ran no earlier than the last profile that still showed
-  the content from two collections before.
+- If no collection ran since the previous profile, a profile repeats it. That interval has no new
+  data, but it is not missing.
+- A profile lags: its data end at the collection before the last. Each collection publishes new
+  data. So the collection before the last ran no earlier than the last profile that still showed the
+  data of two collections earlier.
 - Two profiles can be taken almost at once, such as the last scrape and one after a forced
-  collection. The later one then has everything that the earlier one has, and more. Nothing can be
-  said about the time between them.
+  collection. The later one then has everything that the earlier one has, and more, but the time
+  between them is not informative.
 
-How much is in use according to heap profiles, at most?
+What is the upper bound of in-use memory by heap profiles?
 
 A profile shows the memory in use at the collection before the last, so it lags while a heap fills
 or empties. Among several profiles the largest counts, with the upper end of its sampling interval.
@@ -35,38 +35,38 @@ if TYPE_CHECKING:
     from gomem.inputs.pprof.table import Profile
 
 ALLOCATED = "alloc_space"
-AT_ONCE = 0.1  # of the usual time between two profiles: less is no interval
+AT_ONCE = 0.1  # of the usual time between two profiles: less is not an interval
 IN_USE = "inuse_space"
 
 
 @dataclass(frozen=True)
 class Published:
-    """A profile that says something new."""
+    """A profile with new data."""
 
-    moment: str  # the first that shows it
-    profile: Profile  # what it says
-    seconds: float  # when it was first shown, since the first of them
-    until_seconds: float  # when it was shown last
-    until_moment: str  # the last that shows it
-    since_seconds: float  # the earliest time that it may be of: a profile lags by two collections
+    moment: str  # the first snapshot that shows it
+    profile: Profile  # the profile
+    seconds: float  # when it was first shown, since the first profile
+    until_seconds: float  # when it was last shown
+    until_moment: str  # the last snapshot that shows it
+    since_seconds: float  # the earliest time of its data: a profile lags by two collections
 
 
 @dataclass(frozen=True)
 class Publications:
-    """Periodic profiles, without those that say nothing of their own."""
+    """Periodic profiles, without those that have no new data."""
 
-    news: tuple[Published, ...]  # those that say something new, in order of time
-    repeated: tuple[str, ...] = ()  # moments that repeat the one before: no GC ran
-    at_once: tuple[str, ...] = ()  # moments whose profile another follows almost at once
+    news: tuple[Published, ...]  # those with new data, in time order
+    repeated: tuple[str, ...] = ()  # snapshots that repeat the previous one: no GC ran
+    at_once: tuple[str, ...] = ()  # snapshots whose profile is followed by another almost at once
 
     @property
     def intervals(self) -> int:
-        """Intervals between profiles, with news or without."""
+        """Number of intervals between profiles, with or without new data."""
         return max(0, len(self.news) + len(self.repeated) - 1)
 
 
 def published(profiles: Mapping[str, Profile]) -> Publications:
-    """What is new in periodic profiles of one process; those without a time are left out."""
+    """Find the new data in periodic profiles of one process; those without a time are left out."""
     timed = sorted(
         ((name, profile) for name, profile in profiles.items() if profile.columns.time_nanos),
         key=lambda pair: pair[1].columns.time_nanos,
@@ -89,7 +89,7 @@ def published(profiles: Mapping[str, Profile]) -> Publications:
 
 
 def counting(profiles: Mapping[str, Profile]) -> Publications:
-    """What is new in those that have the counts of allocations, too."""
+    """Find the new data in profiles that also count allocations."""
     wanted = {ALLOCATED, "inuse_space"}
     return published(
         {
@@ -102,7 +102,7 @@ def counting(profiles: Mapping[str, Profile]) -> Publications:
 
 @dataclass(eq=False)
 class _Shown:
-    """A content, and when it was first and last shown."""
+    """The data of a profile, and when it was first and last shown."""
 
     moment: str
     profile: Profile
@@ -114,10 +114,10 @@ class _Shown:
 def of_last_process(
     profiles: Mapping[str, Profile], *, by_moment: bool = False
 ) -> dict[str, Profile]:
-    """The profiles since the counts of allocations last fell: before, it was another process.
+    """Return the profiles since allocation counts last fell, when the process was replaced.
 
-    They are in order; those without a time are left out, unless `by_moment` and none has one. Those
-    that do not count allocations cannot show a restart.
+    They are in order. Those without a time are left out, unless `by_moment` is set and none has
+    one. Profiles without allocation counts cannot show a restart.
     """
     timed = {name: profile for name, profile in profiles.items() if profile.columns.time_nanos}
     ordered = sorted(timed.items(), key=lambda pair: pair[1].columns.time_nanos)
@@ -134,17 +134,17 @@ def of_last_process(
     return kept
 
 
-MIN_HEAP = 4 << 20  # heap.minimum of the runtime: no collection before so much
-# A profile is up to two collections old, and each lets the heap grow by what is in use, or by
-# MIN_HEAP; with as much again for a larger GOGC, and for spans that are not full.
+MIN_HEAP = 4 << 20  # heapminimum of the runtime: no collection below this size
+# A profile is up to two collections old, and each lets the heap grow by the in-use memory, or by
+# MIN_HEAP; as much again allows for a larger GOGC, and for spans that are not full.
 UNPUBLISHED, UNFILLED = 3, 1.2
 
 
 def heap_at_most(profile: Profile) -> float | None:
-    """What objects and free spans take at most, by all that was allocated until then.
+    """Return an upper bound of objects and free spans, by all memory allocated until then.
 
-    It held in 97 of 100 recorded moments; not where nothing has collected for long, for then no
-    profile has counted what came since. None of a profile that does not count what was allocated.
+    It held in 97 of 100 recorded snapshots. It does not hold if no collection ran for long, because
+    then profiles lack the allocations since. None for a profile without allocation counts.
     """
     if not {ALLOCATED, IN_USE} <= set(profile.sample_type_names):
         return None
@@ -153,13 +153,13 @@ def heap_at_most(profile: Profile) -> float | None:
 
 
 def repeats(before: Profile, after: Profile) -> bool:
-    """Whether two have the same totals: the order of the samples changes for no reason."""
+    """Return whether two profiles have the same totals; the order of samples can change."""
     old, new = before.columns.value, after.columns.value
     return old.shape[1] == new.shape[1] and np.array_equal(old.sum(axis=0), new.sum(axis=0))
 
 
 def _apart(shown: Sequence[_Shown], least_seconds: float) -> list[_Shown]:
-    """Without those that were shown for less time than makes an interval."""
+    """Leave out profiles that were shown for too short a time."""
     pairs = zip(shown, [*shown[1:], None], strict=True)
     return [
         entry for entry, later in pairs if later is None or later.at - entry.at >= least_seconds
@@ -167,7 +167,7 @@ def _apart(shown: Sequence[_Shown], least_seconds: float) -> list[_Shown]:
 
 
 def _dated(kept: Sequence[_Shown]) -> tuple[Published, ...]:
-    """With the earliest time each may be of; of the first two as far back as is usual."""
+    """Add the earliest time of each profile's data; for the first two, at the usual interval."""
     begin = kept[0].at
     usual = float(np.median(np.diff([entry.at for entry in kept]))) if len(kept) > 1 else 0.0
     back = [begin - 2 * usual, begin - usual, *(entry.until for entry in kept)]
@@ -186,15 +186,15 @@ def _dated(kept: Sequence[_Shown]) -> tuple[Published, ...]:
 
 @dataclass(frozen=True)
 class InUseTotals:
-    """What heap profiles of one process have in use."""
+    """Total in-use memory in heap profiles of one process."""
 
-    at_most: float  # the most that any has, to the upper end of its 95 % interval, in bytes
-    moment: str  # of the profile that has it
-    allocated: Mapping[str, int]  # what each counts since the start, by moment, in bytes
+    at_most: float  # the maximum of the upper ends of the 95 % intervals, in bytes
+    moment: str  # the snapshot of that profile
+    allocated: Mapping[str, int]  # allocated bytes since the start, by snapshot
 
 
 def in_use_totals(profiles: Mapping[str, Profile]) -> InUseTotals | None:
-    """Sum heap profiles; None if one does not count both, or nothing is in use."""
+    """Sum heap profiles; None if one does not have both counts, or nothing is in use."""
     if not all(
         {IN_USE, ALLOCATED} <= set(profile.sample_type_names) for profile in profiles.values()
     ):
@@ -211,7 +211,7 @@ def in_use_totals(profiles: Mapping[str, Profile]) -> InUseTotals | None:
 
 
 def total_bounds(profile: Profile) -> tuple[float, float] | None:
-    """Between which bytes lies what is in use in 95 of 100 cases; None if nothing says."""
+    """Return the 95 % interval of total in-use memory; None if unknown."""
     total, sampling = profile.total(IN_USE), sampling_of(profile, IN_USE)
     if not isinstance(sampling, Sampling) or not total:
         return None

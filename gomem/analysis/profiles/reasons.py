@@ -30,18 +30,18 @@ REASONS = (
     Column("flat_high", "float64", "", "Upper end of flat's 95 % interval."),
     Column("why", "str", "", "What escapes to the heap there, and why; empty if unknown.", Quoted),
 )
-MAIN = "main"  # how profiles call the package of a program, whatever its import path
+MAIN = "main"  # the package name of a program in profiles, whatever its import path
 
 
 def site_reasons(
     profile: Profile, verdicts: pd.DataFrame, sample_type: str | None = None, n: int | None = None
 ) -> pd.DataFrame:
-    """Join the allocation lines of a heap profile to the compiler's verdicts, the largest first.
+    """Join the allocation lines of a heap profile to the compiler's reasons, the largest first.
 
-    Verdicts are `EscapeAnalysis.on_the_heap`; for the rows see `REASONS`. `why` is empty where the
-    compiler said nothing: of code built without -m, such as the standard library's
-    (`-gcflags=all=-m` asks for all), and of other versions of the source. ValueError where there is
-    no such sample type.
+    Verdicts are `EscapeAnalysis.on_the_heap`; for the rows see `REASONS`. `why` is empty if the
+    compiler printed nothing: for code built without -m, such as the standard library
+    (`-gcflags=all=-m` includes it), and for other versions of the source. Raises ValueError if
+    there is no such sample type.
     """
     sites = _lines(profile, sample_type).head(len(profile.values()) if n is None else n)
     by_line = dict(list(verdicts.groupby("line")))
@@ -50,7 +50,7 @@ def site_reasons(
 
 
 def _lines(profile: Profile, sample_type: str | None) -> pd.DataFrame:
-    """What was allocated at each line of each function, the most first."""
+    """Sum allocations by line of each function, the most first."""
     nodes = profile.nodes("lines")
     flat = nodes.flat(profile.values(sample_type))
     rows = np.flatnonzero(flat != 0)
@@ -71,7 +71,7 @@ def _lines(profile: Profile, sample_type: str | None) -> pd.DataFrame:
 
 
 def _why(site: dict[str, Any], candidates: pd.DataFrame | None) -> str:
-    """What the compiler says of a line, each thing once."""
+    """Return the compiler's messages for a line, without duplicates."""
     if candidates is None:
         return ""
     same = candidates[[_is_same_file(site["file"], file) for file in candidates["file"]]]
@@ -86,7 +86,7 @@ def _why(site: dict[str, Any], candidates: pd.DataFrame | None) -> str:
 
 
 def _words(kind: str, reason: str, subjects: list[str]) -> str:
-    """What goes to the heap for one reason."""
+    """Say what goes to the heap for one reason."""
     names = ", ".join(subjects)
     verb = "escapes" if len(subjects) == 1 else "escape"
     text = f"moved to heap: {names}" if kind == "moved" else f"{names} {verb} to heap"
@@ -94,6 +94,6 @@ def _words(kind: str, reason: str, subjects: list[str]) -> str:
 
 
 def _is_same_file(in_profile: str, printed: str) -> bool:
-    """Whether two paths may be one file: the same, or one ends with the whole of the other."""
+    """Return whether two paths can be one file: equal, or one ends with the whole of the other."""
     printed = printed.lstrip("./") if printed.startswith("../") else printed
     return in_profile == printed or in_profile.endswith(f"/{printed}")

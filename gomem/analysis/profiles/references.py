@@ -16,20 +16,20 @@ if TYPE_CHECKING:
     from gomem.inputs.pprof.table import Profile
 
 IN_USE = "inuse_space"
-MOSTLY = 0.5  # of a root's: a part with more of it is followed
+MOSTLY = 0.5  # of a root's bytes: a part with more of it is followed
 
 
 @dataclass(frozen=True)
 class Root:
-    """What a variable holds."""
+    """A root, and what it holds."""
 
     name: str
     held_bytes: int
-    through: tuple[str, ...]  # from its parts to theirs, as long as one has most of it
+    through: tuple[str, ...]  # the path down its parts, as long as one has most of the bytes
 
 
 def roots(profile: Profile) -> list[Root]:
-    """The roots of a profile of references, that which holds most first."""
+    """Return the roots of a profile of references, the largest first."""
     by_root: dict[str, list[tuple[tuple[str, ...], int]]] = {}
     for frames, value in stacks_of(profile.nodes(), profile.values(IN_USE)):
         if frames and value:
@@ -42,7 +42,7 @@ def roots(profile: Profile) -> list[Root]:
 
 
 def _through(paths: list[tuple[tuple[str, ...], int]]) -> tuple[str, ...]:
-    """Down from a root, the part that has most of it, as long as there is one."""
+    """Follow the part with most bytes down from a root, as long as there is one."""
     whole = sum(value for _, value in paths)
     through: list[str] = []
     while True:

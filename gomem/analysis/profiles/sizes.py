@@ -46,8 +46,8 @@ OBJECTS = (
 )
 
 PAGE = 8 * KIB
-# Size and pages of a span, of each class (sizeclasses.go, the same from Go 1.16 to 1.27; 24 came in
-# 1.16, else it is the same since 1.5).
+# Size and pages per span of each class (sizeclasses.go, the same from Go 1.16 to 1.27; class 24 was
+# added in 1.16, otherwise unchanged since 1.5).
 CLASSES = {
     8: 1, 16: 1, 24: 1, 32: 1, 48: 1, 64: 1, 80: 1, 96: 1, 112: 1, 128: 1, 144: 1, 160: 1, 176: 1,
     192: 1, 208: 1, 224: 1, 240: 1, 256: 1, 288: 1, 320: 1, 352: 1, 384: 1, 416: 1, 448: 1, 480: 1,
@@ -111,7 +111,7 @@ def object_sizes(
 
 
 def sample_sizes(profile: Profile, sample_type: str) -> NDArray[np.int64]:
-    """Size of each sample's objects: by the sampling correction, else the label, else the mean."""
+    """Return each sample's object size: by the sampling correction, the label, or the mean."""
     sampling = sampling_of(profile, sample_type)
     if isinstance(sampling, Sampling):
         with np.errstate(invalid="ignore"):
@@ -126,7 +126,7 @@ def sample_sizes(profile: Profile, sample_type: str) -> NDArray[np.int64]:
 
 
 def _rounding(sizes: NDArray[np.int64]) -> NDArray[np.int64]:
-    """By how much an object can have been rounded up, at most."""
+    """Return an upper bound of how much an object was rounded up."""
     classes = np.array([0, *CLASSES])
     place = np.clip(np.searchsorted(classes, sizes), 1, len(classes) - 1)
     of_class = np.where(classes[place] == sizes, sizes - classes[place - 1] - 1, 0)
@@ -135,7 +135,7 @@ def _rounding(sizes: NDArray[np.int64]) -> NDArray[np.int64]:
 
 
 def _tail(sizes: NDArray[np.int64]) -> FloatArray:
-    """Bytes left over at the end of a span, for each byte of its objects."""
+    """Return the bytes left over at the end of a span, per byte of its objects."""
     shares = {
         size: (pages * PAGE % size) / (pages * PAGE - pages * PAGE % size)
         for size, pages in CLASSES.items()
@@ -144,9 +144,9 @@ def _tail(sizes: NDArray[np.int64]) -> FloatArray:
 
 
 def site_turnover(profile: Profile, granularity: str = "functions") -> pd.DataFrame:
-    """Compare what is in use with what was allocated; see `TURNOVER`, the most freed first.
+    """Compare in-use with allocated memory by site, the most freed first; see `TURNOVER`.
 
-    ValueError if the profile lacks one of the two, or the granularity is unknown.
+    Raises ValueError if the profile lacks one of the two, or if the granularity is unknown.
     """
     nodes = profile.nodes(granularity)
     allocated, objects, in_use = (
@@ -176,7 +176,7 @@ def site_turnover(profile: Profile, granularity: str = "functions") -> pd.DataFr
 
 
 def _of_share(share: FloatArray, sightings: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Wilson's interval of a share."""
+    """Return Wilson's interval of a proportion."""
     weight = Z95**2 / sightings
     middle = (share + weight / 2) / (1 + weight)
     half = np.sqrt(share * (1 - share) * weight + weight**2 / 4) / (1 + weight)

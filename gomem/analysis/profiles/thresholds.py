@@ -1,15 +1,16 @@
-"""The bounds between the classes of object lifetimes, and why."""
+"""The bounds between the classes of object lifetimes, and their reasons."""
 
-# What lives longer has outlived the computation that made it: a buffer, a decoded message.
+# Objects that live longer have outlived the computation that made them: a buffer, a decoded
+# message.
 SHORT_LIVED_SECONDS = 0.1
-# The usual timeout of an HTTP server or client: what lives longer belongs to no single request.
+# The usual timeout of an HTTP server or client: longer-lived objects belong to no single request.
 REQUEST_LIVED_SECONDS = 30.0
-# Share of what a site allocated over the watch that may be freed at most, where it keeps for ever:
-# with more, most of it goes again, and the site is a cache or a queue.
+# The maximum freed share of a site's allocation, if the site retains it forever: with more, most is
+# freed later, and the site is a cache or a queue.
 MAX_FREED_BY_KEEPERS = 0.5
-# Share of all allocation from which a pool is worth its code: below, not even removing the site
-# would be seen in the number of collections.
+# Minimum share of all allocation for which a pool is worth its code: below, even removing the site
+# would not noticeably change the number of collections.
 MIN_POOLED_SHARE = 0.05
-# GCs between two profiles from which on what was allocated between them is a rate: the ages of the
-# two can differ by one GC, so of two GCs that is half.
+# GCs between two profiles that are enough for a rate: the ages of the two can differ by one GC,
+# which would be half of two GCs.
 MIN_COLLECTIONS_OF_A_RATE = 3

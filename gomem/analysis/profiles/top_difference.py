@@ -1,4 +1,4 @@
-"""Which functions have more than before by pprof's count, and is it more than sampling error?"""
+"""Which functions have more than before by pprof's count, and by more than sampling error?"""
 
 from __future__ import annotations
 
@@ -42,20 +42,20 @@ NORMALIZED = "one side was scaled to the sum of the other"
 class TopDifference:
     """The changes of one sample type, by function."""
 
-    sample_type: str  # which, such as `inuse_space`
+    sample_type: str  # such as `inuse_space`
     unit: str  # its unit, as the profile declares it
-    total: int  # what fractions are of
+    total: int  # the base of fractions
     top: pd.DataFrame  # rows as in `DIFFERENCES`, in pprof's order
-    note: str = ""  # why there are no intervals; empty where there are
-    row_name: str = "function"  # what a row is, one of `ROW_NAMES`
+    note: str = ""  # why there are no intervals; empty if there are
+    row_name: str = "function"  # the kind of row, one of `ROW_NAMES`
 
     @property
     def column_names(self) -> tuple[str, ...]:
-        """The names in `DIFFERENCES`."""
+        """The column names of `DIFFERENCES`."""
         return tuple(self.top.columns)
 
     def rows(self) -> list[dict[str, Any]]:
-        """The same as plain values by column."""
+        """The rows as plain values by column."""
         return rows_of(self.top)
 
 
@@ -71,10 +71,10 @@ def top_difference(
     one_process: bool = False,
     normalized: bool = False,
 ) -> TopDifference:
-    """Lay `after.diff(before)` out as `top_sites` does a profile, with intervals and states.
+    """Format `after.diff(before)` like `top_sites` does a profile, with intervals and states.
 
-    The three have the same filters. Where one side was scaled (`normalized`), nothing is known of
-    its sampling; for `one_process` see `profile_changes`. ValueError where there is no such sample
+    The three profiles have the same filters. If one side was scaled (`normalized`), its sampling is
+    unknown; for `one_process` see `profile_changes`. Raises ValueError if there is no such sample
     type or granularity.
     """
     chosen = difference.sample_type(sample_type)
@@ -101,7 +101,7 @@ def top_difference(
 def _lifetimes(
     before: Profile, after: Profile, granularity: str, functions: pd.Series
 ) -> dict[str, pd.Series]:
-    """How long the objects of each row live; none where two profiles cannot tell."""
+    """Return the object lifetimes of each row; none if two profiles do not show them."""
     found = lifetimes({"before": before, "after": after}, granularity)
     if found is None or found.last != "after":
         return {}
@@ -116,7 +116,7 @@ def _lifetimes(
 def _known(
     word: str, functions: pd.Series, sites: pd.DataFrame, *, is_known: bool
 ) -> dict[str, pd.Series]:
-    """Bounds and state of each row; unknown for names that several rows have."""
+    """Return bounds and state of each row; unknown for names that several rows have."""
     by_name = sites.set_index("function")
     shared = functions.duplicated(keep=False).to_numpy() | (not is_known)
     low, high = (by_name[end].reindex(functions).mask(shared) for end in ("low", "high"))

@@ -2,7 +2,7 @@
 
 The runtime samples one allocation per `MemProfileRate` bytes, and the dump names the samples that
 are still in use. So a site's share of a keeper's bytes is an estimate, with a 95 % interval. No
-record has the rate; it is computed from the bytes that all samples together must stand for.
+record has the rate; it is computed from the bytes that all samples together must represent.
 """
 
 from __future__ import annotations
@@ -33,13 +33,13 @@ ALLOCATED = (
 )
 DEFAULT_RATE = 512 * KIB
 MAX_RATE = float(1 << 40)
-ALL_SAMPLED = 0.98  # of the live bytes in samples: from here on every allocation was recorded
+ALL_SAMPLED = 0.98  # of the live bytes are in samples: from here on, every allocation was recorded
 
 
 def allocated_by(
     dump: HeapDump, keeper_of_object: NDArray[np.int64], keepers: pd.DataFrame
 ) -> pd.DataFrame:
-    """A row per keeper and allocating function of which a sample is left; see `ALLOCATED`."""
+    """Return a row per keeper and allocating function with a remaining sample; see `ALLOCATED`."""
     samples = dump.samples.dropna()
     target = samples["target"].to_numpy(np.int64)
     keeper = keeper_of_object[target]
@@ -68,7 +68,7 @@ def allocated_by(
 
 
 def rate_of(size: NDArray[np.float64], live_bytes: float) -> float:
-    """The rate under which samples of these sizes stand for so many bytes; Go's, if that may be."""
+    """Return the sampling rate at which samples represent this many bytes; Go's if plausible."""
     if size.sum() >= ALL_SAMPLED * live_bytes:
         return 1.0
     low, high = limit_ratios(np.array([float(len(size))]))

@@ -1,7 +1,7 @@
-"""With which function did a goroutine begin, who started it, and whose frame is a frame?
+"""What did a goroutine begin with, who started it, and to which function does a frame belong?
 
-Of `go f(x)` the goroutine begins with a wrapper that the compiler made, and the dump names no
-function that was inlined into it. The executable says which function the wrapper was made for.
+For `go f(x)`, the goroutine begins with a wrapper made by the compiler, and the dump does not name
+functions inlined into it. The executable says for which function the wrapper was made.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ if TYPE_CHECKING:
 
     from gomem.inputs.heapdump.table import HeapDump
 
-MAX_STARTERS = 2  # functions that are named as who started goroutines of one function
+MAX_STARTERS = 2  # functions named as starters of a function's goroutines
 
 
 def wrappers_in(symbols: pd.DataFrame | None, bias: int) -> dict[int, str]:
-    """By the address at which a wrapper begins, what it was made for; empty if not known."""
+    """Return the functions for which wrappers were made, by start address; empty if unknown."""
     if symbols is None:
         return {}
     rows = symbols[symbols["is_wrapper"].fillna(False).astype(bool)]
@@ -31,17 +31,18 @@ def wrappers_in(symbols: pd.DataFrame | None, bias: int) -> dict[int, str]:
 
 
 def begun_with(dump: HeapDump, wrappers: dict[int, str]) -> tuple[list[str], list[str]]:
-    """The function of each goroutine, and that of each frame.
+    """Return the function of each goroutine, and of each frame.
 
-    A goroutine that began with a wrapper began with what that was made for, or else with what it
-    called. A wrapper's frame is that of the function that was inlined into it.
+    For a goroutine that began with a wrapper, it is the function that the wrapper was made for, or
+    else the function that the wrapper called. A wrapper's frame belongs to the function inlined
+    into it.
     """
     goroutine = dump.frames["goroutine"].tolist()
     entry, called = dump.frames["entry"].tolist(), dump.frames["function"].tolist()
     functions, frames = dump.goroutines["function"].tolist(), list(called)
     began_in_wrapper = [False] * len(functions)
     is_settled = [False] * len(functions)
-    for row in reversed(range(len(entry))):  # of each goroutine from where it began
+    for row in reversed(range(len(entry))):  # from where each goroutine began
         of, wraps = goroutine[row], wrappers.get(entry[row])
         if wraps and not (row and goroutine[row - 1] == of and called[row - 1] == wraps):
             frames[row] = wraps
@@ -55,13 +56,13 @@ def begun_with(dump: HeapDump, wrappers: dict[int, str]) -> tuple[list[str], lis
 
 
 def started_by(dump: HeapDump, begun: list[str], functions: dict[int, str]) -> dict[str, str]:
-    """By the function that goroutines began with, those that started them, most often first.
+    """Return who started goroutines, by the function they began with; most often first.
 
-    `functions` by their entries, all of them: a call lies behind the entry nearest below it.
+    `functions` has all functions by entry address: a call is after the nearest entry below it.
     """
     entries = np.array(sorted(functions), np.uint64)
     creation = dump.goroutines["creation_pc"].to_numpy()
-    place = np.searchsorted(entries, creation, side="left") - 1  # it is the address behind the call
+    place = np.searchsorted(entries, creation, side="left") - 1  # it is after the call
     starters: dict[str, Counter[str]] = {}
     for function, row, address in zip(begun, place.tolist(), creation.tolist(), strict=True):
         if row >= 0 and address:

@@ -1,9 +1,9 @@
-"""Which objects are functions that runtime.AddCleanup made, and what do they keep?
+"""Which objects are closures made by runtime.AddCleanup, and what do they retain?
 
-A dump has no record of cleanups. Go 1.24 and 1.25 make a closure of each, which refers to the
-cleanup's function and to its argument. Since 1.26 that closure refers to neither, so that what the
-argument keeps hangs below nothing. After a cleanup ran or was stopped, its closure counts until a
-collection takes it.
+A dump has no record of cleanups. Go 1.24 and 1.25 make a closure for each, which refers to the
+cleanup's function and to its argument. Since 1.26 the closure refers to neither, so memory kept by
+the argument appears unreachable. After a cleanup ran or was stopped, its closure counts until a
+collection frees it.
 """
 
 from __future__ import annotations
@@ -19,31 +19,31 @@ if TYPE_CHECKING:
     from gomem.inputs.heapdump.table import HeapDump
 
 MADE_BY_ADD = re.compile(r"runtime\.AddCleanup\[.*\]\.func\d+")
-UNKNOWN = "runtime.AddCleanup"  # what a cleanup is called whose function is not known
+UNKNOWN = "runtime.AddCleanup"  # the name of a cleanup whose function is unknown
 
 
 def cleanup_closures(dump: HeapDump, functions: dict[int, str]) -> NDArray[np.int64]:
-    """Rows of the closures that AddCleanup made, by functions' names."""
+    """Return the rows of closures made by AddCleanup, found by function names."""
     made = [address for address, name in functions.items() if MADE_BY_ADD.fullmatch(name)]
     return np.flatnonzero(np.isin(dump.columns.objects.first_word, np.array(made, np.uint64)))
 
 
 def cleanups(dump: HeapDump, functions: dict[int, str], values: dict[int, str]) -> dict[int, str]:
-    """The closures that refer to something, and the cleanup's function of each.
+    """Return the closures that refer to something, with the function of each cleanup.
 
-    `functions` by their entries, `values` by the words that function values point at.
+    `functions` are by entry address, `values` by the words to which function values point.
     """
     objects = dump.columns.objects
     closures = cleanup_closures(dump, functions)
     chosen = np.flatnonzero(np.isin(objects.source, closures))
-    # A cleanup that Go 1.25 moved to the heap is a pointer in an object of its own.
+    # If Go 1.25 moved a cleanup to the heap, it is a pointer in a separate object.
     found, _ = dump.find(objects.target[chosen])
     first = np.flatnonzero((objects.offset == 0) & np.isin(objects.source, found[found >= 0]))
     moved = dict(zip(objects.source[first].tolist(), objects.target[first].tolist(), strict=True))
     said: dict[int, str] = {}
     pairs = zip(objects.source[chosen].tolist(), objects.target[chosen].tolist(), found.tolist(),
                 strict=True)  # fmt: skip
-    for closure, address, target in pairs:  # of each closure in the order of its words
+    for closure, address, target in pairs:  # in the order of each closure's words
         name = values.get(address, "")
         if target >= 0:
             name = functions.get(int(objects.first_word[target]), "")

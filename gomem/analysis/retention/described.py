@@ -1,4 +1,4 @@
-"""Each keeper in full: what it retains, by which path, and which sites allocated it."""
+"""Every keeper in full: what it retains, by which path, and which sites allocated it."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Site:
 
 @dataclass(frozen=True, slots=True)
 class Keeper:
-    """A root that keeps part of the heap.
+    """A root that keeps part of the heap alive.
 
     Attributes:
         kind: global, goroutine, finalizer, cleanup or other.
@@ -34,8 +34,8 @@ class Keeper:
         count: Goroutines of the function, finalizers, cleanups; else 1.
         bytes: What would become garbage without it.
         objects: Objects of these bytes.
-        path: From the keeper down to where what it keeps fans out, in words.
-        allocated_by: Who allocated it, by the profile's samples; the largest part first.
+        path: The path from the keeper to where its retained memory fans out, in words.
+        allocated_by: The sites that allocated it, by the profile's samples; the largest part first.
     """
 
     kind: str
@@ -48,7 +48,7 @@ class Keeper:
 
 
 def described(retention: Retention) -> tuple[Keeper, ...]:
-    """All keepers, the largest first."""
+    """Return all keepers, the largest first."""
     sites: dict[int, list[Site]] = {}
     for row in retention.allocated.itertuples():
         sites.setdefault(row.keeper, []).append(Site(row.function, row.low, row.high))

@@ -1,4 +1,4 @@
-"""What would become unreachable without a node: dominators, and the bytes that each retains."""
+"""What would become unreachable without a node? Dominators, and the bytes that each retains."""
 
 from __future__ import annotations
 
@@ -17,29 +17,29 @@ if TYPE_CHECKING:
 
     IntArray = NDArray[np.int64]
 
-MIN_LEAVES = 0.02  # of the edges: with fewer leaves, it is not worth to look for them once more
+MIN_LEAVES = 0.02  # of the edges: with fewer leaves, another round is not worth it
 
 
 @dataclass(frozen=True, repr=False)
 class Dominated:
-    """The dominator tree: each reachable node below the node that alone keeps it."""
+    """The dominator tree: each reachable node is below its immediate dominator."""
 
     graph: Graph
     source: IntArray  # the edges of the graph
     target: IntArray
-    by: IntArray  # of each node the one that dominates it; -1 where it cannot be reached
-    retained_bytes: IntArray  # of each node, its own bytes and those of all below it
+    by: IntArray  # the immediate dominator of each node; -1 if unreachable
+    retained_bytes: IntArray  # for each node, its own bytes and those of all nodes below
     retained_objects: IntArray
-    code: NDArray[np.uint64]  # of each object its first word, where it can be a function's code
-    top: IntArray  # of each node the one right below the root that it is under; -1 as above
+    code: NDArray[np.uint64]  # the first word of each object, which can be the code of a function
+    top: IntArray  # for each node, its ancestor directly below the root; -1 if unreachable
 
     @property
     def is_live(self) -> NDArray[np.bool_]:
-        """Whether each object can be reached."""
+        """Whether each object is reachable."""
         return self.by[: self.graph.objects] >= 0
 
     def below(self, node: int) -> IntArray:
-        """The nodes directly below a node, those that retain most first."""
+        """Return the nodes directly below a node, those that retain most first."""
         by_parent, parents = self._by_parent
         first, last = np.searchsorted(parents, [node, node + 1])
         found = by_parent[first:last]
@@ -47,7 +47,7 @@ class Dominated:
 
     @cached_property
     def _by_parent(self) -> tuple[IntArray, IntArray]:
-        """Nodes that can be reached by the node above each, and those nodes above."""
+        """Reachable nodes sorted by parent, and their parents."""
         child = np.flatnonzero(self.by >= 0)
         child = child[child != self.graph.root]
         child = child[np.argsort(self.by[child], kind="stable")]
@@ -68,13 +68,14 @@ def dominated(graph: Graph, code: NDArray[np.uint64]) -> Dominated:
 
 
 def _subtree_sums(by: IntArray, root: int, values: NDArray[np.float64]) -> IntArray:
-    """Sum values over each node of a tree and all below it.
+    """Sum values over each node of a tree and all nodes below it.
 
-    A sum over all less than n steps below becomes one over less than 2 n: by those of the nodes n
-    steps below. So a list of a million nodes takes twenty rounds. Bytes are exact up to 2⁵³.
+    The sum over fewer than n levels below becomes a sum over fewer than 2 n, by adding those of the
+    nodes n levels below. So a list of a million nodes takes twenty rounds. Bytes are exact up to
+    2⁵³.
     """
     sums = values.copy()
-    above = by.copy()  # the node so many steps above each; -1 beyond the root
+    above = by.copy()  # the ancestor that many levels up; -1 beyond the root
     above[root] = -1
     nodes = np.flatnonzero(above >= 0)
     while len(nodes):
@@ -86,7 +87,7 @@ def _subtree_sums(by: IntArray, root: int, values: NDArray[np.float64]) -> IntAr
 
 
 def _tops(by: IntArray, root: int) -> IntArray:
-    """For each node, its ancestor directly below the root; -1 for the root and the unreachable."""
+    """Return each node's ancestor directly below the root; -1 for the root and unreachable."""
     nodes = np.flatnonzero(by >= 0)
     nodes = nodes[nodes != root]
     top = np.full(len(by), -1)
@@ -101,8 +102,8 @@ def _tops(by: IntArray, root: int) -> IntArray:
 def _dominators(count: int, root: int, source: IntArray, target: IntArray) -> IntArray:
     import rustworkx
 
-    # Most objects are leaves that one other points at, which therefore dominates them: these need
-    # not be asked about, nor what is a leaf once they are gone.
+    # Most objects are leaves with a single pointer to them, whose source therefore dominates them.
+    # They are removed first, and then nodes that become leaves.
     is_inner = reachable(count, [root], source, target)
     kept = is_inner[source]
     source, target = source[kept], target[kept]

@@ -1,10 +1,10 @@
-"""The objects of a heap dump as a graph: which object points at which, and which roots keep them.
+"""The objects of a heap dump as a graph: pointers between objects, and roots that keep them alive.
 
 All roots with one name are one node: a variable, the goroutines that began with one function, the
 finalizers or cleanups of one function, the runtime's own variables. The runtime's structure for a
-goroutine is kept by that goroutine, and the runtime's processors by the runtime, although others
-point at them, too. A function that the runtime will call later, such as a timer's, is a keeper of
-its own.
+goroutine belongs to that goroutine, and the runtime's processors belong to the runtime, although
+others point at them too. A function that the runtime will call later, such as a timer's, is a
+separate keeper.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ GLOBAL, GOROUTINE, FINALIZER, CLEANUP, OTHER = (
 )  # fmt: skip
 RUNTIME = "the Go runtime"
 RUNTIME_PACKAGE = "runtime."
-NAMELESS = "0x"  # with which the name of a variable begins that is known by its address
+NAMELESS = "0x"  # prefix of variables that are named by address
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,21 +50,21 @@ class Node:
 
     kind: str
     name: str
-    count: int = 1  # goroutines, finalizers, cleanups; else 1
+    count: int = 1  # number of goroutines, finalizers or cleanups; else 1
     is_keeper: bool = True
-    started_by: str = ""  # of goroutines, as far as functions have names
+    started_by: str = ""  # for goroutines, if functions have names
 
 
 @dataclass(repr=False)
 class Graph:
-    """Objects are nodes 0 to n - 1, in the dump's order; then come `nodes`, and last the root."""
+    """Objects are nodes 0 to n - 1, in the dump's order; then `nodes`; the root is last."""
 
     objects: int
     size: IntArray
     nodes: list[Node] = field(default_factory=list)
     by_name: dict[tuple[str, str], int] = field(default_factory=dict)
     edges: list[tuple[IntArray, IntArray]] = field(default_factory=list)
-    functions: dict[int, str] = field(default_factory=dict)  # by the address of their code
+    functions: dict[int, str] = field(default_factory=dict)  # by code address
     processors: IntArray = field(default_factory=lambda: np.zeros(0, np.int64))  # rows of the P's
 
     @property
@@ -75,7 +75,7 @@ class Graph:
     def node(
         self, kind: str, name: str, *, count: int = 1, is_keeper: bool = True, started_by: str = ""
     ) -> int:
-        """The node of a name, which is made if there is none."""
+        """Return the node of a name, which is added if it is new."""
         key = (kind if is_keeper else f"part of {kind}", name)
         if key not in self.by_name:
             self.by_name[key] = self.objects + len(self.nodes)
@@ -83,17 +83,17 @@ class Graph:
         return self.by_name[key]
 
     def counted(self, kind: str, names: list[str]) -> IntArray:
-        """The node of each name, which says how often the name is there."""
+        """Return the node of each name, and count the names."""
         counts = Counter(names)
         return np.array([self.node(kind, name, count=counts[name]) for name in names], np.int64)
 
     def link(self, source: IntArray, target: IntArray) -> None:
-        """Add edges between nodes; edges to something else are left out."""
+        """Add edges between nodes; edges to anything else are left out."""
         is_there = target >= 0
         self.edges.append((source[is_there], target[is_there]))
 
     def links(self) -> tuple[IntArray, IntArray]:
-        """All edges, with those from the root to the keepers."""
+        """Return all edges, including those from the root to the keepers."""
         keepers = [n + self.objects for n, node in enumerate(self.nodes) if node.is_keeper]
         self.edges.append((np.full(len(keepers), self.root), np.array(keepers, np.int64)))
         source, target = (np.concatenate(side) for side in zip(*self.edges, strict=True))
@@ -102,7 +102,7 @@ class Graph:
 
 
 def graph_of(dump: HeapDump, symbols: pd.DataFrame | None = None) -> Graph:
-    """The graph of a dump; without the executable's symbols, variables are named by address."""
+    """Build the graph of a dump; without the executable's symbols, variables have addresses."""
     bias = 0 if symbols is None else load_bias(dump, symbols)
     objects = dump.columns.objects
     graph = Graph(len(objects.address), objects.size, functions=code_names(symbols, bias))
@@ -122,7 +122,7 @@ def _targets(frame: pd.DataFrame) -> IntArray:
 
 
 def _link_objects(graph: Graph, dump: HeapDump) -> None:
-    """Pointers between objects, but not at goroutines, from there at threads, and at processors."""
+    """Link objects, except pointers to goroutines, goroutines to threads, and processors."""
     found = dump.columns.objects
     target, inside = dump.find(found.target)
     graph.processors = processors_in(found, target, inside)
@@ -132,7 +132,7 @@ def _link_objects(graph: Graph, dump: HeapDump) -> None:
     is_goroutine[goroutines] = True
     is_thread = np.zeros(graph.objects + 1, np.bool_)
     is_thread[threads] = True
-    is_goroutine[-1] = is_thread[-1] = False  # of what lies outside the objects
+    is_goroutine[-1] = is_thread[-1] = False  # for pointers to outside the objects
     kept = (target >= 0) & ~is_goroutine[target]
     kept &= ~(is_goroutine[found.source] & is_thread[target])
     kept &= ~merely_points_at(graph.processors, found, target, inside)
@@ -158,7 +158,7 @@ def _link_variables(graph: Graph, dump: HeapDump, symbols: pd.DataFrame | None, 
 
 
 def _name_the_runtime(graph: Graph) -> None:
-    """Variables without a name that lead to a processor are the runtime's."""
+    """Assign unnamed variables that lead to a processor to the runtime."""
     nameless = [
         node
         for (kind, name), node in graph.by_name.items()
@@ -176,7 +176,7 @@ def _name_the_runtime(graph: Graph) -> None:
 
 
 def _reached(count: int, begin: Iterable[int], source: IntArray, into: IntArray) -> list[bool]:
-    """Which pieces others lead to, from some of them on."""
+    """Return which pieces are reachable from the given ones."""
     following: dict[int, list[int]] = {}
     for first, second in zip(source.tolist(), into.tolist(), strict=True):
         following.setdefault(first, []).append(second)
@@ -190,7 +190,7 @@ def _reached(count: int, begin: Iterable[int], source: IntArray, into: IntArray)
 
 
 def _link_goroutines(graph: Graph, dump: HeapDump, wrappers: dict[int, str]) -> None:
-    """Each goroutine's structure, and what its frames hold: a node per function, a part of it."""
+    """Link each goroutine's structure and what its frames hold; each function is a node."""
     goroutines, frames = dump.goroutines, dump.frames
     functions, called = begun_with(dump, wrappers)
     counts, starters = Counter(functions), started_by(dump, functions, graph.functions)
@@ -223,7 +223,7 @@ def _link_goroutines(graph: Graph, dump: HeapDump, wrappers: dict[int, str]) -> 
 
 
 def _link_finalizers(graph: Graph, dump: HeapDump) -> None:
-    """A finalizer keeps its function and what its object refers to; a queued one the object too."""
+    """Link finalizers to their function and the object's targets; queued ones to the object too."""
     finalizers = dump.finalizers
     if not len(finalizers):
         return
@@ -245,13 +245,13 @@ def _link_finalizers(graph: Graph, dump: HeapDump) -> None:
 
 
 def _link_cleanups(graph: Graph, dump: HeapDump, values: dict[int, str]) -> None:
-    """The functions that AddCleanup made keep the cleanup's argument, up to Go 1.25."""
+    """Link AddCleanup's closures to the cleanup's argument, up to Go 1.25."""
     found = cleanups(dump, graph.functions, values)
     graph.link(graph.counted(CLEANUP, list(found.values())), np.array(list(found), np.int64))
 
 
 def _link_others(graph: Graph, dump: HeapDump) -> None:
-    """Values of panics, and roots that the dump describes."""
+    """Link values of panics, and other roots in the dump."""
     rows = dump.roots[dump.roots["kind"].isin(["panic", "other"])]
     if not len(rows):
         return
@@ -265,7 +265,7 @@ def _link_others(graph: Graph, dump: HeapDump) -> None:
 
 
 def _set_apart_called_later(graph: Graph, dump: HeapDump) -> None:
-    """Functions that only the runtime points at, such as those of timers, by their names."""
+    """Make separate keepers of functions that only the runtime points at, such as timers'."""
     runtime = graph.by_name.get((OTHER, RUNTIME))
     if runtime is None:
         return
@@ -296,11 +296,11 @@ def _set_apart_called_later(graph: Graph, dump: HeapDump) -> None:
 def reachable(
     count: int, begin: list[int], source: IntArray, target: IntArray
 ) -> NDArray[np.bool_]:
-    """Which nodes can be reached from the given ones, these included."""
+    """Return which nodes are reachable from the given ones, including these."""
     from scipy.sparse import csr_array
     from scipy.sparse.csgraph import breadth_first_order
 
-    # One more node leads to all that it begins from.
+    # An additional node points at all start nodes.
     source = np.concatenate([source, np.full(len(begin), count)])
     target = np.concatenate([target, np.array(begin, np.int64)])
     ones = np.ones(len(source), np.int8)

@@ -1,4 +1,4 @@
-"""Which keeper grew, from one heap dump of a process to a later one?"""
+"""Which keeper grew between two heap dumps of a process?"""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ GROWN = (
 
 
 def grown(before: Retention, after: Retention) -> pd.DataFrame:
-    """A row per keeper of either dump, the one that grew most first; see `GROWN`.
+    """Return a row per keeper of either dump, the one that grew most first; see `GROWN`.
 
-    What a dump does not have keeps nothing in it: a keeper is known by its kind and name.
+    A keeper is identified by kind and name. If it is missing in a dump, it keeps nothing there.
     """
     names = ["kind", "name"]
     sides = [side.keepers[[*names, "bytes", "objects"]] for side in (before, after)]

@@ -1,4 +1,4 @@
-"""Retained bytes as an icicle: the live heap on top, its keepers below, then what each retains."""
+"""Retained bytes as an icicle: the live heap on top, then its keepers, then what each retains."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ if TYPE_CHECKING:
 
 WHOLE = "live heap"
 MAX_DEPTH = 16
-MAX_FRAMES = 600  # a page with more is slow, and most of them are hairlines
+MAX_FRAMES = 600  # a page with more is slow, and most of them would be hairlines
 _EMPTY = ("low", "high", "before", "change", "change_low", "change_high")
 
 
 def icicle_of(retention: Retention) -> CallTree:
-    """The frames of a figure: each as wide as what it retains, the widest first."""
+    """Return the frames of a figure: each as wide as its retained bytes, the widest first."""
     frames = _Frames(max(retention.live_bytes, 1))
     frames.add(WHOLE, -1, 0, 0.0, retention.live_bytes)
     start = 0.0
@@ -37,7 +37,7 @@ def icicle_of(retention: Retention) -> CallTree:
 
 
 class _Frames:
-    """Rows of `FRAMES` while they are made."""
+    """Rows of `FRAMES` under construction."""
 
     def __init__(self, whole: int) -> None:
         self.whole = whole
@@ -46,7 +46,7 @@ class _Frames:
     def add(
         self, name: str, parent: int, depth: int, start: float, value: int, *, own: int = 0
     ) -> int:
-        """A frame; its row."""
+        """Add a frame; returns its row."""
         self.rows.append((name, parent, depth, start, value / self.whole, float(value), float(own)))
         return len(self.rows) - 1
 
@@ -58,7 +58,7 @@ class _Frames:
 
 
 def _below(frames: _Frames, retention: Retention, node: int, parent: int, start: float) -> None:
-    """What a keeper keeps: what is wide enough alone, the rest together by size."""
+    """Add what a keeper retains: wide nodes as frames, the others grouped by size."""
     tree = retention.tree
     left = [(node, parent, 2, start)]
     while left and len(frames.rows) < MAX_FRAMES:

@@ -1,6 +1,6 @@
-"""Who keeps the heap: what would become garbage without a variable, or a function's goroutines?
+"""What keeps the heap alive: what would be garbage without a variable, or a function's goroutines?
 
-The answer also has what is garbage already, and was not collected before the dump was taken.
+The answer includes garbage that was not yet collected when the dump was taken.
 """
 
 from __future__ import annotations
@@ -60,31 +60,31 @@ ARRAYS = (
     Column("only_inside", "bool", "", "Whether none points at its beginning: a part keeps it all."),
     Column("by", "str", "", "Where most pointers into it lie, in words.", Function),
 )
-LARGE_BYTES = 1 << 15  # from here on an object has a span of its own: Go's large objects
+LARGE_BYTES = 1 << 15  # larger objects have a span of their own: Go's large objects
 MAX_ARRAYS = 20
-MAX_SHARERS = 30  # the largest keepers: bytes that others share are said to be shared by several
+MAX_SHARERS = 30  # the largest keepers: memory shared by others is reported as shared by several
 MAX_NAMED = 3  # sharers that are named
 SEVERAL = "several keepers"
 PREFIX = {FINALIZER: "finalizer ", CLEANUP: "cleanup ", GOROUTINE: "goroutines of "}
 
 
 class NotWhole(ValueError):  # noqa: N818 - the message says what to do
-    """The dump lacks its roots, so nothing can be said about what keeps its objects."""
+    """The dump lacks its roots, so what keeps its objects alive is unknown."""
 
 
 @dataclass(frozen=True, repr=False)
 class Retention(Answer):
-    """Who keeps the heap of one dump.
+    """What keeps the heap of one dump alive.
 
     Attributes:
         keepers: A row per keeper, largest first; see `KEEPERS`. Their bytes, and those that
             several share, add up to `live_bytes`.
         live_bytes: Bytes of objects that something keeps.
-        unreachable_bytes: Bytes of objects that nothing keeps; from Go 1.22 on the dump's own
-            surplus is among them.
+        unreachable_bytes: Bytes of unreachable objects; from Go 1.22 on, with free slots at the end
+            of spans, which the dump lists as objects.
         tree: The dominators.
         dump: The dump.
-        tops: Of each keeper the nodes right below the tree's root that it stands for.
+        tops: For each keeper, the nodes directly below the tree's root that it includes.
     """
 
     keepers: pd.DataFrame
@@ -98,23 +98,23 @@ class Retention(Answer):
 
     @cached_property
     def arrays(self) -> pd.DataFrame:
-        """The largest objects, and who points into them; see `ARRAYS`."""
+        """The largest objects, and what points into them; see `ARRAYS`."""
         return _arrays(self)
 
     @cached_property
     def allocated(self) -> pd.DataFrame:
-        """Who allocated what each keeper keeps; see `allocated.ALLOCATED`."""
+        """The sites that allocated what each keeper retains; see `allocated.ALLOCATED`."""
         return allocated_by(self.dump, self.keeper_of_object, self.keepers)
 
     @cached_property
     def cleanups(self) -> int | None:
-        """Cleanups of runtime.AddCleanup; None where functions have no names."""
+        """Cleanups of runtime.AddCleanup; None if functions have no names."""
         functions = self.tree.graph.functions
         return len(cleanup_closures(self.dump, functions)) if functions else None
 
     @cached_property
     def keeper_of_object(self) -> IntArray:
-        """Row of each object's keeper in `keepers`; -1 where nothing keeps it."""
+        """Row in `keepers` of each object's keeper; -1 if nothing keeps it."""
         row_of = np.full(self.tree.graph.root + 1, -1)
         for row, nodes in enumerate(self.tops):
             row_of[nodes] = row
@@ -135,9 +135,9 @@ class Retention(Answer):
 
 
 def retention_of(dump: HeapDump, symbols: pd.DataFrame | None = None) -> Retention:
-    """Ask a heap dump who keeps what; with the executable's symbols variables have names.
+    """Analyse a heap dump; variables have names if the executable's symbols are given.
 
-    NotWhole where the dump is cut, WrongSymbols where the symbols are another program's.
+    Raises NotWhole if the dump is truncated, and WrongSymbols if the symbols are another program's.
     """
     if not dump.is_whole or not len(dump.segments):
         what = "the dump is not whole, and its roots come last: nothing says what keeps its objects"
@@ -153,7 +153,7 @@ def retention_of(dump: HeapDump, symbols: pd.DataFrame | None = None) -> Retenti
 
 
 def _keepers(tree: Dominated) -> tuple[list[tuple[Any, ...]], tuple[IntArray, ...]]:
-    """A row per keeper and per set of keepers that share bytes, largest first."""
+    """Build a row per keeper and per set of keepers that share bytes, the largest first."""
     graph = tree.graph
     found: list[tuple[int, tuple[Any, ...], IntArray]] = []
     top = tree.below(graph.root)
@@ -175,7 +175,7 @@ def _keepers(tree: Dominated) -> tuple[list[tuple[Any, ...]], tuple[IntArray, ..
 
 
 def _shared(tree: Dominated, top: IntArray) -> dict[str, IntArray]:
-    """Bytes that several keepers share, by the names of these keepers."""
+    """Return the nodes that several keepers share, by the names of these keepers."""
     graph = tree.graph
     is_keeper = np.zeros(graph.root + 1, np.bool_)
     keepers = [n + graph.objects for n, node in enumerate(graph.nodes) if node.is_keeper]
@@ -191,7 +191,7 @@ def _shared(tree: Dominated, top: IntArray) -> dict[str, IntArray]:
     points_at = np.bincount(above, tree.retained_bytes[below], width)
     sharers = [node for node in keepers if points_at[node]]
     largest = sorted(sharers, key=lambda node: -points_at[node])[:MAX_SHARERS]
-    # A bit a keeper, and one for all the others. Keepers are roots: none leads into another.
+    # One bit per keeper, and one for all others. Keepers are roots: none leads into another.
     kept = ~is_keeper[below]
     above, below = above[kept], below[kept]
     nodes = np.unique(np.concatenate([above, below, shared]))

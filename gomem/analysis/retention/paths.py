@@ -13,14 +13,14 @@ if TYPE_CHECKING:
 
     from gomem.analysis.retention.dominators import Dominated
 
-MAIN_SHARE = 0.5  # of what a node keeps, below which none of those under it is the way on
+MAIN_SHARE = 0.5  # of a node's retained bytes: the path continues only to a child with more
 MAX_STEPS = 12
 MAX_CHAIN = 10_000  # equal steps that are followed
 MAX_FANS = 3  # sizes that are named where a path fans out
 
 
 def path_of(tree: Dominated, tops: NDArray[np.int64]) -> tuple[str, ...]:
-    """The steps below a keeper, or below the largest of what several share."""
+    """Describe the steps below a keeper, or below the largest node of what several share."""
     graph = tree.graph
     node = int(tops[np.argmax(tree.retained_bytes[tops])])
     steps, repeats = [step_of(tree, node)], [1]
@@ -50,7 +50,7 @@ def path_of(tree: Dominated, tops: NDArray[np.int64]) -> tuple[str, ...]:
 
 
 def _repeated(step: str, times: int) -> str:
-    """A step that comes again and again, as in a list whose elements point at the next."""
+    """Describe a repeated step, as in a list whose elements point at the next."""
     if times == 1:
         return step
     many = f"{format_count(times)} or more" if times == MAX_CHAIN else format_count(times)
@@ -58,7 +58,7 @@ def _repeated(step: str, times: int) -> str:
 
 
 def step_of(tree: Dominated, node: int) -> str:
-    """A node in words: a keeper by its name, a frame by its function, an object by its size."""
+    """Name a node: a keeper by its name, a frame by its function, an object by its size."""
     graph = tree.graph
     if node >= graph.objects:
         said = graph.nodes[node - graph.objects]
@@ -72,7 +72,7 @@ def step_of(tree: Dominated, node: int) -> str:
 
 
 def _fan(tree: Dominated, below: NDArray[np.int64]) -> str:
-    """The nodes below the last step, if there are several: how many, and their sizes."""
+    """Describe the nodes below the last step, if there are several: their number and sizes."""
     graph = tree.graph
     objects = below[below < graph.objects]
     if not len(objects):

@@ -1,8 +1,8 @@
-"""Which objects are the scheduler's processors, the P's, below which timers hang?
+"""Which objects are the scheduler's processors, the P's, which hold the timers?
 
-A P has two slices of buffers in itself, `deferpool` and `sudogcache`, which the runtime never
-makes larger: no other object points into itself at these distances. So were the P's of 64 bits
-from Go 1.18 to 1.27; of others, none is found.
+A P has two slices, `deferpool` and `sudogcache`, whose buffers are in the P itself and never grow:
+no other object points into itself at these distances. This holds for 64-bit P's from Go 1.18 to
+1.27; on other platforms, none is found.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ if TYPE_CHECKING:
 
 BUFFER_BEHIND = 24  # bytes from such a slice to its buffer
 SLICES_APART = 2376  # bytes from the first slice to the second
-MAX_HEADER_BYTES = 8  # of an object, before what it holds
+MAX_HEADER_BYTES = 8  # before the contents of an object
 
 
 def processors_in(objects: Objects, target: IntArray, inside: IntArray) -> IntArray:
-    """Rows of the P's, by where each pointer in an object leads: a row, and how far inside."""
+    """Find the rows of P's, by the target of each pointer in an object: a row and an offset."""
     is_own = (target == objects.source) & (inside - objects.offset == BUFFER_BEHIND)
     row, offset = objects.source[is_own], objects.offset[is_own]
     both = np.isin(_places(row, offset + SLICES_APART), _places(row, offset))
@@ -32,13 +32,13 @@ def processors_in(objects: Objects, target: IntArray, inside: IntArray) -> IntAr
 
 
 def _places(row: IntArray, offset: IntArray) -> IntArray:
-    """Rows and offsets as one number each."""
+    """Encode each row and offset as one number."""
     return (row << 32) + offset
 
 
 def merely_points_at(
     processors: IntArray, objects: Objects, target: IntArray, inside: IntArray
 ) -> NDArray[np.bool_]:
-    """Which pointers lead into a P from elsewhere, as from a timer to the list that it is in."""
+    """Find pointers into a P from elsewhere, as from a timer to its list."""
     is_inner = (inside > MAX_HEADER_BYTES) & (target != objects.source)
     return is_inner & np.isin(target, processors)

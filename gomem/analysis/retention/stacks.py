@@ -1,9 +1,9 @@
 """Which words of a goroutine's stack keep an object alive?
 
 A dump lists the pointers of a frame. If a struct on the stack is passed by address, the list has
-only the pointer to it. So pointers into the stack are followed. The struct is taken to reach up to
-the next known variable, and all its words are taken to be pointers. Every other word of a frame is
-left over from earlier calls.
+only the pointer to it. So pointers into the stack are followed. The struct is assumed to extend to
+the next known variable, and all its words are assumed to be pointers. All other words of a frame
+are leftovers of earlier calls.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ if TYPE_CHECKING:
 
 
 def stack_words(dump: HeapDump) -> pd.DataFrame:
-    """Stack words that keep an object alive: those the dump lists, and those behind an address."""
+    """Return stack words that keep an object alive: in the dump's lists or in such structs."""
     roots, frames = dump.roots, dump.frames
     words = roots[roots["kind"] == "frame"]
     start = frames["sp"].to_numpy()[words["owner"].to_numpy()]
     address = start + words["offset"].to_numpy().astype(np.uint64)
     target, holds = words["address"].to_numpy(), words["declared"].to_numpy().copy()
-    is_known = np.zeros(len(words), np.bool_)  # whether what it points at has been followed
+    is_known = np.zeros(len(words), np.bool_)  # whether the word's target has been followed
     sp = np.sort(frames["sp"].to_numpy())
     end = sp + frames["size"].to_numpy()[np.argsort(frames["sp"].to_numpy())].astype(np.uint64)
     bounds = np.unique(np.concatenate([address[holds], end]))

@@ -1,13 +1,12 @@
 """Which of the program's variables does a word of data or bss belong to?
 
 A symbol covers the bytes from its address up to address + size. Some words have no symbol, or only
-one that the linker made. They belong to a struct that was laid out at build time, such as the one
-that `var visitors = &tracker{…}` points at. Such a struct belongs to the variable that points at
-it.
+one made by the linker. They belong to a struct that was allocated at build time, such as the target
+of `var visitors = &tracker{…}`. Such a struct belongs to the variable that points at it.
 
-A build with other linker flags has the same functions at the same addresses, but its data are
-shifted by some bytes, because its build information, which has the flags, comes first. So data and
-bss are aligned with those of the dump.
+A build with different linker flags has the same functions at the same addresses, but its data is
+shifted by some bytes, because the build information, which includes the flags, comes first. So data
+and bss are aligned with those of the dump.
 """
 
 from __future__ import annotations
@@ -29,12 +28,12 @@ if TYPE_CHECKING:
     IntArray = NDArray[np.int64]
     AddressArray = NDArray[np.uint64]
 
-# Names that the compiler and the linker give to what the program did not name.
+# Names that the compiler and the linker give to things without a name in the program.
 MADE_UP = re.compile(r"\.\.stmp_|\.statictmp_|\.\.autotmp|\.\.inittask$|^(?:go|type)[:.]")
 DATA_LETTERS = frozenset("DdBb")
 CODE_LETTERS = frozenset("Tt")
 LIMITS = ("runtime.data", "runtime.edata", "runtime.bss", "runtime.ebss")
-MIN_SHARED = 0.9  # of functions that are in both: with fewer, the symbols are another build's
+MIN_SHARED = 0.9  # of the functions in both: with fewer, the symbols are another build's
 
 UNNAMED = (
     "Without the executable, variables are named by their address, and timers are the Go "
@@ -52,22 +51,23 @@ OTHER_BUILD = (
 
 @dataclass(frozen=True)
 class Places:
-    """How data and bss are divided: into variables, and structures without a name."""
+    """The division of data and bss into variables and unnamed structures."""
 
-    piece: IntArray  # of each word of the dump's segment roots, in their order
-    name: list[str]  # of each piece; empty for a structure that no symbol names
-    address: AddressArray  # of each piece's first byte
-    inner: tuple[IntArray, IntArray]  # which piece points into which nameless one
+    piece: IntArray  # for each word of the dump's segment roots, its piece
+    name: list[str]  # name of each piece; empty for a structure without a symbol
+    address: AddressArray  # address of each piece's first byte
+    inner: tuple[IntArray, IntArray]  # which piece points into which unnamed one
 
 
 class WrongSymbols(ValueError):  # noqa: N818 - the message is for whoever chose the file
-    """The symbols are not those of the program that wrote the dump."""
+    """The symbols do not belong to the program that wrote the dump."""
 
 
 def load_bias(dump: HeapDump, symbols: pd.DataFrame) -> int:
-    """How much higher in memory the program is than its symbols say.
+    """Return how much higher in memory the program is than in its symbols.
 
-    Zero, unless it is position-independent. WrongSymbols if its functions are not the dump's.
+    It is 0 unless the program is position-independent. Raises WrongSymbols if the functions do not
+    match the dump.
     """
     code = symbols[symbols["letter"].isin(CODE_LETTERS)].drop_duplicates("name")
     frames = dump.frames.drop_duplicates("function")
@@ -77,7 +77,7 @@ def load_bias(dump: HeapDump, symbols: pd.DataFrame) -> int:
     moved = (both["entry"] - both["address"]).to_numpy().view(np.int64)
     values, counts = np.unique(moved, return_counts=True)
     found = int(counts.max(initial=0))
-    # Assembly has names of its own, so a few functions of the stacks are not among the symbols.
+    # Assembly functions can lack symbols, so a few functions of the stacks are not found.
     if found < MIN_SHARED * len(both) or 2 * len(both) < len(frames):
         what = f"{found} of {len(frames)} functions of the dump's stacks are where the symbols say"
         raise WrongSymbols(f"{what}; wanted the symbols of the executable that wrote the dump")
@@ -85,9 +85,9 @@ def load_bias(dump: HeapDump, symbols: pd.DataFrame) -> int:
 
 
 def places_of(dump: HeapDump, symbols: pd.DataFrame | None, bias: int = 0) -> Places:
-    """The variable of each word of data and bss that points somewhere.
+    """Return the variable of each word of data and bss that is a pointer.
 
-    Without symbols of variables, each word counts as a variable, named by address and segment.
+    Without variables' symbols, each word counts as a variable, named by address and segment.
     """
     roots = dump.roots[dump.roots["kind"].isin(["data", "bss"])]
     segments = dump.segments
@@ -108,7 +108,7 @@ def places_of(dump: HeapDump, symbols: pd.DataFrame | None, bias: int = 0) -> Pl
     used, piece = np.unique(at, return_inverse=True)
     by = _covering(start, size, bounds[used])
     names = [name[row] if row >= 0 else "" for row in by.tolist()]
-    # Pointers between pieces count only into what has no name: a variable is a root of its own.
+    # Pointers between pieces count only if the target has no name: a variable is itself a root.
     into = np.searchsorted(bounds, target, side="right") - 1
     place = np.minimum(np.searchsorted(used, into), len(used) - 1) if len(used) else into
     is_inner = _within(segments, target) & (covering < 0)
@@ -118,7 +118,7 @@ def places_of(dump: HeapDump, symbols: pd.DataFrame | None, bias: int = 0) -> Pl
 
 
 def code_names(symbols: pd.DataFrame | None, bias: int) -> dict[int, str]:
-    """The functions by the addresses at which they begin."""
+    """Return functions by entry address."""
     if symbols is None:
         return {}
     code = symbols[symbols["letter"].isin(CODE_LETTERS)]
@@ -126,7 +126,7 @@ def code_names(symbols: pd.DataFrame | None, bias: int) -> dict[int, str]:
 
 
 def value_names(symbols: pd.DataFrame | None, bias: int) -> dict[int, str]:
-    """The functions by the addresses at which function values point."""
+    """Return functions by the addresses to which function values point."""
     if symbols is None:
         return {}
     rows = symbols[symbols["name"].str.endswith(FUNCTION_VALUE)]
@@ -138,10 +138,10 @@ def _by_address(rows: pd.DataFrame, names: pd.Series, bias: int) -> dict[int, st
 
 
 def nameless_by(dump: HeapDump, symbols: pd.DataFrame | None) -> str:
-    """Why variables have no names, and what to do about it; empty if they have names.
+    """Return why variables have no names, and what to do about it; empty if they have names.
 
-    A stripped executable has none. Symbols of a build whose data or bss differs in size from the
-    dump's do not match the dump.
+    A stripped executable has no symbols. If data or bss of a build differ in size from the dump's,
+    its symbols do not match.
     """
     if symbols is None:
         return UNNAMED
@@ -154,7 +154,7 @@ def nameless_by(dump: HeapDump, symbols: pd.DataFrame | None) -> str:
 def _named(
     dump: HeapDump, symbols: pd.DataFrame, bias: int
 ) -> tuple[AddressArray, IntArray, list[str]]:
-    """The variables that the program named, by address in the dump."""
+    """Return the variables named in the program, by address in the dump."""
     made_up = symbols["name"].str.contains(MADE_UP)
     rows = symbols[symbols["letter"].isin(DATA_LETTERS) & (symbols["size"] > 0) & ~made_up]
     rows = rows.sort_values("address").drop_duplicates("address")
@@ -167,7 +167,7 @@ def _named(
 
 
 def _limits(dump: HeapDump, symbols: pd.DataFrame) -> list[tuple[int, int, int, int]]:
-    """Of data and bss: first address and end by the symbols, first address and size by the dump."""
+    """Return, for data and bss, start and end by the symbols, start and size by the dump."""
     limits = symbols[symbols["name"].isin(LIMITS)].drop_duplicates("name")
     known = dict(zip(limits["name"], limits["address"].tolist(), strict=True))
     return [
@@ -178,7 +178,7 @@ def _limits(dump: HeapDump, symbols: pd.DataFrame) -> list[tuple[int, int, int, 
 
 
 def _covering(start: AddressArray, size: IntArray, address: AddressArray) -> IntArray:
-    """Rows of the symbols that cover addresses; -1 where none does."""
+    """Return the rows of the symbols that cover addresses; -1 if none does."""
     if not len(start):
         return np.full(len(address), -1)
     row = np.searchsorted(start, address, side="right") - 1
@@ -187,7 +187,7 @@ def _covering(start: AddressArray, size: IntArray, address: AddressArray) -> Int
 
 
 def _within(segments: pd.DataFrame, address: AddressArray) -> NDArray[np.bool_]:
-    """Whether addresses lie in data or bss."""
+    """Return whether addresses are in data or bss."""
     inside = np.zeros(len(address), np.bool_)
     for start, size in zip(segments["address"].tolist(), segments["size"].tolist(), strict=True):
         inside |= (address >= np.uint64(start)) & (address < np.uint64(start + size))

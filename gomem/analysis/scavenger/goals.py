@@ -13,8 +13,8 @@ a collection ends, and they stay constant until the next one ends. It compares a
 | 1.22 on | and 0.95 × GOMEMLIMIT |
 
 Since 1.19, an allocation that would push mappedReady above GOMEMLIMIT first releases memory.
-HeapInuse at the last GC is that at the end of marking, the peak of the cycle: sweeping has not
-begun. So a steady heap settles near 1.1 × NextGC.
+HeapInuse at the last GC is its value at the end of marking, before sweeping: the peak of the cycle.
+So a steady heap settles near 1.1 × NextGC.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ from typing import Literal
 
 from gomem.releases import Fact, GoVersion
 
-EXTRA_PART = 10  # of what is kept, as much again: the runtime's retainExtraPercent
+EXTRA_PART = 10  # 1/10 more than needed: the runtime's retainExtraPercent
 RETAINED_PER_GOAL = 1 + 1 / EXTRA_PART
-MAPPED_PER_LIMIT = 0.95  # its reduceExtraPercent
+MAPPED_PER_LIMIT = 0.95  # the runtime's reduceExtraPercent
 BY_PEAK = "1.1 × (HeapInuse at the last GC) × (NextGC / previous NextGC)"
 PAGE_BYTES = 4096
 Applies = Literal["yes", "no", "unknown"]
@@ -35,7 +35,7 @@ Applies = Literal["yes", "no", "unknown"]
 
 @dataclass(frozen=True, slots=True)
 class Goal:
-    """One rule for the release of heap.
+    """A rule for the release of heap.
 
     Attributes:
         name: `five-minutes`, `paced-by-goal`, `paced`, `limit-background` or `limit-allocation`.
@@ -53,10 +53,10 @@ class Goal:
 def paced_goal_bytes(
     peak_inuse_bytes: float, goal_bytes: float, last_goal_bytes: float, page: int = PAGE_BYTES
 ) -> int:
-    """Retained heap at which the background scavenger stops, from Go 1.13.2 on.
+    """Return the retained heap at which the background scavenger stops, from Go 1.13.2 on.
 
-    Of HeapInuse when marking ended, before sweeping; NextGC after the collection, and before it
-    (above 0); and the kernel's page.
+    It is computed from HeapInuse at the end of marking (before sweeping), NextGC after and before
+    the collection (the latter positive), and the kernel's page size.
     """
     kept = int(peak_inuse_bytes * (goal_bytes / last_goal_bytes))
     kept += kept // EXTRA_PART
@@ -64,19 +64,19 @@ def paced_goal_bytes(
 
 
 def steady_goal_bytes(goal_bytes: float) -> int:
-    """The same where nothing changes from one collection to the next: HeapInuse peaks at NextGC."""
+    """Return the goal for a steady state, in which HeapInuse peaks at NextGC."""
     return round(goal_bytes * RETAINED_PER_GOAL)
 
 
 def limit_goal_bytes(memory_limit_bytes: float) -> int:
-    """What the runtime maps (Sys - HeapReleased) at which its background scavenger stops."""
+    """Return the mapped memory (Sys - HeapReleased) at which the background scavenger stops."""
     return round(memory_limit_bytes * MAPPED_PER_LIMIT)
 
 
 def goals_of(version: GoVersion, memory_limit_bytes: float | None) -> tuple[Goal, ...]:
-    """Every rule that some release has, and whether this one does.
+    """Return the rules of all releases, and whether this release has them.
 
-    GOMEMLIMIT is infinite where none is set, None where nothing says.
+    GOMEMLIMIT is infinite if unset, None if unknown.
     """
     old = _applies(version, Fact.IDLE_SPANS_AGE)
     by_next_gc = _applies(version, Fact.GOAL_BY_NEXT_GC)

@@ -1,4 +1,4 @@
-"""How much heap does the runtime keep and release over time, and against which goal?
+"""How much heap does the runtime keep and release over time, and what is its goal?
 
 The result has one row per snapshot, on one clock: heap in use, heap kept for reuse (idle and not
 released), released, released but still resident, RSS, and the goals from `goals`. The background
@@ -28,8 +28,8 @@ if TYPE_CHECKING:
     from gomem.releases import GoVersion
 
 NO_GOAL = 1 << 60  # NextGC with GOGC=off is about 2^63
-FIRST_PACED = 2  # collections, before which the scavenger has no goal
-MEAN_CUT_BYTES = MIB // 2  # the log cuts to 1 MiB; the middle of what it can mean
+FIRST_PACED = 2  # collections before which the scavenger has no goal
+MEAN_CUT_BYTES = MIB // 2  # the log rounds down to 1 MiB; the middle of the possible range
 SIZES = ("HeapAlloc", "HeapInuse", "HeapIdle", "HeapReleased", "HeapSys", "Sys")
 READINGS = (
     Column("moment", "str", "", "The moment, or the line of a log.", MomentName),
@@ -84,14 +84,14 @@ PACED_BY = {
 
 @dataclass(frozen=True)
 class LogCycle:
-    """What a log says of one collection: the heap when marking ended, and the goal it had."""
+    """The log's data for one collection: the heap at the end of marking, and its goal."""
 
     mark_end_bytes: int | None
     goal_bytes: int | None
 
 
 def log_cycles(cycles: pd.DataFrame | None) -> dict[int, LogCycle]:
-    """Collections by number; none where a number is of two processes."""
+    """Return collections by number; none if two processes share a number."""
     if cycles is None or cycles["number"].duplicated().any():
         return {}
     columns = cycles[["number", "heap_at_mark_end_bytes", "heap_goal_bytes"]]
@@ -104,10 +104,10 @@ def log_cycles(cycles: pd.DataFrame | None) -> dict[int, LogCycle]:
 def retention(
     readings: pd.DataFrame, version: GoVersion, log: Mapping[int, LogCycle] | None = None
 ) -> pd.DataFrame:
-    """What each moment keeps and has given back, and the goals that it is held against.
+    """Return what each snapshot keeps and has released, and the goals for it.
 
-    See `READINGS` and `RETENTION`. A release that may have the background scavenger has it. A
-    moment without MemStats has its RSS and its state, and the rest missing.
+    See `READINGS` and `RETENTION`. A release that might have the background scavenger is taken to
+    have it. A snapshot without MemStats has only its RSS and its state; the rest is missing.
     """
     rows = readings.reset_index(drop=True)
     kept = rows["HeapIdle"] - rows["HeapReleased"]
@@ -137,20 +137,20 @@ def retention(
 
 
 def _resident(rows: pd.DataFrame, kept: pd.Series, mapped: pd.Series) -> pd.Series:
-    """Idle heap in RSS, at most; all of it without RSS.
+    """Return an upper bound of idle heap in RSS; all idle heap without RSS.
 
-    Up to Go 1.12 a fresh arena is idle heap that nobody has touched: what else the runtime holds
-    comes first.
+    Up to Go 1.12 a fresh arena is untouched idle heap, so the rest of Go's memory is taken to be
+    resident first.
     """
     room = rows["rss_bytes"] - rows["lazy_free_bytes"].fillna(0) - (mapped - kept)
     return pd.concat([kept, room.clip(lower=0).fillna(kept)], axis=1).min(axis=1, skipna=False)
 
 
 def _rate(released: pd.Series, retained: pd.Series, seconds: pd.Series) -> pd.Series:
-    """Bytes a second given back since the reading before it; not what was taken again.
+    """Return bytes per second released since the previous reading, minus what was reused.
 
-    By that much HeapReleased rises and the retained heap falls: from Go 1.13 on a fresh arena
-    counts as given back.
+    It is the smaller of the rise in HeapReleased and the fall in retained heap, because from Go
+    1.13 on a fresh arena counts as released.
     """
     columns = {"released": released.astype(float), "seconds": seconds}
     step = pd.DataFrame(columns | {"retained": retained.astype(float)}).dropna().diff()
@@ -160,7 +160,7 @@ def _rate(released: pd.Series, retained: pd.Series, seconds: pd.Series) -> pd.Se
 
 
 def _by_limit(rows: pd.DataFrame, version: GoVersion) -> dict[str, pd.Series]:
-    """What a memory limit leaves for the retained heap: the limit counts all the runtime holds."""
+    """Return what a memory limit leaves for retained heap, given the runtime's other memory."""
     limit = rows["memory_limit_bytes"]
     if not version.possibly(Fact.MEMORY_LIMIT):
         limit = limit.mask(limit.notna())
@@ -177,7 +177,7 @@ def _by_limit(rows: pd.DataFrame, version: GoVersion) -> dict[str, pd.Series]:
 def _paced_goals(
     rows: pd.DataFrame, version: GoVersion, log: Mapping[int, LogCycle]
 ) -> pd.DataFrame:
-    """The goal of each row, and what it is from."""
+    """Return the goal of each row, and its source."""
     found: list[tuple[int | None, str | None]] = [(None, None)] * len(rows)
     if version.possibly(Fact.BACKGROUND_SCAVENGER):
         by_peak = version.possibly(Fact.GOAL_BY_PEAK)
@@ -213,12 +213,13 @@ def _paced_goal(
 
 @dataclass(frozen=True)
 class _Collections:
-    """What readings and log say of each collection."""
+    """The data of readings and log for each collection."""
 
-    goals: Mapping[int, float]  # NextGC that readings have after each
-    in_use: Mapping[int, int]  # HeapInuse of the last reading after each, before the next
-    slots: Mapping[int, int]  # free slots, HeapInuse less HeapAlloc, after each: the fewest
-    log: Mapping[int, LogCycle]  # what the log has of it
+    goals: Mapping[int, float]  # NextGC in readings after each collection
+    # HeapInuse of the last reading after each collection, before the next
+    in_use: Mapping[int, int]
+    slots: Mapping[int, int]  # minimum of free slots (HeapInuse - HeapAlloc) after each collection
+    log: Mapping[int, LogCycle]  # the log's data for each collection
 
     @classmethod
     def of(cls, rows: pd.DataFrame, log: Mapping[int, LogCycle]) -> _Collections:
@@ -233,7 +234,7 @@ class _Collections:
         )
 
     def goal_before(self, number: int) -> float | None:
-        """NextGC before a collection: the goal that it was paced for."""
+        """Return NextGC before a collection: the goal for which it was paced."""
         if number - 1 in self.goals:
             return self.goals[number - 1]
         cycle = self.log.get(number)
@@ -242,11 +243,11 @@ class _Collections:
         return float(cycle.goal_bytes + MEAN_CUT_BYTES)
 
     def peak(self, number: int) -> int | None:
-        """HeapInuse when its marking ended.
+        """Return HeapInuse at the end of a collection's marking.
 
-        The log's heap then, and the free slots beside it, which are as many as in the readings
-        around it that have the fewest: allocation fills them before it takes new spans. Without a
-        log it is what was in use at the last reading before.
+        It is the log's heap at that time, plus the minimum of free slots in neighbouring readings:
+        allocation fills slots before it takes new spans. Without a log, it is HeapInuse of the last
+        reading before.
         """
         cycle, before = self.log.get(number), self.in_use.get(number - 1)
         if cycle is None or cycle.mark_end_bytes is None:

@@ -3,17 +3,17 @@
 The runtime keeps free heap for reuse. Since Go 1.13 a background scavenger works while `retained =
 HeapInuse + (HeapIdle - HeapReleased)` exceeds its goal. The goal is 1.1 × HeapInuse at the last GC
 × NextGC / previous NextGC, which settles near 1.1 × NextGC. Since 1.19 the scavenger also works
-while mapped and unreleased memory exceeds 0.95 × GOMEMLIMIT, so the lower of the two goals counts.
-(In 1.19 to 1.21 a bug makes it miss that goal, golang/go#62449; there, allocation releases memory
-once it reaches the limit itself.) Before 1.13 there is no goal, and spans are released after five
-idle minutes. Memory released with MADV_FREE counts as resident until the kernel needs it. MADV_FREE
-is the default from 1.12 to 1.15, and GODEBUG=madvdontneed=0 selects it since. Source: the runtime's
-mgcscavenge.go.
+while mapped and unreleased memory exceeds 0.95 × GOMEMLIMIT, so the lower of the two goals applies.
+(In 1.19 to 1.21 a bug makes it miss that goal, golang/go#62449; in these releases, allocation
+releases memory instead, once the limit itself is reached.) Before 1.13 there is no goal, and spans
+are released after five idle minutes. Memory released with MADV_FREE counts as resident until the
+kernel needs it. MADV_FREE is the default from 1.12 to 1.15; since then, GODEBUG=madvdontneed=0
+selects it. Source: the runtime's mgcscavenge.go.
 
 For a series of snapshots, `scavenger` has the full answer. It compares kept and released memory
-with the goals of the release. It says why no more was released between snapshots, and how much
-debug.FreeOSMemory would release. If the log has such a call, it also gives the cost. Last comes the
-CPU used for all of this.
+with the release's goals. It says why no more was released between snapshots, how much
+debug.FreeOSMemory would release and, if the log has such a call, its cost; and the CPU that all
+this used.
 """
 
 from __future__ import annotations
@@ -68,11 +68,11 @@ def heap_return(
     memory_limits: Mapping[str, int | None] | None = None,
     cycles: pd.DataFrame | None = None,
 ) -> pd.DataFrame:
-    """What each moment keeps, has given back, and still has resident; see `HEAP_RETURN`.
+    """Return what each snapshot keeps, has released, and still has resident; see `HEAP_RETURN`.
 
-    Of the MemStats of a moment the last row counts. A release that is not known to be older is
-    taken to have the scavenger; GOMEMLIMIT is in bytes by moment, as far as known; `cycles` are
-    those of the log. The goals are those of `retention`.
+    The last MemStats row of a snapshot counts. The release is taken to have the scavenger unless it
+    is known to be older. GOMEMLIMIT is in bytes by snapshot, where known; `cycles` are those of the
+    log. The goals are those of `retention`.
     """
     rows = memstats.drop_duplicates("moment", keep="last").set_index("moment")
     table = rows[FIELDS].astype("Int64")
@@ -89,7 +89,7 @@ def heap_return(
 
 
 def _readings(rows: pd.DataFrame, memory_limits: Mapping[str, int | None]) -> pd.DataFrame:
-    """MemStats by moment as `retention` takes them, with the limits that are known."""
+    """Return MemStats by snapshot as `retention` needs them, with known limits."""
     names = [column.name for column in READINGS]
     limits = [memory_limits.get(name) for name in rows.index]
     known = rows.assign(memory_limit_bytes=pd.Series(limits, rows.index, dtype="Int64"))
@@ -119,11 +119,11 @@ HEAP_STEPS = (
 
 
 def heap_steps(heap: pd.DataFrame, rss_bytes: Mapping[str, int | None]) -> pd.DataFrame:
-    """How much more, or less, is in use, given back and resident from each moment to the next.
+    """Return the changes in use, released and resident from each snapshot to the next.
 
-    A row per moment of `heap_return` but the first; see `HEAP_STEPS`.
+    A row per snapshot of `heap_return` except the first; see `HEAP_STEPS`.
     """
-    heap = heap.reindex(columns=["moment", "HeapInuse", "HeapReleased"])  # of no moment, too
+    heap = heap.reindex(columns=["moment", "HeapInuse", "HeapReleased"])  # even without snapshots
     rss = pd.Series([rss_bytes.get(name) for name in heap["moment"]], heap.index, dtype="Int64")
     steps = {
         "before": heap["moment"].shift(),
@@ -153,7 +153,7 @@ CPU_CLASSES = {
 
 @dataclass(frozen=True)
 class ScavengerCpu:
-    """CPU between the first moment and the last, as `/cpu/classes` estimate it at collections.
+    """CPU between the first and the last snapshot, estimated by `/cpu/classes` at collections.
 
     Attributes:
         background_seconds: By the background scavenger.
@@ -167,7 +167,7 @@ class ScavengerCpu:
 
     @property
     def fraction(self) -> float | None:
-        """Of what was available; None where no time passed."""
+        """Share of the available CPU; None if no time passed."""
         if self.available_seconds <= 0:
             return None
         return (self.background_seconds + self.assist_seconds) / self.available_seconds
@@ -175,23 +175,25 @@ class ScavengerCpu:
 
 @dataclass(frozen=True, repr=False)
 class Scavenger(Answer):
-    """What goes back to the kernel, when, how fast, and why not more."""
+    """What is released to the kernel, when, how fast, and why not more."""
 
-    goals: tuple[Goal, ...]  # the rules of all releases, and which of them this one has
-    retention: pd.DataFrame  # a row per moment; see `retention.RETENTION`
-    intervals: pd.DataFrame  # why no more went back between two moments; see `INTERVALS`
-    episodes: pd.DataFrame  # those in a row with one verdict as one; see `EPISODES`
-    # The scavenger's lines with `seconds`, when the collection before each was, on the clock of
+    goals: tuple[Goal, ...]  # the rules of all releases, and which this one has
+    retention: pd.DataFrame  # a row per snapshot; see `retention.RETENTION`
+    intervals: pd.DataFrame  # why no more was released between snapshots; see `INTERVALS`
+    episodes: pd.DataFrame  # consecutive intervals with one verdict, merged; see `EPISODES`
+    # The scavenger's lines with `seconds`, the time of the preceding collection on the clock of
     # `retention`; see `gomem.inputs.gctrace.table.SCAVENGES`. None without any.
     lines: pd.DataFrame | None
-    freed: pd.DataFrame  # calls of debug.FreeOSMemory in the log; see `FREED`
-    would_free_bytes: int | None  # what a call would free for sure at the last moment: idle heap
-    may_free_bytes: int | None  # and at most: all retained, if its collection finds no object
-    lazy_free_bytes: int | None  # what GODEBUG=madvdontneed=1 would take off RSS there
-    cpu: ScavengerCpu | None  # if runtime/metrics have it: not before Go 1.20, or of one moment
+    freed: pd.DataFrame  # the log's calls of debug.FreeOSMemory; see `FREED`
+    # what a call would certainly release at the last snapshot: idle heap
+    would_free_bytes: int | None
+    # upper bound: all retained heap, if the call's GC finds no live object
+    may_free_bytes: int | None
+    lazy_free_bytes: int | None  # by how much GODEBUG=madvdontneed=1 would lower RSS then
+    cpu: ScavengerCpu | None  # if runtime/metrics have it at two snapshots; since Go 1.20
 
     def target_bytes(self, goal: Goal) -> int | None:
-        """What a rule makes of the last moment's numbers; None where these lack one."""
+        """Return a rule's goal at the last snapshot; None if a number is missing."""
         known = self.retention[self.retention["retained_bytes"].notna()]
         if known.empty:
             return None
@@ -219,11 +221,11 @@ def scavenger(
     *,
     has_no_limit: bool = False,
 ) -> Scavenger:
-    """Answer all of it, of moments in order; see `retention.READINGS`.
+    """Answer all questions for snapshots in order; see `retention.READINGS`.
 
-    The scavenger's lines have `seconds` on the clock of the readings; `cpu` has the metrics of
-    `CPU_CLASSES` by moment, as far as known. `has_no_limit` where it is known that no GOMEMLIMIT is
-    set.
+    The scavenger's lines have `seconds` on the clock of the readings. `cpu` has the metrics of
+    `CPU_CLASSES` by snapshot, where known. `has_no_limit` is set if GOMEMLIMIT is known to be
+    unset.
     """
     rows = retention(readings, version, log_cycles(cycles))
     intervals = verdicts(rows, version)
@@ -247,7 +249,7 @@ def scavenger(
 
 
 def _freed(cycles: pd.DataFrame | None, scavenges: pd.DataFrame | None) -> pd.DataFrame:
-    """The log's lines of FreeOSMemory, each with the collection that it forced."""
+    """Return the log's lines of FreeOSMemory, each with the collection that it forced."""
     if scavenges is None or cycles is None:
         return build_rows((), FREED)
     at_once = scavenges["released_bytes"].fillna(scavenges["released_eager_bytes"])
@@ -264,18 +266,18 @@ def _freed(cycles: pd.DataFrame | None, scavenges: pd.DataFrame | None) -> pd.Da
 
 
 def _forced_by(forced: pd.DataFrame, call: dict[str, Any]) -> pd.DataFrame:
-    """The forced collection whose line is nearest to a call's; none where two are as near.
+    """Return the forced collection whose line is nearest to a call's; None if two are equally near.
 
-    Its line may stand before the call's or behind it: the two are printed by two threads.
+    Its line can be before or after the call's, because two threads print them.
     """
-    last = call["line"] + (1 if call["event"] == "scvg" else 0)  # it has two
+    last = call["line"] + (1 if call["event"] == "scvg" else 0)  # it has two lines
     away = pd.concat([call["line"] - forced["line"], forced["line"] - last], axis=1).max(axis=1)
     nearest = forced[away == away.min()]
     return nearest if len(nearest) == 1 else forced.iloc[:0]
 
 
 def _cpu(readings: pd.DataFrame | None) -> ScavengerCpu | None:
-    """From the first reading to the last; None where they are of two processes."""
+    """Return the CPU from the first reading to the last; None if the process was replaced."""
     if readings is None:
         return None
     known = readings.reindex(columns=list(CPU_CLASSES.values())).dropna()

@@ -1,4 +1,4 @@
-"""A verdict about the scavenger in a sentence, with the numbers of its interval."""
+"""The sentence for a verdict about the scavenger, with the numbers of its interval."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 Row = dict[str, Any]
-MIN_BYTES = 4 * MIB  # one chunk: what the runtime maps and looks at as one
+MIN_BYTES = 4 * MIB  # one chunk, the unit in which the runtime maps memory
 LITTLE = ("as-intended", "little")
 ABOVE = "{size} of idle heap is due for release ({goal}).{in_rss}"
 NOTHING_WENT = ABOVE + " Nothing was released {lasting}."
@@ -73,7 +73,7 @@ BY = {
 
 
 def sentence_of(before: Row, after: Row, case: tuple[str, str], size: int | None) -> Text:
-    """The sentence of a verdict (code, rule) about so many bytes, between rows of `RETENTION`."""
+    """Return the sentence of a verdict (code, rule) for the interval between two rows."""
     interval = _Interval(before, after, size)
     named = {name: value(interval) for name, value in VALUES.items() if f"{{{name}}}" in SAID[case]}
     fields = {name: Bytes(after[name]) for name in FIELDS if f"{{{name}}}" in SAID[case]}
@@ -81,14 +81,14 @@ def sentence_of(before: Row, after: Row, case: tuple[str, str], size: int | None
 
 
 def seconds_between(before: Row, after: Row) -> float | None:
-    """The time between two readings; None without a clock."""
+    """Return the time between two readings; None without a clock."""
     if before["seconds"] is None or after["seconds"] is None:
         return None
     return float(after["seconds"] - before["seconds"])
 
 
 def given_back(before: Row, after: Row) -> int | None:
-    """Released less reused bytes; None if unknown on either side.
+    """Return released minus reused bytes; None if unknown on either side.
 
     The smaller of the rise in HeapReleased and the fall in retained heap. Two changes return
     nothing to the OS: since Go 1.13 a fresh arena counts as released, and heap that becomes a stack
@@ -103,7 +103,7 @@ def given_back(before: Row, after: Row) -> int | None:
 
 
 def change(before: Row, after: Row, field: str) -> int | None:
-    """The change of a field; None if unknown on either side."""
+    """Return the change of a field; None if unknown on either side."""
     if before[field] is None or after[field] is None:
         return None
     return int(after[field] - before[field])
@@ -111,7 +111,7 @@ def change(before: Row, after: Row, field: str) -> int | None:
 
 @dataclass(frozen=True, slots=True)
 class _Interval:
-    """What a sentence is about: two readings, and how many bytes."""
+    """The subject of a sentence: two readings, and a number of bytes."""
 
     before: Row
     after: Row
@@ -148,7 +148,7 @@ def _to_go(interval: _Interval) -> Text:
 
 
 def _goal(interval: _Interval) -> Text:
-    """The scavenger's goal; before Go 1.13 there is none, and the heap refills up to NextGC."""
+    """Name the scavenger's goal; before Go 1.13, the heap refills up to NextGC instead."""
     goal = interval.after["goal_bytes"]
     if goal is None:
         return text("the heap refills up to NextGC, {}", Bytes(interval.after["NextGC"]))
@@ -156,7 +156,7 @@ def _goal(interval: _Interval) -> Text:
 
 
 def _in_rss(interval: _Interval) -> Text:
-    """How much of the excess can be resident, where that is less."""
+    """Say how much of the excess can be resident, if that is less."""
     size, resident = interval.size or 0, interval.after["idle_resident_bytes"]
     if resident is None or resident >= size:
         return Text()
@@ -164,7 +164,7 @@ def _in_rss(interval: _Interval) -> Text:
 
 
 def _kept(interval: _Interval) -> Text:
-    """That the goal keeps it, and how little lies above the goal."""
+    """Say that the goal keeps the idle heap, and how little is above the goal."""
     due, size, goal = _due(interval), Bytes(interval.size), Bytes(interval.after["goal_bytes"])
     if not due:
         words = (
@@ -191,16 +191,16 @@ def _due(interval: _Interval) -> int:
 
 
 def _side(interval: _Interval) -> Text:
-    """On which side of the goal the retained heap is."""
+    """Say on which side of the goal the retained heap is."""
     beyond = interval.after["retained_bytes"] - interval.after["goal_bytes"]
     return Text("above" if beyond > 0 else "below" if beyond < 0 else "at")
 
 
 def _idle(interval: _Interval) -> Text:
-    """How little is idle, and of what that is little."""
+    """Say how little is idle, and compared with what."""
     if not interval.size:
         return Text("There is no resident idle heap to release")
-    least = Text()  # few bytes speak for themselves
+    least = Text()  # a few bytes need no comparison
     if interval.size >= MIN_BYTES:
         is_known = interval.after["rss_bytes"] is not None
         least = text(", under a tenth of {}", "RSS" if is_known else "what Go has mapped")
@@ -218,7 +218,7 @@ def _free_slots(interval: _Interval) -> int:
 
 
 def _beyond(interval: _Interval) -> Text:
-    """How many of the free slots no allocation before the next GC can fill, where not all."""
+    """Say how many of the free slots cannot be filled before the next GC, if not all can."""
     if interval.size == _free_slots(interval):
         return Text()
     return text("; the next GC starts before {} of them can be refilled", Bytes(interval.size))
@@ -233,7 +233,7 @@ def _limit_rule(interval: _Interval) -> Text:
     return Text("the background scavenger releases down to 0.95 × GOMEMLIMIT")
 
 
-# What the sentences name: fields of the later reading as they are, and what is made of both.
+# Values in the sentences: fields of the later reading, and values computed from both.
 FIELDS = (
     "retained_bytes", "NextGC", "HeapInuse", "mapped_bytes", "memory_limit_bytes",
 )  # fmt: skip

@@ -45,10 +45,10 @@ if TYPE_CHECKING:
     from gomem.analysis.scavenger.sentences import Row
     from gomem.releases import GoVersion
 
-MIN_FRACTION = 0.1  # of the goal, or of RSS: the runtime itself keeps a tenth more than it needs
-STEP_BYTES = 64 * KIB  # its quantum: less than that is not seen to go back
-PAUSE_SECONDS = 3.0  # 1.7 s, its sleep after the shortest step, and a reading on either side
-FIRST_COLLECTIONS = 2  # there is no goal before the second
+MIN_FRACTION = 0.1  # of the goal or RSS: the runtime itself keeps a tenth more than it needs
+STEP_BYTES = 64 * KIB  # its quantum: smaller releases are not visible
+PAUSE_SECONDS = 3.0  # 1.7 s, its sleep after the shortest step, plus a reading on either side
+FIRST_COLLECTIONS = 2  # collections: before the second there is no goal
 NEEDED = ("retained_bytes", "mapped_bytes", "idle_kept_bytes", "HeapInuse")
 VERDICTS = {
     "as-intended": "Idle heap is being released, or there is little to release.",
@@ -96,15 +96,15 @@ class _Cause:
 class _Above:
     """A step between two readings, for heap above the goal."""
 
-    since: Row  # the first reading of those in a row at which heap lies above the goal
-    silent_seconds: float | None  # how long nothing goes back, around these two, by a clock
-    goes_back: bool  # whether some does from the one to the other
+    since: Row  # the first of the consecutive readings with heap above the goal
+    silent_seconds: float | None  # how long nothing was released, around these two readings
+    goes_back: bool  # whether something was released between the two
 
 
 def verdicts(retention: pd.DataFrame, version: GoVersion) -> pd.DataFrame:
-    """Why no more went back from each moment with MemStats to the next; see `INTERVALS`.
+    """Return why no more was released between consecutive snapshots with MemStats; see `INTERVALS`.
 
-    Where no moment has MemStats, from each moment to the next: unknown.
+    If no snapshot has MemStats, intervals are between all snapshots, and the answer is unknown.
     """
     rows = [_plain(row) for row in rows_of(retention)]
     told = [
@@ -121,10 +121,10 @@ def verdicts(retention: pd.DataFrame, version: GoVersion) -> pd.DataFrame:
 
 
 def _is_stopped(rows: Sequence[Row]) -> bool:
-    """Whether the process stood still between two readings that have MemStats.
+    """Return whether the process was stopped between two readings with MemStats.
 
-    Who reads a process may stop it just for that: one that gave its MemStats was not stopped
-    before, and where a collection ran in between, it was not stopped throughout.
+    A tool can stop a process just to read it. A process that answered with MemStats was not stopped
+    before; and if a collection ran in between, it was not stopped throughout.
     """
     first, *between, last = rows
     is_seen = any(row["is_stopped"] is True for row in between)
@@ -134,8 +134,8 @@ def _is_stopped(rows: Sequence[Row]) -> bool:
 def episodes(intervals: pd.DataFrame, retention: pd.DataFrame) -> pd.DataFrame:
     """Merge consecutive intervals with the same verdict; see `EPISODES`.
 
-    Just before a collection the heap is full, and little of it idle. Such an interlude of a few
-    seconds between two of one verdict is part of them.
+    Just before a collection the heap is full, with little idle. Such an interlude of a few seconds
+    between intervals with one verdict is merged with them.
     """
     rows = {row["moment"]: _plain(row) for row in rows_of(retention)}
     groups = [list(group) for _, group in groupby(rows_of(intervals), key=_kind)]
@@ -156,7 +156,7 @@ def _kind(interval: Row) -> tuple[str, str]:
 
 
 def _joined(groups: Sequence[list[Row]]) -> list[list[Row]]:
-    """The groups, interludes joined with what stands around them."""
+    """Merge interludes with the groups before and after."""
     joined: list[list[Row]] = []
     place = 0
     while place < len(groups):
@@ -177,9 +177,9 @@ def _joined(groups: Sequence[list[Row]]) -> list[list[Row]]:
 
 
 def _with_next(rows: Sequence[Row]) -> list[Row]:
-    """Rows with `next_mapped_bytes`: what the runtime holds at the next reading, if that is near.
+    """Add `next_mapped_bytes` to rows: the runtime's memory at the next reading, if it is near.
 
-    RSS is read after MemStats, and a heap may grow meanwhile.
+    RSS is read after MemStats, and the heap can grow in between.
     """
     found = [row | {"next_mapped_bytes": None} for row in rows]
     for row, other in pairwise(found):
@@ -212,10 +212,10 @@ def _causes(rows: Sequence[Row], stopped: Sequence[bool], version: GoVersion) ->
 
 
 def _above(row: Row, *, is_old: bool) -> int:
-    """Retained heap above the goal, where that is worth a word; else 0.
+    """Return retained heap above the goal, if it is large enough to report; else 0.
 
-    Before Go 1.13 it is idle heap beyond what the next collection lets the heap fill, as far as it
-    can be resident.
+    Before Go 1.13 it is idle heap beyond what the heap can fill before the next collection, as far
+    as it can be resident.
     """
     if is_old:
         goal = row["NextGC"]
@@ -231,13 +231,13 @@ def _above(row: Row, *, is_old: bool) -> int:
 
 
 def _steps(rows: Sequence[Row], above: Sequence[int]) -> Iterator[_Above]:
-    """For each two readings, since when heap lies above the goal and how long nothing went back."""
+    """Return since when heap is above the goal, and how long nothing was released."""
     rises = [(given_back(before, after) or 0) >= STEP_BYTES for before, after in pairwise(rows)]
-    begins = list(range(len(rows)))  # of each reading, the first of those above the goal in a row
+    begins = list(range(len(rows)))  # the first of consecutive ones above the goal
     for place in range(1, len(rows)):
         if above[place] and above[place - 1]:
             begins[place] = begins[place - 1]
-    first, last = list(range(len(rises))), list(range(1, len(rows)))  # of the silence around each
+    first, last = list(range(len(rises))), list(range(1, len(rows)))  # ends of the silence
     for place in range(1, len(rises)):
         if begins[place + 1] < place and not rises[place - 1]:
             first[place] = first[place - 1]
@@ -250,7 +250,7 @@ def _steps(rows: Sequence[Row], above: Sequence[int]) -> Iterator[_Above]:
 
 
 def _held_up(row: Row, above: int, step: _Above, version: GoVersion) -> _Cause:
-    """Heap above the goal, from Go 1.13 on, of which nothing goes back."""
+    """Return why heap above the goal is not released, from Go 1.13 on."""
     counts = row["NumGC"], step.since["NumGC"]
     is_counted = None not in counts
     is_same = is_counted and counts[0] == counts[1]
@@ -267,9 +267,10 @@ def _held_up(row: Row, above: int, step: _Above, version: GoVersion) -> _Cause:
 def _silent(
     above: int, gone: int, version: GoVersion, *, is_counted: bool, is_same: bool
 ) -> _Cause:
-    """Nothing has gone back for longer than the scavenger sleeps, of so much above the goal.
+    """Return why nothing was released for longer than the scavenger sleeps.
 
-    Some has gone since there is any above; collections are counted, or there was none since.
+    `gone` is what was released since the heap rose above the goal. `is_counted` says whether
+    collections are counted, `is_same` whether none ran since.
     """
     if not version.certainly(Fact.BACKGROUND_SCAVENGER):
         return _Cause("unknown", "no-release", above)
@@ -297,13 +298,13 @@ def _without_goal(row: Row) -> _Cause:
 
 
 def _worth(row: Row) -> float:
-    """What is worth a word: a chunk, or a tenth of RSS or, without it, of what Go holds."""
+    """Return the minimum to report: a chunk, or a tenth of RSS (without it, of Go's memory)."""
     whole = row["mapped_bytes"] if row["rss_bytes"] is None else row["rss_bytes"]
     return max(MIN_BYTES, MIN_FRACTION * whole)
 
 
 def _within_goal(row: Row, *, is_old: bool) -> _Cause:
-    """Nothing lies above the goal: what explains most of what is resident beyond the objects?"""
+    """Return what explains most resident memory besides objects, with nothing above the goal."""
     idle = row["idle_resident_bytes"]
     if not is_old and _limit_binds(row) and row["idle_kept_bytes"] >= _worth(row):
         return _Cause("limit-driven", "", row["mapped_bytes"])
@@ -321,7 +322,7 @@ def _within_goal(row: Row, *, is_old: bool) -> _Cause:
 
 
 def _limit_binds(row: Row) -> bool:
-    """Whether a limit makes the goal, and what is retained has come up to it."""
+    """Return whether a limit sets the goal, and retained memory has reached it."""
     goal, paced = row["goal_bytes"], row["paced_goal_bytes"]
     if goal is None or (row["limit_bytes"] is None and row["limit_goal_bytes"] is None):
         return False
@@ -331,7 +332,7 @@ def _limit_binds(row: Row) -> bool:
 
 
 def _free_slots(row: Row) -> int:
-    """Free slots that no pacing explains; a goal that a limit makes has them taken off already."""
+    """Return free slots that pacing does not explain; 0 with a limit, which excludes them."""
     goal = row["NextGC"]
     if goal is None or goal >= NO_GOAL or row["memory_limit_bytes"] is not None:
         return 0
@@ -341,9 +342,9 @@ def _free_slots(row: Row) -> int:
 
 
 def _beside_go(row: Row) -> int:
-    """Resident beyond all that the runtime holds and has given back: at least so much is not Go's.
+    """Return resident memory beyond all of Go's, released or not: a lower bound of non-Go memory.
 
-    Of what the runtime holds some was never touched, so it may be more.
+    Some of Go's memory was never touched, so there can be more.
     """
     if row["rss_bytes"] is None:
         return 0

@@ -1,7 +1,7 @@
 """Does a level rise above its baseline: how far, how suddenly, for how long, and does it return?
 
-The baseline is the median of the readings in the lower half of the range. It is the usual level if
-the level is high for less than half of the time. An excursion lasts while the level is above the
+The baseline is the median of the readings in the lower half of the range. It is the typical level
+if the level is high for less than half of the time. An excursion lasts while the level is above the
 midpoint between the baseline and the highest reading. A rise over several readings means that
 something fills up, such as a cache or a batch. A rise within one reading is sudden.
 
@@ -25,48 +25,49 @@ if TYPE_CHECKING:
 
     Places = NDArray[np.int64]
 
-LOW, MIDDLE, HIGH = 0.25, 0.5, 0.75  # of the way from the base to the highest
-MAX_CLIMBS = 256  # enough of them for a median
-SEVERAL = 2  # excursions from which a level has a base that it comes back to
-EVEN = 0.25  # of the usual time between readings: most of an even series do not differ by more
-USUAL_LOWS = 0.1, 0.9  # quantiles of the readings at the base, between which most of them lie
+LOW, MIDDLE, HIGH = 0.25, 0.5, 0.75  # of the range from the baseline to the maximum
+MAX_CLIMBS = 256  # enough for a median
+SEVERAL = 2  # excursions, for a level to have a baseline to which it returns
+# of the usual time between readings: in an evenly spaced series, most differ by no more
+EVEN = 0.25
+USUAL_LOWS = 0.1, 0.9  # quantiles that enclose most readings at the baseline
 
 
 @dataclass(frozen=True)
 class Excursion:
     """A level that rose above its baseline, once or several times."""
 
-    readings: int  # how many there are
-    seconds: float  # from the first to the last
-    base: float  # the level as a rule
+    readings: int  # number of readings
+    seconds: float  # from the first reading to the last
+    base: float  # the baseline
     highest: float  # the highest reading
-    times: int  # how often it left its base
-    before: int  # place of the last reading before it left for the highest
-    peak: int  # place of the highest reading
-    last: int  # place of the last reading away from its base
-    away_fraction: float  # the share of the time for which it may have been away, at most
-    # How long three quarters of a rise took behind the first reading of it, as a share of the time
-    # from one excursion to another; the median of all of them.
+    times: int  # number of excursions
+    before: int  # index of the last reading before the highest excursion
+    peak: int  # index of the highest reading
+    last: int  # index of the last reading away from the baseline
+    away_fraction: float  # upper bound of the share of the time spent away from the baseline
+    # Time for three quarters of a rise, after its first reading, as a share of the time between
+    # excursions; the median over all rises.
     climb_fraction: float
-    # How far it fell behind the peak of an excursion, at most, as a share of the way.
+    # The largest fall after the peak of an excursion, as a fraction of the range.
     back_fraction: float
-    spread_fraction: float  # how far the readings at the base lie apart, as a share of the way
+    spread_fraction: float  # spread of the readings at the baseline, as a fraction of the range
 
     @property
     def extra(self) -> float:
-        """The highest reading less the base."""
+        """The highest reading minus the baseline."""
         return self.highest - self.base
 
     @property
     def goes_on(self) -> bool:
-        """Whether the last reading is away from the base."""
+        """Whether the last reading is away from the baseline."""
         return self.last == self.readings - 1
 
 
 def excursion_of(level: Level) -> Excursion | None:
-    """Measure how a level left its baseline; None of fewer than three readings, or if it never did.
+    """Measure how a level left its baseline; None for under three readings, or if it did not.
 
-    A level that is already high at the first reading has made no excursion.
+    A level that is already high at the first reading is not an excursion.
     """
     at, values = level.seconds, level.values
     if len(values) < 3 or not at[-1] > at[0]:
@@ -99,7 +100,7 @@ def excursion_of(level: Level) -> Excursion | None:
 
 
 def at_base(level: Level) -> Level:
-    """Only the readings at the baseline, if the level left it and returned several times; else all.
+    """Return the readings at the baseline, if a level returned to it several times; else all.
 
     Whether such a level grows is a question about its baseline. If the recording ends during an
     excursion, the last reading does not show the baseline.
@@ -117,14 +118,14 @@ def at_base(level: Level) -> Level:
 
 
 def _runs_away(values: FloatArray, least: float) -> tuple[NDArray[np.bool_], list[Places]]:
-    """Which readings are as high, and those in a row that are."""
+    """Return which readings are at least this high, and the runs of these."""
     is_away = values >= least
     runs = np.split(np.arange(len(values)), np.flatnonzero(np.diff(is_away)) + 1)
     return is_away, [run for run in runs if is_away[run[0]]]
 
 
 def _climbs(values: FloatArray, at: FloatArray, runs: list[Places], low: float) -> FloatArray:
-    """How long three quarters of a rise took, behind the first reading of it; of some rises."""
+    """Return the times for three quarters of rises, after their first reading; a sample."""
     places = np.where(values <= low, np.arange(len(values)), 0)
     last_low = np.maximum.accumulate(places)  # up to each reading
     some = runs[:: -(-len(runs) // MAX_CLIMBS)]
@@ -138,22 +139,22 @@ def _climbs(values: FloatArray, at: FloatArray, runs: list[Places], low: float) 
 
 
 def _falls(values: FloatArray, runs: list[Places]) -> FloatArray:
-    """How far it fell behind the peak of each excursion."""
+    """Return the fall after the peak of each excursion."""
     lowest_after = np.minimum.accumulate(values[::-1])[::-1]
     peaks = _peaks(values, runs)
     return values[peaks] - lowest_after[peaks]
 
 
 def _peaks(values: FloatArray, runs: list[Places]) -> Places:
-    """The place of the highest reading of each excursion."""
+    """Return the index of the highest reading of each excursion."""
     return np.array([run[0] + values[run[0] : run[-1] + 1].argmax() for run in runs], np.int64)
 
 
 def _longest_fraction(away: NDArray[np.bool_], at: FloatArray) -> float:
-    """Share of the time for which it may have been away, at most.
+    """Return an upper bound of the share of the time spent away.
 
-    That is from reading to reading where one of the two was, and where readings are missing, if it
-    was ever away for so short a time.
+    An interval counts if one of its ends is away; and if a reading is missing in it, and there was
+    ever an excursion that short.
     """
     apart = np.diff(at)
     may_be = away[1:] | away[:-1]
@@ -162,14 +163,14 @@ def _longest_fraction(away: NDArray[np.bool_], at: FloatArray) -> float:
 
 
 def _is_hole(apart: FloatArray) -> NDArray[np.bool_]:
-    """Which intervals lack a reading, in a series that is even otherwise."""
+    """Return which intervals miss a reading, in an otherwise evenly spaced series."""
     pace = np.median(apart)
     even = np.abs(apart - pace) <= EVEN * pace
     return (apart >= (2 - EVEN) * pace) & (even.mean() >= 1 - EVEN)
 
 
 def _shortest(away: NDArray[np.bool_], at: FloatArray) -> float:
-    """The shortest time that it may have been away, from the reading before to the one after."""
+    """Return the shortest excursion, from the reading before to the one after."""
     turns = np.flatnonzero(np.diff(away)) + 1
     turns = turns[int(away[0]) :]  # from its first rise on
     rises, falls = turns[::2], turns[1::2]

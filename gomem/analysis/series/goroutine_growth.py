@@ -6,7 +6,7 @@ goroutine's descriptor. Descriptors are reused and never freed, so they show the
 goroutines so far.
 
 The waiting place is the program's own innermost function. `sync.(*WaitGroup).Wait` or
-`internal/poll.runtime_pollWait` does not show a developer what to fix.
+`internal/poll.runtime_pollWait` would not show a developer what to fix.
 """
 
 from __future__ import annotations
@@ -26,13 +26,13 @@ if TYPE_CHECKING:
 
     from gomem.analysis.series.level import Level, Rise
 
-PART = 0.1  # of those that came: fewer are of the work that goes on beside them
-NAMED_STATES = 3  # of a group in several
+PART = 0.1  # of the new goroutines: fewer belong to other work
+NAMED_STATES = 3  # states shown for a group with several
 SMALLEST_STACK = 2 * KIB  # _StackMin of runtime/stack.go, since Go 1.4
-DESCRIPTOR_BYTES = 384  # of a goroutine: 376 to 440 by release, in the size class above
+DESCRIPTOR_BYTES = 384  # per goroutine: 376 to 440 by release, in the size class above
 DESCRIPTORS = frozenset({"runtime.malg", "runtime.newproc1", "runtime.allgadd"})
 
-# Where goroutines of any connection wait, whoever has it.
+# Functions in which goroutines of any connection wait.
 PARKING = (
     "bufio.(*Reader).", "crypto/tls.(*Conn).", "crypto/tls.(*atLeastReader).", "net.(*conn).",
     "net.(*netFD).", "internal/poll.", "io.", "bytes.(*Buffer).",
@@ -53,34 +53,34 @@ GOROUTINE_GROUPS = (
 
 @dataclass(frozen=True)
 class Waiting:
-    """Where most of those wait that came since the first count."""
+    """Where most of the new goroutines wait, since the first count."""
 
-    # The program's own innermost function of their stack; of the library's where there is none.
+    # The program's own innermost function on their stack; the library's if there is none.
     function: str
-    created_by: str  # the function that they began with; empty if no file says
-    begun: frozenset[str]  # all functions that a tenth of them began with, or more
+    created_by: str  # the function that they began with; empty if unknown
+    begun: frozenset[str]  # all functions with which at least a tenth of them began
     came: int  # how many more wait there
-    there: int  # how many wait there at last
-    of_all: int  # how many goroutines there are at last
-    started_by: str = ""  # the function whose `go` statement began most of them; empty likewise
-    # Of all functions in which a tenth of those wait that came, or more, the share of them; the
+    there: int  # how many wait there at the end
+    of_all: int  # how many goroutines there are at the end
+    started_by: str = ""  # the function whose `go` statement started most of them; empty if unknown
+    # The functions in which at least a tenth of the new goroutines wait, with their shares; the
     # largest first.
     shares: tuple[tuple[str, float], ...] = ()
 
 
 @dataclass(frozen=True)
 class GoroutineGrowth:
-    """The number of goroutines over a capture, and what goes with it."""
+    """The number of goroutines over a capture, and what grows with it."""
 
-    # How the number moved; None if fewer than two counts of different times are there.
+    # The rise of their number; None for fewer than two counts at different times.
     count: Rise | None
-    stacks: Rise | None  # how StackInuse moved, likewise
-    descriptors_bytes: float  # by how much descriptors rose in heap profiles
-    waiting: Waiting | None  # where those wait that came; None if no profile or dump says
+    stacks: Rise | None  # the rise of StackInuse; None for fewer than two readings
+    descriptors_bytes: float  # the growth of descriptors in heap profiles
+    waiting: Waiting | None  # where the new goroutines wait; None if no profile or dump shows it
 
     @property
     def stacks_grown(self) -> float:
-        """What the stacks of those that came take; where nothing says, what they take at least."""
+        """Growth of stacks; if unknown, the minimum stacks of the new goroutines."""
         if self.stacks is not None and self.stacks.grown > 0:
             return self.stacks.grown
         return 0.0 if self.count is None else max(0.0, self.count.grown) * SMALLEST_STACK
@@ -93,16 +93,16 @@ def goroutine_growth(
     profiles: Sequence[pd.DataFrame] = (),
     descriptors_bytes: float = 0.0,
 ) -> GoroutineGrowth:
-    """Measure how goroutines grow, by their number and by StackInuse.
+    """Measure the growth of goroutines, by their number and by StackInuse.
 
-    `profiles` are goroutines by stack, of the moments that have them: `goroutines`, and `stack`,
-    innermost first; descriptors are those of heap profiles.
+    `profiles` are goroutines by stack, at the snapshots that have them: `goroutines`, and `stack`,
+    innermost first. Descriptors are those of heap profiles.
     """
     return GoroutineGrowth(counts.rise, stacks.rise, descriptors_bytes, waiting_of(profiles))
 
 
 def waiting_of(profiles: Sequence[pd.DataFrame]) -> Waiting | None:
-    """Where those wait that the last profile by stack has beyond the first; None if none says."""
+    """Find where goroutines wait that the last profile has beyond the first; None if unknown."""
     named = [_by_function(profile) for profile in profiles if len(profile)]
     if not named:
         return None
@@ -133,7 +133,7 @@ def waiting_of(profiles: Sequence[pd.DataFrame]) -> Waiting | None:
 
 
 def _started_by(profile: pd.DataFrame, function: str) -> str:
-    """Who began most of those that wait in a function, where a dump of their stacks says."""
+    """Return who started most of those that wait in a function, from a dump of their stacks."""
     if "created_by" not in profile:
         return ""
     here = profile[places_of(profile) == function]
@@ -141,12 +141,12 @@ def _started_by(profile: pd.DataFrame, function: str) -> str:
 
 
 def goroutine_groups(profile: pd.DataFrame, of_all: int = 0) -> pd.DataFrame:
-    """The goroutines of one profile or dump by where they wait, the largest group first.
+    """Group the goroutines of one profile or dump by where they wait, the largest group first.
 
     Args:
-        profile: Goroutines by stack: `goroutines` and `stack`, innermost first; of a dump in text
-            `state`, `wait_seconds` and `created_by`, too.
-        of_all: How many there are, of an excerpt more than it shows; shares are of these.
+        profile: Goroutines by stack: `goroutines` and `stack`, innermost first; a dump in text also
+            has `state`, `wait_seconds` and `created_by`.
+        of_all: The number of goroutines, the base of shares; for an excerpt, more than it shows.
     """
     rows = profile.assign(waits=[waiting_in(stack) for stack in map(str, profile["stack"])])
     whole, groups = max(of_all, int(rows["goroutines"].sum())), []
@@ -170,7 +170,7 @@ def goroutine_groups(profile: pd.DataFrame, of_all: int = 0) -> pd.DataFrame:
 
 
 def mixed_states(profile: pd.DataFrame) -> dict[str, str]:
-    """Of each place whose goroutines are in several states these, the most frequent first."""
+    """Return the states of each place with several states, the most frequent first."""
     if "state" not in profile:
         return {}
     counts = profile.groupby([places_of(profile), "state"], sort=False)["goroutines"].sum()
@@ -185,7 +185,7 @@ def mixed_states(profile: pd.DataFrame) -> dict[str, str]:
 
 
 def _commonest(rows: pd.DataFrame, column: str) -> str | None:
-    """What most goroutines of a group have in a column; None where no file says."""
+    """Return the most frequent value of a group in a column; None if unknown."""
     if column not in rows:
         return None
     counts = rows.groupby(column)["goroutines"].sum()
@@ -193,29 +193,30 @@ def _commonest(rows: pd.DataFrame, column: str) -> str | None:
 
 
 def waiting_in(stack: str) -> str:
-    """The program's own innermost function; where there is none, what the goroutine began with.
+    """Return the program's own innermost function, or else the function the goroutine began with.
 
-    `net/http.(*persistConn).readLoop` says more than that it waits for the network.
+    `net/http.(*persistConn).readLoop` is more informative than a wait for the network.
     """
     functions = stack.split(";")
     begun = [name for name in reversed(functions) if not name.startswith("runtime.")]
-    # Of a cut stack the outermost is where any connection waits: what says whose is below it.
+    # The outermost function of a truncated stack is that of any connection; the frames below it,
+    # which would identify it, are missing.
     telling = (name for name in begun if not name.startswith(PARKING))
     return own_function(functions) or next(telling, next(iter(begun), functions[0]))
 
 
 def stacks_of(profile: pd.DataFrame) -> pd.Series:
-    """The stack of each row, innermost first; the function alone where no stack is known."""
+    """Return the stack of each row, innermost first; only the function if the stack is unknown."""
     return profile["stack" if "stack" in profile else "function"].astype("str")
 
 
 def places_of(profile: pd.DataFrame) -> pd.Series:
-    """In which function the goroutines of each row wait."""
+    """Return the function in which the goroutines of each row wait."""
     return stacks_of(profile).map(waiting_in)
 
 
 def _by_function(profile: pd.DataFrame) -> pd.Series:
-    """Goroutines by own function and by the function that they began with."""
+    """Count goroutines by own function and by the function that they began with."""
     rows = pd.DataFrame(
         {
             "function": places_of(profile),
@@ -227,7 +228,7 @@ def _by_function(profile: pd.DataFrame) -> pd.Series:
 
 
 def descriptors_grown(growth: pd.DataFrame) -> float:
-    """By how much the stacks of descriptors surely rise; see `analysis.profiles.growth.GROWTH`."""
+    """Return the certain rise of descriptors' stacks; see `analysis.profiles.growth.GROWTH`."""
     if growth.empty:
         return 0.0
     rows = growth[(growth["shape"] == "ramp") & (growth["slope_low"] > 0)]
@@ -236,5 +237,5 @@ def descriptors_grown(growth: pd.DataFrame) -> float:
 
 
 def is_of_descriptors(stack: str) -> bool:
-    """Whether a stack is of the runtime, making a goroutine's descriptor or listing it."""
+    """Return whether a stack is the runtime's, creating or listing a goroutine's descriptor."""
     return not DESCRIPTORS.isdisjoint(stack.split(";"))

@@ -1,20 +1,20 @@
-"""How does a level move: how far, how fast, in what shape, and is it still moving at the end?
+"""How does a level change: how far, how fast, in what shape, and does it still change at the end?
 
 A level is an amount at a point in time: bytes marked by a GC, resident bytes, goroutines. Readings
 come from logs, MemStats, profiles, mappings or counts. They differ only in their error (rounding,
 sampling, bounds of an account) and their timestamp, so one engine handles all of them.
 
 A level that rises and then plateaus is not growing. The engine fits a straight line and a
-saturating curve together. How much of the rise the line explains, rather than the curve, tells
-growth from a plateau better than any rank test, and works from three readings on. Some readings are
-only upper bounds: HeapAlloc includes garbage on top of the live heap. If continued growth would
-have passed such a bound, the growth has stopped.
+saturating curve together. The share of the rise that the line explains, rather than the curve,
+separates growth from a plateau better than any rank test, and works from three readings on. Some
+readings are only upper bounds: HeapAlloc includes garbage on top of the live heap. If continued
+growth would have passed such a bound, the growth has stopped.
 
-A second table answers how large RSS and the heap are typically, and at worst (`LEVEL_QUANTILES`).
-The q-quantile is the smallest level with at least a fraction q of the snapshots at or below it. A
-p99 of 200 MB means that 99 % of the snapshots are at or below 200 MB. It is reported only with
-enough snapshots: with fewer than a hundred, p99 is just the maximum. A share of the snapshots
-equals a share of the time only if they were taken at even intervals, as by `gomem capture --every`.
+A second table has the typical and the worst size of RSS and the heap (`LEVEL_QUANTILES`). The
+q-quantile is the smallest level with at least a fraction q of the snapshots at or below it. A p99
+of 200 MB means that 99 % of the snapshots are at or below 200 MB. It is reported only with enough
+snapshots: with fewer than a hundred, p99 is just the maximum. A share of the snapshots equals a
+share of the time only if they were taken at even intervals, as by `gomem capture --every`.
 """
 
 from __future__ import annotations
@@ -36,15 +36,15 @@ if TYPE_CHECKING:
 
     from gomem.statistics.sampling import FloatArray
 
-MAX_BLOCKS = 60  # neighbours in time resemble each other: of more readings, medians of blocks
+MAX_BLOCKS = 60  # consecutive readings are similar: if there are more, medians of blocks are used
 ENDS = 10  # a first and last level is the median of a tenth of the readings
-# Time constants of the fills that are tried, as shares of the time: from one that is over at once
-# to one that a line can hardly be told from.
+# Time constants of the tested fills, as shares of the time: from one that ends immediately to one
+# that is almost a line.
 FILLS = np.array([0.03, 0.07, 0.15, 0.3, 0.6])
 LATE = 1 / 3  # of the time
-STILL_LINEAR, STILL_LATE = 0.5, 0.15  # of a rise that goes on: its line, and its last third
-FAR_BEYOND = 3.0  # rises beyond a ceiling: more says nothing more
-MIN_MOMENTS = 20  # with fewer, a table of all of them says more
+STILL_LINEAR, STILL_LATE = 0.5, 0.15  # of a continuing rise: its line, its last third
+FAR_BEYOND = 3.0  # rises beyond a ceiling: more is not more informative
+MIN_MOMENTS = 20  # with fewer, a table of all of them is better
 QUANTILES = {"p50_bytes": 0.5, "p99_bytes": 0.99, "p999_bytes": 0.999}
 LEVELS = ("rss_bytes", "HeapAlloc", "HeapInuse")
 LEVEL_QUANTILES = (
@@ -59,16 +59,16 @@ LEVEL_QUANTILES = (
 
 @dataclass(frozen=True)
 class Level:
-    """Readings of one quantity, in order of time."""
+    """Readings of one quantity, in time order."""
 
-    source: str  # the kind of evidence they are from
-    seconds: FloatArray  # of what time each is, ascending, on the capture's clock
+    source: str  # the kind of evidence
+    seconds: FloatArray  # times, ascending, on the capture's clock
     values: FloatArray  # the readings
-    # How far each can be off; half of the width of its 95 % interval.
+    # The error of each: half of the width of its 95 % interval.
     errors: FloatArray = field(default_factory=lambda: np.empty(0))
-    # From when to when the capture looked, whether or not a reading came of it.
+    # Start and end of the capture, with or without readings then.
     watched: tuple[float, float] | None = None
-    # A time after the last reading, and what the level cannot have been above then.
+    # A time after the last reading, and an upper bound of the level then.
     ceiling: tuple[float, float] | None = None
 
     def __len__(self) -> int:
@@ -81,46 +81,47 @@ class Level:
 
     @cached_property
     def rise(self) -> Rise | None:
-        """How it moved; None of fewer than two readings of different times."""
+        """The rise over time; None without readings at two different times."""
         return _rise(self) if len(self) > 1 and self.span_seconds > 0 else None
 
 
 @dataclass(frozen=True)
 class Rise:
-    """How a level moved from its first readings to its last."""
+    """The change of a level from its first readings to its last."""
 
-    readings: int  # how many there are
+    readings: int  # number of readings
     seconds: float  # from the first to the last
-    first: float  # the level at first: of many readings, the median of the first tenth
-    last: float  # the same at last
+    # the first level: the first reading; for many readings, the median of the first tenth
+    first: float
+    last: float  # the last level, computed in the same way
     reached: float  # the last reading itself
-    are_medians: bool  # whether the first and the last level are of several readings
+    are_medians: bool  # whether the first and last level are medians of several readings
     apart_seconds: float  # from the time of `first` to that of `last`
-    error: float  # how far `grown` can be off by the readings' errors
-    slope: float  # per second: Theil and Sen's
-    low: float  # lower end of its 95 % interval, errors of the readings included
-    high: float  # upper end of the same
+    error: float  # error of `grown` due to the readings' errors
+    slope: float  # per second: the Theil–Sen estimate
+    low: float  # lower end of its 95 % interval, including the readings' errors
+    high: float  # upper end of the interval
     shape: str  # one of `shapes.SHAPES`
-    # The share of the rise that a straight line makes beside a fill that saturates: 1 for a line, 0
-    # for what filled and stayed.
+    # The part of the rise that is a straight line rather than a saturating fill: 1 for a line, 0
+    # for a level that filled and stayed.
     linear_share: float
-    late_share: float  # the share of the rise that came in the last third of the time
-    coverage: float  # the share of the time watched that the readings cover
-    # By how much the level would lie above its ceiling if it had gone on, in rises; below zero
-    # where it fits beneath.
+    late_share: float  # the part of the rise in the last third of the time
+    coverage: float  # the part of the observed time that the readings cover
+    # How far the level would be above its ceiling had it continued, in multiples of the rise;
+    # negative if it fits.
     beyond_ceiling: float
 
     @property
     def grown(self) -> float:
-        """The last level less the first."""
+        """The last level minus the first."""
         return self.last - self.first
 
     @property
     def rate(self) -> float:
-        """Per second, from the first level to the last: what a page calls the speed of growth.
+        """Growth per second from the first level to the last: the rate in reports.
 
-        The slope is the median of all pairs, and so mostly of the time with most readings: of a
-        start-up, where GCs follow one another fast.
+        The slope is the median of all pairs, so it is mostly that of the time with most readings,
+        such as a start-up with frequent GCs.
         """
         return self.grown / self.apart_seconds
 
@@ -131,7 +132,7 @@ class Rise:
 
     @property
     def ratio(self) -> float:
-        """The last level as a multiple of the first; infinite from nothing."""
+        """The last level as a multiple of the first; infinite if the first is 0."""
         return self.last / self.first if self.first > 0 else np.inf
 
 
@@ -166,7 +167,7 @@ def _rise(level: Level) -> Rise:
 
 
 def _in_blocks(level: Level) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """The readings; of many, medians of neighbours."""
+    """Return the readings; if there are many, medians of consecutive ones."""
     errors = level.errors if len(level.errors) else np.zeros(len(level))
     if len(level) <= MAX_BLOCKS:
         return level.seconds, level.values, errors
@@ -183,7 +184,7 @@ def _in_blocks(level: Level) -> tuple[FloatArray, FloatArray, FloatArray]:
 def _slope(
     seconds: FloatArray, values: FloatArray, errors: FloatArray
 ) -> tuple[float, float, float]:
-    """Theil and Sen's slope, and its interval with the errors of the readings."""
+    """Return the Theil–Sen slope, and its interval including the readings' errors."""
     slope, low, high = (float(end[0]) for end in theil_sen(seconds, values[None, :]))
     tilt = float(np.hypot(errors[0], errors[-1]) / (seconds[-1] - seconds[0]))
     return (
@@ -194,9 +195,9 @@ def _slope(
 
 
 def linear_share(seconds: FloatArray, values: FloatArray) -> float:
-    """The share of a rise that needs a straight line beside a fill that saturates; 0 where none is.
+    """Return the part of a rise that needs a line in addition to a saturating fill; 0 without one.
 
-    By least squares with no part below zero, over a handful of time constants: the best fits.
+    By non-negative least squares over a handful of time constants, of which the best is used.
     """
     span = seconds[-1] - seconds[0]
     since = (seconds - seconds[0]) / span
@@ -212,7 +213,7 @@ def linear_share(seconds: FloatArray, values: FloatArray) -> float:
 
 
 def _not_negative(parts: FloatArray, wanted: FloatArray) -> tuple[float, float]:
-    """Least squares of two parts, none below zero."""
+    """Fit two non-negative terms by least squares."""
     gram, right = parts @ parts.T, parts @ wanted
     determinant = gram[0, 0] * gram[1, 1] - gram[0, 1] ** 2
     if determinant > 1e-12 * gram[0, 0] * gram[1, 1]:
@@ -226,7 +227,7 @@ def _not_negative(parts: FloatArray, wanted: FloatArray) -> tuple[float, float]:
 
 
 def _beyond(level: Level, last: float, grown: float, span: float) -> float:
-    """By how much the level would have passed its ceiling, in rises."""
+    """Return how far the level would have passed its ceiling, in multiples of the rise."""
     if level.ceiling is None or grown <= 0:
         return 0.0
     at, most = level.ceiling
@@ -235,7 +236,7 @@ def _beyond(level: Level, last: float, grown: float, span: float) -> float:
 
 
 def level_quantiles(levels: pd.DataFrame) -> pd.DataFrame:
-    """A row for each level, a column in bytes, that enough moments have; see `LEVEL_QUANTILES`."""
+    """Return a row for each column of bytes that enough snapshots have; see `LEVEL_QUANTILES`."""
     rows = []
     for name in LEVELS:
         sample = levels[name].dropna() if name in levels else []

@@ -1,8 +1,8 @@
 """What shape does a level have: flat, a ramp, a step, a plateau, a saw-tooth, a decline?
 
-The shape shows where the rises and falls are. A level that filled at the start and then stayed has
-a slope, too, but is not a leak. `level` says how far and how fast it moved, and whether it is still
-moving.
+The shape shows where the rises and falls are. A level that filled at the start and then stayed also
+has a slope, but is not a leak. `level` computes how far and how fast it changed, and whether it
+still changes.
 """
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ if TYPE_CHECKING:
     from gomem.statistics.sampling import FloatArray
 
 SHAPES = ("flat", "ramp", "step", "plateau", "saw-tooth", "decline")
-NOISE = 3.0  # standard deviations: a smaller range is that of sampling
-MOVES = 0.1  # of the level: a smaller range is no change worth a name
+NOISE = 3.0  # standard deviations: a smaller range is sampling noise
+MOVES = 0.1  # of the level: a smaller range is called flat
 MIN_SWING, MIN_STEP = 0.5, 0.6  # of the range
-STEEP = 2.0  # times the share of the time that an interval takes: above, its rise stands out
+STEEP = 2.0  # times the interval's share of the time: a steeper rise is a step
 
 
 def shape_of(
@@ -27,14 +27,14 @@ def shape_of(
     noise: float = 0.0,
     since_seconds: FloatArray | None = None,
 ) -> str:
-    """Name how a level moves, as one of `SHAPES`, by where its rises and falls lie.
+    """Return the shape of a level, one of `SHAPES`, by where it rises and falls.
 
-    A fall as deep as half the range, after or before a rise as high, is a saw-tooth; a fall alone
-    a decline. A rise of which most comes in one interval, and far faster than it took on average,
-    is a step; one that has ended by the last third a plateau; any other a ramp.
+    A fall of half the range, after or before as large a rise, is a saw-tooth; a fall alone is a
+    decline. A rise mostly within one interval, and far faster than average, is a step. A rise that
+    has ended by the last third is a plateau; any other is a ramp.
 
-    Times ascend; noise is the standard deviation of a level that is an estimate; `since_seconds` is
-    the earliest time that each reading may be of, where readings lag.
+    Times ascend. `noise` is the standard deviation of an estimated level; `since_seconds` is the
+    earliest time that each reading can show, if readings lag.
     """
     extent = levels.max() - levels.min()
     if extent <= max(NOISE * noise, MOVES * levels.max()):
@@ -50,7 +50,7 @@ def shape_of(
 
 
 def _has_step(steps: FloatArray, seconds: FloatArray, since_seconds: FloatArray) -> bool:
-    """Whether one interval has most of the rise, beyond what its time gives a steady one."""
+    """Return whether one interval has most of the rise, beyond the share of a steady one."""
     largest = int(steps.argmax())
     whole = seconds[-1] - seconds[0]
     taken = (seconds[largest + 1] - since_seconds[largest]) / whole

@@ -32,10 +32,10 @@ if TYPE_CHECKING:
 
     import pandas as pd
 
-EARLIER = 5  # collections whose rate foretells the next distance
-UNTESTED = 0.10  # taken for the error where nothing could be tested
+EARLIER = 5  # collections whose rate predicts the next distance
+UNTESTED = 0.10  # assumed error if nothing could be tested
 FORETOLD = ("cycles_per_second", "gc_cpu_cores", "peak_heap_bytes")
-LATE_BYTES = 64 << 10  # a goal is at least so far above where the collection started
+LATE_BYTES = 64 << 10  # a goal is at least this far above the heap at the collection's start
 GOALS = (
     Column("run", "int64", "", "Which process of the log."),
     Column("number", "int64", "", "Number of the GC in its run."),
@@ -48,7 +48,7 @@ GOALS = (
 
 @dataclass(frozen=True)
 class Backtest:
-    """How far the log's later part was foretold; None where nothing could be tested.
+    """How well the log's later part was predicted; None if nothing could be tested.
 
     Attributes:
         cycles: Collections whose goal was foretold.
@@ -70,7 +70,7 @@ class Backtest:
     peak_heap_bytes_error: float | None = None
 
     def error_of(self, metric: str) -> float:
-        """The error by which a metric's interval is widened."""
+        """Return the error by which a metric's interval is widened."""
         name = "peak_heap_bytes" if metric == "goal_bytes" else metric
         error = getattr(self, f"{name}_error")
         return UNTESTED if error is None else float(error)
@@ -78,16 +78,17 @@ class Backtest:
 
 @dataclass(frozen=True)
 class Made:
-    """What a log was made with."""
+    """The settings with which a log was made."""
 
     gogc: float  # GOGC, 1.0 for 100; infinite for off
     limit: float  # GOMEMLIMIT, bytes; infinite for none
-    not_heap: float  # what the runtime has mapped beside objects under it, bytes
+    # bytes that the runtime has mapped besides objects and that count for the limit
+    not_heap: float
     era: Era  # the release's pacer
 
 
 def backtest(cycles: pd.DataFrame, made: Made) -> Backtest:
-    """Foretell what the part of a log that is looked at, of one run, shows."""
+    """Predict the analysed part of a log, of one run, and compare."""
     goals, agree = _goal_errors(cycles, made)
     intervals = _interval_errors(cycles, made)
     return Backtest(
@@ -100,7 +101,7 @@ def backtest(cycles: pd.DataFrame, made: Made) -> Backtest:
 
 
 def _goal_errors(cycles: pd.DataFrame, made: Made) -> tuple[np.ndarray, float | None]:
-    """Of goals that GOGC made: a limit's depend on memory that the log does not show."""
+    """Return errors of goals set by GOGC; a limit's depend on memory that the log does not show."""
     if math.isfinite(made.limit) or math.isinf(made.gogc):
         return np.empty(0), None
     runs = dict.fromkeys(cycles["run"].unique().tolist(), made.gogc)
@@ -113,7 +114,7 @@ def _goal_errors(cycles: pd.DataFrame, made: Made) -> tuple[np.ndarray, float | 
 
 
 def _interval_errors(cycles: pd.DataFrame, made: Made) -> np.ndarray:
-    """Of each distance to the next collection, from the rate of the few before."""
+    """Return errors of each distance to the next collection, predicted from the previous few."""
     load = Load.of(cycles, made.era)
     marked = cycles["heap_live_bytes"].to_numpy(float) + ROUNDING_BYTES / 2
     goals = Goals(
@@ -136,9 +137,9 @@ def _interval_errors(cycles: pd.DataFrame, made: Made) -> np.ndarray:
 
 
 def _replay_errors(cycles: pd.DataFrame, made: Made) -> dict[str, float]:
-    """The greater of two errors: of the second half from the first, and of the whole from itself.
+    """Return the larger of two errors: second half from the first, and the whole from itself.
 
-    The first is the program's, which changes; the second is the replay's own.
+    The first is due to changes of the program; the second to the replay.
     """
     middle = len(cycles) // 2
     pairs = ((cycles.iloc[: middle + 1], cycles.iloc[middle:]), (cycles, cycles))
@@ -148,7 +149,7 @@ def _replay_errors(cycles: pd.DataFrame, made: Made) -> dict[str, float]:
 
 
 def _errors(known: pd.DataFrame, later: pd.DataFrame, made: Made) -> dict[str, float]:
-    """What the replay of some collections says, against what others show."""
+    """Compare the replay of some collections with others."""
     load = Load.of(known, made.era)
     seconds = float(later["at_seconds"].iloc[-1] - later["at_seconds"].iloc[0])
     if not (load.allocated_bytes > 0 and load.seconds > 0 and seconds > 0):
@@ -163,19 +164,19 @@ def _errors(known: pd.DataFrame, later: pd.DataFrame, made: Made) -> dict[str, f
 
 
 def goal_check(cycles: pd.DataFrame, gogc: Mapping[int, float], era: Era) -> pd.DataFrame:
-    """Work out each goal from the collection before it; see `GOALS`.
+    """Compute each goal from the previous collection; see `GOALS`.
 
-    A size is printed in whole MiB, rounded down, so the formula gives a range; a goal agrees if its
-    own MiB overlaps it. Three things move a goal up: the least heap of 4 MiB x GOGC/100, room of 1
-    MiB while the heap is swept, and a late start. There is a row per collection that follows
-    another of a run whose GOGC (1.0 for 100) is known; goals that a memory limit made do not agree.
+    Sizes are printed in whole MiB, rounded down, so the formula gives a range; a goal agrees if its
+    printed MiB overlaps this range. Three things raise a goal: the minimum heap of 4 MiB x
+    GOGC/100, room of 1 MiB during sweeping, and a late start. There is a row per collection with a
+    predecessor, in a run with known GOGC (1.0 for 100). Goals set by a memory limit do not agree.
     """
     printed = PrintedGoals.of(cycles)
     live, goal, scanned = printed.live, printed.goal, printed.scanned
     percent = cycles["run"].map(dict(gogc)).to_numpy(float)
     known = np.isfinite(percent) & ~np.isnan(goal) & ~np.isnan(live)
     least = scanned
-    if era == Era.LIMIT:  # 1.19 prints what stacks could be scanned, and counts what was
+    if era == Era.LIMIT:  # 1.19 prints scannable stacks, but counts scanned ones
         least = np.nan_to_num(cycles["globals_bytes"].shift().to_numpy(float, na_value=np.nan))
     low = percent_goal(live, least, percent, era)
     high = percent_goal(live + ROUNDING_BYTES, scanned + 2 * ROUNDING_BYTES, percent, era)
@@ -194,7 +195,7 @@ def goal_check(cycles: pd.DataFrame, gogc: Mapping[int, float], era: Era) -> pd.
 
 
 def _moved(live: np.ndarray, start: np.ndarray, low: np.ndarray) -> np.ndarray:
-    """Where a goal may have been moved to: room to sweep in, and a start beyond it."""
+    """Return the goals after raising them: room for sweeping, and a late start."""
     swept = live + ROUNDING_BYTES + SWEEP_DISTANCE_BYTES
     late = start + ROUNDING_BYTES + LATE_BYTES
     return np.fmax(swept, np.where(late > low, late, 0.0))

@@ -32,20 +32,20 @@ if TYPE_CHECKING:
     from gomem.analysis.what_if.watched import Present
 
 MAX_BYTES = float(1 << 62)
-CYCLES_REPEAT = 0.08  # two runs of one program, back to back, differ by so much
+CYCLES_REPEAT = 0.08  # difference between two runs of one program, back to back
 CPU_REPEATS = 0.10
-LIMITER_FRACTION = 0.5  # of GOMAXPROCS: the CPU limiter of 1.19 lets collecting take no more
-MET = 0.5  # of the collections without room, for live heap and limit to have met
-MET_LOW = 1 / 3  # what lies between two collections without room is not in the log
-OVERSHOOT = 0.1  # of the goal: past it, the pacer aims at so much more
+LIMITER_FRACTION = 0.5  # of GOMAXPROCS: the CPU limiter of 1.19 allows no more for GC
+MET = 0.5  # of the collections have no room, for live heap and limit to have met
+MET_LOW = 1 / 3  # the log does not show what happens between two collections without room
+OVERSHOOT = 0.1  # of the goal: beyond it, the pacer allows this much more
 OFFSETS = (0.0, 0.25, 0.5, 0.75)
 BOUND_BY = ("gogc", "limit", "live heap", "timer", "program")
 UTILIZATION = "mutator_utilization_fraction"
 MAX_STRETCHES = 10
 # Student's t at 97.5 %, from one degree of freedom: loading SciPy for it takes half a second.
 STUDENT = (12.706, 4.3027, 3.1824, 2.7764, 2.5706, 2.4469, 2.3646, 2.3060, 2.2622)
-FULL_SPANS = 0.03  # of the heap at its highest, in free slots of spans
-MAX_SLACK = 0.2  # of the heap; MemStats read between sweeping and filling up show more
+FULL_SPANS = 0.03  # of the heap at its peak, in free slots of spans
+MAX_SLACK = 0.2  # of the heap; MemStats read right after sweeping show more
 
 
 def _interval(name: str, dtype: str, unit: str, means: str) -> tuple[Column, ...]:
@@ -77,7 +77,7 @@ METRICS = ("cycles_per_second", "gc_cpu_cores", "goal_bytes", "peak_heap_bytes")
 
 @dataclass(frozen=True)
 class Known:
-    """What a log and its capture say; see `what_if`."""
+    """The data of a log and its capture; see `what_if`."""
 
     load: Load
     era: Era
@@ -88,7 +88,7 @@ class Known:
 
 
 class Grid:
-    """Settings that are looked at, each replayed in several ways, and what comes of it."""
+    """The settings, each replayed in several ways, and the results."""
 
     def __init__(
         self, known: Known, cells: Sequence[tuple[int, float]], container_bytes: int | None
@@ -100,7 +100,7 @@ class Grid:
         self._replay()
 
     def _replay(self) -> None:
-        """Each cell as the log has it, and with each thing that may be otherwise."""
+        """Replay each cell with the log's values, and with each uncertain value varied."""
         gogc = np.array([math.inf if gogc == OFF else gogc / 100 for gogc, _ in self._cells])
         limit = np.array([limit for _, limit in self._cells])
         ones, begin = np.ones(len(gogc)), np.zeros(len(gogc))
@@ -128,9 +128,9 @@ class Grid:
         return np.mean([self._ways[f"offset {offset}"][metric] for offset in OFFSETS], axis=0)
 
     def _half(self, metric: str, value: np.ndarray) -> np.ndarray:
-        """Half of a number's interval: what may be otherwise, one thing at a time, together."""
+        """Return half the width of a metric's interval: all uncertainties, varied one at a time."""
         begun = np.array([self._ways[f"offset {offset}"][metric] for offset in OFFSETS])
-        begun = np.where(np.isfinite(begun), begun, 0.0)  # no goal is no goal, however it began
+        begun = np.where(np.isfinite(begun), begun, 0.0)  # without a goal in one, none in any
         value = np.where(np.isfinite(value), value, 0.0)
         beside = [self._ways[f"beside {end}"][metric] - begun[0] for end in ("low", "high")]
         parts = [
@@ -151,7 +151,7 @@ class Grid:
 
     @property
     def table(self) -> pd.DataFrame:
-        """See `GRID`."""
+        """The result; see `GRID`."""
         present = self._present.gogc, self._present.limit_bytes
         columns: dict[str, object] = {
             "gogc": [gogc for gogc, _ in self._cells],
@@ -179,9 +179,10 @@ class Grid:
         return np.maximum(value - half, 0.0), value, value + half
 
     def _floating(self) -> float:
-        """What stands above the goal where collections follow one another without a break.
+        """Return the heap above the goal if collections run back to back.
 
-        Garbage that one marks floats through the next: all that two of them allocate.
+        Objects allocated during a collection survive until the end of the next one, so this is the
+        allocation during two collections.
         """
         load = self._load
         rate = load.allocated_bytes / load.seconds
@@ -189,7 +190,7 @@ class Grid:
         return OVERSHOOT * live + 2 * rate * float(np.median(load.lasting))
 
     def _limit_cpu(self, cores: tuple[np.ndarray, np.ndarray, np.ndarray], met: np.ndarray) -> None:
-        """Where live heap and limit meet: up to the limiter's half of the CPU, and never more."""
+        """Bound the CPU if live heap and limit meet: at most the limiter's half."""
         low, value, high = cores
         low[met] *= MET_LOW
         most = LIMITER_FRACTION * self._load.gomaxprocs
@@ -201,7 +202,7 @@ class Grid:
     def _memory(
         self, peak: tuple[np.ndarray, np.ndarray, np.ndarray], met: np.ndarray
     ) -> dict[str, object]:
-        """Retained heap, RSS and what is left to the container."""
+        """Return retained heap, RSS and headroom in the container."""
         limit = np.array([limit for _, limit in self._cells])
         beside = self._beside.fixed[1]
         most = np.where(np.isfinite(limit) & ~met, np.maximum(limit - beside, peak[1]), np.inf)
@@ -230,7 +231,7 @@ def _named(metric: str, value: object, low: object, high: object) -> dict[str, o
 
 
 def _whole(values: np.ndarray) -> pd.arrays.IntegerArray:
-    """Bytes, missing where there are none or no end to them."""
+    """Return whole bytes; missing if unknown or infinite."""
     known = np.isfinite(values) & (np.abs(values) < MAX_BYTES)
     sizes = np.round(np.where(known, values, 0)).astype(np.int64)
     return pd.arrays.IntegerArray(sizes, ~known)
@@ -238,16 +239,16 @@ def _whole(values: np.ndarray) -> pd.arrays.IntegerArray:
 
 @dataclass(frozen=True)
 class Spread:
-    """How far the log's own numbers may be off, as shares of them: half of a 95 % interval."""
+    """Relative errors of the log's own numbers: half of a 95 % interval."""
 
-    rate: float  # of the rate of allocation
-    survival: float  # of what survives a collection
+    rate: float  # of the allocation rate
+    survival: float  # of the surviving memory
     cost: float  # of the CPU of a collection
-    peak: float  # by how much the highest heap stands above nine in ten of the others: chance
+    peak: float  # by how much the highest peak exceeds nine in ten of the others: chance
 
     @classmethod
     def of(cls, load: Load, peaks: np.ndarray) -> Spread:
-        """By the means of stretches of the load; for a further run, so times the root of two."""
+        """Compute from the means of stretches of the load; times √2, as a further run varies."""
         highest = float(peaks.max())
         stretches = int(min(MAX_STRETCHES, max(2, len(load.begin) // 2)))
         edges = np.linspace(0, load.seconds * (1 - 1e-9), stretches + 1)
@@ -274,28 +275,29 @@ def _half_width(means: np.ndarray) -> float:
 
 @dataclass(frozen=True)
 class MemoryNow:
-    """What a moment of the capture says of the memory beside the heap."""
+    """Memory at a snapshot, besides heap objects."""
 
-    retained_bytes: int  # HeapSys less HeapReleased
-    beside_bytes: int  # what the runtime has mapped beside the heap: Sys less HeapSys
-    growing_bytes: int  # of it, what grows with the heap: MSpanSys and GCSys
-    slack_bytes: int  # HeapInuse less HeapAlloc
+    retained_bytes: int  # HeapSys - HeapReleased
+    beside_bytes: int  # memory that the runtime has mapped besides the heap: Sys - HeapSys
+    growing_bytes: int  # the part that grows with the heap: MSpanSys and GCSys
+    slack_bytes: int  # HeapInuse - HeapAlloc
     heap_sys_bytes: int  # HeapSys
-    rss_bytes: int | None  # RSS; None if it is not known
+    rss_bytes: int | None  # RSS; None if unknown
 
 
 @dataclass(frozen=True)
 class Beside:
-    """Memory beside the heap's objects that a limit counts: an estimate with its bounds."""
+    """Memory besides heap objects that counts for a limit: an estimate with bounds."""
 
-    fixed: tuple[float, float, float]  # bytes whatever the heap's size: least, likely, most
-    share: tuple[float, float, float]  # of the heap: least, likely, most
-    other_bytes: float | None  # RSS beside the heap that is kept; None if it is not known
-    words: str  # how it is known
+    # bytes that do not depend on the heap's size: low, likely, high
+    fixed: tuple[float, float, float]
+    share: tuple[float, float, float]  # as a fraction of the heap: low, likely, high
+    other_bytes: float | None  # RSS besides retained heap; None if unknown
+    words: str  # the source, in words
 
     @classmethod
     def of(cls, memory: MemoryNow | None, load: Load, era: Era) -> Beside:
-        """From a moment's MemStats where there are some, else what releases usually need."""
+        """Estimate from a snapshot's MemStats, or else from typical values by release."""
         if memory is not None:
             heap = max(memory.heap_sys_bytes, 1)
             beside, rss = memory.beside_bytes, memory.rss_bytes
@@ -309,7 +311,7 @@ class Beside:
                 "stacks included",
             )
         stacks = float(np.median(load.scanned))
-        # 1.19 and 1.20 map 4 MiB for the scavenger; to 1.19 a bitmap takes 3.2 % of the arenas.
+        # 1.19 and 1.20 map 4 MiB for the scavenger; up to 1.19 a bitmap takes 3.2 % of the arenas.
         scavenger = 4 * MIB if era in (Era.LIMIT, Era.LATEST_OF_FIVE) else 0
         bitmap = 0.03 if era <= Era.LIMIT else 0.0
         fixed = (2 * MIB + stacks, 5 * MIB + stacks + scavenger, 12 * MIB + stacks + scavenger)
@@ -321,7 +323,7 @@ class Beside:
         return cls(fixed, share, None, words)
 
     def of_limit(self, limit: np.ndarray | float, which: int = 1) -> np.ndarray:
-        """Under a limit, of which the heap has the rest; bytes. 0, 1, 2: least, likely, most."""
+        """Return the bytes besides objects under a limit; `which` is 0, 1, 2: low, likely, high."""
         held = np.where(np.isfinite(limit), limit, 0.0)
         heap = (held - self.fixed[which]) / (1 + self.share[which])
         return self.fixed[which] + self.share[which] * np.maximum(heap, 0.0)

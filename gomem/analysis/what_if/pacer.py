@@ -7,15 +7,15 @@ Taken from mgcpacer.go (mgc.go before 1.17), and checked against recorded logs:
     all        goal >= 4 MiB x GOGC/100; GOGC=off: none
     from 1.19  with a memory limit the lesser of that and of
                limit - (mapped non-heap memory) - headroom, but never less than live;
-               the headroom is 1 MiB, from 1.21 on 3 % of the rest where that is more
+               the headroom is 1 MiB, from 1.21 on 3 % of the rest if that is more
 
 A collection starts before the goal. The distance is the runway that the last collections needed:
 their allocation during marking, scaled to marking with a quarter of the CPU. It has bounds:
 
     to 1.13      at most 0.95 of the way from live to goal
     1.14 - 1.17  0.6 to 0.95 of it
-    1.18         0.7 to 0.95 of it, or 4 MiB x GOGC/100 below the goal where that is later
-    from 1.19    45/64 to 61/64 of it, or 4 MiB below the goal where that is later
+    1.18         0.7 to 0.95 of it, or 4 MiB x GOGC/100 below the goal if that is later
+    from 1.19    45/64 to 61/64 of it, or 4 MiB below the goal if that is later
 """
 
 from __future__ import annotations
@@ -35,17 +35,17 @@ if TYPE_CHECKING:
     from gomem.releases import GoVersion
 
 MIN_HEAP_BYTES = 4 * MIB  # at GOGC=100
-SWEEP_DISTANCE_BYTES = MIB  # least room above the live heap while it is swept
+SWEEP_DISTANCE_BYTES = MIB  # minimum room above the live heap during sweeping
 MIN_HEADROOM_BYTES = MIB  # below a memory limit
 HEADROOM_FRACTION = 0.03  # of what a memory limit leaves to the heap
-BACKGROUND_FRACTION = 0.25  # of GOMAXPROCS, for marking in the background
-GOAL_FRACTION_TO_117 = 0.30  # what the old pacer wanted marking to take, assists included
+BACKGROUND_FRACTION = 0.25  # of GOMAXPROCS, for background marking
+GOAL_FRACTION_TO_117 = 0.30  # target of the old pacer for marking, including assists
 
 Array = np.ndarray
 
 
 class Era(IntEnum):
-    """Releases whose pacers are alike, by the minor number of the first of them."""
+    """Releases with the same pacer, by the minor number of the first."""
 
     RATIO = 5
     RATIO_BOUNDED = Fact.TRIGGER_HAS_A_FLOOR.since.minor
@@ -56,7 +56,7 @@ class Era(IntEnum):
 
     @classmethod
     def of(cls, minor: int) -> Era:
-        """The era of Go 1.`minor`."""
+        """Return the era of Go 1.`minor`."""
         return max((era for era in cls if era <= minor), default=cls.RATIO)
 
     @property
@@ -66,12 +66,12 @@ class Era(IntEnum):
 
     @property
     def knows_limit(self) -> bool:
-        """Whether there is a GOMEMLIMIT."""
+        """Whether GOMEMLIMIT exists."""
         return self >= Era.LIMIT
 
 
 def era_of(version: GoVersion, cycles: pd.DataFrame) -> tuple[Era, str]:
-    """The pacer of a release, and a sentence where that is an assumption."""
+    """Return the pacer of a release, and a sentence if that is an assumption."""
     low, high = version.low, version.high
     eras = [Era.of(release.minor) for release in (low, high) if release is not None]
     if len(eras) == 2 and eras[0] == eras[1]:
@@ -85,18 +85,18 @@ def era_of(version: GoVersion, cycles: pd.DataFrame) -> tuple[Era, str]:
 
 
 def percent_goal(live: Array, scanned: Array | float, gogc: Array | float, era: Era) -> Array:
-    """The goal in bytes that GOGC (1.0 for 100) makes; infinite where it is off.
+    """Return the goal in bytes set by GOGC (1.0 for 100); infinite if off.
 
-    Of what the collection before marked, and of stacks and globals: to 1.17 they do not count.
+    From the heap that the previous collection marked, and from 1.18 on, stacks and globals.
     """
     base = live + scanned if era.counts_stacks else live
     return np.maximum(live + base * gogc, MIN_HEAP_BYTES * gogc)
 
 
 def limit_goal(live: Array, limit: Array | float, not_heap: Array | float, era: Era) -> Array:
-    """The goal in bytes that a memory limit makes; infinite without one, and before 1.19.
+    """Return the goal in bytes set by a memory limit; infinite without one, and before 1.19.
 
-    `not_heap` is what the runtime has mapped that neither holds objects nor could.
+    `not_heap` is mapped memory that has no objects and cannot have any.
     """
     limited = np.isfinite(limit) & era.knows_limit
     left = np.where(limited, limit, 0.0) - not_heap
@@ -108,22 +108,22 @@ def limit_goal(live: Array, limit: Array | float, not_heap: Array | float, era: 
 
 @dataclass(frozen=True)
 class Goals:
-    """The two goals of collections, bytes; infinite where there is none."""
+    """The two goals of collections, in bytes; infinite without one."""
 
-    live: Array  # what the collection before each marked
+    live: Array  # marked by the previous collection
     by_percent: Array  # see `percent_goal`
     by_limit: Array  # see `limit_goal`
 
     @property
     def goal(self) -> Array:
-        """The lesser of the two, which holds."""
+        """The smaller goal, which applies."""
         return np.minimum(self.by_percent, self.by_limit)
 
 
 def trigger(goals: Goals, runway: Array, gogc: Array | float, era: Era) -> Array:
-    """How large the heap is when a collection starts, bytes; infinite where there is no goal.
+    """Return the heap size at which a collection starts, in bytes; infinite without a goal.
 
-    The pacer wants to start a `runway` before its goal.
+    The pacer aims to start a `runway` before the goal.
     """
     live, goal = goals.live, goals.goal
     room = goal - live
@@ -138,7 +138,7 @@ def trigger(goals: Goals, runway: Array, gogc: Array | float, era: Era) -> Array
 
 
 def _bounds(room: Array, gogc: Array | float, era: Era) -> tuple[Array, Array]:
-    """How far above the live heap a collection starts at the earliest and at the latest."""
+    """Return the bounds of how far above the live heap a collection starts."""
     if era < Era.CONS_MARK:
         return room * (0.6 if era >= Era.RATIO_BOUNDED else 0.0), room * 0.95
     if era == Era.CONS_MARK:
@@ -148,21 +148,21 @@ def _bounds(room: Array, gogc: Array | float, era: Era) -> tuple[Array, Array]:
 
 @dataclass(frozen=True)
 class Marking:
-    """How collections marked, each by a value."""
+    """Marking of collections, one value per collection."""
 
-    seconds: Array  # how long they marked
+    seconds: Array  # duration of marking
     gomaxprocs: Array  # GOMAXPROCS
     assist_seconds: Array  # CPU of assists
     idle_seconds: Array  # CPU of idle marking
-    allocated_bytes: Array  # what the program allocated meanwhile
+    allocated_bytes: Array  # bytes that the program allocated during marking
 
 
 def runway(marking: Marking, era: Era) -> Array:
-    """How far before the goal the pacer wants to start after each collection, bytes.
+    """Return how far before the goal the pacer aims to start after each collection, in bytes.
 
-    From 1.18 on it measures how many bytes a CPU-second of the program allocates, and how many one
-    of marking scans; from 1.20 on it takes the greatest ratio of the last five. Before that, half
-    of each error goes into the next trigger, so the mean of the last few stands for it.
+    From 1.18 on it measures the bytes that the program allocates per CPU-second, and the bytes that
+    marking scans per CPU-second; from 1.20 on it uses the largest ratio of the last five. Before
+    1.18, half of each error enters the next trigger, so the mean of the last few approximates it.
     """
     cpu = marking.seconds * marking.gomaxprocs
     with np.errstate(invalid="ignore", divide="ignore"):

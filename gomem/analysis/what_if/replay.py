@@ -26,36 +26,36 @@ from gomem.analysis.what_if.pacer import (
     trigger,
 )
 
-PERIODIC_SECONDS = 120.0  # without a collection for so long the runtime starts one
+PERIODIC_SECONDS = 120.0  # after this time without a collection, the runtime starts one
 MIN_CYCLES = 8  # of a replay, however long they take
-MAX_CYCLES = 4000  # of a log that is looked at
+MAX_CYCLES = 4000  # of the analysed log
 MAX_REPLAYED = 1000  # of a replay: four begin in different quarters of the load
-WARM_UP = 2  # collections that still know where the replay began
+WARM_UP = 2  # collections that still depend on where the replay began
 
 Array = np.ndarray
 
 
 @dataclass(frozen=True)
 class Load:
-    """What a program did while its log was written, one run of it, from its first collection on."""
+    """The load of one run of a program in a log, from its first collection on."""
 
-    begin: Array  # when each collection started, seconds since the first
-    knots_seconds: Array  # times at which the sum of all allocation is known
-    knots_bytes: Array  # that sum
-    survived: Array  # of what was there when each collection started, what it marked
-    # What the program allocated while each marked: less than it usually does in such a time, where
-    # marking takes CPU that it would need, and it catches up afterwards.
+    begin: Array  # start of each collection, in seconds since the first
+    knots_seconds: Array  # times with a known total allocation
+    knots_bytes: Array  # total allocation at these times
+    survived: Array  # survivors of the heap present at each collection's start
+    # What the program allocated while each marked: less than usual, if marking takes CPU that it
+    # needs; it catches up afterwards.
     meanwhile: Array
-    lasting: Array  # how long each took from its first stop to its last
-    cpu_seconds: Array  # what each took of the CPU, without idle marking
+    lasting: Array  # time of each from the first pause to the last
+    cpu_seconds: Array  # CPU of each, without idle marking
     scanned: Array  # stacks and globals that each scanned
-    runway: Array  # how far before its goal the pacer wanted to start after each
-    forced: Array  # when collections started that the program asked for
+    runway: Array  # how far before the goal the pacer aimed to start after each
+    forced: Array  # starts of forced collections
     gomaxprocs: float  # GOMAXPROCS
 
     @classmethod
     def of(cls, cycles: pd.DataFrame, era: Era) -> Load:
-        """The load of two or more collections of one run, all numbers known."""
+        """Extract the load of two or more collections of one run with known numbers."""
         number = {
             name: cycles[name].to_numpy(float, na_value=np.nan)
             for name in ("at_seconds", "gomaxprocs", "cpu_assist_seconds", "cpu_idle_seconds")
@@ -100,34 +100,34 @@ class Load:
 
     @property
     def allocated_bytes(self) -> float:
-        """What was allocated in that time."""
+        """Bytes allocated in that time."""
         return float(self.knots_bytes[-1])
 
     def allocated(self, at: Array) -> Array:
-        """What was allocated until a time, the load going round and round."""
+        """Return the bytes allocated up to a time; the load repeats."""
         rounds = np.floor(at / self.seconds)
         within = np.interp(at - rounds * self.seconds, self.knots_seconds, self.knots_bytes)
         return rounds * self.allocated_bytes + within
 
     def when(self, allocated: Array) -> Array:
-        """When so much was allocated; the inverse of `allocated`."""
+        """Return the time at which this many bytes are allocated; the inverse of `allocated`."""
         rounds = np.floor(allocated / self.allocated_bytes)
         within = allocated - rounds * self.allocated_bytes
         return rounds * self.seconds + np.interp(within, self.knots_bytes, self.knots_seconds)
 
     def nearest(self, at: Array) -> Array:
-        """Which collection of the log lies nearest to a time."""
+        """Return the index of the logged collection nearest to a time."""
         within = at % self.seconds
         after = np.searchsorted(self.begin, within).clip(1, len(self.begin) - 1)
         earlier = within - self.begin[after - 1] < self.begin[after] - within
         return after - earlier
 
     def survivors(self, at: Array) -> Array:
-        """What would survive a collection that starts at a time."""
+        """Return what would survive a collection that starts at a time."""
         return np.interp(at % self.seconds, self.begin, self.survived)
 
     def next_forced(self, at: Array) -> Array:
-        """When the program next asks for a collection; infinite if it never does."""
+        """Return the time of the next forced collection; infinite if there is none."""
         if not len(self.forced):
             return np.full(np.shape(at), np.inf)
         rounds, within = np.floor(at / self.seconds), at % self.seconds
@@ -139,9 +139,9 @@ class Load:
 def _allocated(
     begin: Array, lasting: Array, meanwhile: Array, between: Array, follows: Array
 ) -> tuple[Array, Array]:
-    """When how much had been allocated: at the start and at the end of each collection.
+    """Return the total allocation at the start and end of each collection, with times.
 
-    Where a line is missing between two, the mean rate of the others stands for it.
+    If a line is missing between two, the mean rate of the others is used.
     """
     if not follows.all():
         step = np.diff(begin)
@@ -155,14 +155,14 @@ def _allocated(
 
 @dataclass(frozen=True)
 class Setting:
-    """What replays are given, a value for each."""
+    """The parameters of replays, one value per replay."""
 
     gogc: Array  # 1.0 for 100; infinite for off
     limit: Array  # GOMEMLIMIT, bytes; infinite for none
-    not_heap: Array  # what the runtime has mapped beside objects, bytes; see `pacer.limit_goal`
-    rate: Array  # the program's allocation, as a share of what the log shows
-    survival: Array  # what survives, likewise
-    offset: Array  # where in the load it begins, as a share of its length
+    not_heap: Array  # bytes that the runtime has mapped besides objects; see `pacer.limit_goal`
+    rate: Array  # the allocation rate, relative to the log
+    survival: Array  # the surviving memory, relative to the log
+    offset: Array  # the starting point in the load, as a fraction of its length
 
 
 REPLAYED = (
@@ -172,11 +172,11 @@ REPLAYED = (
 
 
 def replay(load: Load, setting: Setting, era: Era) -> pd.DataFrame:
-    """Run the load under settings, all at once, a row each.
+    """Replay the load under all settings at once; returns a row per setting.
 
     `cycles_per_second`, `gc_cpu_cores`, `peak_heap_bytes` (the highest heap at the end of marking),
-    `goal_bytes` (the highest), and of its collections the shares that had a limit's goal, no room
-    at all, and that the two-minute timer or the program started.
+    `goal_bytes` (the highest), and the shares of collections with a goal set by a limit, without
+    any room, started by the two-minute timer, and started by the program.
     """
     run = _Run(load, setting, era)
     while run.step():
@@ -185,11 +185,11 @@ def replay(load: Load, setting: Setting, era: Era) -> pd.DataFrame:
 
 
 class _Run:
-    """Replays side by side, a collection of each at a step."""
+    """Simultaneous replays, advanced by one collection per step."""
 
     def __init__(self, load: Load, setting: Setting, era: Era) -> None:
         self._load, self._setting, self._era = load, setting, era
-        self._ended = setting.offset * load.seconds  # when the last collection did
+        self._ended = setting.offset * load.seconds  # end of the last collection
         self._live = load.survivors(self._ended) * setting.survival
         self._allocated = load.allocated(self._ended) * setting.rate
         self._round = np.zeros(len(setting.gogc), int)
@@ -200,7 +200,7 @@ class _Run:
         self._last_cpu = np.zeros(len(setting.gogc))
 
     def step(self) -> bool:
-        """The next collection of each; False when all have gone on for long enough."""
+        """Advance each by one collection; returns False when all are long enough."""
         load, setting = self._load, self._setting
         place = load.nearest(self._ended)
         goals = Goals(
@@ -234,11 +234,11 @@ class _Run:
         return not bool(self._done.all())
 
     def _sum(self, at: Array) -> Array:
-        """What the program would have allocated until a time, were it never held up."""
+        """Return what the program would have allocated up to a time without delays."""
         return self._load.allocated(at) * self._setting.rate
 
     def _next_start(self, room: Array) -> tuple[Array, Array, Array]:
-        """When each next starts, and whether the timer, or the program itself, starts it."""
+        """Return the next start of each, and whether the timer or the program causes it."""
         latest = self._ended + PERIODIC_SECONDS
         finite = np.isfinite(room)
         wanted = (self._allocated + np.where(finite, room, 0)) / self._setting.rate
@@ -255,7 +255,7 @@ class _Run:
             so_far = self._counted[name]
             if name in ("peak_heap_bytes", "goal_bytes"):
                 kept = np.maximum(so_far, value)
-            elif name == "gc_cpu_cores":  # that of the last step is not in the time yet
+            elif name == "gc_cpu_cores":  # the last step's CPU is beyond the time so far
                 kept, self._last_cpu = so_far + self._last_cpu, np.where(counts, value, 0.0)
             else:
                 kept = so_far + value
@@ -265,7 +265,7 @@ class _Run:
 
     @property
     def result(self) -> pd.DataFrame:
-        """See `replay`."""
+        """The results; see `replay`."""
         cycles = self._round - WARM_UP
         seconds = np.maximum(self._last - self._first, 1e-9)
         counted = self._counted

@@ -26,10 +26,11 @@ from gomem.analysis.what_if.replay import MAX_CYCLES
 from gomem.text import Seconds, Share
 from gomem.units import format_count
 
-MIN_CYCLES = 8  # in two halves of four, one foretells the other
-MIN_LIVE_BYTES = 4 * ROUNDING_BYTES  # sizes are whole MiB: of less, they say too little
-MAX_FORCED = 0.5  # of the collections; with more, GOGC does not decide when they come
-MAX_MARKING = 0.5  # of the time; with more, the program is held back, and its own pace not seen
+MIN_CYCLES = 8  # two halves of four, so that one predicts the other
+MIN_LIVE_BYTES = 4 * ROUNDING_BYTES  # sizes are whole MiB: smaller heaps are too imprecise
+MAX_FORCED = 0.5  # of the collections; with more, GOGC does not decide when they run
+# of the time; with more, GC slows the program down, and its own pace is not visible
+MAX_MARKING = 0.5
 NEEDED = (
     "run", "number", "at_seconds", "forced", "periodic", "heap_at_start_bytes",
     "heap_at_mark_end_bytes", "heap_live_bytes", "heap_goal_bytes", "stacks_bytes",
@@ -46,15 +47,15 @@ OFF = -1  # GOGC=off, in tables and JSON
 
 @dataclass(frozen=True)
 class Watched:
-    """The part of a log that is looked at."""
+    """The analysed part of a log."""
 
-    cycles: pd.DataFrame  # its collections, of one run, in order
-    refused: str | None  # why it is not enough, in a sentence; None where it is
+    cycles: pd.DataFrame  # its collections, from one run, in order
+    refused: str | None  # why it is not enough, in a sentence; None if it is
     notes: tuple[str, ...]  # what was left out, in sentences
 
 
 def watched(cycles: Cycles) -> Watched:
-    """Choose the part, of a long log the longest run's last, and say whether it is enough."""
+    """Select the part, for a long log the end of the longest run, and check that it is enough."""
     frame, runs = _longest_run(cycles)
     whole = frame.dropna(subset=list(KNOWN))
     notes = []
@@ -74,7 +75,7 @@ def watched(cycles: Cycles) -> Watched:
 
 
 def _longest_run(cycles: Cycles) -> tuple[pd.DataFrame, int]:
-    """The collections of the run that lasted longest, and how many runs there are."""
+    """Return the collections of the run that lasted longest, and the number of runs."""
     lasting: dict[int, float] = {}
     for piece in pieces_of(cycles, ["run", "at_seconds"]):
         ends = piece.groupby("run")["at_seconds"].max()
@@ -98,7 +99,7 @@ def _after_start_up(cycles: pd.DataFrame) -> tuple[pd.DataFrame, int]:
 
 
 def _refusal(usual: pd.DataFrame, seen: int) -> str | None:
-    """Why the log is not enough; None if it is."""
+    """Return why the log is not enough; None if it is."""
     if not seen:
         return (
             "the log has no GC, as with GOGC=off and no memory limit, so nothing says how fast the "
@@ -141,7 +142,7 @@ def _pace_refusal(usual: pd.DataFrame) -> str | None:
 
 @dataclass(frozen=True)
 class Present:
-    """What the log shows; None where it does not tell.
+    """What the log shows; None where unknown.
 
     Attributes:
         gogc: GOGC in per cent; -1 is off; None if it is not known.
@@ -171,12 +172,12 @@ class Present:
 
     @property
     def limit_bytes(self) -> float:
-        """GOMEMLIMIT, taken for none where nothing says."""
+        """GOMEMLIMIT; if unknown, none is assumed."""
         return math.inf if self.memory_limit_bytes is None else self.memory_limit_bytes
 
 
 def present_of(part: Watched, gogc: float | None = None, limit: float | None = None) -> Present:
-    """What the collections that were looked at show, and the settings that they were made with."""
+    """Return what the analysed collections show, and the settings of the log."""
     percent = None if gogc is None else OFF if math.isinf(gogc) else round(100 * gogc)
     if part.cycles.empty:
         return Present(percent, limit)

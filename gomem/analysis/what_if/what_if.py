@@ -8,7 +8,7 @@ Each number has an interval, valid for a run as long as the log. The interval co
   the allocation rate, the live heap and the cost of marking; the replay is repeated with each;
 - the starting point of the replay, which matters for a bursty load;
 - for the peak heap, the distance between the log's p90 and its peak;
-- the uncertainty about non-heap memory, where a limit includes it;
+- the uncertainty about non-heap memory, if a limit includes it;
 - the error of the back-test: the first half of the log predicts the second, and the whole log
   predicts itself;
 - the variation between two runs of one program: 8 % in collections per second, 10 % in CPU.
@@ -70,23 +70,23 @@ NO_GOGC = (
     "too few), so today's setting is not in the grid and the back-test is without it"
 )
 NO_LIMIT = "Go before 1.19 has no memory limit"
-MARGIN = 0.10  # Go's GC guide leaves 5 to 10 % for what the runtime does not know about
+MARGIN = 0.10  # Go's GC guide leaves 5 to 10 % for memory that the runtime does not know about
 GOGC_TRIED = (25, 50, 75, 100, 150, 200, 300, 400, 600, 800)
 
 
 @dataclass(frozen=True, repr=False)
 class WhatIf(Answer):
-    """What other settings would do."""
+    """The effect of other settings."""
 
     present: Present  # what the log shows
     grid: pd.DataFrame  # a row per setting; see `GRID`
-    backtest: Backtest  # how well the same is foretold on the log itself
-    assumptions: tuple[str, ...]  # what the answer rests on, in sentences
-    refused: str | None = None  # why there is none; None where there is
-    advice: PodAdvice | None = None  # what to set for the container, if its size is known
+    backtest: Backtest  # how well the log's own later part was predicted
+    assumptions: tuple[str, ...]  # the assumptions of the answer, in sentences
+    refused: str | None = None  # why there is no answer; None if there is one
+    advice: PodAdvice | None = None  # settings for the container, if its size is known
 
     def cell(self, gogc: int, memory_limit_bytes: float | None = None) -> pd.Series | None:
-        """The row of a setting; None where the grid has it not."""
+        """Return the row of a setting; None if the grid does not have it."""
         limits = self.grid["memory_limit_bytes"]
         no_limit = memory_limit_bytes is None
         same = limits.isna() if no_limit else limits.eq(memory_limit_bytes).fillna(value=False)
@@ -96,14 +96,14 @@ class WhatIf(Answer):
 
 @dataclass(frozen=True)
 class Asked:
-    """Which settings to look at."""
+    """The settings to analyse."""
 
     gogc: Sequence[int] = GOGC_GRID  # in per cent; -1 is off
-    # GOMEMLIMIT in bytes; None for none, and for a grid that suits the log.
+    # GOMEMLIMIT in bytes; None for no limit, and for a grid that suits the log.
     limits: Sequence[float] | None = None
-    container_bytes: int | None = None  # what the container may use; None if that is not known
-    container_source: str = "--container"  # what says so
-    steps: pd.DataFrame | None = None  # how a GOMEMLIMIT for it is worked out; see `LIMIT_STEPS`
+    container_bytes: int | None = None  # the container's memory; None if unknown
+    container_source: str = "--container"  # the source of the container's size
+    steps: pd.DataFrame | None = None  # the arithmetic of its GOMEMLIMIT; see `LIMIT_STEPS`
 
     @property
     def advised_steps(self) -> pd.DataFrame | None:
@@ -114,7 +114,7 @@ class Asked:
 
     @property
     def advised_limit(self) -> int | None:
-        """The GOMEMLIMIT that it comes to; None if nothing is left, or without a container."""
+        """The resulting GOMEMLIMIT; None if nothing is left, or without a container."""
         steps = self.advised_steps
         left = 0 if steps is None else int(steps["bytes"].sum())
         return left if left > 0 else None
@@ -129,10 +129,10 @@ def what_if(
     memory: MemoryNow | None = None,
     asked: Asked | None = None,
 ) -> WhatIf:
-    """Replay the load of a log under the settings asked for.
+    """Replay the load of a log under the requested settings.
 
-    GOGC (1.0 for 100) and GOMEMLIMIT that the log was made with are infinite for off and unset,
-    None if not known.
+    `gogc_fraction` (1.0 for 100) and `memory_limit_bytes` are those of the log: infinite for off
+    and unset, None if unknown.
     """
     asked = asked or Asked()
     part = watched(cycles)
@@ -159,7 +159,7 @@ def what_if(
 
 
 def _advice(known: Known, asked: Asked) -> PodAdvice | None:
-    """The setting for the container; None if its size is unknown."""
+    """Return the settings for the container; None if its size is unknown."""
     steps, limit = asked.advised_steps, asked.advised_limit
     if asked.container_bytes is None or steps is None:
         return None
@@ -194,7 +194,7 @@ def _advice(known: Known, asked: Asked) -> PodAdvice | None:
 
 
 def settings_of(present: Present, era: Era, asked: Asked) -> list[tuple[int, float]]:
-    """The grid's settings: what was asked for, and what the log was made with."""
+    """Return the settings of the grid: the requested ones, and those of the log."""
     limits = list(asked.limits) if asked.limits is not None else _usual_limits(present, asked)
     if not era.knows_limit:
         limits = [math.inf]
@@ -206,7 +206,7 @@ def settings_of(present: Present, era: Era, asked: Asked) -> list[tuple[int, flo
 
 
 def _usual_limits(present: Present, asked: Asked) -> list[float]:
-    """No limit; today's; the one that suits the container, or about what the heap takes today."""
+    """Return limits to try: none; the present one; the container's, or about the heap's size."""
     limits = [math.inf]
     if present.memory_limit_bytes is not None:
         limits.append(present.memory_limit_bytes)
@@ -248,7 +248,7 @@ class PodAdvice:
 
 
 def limit_steps(container_bytes: int, source: str) -> pd.DataFrame:
-    """GOMEMLIMIT's arithmetic where nothing says what is in the container besides Go's memory."""
+    """Return GOMEMLIMIT's arithmetic if other memory in the container is unknown."""
     margin = -round(MARGIN * container_bytes)
     left = container_bytes + margin
     rounded = left // MIB * MIB - left
@@ -261,7 +261,7 @@ def limit_steps(container_bytes: int, source: str) -> pd.DataFrame:
 
 
 def fitting_gogc(tried: pd.DataFrame, gomemlimit_bytes: int, beside_bytes: float) -> int | None:
-    """The largest GOGC of a grid, in per cent, under which what Go holds stays below a limit."""
+    """Return the largest GOGC of a grid, in per cent, with which Go's memory fits a limit."""
     held = tried["retained_bytes_high"].astype(float) + beside_bytes
     fits = tried.loc[held <= gomemlimit_bytes, "gogc"]
     return None if fits.empty else int(fits.max())
