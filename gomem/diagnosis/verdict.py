@@ -104,7 +104,7 @@ class Verdict(Answer):
 
     @property
     def sentence(self) -> str:
-        """The headline and the text after it."""
+        """Headline and what goes with it."""
         first = self.where if self.is_in_short else self.headline
         return joined(" ", filter(None, (first, self.second)))
 
