@@ -19,13 +19,13 @@ if TYPE_CHECKING:
 
     from gomem.fleets.work import Chunk, Done
 
-RETRIES = 2  # of a task that raises
-WINDOW = 4  # chunks a worker thread that the scheduler knows of: it holds what they give
+RETRIES = 2  # of a task that raises an error
+WINDOW = 4  # chunks submitted per worker thread; the scheduler holds their results
 MIN_WINDOW = 16
 
 
 def on_dask(chunks: Sequence[Chunk], scheduler: str | None) -> Iterator[Done]:
-    """The results of the chunks, in the order in which they are done.
+    """Yield the results of the chunks as they complete.
 
     Raises:
         CaptureError: dask is not installed, or no scheduler answers at the address.
