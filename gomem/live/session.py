@@ -108,7 +108,7 @@ class Session:
     _empty: int = 0
 
     def run(self) -> str:
-        """Write moments until there is a reason to stop; return it. CaptureError if none comes."""
+        """Write moments until a reason to stop, and return that; CaptureError without moments."""
         why = "stopped"
         try:
             why = self._moments()
