@@ -249,10 +249,10 @@ def _read(source: Source, kind: Kind, progress: Progress | None) -> WithDamage:
 
 
 def _series(artefacts: list[Artefact]) -> list[Artefact]:
-    """Split a file with several readings into moments, if it is the only file about moments.
+    """Split a file with several readings into moments, if there are no other files with moments.
 
-    With other files, the dump of their moment is unknown, and the last dump counts. Undated pastes
-    beside a log belong to the end of that log.
+    Otherwise it is unknown which dump belongs to the other files, and the last dump is used.
+    Undated pastes beside a log belong to the end of that log.
     """
     of_moments = [artefact for artefact in artefacts if artefact.kind.scope == MOMENT_SCOPE]
     many = [file for file in of_moments if file.kind.name in SERIES and _has_several(file)]

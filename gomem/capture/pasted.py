@@ -163,7 +163,7 @@ def settings_in_text(source: Source) -> tuple[str, ...]:
 def _with_beside(
     source: Source, lines: Sequence[bytes], whole: _Stretch, tables: Sequence[_Stretch] = ()
 ) -> list[Source]:
-    """A text that is one artefact, with further parts in its lines; empty if there are none."""
+    """Return a one-artefact text and the further parts in its lines; empty if there are none."""
     beside = [_part(source, lines, table) for table in tables]
     beside += [_part(source, lines, part) for part in _beside_all(lines, [whole])]
     beside += _settings(source, lines, {whole.kind})

@@ -85,7 +85,7 @@ class Area:
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """Points, the line through them, or both; interrupted at missing values and outside."""
+    """Points, the line through them, or both; interrupted at missing and out-of-range values."""
 
     x: np.ndarray
     y: np.ndarray

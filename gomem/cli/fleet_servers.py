@@ -50,7 +50,7 @@ def from_server(
     """Query a server, keep its answer beside the dataset, and read it as captures.
 
     Raises:
-        CaptureError: There is not exactly one URL, or the server's answer is of another kind.
+        CaptureError: There is not exactly one URL, or the server is not of that kind.
     """
     from gomem.fleets.fleet import fleet
     from gomem.live import prometheus, stored_profiles

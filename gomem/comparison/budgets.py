@@ -3,13 +3,13 @@
 A budget is the worst allowed change, in the bad direction. `rss=+10%` lets RSS rise by a tenth.
 `B/s=-5%` lets a higher-is-better rate fall by a twentieth. To test a budget, the values before are
 shifted by the allowed change. If the values after are worse by more than noise, the budget is
-broken; the test is the one for any change, at 5 %. If the measured change is within the budget, it
-is met. A change beyond the budget that could be noise is `?`. With too few values for a test, only
-a change far beyond a heap's normal variation breaks a budget. Only a change close to zero, or far
-below the budget, meets it.
+broken; the test is the same as for any change, at 5 %. If the measured change is within the budget,
+it is met. A change beyond the budget that could be noise is `?`. With too few values for a test,
+only a change far beyond a heap's normal variation breaks a budget. Only a change close to zero, or
+far below the budget, meets it.
 
 A budget on a unit applies to each benchmark with that unit. Among many benchmarks some exceed it by
-chance, and as many as chance explains do not break it.
+chance; it is broken only if more exceed it than chance explains.
 """
 
 from __future__ import annotations

@@ -1,12 +1,12 @@
 """Several builds, releases, settings or pods, each compared with a baseline.
 
-Each build is compared with the baseline like any two sides, so a row here says the same as a
+Each build is compared with the baseline like any two sides, so a row here equals the row in a
 comparison of the two. Only the number of comparisons grows. The p-value corrected for multiple
 tests (Holm 1979) covers the whole table, separately for benchmarks and levels. The uncorrected p is
 also shown and decides the verdict.
 
 Two builds that differ from the baseline need not differ from each other. For builds in order,
-`steps` compares each with the one before it.
+`steps` compares each with the previous build.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Which causes are new, gone or on both sides, and which did one side lack the evidence for?
+"""Which causes are new, gone or on both sides, and which could one side's files not show?
 
 A cause is new only if the baseline had the evidence to show it: the required kinds of artefact,
 at as many snapshots as the rule needs. One heap profile cannot show a spike, and a capture without

@@ -5,8 +5,8 @@ What can one capture per side show?
 * Benchmarks have many measurements per side. They are compared by rank tests, as in benchmark
   files.
 * RSS, heap sizes and GC cost are one value per capture. One capture per side cannot show how much
-  two runs differ anyway. So there is a difference but no p-value, and the metric's verdict is `?`.
-  Each further capture adds a value to its side. Measured: in four recordings of one pair of
+  two runs of one program differ. So there is a difference but no p-value, and the metric's verdict
+  is `?`. Each further capture adds a value to its side. Measured: in four recordings of one pair of
   programs, RSS changed by +2, -27, 0 and +9 %. The overall judgement still covers differences
   beyond a heap's normal variation; see `gomem.comparison.direction`.
 * A gctrace log has many pauses and intervals, but they come from one run and are not independent. A
@@ -21,8 +21,8 @@ What can one capture per side show?
   runs per side, rank tests do so, too; see `gomem.comparison.sites`. Measured on the same 100
   pairs: of 4306 sites, 42 (1.0 %) were called grown or shrunk.
 
-Benchmarks are one question, and the levels of memory and GC are another. The correction for
-multiple tests is computed within each of the two.
+Benchmarks are one family of tests, and the levels of memory and GC are another. The correction for
+multiple tests is computed within each family.
 """
 
 from __future__ import annotations

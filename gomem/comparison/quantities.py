@@ -1,7 +1,7 @@
 """The headline numbers of a comparison, each as a gain or a cost: RSS, load, GC CPU.
 
 Each number has two forms: a clause ("GC CPU fell from 31.8 % to 10.5 %") that a sentence joins with
-others, and a sentence of its own with the known reason.
+others, and a separate sentence with the reason, if known.
 """
 
 from __future__ import annotations

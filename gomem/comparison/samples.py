@@ -173,8 +173,8 @@ class Comparison:
     budgets_summary: str = ""  # the budgets in a sentence; empty without budgets
     notes: tuple[str, ...] = ()  # caveats
     damaged: tuple[Damage, ...] = ()  # parts of either side that could not be read
-    # By sample type, a function that returns the call tree of the heap profiles' change behind
-    # `sites`; empty if a side has no profile.
+    # By sample type, a function that returns the call tree of the changes behind `sites`; empty if
+    # a side has no profile.
     change_trees: Mapping[str, Callable[[], Any]] = field(default_factory=dict)
 
     @property

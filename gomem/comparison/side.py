@@ -1,6 +1,6 @@
 """One side of a comparison: its captures, and the data between the compared snapshots.
 
-A log can end long before these snapshots, and a program's start-up allocates unlike the rest. So
+A log can end long before these snapshots, and a program allocates differently during start-up. So
 rates come from the counters of the snapshots if both sides have them. A log is not compared if it
 covers less than half of the time between the snapshots, or none of the collections.
 """
@@ -89,7 +89,7 @@ class Side:
         return account.of(facts.name) if account and account.quantity == "rss" else None
 
     def facts_at(self, moment: str) -> list[MomentFacts]:
-        """The facts of a moment for each run; of the run's last moment if it has no ledger."""
+        """The facts of a moment for each run that has facts; see the function `facts_at`."""
         found = (facts_at(capture, moment) for capture in self.captures)
         return [facts for facts in found if facts is not None]
 

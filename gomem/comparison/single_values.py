@@ -47,7 +47,7 @@ COLLECTOR_METRICS = (
     ("heap_peak_bytes", "B", LOWER),
     ("heap_goal_bytes", "B", NEITHER),
 )
-COUNTER_METRICS = ((COLLECTION_RATE, "Hz", NEITHER),)  # frequency is no cost; GC CPU is
+COUNTER_METRICS = ((COLLECTION_RATE, "Hz", NEITHER),)  # GC frequency is not a cost; GC CPU is
 # A share of few collections holds for these alone. A quantile of too few values is one of the
 # largest of them and does not describe the rest. A median of fewer than six values has no 95 %
 # interval.

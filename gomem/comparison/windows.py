@@ -1,7 +1,7 @@
 """How much of each side's run is compared, and which metrics do unequal windows rule out?
 
 A window lies between the first and the last snapshot that have a counterpart. With one snapshot, it
-is the log's window. Rates are per unit of the window's own time, so windows can differ in length.
+is the log's window. Rates are divided by the window's length, so windows can differ in length.
 Cumulative counters and the longest pause cannot be compared that way, because a much longer window
 has more of them in any case. If both sides served the same number of requests, they did the same
 work, and the time it took is part of the result.

@@ -86,7 +86,7 @@ class Change(Answer):
 
     @property
     def ends(self) -> tuple[Snapshot, Snapshot] | None:
-        """Both moments in the accounts; None if the accounts measure different quantities."""
+        """The snapshots of both moments; None if the accounts measure different quantities."""
         old, new = self.accounts
         if old is None or new is None or old.quantity != new.quantity:
             return None

@@ -137,7 +137,7 @@ class Diagnosis:
 
     @property
     def scale(self) -> Scale:
-        """What findings are ranked and dated by: moments, RSS and total size."""
+        """The data for ranking and dating findings: moments, RSS and total size."""
         return Scale.of(self.facts, self.thresholds)
 
     @property
@@ -266,7 +266,7 @@ class Diagnosis:
         raise CaptureError(text(what, CaptureName(self.capture.file_name)))
 
     def spike_sites(self, at: str | pd.Timestamp | None = None) -> pd.DataFrame:
-        """Return allocation beyond the usual in one interval between two profiles, largest first.
+        """Return the excess allocation by site in one interval between two profiles, largest first.
 
         Args:
             at: As for `spike`.

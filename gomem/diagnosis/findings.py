@@ -77,7 +77,7 @@ class Findings(tuple["Finding", ...]):
 
 @dataclass(frozen=True)
 class Scale:
-    """What findings are ranked and dated by."""
+    """The data for ranking and dating findings."""
 
     # The paths of each moment's artefacts by kind, in order of moments.
     moments: Mapping[str, Mapping[str, str]]
@@ -245,7 +245,7 @@ SURETY = {"certain": 1.0, "likely": 0.9, "possible": 0.7}
 
 
 def is_of_release(finding: Finding) -> bool:
-    """Whether only the Go release suggests it, without a measurement."""
+    """Whether the finding rests only on the Go release, without a measurement."""
     by_release = any(evidence.artefact == RELEASE for evidence in finding.evidence)
     return finding.confidence == "possible" and by_release
 

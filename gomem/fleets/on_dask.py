@@ -1,4 +1,4 @@
-"""The same work on a dask cluster: one task per chunk, and no communication between tasks.
+"""Do the work on a dask cluster: one task per chunk, and no communication between tasks.
 
 Workers must see the captures at the same paths, or read them through fsspec. Each returns a few
 kilobytes of Parquet per capture, which this process writes. If the worker of a task dies, another

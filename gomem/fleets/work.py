@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from gomem.fleets.labels import Labelled
 
-CHUNK = 16  # captures: seconds of work, and a part of the dataset
+CHUNK = 16  # captures per chunk: a few seconds of work, and one part of the dataset
 MAX_WORDS = 500  # characters of an error message
 
 

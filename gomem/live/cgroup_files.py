@@ -1,4 +1,4 @@
-"""Where the memory files of a process's cgroup are, in version 2 or version 1.
+"""Find the memory files of a process's cgroup, in version 2 or version 1.
 
 /proc/PID/cgroup has the group relative to the root of the reader's cgroup namespace; mountinfo has
 the mount point of each root. A group outside that root, as seen from inside another container, has
@@ -49,7 +49,7 @@ def cgroup_files(own: bytes, mounts: Path = MOUNTS) -> list[Path]:
     """
     groups = dict(_groups(own.decode("utf-8", "surrogateescape")))
     found = [mount for mount in _mounts(mounts) if mount.version in groups]
-    # If memory is in a v1 hierarchy, v2 does not have it.
+    # A v1 hierarchy for memory means that v2 has no memory files.
     for mount in sorted(found, key=lambda mount: mount.version):
         folder = _folder(mount, groups[mount.version])
         names = FILES_V1 if mount.version == 1 else FILES_V2

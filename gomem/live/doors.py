@@ -230,7 +230,7 @@ def seen_as(data: bytes) -> str:
 
 
 def _metric(page: bytes, *names: str) -> float | None:
-    """The value of the first of these metrics that a page has without labels."""
+    """The value of the first of these metrics that has a sample without labels on the page."""
     forms = (re.compile(rb"(?m)^%s ([0-9.e+]+)" % name.encode()) for name in names)
     return next((_number(form, page) for form in forms if form.search(page)), None)
 

@@ -1,4 +1,4 @@
-"""Fetches what a Go process serves over HTTP, within limits, and describes it without secrets.
+"""Fetch data that a Go process serves over HTTP, within limits and without leaking secrets.
 
 Size and time of an answer are limited, and a redirect to another host is not followed. No message
 contains a name, password, header or query of a URL.
@@ -101,7 +101,7 @@ class Endpoints:
     def get(
         self, path: str, *, timeout_seconds: float | None = None, asked: Asked | None = None
     ) -> Answer:
-        """Get the response at a path below the base; a shorter timeout than the given one applies.
+        """Get the response at a path below the base; `timeout_seconds` can only shorten the wait.
 
         With `asked`, POST that body. Raises NoAnswer if the response did not arrive, was refused,
         or is too large.

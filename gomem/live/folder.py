@@ -79,7 +79,7 @@ class CaptureFolder:
             self._replace(MANIFEST, _text(self.facts))
 
     def add(self, moment: Moment) -> str:
-        """Write a moment and return its name; on failure raise CaptureError and leave nothing."""
+        """Write a moment and return its name; on failure remove it and raise CaptureError."""
         time = min((reading.time for reading in moment.readings), default=datetime.now(UTC))
         number, utc = self.moments + 1, time.astimezone(UTC)
         name = f"{number}-{utc:%H%M%S}"

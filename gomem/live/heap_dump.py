@@ -1,8 +1,8 @@
 """Fetches a heap dump that a program serves, after a warning about its cost and risks.
 
 The program writes it with `runtime/debug.WriteHeapDump`; net/http/pprof has no endpoint for it. The
-world stops until it is written. The dump holds the contents of the heap, so it is readable by the
-user alone, and it cannot be redacted.
+world stops until it is written. The dump has the contents of the heap, so only the user can read
+it, and it cannot be redacted.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""A running process, pinned: its identity, the kernel's files about it, its listening addresses.
+"""A running process: its identity, the kernel's files about it, its listening addresses.
 
-psutil answers what it can. The kernel's files are read through one open folder, /proc/PID. When the
-process ends, reading there fails, even if its PID has been reused.
+psutil is used where possible. The kernel's files are read through one open folder, /proc/PID. When
+the process ends, reading there fails, even if its PID has been reused.
 """
 
 from __future__ import annotations

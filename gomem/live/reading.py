@@ -1,14 +1,13 @@
 """Reads one snapshot of a running process, in the order that disturbs it least.
 
-1. MemStats, with NumGC. Trying the addresses has already made the first request, so connections and
-   buffers exist.
+1. MemStats, with NumGC. Probing the addresses has already created connections and buffers.
 2. The kernel's files immediately afterwards, smaps first, so that both sides are as close as
    possible. Reading them costs the process only a lock on its mappings.
 3. MemStats again. If a collection ended in between, and LastGC is before the start of step 2, this
    second reading belongs to the kernel's files. Otherwise steps 2 and 3 are repeated, up to three
    times, so that a matching pair is found if the process leaves time for one.
-4. What changes slowly or costs most: cgroup files, limits, the metrics page, and profiles last. A
-   profile creates garbage in the process, so nothing is measured after it.
+4. Data that changes slowly or costs most: cgroup files, limits, the metrics page, and profiles
+   last. A profile creates garbage in the process, so nothing is measured after it.
 """
 
 from __future__ import annotations

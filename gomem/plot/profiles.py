@@ -77,7 +77,7 @@ def lifetimes(data: Data, *, ax: Axes | None = None) -> Axes:
 
 
 def spike(data: Data, at: str | pd.Timestamp | None = None, *, ax: Axes | None = None) -> Axes:
-    """Draw allocation beyond the usual in an interval between two heap profiles with a time.
+    """Draw the excess allocation in an interval between two heap profiles with a time.
 
     `at` is a moment or a time; if None, the interval that stands out. Raises CaptureError if none
     does.

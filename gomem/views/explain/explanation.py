@@ -1,7 +1,7 @@
 """Explains a term: a common word, a column, a JSON field, a finding, a threshold, a ledger row.
 
-Columns, fields, findings and thresholds are described where they are defined. Only other words have
-a file, `glossary.toml`, so there is no second description to keep in step.
+Columns, fields, findings and thresholds are described where they are defined. Only other words are
+in a separate file, `glossary.toml`, so no description exists twice.
 """
 
 from __future__ import annotations

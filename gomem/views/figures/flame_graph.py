@@ -1,8 +1,8 @@
 """A profile as a flame graph: one SVG that is complete without a script.
 
-Calls hang below their callers (an icicle); a frame's width is its cumulative value. Each frame's
-exact numbers are in its title, which browsers show under the pointer and read aloud. Where scripts
-can run, a small one adds zoom, search and keys.
+Callees hang below their callers (an icicle); a frame's width is its cumulative value. Each frame's
+exact numbers are in its title, which browsers show under the pointer and read aloud. A small script
+adds zoom, search and keys.
 
 For two profiles the frames are as wide as the larger side. Orange is more, blue is less, stronger
 for a larger share; hatched changes are within sampling noise.

@@ -33,7 +33,7 @@ LINES: tuple[tuple[str, str, Dash], ...] = (
 
 
 def plot_growth(series: Series, growth: pd.DataFrame, *, name: str = "growth") -> Drawing:
-    """Draw the levels of the stacks with the largest slopes that are not flat.
+    """Draw the levels of the stacks with the largest slopes, without flat ones.
 
     `series` is the result of `analysis.profiles.growth.series_of`, `growth` its assessment.
     """

@@ -51,7 +51,7 @@ def plot_ledger_change(
 
 
 def _label(part: str, size: int) -> str:
-    """The name of a part; the negative part is named by what happened to reserved memory."""
+    """The name of a part; a negative part is named after the change of reserved memory."""
     if part == "heap_untouched":
         return "reserved, now in RSS" if size > 0 else "reserved, not in RSS"
     return part_name(part)

@@ -150,7 +150,7 @@ def _value(row: Evidence) -> Text:
 
 
 def together(sentence: str) -> Text:
-    """A sentence for a page: numbers stay with their units, minus signs, breakable names."""
+    """Prepare a sentence for a page: non-breaking units, minus signs, breakable names."""
     return minus_signs(sentence).shown(_on_a_page)
 
 

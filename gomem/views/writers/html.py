@@ -1,8 +1,7 @@
 """A document as one HTML file that loads nothing and escapes all foreign text.
 
-It is complete without scripts. One script of gomem's adds sorting; pages with a flame graph have
-another for zoom, search and keys. The page's policy lists both by digest, so no other script can
-run.
+It is complete without scripts. A script adds sorting; pages with a flame graph have another for
+zoom, search and keys. The page's policy lists both by digest, so no other script can run.
 """
 
 from __future__ import annotations
