@@ -89,13 +89,13 @@ class Side:
         return account.of(facts.name) if account and account.quantity == "rss" else None
 
     def facts_at(self, moment: str) -> list[MomentFacts]:
-        """The facts of a moment for each run that has facts; see the function `facts_at`."""
+        """The facts of a moment for each run that has any; see the function `facts_at`."""
         found = (facts_at(capture, moment) for capture in self.captures)
         return [facts for facts in found if facts is not None]
 
 
 def facts_at(diagnosis: Diagnosis, moment: str) -> MomentFacts | None:
-    """The facts of a moment; of the last moment if there is none of this name."""
+    """The facts of a moment; of the last moment with a ledger if none has this name."""
     known = [facts for facts in diagnosis.moments if facts.ledger is not None]
     named = [facts for facts in known if facts.name == moment]
     chosen = named or known[-1:]
