@@ -48,7 +48,7 @@ def cut_mappings(artefacts: Sequence[Artefact], damaged: Iterable[str]) -> Itera
 
 
 def _shorter_than_another(artefact: Artefact, files: Sequence[Artefact]) -> str:
-    """Which of the mappings at the end of every file of a process are missing here."""
+    """Name the final mappings that another file has and this file does not; empty if none."""
     mine = set(_paths(artefact))
     for other in files:
         missing = sorted(set(LAST) & (set(_paths(other)) - mine))
@@ -62,7 +62,7 @@ def _shorter_than_another(artefact: Artefact, files: Sequence[Artefact]) -> str:
 
 
 def _less_than_a_sum(artefact: Artefact, artefacts: Sequence[Artefact]) -> str:
-    """A larger kernel sum at the same moment, if [stack] is missing."""
+    """Name a kernel sum at the same moment that exceeds this file's, if [stack] is missing."""
     sizes = artefact.parsed.mappings["Rss"]
     if STACK in set(_paths(artefact)) or sizes.isna().all():
         return ""

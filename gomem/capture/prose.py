@@ -1,4 +1,4 @@
-"""Text written around pastes, which is in no frame: sizes, settings, the system."""
+"""Facts in the text around pastes, which no frame has: sizes, settings, the system."""
 
 from __future__ import annotations
 

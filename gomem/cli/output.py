@@ -180,7 +180,7 @@ def format_of(output: Path, endings: Mapping[str, T]) -> T | None:
 
 
 def file_part(path: Path) -> File:
-    """Mark a path in a message."""
+    """Wrap a path as a file name for use in a message."""
     return File(readable_name(str(path)))
 
 

@@ -49,7 +49,7 @@ class Pair:
 
 
 def metrics_of(comparison: Comparison | BuildComparison, layer: str) -> pd.DataFrame:
-    """The metrics of a layer; for an empty layer, those that are not levels."""
+    """The metrics of a layer; for an empty layer, those of benchmarks."""
     layers = comparison.metrics["layer"]
     return comparison.metrics[layers == layer if layer else ~layers.isin(LAYERS)]
 

@@ -1,4 +1,4 @@
-"""Who allocates, in JSON: the report's `allocations` to `growth`."""
+"""Allocation sites in JSON: the report's keys from `allocations` to `growth`."""
 
 from __future__ import annotations
 

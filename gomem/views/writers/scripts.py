@@ -18,7 +18,7 @@ PACKAGE, FOLDER = "gomem.views.writers", "templates"
 def page_script() -> str:
     """Return the page script: it sorts tables, expands link targets, and can expand all.
 
-    It creates the buttons itself, so there are no dead buttons without it.
+    It creates the buttons itself, so a page without scripts has no dead buttons.
     """
     return text_beside(PACKAGE, FOLDER, "page.js")
 
@@ -28,8 +28,8 @@ def flame_script() -> str:
     """Return the flame-graph script: zoom, search, keys, and other views of the same calls.
 
     The page has the call tree. The script can invert it (who allocates, then the callers), or put
-    one function in the middle, with all callers above and all callees below. It handles each graph
-    of the page once, so that it can be included more than once, and adds the controls that need it.
+    one function in the middle, with all callers above and all callees below. It sets up each graph
+    once, even if a page includes the script repeatedly, and adds the controls.
     """
     return text_beside(PACKAGE, FOLDER, "flame.js")
 
