@@ -102,7 +102,7 @@ class Moment:
 def fill(
     moment: Moment, process: Process | None, doors: Doors, profiles: Sequence[str] = PROFILES
 ) -> None:
-    """Read all data of a moment, in the order above; an interruption keeps what was read.
+    """Read all data of a moment, in the order above; if interrupted, keep the data so far.
 
     `process` is None if it runs on another machine, or must not be identified.
     """
