@@ -1,4 +1,4 @@
-"""A capture: what was collected of one process, as moments whose artefacts are read together."""
+"""A capture: the data collected from one process, as moments whose artefacts belong together."""
 
 from __future__ import annotations
 
@@ -93,29 +93,29 @@ WHOLE_UNITS = frozenset({"B", "count", "ns"})
 
 @dataclass(frozen=True)
 class Capture(WithDamage, Mapping[str, Moment]):
-    """What was collected of one process: a mapping of its moments by name, in order.
+    """The data collected from one process: a mapping of its moments by name, in order.
 
-    `capture["3-later"]` is a moment, and each moment holds its own frames. Over all moments, made
-    when they are asked for, with `moment` and `time` first and `artefact` last: `memstats`,
-    `metrics`, `process` (what a page of metrics says of it), `smaps`, `rollups` (the kernel's own
-    sums), `status`, `statm`, `cgroup`, `limits`, `goroutine_stacks`, `pauses` and `size_classes`
-    (BySize of MemStats).
+    `capture["3-later"]` is a moment, and each moment has its own frames. Frames over all moments,
+    built on first use, with `moment` and `time` first and `artefact` last: `memstats`, `metrics`,
+    `process` (from a page of metrics), `smaps`, `rollups` (the kernel's own sums), `status`,
+    `statm`, `cgroup`, `limits`, `goroutine_stacks`, `pauses` and `size_classes` (BySize of
+    MemStats).
 
     Attributes:
-        name: What reports call it.
+        name: The name in reports.
         by_moment: Its moments by name, in order.
-        files: Every artefact that was read, with what was read of it.
+        files: Every artefact that was read, with its parsed content.
         passed_over: Files whose kind gomem does not know, or that could not be read at all.
-        damaged: Everything that could not be read.
-        looks: What each file of no known kind looks like (`a Git LFS pointer`), by path.
-        go_version: The release that made it, as far as known.
-        manifest: What its collector noted of the process, and what it could not get.
-        unread_evidence: Paths of those files of no known kind that say something of memory.
-        other_runs: Readings in the same text that are of earlier processes, or stand before the
-            last one beside other files; they are in no frame.
-        unused_sizes: Sizes of memory in the sentences of a text, as they stand there; in no frame.
-        unused_settings: What a text sets of the runtime's variables, `GOGC=50`; in no frame.
-        system: The operating system that a text names, where that is not Linux; else empty.
+        damaged: All damage: parts that could not be read.
+        looks: What each file of unknown kind looks like (`a Git LFS pointer`), by path.
+        go_version: The Go release of the process, as far as known.
+        manifest: The collector's facts about the process, and the data it could not get.
+        unread_evidence: Paths of files of unknown kind that contain memory data.
+        other_runs: Readings in the same text that belong to earlier processes, or precede the last
+            reading while there are other files; no frame has them.
+        unused_sizes: Memory sizes in the prose of a text, verbatim; no frame has them.
+        unused_settings: Runtime variables that a text sets, such as `GOGC=50`; no frame has them.
+        system: The operating system named in a text, if it is not Linux; else empty.
     """
 
     name: str
@@ -133,7 +133,7 @@ class Capture(WithDamage, Mapping[str, Moment]):
     system: str = ""
 
     def __getitem__(self, moment: str) -> Moment:
-        """The moment of a name; KeyError, with the moments there are, where there is none."""
+        """Return the moment of that name; raises KeyError with the existing names."""
         if moment not in self.by_moment:
             names = ", ".join(self.by_moment) or "none"
             near = did_you_mean(moment, self.by_moment)
@@ -150,7 +150,7 @@ class Capture(WithDamage, Mapping[str, Moment]):
         return moment in self.by_moment
 
     def __bool__(self) -> bool:
-        """A capture of a log alone has no moment, and is one all the same."""
+        """A capture with only a log has no moments, but is still true."""
         return True
 
     def _ipython_key_completions_(self) -> list[str]:
@@ -170,12 +170,12 @@ class Capture(WithDamage, Mapping[str, Moment]):
 
     @property
     def times(self) -> dict[str, datetime | None]:
-        """When each moment was, as far as known, in order."""
+        """The time of each moment, in order; None if unknown."""
         return {name: moment.time for name, moment in self.by_moment.items()}
 
     @property
     def file_name(self) -> str:
-        """Its name without the folder it lies in, which is nobody's business on a page."""
+        """The name without its folder, which must not appear on a page."""
         return PurePath(self.name).name
 
     @cached_property
@@ -189,9 +189,9 @@ class Capture(WithDamage, Mapping[str, Moment]):
 
     @cached_property
     def artefacts(self) -> pd.DataFrame:
-        """A row per file, in natural order of their paths; see `ARTEFACTS`.
+        """A row per file, in natural order of paths; see `ARTEFACTS`.
 
-        A file with a series of dumps stands with its first moment.
+        A file with a series of dumps is listed at its first moment.
         """
         files = {file.source.name: file for file in reversed(self.files)}
         rows: list[tuple[Any, ...]] = []
@@ -209,7 +209,7 @@ class Capture(WithDamage, Mapping[str, Moment]):
 
     @cached_property
     def gc(self) -> GcLog | None:
-        """The collector's log, if there is one: of several files each is a run of its own."""
+        """The GC log, if there is one; each of several files is a separate run."""
         logs = list(self.of_kind("gctrace").values())
         return logs[0].joined(logs[1:]) if len(logs) > 1 else next(iter(logs), None)
 
@@ -220,7 +220,7 @@ class Capture(WithDamage, Mapping[str, Moment]):
 
     @property
     def heap_profiles(self) -> dict[str, Profile]:
-        """Each moment's heap profile, or its allocs profile, which holds the same."""
+        """Each moment's heap profile, or its allocs profile, which has the same data."""
         found = {name: moment.heap_profile for name, moment in self.by_moment.items()}
         return {moment: profile for moment, profile in found.items() if profile is not None}
 
@@ -232,11 +232,11 @@ class Capture(WithDamage, Mapping[str, Moment]):
         *,
         cum: bool = False,
     ) -> pd.DataFrame:
-        """Who has most of a value of the heap profiles at each moment; see `Profile.top`.
+        """Return the top sites of the heap profiles at each moment; see `Profile.top`.
 
-        One long frame: `moment`, `time`, then the columns of `inputs.pprof.sites.SITES`, of n sites
-        of each moment, or all if None; moments whose profile does not count the value are left
-        out. ValueError where none counts it, or there is no such granularity.
+        One long frame: `moment`, `time`, then the columns of `inputs.pprof.sites.SITES`, with n
+        sites per moment, or all if None. Moments whose profile does not have the sample type are
+        left out. Raises ValueError if no profile has it, or if the granularity is unknown.
         """
         profiles = self.heap_profiles
         known = {
@@ -272,7 +272,7 @@ class Capture(WithDamage, Mapping[str, Moment]):
 
     @property
     def loads(self) -> Mapping[str, LoadTest]:
-        """What load generators measured, by path."""
+        """Results of load generators, by path."""
         return self.of_kind("loadtest")
 
     @property
@@ -282,21 +282,21 @@ class Capture(WithDamage, Mapping[str, Moment]):
 
     @cached_property
     def levels(self) -> pd.DataFrame:
-        """One wide row a moment, by time where that is known; see `capture.levels_of`.
+        """One wide row per moment, by time if known; see `capture.levels_of`.
 
-        `Diagnosis.levels` has RSS and the ledger's parts beside it.
+        `Diagnosis.levels` adds RSS and the ledger's parts.
         """
         return levels_of(self.by_moment.values())
 
     @cached_property
     def pauses(self) -> pd.DataFrame:
-        """Pauses that MemStats remember, each once, though dumps share most of them."""
+        """Pauses recorded in MemStats, without duplicates, though dumps share most of them."""
         frame = self.__getattr__("pauses")
         return frame.drop_duplicates(["number", "end"]).reset_index(drop=True)
 
     @property
     def heap_dumps(self) -> Mapping[str, HeapDump]:
-        """What `runtime/debug.WriteHeapDump` wrote, by path."""
+        """Dumps of `runtime/debug.WriteHeapDump`, by path."""
         return self.of_kind("heapdump")
 
     @property
@@ -306,7 +306,7 @@ class Capture(WithDamage, Mapping[str, Moment]):
 
     @property
     def builds(self) -> Mapping[str, Build]:
-        """What executables say of their build, by path."""
+        """Build information of executables, by path."""
         return self.of_kind("buildinfo")
 
     @property
@@ -315,7 +315,7 @@ class Capture(WithDamage, Mapping[str, Moment]):
         return self.of_kind("environ")
 
     def of_kind(self, name: str) -> dict[str, Any]:
-        """What was read of every artefact of a kind, by path."""
+        """Return the parsed content of every artefact of a kind, by path."""
         return {file.source.name: file.parsed for file in self.files if file.kind.name == name}
 
     def _repr_html_(self) -> str:
@@ -329,11 +329,11 @@ class Capture(WithDamage, Mapping[str, Moment]):
 
 
 def levels_of(moments: Iterable[Moment]) -> pd.DataFrame:
-    """A row per moment, by time where that is known."""
-    # Its columns are `moment`, MemStats' fields, what status and a page of metrics count, `Rss` and
-    # others of smaps or smaps_rollup as sums, `goroutines`, `max_rss_bytes` of a heap profile in
-    # text, and the scalars of runtime/metrics by their names. Of several dumps of a moment it is
-    # the last; what a moment does not say is missing.
+    """Return a row per moment, by time if known."""
+    # The columns are `moment`, MemStats' fields, counts from status and a page of metrics, `Rss`
+    # and other sums of smaps or smaps_rollup, `goroutines`, `max_rss_bytes` of a heap profile in
+    # text, and the scalars of runtime/metrics by their names. Of several dumps at a moment, the
+    # last counts; unknown values are missing.
     rows = list(moments)
     times = {moment.name: moment.time for moment in rows}
     clock = pd.to_datetime(list(times.values()), utc=True).as_unit("ns")
@@ -352,10 +352,10 @@ def levels_of(moments: Iterable[Moment]) -> pd.DataFrame:
 
 
 def _is_whole(name: str, column: pd.Series, told: Mapping[str, Mapping[str, str]]) -> bool:
-    """Whether a column counts something, whatever is missing in it and whichever rows there are.
+    """Whether a column has integers, whichever of its values are missing and whichever rows exist.
 
-    A limit does not, which is infinite where there is none; nor a number that 64 bits do not hold,
-    as the goal of a collector that is off, or that is a fraction.
+    A limit does not, because it is infinite if not set; nor does a number that can exceed 64 bits,
+    such as the goal when GC is off, or a fraction.
     """
     if name in NO_LIMIT or told.get(name, {}).get("unit") not in WHOLE_UNITS:
         return False
@@ -394,7 +394,7 @@ def _row(moment: Moment) -> dict[str, Any]:
 
 
 def _mapped(moment: Moment) -> dict[str, int]:
-    """Sums over smaps; of a moment without them the kernel's own, of smaps_rollup."""
+    """Sums over smaps; without smaps, the kernel's sums in smaps_rollup."""
     frame = moment.smaps if len(moment.smaps) else moment.rollups
     known = [name for name in ROLLUP_FIELDS if name in frame and frame[name].notna().any()]
     return {name: int(frame[name].sum()) for name in known}

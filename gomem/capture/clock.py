@@ -1,8 +1,8 @@
 """When was a file recorded? The time comes from its name, else from its content, else its mtime.
 
-A time in a name says which files belong together and which came first. A script wrote it: truncated
-to the second, and in the script's local time zone unless the name gives one. So never compute a
-duration from it. That needs a clock with a known unit and time zone.
+A time in a name shows which files belong together and which came first. It comes from a script, is
+truncated to the second, and is in the script's local time zone unless the name has one. So never
+compute a duration from it. That needs a clock with a known unit and time zone.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from gomem.sources.artefact import Source
 
 MANIFEST_TIME, BY_NAME, OWN_CLOCK = "manifest", "name", "its own clock"
-BY_FILE = "file"  # copying changes it: it may order files, and is evidence of nothing
+BY_FILE = "file"  # copying changes it, so it can sort files but proves nothing
 EXACT = frozenset({MANIFEST_TIME, OWN_CLOCK})
 ISO = re.compile(
     r"(?<!\d)((?:19|20)\d\d)(-?)(\d\d)\2(\d\d)[T_ -]?(\d\d)[-:_]?(\d\d)[-:_]?(\d\d)(?!\d)"
@@ -29,7 +29,7 @@ _UNIX = re.compile(r"(?<!\d)(1\d{9})((?:\d{3}){0,3})(?!\d)")
 
 
 def time_of(source: Source, parsed: Any) -> tuple[datetime | None, str]:
-    """When an artefact was taken: its name or its folder's says it, its own clock, or its file."""
+    """The time of an artefact and its source: name or folder, else its own clock, else the file."""
     path = PurePosixPath(source.name)
     named = time_in_name(path.name) or time_in_name(path.parent.name)
     if named is not None:
@@ -41,7 +41,7 @@ def time_of(source: Source, parsed: Any) -> tuple[datetime | None, str]:
 
 
 def time_in_name(name: str) -> datetime | None:
-    """The time in a name (UTC unless it says): usual ISO 8601, or Unix seconds to nanoseconds."""
+    """Parse the time in a name (UTC unless it has a zone): ISO 8601, or Unix time in s to ns."""
     if iso := ISO.search(name):
         year, _, month, day, hour, minute, second, fraction, zone = iso.groups()
         clock = f"{hour}:{minute}:{second}.{fraction or 0}{zone or 'Z'}".upper()

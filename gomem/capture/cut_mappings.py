@@ -28,12 +28,12 @@ STACK = "[stack]"
 LAST = (STACK, "[vdso]", "[vsyscall]")
 MAPPING_KINDS = frozenset({"smaps", "maps"})
 SUMS = {"smaps_rollup": ("mappings", "Rss"), "status": ("status", "VmRSS")}
-ROUNDING, SHARE = 64 * KIB, 0.01  # by which two readings of a running process may differ
+ROUNDING, SHARE = 64 * KIB, 0.01  # possible difference of two readings of a running process
 _WAY_OUT = "the file is cut between two mappings; copy it again in one read"
 
 
 def cut_mappings(artefacts: Sequence[Artefact], damaged: Iterable[str]) -> Iterator[Damage]:
-    """Damage for each file of mappings that ends early, and is not `damaged` as far as known."""
+    """Yield damage for each file of mappings that ends early and is not yet in `damaged`."""
     known = set(damaged)
     files = [
         file
@@ -48,7 +48,7 @@ def cut_mappings(artefacts: Sequence[Artefact], damaged: Iterable[str]) -> Itera
 
 
 def _shorter_than_another(artefact: Artefact, files: Sequence[Artefact]) -> str:
-    """What it lacks of the mappings that all files of a process end with."""
+    """Name the final mappings that another file has and this file does not; empty if none."""
     mine = set(_paths(artefact))
     for other in files:
         missing = sorted(set(LAST) & (set(_paths(other)) - mine))
@@ -62,7 +62,7 @@ def _shorter_than_another(artefact: Artefact, files: Sequence[Artefact]) -> str:
 
 
 def _less_than_a_sum(artefact: Artefact, artefacts: Sequence[Artefact]) -> str:
-    """A sum of the kernel's at the same moment that is larger, where there is no stack."""
+    """Name a kernel sum at the same moment that exceeds this file's, if [stack] is missing."""
     sizes = artefact.parsed.mappings["Rss"]
     if STACK in set(_paths(artefact)) or sizes.isna().all():
         return ""

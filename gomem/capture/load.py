@@ -49,15 +49,15 @@ if TYPE_CHECKING:
     Progress: TypeAlias = Callable[[str, int, int], None]
 
 LOG = BY_NAME["gctrace"]
-# Kinds of which a file too long for memory is read piece by piece, with its reader's options.
+# Kinds whose files can be too long for memory and are read in pieces, with reader options.
 IN_PIECES = {"gctrace": {"packed": True}, "heapdump": {}}
-# Kinds of which a file can hold several readings.
+# Kinds whose files can have several readings.
 SERIES = frozenset({"memstats", "processes", "runtime_lines"})
 
 
 @dataclass
 class _Gathering:
-    """What is known while a capture is put together."""
+    """The state while a capture is loaded."""
 
     damage: list[Damage] = field(default_factory=list)
     artefacts: list[Artefact] = field(default_factory=list)
@@ -76,16 +76,16 @@ def load(
 ) -> Capture:
     """Load a capture: a folder, an archive, or loose files that belong together.
 
-    CaptureError where there is nothing at a path, or nothing in it that gomem can read.
+    Raises CaptureError if a path does not exist, or has nothing that gomem can read.
 
     Args:
-        paths: One folder or archive, or any number of files; also patterns such as `heap-*`, and
-            lists of all these.
-        go_version: The release, such as `go1.24.2`, where the capture does not name it.
-        progress: Called with each file's name, its number and how many there are; in a notebook
-            it is shown below the cell if None.
-        patterns: Further forms of lines in which a program logs its memory: regular expressions
-            with groups such as `(?P<rss>…)`; see `gomem.inputs.runtime_lines.patterns`.
+        paths: One folder or archive, or any number of files; patterns such as `heap-*`, and lists
+            of these, are allowed.
+        go_version: The Go release, such as `go1.24.2`, if the capture does not have it.
+        progress: Called with each file's name, its number and the number of files; if None,
+            notebooks show progress below the cell.
+        patterns: Further formats of a program's log lines about memory: regular expressions with
+            groups such as `(?P<rss>…)`; see `gomem.inputs.runtime_lines.patterns`.
     """
     with patterns_added(patterns), watched_in_a_notebook() as watched:
         return _load(paths, go_version, progress or watched)
@@ -146,7 +146,7 @@ def _open_all(
         if progress is not None:
             progress(entry.name, number, len(entries))
         source = _open(entry)
-        # A text that the user names is a ticket; in a folder it is some document.
+        # A text named by the user is treated as a ticket; in a folder it is an unrelated document.
         parts = []
         if entry.path in named:
             parts = pasted_parts(source)
@@ -156,7 +156,7 @@ def _open_all(
 
 
 def _open(entry: Entry) -> Source:
-    """The file, read whole; of a long log or heap dump its beginning: the rest comes in pieces."""
+    """Read the file whole; of a long log or heap dump, read the beginning, and pieces later."""
     long = long_source(entry)
     if long is not None:
         kind = kind_of(long.data, entry.name)
@@ -166,7 +166,7 @@ def _open(entry: Entry) -> Source:
 
 
 def _named_apart(entries: Sequence[Entry], paths: Sequence[str | PathLike[str]]) -> list[Entry]:
-    """Loose files by their paths below the folder they share: `1/smaps` and `2/smaps`."""
+    """Name loose files by their paths below their common folder: `1/smaps` and `2/smaps`."""
     if len(entries) != len(paths):
         raise CaptureError("several captures named as one; wanted one folder or archive, or files")
     full = [Path(path).absolute() for path in paths]
@@ -181,7 +181,7 @@ def _named_apart(entries: Sequence[Entry], paths: Sequence[str | PathLike[str]])
 
 
 def _manifest(sources: Sequence[Source], gathering: _Gathering) -> Manifest:
-    """The manifests that `gomem capture` wrote, the one nearest to the top first."""
+    """The manifests written by `gomem capture`, the topmost first."""
     found: list[tuple[str, dict[str, Any]]] = []
     for source in sources:
         if not is_manifest(source.name):
@@ -218,9 +218,9 @@ def _read_all(sources: Iterable[Source], gathering: _Gathering, progress: Progre
 
 
 def _pass_over(source: Source, gathering: _Gathering) -> None:
-    """A file of no known kind: it is listed with what it looks like, and is no damage."""
-    # But where a name says that a file is of some kind, and the content is a binary that nobody
-    # knows or JSON that ends early, the file is a broken one of that kind.
+    """List a file of unknown kind with what it looks like; this is not damage."""
+    # But if the file's name indicates a kind, and its content is an unknown binary or truncated
+    # JSON, it counts as a broken file of that kind.
     gathering.passed_over.append(source)
     if source.damage:
         return
@@ -237,7 +237,7 @@ def _pass_over(source: Source, gathering: _Gathering) -> None:
 
 
 def _read(source: Source, kind: Kind, progress: Progress | None) -> WithDamage:
-    """What one artefact holds; what is too long for memory is read piece by piece."""
+    """Parse one artefact; one that is too long for memory is read in pieces."""
     if not isinstance(source, LongSource):
         return read_artefact(kind, replace(source, damage=()))
 
@@ -249,10 +249,10 @@ def _read(source: Source, kind: Kind, progress: Progress | None) -> WithDamage:
 
 
 def _series(artefacts: list[Artefact]) -> list[Artefact]:
-    """Of one file of many readings, and of no other of a moment, each as a moment of its own.
+    """Split a file with several readings into moments, if there are no other files with moments.
 
-    Beside other files nothing says which dump is of their moment: then the last one counts. What is
-    pasted beside a log without a time of its own is of the end of that log.
+    Otherwise it is unknown which dump belongs to the other files, and the last dump is used.
+    Undated pastes beside a log belong to the end of that log.
     """
     of_moments = [artefact for artefact in artefacts if artefact.kind.scope == MOMENT_SCOPE]
     many = [file for file in of_moments if file.kind.name in SERIES and _has_several(file)]
@@ -275,11 +275,11 @@ def _series(artefacts: list[Artefact]) -> list[Artefact]:
 
 
 def _of_one_process(artefacts: list[Artefact]) -> tuple[list[Artefact], tuple[OtherRun, ...]]:
-    """Of a text with the readings of several processes those of the last, and what others had."""
+    """Keep the readings of the last process in a text; return the others as runs."""
     if len({artefact.source.text_name for artefact in artefacts}) != 1:
         return _with_last_listing(artefacts)
     several = [file for file in artefacts if file.kind.name in SERIES and _has_several(file)]
-    if len(several) == 1:  # of which the last counts, beside what else there is
+    if len(several) == 1:  # the last dump counts, with the other files
         (file,) = several
         left, runs = of_last_run([replace(file, parsed=dump) for dump in file.parsed.dumps])
         runs = tuple(filter(None, (*runs, before_the_last(left))))
@@ -292,7 +292,7 @@ def _of_one_process(artefacts: list[Artefact]) -> tuple[list[Artefact], tuple[Ot
 def _with_last_listing(
     artefacts: list[Artefact],
 ) -> tuple[list[Artefact], tuple[OtherRun, ...]]:
-    """Of the one table of processes with several listings the last, and what the others said."""
+    """Keep the last listing of the only process table; return the earlier ones as runs."""
     several = [file for file in artefacts if file.kind.name == PROCESSES and _has_several(file)]
     if len(several) != 1:
         return artefacts, ()
@@ -314,7 +314,7 @@ def _is_undated_paste(artefact: Artefact) -> bool:
 
 
 def _with_time(series: Artefact, dump: Any) -> Artefact:
-    """One dump of a series, with the time that it says; with none if it says none."""
+    """One dump of a series, with its own time; without time if it has none."""
     source = OWN_CLOCK if dump.time else ""
     return replace(series, parsed=dump, time=dump.time, time_source=source)
 
@@ -325,7 +325,7 @@ def _nothing_readable(path: Named, gathering: _Gathering) -> Text:
         what = "{}: nothing in it; wanted at least one artefact, such as a heap profile"
         return text(what, named)
     found = [*gathering.damage, *gathering.reasons]
-    if len(found) == 1 and found[0].source == PurePath(path).name:  # the path says it already
+    if len(found) == 1 and found[0].source == PurePath(path).name:  # the path already names it
         (only,) = found
         return named + only.message.removeprefix(only.source)
     more = [f"and {len(found) - 3} more"] if len(found) > 3 else []
@@ -335,7 +335,7 @@ def _nothing_readable(path: Named, gathering: _Gathering) -> Text:
 
 
 def _moments(artefacts: Sequence[Artefact], manifest: Manifest) -> dict[str, Moment]:
-    """Moments in order: by name, and by time as far as there is a clock."""
+    """Group artefacts into moments, sorted by name, and by time as far as known."""
     groups: dict[MomentName, list[Artefact]] = {}
     for artefact in artefacts:
         if artefact.moment:
@@ -351,10 +351,10 @@ def _moments(artefacts: Sequence[Artefact], manifest: Manifest) -> dict[str, Mom
 
 
 def _in_time(moments: Sequence[Moment]) -> list[Moment]:
-    """Moments in the order of a clock; those that it does not know keep their places."""
-    # Of two that name their last collection, the one that names the earlier came first, since a
-    # reading knows of every collection before it. So that orders them where not all have a time. Of
-    # two that name the same, the one that had allocated less came first.
+    """Sort moments by time; those without a time keep their positions."""
+    # A reading knows every collection before it. So of two moments that have their last collection,
+    # the one with the earlier collection came first, which sorts them even if not all have a time.
+    # With the same last collection, the one with less allocation came first.
     timed = {moment.name: moment.time for moment in moments}
     if not all(timed.values()):
         bounds = {moment.name: moment.not_before for moment in moments}

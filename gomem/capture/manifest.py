@@ -5,13 +5,11 @@ moment and its manifest appear at the same instant. They are read as one. A sing
 list all moments. Paths are relative to the manifest's folder.
 
     {"schema": "gomem.capture/1",
-     "go_version": "go1.24.2",               release of the executable; absent where not known
-     "program": "/usr/bin/api", "main": "example.com/api v1.2.3",
-     "pid": 4242, "started": "2026-01-02T03:04:05.000000Z",
-     "goos": "linux", "goarch": "amd64", "kernel": "6.1.0", "page_size": 4096,
-     "endpoints": ["http://127.0.0.1:6060"],  never with a name or password, nor with a query
-     "collector": "gomem 0.1.0",
-     "moments": [
+     "go_version": "go1.24.2",               release of the executable; absent if unknown "program":
+     "/usr/bin/api", "main": "example.com/api v1.2.3", "pid": 4242, "started":
+     "2026-01-02T03:04:05.000000Z", "goos": "linux", "goarch": "amd64", "kernel": "6.1.0",
+     "page_size": 4096, "endpoints": ["http://127.0.0.1:6060"],  never with a name or password, nor
+     with a query "collector": "gomem 0.1.0", "moments": [
        {"name": "1-030406", "time": "2026-01-02T03:04:06.000000Z",
         "artefacts": {"smaps": {"path": "smaps", "time": "…", "duration_seconds": 0.0012}},
         "num_gc": {"before": 12, "after": 12},
@@ -39,12 +37,12 @@ if TYPE_CHECKING:
 MANIFEST = "gomem.json"
 MANIFEST_SCHEMA = "gomem.capture/1"
 ONLY_MOMENT = "capture"
-MAX_COLLECTIONS = 2**32  # NumGC is an uint32
+MAX_COLLECTIONS = 2**32  # NumGC is a uint32
 
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where a manifest puts a file: its moment, when it was read, and which manifest says so."""
+    """A file's place according to a manifest: its moment, its time, and the manifest."""
 
     moment: str
     time: datetime | None
@@ -53,7 +51,7 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class Missing:
-    """What should have been collected and could not be."""
+    """An artefact that could not be collected, with the reason."""
 
     moment: str
     artefact: str
@@ -62,17 +60,17 @@ class Missing:
 
 @dataclass(frozen=True, slots=True)
 class Manifest:
-    """The manifests of a capture, as one."""
+    """The manifests of a capture, combined."""
 
-    # Path and content of each, the one nearest to the top first.
+    # Path and content of each, the topmost first.
     files: tuple[tuple[str, Mapping[str, Any]], ...] = ()
 
     def fact(self, name: str) -> Any:
-        """What the first manifest that says it says of the process; None if none does."""
+        """Return a fact about the process from the first manifest with it; None if none has it."""
         return next((content[name] for _, content in self.files if name in content), None)
 
     def places(self, present: Collection[str]) -> dict[str, Place]:
-        """Where each file that is named belongs, by path; of one compressed since, by its new one.
+        """Return the place of each listed file, by path; a file compressed later has its new path.
 
         `present` has the names of all files of the capture, readable or not.
         """
@@ -89,7 +87,7 @@ class Manifest:
 
     @property
     def collections(self) -> dict[str, int]:
-        """Collections that ended while the kernel's files were read, by moment, where counted."""
+        """Collections that ended while the kernel's files were read, by moment, if known."""
         counted = {}
         for _, moment in self._moments():
             counts = moment.get("num_gc")
@@ -101,7 +99,7 @@ class Manifest:
 
     @property
     def missing(self) -> tuple[Missing, ...]:
-        """What could not be collected, moment by moment."""
+        """Artefacts that could not be collected, by moment."""
         return tuple(
             Missing(_name(moment), str(entry.get("artefact", "")), str(entry.get("why", "")))
             for _, moment in self._moments()

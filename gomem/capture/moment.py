@@ -1,4 +1,4 @@
-"""One file of a capture, and one point in time of it: the artefacts that are read together."""
+"""One file of a capture, and one moment: the artefacts that belong together."""
 
 from __future__ import annotations
 
@@ -51,22 +51,23 @@ PROFILES, PRINTED = frozenset({"pprof", "heap_text", "count_text"}), frozenset({
 
 @dataclass(frozen=True)
 class Artefact:
-    """One file of a capture, placed."""
+    """One file of a capture, with its moment and time."""
 
     source: Source  # its bytes and its name
-    kind: Kind  # what it is
-    moment: str  # the moment it belongs to; empty for what belongs to the whole capture
-    time: datetime | None  # when it was taken, as far as known
-    time_source: str  # how that is known: manifest, name, its own clock, file
-    parsed: Any  # what was read of it
-    is_of_last: bool = False  # whether it is of the last moment only because its name says nothing
+    kind: Kind  # its kind
+    moment: str  # its moment; empty if it belongs to the whole capture
+    time: datetime | None  # when it was taken; None if unknown
+    time_source: str  # the source of the time: manifest, name, its own clock, file
+    parsed: Any  # the parsed content
+    # whether it is assigned to the last moment only because its name has no moment
+    is_of_last: bool = False
 
     def __repr__(self) -> str:
         return f"<Artefact {self.source.name}: {self.kind.name}>"
 
     @property
     def exact_time(self) -> datetime | None:
-        """When it was taken, by a clock that two artefacts' times may be subtracted by."""
+        """Its time, if the clock is precise enough to subtract two artefacts' times."""
         return self.time if self.time_source in EXACT else None
 
 
@@ -79,10 +80,10 @@ class Moment:
     has `moment` first and `artefact` last, and no rows where the moment has no such artefact.
 
     Attributes:
-        name: What it is called.
-        artefacts: Its files, in the capture's order.
-        collections: Collections that ended while the kernel's files were read, where the manifest
-            counted them; else None.
+        name: The name.
+        artefacts: Its files, in the order of the capture.
+        collections: Collections that ended while the kernel's files were read; None if the manifest
+            does not have the count.
     """
 
     name: str
@@ -98,7 +99,7 @@ class Moment:
         return frame
 
     def _stacked(self, name: str) -> pd.DataFrame:
-        """The frame of the first kind of artefact that has it here."""
+        """The frame of the first kind of artefact that has it."""
         for kind, own in FRAMES[name]:
             frames = [
                 _placed(frame, self.name, file.source.name)
@@ -111,9 +112,10 @@ class Moment:
 
     @property
     def times(self) -> list[datetime]:
-        """When its artefacts were taken, by the best clock that any of them has.
+        """The times of its artefacts, by the best clock that any of them has.
 
-        The manifest's, then a time in the name, then the artefact's own; a file's date is none.
+        The order is: the manifest, a time in the name, the artefact's own clock. File times do not
+        count.
         """
         for clock in (MANIFEST_TIME, BY_NAME, OWN_CLOCK):
             times = [
@@ -125,37 +127,37 @@ class Moment:
 
     @property
     def time(self) -> datetime | None:
-        """When it was: the earliest of its artefacts' times."""
+        """The earliest time of its artefacts."""
         return min(self.times, default=None)
 
     @property
     def assumed(self) -> tuple[str, ...]:
-        """Files that are of this moment, the last, only because their names say nothing."""
+        """Files assigned to this last moment only because their names have no moment."""
         return tuple(file.source.name for file in self.artefacts if file.is_of_last)
 
     @property
     def not_before(self) -> datetime | None:
-        """The end of the last collection that its MemStats know: it was taken then or later."""
+        """The end of the last collection in its MemStats; it was taken at this time or later."""
         ends = self.memstats["LastGC"].dropna()
         return None if ends.empty else ends.max().to_pydatetime(warn=False)
 
     @property
     def allocated_bytes(self) -> int:
-        """What its MemStats say was allocated since the process started; 0 where nothing says."""
+        """Bytes allocated since the process started, by its MemStats; 0 if unknown."""
         total = self.memstats["TotalAlloc"].max()
         return 0 if pd.isna(total) else int(total)
 
     @property
     def skew_seconds(self) -> float | None:
-        """From its first artefact's time to its last; None where fewer than two have a clock."""
+        """Time between its first and its last artefact; None if fewer than two have a clock."""
         times = [file.exact_time for file in self.artefacts if file.exact_time is not None]
         return (max(times) - min(times)).total_seconds() if len(times) > 1 else None
 
     @cached_property
     def profiles(self) -> Mapping[str, Profile]:
-        """Its profiles by kind: `heap`, `allocs`, `goroutine` and so on; the first of each.
+        """Its first profile of each kind: `heap`, `allocs`, `goroutine` and so on.
 
-        One that was printed counts where there is no profile of its kind.
+        A printed profile is used only if there is no other profile of its kind.
         """
         found: dict[str, Profile] = {}
         for kinds in (PROFILES, PRINTED):
@@ -166,19 +168,20 @@ class Moment:
 
     @property
     def heap_profile(self) -> Profile | None:
-        """Its heap profile, or its allocs profile, which holds the same."""
+        """Its heap profile, or its allocs profile, which has the same data."""
         found = [self.profiles[kind] for kind in ("heap", "allocs") if kind in self.profiles]
         return min(found, key=lambda profile: profile.printed is not None, default=None)
 
     @cached_property
     def goroutines(self) -> pd.DataFrame:
-        """Goroutines by stack, of their stacks in text, else of a profile; see `GOROUTINES`.
+        """Goroutines by stack, from stacks in text, else from a profile; see `GOROUTINES`.
 
-        The text says what they wait for. But of very many it is cut short: then a profile counts.
+        The text has wait reasons. But with very many goroutines it is cut off, and the profile is
+        used.
         """
         dump, profile = self._goroutine_dump, self.profiles.get(GOROUTINE_PROFILE)
         if profile is not None and not profile.has_stacks:
-            profile = None  # a table: it does not say where each goroutine is
+            profile = None  # a table does not have each goroutine's location
         if dump is None and profile is None:
             return empty(GOROUTINES)
         if dump is not None:
@@ -191,9 +194,9 @@ class Moment:
 
     @property
     def goroutine_count(self) -> int | None:
-        """How many goroutines there are: more than `goroutines` shows where it is an excerpt.
+        """The number of goroutines; in an excerpt, more than `goroutines` shows.
 
-        None without any.
+        None without goroutines.
         """
         profile = self.profiles.get(GOROUTINE_PROFILE)
         counted = None if profile is None else profile.header_total
@@ -204,7 +207,7 @@ class Moment:
 
     @property
     def _goroutine_dump(self) -> Artefact | None:
-        """The stacks in text that say most: whole ones, or any if no profile counts them."""
+        """The most complete stacks in text; incomplete ones only without a count from a profile."""
         dumps = [file for file in self.artefacts if file.kind.name == GOROUTINE_DUMP]
         whole = [dump for dump in dumps if not dump.parsed.damaged]
         usable = whole if GOROUTINE_PROFILE in self.profiles else whole or dumps
@@ -214,7 +217,7 @@ class Moment:
     def paths(self) -> Mapping[str, str]:
         """The first file of each kind, and of each kind of profile: `heap`, `goroutine`.
 
-        Of runtime/metrics it is the JSON, if there is one, and `metrics-page` is the page.
+        For runtime/metrics, the JSON file if there is one; `metrics-page` is the page.
         """
         found = {file.kind.name: file.source.name for file in reversed(self.artefacts)}
         found |= {
@@ -227,7 +230,7 @@ class Moment:
         return found if dump is None else found | {GOROUTINE_PROFILE: dump.source.name}
 
     def time_of(self, *kinds: str) -> pd.Timestamp | None:
-        """When the first of these kinds was taken, by a clock that may be subtracted from."""
+        """The time of the first artefact of these kinds, by a clock suitable for differences."""
         for kind in kinds:
             of_kind = [
                 file for file in self.artefacts if file.kind.name == kind and file.exact_time
@@ -249,13 +252,13 @@ class Moment:
 
 @cache
 def empty_frame(name: str) -> pd.DataFrame:
-    """A capture's frame of no rows, with the columns and types of a full one."""
+    """Return an empty frame of a capture, with the columns and types of a full one."""
     kind, own = FRAMES[name][0]
     return empty((MOMENT, *kind.schema(own), SOURCE))
 
 
 def _placed(frame: pd.DataFrame, moment: str, artefact: str) -> pd.DataFrame:
-    """A frame with its moment before its columns and its artefact behind them."""
+    """Add the moment before a frame's columns, and the artefact after them."""
     placed = frame.copy(deep=False)
     placed.insert(0, MOMENT.name, texts([moment] * len(frame)))
     placed[SOURCE.name] = texts([artefact] * len(frame))
@@ -264,19 +267,19 @@ def _placed(frame: pd.DataFrame, moment: str, artefact: str) -> pd.DataFrame:
 
 
 def with_place(told: Dictionary) -> Dictionary:
-    """A frame's dictionary, and beside it what says where each row is from."""
+    """Return a frame's dictionary with the columns for moment, time and artefact added."""
     return Dictionary({**told, **dictionary_of((MOMENT, SOURCE))})
 
 
 def _part(parsed: Any, dotted: str) -> pd.DataFrame | None:
-    """A frame of what was read, such as `memstats.stats`; None where a step is not there."""
+    """Return a frame of parsed content, such as `memstats.stats`; None if it does not exist."""
     first, _, rest = dotted.partition(".")
     inner = attrgetter(first)(parsed)
     return inner if inner is None or not rest else _part(inner, rest)
 
 
 def goroutines_of(profile: Profile) -> pd.DataFrame:
-    """A row per stack: how many goroutines, the function they are in, and the stack."""
+    """Return a row per stack: number of goroutines, their current function, and the stack."""
     frames = profile.stacks.dropna(subset=["function"]).sort_values(["sample", "depth"])
     frames = frames.astype({"function": "str"})
     functions = frames.groupby("sample")["function"]

@@ -1,4 +1,4 @@
-"""Moments in a frame of many of them: in their order, and with the time of each."""
+"""Order frames over many moments, and add each moment's time."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ TIME = Column("time", "datetime64[ns, UTC]", "", "Time of the moment; missing if
 def in_order(
     frame: pd.DataFrame, times: Mapping[str, datetime | None], *columns: str, is_timed: bool = True
 ) -> pd.DataFrame:
-    """The same rows, each of these columns an ordered categorical of all moments.
+    """Return the rows with these columns as ordered categoricals of all moments.
 
-    Of `moment` alone if none is named. So a pivot, a group or a sort has moments in the order of
-    the capture. Behind the last of the columns stands its `time`, unless there is one.
+    By default only `moment`. So pivots, groups and sorts have moments in the order of the capture.
+    The column `time` is added after the last of these columns, unless it exists.
     """
     columns = columns or ("moment",)
     ordered = frame.copy(deep=False)

@@ -1,11 +1,11 @@
-"""Which readings of pasted tables are of another process than the one in question?
+"""Which readings of pasted tables belong to processes other than the main one?
 
-A PID is one process: rows of two PIDs, also of one command, are two processes, of two hosts or
-before and after a restart. They are told beside each other, and never joined into one trend. The
-process with the most readings is in question, of several such the largest, unless a status beside
-them has the RSS of one. Containers have no PID:
-those of two names are two. So are processes of a table without PIDs whose command lines name two
-(`-notifypid=22622`).
+A PID is one process: rows with two PIDs, even of one command, are two processes, on two hosts or
+before and after a restart. They are reported separately, and never joined into one trend. The main
+process is the one with the most readings, and among equals the largest, unless /proc/PID/status in
+the same text has the RSS of another. Containers have no PID: different names are different
+containers. In a table without PIDs, command lines with different PIDs (`-notifypid=22622`) are
+different processes.
 """
 
 from __future__ import annotations
@@ -31,25 +31,24 @@ RSS, WORKING_SET = "RSS", "working set"
 
 
 class _Who(NamedTuple):
-    """A process by its number, or a container by its name."""
+    """A process by its PID, or a container by its name."""
 
     pid: int | None
     name: str
 
 
 class _Reading(NamedTuple):
-    """One listing: everyone in it, and the one that it is about."""
+    """One listing: all processes in it, and the one that it is about."""
 
-    file: Artefact  # with this listing alone
-    sizes: dict[_Who, tuple[int, str, int]]  # bytes, of what, and the line
+    file: Artefact  # with only this listing
+    sizes: dict[_Who, tuple[int, str, int]]  # bytes, quantity and line
     about: _Who
 
 
 def of_listed_process(artefacts: list[Artefact]) -> tuple[list[Artefact], tuple[OtherRun, ...]]:
-    """Artefacts of one text without the listings of other processes, and what those say.
+    """Return the artefacts of one text without listings of other processes, and these as runs.
 
-    Of a file with several listings, beside which other files stand, the last of the process is
-    left.
+    If there are other files, only the process's last listing in a file is kept.
     """
     readings = [
         reading for file in artefacts if file.kind.name == PROCESSES for reading in _of_file(file)
@@ -77,7 +76,7 @@ def of_listed_process(artefacts: list[Artefact]) -> tuple[list[Artefact], tuple[
 
 
 def _of_file(file: Artefact) -> list[_Reading]:
-    """The listings of a file that have a size, each alone; the file itself where it has one."""
+    """The listings of a file that have a size, each separately; a single one is the file itself."""
     dumps = list(file.parsed.dumps)
     files = [file] if len(dumps) == 1 else [replace(file, parsed=dump) for dump in dumps]
     return [reading for alone in files if (reading := _reading(alone)) is not None]
@@ -102,12 +101,12 @@ def _reading(file: Artefact) -> _Reading | None:
 
 
 def _names(file: Artefact) -> dict[_Who, str]:
-    """The program of each."""
+    """The program of each process."""
     return {_who(row): program_of(row["name"]) for row in rows_of(file.parsed.processes)}
 
 
 def _who(row: Mapping[str, Any]) -> _Who:
-    """A row's process; without a number by its program, and the numbers that its command names."""
+    """A row's process; without a PID, its program with the PIDs in its command line."""
     if row["pid"] is not None:
         return _Who(row["pid"], "")
     program = program_of(row["name"])
@@ -115,14 +114,14 @@ def _who(row: Mapping[str, Any]) -> _Who:
 
 
 def _by_status(artefacts: Sequence[Artefact]) -> set[int]:
-    """RSS in bytes as /proc/PID/status says it beside the listings."""
+    """RSS in bytes from /proc/PID/status in the same text."""
     found = (file.parsed.status for file in artefacts if file.kind.name == "status")
     known = (frame["VmRSS"].dropna() for frame in found if "VmRSS" in frame)
     return {int(size) for sizes in known for size in sizes}
 
 
 def _in_question(readings: Sequence[_Reading], by_status: set[int]) -> _Who:
-    """Whom status is about, by its size; else whom most listings are about, or the largest."""
+    """The process whose size is in status; else the one in most listings, or the largest."""
     about = {reading.about for reading in readings}
     of_status = {who for r in readings for who in about if r.sizes.get(who, (0,))[0] in by_status}
     about = of_status if len(of_status) == 1 else about
@@ -135,7 +134,7 @@ def _in_question(readings: Sequence[_Reading], by_status: set[int]) -> _Who:
 
 
 def _by_process(others: Sequence[_Reading]) -> list[tuple[_Who, list[_Reading]]]:
-    """Readings by whom each is about, in the text's order."""
+    """Readings by the process they are about, in the text's order."""
     groups: dict[_Who, list[_Reading]] = {}
     for reading in others:
         groups.setdefault(reading.about, []).append(reading)

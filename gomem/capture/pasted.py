@@ -33,18 +33,19 @@ if TYPE_CHECKING:
     from gomem.errors import Damage
 
 MAX_BYTES = 1 << 21  # a ticket is shorter
-MAX_STRETCHES = 300  # more are a log's, not a person's
-UNREAD = ""  # the kind of evidence that is not read
+MAX_STRETCHES = 300  # more indicate a log, not a person's text
+UNREAD = ""  # kind of evidence without a parser
 LOG, BENCHMARKS = "gctrace", "gobench"
-LAST = b"```"  # a mark behind the last line
-IN_LINES = frozenset({LOG, "memstats"})  # of which lines stand among others
-IN_A_LINE = IN_LINES | {"processes"}  # that a line says enough of, also between sentences
+LAST = b"```"  # a mark after the last line
+IN_LINES = frozenset({LOG, "memstats"})  # kinds whose lines occur between other lines
+# kinds for which a single line suffices, even between sentences
+IN_A_LINE = IN_LINES | {"processes"}
 MIN_KINDS = 2
-# What a crash for want of memory says, and what then stands between that and its stacks.
+# Text of an out-of-memory crash, and the text between it and the stacks.
 OUT_OF_MEMORY, STACK = b"out of memory", b"runtime stack:"
-COMMAND_LINES = 50  # in which the command stands that wrote a log
+COMMAND_LINES = 50  # lines that can have the command that wrote a log
 IN_WORDS = frozenset({"memstats", "runtime_lines"})
-# Kinds whose readers pass over MemStats in words that stand among their lines.
+# Kinds whose parsers skip MemStats in words between their lines.
 WITHOUT_WORDS = frozenset(
     {LOG, "pprof_text", "processes", "goroutines", "gobench", "cgroup", "pmap"}
 )
@@ -82,17 +83,17 @@ _MEMORY_WORDS = re.compile(
 
 @dataclass(frozen=True)
 class PastedPart(Source):
-    """One artefact of a text that has several."""
+    """One of several artefacts in a text."""
 
-    first_line: int = 1  # the line of the text that it begins in
+    first_line: int = 1  # its first line in the text
 
     @property
     def text_name(self) -> str:
-        """The name of the text that it is a part of."""
+        """The name of the whole text."""
         return self.name.removesuffix(f":{self.first_line}")
 
     def placed(self, damage: Damage) -> Damage:
-        """Damage of the part with its place in the text."""
+        """Return damage of the part with its location in the text."""
         word, _, number = damage.where.partition(" ")
         if word != "line" or not number.isdigit():
             return damage
@@ -101,17 +102,17 @@ class PastedPart(Source):
 
 @dataclass(frozen=True, slots=True)
 class _Stretch:
-    """Lines of a text, from a number to before another, and what they are."""
+    """Lines of a text, from `start` to before `stop`, and their kind."""
 
     start: int
     stop: int
-    is_marked: bool = False  # whether it stands in a fence, or behind a command
+    is_marked: bool = False  # whether it is inside a fence, or after a command
     kind: str = UNREAD
-    lines: frozenset[int] = frozenset()  # those that count, where it is not all of them
+    lines: frozenset[int] = frozenset()  # the lines that count, if not all
 
 
 def pasted_parts(source: Source) -> list[Source]:
-    """The artefacts pasted into one text; empty if it is one artefact, or none."""
+    """Return the artefacts pasted into one text; empty if it is one artefact, or none."""
     data = source.data
     if len(data) > MAX_BYTES or b"\0" in data or is_json(data) or not data.strip():
         return []
@@ -136,11 +137,12 @@ def pasted_parts(source: Source) -> list[Source]:
         return _with_beside(source, lines, whole, tables)
     placed = [_part(source, lines, part) for part in (*parts, *_beside_all(lines, parts))]
     placed += _settings(source, lines, {part.kind for part in parts})
-    return [*placed[:1], *(replace(part, damage=()) for part in placed[1:])]  # told once
+    # report damage only once
+    return [*placed[:1], *(replace(part, damage=()) for part in placed[1:])]
 
 
 def sizes_in_sentences(source: Source) -> tuple[str, ...]:
-    """Memory sizes in prose, such as `1.2 GB`, which no parser reads."""
+    """Return memory sizes in prose, such as `1.2 GB`, which no parser reads."""
     data = source.data
     if len(data) > MAX_BYTES or b"\0" in data or is_json(data):
         return ()
@@ -151,7 +153,7 @@ def sizes_in_sentences(source: Source) -> tuple[str, ...]:
 
 
 def settings_in_text(source: Source) -> tuple[str, ...]:
-    """The runtime's variables that a text sets anywhere, `GOMEMLIMIT=320MiB`, as they stand."""
+    """Return runtime variables set anywhere in a text, verbatim: `GOMEMLIMIT=320MiB`."""
     data = source.data
     if len(data) > MAX_BYTES or b"\0" in data or looks_like_environ(data, source.name):
         return ()
@@ -161,7 +163,7 @@ def settings_in_text(source: Source) -> tuple[str, ...]:
 def _with_beside(
     source: Source, lines: Sequence[bytes], whole: _Stretch, tables: Sequence[_Stretch] = ()
 ) -> list[Source]:
-    """A text that is one artefact, and what its lines hold besides; empty if that is nothing."""
+    """Return a one-artefact text and the further parts in its lines; empty if there are none."""
     beside = [_part(source, lines, table) for table in tables]
     beside += [_part(source, lines, part) for part in _beside_all(lines, [whole])]
     beside += _settings(source, lines, {whole.kind})
@@ -169,7 +171,7 @@ def _with_beside(
 
 
 def _settings(source: Source, lines: Sequence[bytes], kinds: set[str]) -> list[PastedPart]:
-    """The environment that the command of a log sets, as a part of its own."""
+    """The environment set by the command that wrote a log, as a separate part."""
     if LOG not in kinds:
         return []
     for number, line in enumerate(lines[:COMMAND_LINES], start=1):
@@ -182,7 +184,7 @@ def _settings(source: Source, lines: Sequence[bytes], kinds: set[str]) -> list[P
 
 
 def _beside_all(lines: Sequence[bytes], parts: Sequence[_Stretch]) -> list[_Stretch]:
-    """Lines of another kind than the part's that they stand in."""
+    """Lines of another kind inside the parts."""
     return [beside for part in parts for beside in _beside(lines, part)]
 
 
@@ -207,13 +209,13 @@ def _beside(lines: Sequence[bytes], part: _Stretch) -> Iterator[_Stretch]:
 
 
 def _is_ticket(parts: Sequence[_Stretch]) -> bool:
-    """Whether a text that can be read as one artefact is several all the same."""
+    """Whether a text that can be parsed as one artefact still contains several."""
     logs = [part for part in parts if part.kind == LOG and not part.is_marked]
     return len({part.kind for part in parts}) >= MIN_KINDS and len(logs) <= 1
 
 
 def _is_alone(lines: Sequence[bytes], parts: Sequence[_Stretch]) -> bool:
-    """Whether there is nothing beside the only part."""
+    """Whether there is no text besides the only part."""
     if len(parts) != 1:
         return False
     beside = (*lines[: parts[0].start], *lines[parts[0].stop :])
@@ -221,14 +223,14 @@ def _is_alone(lines: Sequence[bytes], parts: Sequence[_Stretch]) -> bool:
 
 
 def _unquoted(lines: list[bytes]) -> list[bytes]:
-    """Without the quote marks that most lines have."""
+    """Remove quote marks if most lines have them."""
     filled = [line for line in lines if line.strip()]
     quoted = sum(QUOTE.match(line) is not None for line in filled)
     return [QUOTE.sub(b"", line, count=1) for line in lines] if 2 * quoted > len(filled) else lines
 
 
 def _stretches(lines: Sequence[bytes]) -> Iterator[_Stretch]:
-    """What lies between marks, and outside of fences between prose."""
+    """The text between marks, and outside of fences between prose."""
     start, is_fenced, is_marked = 0, False, False
     prose, sessions = _prose(lines), _sessions(lines)
     for place, line in enumerate([*lines, LAST]):
@@ -238,14 +240,14 @@ def _stretches(lines: Sequence[bytes]) -> Iterator[_Stretch]:
             continue
         if any(text.strip() for text in lines[start:place]):
             yield _Stretch(start, place, is_fenced or is_marked)
-        # A command that says which values pprof prints belongs to what it printed.
+        # A command that selects pprof's sample type belongs to its output.
         start = place if _ASKS_PPROF.search(line) else place + 1
         is_marked = is_mark and not is_fence
         is_fenced ^= is_fence
 
 
 def _sessions(lines: Sequence[bytes]) -> set[int]:
-    """Commands in a fence that holds the output of several."""
+    """Commands in a fence that has the output of several commands."""
     found: set[int] = set()
     inside: list[int] = []
     for place, line in enumerate([*lines, LAST]):
@@ -258,15 +260,15 @@ def _sessions(lines: Sequence[bytes]) -> set[int]:
 
 
 def _is_mark(line: bytes) -> bool:
-    """Whether somebody put a line between two artefacts: a name, a tag, a prompt with a command."""
+    """Whether a line separates two artefacts: a name, a tag, a prompt with a command."""
     if any(form.fullmatch(line) for form in (FENCE, _NAMED, TAG)):
         return True
     return PROMPT.fullmatch(line) is not None and _COMMAND.search(line) is not None
 
 
 def _prose(lines: Sequence[bytes]) -> set[int]:
-    """The lines that a person wrote: such as stand together beside a blank line or a mark."""
-    # A program's own sentence, or a row of flags that reads like one, has its like around it.
+    """The lines that a person wrote: groups of prose next to a blank line or a mark."""
+    # A program's own sentence, or a row of flags that resembles one, has similar lines around it.
     found: set[int] = set()
     place = 0
     is_crash = any(OUT_OF_MEMORY in line for line in lines)
@@ -282,7 +284,7 @@ def _prose(lines: Sequence[bytes]) -> set[int]:
 
 
 def _is_prose(line: bytes) -> bool:
-    """Whether a line is a heading, or of a sentence that a person wrote."""
+    """Whether a line is a heading, or belongs to a sentence that a person wrote."""
     if _PRINTED.match(line):
         return False
     if _HEADING.fullmatch(line):
@@ -294,7 +296,7 @@ def _is_prose(line: bytes) -> bool:
 
 
 def _named(lines: Sequence[bytes], stretch: _Stretch) -> _Stretch | None:
-    """The stretch with its kind; None of one that is no evidence."""
+    """The stretch with its kind; None if it is not evidence."""
     text = b"\n".join(lines[stretch.start : stretch.stop]) + b"\n"
     kind = kind_of(text)
     if kind is None:
@@ -304,7 +306,7 @@ def _named(lines: Sequence[bytes], stretch: _Stretch) -> _Stretch | None:
 
 
 def _joined_logs(parts: Sequence[_Stretch]) -> list[_Stretch]:
-    """Stretches of one log in one: what reads like prose between them is the program's."""
+    """Join stretches of one log: prose between them was written by the program."""
     joined: list[_Stretch] = []
     for part in parts:
         last = joined[-1] if joined else None
@@ -317,7 +319,7 @@ def _joined_logs(parts: Sequence[_Stretch]) -> list[_Stretch]:
 
 
 def _text(lines: Sequence[bytes], part: _Stretch) -> bytes:
-    """A stretch's lines; those that do not count are empty: the others keep their number."""
+    """A stretch's lines; lines that do not count are blank, so the others keep their number."""
     kept = part.lines
     texts = (
         lines[place] if not kept or place in kept else b"" for place in range(part.start, part.stop)

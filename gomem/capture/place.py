@@ -28,10 +28,10 @@ if TYPE_CHECKING:
     from gomem.capture.moment import Artefact
 
 TOP_MOMENT = "(top)"
-ONE_SCRIPT = timedelta(seconds=2)  # between the files that one script reads for one moment
+ONE_SCRIPT = timedelta(seconds=2)  # between files of one moment written by one script
 LONG_AGO = datetime.min.replace(tzinfo=UTC)
 
-# What people call moments in the order in which they come: none begins with a number, or a time.
+# Names of moments in chronological order; none begins with a digit, or a time.
 ORDER = (
     {"before", "start", "first", "begin", "initial", "baseline", "early", "old"},
     {"during", "mid", "middle", "busy", "loaded", "peak", "spike"},
@@ -43,17 +43,17 @@ _IN_ORDER = re.compile(
     re.IGNORECASE,
 )
 _SEPARATORS = re.compile(r"[-_. ()]+")
-# Of the name under which go tool pprof saves what it fetched: pprof.PROGRAM.TYPES.NUMBER.pb.gz
+# The file name used by go tool pprof for fetched profiles: pprof.PROGRAM.TYPES.NUMBER.pb.gz
 _SAMPLE_TYPES = re.compile(
     r"(?<=\.)(?:(?:(?:alloc|inuse)_(?:objects|space)\.)+|samples\.cpu\.|contentions\.delay\.)"
 )
-_LINE = re.compile(r":\d+$")  # by which the parts of one text are called
+_LINE = re.compile(r":\d+$")  # suffix of the names of parts of a text
 
 
 def place(
     artefacts: Sequence[Artefact], manifest: Manifest, present: Collection[str]
 ) -> tuple[list[Artefact], list[Damage]]:
-    """Give every artefact its moment and time, in order; and say what the manifest gets wrong."""
+    """Assign moment and time to every artefact, and return damage for errors of the manifest."""
     # `present` has the names of all files of the capture, readable or not.
     of_manifest = manifest.places(present)
     damage = [
@@ -100,10 +100,10 @@ def _without_shared_end(placed: list[Artefact]) -> list[Artefact]:
 
 
 def _without_folders_of_kinds(by_folder: dict[str, list[Artefact]]) -> dict[str, list[Artefact]]:
-    """Files by folder, those of `smaps/t01` and `heap/t01.pb.gz` in the folder above."""
-    # A folder that is called like a kind of file, and holds a kind several times, says what they
-    # are; their names say when they were. So do the others beside it that are called like one. Two
-    # such folders do, too, that hold files of one name.
+    """Files by folder; files such as `smaps/t01` and `heap/t01.pb.gz` move to the parent folder."""
+    # A folder that is named after a kind of file and has a kind several times only groups files;
+    # the files' names give the time. The same holds for its siblings that are named after a kind,
+    # and for two such folders that have files of the same name.
     of_kinds = {folder for folder in by_folder if folder and not stem_of(_parts(folder)[1])}
     divided = {_parts(folder)[0] for folder in of_kinds if _repeated(by_folder[folder])}
     stems = Counter(
@@ -120,7 +120,7 @@ def _without_folders_of_kinds(by_folder: dict[str, list[Artefact]]) -> dict[str,
 
 
 def _parts(path: str) -> tuple[str, str]:
-    """The folder above, empty for none, and the last name."""
+    """The parent folder, empty if none, and the file name."""
     above, _, name = path.rpartition("/")
     return above, name
 
@@ -128,8 +128,8 @@ def _parts(path: str) -> tuple[str, str]:
 def _place_folder(
     group: list[Artefact], folder: str, name: str, listed: list[Artefact]
 ) -> list[Artefact]:
-    """A folder is one moment, unless a kind repeats in it or its names have different times."""
-    # Files that the manifest does not list belong to the moment of those beside them that it lists.
+    """Treat a folder as one moment, unless a kind repeats or its names have different times."""
+    # Files missing in the manifest belong to the moment of the listed files in the same folder.
     named_times = {artefact.time for artefact in group if artefact.time_source == BY_NAME}
     moments = {artefact.moment for artefact in listed} or {name}
     if not _repeated([*listed, *group]) and len(named_times) < 2 and len(moments) == 1:
@@ -145,8 +145,8 @@ def _place_folder(
 
 
 def _of_one_script(by_stem: dict[str, list[Artefact]]) -> dict[str, list[Artefact]]:
-    """Files with a time each, written one right after the other, are of the first one's stem."""
-    # Of a script whose every command takes a stamp of its own: `heap-$(date +%s).pb.gz`.
+    """Combine files written within seconds under the stem of the first."""
+    # For a script in which each command makes a time stamp: `heap-$(date +%s).pb.gz`.
     stamps = {stem: time_in_name(stem) for stem in by_stem}
     joined = {stem: same for stem, same in by_stem.items() if stamps[stem] is None}
     latest, since = "", LONG_AGO
@@ -168,7 +168,7 @@ def _slot(artefact: Artefact) -> str:
 
 
 def _by_clock(group: list[Artefact], name: str) -> list[Artefact]:
-    """Artefacts whose names are no help: by time, a new moment whenever a kind repeats."""
+    """Assign artefacts with unhelpful names by time; a new moment begins when a kind repeats."""
     if not _repeated(group):
         return [replace(artefact, moment=name) for artefact in group]
     in_time = sorted(group, key=lambda a: (a.time or LONG_AGO, natural_key(a.source.name)))
@@ -183,7 +183,7 @@ def _by_clock(group: list[Artefact], name: str) -> list[Artefact]:
 
 
 def place_of_word(name: str) -> int | None:
-    """Where a moment stands by the first word of its name that says it; None if none does."""
+    """The rank of a moment by the first word of its name in `ORDER`; None if there is none."""
     words = [word for word in _SEPARATORS.split(_parts(name.lower())[1]) if word]
     if not words or words[0][0].isdigit():
         return None
@@ -192,7 +192,7 @@ def place_of_word(name: str) -> int | None:
 
 
 def _of_one_word(by_stem: dict[str, list[Artefact]]) -> dict[str, list[Artefact]]:
-    """Files of `after` and of `after-deploy` together, where no kind of file is there twice."""
+    """Combine files of `after` and of `after-deploy`, unless a kind would be there twice."""
     joined = dict(by_stem)
     for short in sorted(by_stem, key=len):
         if place_of_word(short) is None:
@@ -204,10 +204,10 @@ def _of_one_word(by_stem: dict[str, list[Artefact]]) -> dict[str, list[Artefact]
 
 
 def _with_the_last(by_stem: dict[str, list[Artefact]]) -> dict[str, list[Artefact]]:
-    """Files that say nothing with the last of those that are in an order, such as numbered ones.
+    """Add files without a moment to the last of ordered moments, such as numbered ones.
 
-    `smaps.txt` beside `heap-1.pb.gz` and `heap-2.pb.gz` was taken once, at the end. Not where a
-    kind of file would be there twice, or where it has a clock of its own.
+    `smaps.txt` beside `heap-1.pb.gz` and `heap-2.pb.gz` was taken once, at the end. This does not
+    apply if a kind would be there twice, or if the file has a clock.
     """
     alone, named = by_stem.get("", []), [stem for stem in by_stem if stem]
     are_timed = any(artefact.exact_time is not None for artefact in alone)
@@ -222,7 +222,7 @@ def _with_the_last(by_stem: dict[str, list[Artefact]]) -> dict[str, list[Artefac
 
 
 def stem_of(name: str) -> str:
-    """What a file's name says besides its kind: `heap-0007.pb.gz` and `smaps-0007` say `0007`."""
+    """The words in a file's name other than its kind: `0007` in `heap-0007.pb.gz`, `smaps-0007`."""
     if iso := ISO.search(name):
         return iso[0]
     told = _SAMPLE_TYPES.sub("", CGROUP_NAME.sub("", _LINE.sub("", name)))

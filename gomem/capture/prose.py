@@ -1,4 +1,4 @@
-"""What a person wrote around pastes, which is in no frame: sizes, settings, the system."""
+"""Facts in the text around pastes, which no frame has: sizes, settings, the system."""
 
 from __future__ import annotations
 
@@ -19,39 +19,39 @@ NAMED = 3  # sizes, or settings
 
 
 def first_quoted(words: Sequence[str]) -> Text:
-    """The first few of what a text says, and dots for the others."""
+    """The first few words of a text, quoted, with an ellipsis for the others."""
     more = ", …" if words[NAMED:] else ""
     return text("{}{}", joined(", ", map(Quoted, words[:NAMED])), more)
 
 
 @dataclass
 class Prose:
-    """What the texts of a capture say besides their pastes."""
+    """Facts in the texts of a capture outside the pastes."""
 
     sizes: list[str] = field(default_factory=list)
     settings: list[str] = field(default_factory=list)
     systems: set[str] = field(default_factory=set)
 
     def add(self, source: Source) -> None:
-        """Take what one text says."""
+        """Add the facts of one text."""
         self.sizes += sizes_in_sentences(source)
         self.settings += settings_in_text(source)
         self.systems.add(system_of(source.data))
 
     @property
     def system(self) -> str:
-        """The operating system that all texts name, where it is not Linux; else empty."""
+        """The operating system that all texts name, if it is not Linux; else empty."""
         return next(iter(self.systems)) if len(self.systems) == 1 else ""
 
     @property
     def sizes_words(self) -> Text:
-        """The sizes, for a refusal; empty without any."""
+        """The sizes, for an error message; empty if there are none."""
         if not self.sizes:
             return Text()
         return text("; sizes in sentences are not used ({})", first_quoted(self.sizes))
 
     def unused_settings(self, artefacts: Iterable[Artefact]) -> tuple[str, ...]:
-        """Settings, but for those that an environment has."""
+        """Return the settings that no environment has."""
         environments = (file.parsed for file in artefacts if file.kind.name == "environ")
         known = {name for environ in environments for name in environ.variables}
         named = dict.fromkeys(self.settings)

@@ -1,4 +1,4 @@
-"""Which Go release a capture's process was built with, and what says so."""
+"""Which Go release built a capture's process, and what is the source?"""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ if TYPE_CHECKING:
     from gomem.capture.manifest import Manifest
     from gomem.capture.moment import Artefact
 
-# Kinds that programs in any language have.
+# Kinds that exist for programs in any language.
 ANY_PROGRAM_HAS = frozenset(
     {"cgroup", "smaps", "pmap", "maps", "smaps_rollup", "status", "statm", "limits", "loadtest"}
     | {"processes", "environ", "symbols"}
 )
 LOG = BY_NAME["gctrace"]
-GO_LINE = re.compile(rb"\b[Gg]o [Vv]ersion:? (go1\.\d{1,2}(?:\.\d{1,3})?)\b")  # of a program's own
+GO_LINE = re.compile(rb"\b[Gg]o [Vv]ersion:? (go1\.\d{1,2}(?:\.\d{1,3})?)\b")  # in a program's log
 PATH = "a path"
-RELEASE_IS_SAID_BY = ("heap dump", "build information", "go_info", PATH)  # the first choice first
+RELEASE_IS_SAID_BY = ("heap dump", "build information", "go_info", PATH)  # in order of preference
 
 
 def shows_go(capture: Capture) -> bool:
@@ -37,17 +37,17 @@ def shows_go(capture: Capture) -> bool:
 
 
 def release_of(given: str | None, manifest: Manifest, artefacts: Sequence[Artefact]) -> GoVersion:
-    """The release that the user names, or else what the capture says of it.
+    """Return the release that the user names, else the capture's.
 
     Raises:
-        CaptureError: What the user names is no release.
+        CaptureError: The user's value is not a release.
     """
     said = _said_version(manifest, artefacts)
     return said if given is None else _given_version(given, said)
 
 
 def _given_version(given: str, said: GoVersion) -> GoVersion:
-    """The release that the user names, and whether the capture says otherwise."""
+    """The user's release, with a note if the capture contradicts it."""
     version = known_version(given, "--go-version")
     if version is None or version.low is None:
         what = "{}: not a Go release; wanted the form go1.24.2"
@@ -61,7 +61,7 @@ def _given_version(given: str, said: GoVersion) -> GoVersion:
 
 
 def _said_version(manifest: Manifest, artefacts: Sequence[Artefact]) -> GoVersion:
-    """What the capture says of the release."""
+    """The release according to the capture."""
     version = known_version(str(manifest.fact("go_version")), f"{MANIFEST} go_version")
     if version is not None:
         return version
@@ -81,7 +81,7 @@ def _said_version(manifest: Manifest, artefacts: Sequence[Artefact]) -> GoVersio
 
 
 def _said_in_log(log: Artefact) -> GoVersion | None:
-    """By a line that the program itself wrote there; of a long log the beginning is searched."""
+    """The release in a line of the program's log; only the beginning of a long log is searched."""
     line = GO_LINE.search(log.source.data)
     if line is None:
         return None
@@ -89,5 +89,5 @@ def _said_in_log(log: Artefact) -> GoVersion | None:
 
 
 def _says_release_by(artefact: Artefact) -> int:
-    """Its place among those that name the release."""
+    """The rank of an artefact among the sources of the release."""
     return RELEASE_IS_SAID_BY.index(getattr(artefact.parsed, "release_evidence", PATH))

@@ -1,8 +1,8 @@
-"""Which readings of MemStats are of another process than the last? One text can hold two runs.
+"""Which readings of MemStats are from a process other than the last? One text can have two runs.
 
-What the runtime counts never falls while a process lives: the bytes and objects that it allocated,
-its collections, what it took from the system. Readings before such a fall are another run's. They
-are told beside the last run's, and never joined with them into one trend.
+The runtime's counters never fall while a process lives: bytes and objects allocated, collections,
+memory obtained from the OS. Readings before such a fall belong to another run. They are reported
+separately from the last run, and never joined with it into one trend.
 """
 
 from __future__ import annotations
@@ -21,26 +21,26 @@ if TYPE_CHECKING:
 
     from gomem.capture.moment import Artefact
 
-COUNTS = ("NumGC", "Mallocs", "Frees", "PauseTotalNs")  # exact wherever they are known
-GROWING = ("TotalAlloc", "Sys")  # which a text may round, to another unit from line to line
-WITHOUT_THEM = ("HeapSys",)  # stacks are taken out of it, which is a small part
+COUNTS = ("NumGC", "Mallocs", "Frees", "PauseTotalNs")  # exact if known
+GROWING = ("TotalAlloc", "Sys")  # a text can round these, with different units on different lines
+WITHOUT_THEM = ("HeapSys",)  # used without them; a small part, stacks, is taken out of HeapSys
 MIN_FALL = 0.1  # of a rounded size
-LEVELS = ("HeapAlloc", "HeapInuse", "HeapSys", "Sys")  # what is told of a run, the first known
+LEVELS = ("HeapAlloc", "HeapInuse", "HeapSys", "Sys")  # the first known field describes a run
 
 
 @dataclass(frozen=True)
 class OtherRun:
-    """Readings in the same file as the last one, which are not put in any frame.
+    """Readings in the same file as the last reading that no frame has.
 
     Attributes:
         path: The file.
-        places: Where its first reading stands, and its last.
-        readings: How many there are.
-        level: The field of MemStats that is told of it.
+        places: The locations of its first and its last reading.
+        readings: The number of readings.
+        level: The field of MemStats that describes it.
         first_bytes: That field at the first reading.
-        last_bytes: The same at the last.
-        is_same_process: Whether they are of the last one's process, before it.
-        process: Program and PID as a table of processes has them; None where they are MemStats.
+        last_bytes: That field at the last reading.
+        is_same_process: Whether they are earlier readings of the same process as the last reading.
+        process: Program and PID from a table of processes; None for MemStats.
     """
 
     path: str
@@ -54,7 +54,7 @@ class OtherRun:
 
 
 def of_last_run(artefacts: list[Artefact]) -> tuple[list[Artefact], tuple[OtherRun, ...]]:
-    """Artefacts of one text without the readings of earlier runs, and what those were."""
+    """Return the artefacts of one text without readings of earlier runs, and these runs."""
     readings = _in_order([file for file in artefacts if _stats(file) is not None])
     begins = [at for at, pair in enumerate(pairwise(readings), start=1) if _fell(*pair)]
     is_said = any(any(getattr(file.parsed, "begins", ())) for file in readings)
@@ -68,20 +68,20 @@ def of_last_run(artefacts: list[Artefact]) -> tuple[list[Artefact], tuple[OtherR
 
 
 def before_the_last(readings: Sequence[Artefact]) -> OtherRun | None:
-    """Readings of one process before the last, of which alone a moment keeps; None without any."""
+    """Readings of one process before the last, which the moment drops; None if there are none."""
     earlier = [file for file in readings if _stats(file) is not None][:-1]
     run = _other_run(earlier) if earlier else None
     return None if run is None else replace(run, is_same_process=True)
 
 
 def _stats(file: Artefact) -> pd.Series | None:
-    """The fields of an artefact's last dump; None of one that has none."""
+    """The fields of an artefact's last dump; None without a dump."""
     frame = getattr(file.parsed, "stats", None)
     return None if frame is None or frame.empty or "TotalAlloc" not in frame else frame.iloc[-1]
 
 
 def _in_order(readings: Sequence[Artefact]) -> list[Artefact]:
-    """By their times or last collections, where all have one; else as they stand."""
+    """Sort by times or last collections if all have one; else keep the order."""
     for time in (lambda file: file.time, _last_gc):
         times = [time(file) for file in readings]
         if all(known is not None for known in times):
@@ -99,7 +99,7 @@ def _last_gc(file: Artefact) -> datetime | None:
 
 
 def _fell(before: Artefact, after: Artefact) -> bool:
-    """Whether what a process counts fell, so that another has begun, or the text says so."""
+    """Whether a counter fell, or the text says that another process began."""
     if any(getattr(after.parsed, "begins", ())):
         return True
     old, new = _stats(before), _stats(after)

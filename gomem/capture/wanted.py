@@ -1,4 +1,4 @@
-"""What a capture can be without, what it would add, and its command: the only list."""
+"""The only list of useful data: what it shows, and the command to get it."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ KINDS: dict[str, type[Text]] = {
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """Something that a capture should have."""
+    """Data that a capture should have."""
 
-    name: str  # what sentences call it
+    name: str  # display name
     tells: str  # what it would show
     how: str  # the command that gets it, with the names in `UNKNOWN` in braces
-    is_missing: Callable[[Capture], bool]  # whether a capture is without it
-    of_process: str = ""  # the command where the process is known, if that is another
+    is_missing: Callable[[Capture], bool]  # whether a capture does not have it
+    of_process: str = ""  # another command for a known process; empty if it is the same
 
     def command(self, **known: str) -> Text:
-        """The command for a process of which `pid`, `base`, `program`, `folder` may be known."""
+        """The command for a process; `pid`, `base`, `program`, `folder` can be given."""
         named = {name: KINDS[name](value) for name, value in known.items() if value}
         how = (self.of_process if "pid" in named else "") or self.how
         return text(how, **UNKNOWN | named)
@@ -72,5 +72,5 @@ WANTED = (SMAPS, MEMSTATS, HEAP_PROFILE, GOROUTINES, SECOND_MOMENT, GC_LOG, GO_R
 
 
 def missing_from(capture: Capture) -> list[Wanted]:
-    """What a capture is without, the most useful first."""
+    """The data that a capture does not have, most useful first."""
     return [wanted for wanted in WANTED if wanted.is_missing(capture)]

@@ -1,7 +1,7 @@
-"""How far loading is, in a cell of a notebook: one line, which comes late and goes at the end.
+"""Show the progress of loading in a notebook cell: one line, which appears late and is removed.
 
-Only a kernel that somebody works in shows it: a page that is run from its first cell to its last
-sets `UNWATCHED`, so that it has the same bytes however long that takes.
+Only an interactive kernel shows it. A notebook that is run as a whole sets `UNWATCHED`, so that its
+output has the same bytes however long loading takes.
 """
 
 from __future__ import annotations
@@ -15,15 +15,15 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-SHOWN_AFTER_SECONDS = 1.0  # what is done by then needs no words
+SHOWN_AFTER_SECONDS = 1.0  # shorter work needs no progress
 SHOWN_EVERY_SECONDS = 0.2
-UNWATCHED = "GOMEM_UNWATCHED"  # in the environment of a kernel that nobody looks at
+UNWATCHED = "GOMEM_UNWATCHED"  # set in the environment of a non-interactive kernel
 
 
 @contextmanager
 def watched_in_a_notebook() -> Iterator[Callable[[str, int, int], None] | None]:
-    """A callback for `load`, or None where no cell of a notebook shows what it says."""
-    # What is not loaded runs no kernel, and is not loaded for this.
+    """Yield a progress callback for `load`, or None outside of a notebook cell."""
+    # If IPython is not imported, there is no kernel, and it need not be imported.
     ipython = sys.modules.get("IPython")
     shell = None if ipython is None else ipython.get_ipython()
     if ipython is None or not hasattr(shell, "kernel") or UNWATCHED in os.environ:
@@ -37,7 +37,7 @@ def watched_in_a_notebook() -> Iterator[Callable[[str, int, int], None] | None]:
 
 
 class _Line:
-    """One line of a cell's output, rewritten now and then."""
+    """One line of a cell's output, rewritten at intervals."""
 
     def __init__(self, display: Callable[..., Any]) -> None:
         self._display = display

@@ -14,10 +14,10 @@ import numpy as np
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-INK = "currentColor"  # of the text around the figure: it reads on light and on dark paper
+INK = "currentColor"  # colour of the surrounding text: readable on light and dark backgrounds
 FAINT = 0.16  # opacity of grid lines
-MUTED = 0.72  # opacity of what stands back, such as ticks
-SIZE = 8.5  # of type
+MUTED = 0.72  # opacity of secondary elements, such as ticks
+SIZE = 8.5  # type size
 
 X = float | Literal["left", "right"]
 Y = float | Literal["top", "bottom"]
@@ -28,14 +28,14 @@ Upright = Literal["top", "middle", "bottom"]
 
 @dataclass(frozen=True, slots=True)
 class Scale:
-    """Which numbers an axis has, from its beginning to its end; `low` may be the larger one."""
+    """The range of an axis, from its start to its end; `low` can be the larger number."""
 
     low: float = 0.0
     high: float = 1.0
     log: bool = False
 
     def shares(self, values: Any) -> np.ndarray:
-        """How far along the axis values stand, from 0 to 1; what lies outside stands at its end."""
+        """Positions of values along the axis, from 0 to 1; values outside are at the nearer end."""
         given, low, high = np.asarray(values, float), self.low, self.high
         if self.log:
             given = np.log(np.maximum(given, min(low, high)))
@@ -43,14 +43,14 @@ class Scale:
         return np.clip((given - low) / ((high - low) or 1.0), 0.0, 1.0)
 
     def holds(self, values: Any) -> np.ndarray:
-        """Which values lie on the axis; none that is missing."""
+        """Which values are within the axis; missing values are not."""
         given, (low, high) = np.asarray(values, float), sorted((self.low, self.high))
         return (low <= given) & (given <= high)
 
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """How something is filled and edged; a line is all edge."""
+    """Fill and edge of a shape; a line has only an edge."""
 
     fill: str = "none"
     hatch: str = ""
@@ -74,7 +74,7 @@ class Bar:
 
 @dataclass(frozen=True, slots=True)
 class Area:
-    """What lies between two lines."""
+    """The area between two lines."""
 
     x: np.ndarray
     low: np.ndarray
@@ -85,7 +85,7 @@ class Area:
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """Points, the line through them, or both; it breaks where a number is missing, or outside."""
+    """Points, the line through them, or both; interrupted at missing and out-of-range values."""
 
     x: np.ndarray
     y: np.ndarray
@@ -98,7 +98,7 @@ class Line:
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """A straight line across the panel: upright at `x`, or level at `y`."""
+    """A straight line across the panel: vertical at `x`, or horizontal at `y`."""
 
     look: Look
     x: float | None = None
@@ -107,23 +107,23 @@ class Rule:
 
 @dataclass(frozen=True, slots=True)
 class Words:
-    """A text at a place: in the panel's numbers or at an edge, moved by points."""
+    """Text at a position: in panel coordinates or at an edge, with an offset in points."""
 
     text: str  # one line, or several
-    x: X  # where it is anchored
-    y: Y  # likewise
-    right: float = 0.0  # points to the right of that place
-    up: float = 0.0  # points above it
-    anchor: Anchor = "start"  # which end of the text stands there
-    upright: Upright = "middle"  # which height of it
-    size: float = SIZE  # of the type
-    bold: bool = False  # whether it is
-    opacity: float = 1.0  # below 1, it stands back
+    x: X  # anchor position
+    y: Y  # anchor position
+    right: float = 0.0  # offset to the right, in points
+    up: float = 0.0  # offset upwards, in points
+    anchor: Anchor = "start"  # the end of the text at the anchor
+    upright: Upright = "middle"  # the vertical alignment at the anchor
+    size: float = SIZE  # type size
+    bold: bool = False  # whether the type is bold
+    opacity: float = 1.0  # less than 1 for secondary text
 
 
 @dataclass(frozen=True, slots=True)
 class Tick:
-    """A number of an axis and what it is called there."""
+    """A tick: a number and its label."""
 
     value: float
     label: str
@@ -137,28 +137,28 @@ Mark = Bar | Area | Line | Rule | Words
 class Axis:
     """One side of a panel."""
 
-    scale: Scale = field(default_factory=Scale)  # its numbers
-    ticks: Sequence[Tick] = ()  # the ones that are named
-    grid: bool = False  # whether a faint line crosses the panel at each of them
-    muted: bool = True  # whether their names stand back
-    slanted: bool = False  # whether names are written uphill, where they have no room side by side
+    scale: Scale = field(default_factory=Scale)  # its range
+    ticks: Sequence[Tick] = ()  # the labelled ones
+    grid: bool = False  # whether a faint line crosses the panel at each tick
+    muted: bool = True  # whether labels are muted
+    slanted: bool = False  # whether labels are slanted because they do not fit side by side
 
     def name(
         self, values: Iterable[float], labels: Iterable[str], *, grid: bool = False,
         muted: bool = True, slanted: bool = False,
     ) -> None:  # fmt: skip
-        """Name these numbers."""
+        """Set the ticks and their labels."""
         self.ticks = [Tick(float(at), label) for at, label in zip(values, labels, strict=True)]
         self.grid, self.muted, self.slanted = grid, muted, slanted
 
     def end_last(self) -> None:
-        """Let the last name end at its tick, where its second half would be cut off."""
+        """Right-align the last label at its tick, so that it is not cut off."""
         self.ticks = [*self.ticks[:-1], replace(self.ticks[-1], anchor="end")]
 
 
 @dataclass(slots=True)
 class Panel:
-    """A field with two axes, and what is drawn on it, in order."""
+    """An area with two axes, and its marks in drawing order."""
 
     left: float
     bottom: float
@@ -172,13 +172,13 @@ class Panel:
     def bar(
         self, left: float, low: float, width: float, height: float, look: Look, *, label: str = ""
     ) -> None:
-        """A rectangle from a corner; a size below zero goes the other way."""
+        """Add a rectangle from a corner; a negative size extends in the other direction."""
         self.marks.append(Bar(left, low, width, height, look, label))
 
     def area(
         self, x: Any, low: Any, high: Any, look: Look, label: str = "", *, steps: bool = False
     ) -> None:
-        """Fill between two lines; in steps, each value holds until the next."""
+        """Fill between two lines; with steps, each value holds until the next."""
         x, low, high = np.broadcast_arrays(
             *(np.asarray(values, float) for values in (x, low, high))
         )
@@ -190,33 +190,33 @@ class Panel:
         self, x: Any, y: Any, look: Look, label: str = "", *, steps: bool = False,
         marker: str = "", size: float = 5.0, mark_edge: str = "none",
     ) -> None:  # fmt: skip
-        """A line through points; in steps, each value holds until the next."""
+        """Add a line through points; with steps, each value holds until the next."""
         x, y = np.asarray(x, float), np.asarray(y, float)
         if steps:
             x, y = _held(x), _values_held(y)
         self.marks.append(Line(x, y, look, marker, size, label, mark_edge))
 
     def stems(self, x: Any, low: float, high: Any, look: Look) -> None:
-        """An upright line at each place, all as one: thousands must not make the page large."""
+        """Add vertical lines as a single mark, because thousands must not make the page large."""
         x, high = np.asarray(x, float), np.asarray(high, float)
         nothing = np.full(len(x), np.nan)
         ends = np.stack([np.full(len(x), low), high, nothing], axis=1).ravel()
         self.marks.append(Line(np.repeat(x, 3), ends, look))
 
     def rule(self, look: Look, *, x: float | None = None, y: float | None = None) -> None:
-        """A straight line across the panel."""
+        """Add a straight line across the panel."""
         self.marks.append(Rule(look, x, y))
 
     def words(self, text: str, x: X, y: Y, **how: Any) -> None:
-        """A text; see `Words`."""
+        """Add a text; see `Words`."""
         self.marks.append(Words(text, x, y, **how))
 
     def heading(self, text: str) -> None:
-        """What the panel shows, above it."""
+        """Add the panel's title above it."""
         self.words(text, "left", "top", up=2, upright="bottom", size=7.5, opacity=MUTED)
 
     def labelled(self) -> list[Bar | Area | Line]:
-        """What a legend has to explain, the first of each label."""
+        """The marks for a legend, the first of each label."""
         marks = [mark for mark in self.marks if isinstance(mark, Bar | Area | Line) and mark.label]
         return list({mark.label: mark for mark in reversed(marks)}.values())[::-1]
 
@@ -231,17 +231,17 @@ def _values_held(y: np.ndarray) -> np.ndarray:
 
 @dataclass(frozen=True, slots=True)
 class Legend:
-    """What explains colours, hatchings and lines, in rows of `columns`."""
+    """The key to colours, hatching and lines, in rows of `columns`."""
 
     entries: Sequence[Bar | Area | Line]
     left: float
     top: float
     columns: int = 4
-    handle: float = 1.7  # how long the sample is, in sizes of type
+    handle: float = 1.7  # length of the sample, relative to the type size
 
     @property
     def labels(self) -> list[str]:
-        """Its words, in order."""
+        """Its labels, in order."""
         return [entry.label for entry in self.entries]
 
 
@@ -251,11 +251,11 @@ class Chart:
 
     width: float  # of the sheet
     height: float  # of the sheet
-    panels: list[Panel] = field(default_factory=list)  # in the order in which they were added
-    legend: Legend | None = None  # none if nothing has to be explained
+    panels: list[Panel] = field(default_factory=list)  # in order of addition
+    legend: Legend | None = None  # None if there is nothing to explain
 
     def panel(self, *, left: float, right: float, top: float, bottom: float) -> Panel:
-        """Add a panel, as far from the sheet's edges as is said."""
+        """Add a panel at the given distances from the sheet's edges."""
         size = self.width - left - right, self.height - top - bottom
         added = Panel(left, bottom, *size)
         self.panels.append(added)
@@ -265,5 +265,5 @@ class Chart:
         self, entries: Sequence[Bar | Area | Line], *, left: float, top: float = 0.03,
         columns: int = 4, handle: float = 1.7,
     ) -> None:  # fmt: skip
-        """Set the legend, whose corner stands at `left` and `top`."""
+        """Set the legend, with its corner at `left` and `top`."""
         self.legend = Legend(entries, left, top, columns, handle)

@@ -1,4 +1,4 @@
-"""A figure as it stands in a page: a chart, and the words for those who cannot see it."""
+"""A figure for a page: a chart, and the text alternative for people who cannot see it."""
 
 from __future__ import annotations
 
@@ -18,21 +18,21 @@ REPR = 400  # characters
 
 @dataclass(frozen=True)
 class Drawing:
-    """A figure with the words that stand for it where it cannot be seen."""
+    """A figure with its text alternative."""
 
-    name: str  # unique on its page; ids in the SVG begin with it
-    title: str  # what it shows, in a few words
-    description: str  # what is to be seen in it, for those who cannot see it
-    chart: Chart  # the figure itself
-    heading: str = ""  # above it, where no caption says of what it is
+    name: str  # unique on its page; prefix of ids in the SVG
+    title: str  # short title
+    description: str  # text alternative for people who cannot see it
+    chart: Chart  # the chart
+    heading: str = ""  # heading above it, if no caption names its subject
 
     def __post_init__(self) -> None:
-        """A name that cannot be an id is a mistake of the caller's."""
+        """Raise ValueError if the name cannot be an id."""
         if not re.fullmatch(r"[A-Za-z][\w-]*", self.name):
             raise ValueError(f"{self.name!r}: not an id; wanted a letter, then word characters")
 
     def svg(self) -> str:
-        """The figure as an SVG element to stand in a page."""
+        """Return the figure as an SVG element to embed in a page."""
         return write_svg(self.chart, name=self.name, title=self.title, description=self.description)
 
     def _repr_html_(self) -> str:
@@ -41,17 +41,17 @@ class Drawing:
         return f"<figure><figcaption>{escape(self.heading)}</figcaption>{self.svg()}</figure>"
 
     def __repr__(self) -> str:
-        """What it shows, in words: a few lines at most."""
+        """The text alternative, at most a few lines."""
         return f"<Figure {beginning(f'{self.title}: {self.description}', REPR)}>"
 
 
 def beginning(name: str, most: int) -> str:
-    """A name as its beginning, where it is longer than there is room for."""
+    """Shorten a name to its beginning if it is too long."""
     return name if len(name) <= most else f"{name[: most - 1]}…"
 
 
 def byte_ticks(low: float, high: float, at_most: int = 6) -> list[int]:
-    """Round numbers of bytes from `low` to `high`: a power of two apart, 0 among them."""
+    """Round numbers of bytes from `low` to `high`: multiples of a power of two, including 0."""
     step = 1
     while (high - low) / step > at_most:
         step *= 2
@@ -60,7 +60,7 @@ def byte_ticks(low: float, high: float, at_most: int = 6) -> list[int]:
 
 
 def tick_label(size: int) -> str:
-    """Bytes of a tick without digits that say nothing: `64 MiB`, `1.5 GiB`, `0`."""
+    """Format the bytes of a tick without trailing zeros: `64 MiB`, `1.5 GiB`, `0`."""
     if size == 0:
         return "0"
     number, prefix = format_bytes(size).split(" ")
@@ -68,6 +68,6 @@ def tick_label(size: int) -> str:
 
 
 def name_bytes(axis: Axis, low: float, high: float) -> None:
-    """Ticks, labels and faint grid lines in bytes, from `low` to `high`."""
+    """Add ticks, labels and faint grid lines in bytes, from `low` to `high`."""
     ticks = byte_ticks(low, high)
     axis.name(ticks, [tick_label(size) for size in ticks], grid=True)

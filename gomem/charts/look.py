@@ -1,4 +1,4 @@
-"""The look of each part of the ledger in every figure: its own colour and hatching.
+"""The look of each part of the ledger in every figure: colour and hatching.
 
 The colours are those of Okabe and Ito, which people with any kind of colour vision can separate.
 There are fewer colours than parts, and prints are grey, so no two parts share both colour and
@@ -11,7 +11,7 @@ BLUE, SKY, GREEN, YELLOW = "#0072b2", "#56b4e9", "#009e73", "#f0e442"
 ORANGE, VERMILLION, PURPLE = "#e69f00", "#d55e00", "#cc79a7"
 GREY = "#8a8f94"
 NONE = "none"
-EDGE = "#17191c"  # around and in filled shapes, dark on any paper; empty ones are drawn in ink
+EDGE = "#17191c"  # around and in filled shapes, dark on any background; hollow shapes use INK
 
 LOOK: dict[str, tuple[str, str]] = {
     "heap_objects": (BLUE, ""),
@@ -31,7 +31,7 @@ LOOK: dict[str, tuple[str, str]] = {
     "kernel": (GREY, "----"),
     "anonymous_other": (GREY, "xxxx"),
 }
-# A group looks like the largest of its parts.
+# A group has the look of its largest part.
 GROUP_LOOK: dict[str, tuple[str, str]] = {
     "go_live": (BLUE, ""),
     "go_garbage": (SKY, "||||"),
@@ -46,7 +46,7 @@ GROUP_LOOK: dict[str, tuple[str, str]] = {
     "undivided": (GREY, "xxxx"),
 }
 PART_OF_KIND = {
-    "go-heap": "heap_objects",  # the largest of its parts
+    "go-heap": "heap_objects",  # its largest part
     "go-runtime": "runtime_metadata",
     "binary": "binary",
     "library": "libraries",
@@ -60,7 +60,7 @@ PART_OF_KIND = {
 
 
 def look_of_group(key: str) -> tuple[str, str]:
-    """Colour and hatching of a group, or of several that are not told apart, joined by `+`."""
+    """Colour and hatching of a group, or of inseparable groups joined by `+`."""
     if key in GROUP_LOOK:
         return GROUP_LOOK[key]
     groups = set(key.split("+"))
@@ -70,10 +70,10 @@ def look_of_group(key: str) -> tuple[str, str]:
 
 
 def edge_of(colour: str, ink: str) -> str:
-    """The colour of a shape's edge and hatching: what is readable on its filling."""
+    """The colour of a shape's edge and hatching that is visible on its fill."""
     return ink if colour == NONE else EDGE
 
 
 def look_of_kind(kind: str) -> tuple[str, str]:
-    """Colour and hatching of a kind of mapping: those of the part that it is counted in."""
+    """Colour and hatching of a kind of mapping: those of the part that includes it."""
     return LOOK[PART_OF_KIND.get(kind, "anonymous_other")]

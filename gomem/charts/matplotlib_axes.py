@@ -1,7 +1,7 @@
-"""A chart on matplotlib Axes, for a user's own notebook: to be changed, combined and saved.
+"""Draw a chart on matplotlib Axes, for a user's notebook: to be changed, combined and saved.
 
 It has the same marks as the SVG. Text and lines use matplotlib's text colour, so a style sheet for
-dark backgrounds applies to them, too; type follows `font.size`. No setting is changed.
+dark backgrounds applies to them, too; type sizes follow `font.size`. No setting is changed.
 """
 
 from __future__ import annotations
@@ -25,19 +25,19 @@ if TYPE_CHECKING:
 
     from gomem.charts.chart import Axis, Chart, Look, Mark, Panel
 
-DOWN = 3.5  # points from an axis to the top of its names
-SLANT = 30  # degrees of names that have no room side by side
-TITLE_INCHES, MARGIN_INCHES = 0.26, 0.06  # above a figure of its own
-ROOM_FOR_WORDS = 22.0  # points above a panel that words may take
-SMALL, MAX_ROWS = 7.0, 4  # of a legend above Axes of somebody's own: points of type, rows
-USUAL_FONT_SIZE = 10.0  # matplotlib's own, in points: type is then as large as on a page
+DOWN = 3.5  # points from an axis to the top of its labels
+SLANT = 30  # degrees, for labels that do not fit side by side
+TITLE_INCHES, MARGIN_INCHES = 0.26, 0.06  # above a figure without caller's Axes
+ROOM_FOR_WORDS = 22.0  # points above a panel that text can take
+SMALL, MAX_ROWS = 7.0, 4  # of a legend above the caller's Axes: type size in points, rows
+USUAL_FONT_SIZE = 10.0  # matplotlib's default, in points; then type is as large as on a page
 _UPRIGHT = {"top": "top", "middle": "center", "bottom": "baseline"}
 _ANCHOR = {"start": "left", "middle": "center", "end": "right"}
 _EDGES = {"left": 0.0, "right": 1.0, "bottom": 0.0, "top": 1.0}
 
 
 def draw_on(chart: Chart, axes: Axes | Sequence[Axes] | None = None, title: str = "") -> list[Axes]:
-    """Draw a chart on Axes, one for each panel, or on a figure of its own size; return the Axes.
+    """Draw a chart on Axes, one per panel, or on a new figure of its size; return the Axes.
 
     Raises:
         ValueError: There are more or fewer Axes than panels.
@@ -50,10 +50,10 @@ def draw_on(chart: Chart, axes: Axes | Sequence[Axes] | None = None, title: str 
         raise ValueError(f"ax: {len(given)} Axes; wanted {wanted}")
     for panel, ax in zip(chart.panels, given, strict=True):
         _draw_panel(ax, panel)
-    above = 0.0  # points above the first panel that are taken
+    above = 0.0  # points above the first panel already used
     if any(mark.y == "top" for mark in chart.panels[0].marks if isinstance(mark, Words)):
         above = ROOM_FOR_WORDS
-    if chart.legend is not None:  # Axes of somebody's own have no room set aside for it
+    if chart.legend is not None:  # the caller's Axes have no reserved space for it
         above += _explain_above(given[0], chart.legend, above)
     if title:
         given[0].set_title(printable(title), loc="left", fontsize=_points(SIZE), pad=above + 4)
@@ -61,7 +61,7 @@ def draw_on(chart: Chart, axes: Axes | Sequence[Axes] | None = None, title: str 
 
 
 def _draw_alone(chart: Chart, title: str) -> list[Axes]:
-    """On a figure of the chart's size, with Axes where its panels stand, and room for the title."""
+    """Draw on a new figure of the chart's size, with Axes at its panels, and room for the title."""
     wide, high = chart.width, chart.height + TITLE_INCHES * bool(title)
     places = [(panel.left / wide, panel.bottom / high, panel.width / wide, panel.height / high)
               for panel in chart.panels]  # fmt: skip
@@ -83,7 +83,7 @@ def _draw_alone(chart: Chart, title: str) -> list[Axes]:
 
 
 def _explain_above(ax: Axes, legend: Legend, above: float) -> float:
-    """A compact legend above Axes, so many points up; how many it takes."""
+    """Draw a compact legend `above` points over Axes, and return its height in points."""
     columns = max(legend.columns, -(-len(legend.entries) // MAX_ROWS))
     small = {"fontsize": _points(SMALL), "columnspacing": 1.0, "labelspacing": 0.25}
     words = _words_of(replace(legend, columns=columns)) | small
@@ -94,7 +94,7 @@ def _explain_above(ax: Axes, legend: Legend, above: float) -> float:
 
 
 def _draw_panel(ax: Axes, panel: Panel) -> None:
-    """Scales first: where words stand at an edge, it has to be the right one."""
+    """Draw a panel; scales first, because text at an edge depends on them."""
     for which, axis in (("x", panel.x), ("y", panel.y)):
         if axis.scale.log:
             ax.set(**{f"{which}scale": "log"})
@@ -115,7 +115,7 @@ def _name(ax: Axes, which: str, axis: Axis) -> None:
     labels = [printable(tick.label) for tick in axis.ticks]
     named = side.set_ticks([tick.value for tick in axis.ticks], labels)
     side.set_tick_params(length=0, labelsize=_points(SIZE))
-    if which == "x" and not axis.slanted:  # on one line, whatever letters they have
+    if which == "x" and not axis.slanted:  # align labels at the top, whatever letters they have
         side.set_tick_params(pad=DOWN + 0.8 * _points(SIZE))
     for drawn, tick in zip(named, axis.ticks, strict=True):
         drawn.label1.set(alpha=MUTED if axis.muted else 1.0, parse_math=False)
@@ -166,7 +166,7 @@ def _write(ax: Axes, words: Words) -> None:
 
 
 def _words_of(legend: Legend) -> dict[str, Any]:
-    """The legend's samples, down its columns, so that they are read along its rows as in a page."""
+    """The legend's samples in column order, so that rows read as on a page."""
     columns = max(1, min(legend.columns, len(legend.entries)))
     entries = [entry for column in range(columns) for entry in legend.entries[column::columns]]
     samples = [
@@ -207,7 +207,7 @@ def _stroke(look: Look) -> dict[str, Any]:
 
 
 def _points(size: float) -> float:
-    """A size of type on a page, as large as the settings have all type."""
+    """Scale a page's type size by the font setting."""
     return size * float(plt.rcParams["font.size"]) / USUAL_FONT_SIZE
 
 

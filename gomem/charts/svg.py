@@ -1,4 +1,4 @@
-"""A chart as SVG text for a page: the same numbers always give the same bytes.
+"""Write a chart as SVG for a page: equal numbers always give equal bytes.
 
 The background is transparent, and text and lines take the colour of the surrounding text. Text
 stays text: it can be searched, selected and read aloud. Ids begin with the figure's name, so a page
@@ -19,16 +19,17 @@ from gomem.errors import printable
 if TYPE_CHECKING:
     from gomem.charts.chart import Chart, Legend, Mark, Panel
 
-POINTS = 72.0  # on an inch
-CHARACTER = 0.6  # how wide one is on average, in sizes of type, where type is wide
-LINE = 1.2  # from one line of a text to the next, in the same
-UPRIGHT = {"top": 0.76, "middle": 0.35, "bottom": -0.24}  # a text's foot below its place, likewise
-TICK = 4.0  # points between a panel and the names of its ticks
+POINTS = 72.0  # per inch
+CHARACTER = 0.6  # average width of a character, relative to the type size, for a wide font
+LINE = 1.2  # line spacing, relative to the type size
+# baseline below the anchor, relative to the type size
+UPRIGHT = {"top": 0.76, "middle": 0.35, "bottom": -0.24}
+TICK = 4.0  # points between a panel and its tick labels
 SLANT = 30  # degrees
-ROW = 13.0  # points from one row of a legend to the next
-GAP = 12.0  # between two of its columns
-_DASH_LENGTHS = {"--": (3.7, 1.6), ":": (1.0, 1.65)}  # in widths of the line
-_HATCHES = {  # on a tile of 1
+ROW = 13.0  # points between rows of a legend
+GAP = 12.0  # points between columns of a legend
+_DASH_LENGTHS = {"--": (3.7, 1.6), ":": (1.0, 1.65)}  # relative to the line width
+_HATCHES = {  # on a tile of size 1
     "/": "M-.25 .25L.25 -.25M0 1L1 0M.75 1.25L1.25 .75",
     "\\": "M-.25 .75L.25 1.25M0 0L1 1M.75 -.25L1.25 .25",
     "|": "M.5 0V1",
@@ -36,7 +37,7 @@ _HATCHES = {  # on a tile of 1
 }
 _HATCHES["x"] = _HATCHES["/"] + _HATCHES["\\"]
 _HATCHES["+"] = _HATCHES["|"] + _HATCHES["-"]
-_MARKERS = {  # around 0, as wide as 1
+_MARKERS = {  # around 0, of width 1
     "s": "M-.5 -.5H.5V.5H-.5Z",
     "^": "M0 -.5L.5 .5H-.5Z",
     "v": "M0 .5L.5 -.5H-.5Z",
@@ -46,10 +47,9 @@ _MARKERS = {  # around 0, as wide as 1
 
 
 def write_svg(chart: Chart, *, name: str, title: str, description: str) -> str:
-    """Write a chart as an SVG element whose ids begin with its name, which is unique on its page.
+    """Write a chart as an SVG element whose ids begin with `name`, which is unique on its page.
 
-    Title and description say what it shows, and what is to be seen in it, for those who cannot see
-    it.
+    Title and description are the text alternative for people who cannot see it.
     """
     sheet = _Sheet(name, chart.width * POINTS, chart.height * POINTS)
     for panel in chart.panels:
@@ -61,7 +61,7 @@ def write_svg(chart: Chart, *, name: str, title: str, description: str) -> str:
 
 @dataclass(slots=True)
 class _Sheet:
-    """Elements in order, on a sheet in points whose y goes down, and the patterns they use."""
+    """SVG elements in order, in points with y pointing down, and the patterns they use."""
 
     name: str
     width: float
@@ -88,7 +88,7 @@ class _Sheet:
             self.elements.append(f'<path d="{path}"{self.look(look)}/>')
 
     def look(self, look: Look) -> str:
-        """A look as attributes; what is hatched is filled with a pattern."""
+        """Convert a look to attributes; a hatched fill becomes a pattern."""
         fill = self.hatched(look) if look.hatch else look.fill
         said = f' fill="{fill}"'
         if look.edge != "none" and look.width:
@@ -102,7 +102,7 @@ class _Sheet:
         key = look.fill, look.hatch, look.edge
         if key not in self.patterns:
             ident = f"{self.name}-hatch-{len(self.patterns)}"
-            tile = 20 / len(look.hatch)  # the more strokes, the denser
+            tile = 20 / len(look.hatch)  # more strokes are denser
             ground = f'<path d="M0 0H1V1H0Z" fill="{look.fill}"/>' if look.fill != "none" else ""
             ink = look.edge if look.edge != "none" else INK
             self.patterns[key] = (
@@ -127,7 +127,7 @@ class _Sheet:
             self.elements.append(f"<text {at}{said}>{_text(line)}</text>")
 
     def markers(self, x: np.ndarray, y: np.ndarray, line: Line) -> None:
-        """One shape, drawn at each point."""
+        """Draw a marker at each point."""
         known = np.isfinite(x) & np.isfinite(y)
         shape = _MARKERS[line.marker]
         look = f'fill="{line.look.edge}"'
@@ -142,7 +142,7 @@ class _Sheet:
 
 @dataclass(frozen=True, slots=True)
 class _Field:
-    """A panel on its sheet."""
+    """A panel with its position on the sheet."""
 
     sheet: _Sheet
     panel: Panel
@@ -191,7 +191,7 @@ class _Field:
             self._draw_bar(mark)
         elif isinstance(mark, Area):
             x, low, high = self.right(mark.x), self.down(mark.low), self.down(mark.high)
-            # There along the upper line, and back along the lower.
+            # Along the upper line, and back along the lower.
             path = ""
             for run in _runs(x, low, high):
                 around = np.append(x[run], x[run][::-1]), np.append(high[run], low[run][::-1])
@@ -241,7 +241,7 @@ class _Field:
 
 
 def _draw_legend(sheet: _Sheet, legend: Legend) -> None:
-    """Rows of samples with their words; a column is as wide as its longest words."""
+    """Draw rows of samples with their labels; a column is as wide as its longest label."""
     handle = legend.handle * SIZE
     x = legend.left * POINTS
     for column in range(legend.columns):
@@ -267,14 +267,14 @@ def _draw_sample(
 
 
 def _runs(*columns: np.ndarray) -> list[slice]:
-    """Where numbers stand one after the other without one missing."""
+    """Slices of consecutive rows without missing numbers."""
     known = np.concatenate([[False], np.isfinite(columns).all(axis=0), [False]])
     edges = np.flatnonzero(known[1:] != known[:-1])
     return [slice(begin, end) for begin, end in edges.reshape(-1, 2)]
 
 
 def _points(x: np.ndarray, y: np.ndarray) -> str:
-    """Coordinates without digits that nobody sees: a hundredth of a point is finer than print."""
+    """Coordinates rounded to a hundredth of a point, which is finer than print."""
     rounded = np.round(np.stack([x, y], axis=1), 2).tolist()
     return " ".join(f"{right:g} {down:g}" for right, down in rounded)
 

@@ -1,4 +1,4 @@
-"""Axes of time: the clock of a log, one for two panels, and durations over many decades."""
+"""Time axes: a log's clock, a clock for two panels, and durations over many decades."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ if TYPE_CHECKING:
 
 WIDTH = 7.6  # inches, as all lengths here
 LEFT, RIGHT, FOOT = 0.78, 0.12, 0.3
-# Steps that people count time in, in seconds.
+# Usual time steps, in seconds.
 _STEPS = (
     *(digit * 10.0**power for power in range(-4, 1) for digit in (1, 2, 5)),
     *(10.0, 15.0, 30.0, 60.0, 120.0, 300.0, 600.0, 900.0, 1800.0),
     *(3600.0, 7200.0, 10800.0, 21600.0, 43200.0, 86400.0, 172800.0, 604800.0),
 )
 MANY_DECADES = 5  # of durations on an axis
-AT_THE_EDGE = 0.03  # of the axis: a label in the middle of such a tick would be cut off
-_UNITS = (  # from which step between two ticks on, its size, its name
+AT_THE_EDGE = 0.03  # of the axis: a centred label at such a tick would be cut off
+_UNITS = (  # smallest tick distance, size, name
     (86400.0, 86400.0, "d"), (3600.0, 3600.0, "h"), (60.0, 60.0, "min"),
     (100 * MILLISECOND, 1.0, "s"), (MILLISECOND, MILLISECOND, "ms"),
 )  # fmt: skip
@@ -29,14 +29,14 @@ _SHORT_UNITS = ((1.0, "s"), (MILLISECOND, "ms"), (MICROSECOND, "µs"), (NANOSECO
 
 
 def time_ticks(low: float, high: float, at_most: int = 8) -> list[float]:
-    """Round times from `low` to `high`, in seconds."""
+    """Return round times from `low` to `high`, in seconds."""
     step = next((step for step in _STEPS if (high - low) / step <= at_most), _STEPS[-1])
     first = int(low // step) + (low % step > 0)
     return [step * number for number in range(first, int(high // step) + 1)][: 4 * at_most]
 
 
 def time_label(seconds: float, step: float) -> str:
-    """A time of a tick, in the unit of the step between two: `90 s`, `1.5 h`, `0`."""
+    """Format a tick's time in the unit of the tick distance: `90 s`, `1.5 h`, `0`."""
     if seconds == 0:
         return "0"
     _, size, unit = next((row for row in _UNITS if step >= row[0]), _UNITS[-1])
@@ -44,7 +44,7 @@ def time_label(seconds: float, step: float) -> str:
 
 
 def duration_label(seconds: float) -> str:
-    """A duration that is a power of ten: `10 µs`, `1 ms`, `100 s`."""
+    """Format a duration that is a power of ten: `10 µs`, `1 ms`, `100 s`."""
     size, unit = next((row for row in _SHORT_UNITS if seconds >= 0.999 * row[0]), _SHORT_UNITS[-1])
     return f"{seconds / size:.0f} {unit}"
 
@@ -52,7 +52,7 @@ def duration_label(seconds: float) -> str:
 def name_times(
     axis: Axis, low: float, high: float, *, labelled: bool = True, at_most: int = 8
 ) -> None:
-    """Ticks, labels and faint lines for the time since the log began."""
+    """Add ticks, labels and faint lines for the time since the log began."""
     axis.scale = Scale(low, high if high > low else low + 1)
     ticks = time_ticks(low, high, at_most)
     step = ticks[1] - ticks[0] if len(ticks) > 1 else high - low
@@ -62,22 +62,23 @@ def name_times(
 
 
 def name_durations(axis: Axis, low: float, high: float) -> None:
-    """A logarithmic axis of durations, its lines a decade apart."""
+    """Set a logarithmic axis of durations, with a line per decade."""
     axis.scale = Scale(low, high, log=True)
     decades = [10.0**power for power in range(-7, 8) if low <= 1.001 * 10.0**power <= 1.002 * high]
     axis.name(decades, [duration_label(decade) for decade in decades], grid=True)
     if decades and 1.01 * decades[-1] >= high:
         axis.end_last()
-        if len(decades) > MANY_DECADES:  # the one before has the last one's room no more
+        if len(decades) > MANY_DECADES:  # the label before the last needs its room
             axis.ticks = [*axis.ticks[:-2], replace(axis.ticks[-2], label=""), axis.ticks[-1]]
 
 
 def upper_and_lower(
     height: float, lower: float, *, top: float, gap: float
 ) -> tuple[Chart, Panel, Panel]:
-    """Make a chart of two panels, of which the lower one carries the labels of the clock.
+    """Make a chart of two panels, of which only the lower has time labels.
 
-    `lower` is its height, `top` the room above for a legend, `gap` that between them for a heading.
+    `lower` is its height, `top` the space above for a legend, `gap` the space between the panels
+    for a heading.
     """
     chart = Chart(WIDTH, height)
     above = chart.panel(left=LEFT, right=RIGHT, top=top, bottom=FOOT + lower + gap)

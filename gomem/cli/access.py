@@ -1,4 +1,4 @@
-"""Headers, and name and password, as the command line has them for a server that is asked."""
+"""Headers, name and password for a server, from the command line."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ PASSWORD = "GOMEM_PASSWORD"  # noqa: S105 - the name of a variable
 
 
 def headers_of(given: Sequence[str]) -> Mapping[str, str]:
-    """Headers by name; an error about one never shows its value."""
+    """Return headers by name; an error message never shows a value."""
     lines: list[str] = []
     for header in given:
         if header.startswith("@"):
@@ -39,7 +39,7 @@ def headers_of(given: Sequence[str]) -> Mapping[str, str]:
 
 
 def user_of(given: str) -> tuple[str, str]:
-    """Name and password: given together, in the environment, or asked for."""
+    """Return name and password: from the option, from the environment, or by prompt."""
     from getpass import getpass
 
     name, colon, password = given.partition(":")

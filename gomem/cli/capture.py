@@ -1,4 +1,4 @@
-"""`gomem capture PID|URL… -o DIR`: all a running process tells of its memory, in one command."""
+"""`gomem capture PID|URL… -o DIR`: collect a running process's memory data with one command."""
 
 from __future__ import annotations
 
@@ -150,7 +150,7 @@ def _run(
 
 
 def _dump_door(url: str, access: Access, *, redact: bool, yes: bool) -> HeapDumpDoor:
-    """Where the heap dump is; a dump that is to be shared without names cannot be."""
+    """Return the heap dump's endpoint; an error with --redact, as dumps cannot be redacted."""
     from gomem.live.endpoints import split_url
     from gomem.live.heap_dump import HeapDumpDoor
 
@@ -161,7 +161,7 @@ def _dump_door(url: str, access: Access, *, redact: bool, yes: bool) -> HeapDump
 
 
 def session_with(target: Target, plan: Plan, output: Path, *, redact: bool) -> Session:
-    """Say what was found, and begin the folder."""
+    """Report what was found, and create the folder."""
     from gomem.live.facts import facts_of
     from gomem.live.folder import CaptureFolder
     from gomem.live.redact import redacted
@@ -178,7 +178,7 @@ def session_with(target: Target, plan: Plan, output: Path, *, redact: bool) -> S
 
 
 def _conclude(session: Session, output: Path, why: str) -> None:
-    """Say what there is, and exit as the way it ended asks for."""
+    """Report the result, and exit with the code for the way it ended."""
     from gomem.views.words import how_many
 
     count = session.folder.moments
@@ -226,7 +226,7 @@ def _profiles(given: str) -> tuple[str, ...]:
 
 @contextmanager
 def _stopped_by_signals() -> Iterator[None]:
-    """SIGTERM and SIGHUP end a capture as Ctrl-C does: whole moments are kept."""
+    """End a capture on SIGTERM and SIGHUP as on Ctrl-C: complete moments are kept."""
 
     def stop(*_: object) -> None:
         raise KeyboardInterrupt
@@ -241,7 +241,7 @@ def _stopped_by_signals() -> Iterator[None]:
 
 @contextmanager
 def _watched(session: Session) -> Iterator[None]:
-    """Moments so far and the last RSS, on a terminal."""
+    """Show the number of moments and the last RSS, on a terminal."""
     if not sys.stderr.isatty():
         yield
         return

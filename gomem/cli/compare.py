@@ -37,9 +37,9 @@ if TYPE_CHECKING:
     from gomem.views.share import Hidden
 
 
-Format = StrEnum("Format", "text html json md pr junit")  # what `--format` takes
+Format = StrEnum("Format", "text html json md pr junit")  # values of `--format`
 
-# Where a format is made: the module of views, and what makes it of two sides and of several builds.
+# For each format: the module of views, its function for two sides, and for several builds.
 VIEWS = {
     "json": ("json.compare", "render_compare_json", "render_builds_json"),
     "junit": ("exports.junit", "render_junit", "render_builds_junit"),
@@ -120,7 +120,7 @@ def compare(
 
 
 def _share(given: str | None, option: str) -> float | None:
-    """Per cent as a fraction; a CaptureError for what is no such size, or 100 % and more."""
+    """Convert a percentage to a fraction; raises CaptureError if invalid, or 100 % or more."""
     if given is None:
         return None
     found = re.fullmatch(r"(\d{1,2}(?:\.\d{1,9})?) ?%", given.strip())
@@ -130,7 +130,7 @@ def _share(given: str | None, option: str) -> float | None:
 
 
 def _fails(comparison: Comparison | BuildComparison, *, on_regression: bool) -> bool:
-    """Whether the command has to fail; a budget that cannot be decided is only reported."""
+    """Whether the command fails; undecided budgets are only reported."""
     states = comparison.budgets.get("state", ())
     if unsure := sum(state == "?" for state in states):
         tell(f"{unsure} of {len(states)} budgets need more runs to decide; see Budgets")
@@ -139,7 +139,7 @@ def _fails(comparison: Comparison | BuildComparison, *, on_regression: bool) -> 
 
 
 def _sides(named: Sequence[str], before: Sequence[str], after: Sequence[str]) -> list[list[Path]]:
-    """The captures of each side, the one before or the baseline first; no side has none."""
+    """The captures of each side, `before` or the baseline first; no side may be empty."""
     if len(named) > 2 and (before or after):
         raise CaptureError(
             f"{len(named)} sides and --before or --after, which are of two; wanted each side as a "
@@ -157,10 +157,10 @@ def _sides(named: Sequence[str], before: Sequence[str], after: Sequence[str]) ->
 
 
 def names_apart(*sides: Sequence[Path]) -> tuple[str, ...]:
-    """What the sides are called: the ends of their paths, just long enough to differ.
+    """Names of the sides: the ends of their paths, just long enough to differ.
 
-    Runs that fill a folder of their own go by its name. A report is passed on, and should not say
-    where a capture lies; but two captures may have the same name in different folders.
+    Runs that have a separate folder get its name. A report is passed on and should not contain
+    paths; but two captures can have the same name in different folders.
     """
     if min(map(len, sides)) > 1 and len(folders := _folders(sides)) == len(sides):
         return names_apart(*([folder] for folder in folders))
@@ -173,21 +173,21 @@ def names_apart(*sides: Sequence[Path]) -> tuple[str, ...]:
 
 
 def _unnamed(sides: Sequence[Sequence[Path]]) -> tuple[str, ...]:
-    """What the sides are called that nobody may name."""
+    """Names of the sides in redacted output."""
     if len(sides) == 2:
         return "before", "after"
     return ("baseline", *(f"build-{number}" for number in range(1, len(sides))))
 
 
 def _folders(sides: Sequence[Sequence[Path]]) -> list[Path]:
-    """The folder of each side's runs, where each has one, and none has another's; else nothing."""
+    """The folder of each side's runs, if each side has a separate folder; else empty."""
     folders = [{path.resolve().parent for path in side} for side in sides]
     alone = [folder for of_side in folders for folder in of_side]
     return alone if set(map(len, folders)) == {1} and len(set(alone)) == len(alone) else []
 
 
 def _with_runs(names: Sequence[str], sides: Sequence[Sequence[Path]]) -> list[str]:
-    """The same, and how many runs each name stands for, where it names none of them."""
+    """Add the number of runs to names that do not name them."""
     of_folders = min(map(len, sides)) > 1 and _folders(sides)
     counts = [f" ({len(side)} runs)" if of_folders else "" for side in sides]
     return [name + count for name, count in zip(names, counts, strict=True)]
@@ -205,7 +205,7 @@ def _compare(
     runs: Sequence[Sequence[Path]], names: Sequence[str], budgets: Sequence[Budget],
     asked: Mapping[str, Any], *, redact: bool,
 ) -> tuple[Comparison | BuildComparison, Hidden]:  # fmt: skip
-    """What is compared, and what of it is hidden."""
+    """Compare, and return the result with what to hide."""
     from gomem.comparison.budgets import within_budgets
     from gomem.comparison.builds import compare_many
     from gomem.comparison.comparison import compare as compare_sides
@@ -222,7 +222,7 @@ def _compare(
         at.now("analysing")
         if len(sides) == 2:
             return within_budgets(compare_sides(*sides, **asked), budgets), hidden
-    # The same capture may be given twice: with a number where a name comes again.
+    # The same capture can be given twice; repeated names get a number.
     apart = {
         name if names.count(name) == 1 else f"{name} #{names[: n + 1].count(name)}": side
         for n, (name, side) in enumerate(zip(names, sides, strict=True))
@@ -234,7 +234,7 @@ def _rendered(
     comparison: Comparison | BuildComparison, chosen: str, target: Path | None,
     names: Sequence[str], hidden: Hidden,
 ) -> str:  # fmt: skip
-    """The comparison in the format asked for; several builds go by their own names."""
+    """Write the comparison in the requested format; builds keep their own names."""
     from gomem.comparison.builds import BuildComparison
 
     is_of_builds = isinstance(comparison, BuildComparison)

@@ -1,4 +1,4 @@
-"""`gomem completion SHELL`: what makes a shell complete commands, options and their values."""
+"""`gomem completion SHELL`: shell completion for commands, options and their values."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from typing import Any
 
 from gomem.cli.output import write
 
-Words = dict[str, tuple[str, ...]]  # an option's values by its name; none where it takes any
+Words = dict[str, tuple[str, ...]]  # an option's values by its name; empty if any value is allowed
 
 
-Shell = StrEnum("Shell", "bash zsh fish")  # shells that can be taught
+Shell = StrEnum("Shell", "bash zsh fish")  # supported shells
 
 
 def completion(shell: Shell) -> None:
@@ -34,7 +34,7 @@ def completion(shell: Shell) -> None:
 
 
 def _options(command: Any) -> Words:
-    """The options of a command, and the choices of each; those of its argument under ''."""
+    """The options of a command with their choices; those of its argument have the key ''."""
     words: Words = {"--help": ()}
     for parameter in command.params:
         choices = tuple(map(str, getattr(parameter.type, "choices", ())))
@@ -44,7 +44,7 @@ def _options(command: Any) -> Words:
 
 
 def _bash(options: dict[str, Words]) -> str:
-    """One function: the command, then its options, then what an option takes; else files."""
+    """One function: it completes the command, its options, an option's values, or files."""
     lines = ["_gomem() {", '  local now="${COMP_WORDS[COMP_CWORD]}" words=""',
              '  local before="${COMP_WORDS[COMP_CWORD-1]}"',
              '  if [ "$COMP_CWORD" -eq 1 ]; then', f'    words="{" ".join(options)}"', "  else",
@@ -68,7 +68,7 @@ def _bash(options: dict[str, Words]) -> str:
 
 
 def _fish(options: dict[str, Words], commands: dict[str, str]) -> str:
-    """A line per command, a line per option."""
+    """A line per command, and a line per option."""
     quoted = {name: commands[name].replace("'", "\\'") for name in options}
     lines = [
         f"complete -c gomem -n __fish_use_subcommand -a {name} -d '{words}'"
@@ -79,6 +79,6 @@ def _fish(options: dict[str, Words], commands: dict[str, str]) -> str:
         for option, choices in words.items():
             flag = f"-l {option[2:]}" if option.startswith("--") else f"-s {option[1:]}"
             values = f" -x -a '{' '.join(choices)}'" if choices else ""
-            if option or choices:  # an argument of any value is a file
+            if option or choices:  # an argument without choices is a file
                 lines.append(f"complete {seen} {flag if option else '-f'}{values}")
     return "\n".join(lines) + "\n"

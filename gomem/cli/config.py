@@ -1,4 +1,4 @@
-"""`gomem.toml`: the budgets of a project, so that nobody has to type them.
+"""`gomem.toml`: the budgets of a project.
 
     [budgets]
     rss = "+10%"
@@ -31,7 +31,7 @@ REGRESSION = "regression"
 
 
 def configuration(named: Path | None) -> Path | None:
-    """The file that holds: the one named, which has to be there, or the nearest here or above."""
+    """Return the named file, which must exist, or the nearest one in this folder or above."""
     if named is not None:
         if not named.is_file():
             raise CaptureError(text("{}: no such file; wanted a {}", file_part(named), NAME))
@@ -41,7 +41,7 @@ def configuration(named: Path | None) -> Path | None:
 
 
 def budgets_in(path: Path) -> dict[str, Budget]:
-    """The budgets of a configuration, by metric; a CaptureError where a budget in it is none."""
+    """Return the budgets of a configuration, by metric; raises CaptureError for an invalid one."""
     from gomem.comparison.budgets import budget_of
 
     named: File = file_part(path)
@@ -84,7 +84,7 @@ def _parsed(path: Path, named: File) -> dict[str, Any]:
 
 
 def failing_on(wanted: str | None) -> tuple[bool, dict[str, Budget]]:
-    """What `--fail-on` asks for: whether a regression fails, and budgets by metric."""
+    """Parse `--fail-on`: whether a regression fails, and budgets by metric."""
     from gomem.comparison.budgets import budget_of
 
     regression, budgets = False, {}

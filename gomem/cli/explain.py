@@ -1,4 +1,4 @@
-"""`gomem explain TERM`: what a field, a column, a finding or a word of the field means."""
+"""`gomem explain TERM`: the meaning of a field, a column, a finding or a term."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`gomem fleet WHERE…`: many captures, and which instances are unlike the others."""
+"""`gomem fleet WHERE…`: read many captures, and find instances that differ from the others."""
 
 from __future__ import annotations
 
@@ -115,7 +115,7 @@ def fleet(
 
 
 def _write(fleet: Fleet, page: Path | None, chosen: Format | None, hidden: Hidden) -> None:
-    """The page beside the dataset, and what is printed."""
+    """Write the page beside the dataset, and print the result."""
     from gomem.views.fleet.document import fleet_document
 
     if chosen is Format.json:
@@ -136,7 +136,7 @@ def _write(fleet: Fleet, page: Path | None, chosen: Format | None, hidden: Hidde
 
 
 def _tell_run(fleet: Fleet) -> None:
-    """Say what was read and what could not be; no more of it than a few lines."""
+    """Report what was read and what could not be, in a few lines."""
     if fleet.run is not None and fleet.run.skipped:
         tell(f"{how_many(fleet.run.skipped, 'capture')} done before, {fleet.run.read} read now")
     failed = fleet.failed
@@ -147,9 +147,9 @@ def _tell_run(fleet: Fleet) -> None:
 
 
 def _write_reports(fleet: Fleet, hidden: Hidden) -> None:
-    """The report of each outlier's capture, in the folder `reports` of the dataset.
+    """Write the report of each outlier's capture to the dataset's folder `reports`.
 
-    Redacted, its file has the number of the instance, and does not name the capture.
+    With redaction, file names have the instance's number instead of the capture's name.
     """
     from gomem.capture.load import load
     from gomem.diagnosis.diagnosis import diagnose
@@ -169,7 +169,7 @@ def _write_reports(fleet: Fleet, hidden: Hidden) -> None:
             try:
                 with at_hand(Place(paths[capture], str(capture))) as path:
                     diagnosis = diagnose(load(path))
-            except CaptureError as error:  # it may be gone since
+            except CaptureError as error:  # it may have been deleted
                 tell(error.message)
                 continue
             named = hidden.text(row["instance"]) if hidden.redact else str(capture)

@@ -1,4 +1,4 @@
-"""`gomem fleet prometheus|pyroscope|parca URL`: what a server has of Go processes, as a fleet."""
+"""`gomem fleet prometheus|pyroscope|parca URL`: Go processes known to a server, as a fleet."""
 
 from __future__ import annotations
 
@@ -21,22 +21,22 @@ if TYPE_CHECKING:
     from gomem.fleets.fleet import Fleet
     from gomem.live.endpoints import Endpoints
 
-SERVERS = {  # with the port that each listens on
+SERVERS = {  # with their default ports
     "prometheus": "http://127.0.0.1:9090",
     "pyroscope": "http://127.0.0.1:4040",
     "parca": "http://127.0.0.1:7070",
 }
 PROMETHEUS = "prometheus"
-SCRAPES, PROFILES = "scrapes", "profiles"  # folders of the captures, in the dataset's
+SCRAPES, PROFILES = "scrapes", "profiles"  # folders of the captures in the dataset
 TIMEOUT_SECONDS = 60.0
 TOLD_MISSING = 5
 
 
 @dataclass(frozen=True)
 class Query:
-    """What a server is asked for, as the command line has it."""
+    """A query to a server, from the command line."""
 
-    server: str  # which kind: one of `SERVERS`
+    server: str  # one of `SERVERS`
     query: str
     time_range: str
     step: str
@@ -47,10 +47,10 @@ class Query:
 def from_server(
     urls: Sequence[str], output: Path | None, query: Query, workers: int | None
 ) -> Fleet:
-    """Ask a server, keep what it said beside the dataset, and read it as captures.
+    """Query a server, keep its answer beside the dataset, and read it as captures.
 
     Raises:
-        CaptureError: Not one URL is named, or the server does not answer as one.
+        CaptureError: There is not exactly one URL, or the server is not of that kind.
     """
     from gomem.fleets.fleet import fleet
     from gomem.live import prometheus, stored_profiles
@@ -83,7 +83,7 @@ def from_server(
 
 
 def _write(server: Endpoints, query: Query, folder: Path) -> None:
-    """Write the captures that a server answers with, and say what could not be had."""
+    """Write the captures from a server's answer, and report what could not be fetched."""
     from gomem.live import prometheus, stored_profiles
     from gomem.live.instances import selector_of
     from gomem.live.parca import Parca

@@ -1,4 +1,4 @@
-"""A GC log on the command line: as CSV piece by piece, as a trace, as OpenMetrics."""
+"""Export a GC log: as CSV in pieces, as a trace, as OpenMetrics."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ if TYPE_CHECKING:
     from gomem.inputs.gctrace.table import GcLog
 
 STREAMED_FROM_BYTES = 1 << 23  # shorter logs are read whole, like any other artefact
-STREAMED_FRAMES = ("cycles", "scavenges", "pacer")  # the others are only known at the end
+STREAMED_FRAMES = ("cycles", "scavenges", "pacer")  # other frames need the whole log
 
 
 def is_long_log(artefact: Path) -> bool:
-    """Whether a file begins as a GC log and is too long to be read whole without need."""
+    """Whether a file is a GC log that is long enough to be read in pieces."""
     from gomem.inputs.kinds import BY_NAME, kind_of
     from gomem.sources.long import open_stream
 
@@ -32,20 +32,20 @@ def is_long_log(artefact: Path) -> bool:
 
 
 def csv_pieces(artefact: Path, frame: str) -> Iterator[str]:
-    """A table of a log of any length as CSV, in the memory of a few pieces of the log."""
+    """Yield a table of a log of any length as CSV, with a few pieces in memory."""
     for number, log in enumerate(_pieces(artefact)):
         yield getattr(log, frame).to_csv(index=False, header=number == 0)
 
 
 def trace_pieces(artefact: Path) -> Iterator[str]:
-    """A log of any length as a trace for Perfetto, in the memory of a few pieces of it."""
+    """Yield a log of any length as a trace for Perfetto, with a few pieces in memory."""
     from gomem.views.exports.trace import render_trace
 
     yield from render_trace(_placed(artefact))
 
 
 def _placed(artefact: Path) -> Iterator[tuple[pd.DataFrame, pd.Series, pd.DataFrame]]:
-    """A log piece by piece, collections and the scavenger's lines on one clock for all runs."""
+    """Yield a log in pieces: collections and scavenger lines on one clock for all runs."""
     import pandas as pd
 
     from gomem.analysis.collector.steps import LogClock
@@ -60,7 +60,7 @@ def _placed(artefact: Path) -> Iterator[tuple[pd.DataFrame, pd.Series, pd.DataFr
 
 
 def openmetrics_pieces(artefact: Path) -> Iterator[str]:
-    """What the collector cost in a log of any length, as OpenMetrics text."""
+    """Yield the GC cost of a log of any length as OpenMetrics text."""
     from gomem.analysis.collector.cost import CostSoFar
     from gomem.views.exports.openmetrics import render_openmetrics
 
@@ -71,7 +71,11 @@ def openmetrics_pieces(artefact: Path) -> Iterator[str]:
 
 
 def _logs(artefact: Path) -> Iterator[tuple[GcLog, pd.DataFrame, int]]:
-    """A log piece by piece; its collections with the last one before, and whether there is one."""
+    """Yield a log in pieces, with collections as a frame.
+
+    The frame begins with the last collection of the previous piece; the number is 1 if there is
+    one, else 0.
+    """
     import pandas as pd
 
     last, rows, events = None, 0, 0
@@ -88,7 +92,7 @@ def _logs(artefact: Path) -> Iterator[tuple[GcLog, pd.DataFrame, int]]:
 
 
 def _pieces(artefact: Path) -> Iterator[GcLog]:
-    """A log piece by piece, with progress; what of it cannot be read is told."""
+    """Yield a log in pieces, with progress, and report damage."""
     from gomem.inputs.gctrace.table import iter_gctrace
 
     damage = DamageReport()

@@ -1,4 +1,4 @@
-"""`gomem inspect CAPTURE`: what is in a capture, by moment, and what could not be read."""
+"""`gomem inspect CAPTURE`: list a capture's contents by moment, and damage."""
 
 from __future__ import annotations
 

@@ -40,16 +40,17 @@ COMMANDS = {
     "schema": "Print the JSON Schema of what a command writes.",
     "completion": "Print what makes a shell complete commands and options.",
 }
-_NOT_ONE_OF = re.compile("'([^']*)' is not one of (.*)")  # typer's words
+_NOT_ONE_OF = re.compile("'([^']*)' is not one of (.*)")  # typer's message
 _ARGUMENT = re.compile(r"^ {4}(\w+): (.*(?:\n {8}.*)*)", re.MULTILINE)  # in a docstring
 USAGE = 2
 OWN_FAULT = 70  # EX_SOFTWARE
 OUT_OF_MEMORY = 71  # EX_OSERR
 INTERRUPTED = 130
 DEBUG = "GOMEM_DEBUG"
-REFUSED = frozenset({errno.EACCES, errno.EPERM, errno.ENAMETOOLONG, errno.ELOOP})  # by the system
-# Container objects made between two of Python's own collections. At its 700 a command collects
-# some hundred times while modules load, and finds nothing: of its objects nearly all stay.
+# errors of the operating system
+REFUSED = frozenset({errno.EACCES, errno.EPERM, errno.ENAMETOOLONG, errno.ELOOP})
+# Container objects allocated between two of Python's own collections. With the default of 700, a
+# command collects about a hundred times while modules load, in vain: nearly all objects stay.
 COLLECT_AFTER = 50_000
 
 _OVERVIEW = """Usage: gomem COMMAND [OPTIONS] ARGS…
@@ -76,7 +77,7 @@ Start with: gomem report --demo
 
 
 class Stopped(Exception):  # noqa: N818 - the user did
-    """Ctrl-C while a command ran; with what there is to say of it."""
+    """Ctrl-C while a command ran, with a message for the user."""
 
 
 def main(arguments: list[str] | None = None) -> None:
@@ -89,9 +90,9 @@ def main(arguments: list[str] | None = None) -> None:
         given = sys.argv[1:] if arguments is None else arguments
         code = run(given)
         code = _guarded(flush_standard_output) or code
-    except KeyboardInterrupt:  # between what says it in words
+    except KeyboardInterrupt:  # outside of the code that reports it
         code = INTERRUPTED
-    gc.freeze()  # what is left goes with the process, and need not be looked through once more
+    gc.freeze()  # remaining objects go with the process, and need no further collection
     sys.exit(code)
 
 
@@ -104,7 +105,7 @@ def run(arguments: list[str]) -> int:
 
 
 def _guarded(work: Callable[[], int | None]) -> int:
-    """The exit code of the work, whatever it raises."""
+    """Run the work and return its exit code, whatever it raises."""
     from gomem.cli.output import ReaderGone
     from gomem.errors import CaptureError, FormatError
 
@@ -123,7 +124,7 @@ def _guarded(work: Callable[[], int | None]) -> int:
 
 
 def _unforeseen(error: Exception) -> int:
-    """The exit code of what nobody caught: the system refused a file, or gomem has a fault."""
+    """The exit code of an unexpected error: refused by the OS, or a bug in gomem."""
     from gomem.sources.names import readable_name
     from gomem.text import File, Quoted, text
 
@@ -161,7 +162,7 @@ def _run(arguments: list[str]) -> int:
 
 
 def _no_command(name: str) -> Text:
-    """That a word is none, with the nearest that is one."""
+    """The error for an unknown command, with the most similar command."""
     from gomem.errors import did_you_mean
     from gomem.text import Quoted, text
 
@@ -175,14 +176,14 @@ def _no_command(name: str) -> Text:
 
 
 def overview() -> str:
-    """What `gomem --help` prints; no command is loaded for it, so it costs nothing."""
+    """Return the output of `gomem --help`, without importing any command."""
     width = max(map(len, COMMANDS))
     lines = [f"  {name:<{width}}  {text}" for name, text in COMMANDS.items()]
     return _OVERVIEW.format(commands="\n".join(lines))
 
 
 def parser_of(name: str) -> Any:
-    """A command with its options: its docstring is its help, with examples and those of `Args`."""
+    """Return a command's parser; its docstring has the help, examples and arguments."""
     import typer
 
     word = name.replace("-", "_")
@@ -192,19 +193,19 @@ def parser_of(name: str) -> Any:
     words, _, examples = said.partition("Examples:\n")
     told = [" ".join(paragraph.split()) for paragraph in words.strip().split("\n\n")]
     shown = [f"  {line.strip()}" for line in examples.strip().split("\n")]
-    told.append("\n".join(["\b", "Examples:", *shown]))  # whose lines are not filled
+    told.append("\n".join(["\b", "Examples:", *shown]))  # its lines are not wrapped
     app.command(name, help="\n\n".join(told))(_stoppable(command))
     parser: Any = typer.main.get_command(app)
     means = {found[1]: " ".join(found[2].split()) for found in _ARGUMENT.finditer(each)}
     for param in parser.params:
         param.help = param.help or means.get(param.name)
-        if param.default is False:  # a flag that is not set is off
+        if param.default is False:  # an unset flag is off
             param.show_default = False
     return parser
 
 
 def _stoppable(command: Callable[..., Any]) -> Callable[..., Any]:
-    """The same command, of which Ctrl-C is told as it was raised; typer keeps only the code."""
+    """Wrap a command to keep the message of Ctrl-C, because typer keeps only the code."""
 
     @wraps(command)
     def run_it(*arguments: Any, **options: Any) -> Any:
@@ -217,7 +218,7 @@ def _stoppable(command: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _usage(error: Exception) -> Text:
-    """What is wrong with an option or its value, with the nearest right one."""
+    """The error about an option or its value, with the most similar valid one."""
     import typer
 
     from gomem.errors import nearest
@@ -228,7 +229,7 @@ def _usage(error: Exception) -> Text:
     near = next(iter(getattr(error, "possibilities", None) or ()), None)
     if choice := _NOT_ONE_OF.search(said):
         near = nearest(choice[1], re.findall("'([^']+)'", choice[2]))
-    what, colon, value = said.partition(": ")  # what somebody has typed is not ours to show
+    what, colon, value = said.partition(": ")  # hide the user's input in redacted output
     whole = text("{}{}{}", what, colon, Quoted(value)) if colon else text("{}", Quoted(said))
     return whole + "." if near is None else text("{}; did you mean {}?", whole, near)
 

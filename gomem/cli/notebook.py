@@ -1,4 +1,4 @@
-"""`gomem notebook NAME CAPTURE…`: a packaged notebook, run on a capture, as one file."""
+"""`gomem notebook NAME CAPTURE…`: run a packaged notebook on a capture, written as one file."""
 
 from __future__ import annotations
 
@@ -99,7 +99,7 @@ def notebook(
 
 
 def _notebooks(name: str | None = None) -> dict[str, tuple[str, str]]:
-    """Packaged notebooks by name, the one or all: file and text. The file's number orders them."""
+    """Packaged notebooks by name, one or all: file and text, sorted by the file's number."""
     files = sorted(packaged("notebooks").glob("[0-9]*_*.ipynb"))
     by_name = {path.stem.partition("_")[2].replace("_", "-"): path for path in files}
     if name is not None and name not in by_name:
@@ -114,7 +114,7 @@ def _notebooks(name: str | None = None) -> dict[str, tuple[str, str]]:
 
 
 def _list() -> None:
-    """A line each: what it is called, and what it asks."""
+    """Print a line per notebook: its name, and its question."""
     from gomem.views.writers.notebook import heading_of
 
     known = _notebooks().items()
@@ -123,7 +123,7 @@ def _list() -> None:
 
 
 def _copy(folder: Path, name: str | None, *, force: bool) -> None:
-    """Write notebooks as they are packaged; they find the recorded captures by their names."""
+    """Copy packaged notebooks; they find the recorded captures by name."""
     targets = {folder / file: source for file, source in _notebooks(name).values()}
     folder.mkdir(parents=True, exist_ok=True)
     for target in targets:
@@ -136,7 +136,7 @@ def _copy(folder: Path, name: str | None, *, force: bool) -> None:
 def _asked(
     name: str, source: str, captures: Sequence[Path], settings: Sequence[str]
 ) -> dict[str, object] | None:
-    """Value by parameter, of the captures in their order and of what is set; None for none."""
+    """Parameter values from the captures, in order, and from settings; None if there are none."""
     from gomem.views.writers.notebook import parameters_of, taking_several
 
     if not captures and not settings:
@@ -155,7 +155,7 @@ def _asked(
 
 
 def _set(settings: Sequence[str], known: Collection[str]) -> dict[str, object]:
-    """Value by parameter of `NAME=VALUE`; what names a file is a path."""
+    """Parse `NAME=VALUE` to values by parameter; an existing file becomes a path."""
     asked: dict[str, object] = {}
     for setting in settings:
         key, equals, value = setting.partition("=")
@@ -168,9 +168,9 @@ def _set(settings: Sequence[str], known: Collection[str]) -> dict[str, object]:
 
 
 def _execute(source: str, asked: Mapping[str, object] | None, target: Path, *, redact: bool) -> str:
-    """Run it in a folder of its own, in which the captures have their names and no path.
+    """Run it in a separate folder, where captures have names without a path.
 
-    Redacted, folders and archives are called by their role, and a list of them by its numbers.
+    With redaction, folders and archives are named by their role, and lists of them by numbers.
     """
     from gomem.views.writers.notebook import execute_notebook, notebook_for, with_parameters
 
@@ -194,7 +194,7 @@ def _execute(source: str, asked: Mapping[str, object] | None, target: Path, *, r
 
 
 def _linked(value: Any, folder: Path, role: str, *, redact: bool) -> Any:
-    """What the notebook is given: of paths, links to them."""
+    """The value for the notebook; paths become links."""
     if isinstance(value, list):
         single = role.removesuffix("s")
         return [
@@ -207,9 +207,9 @@ def _linked(value: Any, folder: Path, role: str, *, redact: bool) -> Any:
 
 
 def _from(folder: Path, value: Any, asked: Any) -> Any:
-    """The same for the notebook as it is written: paths from where it lies, links by their names.
+    """Convert values for the written notebook: paths relative to it, links by their names.
 
-    What was asked for says which values are paths.
+    `asked` says which values are paths.
     """
     if isinstance(asked, list):
         return [_from(folder, *each) for each in zip(value, asked, strict=True)]
@@ -219,7 +219,7 @@ def _from(folder: Path, value: Any, asked: Any) -> Any:
 
 
 def _link(capture: Path, folder: Path, role: str, unnamed: str) -> str:
-    """Link a capture into a folder named after its role; two can have the same name."""
+    """Link a capture into a folder named by its role, because two can have the same name."""
     real = capture.resolve()
     link = folder / role / (called(real, unnamed) if unnamed else real.name)
     link.parent.mkdir(parents=True, exist_ok=True)

@@ -1,4 +1,4 @@
-"""Options that several commands take, and that mean the same in each."""
+"""Options with the same meaning in several commands."""
 
 from __future__ import annotations
 

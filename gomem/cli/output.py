@@ -33,12 +33,12 @@ STANDARD_STREAMS = ("/dev/stdout", "/dev/stderr", "/dev/fd/", "/proc/self/fd/")
 
 
 class ReaderGone(Exception):  # noqa: N818 - nothing went wrong
-    """Whoever read the output, such as `head`, has read enough."""
+    """The reader of the output, such as `head`, has read enough."""
 
 
 def tell(message: str) -> None:
-    """Print one line on standard error, with nothing in it that could control a terminal."""
-    with suppress(OSError):  # nobody is listening any more
+    """Print one line on standard error, without terminal control characters."""
+    with suppress(OSError):  # standard error is closed
         print(f"gomem: {printable(' '.join(shown(message).split()))}", file=sys.stderr)
 
 
@@ -50,39 +50,40 @@ def tell_about(name: str, what: str) -> None:
 
 @dataclass
 class DamageReport:
-    """Prints what could not be read on standard error: the first places, and how many more."""
+    """Prints damage on standard error: the first places, and the number of others."""
 
-    places: int = 0  # how many it was given
+    places: int = 0  # number of places so far
 
     def tell(self, damaged: Iterable[Damage]) -> None:
-        """Print some, unless enough were printed."""
+        """Print damage, unless enough was printed."""
         for damage in damaged:
             self.places += 1
             if self.places <= TOLD_PLACES:
                 tell(damage.message)
 
     def end(self) -> None:
-        """Print how many were left out."""
+        """Print how many places were left out."""
         if self.places > TOLD_PLACES:
             tell(f"and {self.places - TOLD_PLACES} more places")
 
 
 def tell_damage(damaged: Iterable[Damage]) -> None:
-    """Print on standard error what could not be read; if that is a lot, the first places."""
+    """Print damage on standard error; if there is a lot, only the first places."""
     report = DamageReport()
     report.tell(damaged)
     report.end()
 
 
 def output_path(named: Path | None) -> Path | None:
-    """Where an output goes that was named on the command line, on which `-` is standard output."""
+    """The path of an output named on the command line; None for `-`, standard output."""
     return STANDARD_OUTPUT if named == Path("-") else named
 
 
 def input_paths(named: Sequence[Path], *, again: bool = False) -> list[Path]:
-    """What is read of what was named on the command line, on which `-` is standard input.
+    """The paths of inputs named on the command line, where `-` is standard input.
 
-    CaptureError where that has files beside it, or what is written reads its inputs `again`.
+    Raises CaptureError if standard input is combined with files, or if the output reads its inputs
+    `again`.
     """
     if Path("-") not in named:
         return list(named)
@@ -94,7 +95,7 @@ def input_paths(named: Sequence[Path], *, again: bool = False) -> list[Path]:
 
 
 def check_writable(path: Path | None, *, force: bool, inputs: Iterable[Path]) -> None:
-    """Refuse an output before the work is done, not after; standard output (None) is always fine.
+    """Check the output before the work is done; standard output (None) is always allowed.
 
     Raises:
         CaptureError: The file is one of the inputs, which are never overwritten; or exists, gomem
@@ -108,7 +109,8 @@ def check_writable(path: Path | None, *, force: bool, inputs: Iterable[Path]) ->
     if path.exists() and any(_is_read_from(path, read) for read in inputs):
         raise CaptureError(text("{}: is an input, which is never overwritten", named))
     if path.exists() and not force:
-        from gomem.cli.own_outputs import is_own_output  # whose pattern nobody else waits for
+        # imported late; only this case needs its pattern
+        from gomem.cli.own_outputs import is_own_output
 
         if not is_own_output(path):
             why = "exists, and nothing in it says that gomem wrote it; --force overwrites it"
@@ -119,19 +121,19 @@ def check_writable(path: Path | None, *, force: bool, inputs: Iterable[Path]) ->
 
 
 def is_device(path: Path) -> bool:
-    """Whether the target is written to directly: a device, a pipe, or standard output by name."""
+    """Whether the target is written directly: a device, a pipe, or standard output by name."""
     if str(path.absolute()).startswith(STANDARD_STREAMS):
         return True
     return path.exists() and not (path.is_file() or path.is_dir() or path.is_block_device())
 
 
 def is_standard_output(path: Path | None) -> bool:
-    """Whether a target is written to directly, and is no file that could be shown or named."""
+    """Whether a target is written directly, so that there is no file to show or name."""
     return path is not None and is_device(path)
 
 
 def _is_read_from(path: Path, read: Path) -> bool:
-    """Whether a file is an input, or lies in a folder that is one, whatever it is called."""
+    """Whether a file is an input, or is inside an input folder, under any name."""
     if not read.exists():
         return False
     if not read.is_dir():
@@ -147,7 +149,7 @@ def _is_read_from(path: Path, read: Path) -> bool:
 
 
 def chosen_format(output: Path | None, chosen: T | None, endings: Mapping[str, T]) -> T | None:
-    """What to write: as --format says, else as the ending of -o does; None if neither says."""
+    """Choose the format: by --format, else by the suffix of -o; None without both."""
     if output is None or is_device(output):
         return chosen
     if chosen is None or output.suffix.lower() == ".pdf":
@@ -156,9 +158,9 @@ def chosen_format(output: Path | None, chosen: T | None, endings: Mapping[str, T
 
 
 def format_of(output: Path, endings: Mapping[str, T]) -> T | None:
-    """The format that a file's ending asks for; None of a name without an ending.
+    """The format for a file's suffix; None for a name without a suffix.
 
-    CaptureError of an ending that is none of them; a page is printed to PDF by a browser.
+    Raises CaptureError for an unknown suffix; a browser can print a page to PDF.
     """
     ending = output.suffix.removeprefix(".").lower()
     if not ending or ending in endings:
@@ -178,12 +180,12 @@ def format_of(output: Path, endings: Mapping[str, T]) -> T | None:
 
 
 def file_part(path: Path) -> File:
-    """A path as a part of a message."""
+    """Wrap a path as a file name for use in a message."""
     return File(readable_name(str(path)))
 
 
 def write(made: str | bytes, path: Path | None) -> None:
-    """Write to the file, or print where there is none; a CaptureError if it cannot be written."""
+    """Write to the file, or print if there is none; raises CaptureError if that fails."""
     if isinstance(made, bytes):
         assert path is not None
         with written(path) as file:
@@ -194,7 +196,7 @@ def write(made: str | bytes, path: Path | None) -> None:
 
 
 def write_pieces(pieces: Iterable[str], path: Path | None) -> None:
-    """The same, a piece at a time."""
+    """Write pieces to the file, or print them if there is none."""
     if path is None:
         for piece in pieces:
             with _standard_output():
@@ -207,7 +209,7 @@ def write_pieces(pieces: Iterable[str], path: Path | None) -> None:
 
 @contextmanager
 def _standard_output() -> Iterator[None]:
-    """Turn write errors into our own exceptions: typer would handle those it knows itself."""
+    """Convert write errors to gomem's exceptions, because typer handles some itself."""
     try:
         yield
     except BrokenPipeError as error:
@@ -219,7 +221,7 @@ def _standard_output() -> Iterator[None]:
 
 
 def tell_where(path: Path) -> None:
-    """Print where the output is, unless it went to a device or a pipe; a link on a terminal."""
+    """Print the output's path, unless it is a device or a pipe; on a terminal as a link."""
     if not is_device(path):
         is_link = sys.stdout.isatty() and not is_redacting()
         where = path.resolve().as_uri() if is_link else shown(file_part(path))
@@ -227,7 +229,7 @@ def tell_where(path: Path) -> None:
 
 
 def open_page(path: Path) -> None:
-    """Show a page in the user's browser; where there is none, say so."""
+    """Show a page in the user's browser; without one, say so."""
     import webbrowser
 
     if not webbrowser.open(path.resolve().as_uri()):
@@ -236,13 +238,13 @@ def open_page(path: Path) -> None:
 
 @contextmanager
 def written(path: Path) -> Iterator[IO[bytes]]:
-    """A binary file that replaces the one at the path once it is complete.
+    """Yield a binary file that replaces the one at the path once it is complete.
 
-    On any error it is removed, whatever was at the path stays, and a CaptureError says why.
+    On an error it is removed, the old file stays, and CaptureError gives the reason.
     """
     try:
         if is_device(path):
-            with path.open("ab") as file:  # standard output may be a file that is not empty
+            with path.open("ab") as file:  # standard output can be a non-empty file
                 yield file
         else:
             with _replacing(path.resolve()) as file:
@@ -269,9 +271,9 @@ def _replacing(target: Path) -> Iterator[IO[bytes]]:
 
 
 def open_standard_streams() -> None:
-    """Make standard output and error accept whatever is printed, even if they are closed.
+    """Make standard output and error accept any text, even if they are closed.
 
-    Characters that the encoding lacks, as ASCII lacks most, are replaced.
+    Characters that the encoding cannot represent are replaced.
     """
     if sys.stdout is None:
         sys.stdout = Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115 - to the end
@@ -283,21 +285,21 @@ def open_standard_streams() -> None:
 
 
 def flush_standard_output() -> None:
-    """Write out what was printed: ReaderGone if nobody reads it, a CaptureError if it cannot be."""
+    """Flush standard output; raises ReaderGone if nobody reads, CaptureError if it fails."""
     with _standard_output():
         sys.stdout.flush()
 
 
 def drop_standard_output() -> None:
-    """Discard what is still to be printed, so that exiting cannot fail over it."""
+    """Discard buffered output, so that exiting cannot fail."""
     with suppress(OSError), Path(os.devnull).open("wb") as nowhere:
         os.dup2(nowhere.fileno(), sys.stdout.fileno())
 
 
 def file_named_after(capture: str, suffix: str) -> Path:
-    """The file that a capture's HTML or notebook goes to, in the current folder.
+    """The path in the current folder for a capture's HTML or notebook.
 
-    It goes with what it is called: redacted, it does not name the capture.
+    With redaction, the name does not contain the capture's name.
     """
     if is_redacting():
         from gomem.views.share import UNNAMED

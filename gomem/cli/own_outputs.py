@@ -27,7 +27,7 @@ OWN_HEADS = re.compile(
 
 
 def is_own_output(path: Path) -> bool:
-    """Whether gomem wrote the file, and nothing else has written to its head since."""
+    """Whether gomem wrote the file, and nothing has changed its head since."""
     try:
         with path.open("rb") as file:
             return OWN_HEADS.match(file.read(HEAD_BYTES)) is not None

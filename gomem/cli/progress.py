@@ -1,4 +1,4 @@
-"""Progress of long work: on standard error, and only where a person is watching."""
+"""Progress of long work: on standard error, and only on a terminal."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ if TYPE_CHECKING:
     from rich.status import Status
 
 MIB = " (MiB)"
-SHOWN_AFTER_SECONDS = 0.7  # what is done by then needs no words
+SHOWN_AFTER_SECONDS = 0.7  # shorter work needs no progress
 
 
 @contextmanager
 def _bar(words: str, *columns: str) -> Iterator[Any]:
-    """A bar between words and rich's columns of these names, or None if nobody is watching."""
+    """Yield a bar with text and rich's columns of these names, or None without a terminal."""
     if not sys.stderr.isatty():
         yield None
         return
@@ -38,43 +38,43 @@ def _bar(words: str, *columns: str) -> Iterator[Any]:
 
 @contextmanager
 def _counted(words: str, name: str, *columns: str) -> Iterator[Callable[[int, Any], None] | None]:
-    """A callback for how much is done of how much, or None if nobody is watching."""
+    """Yield a callback for the amount done and the total, or None without a terminal."""
     with _bar(words, *columns) as bar:
         task = bar and bar.add_task(name, total=None)
         yield bar and (lambda done, total: bar.update(task, completed=done, total=total))
 
 
 def bytes_progress(name: str) -> AbstractContextManager[Callable[[int, int | None], None] | None]:
-    """A callback for reading one long file, or None if nobody is watching."""
+    """A callback for reading one long file, or None without a terminal."""
     columns = ("DownloadColumn", "TimeRemainingColumn")
     return _counted("reading {task.description}", printable(shown(File(name))), *columns)
 
 
 def cells_progress() -> AbstractContextManager[Callable[[int, int], None] | None]:
-    """A callback for how many cells of a notebook are done, or None if nobody is watching."""
+    """A callback for the number of notebook cells done, or None without a terminal."""
     return _counted("running the notebook", "", "MofNCompleteColumn")
 
 
 def captures_progress() -> AbstractContextManager[Callable[[int, int], None] | None]:
-    """A callback for how many captures are done, with an estimate; None if nobody is watching."""
+    """A callback for the number of captures done, with an estimate; None without a terminal."""
     return _counted("reading captures", "", "MofNCompleteColumn", "TimeRemainingColumn")
 
 
 class Stages:
-    """What a command is at, on one line: reading, then analysing, then writing."""
+    """The current stage of a command, on one line: reading, then analysing, then writing."""
 
     def __init__(self, status: Status | None) -> None:
         self._status = status
 
     @property
     def reading(self) -> Callable[[str, int, int], None] | None:
-        """A callback for `gomem.load`, or None if nobody is watching."""
+        """A callback for `gomem.load`, or None without a terminal."""
         if self._status is None:
             return None
         return self._reading
 
     def _reading(self, name: str, number: int, total: int) -> None:
-        name, unit, _ = name.partition(MIB)  # which a long file's name ends in
+        name, unit, _ = name.partition(MIB)  # a long file's name ends in it
         count = f"{number} of {total}{unit and ' MiB'}"
         self.now(text("reading {}: {}", File(name), count))
 
@@ -88,7 +88,7 @@ class Stages:
 
 @contextmanager
 def stages() -> Iterator[Stages]:
-    """Show what goes on from the first second on, until the block ends; nothing to a pipe."""
+    """Show the current stage until the block ends, from the first second on; nothing in a pipe."""
     if not sys.stderr.isatty():
         yield Stages(None)
         return

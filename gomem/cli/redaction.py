@@ -1,7 +1,7 @@
-"""What a command's messages hide. With --redact they go with its output, and hide what that hides.
+"""What a command's messages hide: with --redact, the same names that its output hides.
 
 A message is a text (see `gomem.text`): the type of each part says whether it may be shown. So a
-path, or a value from the command line, has to be a part of its own.
+path, or a value from the command line, must be a separate part.
 """
 
 from __future__ import annotations
@@ -17,15 +17,15 @@ if TYPE_CHECKING:
     from gomem.views.share import Hidden
 
 OPTION = "--redact"
-# None where nothing is: most messages need no module of views.
+# None if nothing is hidden: most messages do not need the views.
 _HIDDEN: ContextVar[Hidden | None] = ContextVar("hidden", default=None)
 
 
 @contextmanager
 def redacting(arguments: list[str]) -> Iterator[None]:
-    """Hide names in messages while a command with these arguments runs, if it is asked to.
+    """Hide names in messages while a command runs, if its arguments request it.
 
-    That is known before they are parsed, as they may be wrong.
+    This must be known before parsing, because the arguments can be invalid.
     """
     before = _HIDDEN.set(None)
     try:
@@ -39,7 +39,7 @@ def redacting(arguments: list[str]) -> Iterator[None]:
 
 
 def hide(hidden: Hidden) -> Hidden:
-    """Let messages say from now on what an output says in the place of names, and return that."""
+    """Use the output's replacements of names in messages from now on, and return them."""
     if hidden.redact:
         _HIDDEN.set(hidden)
     return hidden
@@ -51,7 +51,7 @@ def is_redacting() -> bool:
 
 
 def called(path: Path, name: str) -> str:
-    """What a capture is called that may not be named; a single file keeps its own name."""
+    """The redacted name of a capture; a single file keeps its name."""
     from gomem.sources.paths import ARCHIVE_SUFFIXES
 
     if path.is_dir():
@@ -62,6 +62,6 @@ def called(path: Path, name: str) -> str:
 
 
 def shown(message: str) -> str:
-    """A message as it may be printed."""
+    """Return a message with hidden names replaced."""
     hidden = _HIDDEN.get()
     return str(message) if hidden is None else hidden.text(message)

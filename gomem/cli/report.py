@@ -45,7 +45,7 @@ DEMO, DEMO_BASELINE = "demo", "demo-baseline"
 MORE = "The page has the rest, and so does --full."
 
 
-# What `--format` takes. Without it: a summary on the terminal and HTML in a file.
+# Values of `--format`. Without it: a summary on the terminal and HTML in a file.
 Format = StrEnum("Format", "html text json md ipynb summary png pprof")
 TO_FILES = (
     None,
@@ -53,15 +53,15 @@ TO_FILES = (
     Format.ipynb,
     Format.png,
     Format.pprof,
-)  # named after the capture without -o
-WITH_PAGES = (None, Format.html, Format.png)  # that a browser shows
-# What -o says of the format; None is the page, with its summary on the terminal.
+)  # written to a file named after the capture without -o
+WITH_PAGES = (None, Format.html, Format.png)  # formats that a browser shows
+# The format for a suffix of -o; None is the page, with its summary on the terminal.
 ENDINGS = {
     "html": None, "htm": None, "txt": Format.text, "text": Format.text, "json": Format.json,
     "md": Format.md, "ipynb": Format.ipynb, "png": Format.png, "gz": Format.pprof,
 }  # fmt: skip
 
-Level = StrEnum("Level", "info warning critical")  # what `--fail-on` takes
+Level = StrEnum("Level", "info warning critical")  # values of `--fail-on`
 
 
 def report(
@@ -130,7 +130,7 @@ def report(
         target = output
         if output is None and output_format in TO_FILES:
             name = DEMO if demo else str(group[0])
-            apart = f"-{number}" * (redact and len(groups) > 1)  # which have no names then
+            apart = f"-{number}" * (redact and len(groups) > 1)  # redacted captures have no names
             target = out.file_named_after(name, apart + _suffix(output_format))
         inputs = group if baseline is None else [*group, baseline]
         out.check_writable(target, force=force, inputs=inputs)
@@ -154,9 +154,9 @@ def report(
 
 
 def _groups(captures: list[Path], *, demo: bool, redact: bool) -> list[list[Path]]:
-    """The captures asked for: each folder or archive is one; loose files together are one.
+    """Group the arguments to captures: each folder or archive is one; loose files together are one.
 
-    PIDs and URLs together are a process, of which a snapshot is captured.
+    PIDs and URLs together name one process, of which a snapshot is captured.
     """
     if demo:
         if captures:
@@ -180,7 +180,7 @@ def _groups(captures: list[Path], *, demo: bool, redact: bool) -> list[list[Path
 
 
 def _suffix(chosen: Format | None) -> str:
-    """What a file's name ends in that is named after the capture."""
+    """The suffix of a file named after the capture."""
     return RSS_SUFFIX if chosen is Format.pprof else f".gomem.{chosen or Format.html}"
 
 
@@ -204,7 +204,7 @@ def _made(
     diagnosis: Diagnosis, chosen: Format | None, target: Path | None, sides: tuple[Side, Side],
     at: Stages, *, redact: bool,
 ) -> tuple[str | bytes, Document | None]:  # fmt: skip
-    """The report in the format asked for, and the document that it is of, if it is of one."""
+    """The report in the requested format, and its document, if it has one."""
     if chosen is Format.json:
         from gomem.views.json.report import render_json_report
 
@@ -242,7 +242,7 @@ def _picture(diagnosis: Diagnosis, document: Document, *, redact: bool) -> bytes
 
 
 def _tell_doubts(diagnosis: Diagnosis, target: Path | None) -> None:
-    """A line on what could not be read, and one on a release that the capture does not name."""
+    """Print a line about damage, and a line if the Go release is unknown."""
     capture = diagnosis.capture
     if against := capture.go_version.against:
         out.tell(text("--go-version {}, but {}", str(capture.go_version), against))
@@ -266,7 +266,7 @@ def _where_damage_is(target: Path | None) -> str:
 
 
 def _beside(side: Side, target: Path, *, redact: bool) -> Any:
-    """Where a notebook finds its captures: from where it lies."""
+    """The paths of captures relative to a notebook."""
     from gomem.views.share import UNNAMED
 
     def named(path: Path) -> str:

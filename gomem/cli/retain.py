@@ -1,4 +1,4 @@
-"""`gomem retain CAPTURE|DUMP`: who keeps the heap?"""
+"""`gomem retain CAPTURE|DUMP`: what retains the heap?"""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from gomem.capture.capture import Capture
     from gomem.facts.keepers import Kept
 
-Format = StrEnum("Format", "text html json csv md")  # what `--format` takes
+Format = StrEnum("Format", "text html json csv md")  # values of `--format`
 ENDINGS = {**Format.__members__, "htm": Format.html, "txt": Format.text}
 
 

@@ -81,7 +81,7 @@ def rss(
 def rendered(
     diagnosis: Diagnosis, moment: str | None = None, base: str | None = None, *, redact: bool
 ) -> bytes:
-    """The profile of a moment, or of what it has more than another; CaptureError without RSS."""
+    """The profile of a moment, or its difference from a base; raises CaptureError without RSS."""
     from gomem.views.exports.profile import render_profile
     from gomem.views.names import hidden
 

@@ -23,17 +23,17 @@ if TYPE_CHECKING:
 
 
 def running_named(captures: Sequence[Path]) -> list[str]:
-    """The PIDs and URLs among what was named; what is there as a file is none of them."""
+    """The PIDs and URLs among the arguments; existing files are not among them."""
     absent = [path for path in captures if not path.exists()]
     urls = {path: as_url(path) for path in absent}
     return [urls[path] or str(path) for path in absent if urls[path] or str(path).isdecimal()]
 
 
 def captured_now(named: Sequence[str], *, redact: bool = False) -> Path:
-    """Capture one snapshot of a process to a folder in the current one, named after it.
+    """Capture one snapshot of a process to a folder named after it in the current folder.
 
-    Redacted, its files hide what those of `gomem capture --redact` hide. CaptureError where there
-    is no such process, or nothing of it can be read.
+    With redaction, its files hide the same as with `gomem capture --redact`. Raises CaptureError if
+    there is no such process, or none of it can be read.
     """
     from gomem.cli.capture import session_with
     from gomem.live.endpoints import Access
@@ -52,7 +52,7 @@ def captured_now(named: Sequence[str], *, redact: bool = False) -> Path:
 
 
 def _name_of(target: Target) -> str:
-    """The process's name and number; of one on another machine where it is reached."""
+    """The process's name and PID; on another machine, its address."""
     if target.process is not None:
         name = f"{target.process.name}-{target.process.pid}"
     else:

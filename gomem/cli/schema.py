@@ -1,4 +1,4 @@
-"""`gomem schema DOCUMENT`: what the JSON of a command holds, as JSON Schema."""
+"""`gomem schema DOCUMENT`: the JSON Schema of a command's output."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import typer
 from gomem.cli.output import write
 from gomem.views.json.schemas import SCHEMAS, schema_of
 
-# mypy wants the names written out.
+# Written out for mypy.
 Document = StrEnum("Document", {name.replace("-", "_"): name for name in SCHEMAS})  # type: ignore[misc]
 
 

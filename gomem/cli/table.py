@@ -1,4 +1,4 @@
-"""`gomem table ARTEFACT`: any artefact as a table, for a spreadsheet or another tool."""
+"""`gomem table ARTEFACT`: an artefact as a table, for a spreadsheet or another tool."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-Format = StrEnum("Format", "csv parquet json trace openmetrics")  # what `--format` takes
+Format = StrEnum("Format", "csv parquet json trace openmetrics")  # values of `--format`
 
 
 def table(

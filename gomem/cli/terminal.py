@@ -1,4 +1,4 @@
-"""A document in the format asked for; on a terminal, as wide and as colourful as that allows."""
+"""Write a document in a format; on a terminal, with its width and colours."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def terminal_text(document: Document, target: Path | None = None) -> str:
-    """The document as text; plain and of the usual width for a file, or if this is no terminal."""
+    """The document as text; for a file or without a terminal, plain and of default width."""
     from gomem.views.writers.text import write_text
 
     if target is not None or not sys.stdout.isatty():
@@ -23,7 +23,7 @@ def terminal_text(document: Document, target: Path | None = None) -> str:
 
 
 def written_as(chosen: str, document: Document, target: Path | None) -> str:
-    """A document in a format, `html`, `md` or `text`; text for a terminal as wide as that is."""
+    """Write a document as `html`, `md` or `text`; text has the terminal's width."""
     if chosen == "html":
         from gomem.views.writers.html import write_html
 
@@ -36,11 +36,11 @@ def written_as(chosen: str, document: Document, target: Path | None) -> str:
 
 
 def terminal_summary(document: Document, more: str) -> str:
-    """The document's first screen on a terminal; all of it where this is none.
+    """The document's first screen on a terminal; elsewhere the whole document.
 
     Args:
-        document: What to show.
-        more: How to see the rest, in a sentence.
+        document: The document.
+        more: A sentence on how to see the rest.
     """
     from gomem.views.writers.summary import write_summary
 

@@ -1,4 +1,4 @@
-"""`gomem top PROFILE`: who has the most, as pprof counts, and how sure the numbers are."""
+"""`gomem top PROFILE`: the largest sites as pprof counts them, with sampling intervals."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ if TYPE_CHECKING:
     from gomem.views.share import Hidden
 
 
-Format = StrEnum("Format", "text csv json folded pprof")  # what `--format` takes
+Format = StrEnum("Format", "text csv json folded pprof")  # values of `--format`
 
-# What `--granularity` takes.
+# Values of `--granularity`.
 Granularity = StrEnum(
     "Granularity", "functions filefunctions files lines addresses packages modules"
 )
 
-SHOWN = 30  # rows of text, unless -n asks for another number; CSV and JSON have all
+SHOWN = 30  # default number of rows in text; CSV and JSON have all
 
 
 Pattern = Annotated[str | None, typer.Option(metavar="RE", rich_help_panel="Filters")]
@@ -140,7 +140,7 @@ def top(
             sites = question.sites(sample_type, n, granularity, cum=cum)
             made = RENDERED[output_format](sites_shown(sites, named) if redact else sites)
     except ValueError as error:
-        if type(error) is not ValueError:  # a file's own error, which says where
+        if type(error) is not ValueError:  # errors about a file already name the location
             raise
         raise CaptureError(text("{}: {}", File(profiles[0]), error.args[0])) from error
     write(made, output)
@@ -153,7 +153,7 @@ def _profile(part: Profile, hidden: Hidden) -> bytes:
 
 
 class _Question:
-    """What is asked: profiles read, added up, compared and filtered."""
+    """The question: profiles read, added up, compared and filtered."""
 
     def __init__(
         self, profiles: list[Path], base: Path | None, diff_base: Path | None, normalize: bool,
@@ -178,7 +178,7 @@ class _Question:
     def sites(
         self, sample_type: str | None, n: int | None, granularity: str, *, cum: bool
     ) -> AllocationSites | TopDifference:
-        """The rows, with intervals where there are any."""
+        """Return the rows, with intervals if there are any."""
         if self.before is None:
             from gomem.inputs.pprof.sites import top_sites
 
@@ -206,7 +206,7 @@ def _read(path: Path) -> Profile:
 def _reasons(
     part: Profile, escapes: list[Path], sample_type: str | None, n: int | None
 ) -> pd.DataFrame:
-    """Allocation lines, with what the compiler says about each in any of its outputs."""
+    """Allocation lines, with the compiler's reasons from any of its outputs."""
     import pandas as pd
 
     from gomem.analysis.profiles.reasons import site_reasons
@@ -219,7 +219,7 @@ def _reasons(
 
 
 def _chosen(**asked: Any) -> str:
-    """The one view that was asked for; none if none was."""
+    """The one requested view; empty if there is none."""
     chosen = [name for name, wanted in asked.items() if wanted]
     if len(chosen) > 1:
         options = " and ".join(f"--{name}" for name in chosen)

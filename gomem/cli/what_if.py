@@ -1,4 +1,4 @@
-"""`gomem what-if CAPTURE|LOG`: what would another GOGC or GOMEMLIMIT do?"""
+"""`gomem what-if CAPTURE|LOG`: predict the effect of another GOGC or GOMEMLIMIT."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ MAX_NAMED = 20  # settings of one kind
 MAX_SIZE = 1 << 62
 
 
-Format = StrEnum("Format", "text html json csv md")  # what `--format` takes
+Format = StrEnum("Format", "text html json csv md")  # values of `--format`
 ENDINGS = {**Format.__members__, "htm": Format.html, "txt": Format.text}
 
 

@@ -1,4 +1,4 @@
-"""Two benchmark files compared: each benchmark by its full name, and a mean for each unit."""
+"""Compare two benchmark files: match benchmarks by full name; geometric means per unit."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ DRIFT = (
 def compare_bench(
     before: Bench, after: Bench, *, least_change: float = MIN_CHANGE, margin: float | None = None
 ) -> Comparison:
-    """Compare two benchmark files as `compare_samples` does, by the names of `matched_samples`."""
+    """Compare two benchmark files with `compare_samples`, matching names by `matched_samples`."""
     old, new = (side.assign(layer=BENCHMARK) for side in matched_samples(before, after))
     compared = compare_samples(old, new, least_change=least_change, margin=margin)
     timed = compared.metrics["unit"].isin(["sec/op", "B/s"])
@@ -51,7 +51,7 @@ def compare_bench(
 
 
 def geometric_means(metrics: pd.DataFrame) -> pd.DataFrame:
-    """Sum up each unit in which several metrics have both sides."""
+    """Compute the geometric means for each unit with several metrics that both sides measured."""
     both = metrics[(metrics["before_n"] > 0) & (metrics["after_n"] > 0)]
     rows = []
     for unit, group in both.groupby("unit", sort=False):
@@ -64,7 +64,7 @@ def geometric_means(metrics: pd.DataFrame) -> pd.DataFrame:
 
 
 def _unit_notes(before: Bench, after: Bench) -> Iterator[str]:
-    """What the files say of a unit, where they say several things."""
+    """Notes on units whose metadata has conflicting values."""
     units = pd.concat([before.units, after.units])
     for (unit, key), values in units.groupby(["unit", "key"], sort=False)["value"]:
         given = values.unique()
@@ -74,7 +74,7 @@ def _unit_notes(before: Bench, after: Bench) -> Iterator[str]:
 
 
 def _ratio(before: float, after: float) -> float:
-    """After over before; two zeros have not changed, and from zero there is no ratio."""
+    """Return after / before: 1 for two zeros, NaN if only `before` is zero."""
     if before == after:
         return 1.0
     return after / before if before else float("nan")

@@ -3,13 +3,13 @@
 A budget is the worst allowed change, in the bad direction. `rss=+10%` lets RSS rise by a tenth.
 `B/s=-5%` lets a higher-is-better rate fall by a twentieth. To test a budget, the values before are
 shifted by the allowed change. If the values after are worse by more than noise, the budget is
-broken; the test is the one for any change, at 5 %. If the measured change is within the budget, it
-is met. A change beyond the budget that could be noise is `?`. With too few values for a test, only
-a change far beyond a heap's normal variation breaks a budget. Only a change close to zero, or far
-below the budget, meets it.
+broken; the test is the same as for any change, at 5 %. If the measured change is within the budget,
+it is met. A change beyond the budget that could be noise is `?`. With too few values for a test,
+only a change far beyond a heap's normal variation breaks a budget. Only a change close to zero, or
+far below the budget, meets it.
 
 A budget on a unit applies to each benchmark with that unit. Among many benchmarks some exceed it by
-chance, and as many as chance explains do not break it.
+chance; it is broken only if more exceed it than chance explains.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ BUDGETS = (
     Column("state", "str", "", "met, broken, or ? where the runs cannot decide.", Words),
     Column("note", "str", "", "Why the runs cannot decide, and what could; else empty.", Words),
 )
-# Short names, beside each metric's own and each unit.
+# Short names; a budget also accepts a metric's own name and a unit.
 SHORT = {
     "rss": RSS,
     "heap": HEAP,
@@ -75,23 +75,23 @@ _FACTORS = {
 _FACTORS["B"] |= {f"{prefix}iB": 1 << 10 * power for power, prefix in enumerate("KMG", start=1)}
 RELATIVE, POINTS = "%", "pp"
 POWER_AND_LEVEL = (1.96 + 0.84) ** 2  # normal quantiles of 5 %, two-sided, and of 80 % power
-MAX_RUNS = 1000  # a number of runs beyond which nobody will measure
+MAX_RUNS = 1000  # number of runs that nobody would measure
 
 
 @dataclass(frozen=True, slots=True)
 class Budget:
-    """The worst change that is allowed of a metric."""
+    """The worst allowed change of a metric."""
 
-    metric: str  # a metric's name, a short one, a unit, or `NAME:UNIT`
-    text: str  # the size as it was set
-    size: float  # with its sign, in the unit that follows
-    unit: str  # `%`, `pp`, a unit of bytes or time, or nothing: the metric's own
+    metric: str  # a metric's name, a short name, a unit, or `NAME:UNIT`
+    text: str  # the size as the user wrote it
+    size: float  # signed, in `unit`
+    unit: str  # `%`, `pp`, a unit of bytes or time; empty for the metric's own unit
 
     def __str__(self) -> str:
         return f"{self.metric}={self.text}"
 
     def applied(self, values: FloatArray, unit: str) -> FloatArray:
-        """Values, worse by what is allowed; CaptureError where the budget is of another unit."""
+        """Return values shifted by the allowed change; CaptureError if the units do not match."""
         if self.unit == RELATIVE:
             return values + np.abs(values) * self.size / 100
         return values + self.size * self._factor(unit)
@@ -111,7 +111,7 @@ class Budget:
 
 
 def budget_of(metric: str, size: str) -> Budget:
-    """A budget as it is written, `rss`, `+10%`; CaptureError, with an example, if it is none."""
+    """Parse a budget such as `rss`, `+10%`; CaptureError with an example if it is invalid."""
     found = _SIZE.fullmatch(size.strip())
     if not metric.strip() or found is None or not math.isfinite(float(found[2])):
         wanted = "not a size; wanted one such as +10%, +2pp, +64MiB, +5ms or +0"
@@ -121,9 +121,10 @@ def budget_of(metric: str, size: str) -> Budget:
 
 
 def within_budgets(comparison: Comparison, budgets: Sequence[Budget]) -> Comparison:
-    """The comparison, with how each budget stands; see `BUDGETS`.
+    """Return the comparison with the state of each budget; see `BUDGETS`.
 
-    A budget on a metric that is not on both sides is a CaptureError that lists those that are.
+    Raises CaptureError if a budget's metric is missing on a side, listing the metrics on both
+    sides.
     """
     if not budgets:
         return comparison
@@ -144,7 +145,7 @@ def _of_budget(budget: Budget, comparison: Comparison) -> list[tuple[Any, ...]]:
 
 
 def _metrics(budget: Budget, metrics: pd.DataFrame) -> list[dict[str, Any]]:
-    """The metrics that a budget is on: one by its name, or all of a unit."""
+    """Return the metrics that a budget applies to: the one with its name, or all with its unit."""
     both = rows_of(metrics[(metrics["before_n"] > 0) & (metrics["after_n"] > 0)])
     wanted = SHORT.get(budget.metric.lower(), budget.metric)
     unit = tidy_unit(wanted)[0]
@@ -167,7 +168,7 @@ def _full_name(row: dict[str, Any]) -> str:
 
 
 def _own_name(row: dict[str, Any]) -> str:
-    """Of a level; benchmarks go by their unit, or by name and unit."""
+    """A level's own name; benchmarks go by their unit, or by name and unit."""
     return "" if row["layer"] == BENCHMARK else str(row["name"])
 
 
@@ -191,7 +192,7 @@ def _row(budget: Budget, metric: dict[str, Any], comparison: Comparison) -> dict
 
 
 def _sign(budget: Budget, better: str | None) -> float:
-    """1 where higher is worse, -1 where lower is; of neither, the budget's own sign."""
+    """1 if higher is worse, -1 if lower is; if neither, the sign of the budget."""
     if better in {"lower", "higher"}:
         return 1.0 if better == "lower" else -1.0
     return -1.0 if budget.text.startswith("-") else 1.0
@@ -207,10 +208,10 @@ def _values(samples: pd.DataFrame, metric: dict[str, Any], side: str) -> FloatAr
 def _state(
     before: FloatArray, after: FloatArray, allowed: FloatArray, sign: float, unit: str
 ) -> tuple[str, float | None, str]:
-    """How one metric stands, with p and what to know."""
+    """Judge one metric: its state, p, and a note."""
     is_beyond = sign * (np.median(after) - np.median(allowed)) > 0
     if len(set(before)) == len(set(after)) == 1 and min(len(before), len(after)) > 1:
-        return (BROKEN if is_beyond else MET), None, ""  # it does not vary: a count, as a rule
+        return (BROKEN if is_beyond else MET), None, ""  # no variation, as in most counts
     if not can_tell(len(before), len(after)):
         return _of_few(before, after, allowed, sign, unit)
     p = rank_sum_p(allowed, after)
@@ -224,7 +225,7 @@ def _state(
 def _of_few(
     before: FloatArray, after: FloatArray, allowed: FloatArray, sign: float, unit: str
 ) -> tuple[str, float | None, str]:
-    """What too few values for a test tell: only what is about the same, or far away."""
+    """Judge too few values for a test: only nearly equal or far apart values are decided."""
     old, new, worst = (float(np.median(values)) for values in (before, after, allowed))
     few = "one value" if len(before) == len(after) == 1 else "a few values"
     if sign * (new - worst) > 0:
@@ -242,7 +243,7 @@ def _toward(old: float, new: float, sign: float, unit: str) -> str:
 
 
 def _more(before: FloatArray, after: FloatArray) -> str:
-    """How many runs would tell a difference as this one, by Noether's formula (1987)."""
+    """How many runs would detect this difference, by Noether's formula (1987)."""
     above = (after[:, None] > before[None, :]).mean()
     share = above + (after[:, None] == before[None, :]).mean() / 2
     if share == 0.5:
@@ -252,7 +253,7 @@ def _more(before: FloatArray, after: FloatArray) -> str:
 
 
 def summed_up(budgets: pd.DataFrame) -> str:
-    """All budgets in a sentence; empty where there are none."""
+    """Summarise all budgets in one sentence; empty if there are none."""
     if budgets.empty:
         return ""
     parts = []

@@ -1,12 +1,12 @@
 """Several builds, releases, settings or pods, each compared with a baseline.
 
-Each build is compared with the baseline like any two sides, so a row here says the same as a
+Each build is compared with the baseline like any two sides, so a row here equals the row in a
 comparison of the two. Only the number of comparisons grows. The p-value corrected for multiple
 tests (Holm 1979) covers the whole table, separately for benchmarks and levels. The uncorrected p is
 also shown and decides the verdict.
 
 Two builds that differ from the baseline need not differ from each other. For builds in order,
-`steps` compares each with the one before it.
+`steps` compares each with the previous build.
 """
 
 from __future__ import annotations
@@ -85,8 +85,8 @@ PAIR_COLUMNS = (
 )  # fmt: skip
 _KEYS = ["layer", "unit", "name"]
 DIFFERING_NAMES = [column.name for column in DIFFERING]
-MAX_OUTLIERS = 3  # metrics named of a build that is unlike the others
-_SAID = {  # of one build, of several
+MAX_OUTLIERS = 3  # metrics named for an outlier build
+_SAID = {  # for one build, for several
     WORSE: ("is worse", "are worse"),
     MIXED: ("is mixed", "are mixed"),
     BETTER: ("is better", "are better"),
@@ -97,31 +97,32 @@ _SAID = {  # of one build, of several
 
 @dataclass(frozen=True)
 class BuildComparison:
-    """What became of each metric in each build, against the baseline."""
+    """How each metric of each build compares with the baseline."""
 
-    baseline: str  # which of the builds the others are compared with
-    comparisons: Mapping[str, Comparison]  # of each other build with it, by name, in their order
-    metrics: pd.DataFrame  # of each metric and build, the baseline first; see `BUILD_METRICS`
-    judgement: Judgement  # what it comes down to, with a sentence for each build
-    # Which builds are unlike all others, the farthest first; see `gomem.comparison.outliers`.
+    baseline: str  # name of the baseline build
+    # of each other build with the baseline, by name, in the given order
+    comparisons: Mapping[str, Comparison]
+    metrics: pd.DataFrame  # by metric and build, the baseline first; see `BUILD_METRICS`
+    judgement: Judgement  # the overall result, with a sentence per build
+    # The builds that differ from all others, farthest first; see `gomem.comparison.outliers`.
     outliers: pd.DataFrame = field(default_factory=partial(empty, OUTLIERS))
-    notes: tuple[str, ...] = ()  # what to know before trusting any of it, and of which build
-    # Each build against the one before it, in the order given; see `gomem.comparison.steps`.
+    notes: tuple[str, ...] = ()  # caveats, with the builds they apply to
+    # Each build compared with the previous build; see `gomem.comparison.steps`.
     steps: pd.DataFrame = field(default_factory=partial(empty, STEPS))
 
     @property
     def builds(self) -> tuple[str, ...]:
-        """All of them by name, the baseline first."""
+        """The names of all builds, the baseline first."""
         return self.baseline, *self.comparisons
 
     @property
     def differing_steps(self) -> pd.DataFrame:
-        """The rows of `steps` of builds that differ from the one before them."""
+        """The rows of `steps` in which a build differs from the previous build."""
         return differing(self.steps)
 
     @property
     def steps_words(self) -> Text:
-        """The same in a sentence; empty if no build differs from the one before it."""
+        """`differing_steps` in a sentence; empty if no build differs from the previous build."""
         return steps_words(self.steps)
 
     @property
@@ -131,7 +132,7 @@ class BuildComparison:
 
     @property
     def settings_words(self) -> Text:
-        """The same in a few words: `GOGC 100 → 50, 200, 400`; empty of none."""
+        """`settings` in a few words, `GOGC 100 → 50, 200, 400`; empty if none differ."""
         return _settings_words(self.settings, len(self.comparisons))
 
     @property
@@ -141,18 +142,18 @@ class BuildComparison:
 
     @property
     def budgets(self) -> pd.DataFrame:
-        """How each budget stands in each build, with a column `build`; see `within_budgets`."""
+        """The state of each budget in each build, with a column `build`; see `within_budgets`."""
         return _with_builds(self.comparisons, "budgets")
 
     @property
     def budgets_summary(self) -> str:
-        """The same in a sentence a build; empty without budgets."""
+        """The budgets in one sentence per build; empty without budgets."""
         said = {name: comparison.budgets_summary for name, comparison in self.comparisons.items()}
         each = (text("{}: {}", Build(name), words) for name, words in said.items() if words)
         return joined(" ", each)
 
     def within(self, budgets: Sequence[Budget]) -> BuildComparison:
-        """The same, with how each budget stands in each build; raises as `within_budgets`."""
+        """Return a copy with the state of each budget in each build; raises as `within_budgets`."""
         held = {
             name: within_budgets(comparison, budgets)
             for name, comparison in self.comparisons.items()
@@ -161,7 +162,7 @@ class BuildComparison:
 
     @property
     def damaged(self) -> tuple[Damage, ...]:
-        """What of any build could not be read, each once."""
+        """The parts of all builds that could not be read, without duplicates."""
         found = (place for each in self.comparisons.values() for place in each.damaged)
         return tuple(dict.fromkeys(found))
 
@@ -182,23 +183,23 @@ def compare_many(
     least_change: float = MIN_CHANGE,
     margin: float | None = None,
 ) -> BuildComparison:
-    """Compare several builds with one of them: releases, values of GOGC, pods.
+    """Compare several builds (releases, values of GOGC, pods) with one of them, the baseline.
 
         gomem.compare_many({"1.23.4": "old/run-*", "1.24.2": "new/run-*"}).metrics
 
     Args:
-        builds: By name what `gomem.compare` takes for a side: a capture, a diagnosis, benchmark
-            results, a path or a pattern of runs, or a list or tuple of several measurements.
-        baseline: The name of the one that the others are compared with; default: the first.
-        requests: How many each capture answered between its moments, where no load test says so.
-        renames: What functions, types or packages of the baseline are called in the other builds.
+        builds: A side as `gomem.compare` accepts it, by build name: a capture, a diagnosis,
+            benchmark results, a path, a pattern of runs, or a list or tuple of several of these.
+        baseline: The name of the baseline build; default: the first.
+        requests: Requests that each capture served between its snapshots, if no load test has the
+            number.
+        renames: Functions, types or packages of the baseline that the other builds renamed.
         least_change: A change smaller than this, as a fraction of the baseline's median, is `same`.
-        margin: Asks of each metric whether it is no worse than this, as such a fraction.
+        margin: If given, also test whether each metric is worse by at most this fraction.
 
     Raises:
-        ValueError: There are fewer than two builds, or none is called as the baseline.
-        CaptureError: A path holds nothing that gomem can read, or some are benchmark results and
-            others are not.
+        ValueError: There are fewer than two builds, or none has the name of the baseline.
+        CaptureError: A path holds nothing that gomem can read, or only some are benchmark results.
     """
     if len(builds) < 2:
         raise ValueError(f"builds: {len(builds)} given; wanted at least two, by name")
@@ -222,7 +223,7 @@ def compare_many(
 
 
 def against_baseline(baseline: str, comparisons: Mapping[str, Comparison]) -> BuildComparison:
-    """Comparisons of each other build, by name, with one baseline, as one; without `steps`."""
+    """Combine the comparisons of builds, by name, with one baseline; leaves `steps` empty."""
     metrics = _metrics(baseline, comparisons)
     unlike = outliers(
         metrics, [name for name, comparison in comparisons.items() if comparison.unlike]
@@ -233,7 +234,7 @@ def against_baseline(baseline: str, comparisons: Mapping[str, Comparison]) -> Bu
 
 
 def _metrics(baseline: str, comparisons: Mapping[str, Comparison]) -> pd.DataFrame:
-    """Rows by metric, in the order in which the comparisons have them; see `BUILD_METRICS`."""
+    """Rows by metric, in the order of the comparisons; see `BUILD_METRICS`."""
     pairs = [comparison.metrics.assign(build=name) for name, comparison in comparisons.items()]
     rows = pd.concat(pairs, ignore_index=True)
     adjusted, families = _corrected(rows, comparisons)
@@ -251,7 +252,7 @@ def _metrics(baseline: str, comparisons: Mapping[str, Comparison]) -> pd.DataFra
 def _corrected(
     rows: pd.DataFrame, comparisons: Mapping[str, Comparison]
 ) -> tuple[list[float | None], list[int]]:
-    """Each row's p, corrected for all comparisons of its kind, and how many those are."""
+    """Each row's p, corrected for all comparisons of its kind, and the number of these."""
     varying = set()
     for name, comparison in comparisons.items():
         values = comparison.samples.groupby(_KEYS)["value"].nunique()
@@ -282,7 +283,7 @@ def _build_row(row: dict[str, Any], p_adjusted: float | None, family: int) -> di
 
 
 def _own(row: dict[str, Any], side: str) -> dict[str, Any]:
-    """A build's own numbers, beside those of the baseline."""
+    """One build's own columns, without the baseline's."""
     of_base = {"baseline_n": row["before_n"], "baseline_median": row["before_median"]}
     return {key: row[f"{side}_{key}"] for key in ("n", "median", "low", "high")} | of_base
 
@@ -320,7 +321,7 @@ def _judgement(
 
 
 def _alone(unlike: pd.DataFrame) -> dict[str, str]:
-    """Builds that are unlike the others, and in what, the farthest first."""
+    """The outlier builds and the metrics in which they differ, farthest first."""
     found: dict[str, list[str]] = {}
     for row in rows_of(unlike):
         found.setdefault(row["build"], []).append(outlier_words(row))
@@ -328,7 +329,7 @@ def _alone(unlike: pd.DataFrame) -> dict[str, str]:
 
 
 def _said(name: str, comparison: Comparison, alone: str) -> str:
-    """A build's verdict in its own words, with its settings beside its name."""
+    """One build's verdict as a sentence, with its settings after its name."""
     judgement, words = comparison.judgement, settings_words(comparison.settings)
     details = [detail for detail in judgement.details if detail != ONE_RUN]
     named = text("{} ({})", Build(name), words) if words else Build(name)
@@ -340,7 +341,7 @@ def _said(name: str, comparison: Comparison, alone: str) -> str:
 def _settings_words(settings: pd.DataFrame, builds: int) -> Text:
     """Each setting once, with the baseline's value and those of the builds that differ.
 
-    Where few of so many builds besides the baseline differ, they are named.
+    The builds that differ are named if they are few.
     """
     if settings.empty:
         return Text()
@@ -349,7 +350,7 @@ def _settings_words(settings: pd.DataFrame, builds: int) -> Text:
 
 
 def _joined(rows: Sequence[dict[str, Any]], builds: int) -> dict[str, str]:
-    """A setting of several builds as one row."""
+    """Merge the rows of a setting in several builds into one."""
     told = {
         name: joined(", ", dict.fromkeys(row[name] for row in rows)) for name in DIFFERING_NAMES
     }
@@ -358,7 +359,7 @@ def _joined(rows: Sequence[dict[str, Any]], builds: int) -> dict[str, str]:
 
 
 def _with_builds(comparisons: Mapping[str, Comparison], frame: str) -> pd.DataFrame:
-    """A frame of every comparison, those that have rows, with the build's name first."""
+    """Concatenate a frame of every comparison; the first column is the build's name."""
     found = {name: getattr(comparison, frame) for name, comparison in comparisons.items()}
     filled = [rows.assign(build=name) for name, rows in found.items() if len(rows)]
     if not filled:
@@ -368,7 +369,7 @@ def _with_builds(comparisons: Mapping[str, Comparison], frame: str) -> pd.DataFr
 
 
 def _notes(comparisons: Mapping[str, Comparison]) -> Iterator[str]:
-    """What is said of all builds once, the rest with the builds that it is said of."""
+    """Notes common to all builds once, the others with the builds they apply to."""
     said: dict[str, list[str]] = {}
     for name, comparison in comparisons.items():
         for note in dict.fromkeys(comparison.notes):

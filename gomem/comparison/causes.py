@@ -1,4 +1,4 @@
-"""Which causes are new, gone or on both sides, and which could one side not have shown?
+"""Which causes are new, gone or on both sides, and which could one side's files not show?
 
 A cause is new only if the baseline had the evidence to show it: the required kinds of artefact,
 at as many snapshots as the rule needs. One heap profile cannot show a spike, and a capture without
@@ -44,7 +44,7 @@ COMPARED_CAUSES = (
     ),
 )
 LOG = "gctrace"
-# Files of the kernel that say how much is resident, and not of what; smaps says both.
+# Kernel files that give the size of RSS but not its contents; smaps gives both.
 RSS_ALONE = frozenset({"smaps_rollup", "status", "statm"})
 NEEDED_MOMENTS = {cause.code: cause.needed_moments for cause in CAUSES}
 WORDS = {
@@ -64,7 +64,7 @@ def compared_causes(before: Diagnosis, after: Diagnosis, unlike: str = "") -> pd
 
     Args:
         before: The baseline.
-        after: The other side, which has the baseline as its own.
+        after: The other side, diagnosed with that baseline.
         unlike: Why the sides cannot be compared; empty if they can.
     """
     old, new = _causes(before), _causes(after)
@@ -88,7 +88,7 @@ def _causes(diagnosis: Diagnosis) -> dict[str, Finding]:
 
 
 def _missing(finding: Finding, own: Diagnosis, other: Diagnosis) -> Text:
-    """What the other side would need to show a finding; empty if it has all."""
+    """What the other side lacks to show a finding; empty if it has everything."""
     shown, available = _moments_by_kind(own), _moments_by_kind(other)
     needed = NEEDED_MOMENTS[finding.code]
     required = {kind: min(needed, shown[kind]) for kind in sorted(_cited(finding, own))}
@@ -107,7 +107,7 @@ def _lack(named: str, required: int, available: int) -> str:
 
 
 def _cited(finding: Finding, diagnosis: Diagnosis) -> set[str]:
-    """The kinds of artefact that prove it."""
+    """The kinds of artefact that a finding cites as evidence."""
     cited = {path for evidence in finding.evidence for path in evidence.artefact.split(", ")}
     kinds = {
         _kind(kind)
@@ -119,7 +119,7 @@ def _cited(finding: Finding, diagnosis: Diagnosis) -> set[str]:
 
 
 def _moments_by_kind(diagnosis: Diagnosis) -> Counter[str]:
-    """At how many moments there is an artefact of each kind; a log is of all of them."""
+    """The number of moments with an artefact of each kind; 1 for a log."""
     counts: Counter[str] = Counter()
     for moment in diagnosis.capture.by_moment.values():
         kinds = {_kind(word) for word in moment.paths}
@@ -129,5 +129,5 @@ def _moments_by_kind(diagnosis: Diagnosis) -> Counter[str]:
 
 
 def _kind(word: str) -> str:
-    """What an artefact tells: those of one kind can stand for one another."""
+    """The kind of evidence; interchangeable artefacts share a kind."""
     return "RSS" if word in RSS_ALONE else SAME.get(word, word)

@@ -5,8 +5,8 @@ What can one capture per side show?
 * Benchmarks have many measurements per side. They are compared by rank tests, as in benchmark
   files.
 * RSS, heap sizes and GC cost are one value per capture. One capture per side cannot show how much
-  two runs differ anyway. So there is a difference but no p-value, and the metric's verdict is `?`.
-  Each further capture adds a value to its side. Measured: in four recordings of one pair of
+  two runs of one program differ. So there is a difference but no p-value, and the metric's verdict
+  is `?`. Each further capture adds a value to its side. Measured: in four recordings of one pair of
   programs, RSS changed by +2, -27, 0 and +9 %. The overall judgement still covers differences
   beyond a heap's normal variation; see `gomem.comparison.direction`.
 * A gctrace log has many pauses and intervals, but they come from one run and are not independent. A
@@ -21,8 +21,8 @@ What can one capture per side show?
   runs per side, rank tests do so, too; see `gomem.comparison.sites`. Measured on the same 100
   pairs: of 4306 sites, 42 (1.0 %) were called grown or shrunk.
 
-Benchmarks are one question, and the levels of memory and GC are another. The correction for
-multiple tests is computed within each of the two.
+Benchmarks are one family of tests, and the levels of memory and GC are another. The correction for
+multiple tests is computed within each family.
 """
 
 from __future__ import annotations
@@ -86,19 +86,19 @@ def compare(
     """Compare two captures, or two benchmark files: what changed, by how much, and is it noise?
 
     Args:
-        before: A capture, a diagnosis, benchmark results, or a path to load one from. A list or
-            tuple holds several measurements of one side, and so does a pattern such as `runs/*`.
+        before: A capture, a diagnosis, benchmark results, or a path to load one from. A list, a
+            tuple or a pattern such as `runs/*` gives several measurements of one side.
         after: The same.
-        requests: How many each capture answered between its moments, where no load test says so.
-        renames: What functions, types or packages from before are called after, as `OLD=NEW`; see
+        requests: Requests that each capture served between its snapshots, if no load test has the
+            number.
+        renames: Functions, types or packages that were renamed, as `OLD=NEW`; see
             `gomem.analysis.profiles.changes`.
         least_change: A change smaller than this, as a fraction of the median before, is `same`.
-        margin: Asks of each metric whether it is no worse than this, as a fraction of the median
-            before, and whether it is equivalent; see `equivalence` in the metrics.
+        margin: If given, also test whether each metric is worse by at most this fraction of the
+            median before, and whether it is equivalent; see `equivalence` in the metrics.
 
     Raises:
-        CaptureError: A path holds nothing that gomem can read, or one side is benchmark results
-            and the other is not.
+        CaptureError: A path has nothing that gomem can read, or only one side is benchmark results.
     """
     old, new = opened(before), opened(after)
     old_benches, new_benches = _benches(old), _benches(new)
@@ -122,9 +122,9 @@ def compare(
 
 
 def opened(side: Comparable | Sequence[Comparable]) -> list[Diagnosis | Bench]:
-    """All of one side, ready to be compared; each that a pattern matches is a run of its own.
+    """Load all captures of a side for a comparison; each match of a pattern is a separate run.
 
-    CaptureError where nothing matches a pattern, or a path holds nothing that gomem can read.
+    Raises CaptureError if nothing matches a pattern, or a path has nothing that gomem can read.
     """
     return [open_side(run) for each in _several(side) for run in _matched(each)]
 
@@ -134,10 +134,10 @@ def _matched(given: Comparable) -> Sequence[Comparable]:
 
 
 def open_side(given: Comparable, progress: Progress | None = None) -> Diagnosis | Bench:
-    """What is at a path, or what was loaded from one, ready to be compared.
+    """Load a path, or diagnose a loaded capture, for a comparison.
 
-    `progress` gets each file's name, its number and how many there are. CaptureError where the path
-    holds nothing that gomem can read.
+    `progress` is called with each file's name, its number and the number of files. Raises
+    CaptureError if the path has nothing that gomem can read.
     """
     if isinstance(given, (Diagnosis, Bench)):
         return given
@@ -160,12 +160,12 @@ def compare_diagnoses(
     least_change: float = MIN_CHANGE,
     margin: float | None = None,
 ) -> Comparison:
-    """Compare diagnosed captures, one or several a side, layer by layer, as `compare` says.
+    """Compare diagnosed captures, one or several per side, layer by layer, as `compare` does.
 
-    There are metrics of the benchmarks, of memory, of the collector and of the load; the ledgers of
-    all matching moments; the allocation sites of the last ones, from each side's first capture.
-    With several captures on a side, the ledger is of the run whose RSS is in the middle, as parts
-    of one run add up.
+    The result has metrics for benchmarks, memory, collector and load; the ledgers of all matching
+    moments; and the allocation sites of the last moments, from each side's first capture. With
+    several captures on a side, the ledger is that of the run with the median RSS, because only the
+    parts of a single run add up.
     """
     runs = _several(before), _several(after)
     names = [list(captures[0].ledgers) for captures in runs]
@@ -234,7 +234,7 @@ def compare_diagnoses(
 
 
 def _change(old: Side, new: Side) -> Change | None:
-    """What moved between the runs in the middle of each side."""
+    """Compute the RSS change between the median runs of the two sides."""
     if old.middle is None or new.middle is None:
         return None
     (before, first), (after, last) = old.middle, new.middle
@@ -259,10 +259,10 @@ def _compare_benches(old: Side, new: Side, asked: Mapping[str, Any]) -> Comparis
 
 
 def _joined(benches: Sequence[Bench]) -> Bench:
-    """The results of several files as those of one; their configurations stay apart.
+    """Merge the results of several files into one; different configurations stay separate.
 
-    Runs of one side differ in their dates and the like: what only differs from file to file does
-    not tell their results apart.
+    Runs of one side differ in keys such as the date. A key that only differs between files does not
+    separate their results.
     """
     results, config, first = [empty(RESULTS)], [empty(CONFIG)], 0
     for bench in benches:
@@ -292,7 +292,7 @@ def _notes(old: Side, new: Side, compared: Sequence[tuple[str, str]]) -> Iterato
 
 
 def _damage(diagnosis: Diagnosis) -> list[Damage]:
-    """What could not be read, each with the capture it is in."""
+    """The unreadable parts, each with its capture."""
     name = diagnosis.capture.name
     return [
         place if name.endswith(place.source) else replace(place, source=f"{name}/{place.source}")

@@ -1,4 +1,4 @@
-"""What does one value per side show, and what do several verdicts add up to?"""
+"""What can one value per side show, and what do several verdicts add up to?"""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ if TYPE_CHECKING:
 
 MIXED = "mixed"
 JUDGEMENTS = (BETTER, WORSE, MIXED, SAME, TOO_FEW)
-# At GOGC=100 a heap swings between what is live and twice that, so two moments of one process may
-# differ by a factor of two although nothing changed. What lies beyond is no swing.
+# At GOGC=100 a heap swings between its live size and twice that, so two moments of an unchanged
+# process can differ by a factor of two. A larger change is not this swing.
 SWING = 2.0
-MIN_SERIES = 3  # moments that say how far a side's own values spread
+MIN_SERIES = 3  # moments needed to estimate how much a side's values vary
 
 
 def least_of(unit: str) -> float:
-    """The least change in a unit that is one; 0 where the share alone decides."""
+    """The smallest change in a unit that counts; 0 if only the relative change matters."""
     return {"B": MIN_BYTES, "fraction": MIN_CPU}.get(unit, 0.0)
 
 
@@ -32,11 +32,11 @@ def direction(
     before_series: Sequence[float] = (),
     after_series: Sequence[float] = (),
 ) -> str:
-    """What one value a side can tell of something of which less is better.
+    """Judge one value per side of a lower-is-better metric.
 
-    It is `same` below `least` or 2 %; better or worse for a change beyond a heap's own swing, or
-    where the gap between the sides' values at all their moments is wider than either side spreads;
-    else `?`.
+    The verdict is `same` below `least` or 2 %; better or worse if the change exceeds a heap's
+    normal swing, or if the gap between the sides' values at all their moments is wider than the
+    spread of either side; else `?`.
     """
     if abs(after - before) < max(least, MIN_SHARE * max(before, after)):
         return SAME
@@ -55,7 +55,7 @@ def _apart(before: Sequence[float], after: Sequence[float], least: float) -> boo
 
 
 def together(verdicts: Sequence[str]) -> str:
-    """One verdict of several: what speaks for and against is mixed, and what is `?` only waits."""
+    """Combine verdicts: better and worse give mixed; `?` only if nothing is better or worse."""
     found = set(verdicts)
     if MIXED in found or {BETTER, WORSE} <= found:
         return MIXED

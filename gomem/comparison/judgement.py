@@ -54,14 +54,14 @@ ONE_RUN = (
     f"{MIN_VALUES} or more runs per side ({MIN_INTERVAL_VALUES} or more for 95 % intervals)."
 )
 
-_Part = tuple[str, str]  # a verdict of one layer, and its sentence
+_Part = tuple[str, str]  # one layer's verdict and its sentence
 NOT_JUDGED = "The numbers are shown side by side, without a verdict."
 
 
 def judge(
     comparison: Comparison, before: Sequence[Diagnosis] = (), after: Sequence[Diagnosis] = ()
 ) -> Judgement:
-    """What a comparison comes down to; without captures, if it is of benchmark files."""
+    """Summarise a comparison; benchmark files have no captures."""
     if comparison.unlike:
         return Judgement(TOO_FEW, comparison.unlike, (NOT_JUDGED,))
     numbers = quantities(comparison, before, after)
@@ -89,7 +89,7 @@ def judge(
 
 
 def _said(parts: Sequence[_Part], numbers: Sequence[Quantity]) -> list[str]:
-    """The sentences: what was gained and at what cost, then what is decided, then the rest."""
+    """The sentences: first the trade, then decided changes, then the rest."""
     said = [sentence for _, sentence in sorted(parts, key=lambda part: part[0] in {SAME, TOO_FEW})]
     if trade := _trade(numbers):
         whole = {f"{capital(number.clause)}." for number in numbers if _says(trade, number.clause)}
@@ -98,9 +98,9 @@ def _said(parts: Sequence[_Part], numbers: Sequence[Quantity]) -> list[str]:
 
 
 def _trade(numbers: Sequence[Quantity]) -> str:
-    """What was gained and what it cost, `GC CPU fell from 31.8 % to 10.5 % for 245 MiB more RSS`.
+    """The gain and its cost: `GC CPU fell from 31.8 % to 10.5 % for 245 MiB more RSS`.
 
-    Empty where nothing was gained, or at no cost.
+    Empty if there is no gain, or no cost.
     """
     gains = [number for number in numbers if number.verdict == BETTER]
     costs = [
@@ -121,7 +121,7 @@ def _says(sentence: str, words: str) -> bool:
 
 
 def _with_rise(sentence: str, numbers: Sequence[Quantity]) -> str:
-    """The first sentence, with a rise of memory that it does not name."""
+    """Append a rise of memory to the first sentence if it is not mentioned there."""
     unsaid = [
         number.clause
         for number in numbers
@@ -167,9 +167,9 @@ def _benchmarks(comparison: Comparison) -> _Part | None:
 
 
 def _is_no_chance(metrics: pd.DataFrame, verdict: str) -> bool:
-    """Whether some of these changes stand for the whole table, or they are too many for chance.
+    """Whether these changes stand for the whole table, or are too many for chance.
 
-    See `beyond_chance`; of these rows one has to stand for the table.
+    See `beyond_chance`; at least one of these rows must stand for the table.
     """
     rows = metrics[metrics["verdict"] == verdict]
     if ((rows["p_adjusted"] <= ALPHA) | rows["p_value"].isna()).any():
@@ -187,7 +187,7 @@ def _largest(comparison: Comparison) -> str:
 
 
 def _margin(comparison: Comparison) -> list[str]:
-    """Of how many metrics it is shown that they are no worse than was asked."""
+    """For how many metrics non-inferiority within the margin is shown."""
     if comparison.margin is None:
         return []
     asked = comparison.metrics["equivalence"].dropna()
@@ -201,7 +201,7 @@ def _margin(comparison: Comparison) -> list[str]:
 
 
 def _findings(comparison: Comparison) -> _Part | None:
-    """Warnings that are new, or gone."""
+    """The verdict on new and resolved warnings."""
     new, gone = (_warnings(comparison, state) for state in (NEW, GONE))
     if not new and not gone:
         return None
@@ -215,14 +215,14 @@ def _findings(comparison: Comparison) -> _Part | None:
 
 
 def _not_comparable(comparison: Comparison) -> list[str]:
-    """Warnings of one side that the other side's files could not have shown."""
+    """Warnings of one side for which the other side has no evidence."""
     codes = ", ".join(_warnings(comparison, NOT_COMPARABLE))
     said = f"Not comparable, because only one side has the files that would show it: {codes}."
     return [said] if codes else []
 
 
 def _warnings(comparison: Comparison, state: str) -> list[str]:
-    """The codes of those in a state."""
+    """The codes of the warnings in a state."""
     return [
         row["code"]
         for row in rows_of(comparison.findings)

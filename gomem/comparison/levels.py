@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from gomem.comparison.side import Side, Span
     from gomem.diagnosis.diagnosis import Diagnosis
 
-MIN_COLLECTIONS = 20  # none of a start-up's, for the collector's share of the CPU to count
+MIN_COLLECTIONS = 20  # in total; a start-up's few collections do not characterise GC CPU
 
 
 def compare_levels(before: Side, after: Side, asked: Mapping[str, Any]) -> Comparison:
@@ -37,7 +37,7 @@ def compare_levels(before: Side, after: Side, asked: Mapping[str, Any]) -> Compa
 
 
 def rates_by_counters(before: Side, after: Side) -> frozenset[str]:
-    """The rates that the counters of every capture tell."""
+    """The rates that every capture's counters provide."""
     spans = [*before.spans, *after.spans]
     return frozenset(name for name in RATES if spans and all(name in span.rates for span in spans))
 
@@ -64,7 +64,7 @@ def _of_run(
 
 
 def _of_log(diagnosis: Diagnosis, span: Span) -> Mapping[str, Any]:
-    """What the log says, unless it does not tell what the moments are of."""
+    """The log's values, unless the log does not cover the period between the moments."""
     log = diagnosis.collector
     if log is None or span.not_covered_by(log):
         return {}
@@ -75,7 +75,7 @@ def _of_log(diagnosis: Diagnosis, span: Span) -> Mapping[str, Any]:
 
 
 def too_little(before: Side, after: Side) -> dict[str, str]:
-    """Metrics that say little, with the reason: a start-up's few collections are no rate."""
+    """Metrics with too few data, each with the reason, such as a start-up's few collections."""
     sides = before, after
     is_counted = GC_CPU in rates_by_counters(before, after)
     if is_counted:
@@ -89,11 +89,11 @@ def too_little(before: Side, after: Side) -> dict[str, str]:
 
 
 def enough_collections(before: list[int], after: list[int], *, by_counters: bool) -> bool:
-    """Whether the collector's share of the CPU says something of both sides.
+    """Whether there are enough collections on both sides for a GC CPU rate.
 
-    Counters are of all that lies between two moments, so it is enough that each run of one side
-    collected often: that the other did not is what changed. A log must be long enough wherever
-    there is one.
+    Counters cover the whole time between two moments, so it is enough that each run of one side
+    collected often; the other side collecting rarely is the change itself. Every log must have
+    enough.
     """
     if by_counters:
         return max(min(before, default=0), min(after, default=0)) >= MIN_COLLECTIONS
@@ -101,7 +101,7 @@ def enough_collections(before: list[int], after: list[int], *, by_counters: bool
 
 
 def level_notes(before: Side, after: Side) -> Iterator[str]:
-    """What to know of the levels: logs that are left out, and loads that are not alike."""
+    """Notes on the levels: logs that are left out, and loads that differ."""
     sides = before, after
     for side in sides:
         for diagnosis, span in zip(side.captures, side.spans, strict=True):
@@ -123,7 +123,7 @@ def level_notes(before: Side, after: Side) -> Iterator[str]:
 
 
 def _load_tools(diagnosis: Diagnosis) -> Iterator[str]:
-    """Which load generators, and how many connections they held."""
+    """The load generators, with their connection counts."""
     for test in diagnosis.capture.loads.values():
         for row in rows_of(test.runs):
             held = row["connections"]

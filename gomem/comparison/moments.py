@@ -63,7 +63,7 @@ GROUPS = (
 
 
 def compared_moments(old: Side, new: Side, pairs: Pairs, profiled: Pairs) -> pd.DataFrame:
-    """Which moments are compared, by ledger or heap profile, and RSS at both; see `MOMENTS`."""
+    """Which moments are compared, by ledger or heap profile, with RSS at both; see `MOMENTS`."""
     rows = []
     for pair in dict.fromkeys([*pairs, *profiled]):
         facts = [side.facts_at(name) for side, name in zip((old, new), pair, strict=True)]
@@ -76,7 +76,7 @@ def compared_moments(old: Side, new: Side, pairs: Pairs, profiled: Pairs) -> pd.
 
 
 def compared_ledgers(old: Side, new: Side, pairs: Pairs) -> pd.DataFrame:
-    """The parts of resident memory at these moments, of the runs in the middle; see `LEDGER`."""
+    """The parts of RSS at these moments, in the median runs; see `LEDGER`."""
     rows = []
     for pair in pairs:
         facts = [side.middle_at(name) for side, name in zip((old, new), pair, strict=True)]
@@ -90,7 +90,7 @@ def compared_ledgers(old: Side, new: Side, pairs: Pairs) -> pd.DataFrame:
 def compared_groups(old: Side, new: Side, pairs: Pairs) -> pd.DataFrame:
     """RSS by owner at these moments, as finely as both accounts divide it; see `GROUPS`.
 
-    Of several runs, as what moved RSS: of those in the middle.
+    With several runs per side, the median runs are used, as for the change of RSS.
     """
     rows: list[tuple[Any, ...]] = []
     for pair in pairs:
@@ -110,7 +110,7 @@ def compared_groups(old: Side, new: Side, pairs: Pairs) -> pd.DataFrame:
 
 
 def _part_bytes(facts: MomentFacts, part: str) -> int | None:
-    """Bytes of a part: 0 where smaps has no mapping of its kind, unknown where nothing says."""
+    """Bytes of a part; 0 if smaps has no such mapping, None if unknown."""
     assert facts.ledger is not None
     if facts.ledger.has(part):
         return facts.ledger.part(part)

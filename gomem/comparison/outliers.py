@@ -41,13 +41,13 @@ OUTLIERS = (
     Column("typical", "float64", "", "The median of the others."),
     Column("distance", "float64", "ratio", "How far apart, in spreads of the others."),
 )
-JUDGED = ("memory", "collector")  # layers of one value a run
+JUDGED = ("memory", "collector")  # layers with one value per run
 
 
 def outliers(metrics: pd.DataFrame, apart: Collection[str] = ()) -> pd.DataFrame:
-    """The builds that are worse than all others in some metric, the farthest first; see `OUTLIERS`.
+    """The builds that are worse than all others in some metric, farthest first; see `OUTLIERS`.
 
-    Builds that are `apart` are not of the population, such as those of another program.
+    Builds in `apart`, such as those of another program, are excluded.
     """
     found: list[tuple[Any, ...]] = []
     is_level = metrics["layer"].isin(JUDGED) & ~metrics["name"].isin(GROWING)
@@ -73,7 +73,7 @@ def _of_metric(
 
 
 def outlier_words(row: dict[str, Any]) -> str:
-    """`goroutines 4 201, where the others have 1`."""
+    """Format as `goroutines 4 201, where the others have 1`."""
     words = (
         format_count if row["unit"] == "count" else lambda value: format_value(value, row["unit"])
     )

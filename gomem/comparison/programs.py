@@ -1,4 +1,4 @@
-"""Which program is it, and is it the same on both sides? By build info, else by the binary."""
+"""Which program was measured, and is it the same on both sides? By build info or binary."""
 
 from __future__ import annotations
 
@@ -14,20 +14,20 @@ if TYPE_CHECKING:
 
     from gomem.diagnosis.diagnosis import Diagnosis
 
-DELETED = " (deleted)"  # what the kernel adds to the path of a file that was replaced
-PACKAGE_OF_FILES = "command-line-arguments"  # Go's word for a package made of files
+DELETED = " (deleted)"  # the kernel's suffix for the path of a replaced file
+PACKAGE_OF_FILES = "command-line-arguments"  # Go's name for a package built from listed files
 DIFFERENT = "different programs"
 MAIN = "main."
 EVERY_MAIN = ("main.main", "main.init")  # with their closures
-MIN_FUNCTIONS = 3  # of package main on each side, to tell programs by them
-MIN_IN_COMMON = 0.75  # of the side that has fewer: of one program measured from 0.75 to 1
+MIN_FUNCTIONS = 3  # of package main per side, to identify programs by them
+MIN_IN_COMMON = 0.75  # of the smaller side; measured for one program: 0.75 to 1
 _VERSION = re.compile(r"[-_.]?v?\d+(\.\d+)*$")
 
 
 def program_of(diagnosis: Diagnosis) -> str:
-    """The program's name: that of its main package, else its binary's; empty if nothing says.
+    """The program's name: of its main package, else of its binary; empty if unknown.
 
-    A package that was built by the names of its files has none of its own.
+    A package built from listed files has no name.
     """
     packages = {_name(path) for path in _main_packages(diagnosis) - {PACKAGE_OF_FILES}}
     for names in (packages, _binaries(diagnosis), _profiled(diagnosis)):
@@ -37,11 +37,11 @@ def program_of(diagnosis: Diagnosis) -> str:
 
 
 def different_programs(before: Sequence[Diagnosis], after: Sequence[Diagnosis]) -> str:
-    """One sentence where the sides are of different programs; empty where nothing says so.
+    """Say in a sentence that the sides are different programs; empty if nothing shows that.
 
-    Main packages are compared where build information gives them on both sides, else the names of
-    the binaries, else the functions of package main: a binary's name may end in its version, or it
-    was renamed, and then both sides have the same functions.
+    Main packages are compared if both sides have build information, else names of binaries, else
+    functions of package main. A binary can be renamed or have its version in the name, so different
+    names count only if the functions differ too.
     """
     packages = _apart(_main_packages, "main packages", before, after)
     if packages is not None:
@@ -49,7 +49,7 @@ def different_programs(before: Sequence[Diagnosis], after: Sequence[Diagnosis]) 
     old, new = ({name for run in side for name in _main_functions(run)} for side in (before, after))
     few = min(len(old), len(new))
     if few >= MIN_FUNCTIONS and len(old & new) >= MIN_IN_COMMON * few:
-        return ""  # nearly all are on both sides; single names, such as helpers', often are
+        return ""  # nearly all are on both sides; single names such as helpers often are
     binaries = _apart(_binaries, "binaries", before, after)
     if binaries is not None:
         return binaries
@@ -64,7 +64,7 @@ def _apart(
     before: Sequence[Diagnosis],
     after: Sequence[Diagnosis],
 ) -> str | None:
-    """That names have nothing in common; empty if they have, None where a side has none."""
+    """The sentence if the sides share no name; empty if they do, None if a side has no names."""
     old, new = ({name for run in side for name in names_of(run)} for side in (before, after))
     if not old or not new:
         return None
@@ -76,7 +76,7 @@ def _apart(
 
 
 def _main_functions(diagnosis: Diagnosis) -> set[str]:
-    """Functions of package main in its profiles, but for those that every program has."""
+    """Functions of package main in the profiles, without those that every program has."""
     names = {
         str(name)
         for profiles in diagnosis.capture.profiles.values()
@@ -93,7 +93,7 @@ def _main_packages(diagnosis: Diagnosis) -> set[str]:
 
 
 def _binaries(diagnosis: Diagnosis) -> set[str]:
-    """The executable's name, by the manifest, else by smaps."""
+    """The executable's name, from the manifest, else from smaps."""
     told = diagnosis.capture.manifest.fact("program")
     if isinstance(told, str) and told.strip():
         return {_name(told)}
@@ -111,7 +111,7 @@ def _name(path: str) -> str:
 
 
 def _profiled(diagnosis: Diagnosis) -> set[str]:
-    """The executable by the heap profiles: what they map first."""
+    """The executable's name in the heap profiles: their first mapping."""
     first = (
         profile.mappings["file"].head(1) for profile in diagnosis.capture.heap_profiles.values()
     )

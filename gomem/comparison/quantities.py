@@ -1,7 +1,7 @@
 """The headline numbers of a comparison, each as a gain or a cost: RSS, load, GC CPU.
 
 Each number has two forms: a clause ("GC CPU fell from 31.8 % to 10.5 %") that a sentence joins with
-others, and a sentence of its own with the known reason.
+others, and a separate sentence with the reason, if known.
 """
 
 from __future__ import annotations
@@ -33,36 +33,36 @@ if TYPE_CHECKING:
 
 USUAL = Thresholds()
 IN_USE = "inuse_space"
-MAX_UNSAID_RISE = 0.1  # of RSS: a larger rise stands in the first sentence, whatever else is there
-MIN_COST = 0.2  # of what it was: a cost so large makes a gain a trade, also of one run a side
+MAX_UNSAID_RISE = 0.1  # of RSS: a larger rise is always in the first sentence
+MIN_COST = 0.2  # as a fraction: such a cost makes a gain a trade, even with one run per side
 _NO_CHANGE = {TOO_FEW: "too few runs", SAME: "too small a change to matter"}
 
 
 @dataclass(frozen=True)
 class Quantity:
-    """A number of both sides, judged."""
+    """A metric of both sides with its verdict."""
 
-    name: str  # what it is called
-    verdict: str  # better, worse, same, or `?` where too few values can tell
-    clause: str  # how it moved: `GC CPU fell from 31.8 % to 10.5 %`
-    sentence: str  # the same as a sentence, with its reason where that is known
-    worse_by: float  # how much worse it became, as a fraction of what it was; negative if better
-    # What it costs, as the end of a sentence about a gain: ` for 245 MiB more RSS`; empty where the
-    # clause says it.
+    name: str  # display name
+    verdict: str  # better, worse, same, or `?` if there are too few values
+    clause: str  # the change: `GC CPU fell from 31.8 % to 10.5 %`
+    sentence: str  # the change as a sentence, with the reason if known
+    worse_by: float  # relative worsening; negative if better
+    # The cost as the end of a sentence about a gain: ` for 245 MiB more RSS`; empty if the clause
+    # already says it.
     price: str = ""
 
     @property
     def is_memory(self) -> bool:
-        """Whether it is RSS, or the heap in its place."""
+        """Whether it is RSS, or the heap in place of RSS."""
         return self.name in {RSS, HEAP}
 
     @property
     def has_risen(self) -> bool:
-        """Whether it is memory, and rose by more than may stay unsaid."""
+        """Whether it is memory that rose by more than `MAX_UNSAID_RISE`."""
         return self.is_memory and self.worse_by > MAX_UNSAID_RISE
 
     def as_cost(self) -> Quantity:
-        """The same as worse, where a gain stands against a rise that too few runs can judge."""
+        """Return a copy that counts as worse, for a gain that comes with an undecided rise."""
         is_cost = self.verdict == TOO_FEW and self.worse_by >= MIN_COST
         return replace(self, verdict=WORSE) if is_cost else self
 
@@ -70,7 +70,7 @@ class Quantity:
 def quantities(
     comparison: Comparison, before: Sequence[Diagnosis], after: Sequence[Diagnosis]
 ) -> list[Quantity]:
-    """Those that both sides have, in the order in which they are said."""
+    """Return the quantities that both sides have, in order of presentation."""
     found = (
         _memory(comparison, before, after),
         _load(comparison),
@@ -83,7 +83,7 @@ def quantities(
 def _memory(
     comparison: Comparison, before: Sequence[Diagnosis], after: Sequence[Diagnosis]
 ) -> Quantity | None:
-    """RSS with what moved it; heap objects where no file on one side says how much is resident."""
+    """RSS and the reason for its change; heap objects if a side has no RSS."""
     row = _metric(comparison, RSS)
     if row is None:
         row = _metric(comparison, HEAP)
@@ -105,7 +105,7 @@ def _memory(
 
 
 def _reason(change: Change | None, *, are_medians: bool) -> str:
-    """What moved RSS, as the end of a sentence; of several runs, between those in the middle."""
+    """The reason for the RSS change, as the end of a sentence; from the median runs."""
     if change is None or not change.reason:
         return ""
     if not are_medians:
@@ -122,7 +122,7 @@ def _heap(row: dict[str, Any]) -> Quantity:
 
 
 def _in_use(comparison: Comparison) -> Quantity | None:
-    """What heap profiles have in use, where nothing else on both sides says how much memory is."""
+    """In-use bytes of the heap profiles, if the sides have no other common memory size."""
     sites = comparison.sites
     if sites.empty or (in_use := sites[sites["sample_type"] == IN_USE]).empty:
         return None
@@ -140,7 +140,7 @@ def _in_use(comparison: Comparison) -> Quantity | None:
 
 
 def _largest_site(sites: pd.DataFrame, change: float) -> str:
-    """The site that surely moved most in the same direction, with its share of the change."""
+    """The site with the largest certain change in the same direction, and its share."""
     same_way = sites[(sites["change"] * change > 0) & (sites["state"] != NO_CHANGE)]
     if same_way.empty:
         return ""
@@ -150,7 +150,7 @@ def _largest_site(sites: pd.DataFrame, change: float) -> str:
 
 
 def _load(comparison: Comparison) -> Quantity | None:
-    """How many requests were answered a second, where a load test is on both sides."""
+    """Requests per second, if both sides have a load test."""
     row = _metric(comparison, REQUEST_RATE)
     if row is None:
         return None
@@ -164,7 +164,7 @@ def _load(comparison: Comparison) -> Quantity | None:
 
 
 def _collector(comparison: Comparison) -> Quantity | None:
-    """The collector's share of the CPU, where it means anything."""
+    """GC CPU, if the data suffice."""
     row = _metric(comparison, GC_CPU)
     if row is None or GC_CPU in comparison.too_little:
         return None
@@ -178,7 +178,7 @@ def _collector(comparison: Comparison) -> Quantity | None:
 
 
 def _goroutines(comparison: Comparison) -> Quantity | None:
-    """How many there are, where they multiplied: a count does not swing as a heap does."""
+    """The number of goroutines if it multiplied; unlike a heap, it does not swing."""
     row = _metric(comparison, GOROUTINES)
     if row is None:
         return None
@@ -194,14 +194,14 @@ def _goroutines(comparison: Comparison) -> Quantity | None:
 
 
 def _verdict(row: dict[str, Any], **asked: Any) -> str:
-    """The metric's own; of too few values what one a side can tell, of what is better low."""
+    """The metric's verdict; with too few values, `direction` for a lower-is-better metric."""
     if row["verdict"] != TOO_FEW:
         return str(row["verdict"])
     return direction(row["before_median"], row["after_median"], **asked)
 
 
 def _sentence(name: str, clause: str, values: Sequence[str], verdict: str) -> str:
-    """What moved, in a sentence; what may not have moved with both of its values."""
+    """The change in a sentence; if it is uncertain, with both values."""
     if verdict in {BETTER, WORSE}:
         return f"{capital(clause)}."
     why = _NO_CHANGE.get(verdict, "no change beyond noise")
@@ -216,7 +216,7 @@ def _moved(
     are_medians: bool = False,
     is_noisy: bool = False,
 ) -> str:
-    """`RSS rose from 61.1 MiB to 306 MiB (×5)`."""
+    """Format as `RSS rose from 61.1 MiB to 306 MiB (×5)`."""
     verb = "rose" if row["difference"] > 0 else "fell"
     known = [] if is_unknown(row["change"]) else [format_relative(row["change"], brief=True)]
     beside = ", ".join(known + ["medians"] * are_medians + ["may be noise"] * is_noisy)
@@ -224,7 +224,7 @@ def _moved(
 
 
 def capital(clause: str) -> str:
-    """A clause as a sentence begins."""
+    """Capitalise a clause to begin a sentence."""
     return clause[:1].upper() + clause[1:]
 
 
@@ -238,19 +238,19 @@ def _price(row: dict[str, Any], of: str) -> str:
 
 
 def _rise(row: dict[str, Any]) -> float:
-    """By how much it rose, of what it was; infinitely from nothing."""
+    """The relative rise; infinite from zero."""
     if row["before_median"]:
         return float(row["difference"] / row["before_median"])
     return float("inf") if row["difference"] > 0 else 0.0
 
 
 def _of_metric(verdict: str) -> str:
-    """A metric's verdict as one of a comparison: what may be noise is no change."""
+    """Convert a metric's verdict to a comparison's: a change that may be noise is no change."""
     return SAME if verdict == NO_CLAIM else verdict
 
 
 def _metric(comparison: Comparison, name: str) -> dict[str, Any] | None:
-    """A level that both sides have."""
+    """Return the row of a level if both sides have it."""
     metrics = comparison.metrics
     rows = rows_of(metrics[(metrics["name"] == name) & (metrics["layer"] != BENCHMARK)])
     return next((row for row in rows if not is_unknown(row["difference"])), None)

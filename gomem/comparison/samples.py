@@ -49,8 +49,8 @@ if TYPE_CHECKING:
 
     from gomem.errors import Damage
 
-# Of the median before. Where functions and stacks happen to lie moves times by more than this from
-# one build to the next (Mytkowicz and others 2009), so nobody can act on less.
+# Of the median before. The placement of functions and stacks alone changes times by more than this
+# from one build to the next (Mytkowicz and others 2009), so nobody can act on less.
 MIN_CHANGE = 0.005
 
 BETTER, WORSE, CHANGED, NO_CLAIM, TOO_FEW = "better", "worse", "changed", "~", "?"
@@ -58,8 +58,8 @@ SAME = "same"
 VERDICTS = (BETTER, WORSE, CHANGED, SAME, NO_CLAIM, TOO_FEW)
 CLAIMS = (BETTER, WORSE, CHANGED)
 NO_CHANGE_SHOWN = (SAME, NO_CLAIM, TOO_FEW)
-TOLD = ("better", "exact", "layer", "least")  # of samples, where their frame has it
-BENCHMARK = "benchmark"  # the layer of what a benchmark file holds
+TOLD = ("better", "exact", "layer", "least")  # optional columns of a side
+BENCHMARK = "benchmark"  # the layer of benchmark results
 LAYERS = (BENCHMARK, "memory", "collector", "load", "")
 FAMILY_NOTE = f"p < {ALPHA} uncorrected, but not after Holm correction for {{}} comparisons"
 TOO_SMALL_NOTE = "the change is beyond noise, but too small to matter"
@@ -123,11 +123,11 @@ GEOMEANS = (
 
 @dataclass(frozen=True)
 class Judgement:
-    """What a comparison comes down to."""
+    """The overall result of a comparison."""
 
-    verdict: str  # better, worse, mixed (some of both), same, or `?` where too few values can tell
-    sentence: str  # what changed, by how much, and why as far as it is known
-    details: tuple[str, ...] = ()  # in sentences: the price, what is new or gone, what it rests on
+    verdict: str  # better, worse, mixed, same, or `?` if there are too few values
+    sentence: str  # what changed, by how much, and why if known
+    details: tuple[str, ...] = ()  # sentences: the cost, new and resolved causes, the basis
 
 
 NOTHING_MEASURED = Judgement(TOO_FEW, "Nothing was measured on both sides.")
@@ -135,45 +135,46 @@ NOTHING_MEASURED = Judgement(TOO_FEW, "Nothing was measured on both sides.")
 
 @dataclass(frozen=True)
 class Comparison:
-    """What became of each metric, part and site."""
+    """The result of a comparison: each metric, part and site on both sides."""
 
-    metrics: pd.DataFrame  # a row for each name and unit of either side; see `METRICS`
-    # A row for each unit that several benchmarks share; see `GEOMEANS`.
+    metrics: pd.DataFrame  # a row per name and unit; see `METRICS`
+    # A row per unit that several benchmarks share; see `GEOMEANS`.
     geomeans: pd.DataFrame = field(default_factory=partial(empty, GEOMEANS))
-    # Which moments of the captures were compared, and RSS then by part and by owner, in bytes; of
-    # several on a side, of those that `change` is of. See `gomem.comparison.moments`.
+    # The compared moments, and RSS at each by part and by owner, in bytes; with several captures
+    # per side, of the captures behind `change`. See `gomem.comparison.moments`.
     moments: pd.DataFrame = field(default_factory=pd.DataFrame)
     ledger: pd.DataFrame = field(default_factory=pd.DataFrame)
     groups: pd.DataFrame = field(default_factory=pd.DataFrame)
-    # Allocation sites by sample type, and what each allocated a request, or a second, between the
-    # moments; see `gomem.comparison.sites`.
+    # Allocation sites by sample type, and what each allocated between the moments, per request or
+    # per second; see `gomem.comparison.sites`.
     sites: pd.DataFrame = field(default_factory=pd.DataFrame)
     site_rates: pd.DataFrame = field(default_factory=pd.DataFrame)
-    # What lies between the first and the last moment compared, of each side; see `windows`.
+    # The window from the first to the last compared moment of each side; see `windows`.
     windows: pd.DataFrame = field(default_factory=pd.DataFrame)
-    # What moved between the last moments, a `gomem.diagnosis.changes.Change`; None without
-    # captures. With several on a side it is that of those whose RSS is in the middle.
+    # What changed between the last moments, a `gomem.diagnosis.changes.Change`; None without
+    # captures. With several captures per side, between those with the median RSS.
     change: Any = None
     findings: pd.DataFrame = field(default_factory=pd.DataFrame)  # which causes are new or gone
-    # The settings of the runtime that differ; see `gomem.comparison.settings`.
+    # The runtime settings that differ; see `gomem.comparison.settings`.
     settings: pd.DataFrame = field(default_factory=partial(empty, DIFFERING))
-    unlike: str = ""  # why the sides are not judged, as of different programs; empty where they are
-    judgement: Judgement = NOTHING_MEASURED  # what it comes down to
-    # The values behind the metrics, one a row; see `SAMPLES`.
+    unlike: str = ""  # why the sides are not judged, such as different programs; else empty
+    judgement: Judgement = NOTHING_MEASURED  # the overall result
+    # The values behind the metrics, one per row; see `SAMPLES`.
     samples: pd.DataFrame = field(default_factory=partial(empty, SAMPLES))
-    # The rates of GC that counters tell between the moments; the rest of GC is of the whole log.
+    # GC rates computed from counters at the moments; other GC metrics cover the whole log.
     by_counters: frozenset[str] = frozenset()
-    least_change: float = MIN_CHANGE  # of the median before: a smaller change is `same`
-    margin: float | None = None  # the same, within which `equivalence` was asked for, if it was
-    # Metrics that say little of what they are of, by name, each with the reason.
+    least_change: float = MIN_CHANGE  # fraction of the median before; a smaller change is `same`
+    # fraction of the median before, for `equivalence`; None if not requested
+    margin: float | None = None
+    # Metrics with too few data, by name, each with the reason.
     too_little: Mapping[str, str] = field(default_factory=dict)
-    # How each budget stands, where some were set; see `gomem.comparison.budgets`.
+    # The state of each budget that was set; see `gomem.comparison.budgets`.
     budgets: pd.DataFrame = field(default_factory=pd.DataFrame)
-    budgets_summary: str = ""  # the same in a sentence; empty without budgets
-    notes: tuple[str, ...] = ()  # what to know before trusting any of it
-    damaged: tuple[Damage, ...] = ()  # what of either side could not be read
-    # By sample type, a function that makes the call tree of how the heap profile behind `sites`
-    # changed; empty where a side has none.
+    budgets_summary: str = ""  # the budgets in a sentence; empty without budgets
+    notes: tuple[str, ...] = ()  # caveats
+    damaged: tuple[Damage, ...] = ()  # parts of either side that could not be read
+    # By sample type, a function that returns the call tree of the changes behind `sites`; empty if
+    # a side has no profile.
     change_trees: Mapping[str, Callable[[], Any]] = field(default_factory=dict)
 
     @property
@@ -183,7 +184,7 @@ class Comparison:
 
     @property
     def largest_claim(self) -> pd.Series | None:
-        """Of the benchmarks that changed beyond noise, the one that changed most, relatively."""
+        """The benchmark with the largest relative change beyond noise."""
         of_benchmarks = self.metrics["layer"] == BENCHMARK
         claimed = of_benchmarks & ~self.metrics["verdict"].isin(NO_CHANGE_SHOWN)
         sizes = self.metrics.loc[claimed, "change"].abs().dropna()
@@ -204,16 +205,16 @@ def compare_samples(
     least_change: float = MIN_CHANGE,
     margin: float | None = None,
 ) -> Comparison:
-    """Compare repeated measurements: a row for each name and unit, in the sides' order.
+    """Compare repeated measurements: a row per name and unit, in the sides' order.
 
-    A side has the columns `name`, `unit`, `value`, a row for each measurement; missing values do
-    not count. Used if there: `better` (lower, higher, neither; missing leaves it to the unit),
-    `exact` (the value has no noise), `layer`, and `least` (a smaller difference, in the unit,
-    matters to nobody). A change below `least_change`, of the median before, is neither better nor
-    worse; with a `margin`, each metric is asked whether it is no worse than that.
+    Each side has the columns `name`, `unit`, `value`, and a row per measurement; missing values are
+    ignored. Optional columns: `better` (lower, higher, neither; if missing, the unit decides),
+    `exact` (the value has no noise), `layer`, and `least` (smaller differences, in the unit, do not
+    matter). A change below `least_change`, a fraction of the median before, is neither better nor
+    worse. With a `margin`, each metric is also tested for being worse by at most that fraction.
 
-    With one value a side, as two captures give, nothing tells a change from noise: there is the
-    difference but no p, and the verdict is `?`, unless the value is exact and repeats itself.
+    With one value per side, as from two captures, a change cannot be separated from noise: there is
+    a difference but no p, and the verdict is `?`, unless the value is exact and reproducible.
     """
     samples = _collect(before, after)
     p_values = [sample.p_value for sample in samples]
@@ -248,14 +249,14 @@ class _Sample:
 
     @property
     def exact(self) -> bool:
-        """Declared to have no noise, and the values show none."""
+        """Whether the metric is declared noise-free and the values have no noise."""
         return self.declared_exact and len(set(self.before)) < 2 and len(set(self.after)) < 2
 
     @property
     def can_differ(self) -> bool:
         """Whether the test could decide, given enough values: both sides have some, not all equal.
 
-        A metric that cannot differ does not count among the comparisons that p is corrected for.
+        A metric that cannot differ is not one of the comparisons for which p is corrected.
         """
         has_both = bool(self.before and self.after)
         return has_both and not self.exact and len({*self.before, *self.after}) > 1
@@ -266,17 +267,17 @@ class _Sample:
 
     @property
     def can_tell(self) -> bool:
-        """Whether there are enough values for a change to show."""
+        """Whether there are enough values to detect a change."""
         return self.exact or can_tell(len(self.before), len(self.after))
 
     @property
     def direction(self) -> str | None:
-        """Which values are better, as far as anything says so."""
+        """Which values are better; None if unknown."""
         better = self.better or better_by_unit(self.unit)
         return better if better in {"lower", "higher"} else None
 
     def within(self, margin: float | None) -> dict[str, Any]:
-        """What the row of `METRICS` says of a margin; nothing where none was asked for."""
+        """The cells of `METRICS` about a margin; empty if none was requested."""
         shown: tuple[str | None, float | None] = None, None
         if margin is not None and self.before and self.after:
             sides = np.array(self.before), np.array(self.after)
@@ -286,7 +287,7 @@ class _Sample:
     def cells(
         self, p_value: float | None, p_adjusted: float | None, family: int, least_change: float
     ) -> dict[str, Any]:
-        """The row of `METRICS`; the family is how many comparisons this one is among."""
+        """The row of `METRICS`; `family` is the number of comparisons that p is corrected for."""
         before, after = (summarise(np.array(side)) for side in (self.before, self.after))
         difference = change = None
         if before.median is not None and after.median is not None:
@@ -321,7 +322,7 @@ class _Sample:
         if not claimed:
             return NO_CLAIM if self.can_tell and self.before and self.after else TOO_FEW
         if not difference:
-            return CHANGED  # beyond noise, but of equal medians, which have no direction
+            return CHANGED  # beyond noise, but equal medians have no direction
         if abs(difference) < self.least or (change is not None and abs(change) < least_change):
             return SAME
         if self.direction not in {"lower", "higher"}:
@@ -366,7 +367,7 @@ def _collect(before: pd.DataFrame, after: pd.DataFrame) -> list[_Sample]:
 
 
 def _values(samples: list[_Sample]) -> pd.DataFrame:
-    """Every value with what it is of; see `SAMPLES`."""
+    """Every value with its name and side; see `SAMPLES`."""
     rows = (
         (side, sample.name, sample.unit, sample.layer, value)
         for sample in samples
@@ -388,7 +389,7 @@ def _one_sided(samples: list[_Sample]) -> Iterator[str]:
 
 
 def _by_chance(metrics: pd.DataFrame, compared: int) -> Iterator[str]:
-    """How many of the changes stand for the whole table, where there are enough to ask."""
+    """Note how many changes stand for the whole table, if there are enough comparisons."""
     claimed = metrics["p_value"] <= ALPHA
     standing = int((claimed & (metrics["p_adjusted"] <= ALPHA)).sum())
     if compared * ALPHA >= 1 and claimed.any():

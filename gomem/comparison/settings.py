@@ -1,9 +1,9 @@
 """Which runtime settings differ between two sides: GOGC, GOMEMLIMIT and the like?
 
 A change of GOGC explains more of a comparison than any line of code, so differing settings come
-first. A setting counts as different only if both sides state it. Assumed values, and bounds from
-heap goals, do not count. Settings come from `facts.settings`, the build and the profiles. If no
-file has GOGC, the goals in the log give it, and it is called inferred.
+first. A setting counts as different only if both sides record its value. Assumed values, and bounds
+from heap goals, do not count. Settings come from `facts.settings`, the build and the profiles. If
+no file has GOGC, it is inferred from the heap goals in the log and marked as inferred.
 """
 
 from __future__ import annotations
@@ -43,37 +43,37 @@ DIFFERING = (
 )
 GOGC, GOMEMLIMIT, GOMAXPROCS, GODEBUG = "GOGC", "GOMEMLIMIT", "GOMAXPROCS", "GODEBUG"
 MEM_PROFILE_RATE, GO_RELEASE = "MemProfileRate", "Go release"
-MACHINE = ("goos", "goarch", "cpu", "pkg")  # of benchmarks: any can be the whole difference
+MACHINE = ("goos", "goarch", "cpu", "pkg")  # of benchmarks; each can explain the whole difference
 OFF = "off"
 LOG, INFERRED, BENCHMARKS = "GC log", "inferred from the GC log", "benchmark file"
 MAX_INFERRED_ERROR = 0.1  # of GOGC: goals are printed in whole MiB
 ARROW = "\N{RIGHTWARDS ARROW}"
 _Row = tuple[str, str, str, str]
 UNSET = "unset"
-# GODEBUG's words that make the runtime print, and change nothing that is measured.
+# GODEBUG settings that only print and do not affect measurements.
 PRINTING = frozenset(
     {"gctrace", "gcpacertrace", "scavtrace", "schedtrace", "scheddetail", "inittrace"}
 )
-# What says a setting, in words; of the environment it is the file.
+# The source of a setting, in words; for the environment, the file.
 SAID_BY = {facts.METRICS: "runtime/metrics", facts.LOG: LOG, facts.ENVIRONMENT: ""}
 BUILD, HEAP_PROFILE = "build info", "heap profile"
 
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """How a setting is set on one side, and what says so."""
+    """The value of a setting on one side, and its source."""
 
     value: str
     source: str
 
 
 def settings_words(settings: pd.DataFrame) -> Text:
-    """What differs, in a few words: `GOGC 100 → 400, GOMEMLIMIT none → 160MiB`; empty of none."""
+    """Format differences: `GOGC 100 → 400, GOMEMLIMIT none → 160MiB`; empty if none differ."""
     return changed_words(rows_of(settings))
 
 
 def changed_words(settings: Iterable[Mapping[str, Any]]) -> Text:
-    """The same of rows, whose values can be texts."""
+    """Format rows as `settings_words` does; the values can be texts."""
     return joined(", ", map(_words, settings))
 
 
@@ -84,7 +84,7 @@ def _words(row: Mapping[str, Any]) -> Text:
 
 
 def differing_bench_settings(before: Bench, after: Bench) -> pd.DataFrame:
-    """What differs between the runs of two benchmark files: the machine, GOMAXPROCS."""
+    """Differences between the runs of two benchmark files: the machine, GOMAXPROCS."""
     rows: list[_Row] = []
     for key in MACHINE:
         rows += setting_row(key, *(_of_config(bench, key) for bench in (before, after)))
@@ -93,7 +93,7 @@ def differing_bench_settings(before: Bench, after: Bench) -> pd.DataFrame:
 
 
 def setting_row(name: str, before: Sequence[Setting], after: Sequence[Setting]) -> Iterator[_Row]:
-    """The row of a setting, where the runs of both sides say it, and not the same."""
+    """Yield the row of a setting if both sides' runs record it and the values differ."""
     values = [list(dict.fromkeys(setting.value for setting in side)) for side in (before, after)]
     if not all(values) or set(values[0]) == set(values[1]):
         return
@@ -110,7 +110,7 @@ def _source(before: Sequence[Setting], after: Sequence[Setting]) -> Text:
 
 
 def _within_inference(before: Sequence[Setting], after: Sequence[Setting]) -> bool:
-    """Whether values that a log's goals gave differ by no more than those are good for."""
+    """Whether values inferred from a log's goals differ by less than their error."""
     told = [*before, *after]
     if all(setting.source != INFERRED for setting in told) or any(
         setting.value == OFF for setting in told
@@ -127,7 +127,7 @@ def _of_config(bench: Bench, key: str) -> list[Setting]:
 
 
 def _procs(bench: Bench) -> list[Setting]:
-    """GOMAXPROCS, which is not printed where it is 1."""
+    """GOMAXPROCS, which benchmark names omit if it is 1."""
     counts = sorted({int(procs) for procs in bench.results["procs"].fillna(1)})
     return [Setting(str(count), BENCHMARKS) for count in counts]
 
@@ -145,7 +145,7 @@ def _rows(before: Sequence[Diagnosis], after: Sequence[Diagnosis]) -> Iterator[_
 
 
 def _release_row(before: Sequence[Diagnosis], after: Sequence[Diagnosis]) -> Iterator[_Row]:
-    """The Go release, where it cannot be the same."""
+    """The Go release, if it certainly differs."""
     sides = [[run.capture.go_version for run in side] for side in (before, after)]
     is_exact = all(version.exact is not None for side in sides for version in side)
     if is_exact or not any(_may_be_one(old, new) for old in sides[0] for new in sides[1]):
@@ -155,7 +155,7 @@ def _release_row(before: Sequence[Diagnosis], after: Sequence[Diagnosis]) -> Ite
 
 
 def _may_be_one(old: GoVersion, new: GoVersion) -> bool:
-    """Whether some release can be both."""
+    """Whether one release can match both versions."""
     is_older = old.high is not None and new.low is not None and old.high < new.low
     is_newer = new.high is not None and old.low is not None and new.high < old.low
     return not is_older and not is_newer
@@ -167,7 +167,7 @@ def _release(version: GoVersion) -> Setting:
 
 
 def _of(name: str) -> Callable[[Diagnosis], Iterator[Setting]]:
-    """What a capture says of one of its `Settings`, each value once."""
+    """Return a function that yields a capture's distinct values of one of its `Settings`."""
 
     def read(diagnosis: Diagnosis) -> Iterator[Setting]:
         known = getattr(diagnosis.facts.settings, name)
@@ -183,7 +183,7 @@ def _of(name: str) -> Callable[[Diagnosis], Iterator[Setting]]:
 
 
 def _file(source: str) -> str:
-    """The manifest, or whatever file of the environment a side has."""
+    """The manifest, or the side's file of the environment."""
     return MANIFEST if source == MANIFEST else "environ"
 
 
@@ -199,7 +199,7 @@ def _environment_godebug(diagnosis: Diagnosis) -> Iterator[Setting]:
 
 
 def _default_godebug(diagnosis: Diagnosis) -> Iterator[Setting]:
-    """What the build set as the default, by the main module's go line and `//go:debug`."""
+    """The default GODEBUG of the build, from the main module's go line and `//go:debug`."""
     for build in diagnosis.capture.builds.values():
         told = build.settings.set_index("name")["value"]
         yield Setting(_changing(str(told.get("DefaultGODEBUG", ""))), BUILD)
@@ -216,7 +216,7 @@ READERS: tuple[tuple[str, Callable[[Diagnosis], Iterator[Setting]]], ...] = (
 
 
 def _changing(godebug: str) -> str:
-    """GODEBUG without what only prints, in one order."""
+    """GODEBUG without print-only settings, sorted."""
     words = {word.strip() for word in godebug.split(",")} - {""}
     kept = sorted(word for word in words if word.partition("=")[0] not in PRINTING)
     return ",".join(kept) or UNSET

@@ -1,6 +1,6 @@
 """One side of a comparison: its captures, and the data between the compared snapshots.
 
-A log can end long before these snapshots, and a program's start-up allocates unlike the rest. So
+A log can end long before these snapshots, and a program allocates differently during start-up. So
 rates come from the counters of the snapshots if both sides have them. A log is not compared if it
 covers less than half of the time between the snapshots, or none of the collections.
 """
@@ -35,10 +35,10 @@ if TYPE_CHECKING:
 
 BEFORE, AFTER = "before", "after"
 SIDES = (BEFORE, AFTER)
-COVERED = 0.9  # of the collections between two moments: a log that tells fewer is of something else
-MIN_LOG_SHARE = 0.5  # of the time between them
-MIN_CYCLES = 10  # whose clock stands in for the moments': it is off by one interval at most
-MIN_RUNS = 2  # a side: one after one has no order to choose
+COVERED = 0.9  # of the collections between two moments; a log with fewer is from another period
+MIN_LOG_SHARE = 0.5  # of the time between two moments
+MIN_CYCLES = 10  # needed to use the log's clock for the moments; it is off by at most one interval
+MIN_RUNS = 2  # per side; with one run each, order cannot be chosen
 IN_TURNS = "the runs of the two sides were interleaved"
 APART = (
     "all runs of {first} were taken before those of {second}: a drift in between, such as of the "
@@ -51,24 +51,24 @@ class Side:
     """The runs of one side."""
 
     word: str  # `before` or `after`
-    captures: Sequence[Diagnosis]  # a run each
-    first: str  # the first moment that has a counterpart on the other side; empty without one
-    last: str  # the last, which levels are of
-    asked_requests: int | None = None  # how many each run answered, where no load test says so
+    captures: Sequence[Diagnosis]  # one per run
+    first: str  # the first moment with a counterpart on the other side; empty if none
+    last: str  # the last such moment; levels are taken here
+    asked_requests: int | None = None  # requests per run, if no load test has the number
 
     @cached_property
     def spans(self) -> list[Span]:
-        """What lies between the two moments, of each run."""
+        """The span between the two moments, for each run."""
         return [_span(capture, self.first, self.last) for capture in self.captures]
 
     @cached_property
     def requests(self) -> list[float | None]:
-        """How many requests each run answered between them; None where nobody says."""
+        """Requests that each run served between the moments; None if unknown."""
         return [load_of(capture).get(REQUESTS, self.asked_requests) for capture in self.captures]
 
     @cached_property
     def middle(self) -> tuple[Diagnosis, MomentFacts] | None:
-        """The run whose RSS is in the middle, and its moment; of two such runs, the smaller one."""
+        """The run with the median RSS, and its moment; of two, the smaller."""
         found = [(capture, facts_at(capture, self.last)) for capture in self.captures]
         runs = [(capture, facts) for capture, facts in found if facts is not None]
         known = sorted(
@@ -77,11 +77,11 @@ class Side:
         return known[(len(known) - 1) // 2] if known else next(iter(runs), None)
 
     def middle_at(self, moment: str) -> MomentFacts | None:
-        """What is known of a moment of the run in the middle: its parts add up, medians do not."""
+        """The facts of a moment of the median run, because its parts add up and medians do not."""
         return None if self.middle is None else facts_at(self.middle[0], moment)
 
     def snapshot_at(self, moment: str) -> Snapshot | None:
-        """What the account of the run in the middle says of RSS at a moment."""
+        """The account of RSS at a moment in the median run."""
         facts = self.middle_at(moment)
         if self.middle is None or facts is None:
             return None
@@ -89,13 +89,13 @@ class Side:
         return account.of(facts.name) if account and account.quantity == "rss" else None
 
     def facts_at(self, moment: str) -> list[MomentFacts]:
-        """What is known of a moment, of each run that has a ledger; of its last without that."""
+        """The facts of a moment for each run that has any; see the function `facts_at`."""
         found = (facts_at(capture, moment) for capture in self.captures)
         return [facts for facts in found if facts is not None]
 
 
 def facts_at(diagnosis: Diagnosis, moment: str) -> MomentFacts | None:
-    """What is known of a moment; of the last one if there is none of this name."""
+    """The facts of a moment; of the last moment with a ledger if none has this name."""
     known = [facts for facts in diagnosis.moments if facts.ledger is not None]
     named = [facts for facts in known if facts.name == moment]
     chosen = named or known[-1:]
@@ -103,7 +103,7 @@ def facts_at(diagnosis: Diagnosis, moment: str) -> MomentFacts | None:
 
 
 def load_of(diagnosis: Diagnosis) -> dict[str, float]:
-    """What the load test says; of several nothing, as none of them is the whole load."""
+    """The results of the load test; empty if there are several, as none is the whole load."""
     tests = list(diagnosis.capture.loads.values())
     if len(tests) != 1 or len(tests[0].runs) != 1:
         return {}
@@ -111,13 +111,13 @@ def load_of(diagnosis: Diagnosis) -> dict[str, float]:
 
 
 def median_bytes(values: Iterable[int | None]) -> int | None:
-    """The median of those that are known; None where none is."""
+    """The median of the known values; None if there are none."""
     known = [value for value in values if value is not None]
     return round(median(known)) if known else None
 
 
 def _span(diagnosis: Diagnosis, first: str, last: str) -> Span:
-    """What lies between two moments; between its own first and last if it has none so called."""
+    """The span between two moments; between the run's first and last if it lacks one of them."""
     known = [facts for facts in diagnosis.moments if facts.ledger is not None]
     if known and last not in [facts.name for facts in known]:
         return Span(known[0], known[-1])
@@ -126,14 +126,14 @@ def _span(diagnosis: Diagnosis, first: str, last: str) -> Span:
 
 @dataclass(frozen=True)
 class Span:
-    """What lies between the first and the last moment of a side that have a counterpart."""
+    """The time between the first and the last moment with a counterpart, in one run."""
 
     first: MomentFacts | None
     last: MomentFacts | None
 
     @property
     def began(self) -> int:
-        """Collections until the first moment; 0 where there is only one, or a restart between."""
+        """Collections until the first moment; 0 if there is only one, or a restart between them."""
         return (self._counts[0] or 0) if self._is_one_process else 0
 
     @property
@@ -143,7 +143,7 @@ class Span:
 
     @property
     def collections(self) -> int:
-        """How many lie between the two moments, by the counters."""
+        """Collections between the two moments, by the counters."""
         return max(0, self.ended - self.began) if self._is_one_process else 0
 
     @property
@@ -159,11 +159,11 @@ class Span:
 
     @property
     def _counts(self) -> list[int | None]:
-        """How many collections they count."""
+        """The collection counts at the two moments."""
         return [None if reading is None else reading.count("NumGC") for reading in self._readings]
 
     def not_covered_by(self, log: CollectorFacts | None) -> str:
-        """Why a log does not tell what lies between the moments; empty if it does, or of none."""
+        """Why a log does not cover the span; empty if it does or there is no log."""
         if log is None or log.last_number is None:
             return ""
         if not self._is_covered_by(log.last_number):
@@ -179,13 +179,13 @@ class Span:
         return f"covers {format_seconds(lasting)} of the {between} between the snapshots"
 
     def _is_covered_by(self, last_number: int) -> bool:
-        """Whether a log that ends with this collection tells nearly all of them."""
+        """Whether a log that ends with this collection covers nearly all of the span."""
         cycles = self.ended - self.began
         return cycles <= 0 or min(last_number, self.ended) - self.began >= COVERED * cycles
 
     @property
     def seconds(self) -> float | None:
-        """Between the two moments, by their own clock; None where there is one, or no clock."""
+        """Seconds between the two moments, by their clock; None for one moment, or no clock."""
         if self.first is None or self.last is None or self.first is self.last:
             return None
         if self.first.time is None or self.last.time is None:
@@ -194,7 +194,7 @@ class Span:
 
     @property
     def rates(self) -> dict[str, float]:
-        """Rates between the two moments, by the process's own counters; see `RATES`."""
+        """Rates between the two moments, from the process's counters; see `RATES`."""
         first, last = self._readings
         if first is None or last is None or not self._is_one_process:
             return {}
@@ -209,7 +209,7 @@ class Span:
         return found
 
     def per_request(self, requests: float) -> dict[str, float]:
-        """What each of so many requests cost on average, by the counters of the two moments."""
+        """The average cost per request, from the counters at the two moments."""
         first, last = self._readings
         if first is None or last is None or not self._is_one_process or not requests:
             return {}
@@ -221,7 +221,7 @@ class Span:
         return {name: value / requests for name, value in spent.items() if value is not None}
 
     def _time_between(self, first: CounterReading, last: CounterReading) -> float | None:
-        """By the moments' own clock; else by the collections', of which there must be enough."""
+        """By the moments' clock; else by that of the collections, if there are enough."""
         if self.seconds is not None:
             return self.seconds
         ends = first.time("LastGC"), last.time("LastGC")
@@ -231,18 +231,18 @@ class Span:
 
 
 def _gc_cpu_share(before: Mapping[str, float], after: Mapping[str, float]) -> float | None:
-    """Of the CPU that GOMAXPROCS allowed in between, what collections took without idle marking."""
+    """The share of the CPU time of GOMAXPROCS used by collections, without idle marking."""
     spent = gc_cpu_between(before, after)
     allowed = after.get(ALL_CPU, 0.0) - before.get(ALL_CPU, 0.0)
     return None if spent is None or not allowed > 0 else min(1.0, spent / allowed)
 
 
 def order_note(before: Sequence[Diagnosis], after: Sequence[Diagnosis]) -> str:
-    """A sentence on the order of the runs; empty where a run has no time, or they are few.
+    """A note on the order of the runs; empty if a run has no time, or there are few runs.
 
-    A machine and its load drift: what drifted between all runs of one side and all of the other
-    cannot be told from the change that was made. In turns means that the side changes at least half
-    as often as it can from run to run.
+    The load of a machine drifts. If all runs of one side come before all of the other, drift cannot
+    be separated from the change under test. Runs alternate if the side changes at least half as
+    often as possible.
     """
     if min(len(before), len(after)) < MIN_RUNS:
         return ""
@@ -259,6 +259,6 @@ def order_note(before: Sequence[Diagnosis], after: Sequence[Diagnosis]) -> str:
 
 
 def _began(diagnosis: Diagnosis) -> Any:
-    """When its first moment was, by a clock of its own."""
+    """The wall-clock time of the first moment."""
     times = diagnosis.capture.moments["time"].dropna()
     return None if times.empty else times.min()

@@ -2,7 +2,7 @@
 
 A level is one value per capture: RSS, MemStats at a snapshot, GC cost over the log, response times
 of a load test, cost per request. Names are those of the artefact or the result. A quantile needs
-enough requests to have at least one beyond it. Otherwise it says nothing about the rest.
+enough requests to have at least one beyond it. Otherwise it depends on a single extreme value.
 """
 
 from __future__ import annotations
@@ -20,8 +20,9 @@ LOWER, HIGHER, NEITHER = "lower", "higher", "neither"
 ALLOCATION_RATE = "allocation_rate_bytes_per_second"
 COLLECTION_RATE = "collections_per_second"
 RSS, HEAP, GOROUTINES, GC_CPU = "RSS", "HeapAlloc", "goroutines", "gc_cpu_fraction"
-RATES = (GC_CPU, ALLOCATION_RATE, COLLECTION_RATE)  # what two readings of a process's counters tell
-# Name, unit, and which way is better.
+# computed from two readings of a process's counters
+RATES = (GC_CPU, ALLOCATION_RATE, COLLECTION_RATE)
+# Name, unit, and which direction is better.
 MEMSTATS_METRICS = (
     (HEAP, "B", LOWER),
     ("HeapInuse", "B", LOWER),
@@ -31,7 +32,7 @@ MEMSTATS_METRICS = (
     ("Mallocs", "count", LOWER),
     ("NumGC", "count", NEITHER),
 )
-CUMULATIVE = ("TotalAlloc", "Mallocs", "NumGC")  # since the process's start
+CUMULATIVE = ("TotalAlloc", "Mallocs", "NumGC")  # since process start
 COLLECTOR_METRICS = (
     ("seconds", "s", NEITHER),
     ("cycles", "count", NEITHER),
@@ -46,17 +47,18 @@ COLLECTOR_METRICS = (
     ("heap_peak_bytes", "B", LOWER),
     ("heap_goal_bytes", "B", NEITHER),
 )
-COUNTER_METRICS = ((COLLECTION_RATE, "Hz", NEITHER),)  # how often is no cost: GC CPU is
-# A share of few collections is theirs alone. A quantile of fewer values is one of the largest few:
-# it says nothing of the rest. A median of fewer than six has no 95 % interval.
+COUNTER_METRICS = ((COLLECTION_RATE, "Hz", NEITHER),)  # GC frequency is not a cost; GC CPU is
+# A share of few collections holds for these alone. A quantile of too few values is one of the
+# largest of them and does not describe the rest. A median of fewer than six values has no 95 %
+# interval.
 CARRIED_BY = {
     "stw_p50_seconds": ("stw_n", 6),
     "interval_p50_seconds": ("interval_n", 6),
     "stw_p99_seconds": ("stw_n", 100),
-    "assist_fraction": ("cycles", 20),  # those of a start-up's few say nothing of the rest
+    "assist_fraction": ("cycles", 20),  # a start-up's few collections are not representative
 }
-MIN_CPU = 0.01  # of all CPU: a smaller change of the collector's share is nobody's concern
-MIN_DIFFERENCES = {GC_CPU: MIN_CPU}  # differences that matter to nobody, in the unit
+MIN_CPU = 0.01  # of all CPU: smaller changes of GC CPU do not matter
+MIN_DIFFERENCES = {GC_CPU: MIN_CPU}  # smaller differences, in the unit, do not matter
 COLUMNS = ("name", "unit", "layer", "better", "value", "least")
 LOAD = "load"
 LOWER, HIGHER, NEITHER = "lower", "higher", "neither"
@@ -86,11 +88,10 @@ def levels_of(
     goroutines: int | None,
     collector: Mapping[str, Any] | None,
 ) -> pd.DataFrame:
-    """One value for each level that is known of a moment, as a sample to compare.
+    """Return one value per known level of a moment, as a sample to compare.
 
-    `collector` is what it cost over the whole log: `GcCost.values`. Columns `name`, `unit`,
-    `layer`, `better` (lower, higher, neither), `value`, and `least`: a smaller difference matters
-    to nobody.
+    `collector` is the GC cost over the whole log: `GcCost.values`. Columns `name`, `unit`, `layer`,
+    `better` (lower, higher, neither), `value`, and `least` (smaller differences do not matter).
     """
     stats = {} if memstats is None else memstats
     rows = [
@@ -107,13 +108,13 @@ def levels_of(
 
 
 def _carried(name: str, values: Mapping[str, Any]) -> Any:
-    """A value of the collector's; None for a quantile of too few."""
+    """A value of the collector; None for a quantile of too few values."""
     count, least = CARRIED_BY.get(name, ("", 0))
     return values.get(name) if (values.get(count) or 0) >= least else None
 
 
 def load_values(runs: pd.DataFrame, latencies: pd.DataFrame) -> dict[str, float]:
-    """What one load test measured, as far as it says, by the names of `LOAD_METRICS`."""
+    """The known results of one load test, by the names of `LOAD_METRICS`."""
     run: Mapping[str, Any] = runs.iloc[0]
     requests, errors = run["requests"], run["errors"]
     is_known = not pd.isna(requests) and requests > 0
@@ -133,7 +134,7 @@ def load_values(runs: pd.DataFrame, latencies: pd.DataFrame) -> dict[str, float]
 
 
 def load_levels(values: Mapping[str, float]) -> pd.DataFrame:
-    """What is known of `LOAD_METRICS` and `REQUEST_METRICS`, as a sample to compare.
+    """Return the known `LOAD_METRICS` and `REQUEST_METRICS` as a sample to compare.
 
     Columns `name`, `unit`, `layer`, `better` (lower, higher, neither) and `value`.
     """
@@ -146,10 +147,10 @@ def load_levels(values: Mapping[str, float]) -> pd.DataFrame:
 
 
 def better_by_unit(unit: str) -> str | None:
-    """Whether a unit's lower or higher values are better, where the unit alone says so.
+    """Whether lower or higher values of a unit are better; None if the unit does not determine it.
 
-    Time, bytes and allocations are costs; bytes and operations per second are speed. About other
-    units, such as hits/op, nothing is known.
+    Time, bytes and allocations are costs; bytes and operations per second are speed. Other units,
+    such as hits/op, are unknown.
     """
     above, _, below = unit.partition("/")
     words = set(above.split("-"))

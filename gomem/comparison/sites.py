@@ -11,8 +11,9 @@ cannot separate from run-to-run variation is also `~`.
 `inuse_*` are levels. `alloc_*` count from the start of the process, so runs of unequal work differ
 in all of them. If a side has profiles of two snapshots, the allocation between them is also given,
 per request if the number of requests is known, else per second. A profile's data end at the GC
-before the last, or at the last if that was forced. So what lies between two profiles is known to
-one GC of those between the snapshots: that share widens the interval, and too few GCs give no rate.
+before the last, or at the last if that was forced. So the allocation between two profiles is
+uncertain by one GC out of those between the snapshots. That share widens the interval; with too few
+GCs there is no rate.
 """
 
 from __future__ import annotations
@@ -107,37 +108,37 @@ SITE_RATES = (
 class SiteComparison:
     """The allocation sites of two sides."""
 
-    sites: pd.DataFrame  # by sample type, at the last moment that has profiles; see `SITE_CHANGES`
-    rates: pd.DataFrame  # what each allocated between the moments; see `SITE_RATES`
-    # By sample type, a function that makes the call tree of the change, of the first capture on
-    # each side.
+    sites: pd.DataFrame  # by sample type, at the last moment with profiles; see `SITE_CHANGES`
+    rates: pd.DataFrame  # allocation of each site between the moments; see `SITE_RATES`
+    # By sample type, a function that returns the call tree of the change between the first capture
+    # of each side.
     change_trees: Mapping[str, Callable[[], CallTree]] = field(default_factory=dict)
-    notes: tuple[str, ...] = ()  # what to know before trusting them
+    notes: tuple[str, ...] = ()  # caveats
 
 
 @dataclass(frozen=True)
 class _Run:
-    """One capture's heap profiles at the first and the last moment compared."""
+    """One capture's heap profiles at the first and the last compared moment."""
 
     first: Profile | None
     last: Profile
     requests: float | None
-    collections: int | None = None  # between the two moments; None if nobody counts them
+    collections: int | None = None  # between the two moments; None if unknown
 
     @property
     def lag(self) -> float:
-        """The share of what it allocated by which the profiles' ages can be off."""
+        """The share of its allocation that the profiles' ages can miss or add."""
         return 0.0 if self.collections is None else 1 / max(1, self.collections)
 
     @property
     def is_seen(self) -> bool:
-        """Whether enough GCs published what lies between the two."""
+        """Whether enough GCs ran between the two profiles."""
         has_few = self.collections is not None and self.collections < MIN_COLLECTIONS_OF_A_RATE
         return self.first is not None and not has_few
 
     @property
     def seconds(self) -> float | None:
-        """Between the two, by their own clocks."""
+        """Seconds between the two moments, by their own clocks."""
         first, last = (
             None if profile is None else profile.time for profile in (self.first, self.last)
         )
@@ -146,7 +147,7 @@ class _Run:
         return float((last - first).total_seconds())
 
     def units(self, per: str) -> float:
-        """How many requests, or seconds, there were; 0 where that is not known."""
+        """The number of requests or seconds; 0 if unknown."""
         return (self.requests if per == REQUEST else self.seconds) or 0.0
 
 
@@ -156,7 +157,7 @@ def sites_compared(
     renames: Sequence[Rename] = (),
     requests: tuple[Sequence[float | None], Sequence[float | None]] = ((), ()),
 ) -> SiteComparison:
-    """Compare the sites of two sides; requests are of each capture, between its moments."""
+    """Compare the sites of two sides; `requests` has a number per capture, between its moments."""
     profiles = [[run.capture.heap_profiles for run in side] for side in (old, new)]
     before = [{m: renamed(p, renames) for m, p in by_moment.items()} for by_moment in profiles[0]]
     pairs = counterparts(list(before[0]), list(profiles[1][0]))
@@ -195,11 +196,11 @@ def _runs(
     ends: tuple[str, str],
     requests: Sequence[float | None],
 ) -> list[_Run]:
-    """The runs of a side that have a profile of the last moment; they may call it otherwise."""
+    """The runs of a side that have a profile of the last moment, possibly under another name."""
     runs = []
     for run, found, count in zip_longest(side, captures, requests):
         if found:
-            # Runs whose moments are called by the time have no names in common.
+            # Moments named by time have no names in common.
             first, last = ends if ends[1] in found else (next(iter(found)), [*found][-1])
             earlier = None if first == last else found.get(first)
             runs.append(_Run(earlier, found[last], count, _collections(run, first, last)))
@@ -207,7 +208,7 @@ def _runs(
 
 
 def _collections(run: Diagnosis, first: str, last: str) -> int | None:
-    """How many GCs lie between two moments; None if they do not count them."""
+    """The number of GCs between two moments; None if it is not counted."""
     counts = [_collections_until(run, moment) for moment in (first, last)]
     return None if counts[0] is None or counts[1] is None else max(0, counts[1] - counts[0])
 
@@ -221,7 +222,7 @@ def _collections_until(run: Diagnosis, moment: str) -> int | None:
 def _of_collections(
     old: Sequence[Diagnosis], new: Sequence[Diagnosis], pair: tuple[str, str]
 ) -> tuple[str, ...]:
-    """At which collection each side's profile was taken, of one capture a side, if known."""
+    """The collection at which each side's profile was taken; one capture per side, if known."""
     if len(old) + len(new) > 2:
         return ()
     counts = [
@@ -241,7 +242,7 @@ def compare_profiles(before: Profile, after: Profile, sample_type: str) -> pd.Da
 def _sites(
     before: Sequence[Profile], after: Sequence[Profile], name: str, *, is_stale: bool = False
 ) -> pd.DataFrame:
-    """The sites of several profiles a side; what one does not show is bounded by the others'."""
+    """The sites of several profiles per side; if one lacks a site, the others bound its value."""
     flats = [[_flat(profile, name) for profile in side] for side in (before, after)]
     unseen = [
         [unseen_in(profile, other[0], name) for profile in side]
@@ -260,7 +261,7 @@ def _sites(
 
 
 def _flat(profile: Profile, sample_type: str) -> pd.DataFrame:
-    """Every site with a value of its own, and its interval."""
+    """Every site with a flat value, and its interval."""
     top = top_sites(profile, sample_type).top
     top = top.loc[top["flat"] != 0, ["function", *FLAT]]
     return top.assign(flat_low=top["flat"], flat_high=top["flat"]) if is_exact(profile) else top
@@ -272,7 +273,7 @@ def _with_ranks(
     after: Sequence[pd.DataFrame],
     about: Mapping[str, str],
 ) -> dict[str, Any]:
-    """The columns of changes, with p over the runs, `~` where that is noise, and what they are."""
+    """The changes with p over the runs, and `~` if that p means noise; see `about`."""
     columns: dict[str, Any] = {name: changes[name].tolist() for name in changes}
     counts = len(before), len(after)
     p_values: list[float | None] = [None] * len(changes)
@@ -294,7 +295,7 @@ def _with_ranks(
 def _rates(
     before: Sequence[_Run], after: Sequence[_Run], sample_types: Sequence[str]
 ) -> pd.DataFrame:
-    """What each site allocated between the moments, a request or a second."""
+    """The allocation of each site between the moments, per request or second."""
     runs = [*before, *after]
     for per in PER:
         if runs and all(run.is_seen and run.units(per) for run in runs):
@@ -315,7 +316,7 @@ def _rate(before: Sequence[_Run], after: Sequence[_Run], name: str, per: str) ->
 
 
 def _flat_rate(run: _Run, name: str, per: str) -> pd.DataFrame:
-    """What each site allocated between a run's two profiles, over its requests or seconds."""
+    """The allocation of each site between a run's two profiles, per request or second."""
     assert run.first is not None
     grown = profile_changes(run.first, run.last, name, one_process=True).sites
     change, ends = grown["change"], {"flat_low": grown["low"], "flat_high": grown["high"]}

@@ -1,8 +1,8 @@
-"""Each build against the one before it: where does a quantity first differ?
+"""Compare each build with the previous build: where does a quantity first differ?
 
 A comparison with one baseline cannot say in which build a change began. Builds in order can: of
-1.23.4, 1.24.2 and 1.24.6, RSS first differs at 1.24.2 and changes again at 1.24.6. It is the answer
-that `gomem matrix` gives over the same captures.
+1.23.4, 1.24.2 and 1.24.6, RSS first differs at 1.24.2 and changes again at 1.24.6. `gomem matrix`
+gives the same answer for the same captures.
 """
 
 from __future__ import annotations
@@ -30,11 +30,11 @@ BEFORE_OTHERS = ("rss_bytes", "gc_cpu_fraction", "goroutines")
 
 
 def steps(builds: Mapping[str, Sequence[Any]]) -> pd.DataFrame:
-    """Each quantity build by build, in the order given; see `STEPS`.
+    """Compare each quantity build by build, in the given order; see `STEPS`.
 
     Args:
-        builds: Of each build its runs. What is no diagnosis, such as benchmark results, has none
-            of the quantities.
+        builds: The runs of each build. Runs that are not diagnoses, such as benchmark results, are
+            ignored.
     """
     rows = (row for build, runs in builds.items() for row in _current(build, runs))
     found = by_build(build_rows(rows, CURRENT), list(builds)).drop(columns="service")
@@ -43,7 +43,7 @@ def steps(builds: Mapping[str, Sequence[Any]]) -> pd.DataFrame:
 
 
 def _current(build: str, runs: Sequence[Any]) -> Iterator[tuple[Any, ...]]:
-    """Rows of `CURRENT`: each run is an instance of its own."""
+    """Rows of `CURRENT`; each run is a separate instance."""
     for place, run in enumerate(runs):
         if isinstance(run, Diagnosis):
             for name, unit, n, _, last, *_ in level_rows(run):
@@ -51,9 +51,9 @@ def _current(build: str, runs: Sequence[Any]) -> Iterator[tuple[Any, ...]]:
 
 
 def steps_words(compared: pd.DataFrame) -> Text:
-    """The first build that differs in RSS, and where that changes back; then what else does.
+    """The first build that differs in RSS, and where RSS changes back; then other quantities.
 
-    Empty where no build differs from the one before it.
+    Empty if no build differs from the previous build.
     """
     found = differing(compared)
     names = list(dict.fromkeys(found["name"]))
@@ -65,7 +65,7 @@ def steps_words(compared: pd.DataFrame) -> Text:
 
 
 def _on(name: str, rows: Sequence[dict[str, Any]]) -> Text:
-    """`RSS first differs at go1.24.2: 170 MiB (×18.9); it changes again at go1.24.6: …`."""
+    """Format `RSS first differs at go1.24.2: 170 MiB (×18.9); it changes again at go1.24.6: …`."""
     told = []
     for row in rows:
         relative = row["change"]

@@ -1,4 +1,4 @@
-"""Why is a change of an allocation site no claim, although sampling does not explain it?"""
+"""Why is the change of an allocation site not reported, although it is not sampling noise?"""
 
 from __future__ import annotations
 
@@ -30,13 +30,13 @@ STALE = (
 def unclaimed(
     changes: pd.DataFrame, before: Profile, after: Profile, sample_type: str, *, is_stale: bool
 ) -> list[str]:
-    """Why each change of `SITES` is no claim; empty where it is one, or none was found.
+    """Why each change of `SITES` is not reported; empty if it is, or if there is no change.
 
-    A profile shows what was in use at one collection. A site that has allocated and freed as much
-    as its change before holds more at one collection and less at the next, though nothing changed:
-    that is alloc less inuse. And `is_stale` where one of the profiles alone repeats the one before
-    it, as no collection ran in between: then it is of an older time than its moment. The changes
-    are of one profile a side; of other than in-use values every claim stands.
+    A profile shows the heap at one collection. If a site has already allocated and freed as much as
+    its change, it can hold more at one collection and less at the next, although nothing changed;
+    the freed amount is alloc minus inuse. `is_stale` means that only one of the profiles repeats
+    the previous one because no collection ran in between; then it is older than its moment. The
+    changes are between one profile per side. Only changes of in-use values are checked.
     """
     if not sample_type.startswith(IN_USE):
         return [""] * len(changes)
@@ -48,13 +48,13 @@ def unclaimed(
 
 
 def _swing(row: Mapping[str, float], freed: Sequence[Mapping[str, float]]) -> str:
-    """That the side that holds more has freed as much before; empty if it has not."""
+    """A note if the side that holds more had already freed as much; else empty."""
     of_larger = freed[row["change"] > 0]
     return SWINGS if of_larger.get(str(row["function"]), 0.0) >= abs(row["change"]) else ""
 
 
 def _freed(profile: Profile, sample_type: str) -> dict[str, float]:
-    """What each site had allocated and freed by then; nothing where the profile does not say."""
+    """What each site had allocated and freed until then; empty if the profile lacks the values."""
     allocated = sample_type.replace(IN_USE, ALLOCATED)
     if allocated not in profile.sample_type_names:
         return {}
@@ -66,7 +66,7 @@ def _freed(profile: Profile, sample_type: str) -> dict[str, float]:
 def is_one_stale(
     before: Mapping[str, Profile], after: Mapping[str, Profile], ends: tuple[str, str]
 ) -> bool:
-    """Whether the heap profile of one side alone, at its end, repeats the one before it."""
+    """Whether only one side's last heap profile repeats the profile before it."""
 
     def is_stale(profiles: Mapping[str, Profile], moment: str) -> bool:
         names = list(profiles)

@@ -1,7 +1,7 @@
 """How much of each side's run is compared, and which metrics do unequal windows rule out?
 
 A window lies between the first and the last snapshot that have a counterpart. With one snapshot, it
-is the log's window. Rates are per unit of the window's own time, so windows can differ in length.
+is the log's window. Rates are divided by the window's length, so windows can differ in length.
 Cumulative counters and the longest pause cannot be compared that way, because a much longer window
 has more of them in any case. If both sides served the same number of requests, they did the same
 work, and the time it took is part of the result.
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from gomem.comparison.side import Span
     from gomem.diagnosis.diagnosis import Diagnosis
 
-MANY_TIMES = 3.0  # as long: twice is a run that was stopped a little later, or a slower machine
+MANY_TIMES = 3.0  # ratio of lengths; twice can be a run stopped later, or a slower machine
 GROWING = (*CUMULATIVE, "cycles", "longest_stop_seconds")
 NOT_TOLD = ("difference", "change", "p_value", "p_adjusted", "equivalence", "p_no_worse")
 WINDOWS = (
@@ -52,16 +52,17 @@ WINDOWS = (
 
 @dataclass(frozen=True)
 class Window:
-    """What one capture's numbers are of."""
+    """The window that one capture's numbers cover."""
 
-    seconds: float | None = None  # how long it is; None if no clock says
-    collections: int | None = None  # in it; None if nothing counts them
-    requests: float | None = None  # answered in it; None if nobody says
-    log: tuple[float, float] | None = None  # when the log begins and ends since the start, if any
+    seconds: float | None = None  # its length; None if no clock gives it
+    collections: int | None = None  # in the window; None if unknown
+    requests: float | None = None  # served in the window; None if unknown
+    # begin and end of the log since process start, if there is one
+    log: tuple[float, float] | None = None
 
 
 def window_of(diagnosis: Diagnosis, span: Span, requests: float | None) -> Window:
-    """The window of one capture."""
+    """Return the window of one capture."""
     collector = diagnosis.collector
     log = None if collector is None else collector.log_seconds
     seconds, collections = span.seconds, span.collections or None
@@ -72,7 +73,7 @@ def window_of(diagnosis: Diagnosis, span: Span, requests: float | None) -> Windo
 
 
 def windows_table(sides: Iterable[tuple[str, str, str, Sequence[Window]]]) -> pd.DataFrame:
-    """A row for each side, by name, first and last moment and windows; see `WINDOWS`."""
+    """A row per side: name, first and last moment, windows; see `WINDOWS`."""
     rows = []
     for side, first, last, windows in sides:
         ends = "" if first == last else first, last
@@ -84,7 +85,7 @@ def windows_table(sides: Iterable[tuple[str, str, str, Sequence[Window]]]) -> pd
 
 
 def incomparable(before: Sequence[Window], after: Sequence[Window]) -> dict[str, str]:
-    """Metrics that windows as these say nothing of, by name, each with the reason."""
+    """Metrics that cannot be compared in these windows, by name, each with the reason."""
     logs = [[window.log for window in side if window.log is not None] for side in (before, after)]
     if all(logs) and (apart := _apart(*logs)):
         return {name: apart for name, *_ in COLLECTOR_METRICS}
@@ -103,7 +104,7 @@ def incomparable(before: Sequence[Window], after: Sequence[Window]) -> dict[str,
 
 
 def not_compared(metrics: pd.DataFrame, reasons: Mapping[str, str]) -> pd.DataFrame:
-    """The metrics, with both sides of those named, and nothing said of their difference."""
+    """Return the metrics; the named ones keep both values, but no difference or verdict."""
     said = metrics["name"].isin(reasons) & (metrics["before_n"] > 0) & (metrics["after_n"] > 0)
     if not said.any():
         return metrics
@@ -116,7 +117,7 @@ def not_compared(metrics: pd.DataFrame, reasons: Mapping[str, str]) -> pd.DataFr
 
 
 def not_judged(metrics: pd.DataFrame, reason: str) -> pd.DataFrame:
-    """The metrics with their numbers, and none of them better or worse."""
+    """Return the metrics with their numbers but without verdicts."""
     claimed = metrics["verdict"].isin(CLAIMS)
     words = {"verdict": TOO_FEW, "note": reason}
     return metrics.assign(
@@ -125,7 +126,7 @@ def not_judged(metrics: pd.DataFrame, reason: str) -> pd.DataFrame:
 
 
 def _apart(before: Sequence[tuple[float, float]], after: Sequence[tuple[float, float]]) -> str:
-    """Why logs are of different phases; empty if some second is in logs of both sides."""
+    """Why logs cover different phases; empty if they have a second in common."""
     sides = [(min(a for a, _ in side), max(b for _, b in side)) for side in (before, after)]
     if min(end for _, end in sides) >= max(begin for begin, _ in sides):
         return ""
@@ -137,6 +138,6 @@ def _apart(before: Sequence[tuple[float, float]], after: Sequence[tuple[float, f
 
 
 def _medians(windows: Sequence[Window], field: str) -> float | None:
-    """The median of what is known; None where nothing is."""
+    """The median of the known values; None if there are none."""
     known = [value for window in windows if (value := getattr(window, field)) is not None]
     return median(known) if known else None

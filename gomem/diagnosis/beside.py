@@ -1,4 +1,4 @@
-"""What is said beside where the memory is: the kernel's part, peaks, what moved, who holds it."""
+"""Further facts of the verdict: kernel memory, peak, changes outside RSS, heap holder."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ if TYPE_CHECKING:
     from gomem.diagnosis.diagnosis import Diagnosis
     from gomem.facts.moment import MomentFacts
 
-PEAK_RATIO = 1.1  # of RSS: a peak that is worth saying
+PEAK_RATIO = 1.1  # of RSS: a peak above this ratio is mentioned
 OBSERVED_BESIDE = frozenset({"in_use", "goroutines"})
 
 
 def whose_words(
     diagnosis: Diagnosis, facts: MomentFacts | None, named: Finding | None, cached: str
 ) -> tuple[str, ...]:
-    """The page cache, the heap and what moved beside RSS, and who holds the heap."""
+    """Page cache, kernel memory, peak, heap size, changes outside RSS, and the heap's holder."""
     kernel = Text()
     if facts is not None and facts.rss_bytes is not None:
         kernel = kernel_words(facts)
@@ -30,7 +30,7 @@ def whose_words(
 
 
 def _peak_words(diagnosis: Diagnosis, facts: MomentFacts | None) -> Text:
-    """The kernel's own peak of RSS, where it is well above all that was read."""
+    """The kernel's RSS peak (VmHWM), if it is well above every snapshot."""
     peaks = diagnosis.capture.status["VmHWM"].dropna()
     seen = [moment.rss_bytes for moment in diagnosis.moments if moment.rss_bytes is not None]
     if facts is None or peaks.empty or not seen:
@@ -42,7 +42,7 @@ def _peak_words(diagnosis: Diagnosis, facts: MomentFacts | None) -> Text:
 
 
 def _beside(diagnosis: Diagnosis) -> tuple[str, ...]:
-    """What moved beside RSS: what is in use, goroutines."""
+    """Changes outside RSS: in-use heap, goroutines."""
     beside = (
         observation
         for observation in diagnosis.observations
@@ -52,7 +52,7 @@ def _beside(diagnosis: Diagnosis) -> tuple[str, ...]:
 
 
 def _holder(diagnosis: Diagnosis, facts: MomentFacts | None, named: Finding | None) -> str:
-    """Who holds the live heap by the last heap profile, where no finding and no change says it."""
+    """The holder of the live heap in the last heap profile, unless something else names it."""
     profiles = diagnosis.capture.heap_profiles
     if facts is None or facts.rss_bytes is None:
         return ""

@@ -1,4 +1,4 @@
-"""What changed between two snapshots, of one capture or of two, according to the account?"""
+"""What changed between two snapshots, of one capture or of two, according to the accounts?"""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ if TYPE_CHECKING:
     from gomem.analysis.memory.account import Account, Part, Snapshot
     from gomem.facts.moment import MomentFacts
 
-NAMED_SHARE = 0.1  # of the change of the whole: what a part must make to be named in it
-SHIFTED_SHARE = 0.2  # of the level: what moved within a whole that did not
+NAMED_SHARE = 0.1  # of the total change: smaller parts are not named
+SHIFTED_SHARE = 0.2  # of the total: a shift between parts of an unchanged total
 MIN_MAIN_SHARE = 0.5
 UNKNOWN = Text("RSS is missing on one side, so its change is unknown.")
 UNDIVIDED = Text("; these files do not break it down")
@@ -44,14 +44,14 @@ QUANTITY_NAMES = {
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Change(Answer):
-    """From one moment to another, of one capture or of two; both have a ledger."""
+    """The change from one moment to another, of one capture or of two; both have a ledger."""
 
     earlier: MomentFacts  # the earlier moment, or the baseline's
-    later: MomentFacts  # the later one
-    # Those of the captures that they are of.
+    later: MomentFacts  # the later moment
+    # The accounts of the captures of both moments.
     accounts: tuple[Account | None, Account | None] = (None, None)
-    # Whether the earlier one is of another process, the baseline; None if nobody says, and then
-    # the mappings tell whether addresses mean the same on both sides.
+    # Whether the earlier moment is of another process, the baseline. None if unknown: then the
+    # mappings show whether addresses mean the same on both sides.
     of_baseline: bool | None = None
 
     def __repr__(self) -> str:
@@ -59,17 +59,17 @@ class Change(Answer):
 
     @property
     def before(self) -> str:
-        """What the earlier moment is called."""
+        """The earlier moment's name."""
         return self.earlier.name
 
     @property
     def after(self) -> str:
-        """What the later one is called."""
+        """The later moment's name."""
         return self.later.name
 
     @cached_property
     def ledger(self) -> LedgerChange:
-        """What moved, part by part, with the verdict."""
+        """The change of each part, with the verdict."""
         old, new = self.earlier.ledger, self.later.ledger
         assert old is not None
         assert new is not None
@@ -86,7 +86,7 @@ class Change(Answer):
 
     @property
     def ends(self) -> tuple[Snapshot, Snapshot] | None:
-        """What the accounts say of both moments; None where they are not of one quantity."""
+        """The snapshots of both moments; None if the accounts measure different quantities."""
         old, new = self.accounts
         if old is None or new is None or old.quantity != new.quantity:
             return None
@@ -95,12 +95,12 @@ class Change(Answer):
 
     @cached_property
     def parts(self) -> tuple[Part, ...]:
-        """What moved from the one to the other, as finely as both can tell; see `moved`."""
+        """The change of each part, as finely as both accounts divide it; see `moved`."""
         return () if self.ends is None else moved(*self.ends)
 
     @cached_property
     def sentence(self) -> Text:
-        """How the whole moved, and which parts of the account moved it."""
+        """How the total changed, and which parts explain it."""
         if self.ends is None or self.accounts[1] is None:
             return UNKNOWN
         where = IN_BASELINE if self.of_baseline else text("at {}", MomentName(self.before))
@@ -108,7 +108,7 @@ class Change(Answer):
 
     @property
     def between(self) -> Text:
-        """The same, beside the names of both moments."""
+        """The same sentence without the moments' names, for use beside them."""
         return self._said("") if self.ends is not None else UNKNOWN
 
     def _said(self, where: str) -> Text:
@@ -119,7 +119,7 @@ class Change(Answer):
 
     @property
     def reason(self) -> Text:
-        """What moved the whole, as the end of a sentence; empty where nothing surely did."""
+        """The explanation of the change, as the end of a sentence; empty if uncertain."""
         if self.ends is None:
             return Text()
         words = _reason(*self.ends, self.parts, (self.earlier, self.later))
@@ -134,7 +134,7 @@ def change_between(
     *,
     of_baseline: bool | None = None,
 ) -> Change | None:
-    """Compare two moments; None if one of them has no ledger. For the rest see `Change`."""
+    """Compare two moments; None if one has no ledger. For the other arguments see `Change`."""
     if before is None or after is None or before.ledger is None or after.ledger is None:
         return None
     return Change(before, after, accounts, of_baseline)
@@ -143,7 +143,7 @@ def change_between(
 def mappings_between(
     before: MomentFacts | None, after: MomentFacts | None, *, same_process: bool | None = True
 ) -> pd.DataFrame | None:
-    """Which mappings changed, by default of one process; None if a moment has no smaps."""
+    """Compare the mappings, by default of one process; None if a moment has no smaps."""
     old, new = (None if moment is None else moment.mappings for moment in (before, after))
     if old is None or new is None:
         return None
@@ -164,10 +164,11 @@ def change_words(
     meanwhile: str = "",
     peak: str = "",
 ) -> Text:
-    """How the whole moved between two snapshots, and which parts moved it; see `account.moved`.
+    """Describe how the total changed between two snapshots, and which parts explain it.
 
-    The moments say what native memory is. In words, `before` is when or where the first snapshot
-    was, `meanwhile` in what time it moved and that it goes on, `peak` what was between.
+    For the parts see `account.moved`. `moments` names the content of native memory. `before` says
+    where the first snapshot was taken, `meanwhile` how long the change took and whether it
+    continues, `peak` the maximum in between.
     """
     change = last.total_bytes - first.total_bytes
     level = max(first.total_bytes, last.total_bytes)
@@ -198,9 +199,9 @@ def change_words(
 def _reason(
     first: Snapshot, last: Snapshot, parts: Sequence[Part], moments: Sequence[MomentFacts]
 ) -> Text:
-    """What moved the whole: residency of the heap, or parts that surely moved.
+    """The explanation of a change: heap residency, or parts that certainly changed.
 
-    Parts are named that make a tenth of the change or more, the largest first.
+    Parts are named that make at least a tenth of the change, largest first.
     """
     change = last.total_bytes - first.total_bytes
     if len(parts) == 1 and parts[0].groups == ALL:
@@ -212,7 +213,7 @@ def _reason(
 
 
 def _of_reserved(first: Snapshot, last: Snapshot, change: int) -> Text:
-    """What Go's own count says where nothing else divides the whole, if it says most of it."""
+    """The change of the retained Go heap, if RSS is not broken down and it explains most of it."""
     before, after = first.reserved_heap_bytes, last.reserved_heap_bytes
     if before is None or after is None or (after - before) * change <= 0:
         return Text()
@@ -224,9 +225,9 @@ def _of_reserved(first: Snapshot, last: Snapshot, change: int) -> Text:
 
 
 def _of_residency(first: Snapshot, last: Snapshot, parts: Sequence[Part], change: int) -> Text:
-    """That how much of the heap is resident is what moved, and not how much Go has of it.
+    """Say that heap residency changed although the retained Go heap did not.
 
-    Either Go had reserved the memory all along, or it has released it and the kernel still counts
+    Either the memory had been reserved but untouched, or Go released it and the kernel still counts
     it, as with MADV_FREE.
     """
     before, after = first.reserved_heap_bytes, last.reserved_heap_bytes
@@ -248,7 +249,7 @@ def _of_residency(first: Snapshot, last: Snapshot, parts: Sequence[Part], change
 
 
 def _of_counted(counted: int, change: int) -> Text:
-    """How much of a change is heap that was released and still counts."""
+    """How much of a change is released heap that the kernel still counts."""
     if abs(counted) > abs(change):
         words = ": heap that Go has released but the kernel still counts {} by {}"
         return text(words, "rose" if change > 0 else "fell", Bytes(abs(counted)))
@@ -258,7 +259,7 @@ def _of_counted(counted: int, change: int) -> Text:
 
 
 def _released(snapshot: Snapshot) -> int:
-    """Resident bytes of the heap beyond what Go has of it: released, and still counted."""
+    """Resident bytes of the heap beyond what Go retains: released, but still counted."""
     assert snapshot.reserved_heap_bytes is not None
     resident = snapshot.likely.together(GO_HEAP).low
     return max(0, round(resident) - snapshot.reserved_heap_bytes)
@@ -267,7 +268,7 @@ def _released(snapshot: Snapshot) -> int:
 def _within(
     first: Snapshot, last: Snapshot, parts: Sequence[Part], moments: Sequence[MomentFacts]
 ) -> Text:
-    """Which parts changed while the whole was stable."""
+    """Which parts changed while the total was stable."""
     least = SHIFTED_SHARE * max(first.total_bytes, last.total_bytes)
     found = _listed(", but its parts changed: ", parts, least, moments, about=False)
     if found or first.reserved_heap_bytes is None or last.reserved_heap_bytes is None:
@@ -285,7 +286,7 @@ def _within(
 def _listed(
     before: str, parts: Sequence[Part], least: float, moments: Sequence[MomentFacts], *, about: bool
 ) -> Text:
-    """The parts that surely moved by so much, with their changes, the largest first."""
+    """Parts that certainly changed by at least `least`, with their changes, largest first."""
     named = [
         part for part in parts if part.change.surely_moves and abs(part.change.middle) >= least
     ]

@@ -62,11 +62,11 @@ REPORT_ONLY = frozenset(
         "change_tree", "collection_cost", "facts", "logged", "scale", "shown_first", "sites_first",
     }
 )  # fmt: skip
-SITE_CODES = frozenset({"heap-growth", "allocation-spike"})  # findings that name who allocates
+SITE_CODES = frozenset({"heap-growth", "allocation-spike"})  # findings that name allocation sites
 
 
 class _Fact(Generic[_Answer]):
-    """What the facts say, by the same name."""
+    """A property of the facts, under the same name."""
 
     def __init__(
         self, fact: cached_property[_Answer] | Callable[[Any], _Answer], *, of: str = "facts"
@@ -86,9 +86,9 @@ class Diagnosis:
     """The answers about one capture.
 
     Attributes:
-        facts: What is known of it.
-        baseline: The answers about the capture it is compared with, if there is one.
-        thresholds: The value above which each finding is reported.
+        facts: The facts of the capture.
+        baseline: The diagnosis of the baseline capture, if there is one.
+        thresholds: The reporting threshold of each finding.
     """
 
     facts: CaptureFacts
@@ -96,16 +96,16 @@ class Diagnosis:
     thresholds: Thresholds = field(default_factory=Thresholds)
 
     def with_baseline(self, baseline: Diagnosis) -> Diagnosis:
-        """The same capture, and the same facts, against a baseline."""
+        """Return the diagnosis of the same facts with a baseline."""
         return replace(self, baseline=baseline)
 
-    # What it comes down to
+    # Results
 
     @cached_property
     def findings(self) -> Findings:
-        """Known causes, one finding a cause, ranked by what they cost the process now.
+        """Known causes, one finding per cause, ranked by their current cost to the process.
 
-        `findings.frame` has a row each.
+        `findings.frame` has a row per finding.
         """
         found = without_cut_sums(found_by_rules(self.case), self.facts)
         ranked = one_a_cause(found, self.scale)
@@ -118,17 +118,17 @@ class Diagnosis:
 
     @cached_property
     def verdict(self) -> Verdict:
-        """What it comes down to, in a sentence or two."""
+        """The verdict in one or two sentences."""
         return verdict_of(self)
 
     @cached_property
     def owners(self) -> Owners | None:
-        """What RSS consists of at the first snapshot and the last; None where nothing says."""
+        """What RSS consists of at the first and the last snapshot; None if unknown."""
         return owners_of(self)
 
     @property
     def case(self) -> Case:
-        """What rules look at."""
+        """The input of the rules."""
         if self.baseline is None:
             return Case(self.facts, self.thresholds)
         old = self.baseline.by_moment
@@ -137,43 +137,43 @@ class Diagnosis:
 
     @property
     def scale(self) -> Scale:
-        """What findings are ranked and dated by."""
+        """The data for ranking and dating findings: moments, RSS and total size."""
         return Scale.of(self.facts, self.thresholds)
 
     @property
     def limits(self) -> Limits | None:
-        """How far the last moment is from its limits; None if nothing says."""
+        """How far the last moment is from its limits; None if unknown."""
         return limits_of(self.moments, bounded=growth_is_bounded(self.case))
 
     @property
     def shown_first(self) -> str | None:
-        """The moment to look at first, which the verdict speaks of; see `telling_moment`."""
+        """The moment that the verdict describes, shown first; see `telling_moment`."""
         facts = telling_moment(self)
         return None if facts is None else facts.name
 
     @property
     def sites_first(self) -> str | None:
-        """The moment whose sites to look at first; None without a heap profile.
+        """The moment whose sites are shown first; None without a heap profile.
 
-        That of the first finding that names a site; else the one that is shown first, if it has a
-        profile; else the last.
+        It is the moment of the first finding that names a site; else `shown_first` if it has a
+        profile; else the last moment with a profile.
         """
         named = (finding.moment for finding in self.findings if finding.code in SITE_CODES)
         profiles = self.capture.heap_profiles
         wanted = [*named, self.shown_first, *reversed(list(profiles))]
         return next((name for name in wanted if name in profiles), None)
 
-    # Against the baseline
+    # Compared with the baseline
 
     @cached_property
     def change_against_baseline(self) -> Change | None:
-        """From the baseline to the capture: the last pair of matching moments."""
+        """The change from the baseline to the capture: the last pair of matching moments."""
         old = [] if self.baseline is None else list(self.baseline.ledgers)
         pairs = counterparts(old, list(self.ledgers))
         return self.change_from_baseline(*pairs[-1]) if pairs else None
 
     def change_from_baseline(self, before: str, after: str) -> Change | None:
-        """From a moment of the baseline to one of the capture; None without a ledger of both."""
+        """The change from a baseline's moment to a moment of the capture; None without ledgers."""
         if self.baseline is None:
             return None
         accounts = self.baseline.facts.account, self.facts.account
@@ -181,18 +181,18 @@ class Diagnosis:
         return change_between(*moments, accounts, of_baseline=True)
 
     def baseline_ledger(self, moment: str) -> Ledger | None:
-        """The baseline's ledger that a moment's is compared with; None if there is none."""
+        """The baseline's ledger to compare with a moment's; None if there is none."""
         name = self.baseline_moment(moment)
         return None if name is None or self.baseline is None else self.baseline.ledgers[name]
 
     def baseline_moment(self, moment: str) -> str | None:
-        """The baseline's moment whose ledger a moment's is compared with; None if there is none."""
+        """The baseline's moment whose ledger is compared with a moment's; None if there is none."""
         if self.baseline is None:
             return None
         return counterpart_of(moment, list(self.baseline.ledgers), list(self.ledgers))
 
     def baseline_profile(self, moment: str) -> Profile | None:
-        """The baseline's heap profile that a moment's is compared with; None if there is none."""
+        """The baseline's heap profile to compare with a moment's; None if there is none."""
         if self.baseline is None:
             return None
         old = self.baseline.capture.heap_profiles
@@ -200,20 +200,20 @@ class Diagnosis:
         return None if name is None else old[name]
 
     def change_tree(self, moment: str, sample_type: str) -> CallTree | None:
-        """Who calls whom, compared with the baseline; None if a side has no such value."""
+        """The call tree compared with the baseline; None if a side lacks the sample type."""
         base = self.baseline_profile(moment)
         if base is None or not has_samples(base, sample_type):
             return None
         return self.facts.profiles.call_tree(moment, sample_type, base)
 
-    # What cannot be shown without the file that says it
+    # Answers that raise an error if their file is missing
 
     def cycles(self) -> pd.DataFrame:
-        """A row per collection, with its `pause_seconds`, and its `time` where that is known.
+        """Return a row per collection, with its `pause_seconds`, and its `time` if known.
 
         Raises:
-            CaptureError: There is no log, or one too long to lie in memory; `gomem.iter_gctrace`
-                reads that in pieces.
+            CaptureError: There is no log, or the log is too long for memory; use
+                `gomem.iter_gctrace` to read it in pieces.
         """
         cycles = self.logged.cycles
         if not isinstance(cycles, pd.DataFrame):
@@ -221,19 +221,19 @@ class Diagnosis:
         return cycles_frame(self.capture, cycles)
 
     def timeline(self) -> pd.DataFrame:
-        """The log over time in windows, a row each; `gomem.columns` says what it has.
+        """Return the log in time windows, a row each; columns in `gomem.columns`.
 
         Raises:
-            CaptureError: There is no log, or no collection in it.
+            CaptureError: There is no log, or it has no collections.
         """
         return self.logged.timeline_table
 
     @property
     def logged(self) -> CollectorFacts:
-        """What a log with collections in it says.
+        """The facts of the GC log.
 
         Raises:
-            CaptureError: There is none.
+            CaptureError: There is no log with collections.
         """
         name = CaptureName(self.capture.file_name)
         if self.collector is None:
@@ -245,12 +245,12 @@ class Diagnosis:
 
     @property
     def collection_cost(self) -> dict[str, int | float | None]:
-        """The numbers of its cost by their names in `COSTS`; None throughout without a log."""
+        """The cost of the collector, by the names in `COSTS`; all None without a log."""
         unknown: dict[str, int | float | None] = {column.name: None for column in COSTS}
         return unknown if self.collector is None else unknown | self.collector.cost.values
 
     def line_reasons(self) -> pd.DataFrame:
-        """Why lines allocate, of the moment whose sites to look at first, or the last that says.
+        """Return why lines allocate, at `sites_first` or the last moment with escape analysis.
 
         Raises:
             CaptureError: There is no escape analysis, or no heap profile.
@@ -266,20 +266,20 @@ class Diagnosis:
         raise CaptureError(text(what, CaptureName(self.capture.file_name)))
 
     def spike_sites(self, at: str | pd.Timestamp | None = None) -> pd.DataFrame:
-        """Who allocated in one interval between two profiles, beyond the usual, the most first.
+        """Return the excess allocation by site in one interval between two profiles, largest first.
 
         Args:
             at: As for `spike`.
 
         Raises:
-            CaptureError: There are no two profiles that have a time, or no interval stands out.
+            CaptureError: There are no two profiles with times, or no interval stands out.
         """
         found = self.spike(at)
         if found is None:
             raise CaptureError(why_no_spike(self.facts.profiles, self.capture.file_name))
         return found.allocated
 
-    # The facts, by names of their own
+    # The facts under names of this class
 
     moments = _Fact(CaptureFacts.moments)
     by_moment = _Fact(CaptureFacts.by_moment)
@@ -293,51 +293,51 @@ class Diagnosis:
 
     @property
     def capture(self) -> Capture:
-        """What was read."""
+        """The parsed capture."""
         return self.facts.capture
 
     @cached_property
     def ledger(self) -> pd.DataFrame:
-        """All ledgers: `moment`, `time`, then a part, its bytes and its source."""
+        """All ledgers: `moment`, `time`, then each part with its bytes and source."""
         return in_order(self.facts.ledger, self.capture.times)
 
     @cached_property
     def kinds(self) -> pd.DataFrame:
-        """Mappings by kind: `moment`, `time`, then how many there are, and their sizes."""
+        """Mappings by kind: `moment`, `time`, then their number and sizes."""
         return in_order(self.facts.kinds, self.capture.times)
 
     @cached_property
     def smaps(self) -> pd.DataFrame:
-        """The mappings of all moments with `kind`, and `rule`, by which it was told."""
+        """The mappings of all moments with `kind` and `rule`, the rule that determined the kind."""
         return in_order(self.facts.smaps, self.capture.times)
 
     @cached_property
     def levels(self) -> pd.DataFrame:
-        """One wide row a moment, by time: RSS, the ledger's parts, and all that files count."""
+        """One wide row per moment, by time: RSS, the ledger's parts, and all counters."""
         return in_order(self.facts.levels, self.capture.times, is_timed=False)
 
     @cached_property
     def heap(self) -> pd.DataFrame:
-        """Heap in use, kept, released and still resident, a row per moment with MemStats."""
+        """Heap in use, retained, released and still resident; a row per moment with MemStats."""
         return in_order(self.facts.heap, self.capture.times)
 
     @cached_property
     def heap_steps(self) -> pd.DataFrame:
-        """What of it changed from each moment to the next; `time` is that of `after`."""
+        """The heap's changes from each moment to the next; `time` is that of `after`."""
         return in_order(self.facts.heap_steps, self.capture.times, "before", "after")
 
     @cached_property
     def changes(self) -> tuple[Change, ...]:
-        """What moved from each moment with a ledger to the next."""
+        """The changes from each moment with a ledger to the next."""
         accounts = self.facts.account, self.facts.account
         return tuple(Change(*pair, accounts) for pair in pairwise(self._with_ledger))
 
     def mapping_changes(self, before: str, after: str) -> pd.DataFrame:
-        """Which mappings grew, shrank, came or went from one moment to another, largest first.
+        """Return mappings that grew, shrank, appeared or vanished between moments, largest first.
 
         Raises:
             KeyError: There is no such moment.
-            CaptureError: One of them has no smaps.
+            CaptureError: A moment has no smaps.
         """
         sides = [self.by_moment.get(self.capture[name].name) for name in (before, after)]
         if (found := mappings_between(*sides)) is None:
@@ -347,7 +347,7 @@ class Diagnosis:
 
     @cached_property
     def change_over_all(self) -> Change | None:
-        """What moved from the first of them to the last, if there are three or more."""
+        """The change from the first moment to the last, if there are at least three."""
         known, accounts = self._with_ledger, (self.facts.account, self.facts.account)
         return Change(known[0], known[-1], accounts) if len(known) > 2 else None
 
@@ -356,16 +356,16 @@ class Diagnosis:
         return [moment for moment in self.moments if moment.ledger is not None]
 
     def spike(self, at: str | pd.Timestamp | None = None) -> Spike | None:
-        """Who allocated in the interval between two profiles that ends at a moment, or a time.
+        """Return who allocated in the interval between two profiles that ends at `at`.
 
-        If none is named, it is the one that stands out; None where none does.
+        Without `at`, the interval that stands out; None if none does.
         """
         found = self.facts.profiles.spike_at(at)
         shown = found is None or at is not None or is_far_above_the_usual(found, self.thresholds)
         return found if shown else None
 
     def __dir__(self) -> list[str]:
-        """What a question is asked by; the rest is for reports, which are made of it."""
+        """List the public questions; other attributes exist for reports."""
         return [name for name in super().__dir__() if name not in REPORT_ONLY]
 
     def _repr_html_(self) -> str:
@@ -385,11 +385,11 @@ def diagnose(
 
     Args:
         capture: A capture, or a path to load one from.
-        baseline: A capture to compare it with, such as one under the previous release.
-        thresholds: The values above which findings are reported; the usual ones if None.
+        baseline: A capture to compare with, such as one of the previous release.
+        thresholds: The reporting thresholds of findings; default values if None.
 
     Raises:
-        CaptureError: A path holds nothing that gomem can read.
+        CaptureError: A path has nothing that gomem can read.
     """
     limits = thresholds or Thresholds()
     against = None if baseline is None else Diagnosis(_facts(baseline), thresholds=limits)

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from gomem.facts.moment import MomentFacts
 
 TOTAL_ALLOCATED = "/gc/heap/allocs:bytes"
-# Fields that say how large the heap is, the nearest to the objects first, and what each is.
+# Fields with the size of the heap, closest to the live objects first, with their meaning.
 LEVELS = {
     "HeapAlloc": "live objects and garbage not yet collected",
     "HeapInuse": "spans with objects, live or garbage, and their free slots",
@@ -59,7 +59,7 @@ def by_few_fields(diagnosis: Diagnosis, _: MomentFacts | None) -> Told | None:
 
 
 def _of_a_page(diagnosis: Diagnosis, last: pd.Series) -> Text:
-    """How many goroutines and collections a page of metrics counts; empty without a page."""
+    """The goroutines and collections that a metrics page counts; empty without a page."""
     if not diagnosis.capture.of_kind("metrics"):
         return Text()
     counts = [count for count in diagnosis.facts.goroutine_counts if count.moment == last["moment"]]
@@ -70,7 +70,7 @@ def _of_a_page(diagnosis: Diagnosis, last: pd.Series) -> Text:
 
 
 def one_reading(diagnosis: Diagnosis) -> Text:
-    """That no growth can be seen in MemStats of one moment; empty where something else shows it."""
+    """Say that MemStats of one moment show no growth; empty if other data show it."""
     capture = diagnosis.capture
     log = diagnosis.collector
     has_trend = len(capture.by_moment) != 1 or (log is not None and not log.cycles.empty)
@@ -81,26 +81,26 @@ def one_reading(diagnosis: Diagnosis) -> Text:
 
 
 def _step_of(capture: Capture, level: str) -> int:
-    """To how many bytes a text rounds a size; 1 where it is exact."""
+    """The rounding step of a size in a text, in bytes; 1 if it is exact."""
     steps = (getattr(file.parsed, "steps", {}) for file in capture.files)
     return max((own.get(level, 1) for own in steps), default=1)
 
 
 def _size(size: int, step: int) -> Text:
-    """A size; of nothing in a rounded unit, below how much it is."""
+    """A size; zero in a rounded unit is written as below that unit."""
     return text("under {}", Bytes(step)) if not size and step > 1 else text("{}", Bytes(size))
 
 
 def _level(capture: Capture) -> tuple[str, pd.DataFrame] | None:
-    """The field that says how large the heap is, and the dumps that have it."""
+    """The field with the size of the heap, and the dumps that have it."""
     stats = capture.memstats
-    stats = stats.assign(HeapAlloc=stats["HeapAlloc"].fillna(stats["Alloc"]))  # by Go the same
+    stats = stats.assign(HeapAlloc=stats["HeapAlloc"].fillna(stats["Alloc"]))  # equal by definition
     level = next((name for name in LEVELS if stats[name].notna().any()), None)
     return None if level is None else (level, stats[stats[level].notna()])
 
 
 def later_words(diagnosis: Diagnosis, facts: MomentFacts | None) -> Text:
-    """What MemStats say after the snapshot that a verdict is about, where they have few fields."""
+    """Later, incomplete MemStats than the snapshot that the verdict describes."""
     names = list(diagnosis.capture.by_moment)
     stats = diagnosis.capture.memstats
     if facts is None or facts.rss_bytes is not None or facts.name not in names or stats.empty:
@@ -115,7 +115,7 @@ def later_words(diagnosis: Diagnosis, facts: MomentFacts | None) -> Text:
 
 
 def level_beside_rss(diagnosis: Diagnosis, facts: MomentFacts | None) -> Text:
-    """How large the heap is, where a program says that and RSS, but too little to divide it."""
+    """The size of the heap, if a log gives it with RSS but not enough to break RSS down."""
     if facts is None or facts.rss_bytes is None or facts.memstats is not None:
         return Text()
     found = _level(diagnosis.capture)
@@ -126,7 +126,7 @@ def level_beside_rss(diagnosis: Diagnosis, facts: MomentFacts | None) -> Text:
 
 
 def most_of_go(capture: Capture, facts: MomentFacts) -> Text:
-    """How much of RSS is Go's at most, where few fields say it; empty where all of it can be."""
+    """The upper bound of Go's share of RSS, from few fields; empty if it is all of RSS."""
     rows = capture.memstats[capture.memstats["moment"] == facts.name]
     found = None if rows.empty or facts.memstats is not None else _most_of_go(rows.iloc[-1])
     if found is None or found[0] >= (facts.rss_bytes or 0):
@@ -135,9 +135,9 @@ def most_of_go(capture: Capture, facts: MomentFacts) -> Text:
 
 
 def by_other_fields(diagnosis: Diagnosis, _: MomentFacts | None) -> Told | None:
-    """What the last page says where MemStats have no size; None where it says nothing."""
+    """Sizes on the last metrics page, if MemStats have none; None if there are none."""
     stats, rows = diagnosis.capture.memstats, diagnosis.capture.metrics
-    metrics = dict(zip(rows["name"], rows["value"], strict=True))  # the last of each
+    metrics = dict(zip(rows["name"], rows["value"], strict=True))  # last value of each
     total = stats["TotalAlloc"].iloc[-1] if len(stats) else None
     allocated = metrics.get(TOTAL_ALLOCATED) if total is None or pd.isna(total) else int(total)
     said = [_first_of(OTHER_METRICS, metrics)]
@@ -159,7 +159,7 @@ def by_other_fields(diagnosis: Diagnosis, _: MomentFacts | None) -> Told | None:
 
 
 def _first_of(meanings: Mapping[str, str], sizes: Mapping[str, float]) -> Text:
-    """The first of these sizes that is known, and what it is of."""
+    """The first known size with its meaning."""
     name = next((name for name in meanings if sizes.get(name)), None)
     if name is None:
         return Text()
@@ -167,7 +167,7 @@ def _first_of(meanings: Mapping[str, str], sizes: Mapping[str, float]) -> Text:
 
 
 def _of_level(known: pd.DataFrame, level: str, step: int) -> Text:
-    """The heap at the last dump; of several at the first and at its peak, too."""
+    """The heap at the last dump; with several dumps, also the first and the peak."""
     first, last = known.iloc[0], known.iloc[-1]
     size = _size(int(last[level]), step)
     if first["moment"] == last["moment"]:
@@ -184,7 +184,7 @@ def _of_level(known: pd.DataFrame, level: str, step: int) -> Text:
 
 
 def _swings_down_to(sizes: list[float], ratio: float) -> float | None:
-    """The lowest size since the first peak, where it fell and came back more than once."""
+    """The minimum since the first peak, if the size fell and returned more than once."""
     is_high = [size * ratio >= max(sizes) for size in sizes]
     since = is_high[is_high.index(True) :]
     returns = sum(high and not before for before, high in pairwise(since))
@@ -192,7 +192,7 @@ def _swings_down_to(sizes: list[float], ratio: float) -> float | None:
 
 
 def _of_idle(last: pd.Series) -> Text:
-    """Idle heap that has not been returned to the OS; by MemStats' own identity, if need be."""
+    """Idle heap not returned to the OS; HeapIdle is computed from other fields if missing."""
     idle = last["HeapSys"] - last["HeapInuse"] if pd.isna(last["HeapIdle"]) else last["HeapIdle"]
     if pd.isna(idle) or pd.isna(last["HeapReleased"]):
         return Text()
@@ -203,7 +203,7 @@ def _of_idle(last: pd.Series) -> Text:
 
 
 def _of_sys(last: pd.Series) -> Text:
-    """How much of RSS can be Go's own."""
+    """The upper bound of Go's own share of RSS."""
     found = _most_of_go(last)
     if found is None:
         return Text()
@@ -211,7 +211,7 @@ def _of_sys(last: pd.Series) -> Text:
 
 
 def _most_of_go(last: pd.Series) -> tuple[int, str] | None:
-    """What Go has of the system and has not released, and by which fields."""
+    """Memory that Go obtained from the OS and has not released, and the fields used."""
     if pd.isna(last["Sys"]):
         return None
     released = last["HeapReleased"]

@@ -50,7 +50,7 @@ FINDINGS = (
 
 
 class Findings(tuple["Finding", ...]):
-    """Findings in order, the one that costs most first; as `frame` a row each."""
+    """Findings, the most costly first; `frame` has a row per finding."""
 
     __slots__ = ()
 
@@ -77,21 +77,21 @@ class Findings(tuple["Finding", ...]):
 
 @dataclass(frozen=True)
 class Scale:
-    """What findings are ranked and dated by."""
+    """The data for ranking and dating findings."""
 
-    # The artefacts of each moment by kind, in the moments' order.
+    # The paths of each moment's artefacts by kind, in order of moments.
     moments: Mapping[str, Mapping[str, str]]
-    # RSS of each moment, where it is known.
+    # RSS by moment, if known.
     rss_bytes: Mapping[str, int] = field(default_factory=dict)
-    # What bytes are a share of: RSS of the last moment that has any, the limit, or what else
-    # tells how large the process is; None if nothing does.
+    # What the shares of bytes relate to: the last known RSS, the limit, or another size of the
+    # process; None if all are unknown.
     whole_bytes: float | None = None
-    # Of what is over, which was large, and which was given back.
+    # Which resolved findings were large, and which memory counts as released.
     thresholds: Thresholds = field(default_factory=Thresholds)
 
     @classmethod
     def of(cls, facts: CaptureFacts, thresholds: Thresholds) -> Scale:
-        """That of a capture."""
+        """Return the scale of a capture."""
         rss = {
             moment.name: moment.rss_bytes
             for moment in facts.moments
@@ -110,36 +110,36 @@ class Scale:
         return list(self.moments)[-1]
 
     def is_of_last(self, finding: Finding) -> bool:
-        """Whether it holds at the last moment, or is of the whole capture."""
+        """Whether a finding holds at the last moment, or is about the whole capture."""
         return not self._later(finding)
 
     def is_over(self, finding: Finding) -> bool:
-        """Whether a later moment that could show it is without it."""
+        """Whether a later moment with the same kinds of artefact does not have the finding."""
         later = self._later(finding)
         return bool(later) and any(
             self._kinds(finding) <= _told(self.moments[name]) for name in later
         )
 
     def _later(self, finding: Finding) -> list[str]:
-        """The moments after it."""
+        """The moments after the finding's."""
         names = list(self.moments)
         if finding.moment is None or finding.moment not in names:
             return []
         return names[names.index(finding.moment) + 1 :]
 
     def _kinds(self, finding: Finding) -> set[str]:
-        """The kinds of artefact that the evidence is from."""
+        """The kinds of artefact in the evidence."""
         assert finding.moment is not None
         cited = {path for evidence in finding.evidence for path in evidence.artefact.split(", ")}
         return _told(kind for kind, path in self.moments[finding.moment].items() if path in cited)
 
     def share(self, finding: Finding) -> float:
-        """What it costs: the larger of its share of memory and of CPU; 0 if neither is known."""
+        """The cost: the larger of its shares of memory and of CPU; 0 if both are unknown."""
         of_memory = (finding.bytes or 0) / self.whole_bytes if self.whole_bytes else 0.0
         return max(of_memory, finding.cpu_fraction or 0.0)
 
     def given_back_by(self, finding: Finding) -> str | None:
-        """The last moment, if what the finding was about is no longer resident there."""
+        """The last moment, if the finding's memory is no longer resident there."""
         if finding.moment is None or not finding.bytes or not self.is_over(finding):
             return None
         known = list(self.rss_bytes)
@@ -151,13 +151,13 @@ class Scale:
         return known[-1] if fell >= least else None
 
     def is_past(self, finding: Finding) -> bool:
-        """Whether it is over, and nothing shows that its memory is still resident."""
+        """Whether it is resolved, and nothing shows that its memory is still resident."""
         is_known = bool(self.moments) and self.last in self.rss_bytes
         return self.is_over(finding) and not (is_known and self.given_back_by(finding) is None)
 
 
 def _whole_without_rss(facts: CaptureFacts) -> float | None:
-    """How large the process is, where no file gives RSS: by its limit, MemStats or profiles."""
+    """The size of the process if no file gives RSS: from its limit, MemStats or profiles."""
     for moment in reversed(facts.moments):
         if moment.cgroup_use is not None and moment.cgroup_use.limit_bytes is not None:
             return float(moment.cgroup_use.limit_bytes)
@@ -175,7 +175,7 @@ def _told(kinds: Iterable[str]) -> set[str]:
 
 
 def without_cut_sums(found: Iterable[Finding], facts: CaptureFacts) -> Iterator[Finding]:
-    """The same, without those that rest on mappings of which some are missing."""
+    """Drop findings that rest on incomplete mappings."""
     cut = {
         path
         for moment in facts.moments
@@ -189,10 +189,10 @@ def without_cut_sums(found: Iterable[Finding], facts: CaptureFacts) -> Iterator[
 
 
 def one_a_cause(found: Iterable[Finding], scale: Scale) -> Findings:
-    """The findings of each cause as one, ranked."""
+    """Merge the findings of each cause into one, and rank them."""
     by_cause: dict[tuple[str, Severity | None], list[Finding]] = defaultdict(list)
     for finding in found:
-        # What spoils one moment's numbers is not what only may spoil another's.
+        # Certain and possible damage of different moments are kept apart.
         apart = finding.severity if finding.code.startswith(DATA_PREFIX) else None
         by_cause[finding.code, apart].append(finding)
     merged = [finding for same in by_cause.values() for finding in _merged(same, scale)]
@@ -200,7 +200,7 @@ def one_a_cause(found: Iterable[Finding], scale: Scale) -> Findings:
 
 
 def without_double_claims(findings: Findings, account: Account | None) -> Findings:
-    """The same, where no two claim the same bytes: what an earlier one has, a later names so."""
+    """Mark findings whose bytes overlap with those of a more costly finding."""
     if account is None:
         return findings
     return Findings(
@@ -230,7 +230,7 @@ CLAIMS = {cause.code: cause.claims for cause in CAUSES if cause.claims}
 
 
 def _rank(finding: Finding, scale: Scale) -> tuple[bool, int, bool, bool, float]:
-    """Sort key: findings about the data last; then severity, surety, whether now, and cost."""
+    """Sort key: data findings last; then severity, release-only, resolved, and cost."""
     return (
         finding.code.startswith(DATA_PREFIX),
         -int(finding.severity),
@@ -240,17 +240,18 @@ def _rank(finding: Finding, scale: Scale) -> tuple[bool, int, bool, bool, float]
     )
 
 
-SURETY = {"certain": 1.0, "likely": 0.9, "possible": 0.7}  # how often such a finding is right
+# measured fraction of such findings that are correct
+SURETY = {"certain": 1.0, "likely": 0.9, "possible": 0.7}
 
 
 def is_of_release(finding: Finding) -> bool:
-    """Whether only the Go release makes it possible, and nothing measured does."""
+    """Whether the finding rests only on the Go release, without a measurement."""
     by_release = any(evidence.artefact == RELEASE for evidence in finding.evidence)
     return finding.confidence == "possible" and by_release
 
 
 def _merged(same: Sequence[Finding], scale: Scale) -> list[Finding]:
-    """Findings of one cause: those of the whole capture as they are, those of moments as one."""
+    """Merge one cause's findings about moments; keep those about the whole capture."""
     places = {name: place for place, name in enumerate(scale.moments)}
     whole = [finding for finding in same if finding.moment is None]
     of_moments = [finding for finding in same if finding.moment is not None]
@@ -259,9 +260,9 @@ def _merged(same: Sequence[Finding], scale: Scale) -> list[Finding]:
 
 
 def _of_all(same: Sequence[Finding], scale: Scale) -> Finding:
-    """The finding of the last moment at which the cause holds, as severe as it is now.
+    """The finding of the last moment at which the cause holds, with its current severity.
 
-    Where it holds no more, or no file says, as severe as it ever was.
+    If it no longer holds, or no file shows it, with its maximum severity.
     """
     last = same[-1]
     moments = tuple(dict.fromkeys(name for finding in same for name in finding.moments))
@@ -282,7 +283,7 @@ def _of_all(same: Sequence[Finding], scale: Scale) -> Finding:
 
 
 def _peak_words(title: str, peak: Finding) -> Text:
-    """When it was at its most, and how much that was where the title has room for a number."""
+    """When it peaked, and the peak's size if the title has room for a number."""
     at = MomentName(peak.moment or "")
     if len(Text(title).of(Number)) >= MAX_NUMBERS:
         return text(" (peak at {})", at)
@@ -290,9 +291,9 @@ def _peak_words(title: str, peak: Finding) -> Text:
 
 
 def _over(finding: Finding, peak: Finding, scale: Scale) -> Finding:
-    """The same in the past tense: what it was at its most, and that it is resolved.
+    """Put a resolved finding in the past tense, with its peak.
 
-    A note, if it never was a large part of RSS.
+    It becomes a note if it never was a large part of RSS.
     """
     was, last = PAST[finding.code], MomentName(scale.last)
     if not was or not peak.bytes:
@@ -317,11 +318,11 @@ def _over(finding: Finding, peak: Finding, scale: Scale) -> Finding:
     )
 
 
-MAX_NUMBERS = 3  # in a title
+MAX_NUMBERS = 3  # per title
 _EARLIER_TITLE = "{} (at {}; unknown at {})"
 PAST = {cause.code: cause.past for cause in CAUSES}
 _RELEASED = "; released before {}"
-_PASSED = "; below the reporting threshold at {}"  # it can be as much, of more
+_PASSED = "; below the reporting threshold at {}"  # of a larger whole, it can be as many bytes
 _WAS_RELEASED = "this memory was released before"
 _NOT_SIGNIFICANT = "this is below the reporting threshold at"
 _NOTHING_NOW = (

@@ -1,4 +1,4 @@
-"""What there is besides a verdict: further findings, and what was not read or not used."""
+"""Facts besides the verdict: further findings, and data that were not read or not used."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ NAMED_UNREAD = 2  # files
 
 
 def further_words(diagnosis: Diagnosis, named: Finding | None) -> str:
-    """Findings besides the one named, and what could not be read; empty if there is neither."""
+    """Findings besides `named`, and what could not be read; empty if there are none."""
     others = [
         finding
         for finding in diagnosis.findings
@@ -36,7 +36,7 @@ def further_words(diagnosis: Diagnosis, named: Finding | None) -> str:
 
 
 def _unused(capture: Capture) -> list[Text]:
-    """Sizes that somebody names in a sentence, and settings: they are in no number here."""
+    """Sizes mentioned in prose, and settings; no number of the verdict uses them."""
     sizes, settings = capture.unused_sizes, capture.unused_settings
     said = []
     if sizes:
@@ -49,7 +49,7 @@ def _unused(capture: Capture) -> list[Text]:
 
 
 def _unread(capture: Capture) -> list[Text]:
-    """Files that say something of memory and are of no kind that gomem reads."""
+    """Files about memory of a kind that gomem cannot read."""
     paths = capture.unread_evidence
     said = [
         text("{} not read ({})", File(path), capture.looks[path]) for path in paths[:NAMED_UNREAD]

@@ -1,4 +1,4 @@
-"""What goroutines say of a process: how many wait where, why it crashed, what the runtime found."""
+"""What goroutines show of a process: how many wait where, why it crashed, leaks found."""
 
 from __future__ import annotations
 
@@ -25,7 +25,8 @@ if TYPE_CHECKING:
 
 NAMED_STATES = 3
 NAMED_CYCLE = 2  # functions
-MANY_STARTED, STARTED_RATIO = 1_000_000, 100  # goroutines, that are worth saying
+# goroutines: the minimum to mention, and the ratio to those alive
+MANY_STARTED, STARTED_RATIO = 1_000_000, 100
 NO_BYTES = text(
     "See what retains memory, which a goroutine profile does not show: {}.", TAKE_HEAP_PROFILE
 )
@@ -45,11 +46,11 @@ CONNECTIONS = {
     "net/http.(*persistConn).": "Each is of a connection of an HTTP client, in use or idle.",
 }
 PARKED = frozenset({"runtime.gopark", "runtime.goparkunlock", "runtime.park"})
-AT_WORK = frozenset({"running", "runnable", "syscall"})  # states of no waiting
+AT_WORK = frozenset({"running", "runnable", "syscall"})  # states other than waiting
 
 
 def by_goroutines(diagnosis: Diagnosis, _: MomentFacts | None) -> Told | None:
-    """How many goroutines there are, and where most of them wait, of those that are shown."""
+    """The number of goroutines, and where most of those shown wait."""
     shown = [count for count in diagnosis.facts.goroutine_counts if count.frame is not None]
     if not shown:
         return None
@@ -84,12 +85,12 @@ def by_goroutines(diagnosis: Diagnosis, _: MomentFacts | None) -> Told | None:
 
 
 def _crash_of(diagnosis: Diagnosis) -> Crash | None:
-    """Why the program crashed, by the first dump that says it."""
+    """The crash in the first dump that has one."""
     return next(filter(None, (dump.crash for dump in _dumps(diagnosis))), None)
 
 
 def _step_of(diagnosis: Diagnosis) -> Text:
-    """What to do next: of what crashed there is nothing to measure any more."""
+    """The next step; a crashed process cannot be measured any more."""
     crash = _crash_of(diagnosis)
     if crash is not None and crash.why == STACK_OVERFLOW:
         return _END_RECURSION
@@ -97,12 +98,12 @@ def _step_of(diagnosis: Diagnosis) -> Text:
 
 
 def _is_a_build(diagnosis: Diagnosis) -> bool:
-    """Whether it was the Go compiler that crashed."""
+    """Whether the Go compiler crashed."""
     return any(dump.crash is not None and dump.crash.building for dump in _dumps(diagnosis))
 
 
 def _has_lost_lines(diagnosis: Diagnosis, counted: GoroutineCount) -> bool:
-    """Whether lines of what counts them could not be read."""
+    """Whether some lines of the counted file could not be read."""
     return any(
         fault.source == counted.path and fault.where.startswith("line")
         for fault in diagnosis.capture.damaged
@@ -110,7 +111,7 @@ def _has_lost_lines(diagnosis: Diagnosis, counted: GoroutineCount) -> bool:
 
 
 def _how_many(diagnosis: Diagnosis, counted: GoroutineCount) -> Text:
-    """How many there are; of a dump that is cut, at least."""
+    """The number of goroutines; a lower bound if the dump is cut off."""
     is_cut = any(fault.source == counted.path for fault in diagnosis.capture.damaged)
     is_dump = any(dump.highest for dump in _dumps(diagnosis))
     count = Count(counted.goroutines, "goroutine")
@@ -118,14 +119,14 @@ def _how_many(diagnosis: Diagnosis, counted: GoroutineCount) -> Text:
 
 
 def _largest(groups: pd.DataFrame) -> pd.Series:
-    """The largest group; of several as large rather one that waits than one at work."""
+    """The largest group; of equally large ones, a waiting group."""
     alike = groups[groups["goroutines"] == groups["goroutines"].iloc[0]]
     waiting = alike[~alike["state"].isin(AT_WORK)]
     return (waiting if len(waiting) else alike).iloc[0]
 
 
 def _states_alone(counted: GoroutineCount) -> Text:
-    """What goroutines wait for of which only the headers were pasted."""
+    """The states of goroutines, if only their headers were pasted."""
     assert counted.frame is not None
     by_state = counted.frame.groupby("state", sort=False)["goroutines"].sum()
     largest = by_state.sort_values(ascending=False, kind="stable").head(NAMED_STATES)
@@ -139,7 +140,7 @@ def _states_alone(counted: GoroutineCount) -> Text:
 
 
 def by_crash(diagnosis: Diagnosis, _: MomentFacts | None) -> Told | None:
-    """Why the program crashed, where no goroutine of its own is shown."""
+    """Why the program crashed, if the dump shows none of its goroutines."""
     said = _crash_words(diagnosis)
     crash = _crash_of(diagnosis)
     is_overflow = crash is not None and crash.why == STACK_OVERFLOW
@@ -147,7 +148,7 @@ def by_crash(diagnosis: Diagnosis, _: MomentFacts | None) -> Told | None:
 
 
 def by_runtime_alone(diagnosis: Diagnosis, _: MomentFacts | None) -> Told | None:
-    """That a dump, or what was pasted of it, has only the runtime's own goroutines."""
+    """Say that the dump has only the runtime's own goroutines."""
     frames = [dump.goroutines for dump in _dumps(diagnosis)]
     own = pd.concat(frames) if frames else pd.DataFrame()
     if own.empty or not own["of_the_runtime"].all():
@@ -160,14 +161,14 @@ def by_runtime_alone(diagnosis: Diagnosis, _: MomentFacts | None) -> Told | None
 
 
 def _dumps(diagnosis: Diagnosis) -> list[Goroutines]:
-    """What was read of the last moment's dumps."""
+    """The parsed dumps of the last moment."""
     moments = [*diagnosis.capture.by_moment.values()]
     files = moments[-1].artefacts if moments else ()
     return [file.parsed for file in files if file.kind.name == "goroutines"]
 
 
 def _goleak_words(diagnosis: Diagnosis) -> Text:
-    """What a test says of the goroutines that it lists; empty where no test lists them."""
+    """What a test says about the goroutines that it lists; empty without a test."""
     is_goleak = any(dump.is_goleak for dump in _dumps(diagnosis))
     return Text(
         "goleak found them still there as the test ended: it calls them leaked." * is_goleak
@@ -175,7 +176,7 @@ def _goleak_words(diagnosis: Diagnosis) -> Text:
 
 
 def _started_words(diagnosis: Diagnosis, counted: GoroutineCount) -> Text:
-    """How many were started, by the highest number, where that is very many more than there are."""
+    """The number of goroutines started, by the highest ID, if far above the number alive."""
     highest = max((dump.highest or 0 for dump in _dumps(diagnosis)), default=0)
     if highest < max(MANY_STARTED, STARTED_RATIO * counted.goroutines):
         return Text()
@@ -184,7 +185,7 @@ def _started_words(diagnosis: Diagnosis, counted: GoroutineCount) -> Text:
 
 
 def _crash_words(diagnosis: Diagnosis) -> Text:
-    """Why the program of the last dump crashed, where the runtime said it; else empty."""
+    """Why the program of the last dump crashed; empty if unknown."""
     crash = _crash_of(diagnosis)
     if crash is None:
         return Text()
@@ -204,7 +205,7 @@ def _crash_words(diagnosis: Diagnosis) -> Text:
 
 
 def _overflow_words(diagnosis: Diagnosis, crash: Crash) -> Text:
-    """A stack that reached its limit, and which functions call themselves in it."""
+    """The stack limit that was reached, and the functions in the recursion."""
     limit = text(" of {}", Bytes(crash.limit_bytes)) if crash.limit_bytes else Text()
     stacks = [stack.split(";") for dump in _dumps(diagnosis) for stack in dump.goroutines["stack"]]
     counts = Counter(name for stack in stacks[:1] for name in stack if can_be_mended(name))
@@ -219,7 +220,7 @@ def _overflow_words(diagnosis: Diagnosis, crash: Crash) -> Text:
 
 
 def _state_of(group: pd.Series, counted: GoroutineCount) -> Text:
-    """What a group waits for, in brackets; empty where no file says."""
+    """The wait reason of a group, in brackets; empty if unknown."""
     if is_unknown(group["state"]):
         return Text()
     assert counted.frame is not None
@@ -231,14 +232,14 @@ def _state_of(group: pd.Series, counted: GoroutineCount) -> Text:
 
 
 def _of_those_shown(there: Count, counted: GoroutineCount) -> Text:
-    """How many wait in one place, of an excerpt."""
+    """How many goroutines of an excerpt wait in one place."""
     if there.value == counted.shown:
         return text("the {} shown here", there)
     return text("{} of the {} shown here", there, Count(counted.shown))
 
 
 def by_count_alone(diagnosis: Diagnosis, _: MomentFacts | None) -> Told | None:
-    """How many goroutines there are, where only a profile's head line was pasted."""
+    """The number of goroutines, if only a profile's first line was pasted."""
     alone = {
         moment
         for moment, profiles in diagnosis.capture.profiles.items()

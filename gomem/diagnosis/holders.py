@@ -1,4 +1,4 @@
-"""What holds each part of the account: sites, goroutines, kinds of mappings, and files."""
+"""What retains each part of the account: sites, goroutines, kinds of mappings, and files."""
 
 from __future__ import annotations
 
@@ -24,16 +24,16 @@ MAX_FILES = 3
 
 @dataclass(frozen=True)
 class Holder:
-    """Who holds a part of what moved."""
+    """What retains a part of a change."""
 
-    name: str  # A function, a kind of mapping, or a file
-    own_function: str | None  # the program's own function to look at; None where no file says
-    low: float  # by how much it grew, at least, in bytes; NaN if unknown
-    high: float  # the same at most
+    name: str  # a function, a kind of mapping, or a file
+    own_function: str | None  # the program's own function to look at; None if unknown
+    low: float  # minimum growth in bytes; NaN if unknown
+    high: float  # maximum growth in bytes; NaN if unknown
 
 
 def holders_of(part: Part, case: Case) -> tuple[Holder, ...]:
-    """Who holds what moved in a part of the account, the largest first; as far as files say."""
+    """The known holders of an account part's change, largest first."""
     found: list[Holder] = []
     if LIVE in part.groups:
         found += [
@@ -63,14 +63,14 @@ def _order(holder: Holder) -> float:
 
 
 def _native(moment: MomentFacts, part: Part, callers: Callers) -> list[Holder]:
-    """C's heap, its large blocks, threads, and the program's own mappings, at the last smaps."""
+    """C's heap, its large blocks, threads, and the program's own mappings, in the last smaps."""
     by_c = _first(callers.calling_c)
     owners = {C_HEAP: by_c, BLOCKS: by_c, THREADS: by_c, MAPPED: _first(callers.mapping)}
     return _grown(dict(zip(owners, native_sizes(moment), strict=True)), part, owners)
 
 
 def _files(moment: MomentFacts, part: Part, callers: Callers) -> list[Holder]:
-    """The files with most resident bytes, at the last smaps."""
+    """The files with the most resident bytes, in the last smaps."""
     assert moment.mappings is not None
     rows = moment.mappings[moment.mappings["kind"].isin(["mapped-file", "shared-memory"])]
     sizes = rows.groupby("path")["Rss"].sum().nlargest(MAX_FILES)
@@ -79,12 +79,12 @@ def _files(moment: MomentFacts, part: Part, callers: Callers) -> list[Holder]:
 
 
 def _first(callers: Sequence[Caller]) -> str | None:
-    """The program's own function behind most of it; None if unknown."""
+    """The program's own function behind most of the part; None if unknown."""
     return callers[0].function if callers else None
 
 
 def _grown(sizes: dict[str, int], part: Part, owners: Mapping[str, str | None]) -> list[Holder]:
-    """By how much each can have grown: it had no more before than the whole part."""
+    """Bounds on the growth of each: before, it was at most as large as the whole part."""
     most = part.before.high
     return [
         Holder(name, owners[name], max(0.0, size - most), float(size))

@@ -1,4 +1,4 @@
-"""The levels of one capture: the value of each of `QUANTITIES` at each snapshot."""
+"""The levels of a capture: the value of each of `QUANTITIES` at each snapshot."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from gomem.diagnosis.diagnosis import Diagnosis
     from gomem.facts.moment import MomentFacts
 
-# Parts of the ledger by which the kernel's mappings are counted, and what they are called here.
+# Ledger parts that make up each quantity of the kernel's mappings.
 KERNEL_PARTS = {
     "native": ("native_heap", "anonymous_other"),
     "thread_stacks": ("thread_stacks",),
@@ -25,19 +25,20 @@ KERNEL_PARTS = {
     "shared_memory": ("shared_memory",),
     "runtime_metadata": ("runtime_metadata",),
 }
-# Parts of the Go heap that take both sides: without MemStats the second would be all of it.
+# Parts of the Go heap that need both smaps and MemStats: without MemStats the second would be all
+# of it.
 BOTH_SIDES = {
     "heap_released_resident": ("heap_released_resident",),
     "heap_unexplained": ("heap_unexplained",),
 }
 IN_USE = "inuse_space"
-LIVE = {"live_heap", "heap_objects"}  # better than what a profile has in use
+LIVE = {"live_heap", "heap_objects"}  # preferred to the in-use value of a profile
 OPEN_FILES = "process_open_fds"
 P99 = 0.99
 
 
 def level_rows(diagnosis: Diagnosis) -> list[tuple[Any, ...]]:
-    """A row per quantity of the capture: name, unit, n, first, last, least, middle, most."""
+    """Return a row per quantity: name, unit, n, first, last, min, median, max."""
     counts = [float(count.goroutines) for count in diagnosis.facts.goroutine_counts]
     values: dict[str, list[float]] = {"goroutines": counts} if counts else {}
     for moment in diagnosis.moments:
@@ -89,7 +90,7 @@ def _difference(stats: pd.Series, whole: str, part: str) -> Any:
 
 
 def _rates(diagnosis: Diagnosis) -> Iterator[tuple[str, tuple[float, int]]]:
-    """Rates and how many collections are behind each: by the counters, else by the log."""
+    """Rates and the number of collections behind each, from counters, else from the log."""
     cost = diagnosis.collection_cost
     stops = int(cost["stw_n"] or 0) if not is_unknown(cost["stw_n"]) else 0
     if carries(stops, P99):

@@ -21,14 +21,15 @@ class Limits(Answer):
     """How far a capture's last moment is from its limits.
 
     Attributes:
-        moment: Which moment.
-        worst: By moment, what RSS would be if all that is mapped were resident.
-        cgroup: How full the cgroup is; None without its files.
-        growth: When the limit is reached; None without a limit, or with fewer than three moments.
+        moment: The last moment.
+        worst: By moment, RSS if all mapped memory were resident.
+        cgroup: Usage of the cgroup; None without its files.
+        growth: When the limit will be reached; None without a limit, or with fewer than three
+            moments.
         bounded: Whether what grew is garbage, which a heap goal bounds: then no time follows.
         advice: A GOMEMLIMIT for the cgroup's limit; None without a limit.
         gomemlimit_bytes: The GOMEMLIMIT that is set; None if none is, or nothing says.
-        address_space: What is mapped against the process's own limit; None without one.
+        address_space: Mapped memory and the process's own limit (ulimit -v); None without a limit.
     """
 
     moment: str
@@ -42,7 +43,7 @@ class Limits(Answer):
 
 
 def limits_of(moments: Sequence[MomentFacts], *, bounded: bool = False) -> Limits | None:
-    """The limits of a capture; None if no moment has what they are worked out from."""
+    """Return the limits of a capture; None if no moment has the required data."""
     worst = {moment.name: moment.worst_case for moment in moments if moment.worst_case is not None}
     telling = [
         moment

@@ -35,8 +35,8 @@ if TYPE_CHECKING:
     from gomem.diagnosis.diagnosis import Diagnosis
     from gomem.facts.moment import MomentFacts
 
-Told = tuple[str, bool, str]  # sentences, whether what they say grew by a fifth, the next step
-# Of what a cgroup uses, and MIN_CACHE_BYTES: a smaller page cache is not worth saying.
+Told = tuple[str, bool, str]  # sentences; whether the size grew by a fifth; the next step
+# Of the cgroup's usage, with MIN_CACHE_BYTES: a smaller page cache is not mentioned.
 MIN_CACHE_SHARE = 0.2
 MIN_CACHE_BYTES = 8 * MIB
 SMAPS_TOO = text(
@@ -47,13 +47,13 @@ IF_GO_NEXT = text("If it is a Go program, see how much of that is Go's: {}.", CA
 
 
 def at_moment(diagnosis: Diagnosis, facts: MomentFacts) -> Text:
-    """Which moment a sentence is about, where there are several."""
+    """The moment that a sentence is about, if there are several."""
     has_several = len(diagnosis.capture.by_moment) > 1
     return text(" at {}", MomentName(facts.name)) if has_several else Text()
 
 
 def listed_words(listed: Listed) -> Text:
-    """Which process or container a table's number is of, and who says so."""
+    """The process or container that a table's number belongs to, and the source."""
     pid = text(", PID {}", str(listed.pid)) if listed.pid is not None else Text()
     rounded = text(" to {}", Bytes(listed.step_bytes)) * listed.is_coarse
     tool = f"the {listed.tool}" if listed.tool == OOM else listed.tool
@@ -69,7 +69,7 @@ def listed_words(listed: Listed) -> Text:
 
 
 def shared_words(facts: MomentFacts) -> Text:
-    """How much of a process's RSS is files and shared memory, where top's SHR says it."""
+    """The part of RSS in files and shared memory, from top's SHR column."""
     listed = facts.listed
     if listed is None or not facts.rss_is_listed or listed.shared_bytes is None:
         return Text()
@@ -80,7 +80,7 @@ def shared_words(facts: MomentFacts) -> Text:
 
 
 def by_container(diagnosis: Diagnosis, facts: MomentFacts | None) -> Told | None:
-    """What docker stats or kubectl top say: the working set, which is no RSS."""
+    """The working set, which is not RSS, from docker stats or kubectl top."""
     listed = None if facts is None else facts.listed
     if facts is None or listed is None or listed.working_set_bytes is None:
         return None
@@ -114,7 +114,7 @@ def by_container(diagnosis: Diagnosis, facts: MomentFacts | None) -> Told | None
 
 
 def by_logged_heap(diagnosis: Diagnosis, _of: MomentFacts | None) -> Told | None:
-    """The heap's objects as a program logs them, where it logs no RSS."""
+    """The heap objects that a program logs, if it does not log RSS."""
     known = [
         (moment, moment.logged, moment.logged.sizes["go_alloc"])
         for moment in diagnosis.case.facts.moments
@@ -138,7 +138,7 @@ def by_logged_heap(diagnosis: Diagnosis, _of: MomentFacts | None) -> Told | None
 
 
 def cache_words(facts: MomentFacts | None) -> Text:
-    """How much of a cgroup is page cache, where that is much of it; else empty."""
+    """How much of a cgroup is page cache, if that is a large part; else empty."""
     cache = None if facts is None else facts.page_cache
     if cache is None or cache.bytes < max(MIN_CACHE_BYTES, MIN_CACHE_SHARE * cache.of_bytes):
         return Text()
@@ -150,7 +150,7 @@ def cache_words(facts: MomentFacts | None) -> Text:
 
 
 def kernel_words(facts: MomentFacts | None) -> Text:
-    """How much of a cgroup is the kernel's own memory, where that is much of it; else empty."""
+    """How much of a cgroup is kernel memory, if that is a large part; else empty."""
     if facts is None or not facts.cgroup:
         return Text()
     kernel = kernel_bytes(facts.cgroup)
@@ -167,7 +167,7 @@ def kernel_words(facts: MomentFacts | None) -> Text:
 
 
 def limit_words(facts: MomentFacts | None) -> Text:
-    """How full a cgroup is that alone says RSS: its limit, peak, and how often that was reached."""
+    """Usage of a cgroup that is the only source of RSS: its limit, peak, and number of hits."""
     use = None if facts is None else facts.cgroup_use
     if use is None or facts is None or facts.ledger is None or use.limit_bytes is None:
         return Text()
@@ -183,7 +183,7 @@ def limit_words(facts: MomentFacts | None) -> Text:
 
 
 def by_cgroup(_: Diagnosis, facts: MomentFacts | None) -> Told | None:
-    """What a cgroup's files say, where they lack anonymous memory."""
+    """The cgroup's usage, if its files do not give anonymous memory."""
     said = joined(" ", filter(None, (cache_words(facts), kernel_words(facts))))
     pages = () if facts is None else tuple(map(facts.cgroup.get, ("active_anon", "inactive_anon")))
     if not said and all(size is not None for size in pages) and pages:

@@ -1,8 +1,8 @@
-"""What the memory consists of and what changed: arithmetic on the account.
+"""What does the memory consist of, and what changed? Arithmetic on the account.
 
-An observation is true whether or not anything is wrong. Every change of at least 8 MiB and a fifth
-of its level is reported, with its size, its shape and its holder. Findings judge observations, and
-are kept separate.
+An observation is a measured fact, whether or not anything is wrong. Every change of at least 8 MiB
+and a fifth of its level is reported, with its size, its shape and its holder. Findings judge
+observations, and are kept separate.
 """
 
 from __future__ import annotations
@@ -24,23 +24,23 @@ if TYPE_CHECKING:
     from gomem.analysis.series.level import Rise
     from gomem.causes.case import Case
 
-MOVED_SHARE, MOVED_BYTES = 0.2, 8 * MIB  # of the level: what moves by both is said
+MOVED_SHARE, MOVED_BYTES = 0.2, 8 * MIB  # of the level, and in bytes; a change must exceed both
 GOROUTINES_MOVED, GOROUTINES_RATIO = 100, 1.5
-MIN_SECONDS = 1.0  # between moments: less says nothing of how fast it moved
-MIN_READINGS = 3  # of a shape, and of a direction
+MIN_SECONDS = 1.0  # between moments; shorter intervals give no rate
+MIN_READINGS = 3  # for a shape and a direction
 IN_USE = "inuse_space"
 
 
 @dataclass(frozen=True)
 class Observation:
-    """Something that is so, with its numbers.
+    """A measured fact, with its numbers.
 
     Attributes:
         sentence: In words.
         group: What it is about: groups of the account joined by `+`, `in_use`, `goroutines`.
-        change_low: By how much it grew, at least; in bytes, or a count of goroutines.
-        change_high: The same at most.
-        shape: One of `shapes.SHAPES`; empty of fewer than three readings.
+        change_low: Minimum growth, in bytes or goroutines.
+        change_high: Maximum growth.
+        shape: One of `shapes.SHAPES`; empty for fewer than three readings.
         moment: The last moment that shows it; None if none does.
     """
 
@@ -53,7 +53,7 @@ class Observation:
 
 
 def observations(case: Case) -> tuple[Observation, ...]:
-    """All that is worth saying of what moved, the whole first."""
+    """Return all reportable changes, the total first."""
     account = case.facts.account
     return (
         *(() if account is None or account.quantity == "in_use" else _of_account(account, case)),
@@ -62,7 +62,7 @@ def observations(case: Case) -> tuple[Observation, ...]:
     )
 
 
-# What the account says
+# From the account
 
 
 def _of_account(account: Account, case: Case) -> list[Observation]:
@@ -110,7 +110,7 @@ def _of_part(part: Part, account: Account, case: Case) -> Observation:
 
 
 def whole_rise(account: Account) -> Rise | None:
-    """How the whole moved; None where no two moments have a time."""
+    """The rise of the total; None if fewer than two moments have a time."""
     return account.rise(ALL)
 
 
@@ -119,7 +119,7 @@ def _shape(rise: Rise | None) -> str:
 
 
 def _still(rise: Rise | None, account: Account) -> Text:
-    """That it goes on to the end, where it does, and how fast, where the moments have times."""
+    """Say that growth continues to the end, with its rate if the moments have times."""
     if rise is None or rise.readings < MIN_READINGS or not rise.goes_on or rise.shape != "ramp":
         return Text()
     is_timed = account.is_timed
@@ -134,7 +134,7 @@ def _within(account: Account) -> Text:
 
 
 def whole_words(account: Account, case: Case) -> Text:
-    """How the whole moved from the first moment to the last, and which parts moved it."""
+    """How the total changed from the first moment to the last, and which parts explain it."""
     first, last = account.first, account.last
     has_moved = abs(account.change_bytes) >= MIN_BYTES
     return change_words(
@@ -158,11 +158,11 @@ def _peak(account: Account, ratio: float) -> Text:
     return text(" (peak {} at {})", Bytes(highest.total_bytes), MomentName(highest.moment))
 
 
-# What profiles and goroutines say
+# From profiles and goroutines
 
 
 def _of_in_use(case: Case) -> list[Observation]:
-    """What the heap has in use by its first profile and its last, and who has more."""
+    """In-use heap in the first and the last profile, and who has more."""
     profiles = [
         (moment, profile)
         for moment, profile in case.facts.profiles.in_order.items()
@@ -194,7 +194,7 @@ def _of_in_use(case: Case) -> list[Observation]:
 
 
 def _of_goroutines(case: Case) -> list[Observation]:
-    """How their number moved, and where they wait."""
+    """How the number of goroutines changed, and where they wait."""
     counts = case.facts.goroutine_counts
     if len(counts) < 2:
         return []

@@ -1,4 +1,4 @@
-"""What benchmarks and escape analysis say, where no file says how much memory is in use."""
+"""What benchmarks and escape analysis show, if no file has the memory in use."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ WITH_A_PROFILE = "Add an allocs profile: then the report says why each site allo
 
 
 def _changes(capture: Capture) -> Text:
-    """What the second of two runs in one text allocates, compared with the first, by medians."""
+    """Allocation changes between two runs in one text, by medians."""
     (bench, *others) = capture.bench.values()
     runs = bench.config.loc[bench.config["key"] == RUN].set_index("config")["value"]
     names = list(dict.fromkeys(runs))
-    if others or len(names) != 2:  # of more nothing says which are compared
+    if others or len(names) != 2:  # with more runs, the pair to compare is unknown
         return Text()
     rows = bench.results.assign(run=bench.results["config"].map(runs))
     said: list[tuple[str, str, float, float]] = []
@@ -52,13 +52,13 @@ def _changes(capture: Capture) -> Text:
 
 
 def _change(name: str, unit: str, before: float, after: float) -> Text:
-    """By how much one benchmark's value differs."""
+    """The change of one benchmark's value."""
     change = text("{} {}", Quoted(name), unit)
     return text("{} {} %", change, minus(f"{100 * (after / before - 1):+.0f}"))
 
 
 def by_other_files(diagnosis: Diagnosis, _: MomentFacts | None) -> Told | None:
-    """Benchmarks and escape analysis: how many, and what they are good for."""
+    """The number of benchmarks and escape-analysis results, and how to use them."""
     capture = diagnosis.capture
     if capture.bench:
         names = {name for bench in capture.bench.values() for name in bench.results["name"]}

@@ -1,4 +1,4 @@
-"""What is said of the other runs of a program that one text has beside the last."""
+"""Sentences on the other runs of a program in one text, besides the last run."""
 
 from __future__ import annotations
 
@@ -12,19 +12,19 @@ if TYPE_CHECKING:
     from gomem.capture.runs import OtherRun
     from gomem.facts.capture import CaptureFacts
 
-NAMED = 3  # runs, the last ones
+NAMED = 3  # the last runs
 COMPARE_RUNS = text(
     "Save each run to a file of its own and compare them: {}.", Command("gomem compare FIRST LAST")
 )
 
 
 def has_other_runs(capture: Capture) -> bool:
-    """Whether a text has MemStats of another process than the last one's."""
+    """Whether a text has MemStats of a process other than the last."""
     return any(not run.is_same_process and run.process is None for run in capture.other_runs)
 
 
 def earlier_processes_words(facts: CaptureFacts) -> Text:
-    """The snapshots of earlier processes, with their PIDs; empty where there is none."""
+    """The snapshots of earlier processes, with their PIDs; empty if there are none."""
     earlier = facts.of_earlier_processes
     if not earlier:
         return Text()
@@ -44,7 +44,7 @@ def earlier_processes_words(facts: CaptureFacts) -> Text:
 
 
 def other_runs_words(capture: Capture) -> Text:
-    """The earlier runs, each by itself; empty where there is none."""
+    """The earlier runs, one sentence each; empty if there are none."""
     runs = capture.other_runs
     if not runs:
         return Text()
@@ -71,7 +71,7 @@ def _run_words(run: OtherRun, *, is_alone: bool) -> Text:
 
 
 def _earlier_words(run: OtherRun, *, is_alone: bool) -> Text:
-    """The readings before the last one, beside which another file stands."""
+    """The earlier readings of the same process, before the last reading."""
     first, last = run.places
     if not is_alone:
         words = "{} has {} before its last: {} went from {} to {}."
@@ -87,7 +87,7 @@ def _earlier_words(run: OtherRun, *, is_alone: bool) -> Text:
 
 
 def _process_words(run: OtherRun, program: str, pid: int | None) -> Text:
-    """A process or container of its own in the text: nothing says which of the two came first."""
+    """Another process or container in the text; their order in time is unknown."""
     first = run.places[0]
     what = text("another process ({}, PID {})", Program(program or "no name"), str(pid))
     if pid is None:

@@ -1,7 +1,7 @@
-"""What holds on another system than Linux, which a text names: there are no files of /proc.
+"""What is different on systems other than Linux, named in a text: there is no /proc.
 
-On the BSDs the runtime releases memory by MADV_FREE (mem_bsd.go): the kernel counts it as resident
-until it needs the pages.
+On the BSDs the runtime releases memory with MADV_FREE (mem_bsd.go): the kernel counts it as
+resident until it needs the pages.
 """
 
 from __future__ import annotations
@@ -18,20 +18,20 @@ if TYPE_CHECKING:
     from gomem.capture.capture import Capture
     from gomem.facts.moment import MomentFacts
 
-LINUX_ALONE = ("/proc/", "gomem capture PID")  # in a step
-MIN_RELEASED_SHARE = 0.2  # of RSS: less is not worth saying
-MIN_EXPLAINED, MAX_EXPLAINED = 0.8, 1.25  # of what is released, what RSS has beyond the rest of Sys
+LINUX_ALONE = ("/proc/", "gomem capture PID")  # words of steps that work only on Linux
+MIN_RELEASED_SHARE = 0.2  # of RSS: smaller amounts are not mentioned
+MIN_EXPLAINED, MAX_EXPLAINED = 0.8, 1.25  # (RSS - (Sys - HeapReleased)) / HeapReleased
 
 
 def step_on(system: str, step: str) -> str:
-    """A next step as the system allows it."""
+    """Adapt a next step to the system."""
     if not system or not any(word in step for word in LINUX_ALONE):
         return step
     return see_resident(system)
 
 
 def released_words(capture: Capture, facts: MomentFacts | None) -> Text:
-    """That RSS still has what Go has released, where the system counts it so; else empty."""
+    """Say that RSS still includes released memory, if the system counts it so; else empty."""
     if capture.system != FREEBSD or facts is None or facts.rss_bytes is None:
         return Text()
     stats = facts.memstats

@@ -1,7 +1,7 @@
 """RSS by owner at the snapshots that get a bar, all broken down into the same parts.
 
-Two bars are meant to be compared, so they have the same parts: those that every one of their
-snapshots separates. If the last snapshot has a finer breakdown, it is shown below its bar.
+Bars are compared, so they have the same parts: those that all their snapshots separate. If the last
+snapshot has a finer breakdown, it is shown below its bar.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Owner:
-    """A part of memory, or several that are not told apart.
+    """A part of memory, or several that cannot be separated.
 
     Attributes:
         key: Its group, or its groups joined by `+`.
-        name: What sentences call it.
+        name: Its name in sentences.
         sizes: Its likely bounds at each snapshot, in bytes.
     """
 
@@ -38,21 +38,21 @@ class Owner:
 
     @property
     def change_bytes(self) -> float:
-        """By how much it grew from the first snapshot to the last, about."""
+        """Approximate growth from the first snapshot to the last."""
         return self.sizes[-1].middle - self.sizes[0].middle
 
 
 @dataclass(frozen=True)
 class Owners:
-    """The snapshots worth a bar, and what they consist of.
+    """The snapshots that get a bar, and their parts.
 
     Attributes:
-        quantity: What the parts add up to; one of `account.QUANTITIES`.
-        labels: What the snapshots are called.
-        totals: What the parts of each add up to, in bytes.
-        beyond: What Go reserves at each that is not in RSS, in bytes.
-        parts: What every snapshot is divided into, in the order of `readings.GROUPS`.
-        finer: What the last one divides these further into; by the key of the part.
+        quantity: The total quantity; one of `account.QUANTITIES`.
+        labels: The snapshots' names.
+        totals: The sum of each snapshot's parts, in bytes.
+        beyond: Memory reserved by Go but not in RSS at each snapshot, in bytes.
+        parts: The parts that all snapshots have, in the order of `readings.GROUPS`.
+        finer: The finer parts of the last snapshot, by the key of the coarse part.
     """
 
     quantity: str
@@ -64,7 +64,7 @@ class Owners:
 
 
 def owners_of(diagnosis: Diagnosis) -> Owners | None:
-    """The bars of a capture, at most three; None where no file says how large the process is."""
+    """Return the bars of a capture, at most three; None if the size of the process is unknown."""
     shown = compared(diagnosis)
     if not shown:
         return None
@@ -74,12 +74,12 @@ def owners_of(diagnosis: Diagnosis) -> Owners | None:
 
 
 def compared(diagnosis: Diagnosis) -> _Shown:
-    """The snapshots that the first picture shows: against the baseline, or from first to last."""
+    """The snapshots in the first picture: baseline and capture, or first to last."""
     return _baseline_and_now(diagnosis) or _first_peak_and_last(diagnosis)
 
 
 def owners_at(quantity: str, shown: Sequence[tuple[str, Snapshot, MomentFacts]]) -> Owners:
-    """Snapshots by what they are called, divided into the parts that all of them tell apart."""
+    """Divide named snapshots into the parts that all of them separate."""
     labels, snapshots, moments = zip(*shown, strict=True)
     division, finest = common_division(snapshots), common_division(snapshots[-1:])
     parts = _owners(division, snapshots, moments)
@@ -121,7 +121,7 @@ _Shown = list[tuple[str, "Snapshot", "MomentFacts"]]
 
 
 def _baseline_and_now(diagnosis: Diagnosis) -> _Shown:
-    """The snapshot shown first, below the baseline's counterpart; none without a baseline."""
+    """The snapshot shown first, after its counterpart in the baseline; empty without a baseline."""
     account, baseline = diagnosis.facts.account, diagnosis.baseline
     old_account = None if baseline is None else baseline.facts.account
     if baseline is None or old_account is None or account is None:
@@ -139,7 +139,7 @@ def _baseline_and_now(diagnosis: Diagnosis) -> _Shown:
 
 
 def _first_peak_and_last(diagnosis: Diagnosis) -> _Shown:
-    """The first snapshot and the last, and the highest where it is far above both."""
+    """The first and the last snapshot, and the highest if it is far above both."""
     account = diagnosis.facts.account
     if account is None or account.quantity not in {"rss", "reserved"}:
         return []

@@ -1,4 +1,4 @@
-"""The rule for which snapshots are compared."""
+"""Which snapshots of two captures are compared."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ if TYPE_CHECKING:
 
 
 def counterparts(before: Sequence[str], after: Sequence[str]) -> list[tuple[str, str]]:
-    """Pairs of moments with the same name, in the order of the capture after.
+    """Return pairs of moments with the same name, in the order of `after`.
 
-    The last moment after, if none before has its name, is paired with the last one before.
+    If the last moment of `after` has no namesake, it is paired with the last of `before`.
     """
     same = [(name, name) for name in after if name in before]
     if not before or not after or after[-1] in before:
@@ -20,10 +20,9 @@ def counterparts(before: Sequence[str], after: Sequence[str]) -> list[tuple[str,
 
 
 def first_pair(before: Sequence[str], after: Sequence[str]) -> tuple[str, str] | None:
-    """Where what lies between two moments begins on both sides: at the first that are paired.
+    """Return the first pair of moments, where the compared period begins on both sides.
 
-    Captures whose moments are called by the time have no name in common; then it is the first
-    moment of each.
+    Moments named by time have no names in common; then it is the first moment of each side.
     """
     pairs = counterparts(before, after)
     if not pairs:
@@ -32,5 +31,5 @@ def first_pair(before: Sequence[str], after: Sequence[str]) -> tuple[str, str] |
 
 
 def counterpart_of(moment: str, before: Sequence[str], after: Sequence[str]) -> str | None:
-    """The moment before that a moment after is compared with; None if there is none."""
+    """The moment in `before` that a moment of `after` is compared with; None if there is none."""
     return next((old for old, new in counterparts(before, after) if new == moment), None)

@@ -1,4 +1,4 @@
-"""The names of the account's parts, and of their bounds, in sentences."""
+"""Names of the account's parts, and of their bounds, for sentences."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from gomem.analysis.memory.bounds import Interval
     from gomem.facts.moment import MomentFacts
 
-NEARLY_ALL = 0.9  # of native memory: one kind of it gives its name to the whole
-WIDE = 0.1  # of its middle: an interval that is wider is said as two numbers
+NEARLY_ALL = 0.9  # of native memory: such a part gives the whole its name
+WIDE = 0.1  # of the midpoint: a wider interval is written as two numbers
 PART_NAMES = {frozenset({group}): NAMES[group] for group in GROUPS} | {
     frozenset({LIVE, GARBAGE}): NAMES[OBJECTS],
     GO_HEAP: NAMES[HEAP],
@@ -29,17 +29,17 @@ PART_NAMES = {frozenset({group}): NAMES[group] for group in GROUPS} | {
 }
 
 
-# Parts that the groups of one moment have a word for.
+# Unions of groups that have a single name.
 _GROUP_OF = {frozenset({LIVE, GARBAGE}): OBJECTS, GO_HEAP: HEAP, ALL: UNDIVIDED}
 
 
 def part_key(groups: frozenset[str]) -> str:
-    """A part as a key: its group, or all of its groups."""
+    """The key of a part: its group, or its groups joined by `+`."""
     return _GROUP_OF.get(groups) or "+".join(sorted(groups))
 
 
 def part_name(groups: frozenset[str], moments: Sequence[MomentFacts]) -> str:
-    """The name of a part; for native memory with its main content in the last smaps."""
+    """The name of a part; for native memory, its main content in the last smaps."""
     with_smaps = [moment for moment in moments if moment.mappings is not None]
     if groups != frozenset({NATIVE}) or not with_smaps:
         return PART_NAMES[groups]
@@ -52,9 +52,9 @@ def part_name(groups: frozenset[str], moments: Sequence[MomentFacts]) -> str:
 
 
 def native_sizes(moment: MomentFacts) -> tuple[int, int, int, int]:
-    """Resident bytes of malloc's heaps, its large blocks, threads' stacks, and other mappings.
+    """Resident bytes of malloc's heaps, its large blocks, thread stacks, and other mappings.
 
-    Without smaps nothing tells a block of malloc's from any other mapping.
+    Without smaps, malloc's blocks cannot be separated from other mappings.
     """
     assert moment.ledger is not None
     blocks = (
@@ -65,7 +65,7 @@ def native_sizes(moment: MomentFacts) -> tuple[int, int, int, int]:
 
 
 def interval_words(change: Interval, *, about: bool) -> Text:
-    """A change with its sign, `+12 MiB`: one number of a narrow interval, else both ends."""
+    """Format a change, `+12 MiB`: one number for a narrow interval, else both ends."""
     if _is_narrow(change):
         middle = BytesChange(round(change.middle))
         return text("{}{}", "about " if about and change.width else "", middle)
@@ -74,12 +74,12 @@ def interval_words(change: Interval, *, about: bool) -> Text:
 
 
 def brief_level(level: Interval) -> Text:
-    """A level in a table: a number, the most that it can be, or both ends."""
+    """Format a level for a table: a number, an upper bound, or both ends."""
     return _level(level, "≤ {}", "{} to {}")
 
 
 def level_words(level: Interval) -> Text:
-    """A level in words, likewise."""
+    """Format a level for a sentence: a number, an upper bound, or both ends."""
     return _level(level, "at most {}", "between {} and {}")
 
 
@@ -91,7 +91,7 @@ def _level(level: Interval, at_most: str, between: str) -> Text:
 
 
 def _is_narrow(interval: Interval) -> bool:
-    """Whether a number says it: it is no wider than a tenth of its middle, or half a MiB."""
+    """Whether one number suffices: the width is at most a tenth of the midpoint, or half a MiB."""
     return interval.width <= max(WIDE * abs(interval.middle), MIB / 2)
 
 
@@ -99,11 +99,11 @@ BY_PROGRAM, BY_EITHER = "the program", "the program or a library"
 
 
 def native_words(facts: MomentFacts) -> Text:
-    """What memory outside Go is: malloc's heaps, its large blocks, and what else is mapped."""
+    """The contents of native memory: malloc's heaps, its large blocks, and other mappings."""
     assert facts.ledger is not None
     with_c = facts.ledger.has("native_heap") or facts.ledger.has("libraries")
     heap, blocks, threads, mapped = native_sizes(facts)
-    if facts.mappings is None and with_c:  # all that is unnamed beside C's
+    if facts.mappings is None and with_c:  # all unnamed memory beside C's
         blocks, mapped = mapped, 0
     sizes = {
         "in malloc's heaps": heap,
@@ -120,7 +120,7 @@ def native_words(facts: MomentFacts) -> Text:
 
 
 def file_words(facts: MomentFacts) -> Text:
-    """The file that most of it is of; without its folders, since reports get shared."""
+    """The file with most of the memory, without folders, because reports are shared."""
     if facts.mappings is None:
         return Text()
     mine = facts.mappings[facts.mappings["kind"].isin(["mapped-file", "shared-memory"])]

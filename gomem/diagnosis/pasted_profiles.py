@@ -1,8 +1,8 @@
 """What two other kinds of profile show: tables of `go tool pprof`, and references.
 
-A table has functions with their flat and cum values, but no stacks. So it does not show which of
-the program's functions called a library function. It shows only the program's functions in the
-table. A reference profile shows what retains the heap, but not what allocated it.
+A table has functions with their flat and cum values, but no stacks. So a program's function is
+known only if it is in the table; the caller of a library function is not. A reference profile shows
+what retains the heap, but not what allocated it.
 """
 
 from __future__ import annotations
@@ -43,11 +43,11 @@ NAMED = 3  # functions and roots
 WORTH_NAMING = 0.05  # of the total
 MOSTLY = 0.5  # of the total
 DEFAULT_RATE = 512 << 10  # of heap profiles, in bytes
-SINGLE = 1 / 16  # by so much a sample of a small object is above the rate
-# Runs once, and allocates a package's variables; a method of this name does not.
+SINGLE = 1 / 16  # a value this much above the rate is still one sample of a small object
+# init runs once and allocates a package's variables; a method of this name does not count.
 INIT = re.compile(r"(?:^|/)[^/.()]+\.init(?:\.\d+|\.ializers)?$")
-SAID_ROUNDING = 0.005  # of the total: a smaller one is below the digits that a sentence has
-STARTS = frozenset({"main.main", "runtime.main", "runtime.goexit"})  # which are above everything
+SAID_ROUNDING = 0.005  # of the total; smaller rounding is below the digits of a sentence
+STARTS = frozenset({"main.main", "runtime.main", "runtime.goexit"})  # roots of every stack
 IS_USED = {
     "inuse_space": "in use",
     "inuse_objects": "objects in use",
@@ -59,7 +59,7 @@ IS_USED = {
 
 
 def pasted_words(profile: Profile) -> Text:
-    """The total of a table that is no level of what is in use, and who has most of it."""
+    """The total of a table that is not in-use memory, and the functions with most of it."""
     kind = profile.default_sample_type
     if profile.is_difference:
         return joined(" ", (Text("The table of go tool pprof is a difference."), _changed(profile)))
@@ -73,7 +73,7 @@ def pasted_words(profile: Profile) -> Text:
     if UNSAID not in profile.sample_type_names:
         return said
     rest = text("{}", _UNSAID_USE), table_words(profile, UNSAID)
-    if kind.startswith("alloc"):  # what was allocated ever is no size of the heap
+    if kind.startswith("alloc"):  # all-time allocation is not the size of the heap
         unsaid = text("{}.", told_total(profile, UNSAID))
         other = text("Another table has {} {}.", size_words(profile, kind), counted)
         return joined(" ", filter(None, (unsaid, *rest, other, who)))
@@ -82,7 +82,7 @@ def pasted_words(profile: Profile) -> Text:
 
 
 def told_total(profile: Profile, kind: str) -> Text:
-    """The total that a line of the table says, else what its rows add up to."""
+    """The total printed in the table, else the sum of its rows."""
     assert profile.printed is not None
     if kind not in profile.printed.derived:
         return text("The table of go tool pprof has {}", size_words(profile, kind))
@@ -92,7 +92,7 @@ def told_total(profile: Profile, kind: str) -> Text:
 
 
 def size_words(profile: Profile, kind: str) -> Text:
-    """The total, and by how much its rounding leaves it open, where that shows."""
+    """The total, with its rounding error if that is visible."""
     assert profile.printed is not None
     total, off = profile.total(kind), profile.printed.total_rounding.get(kind, 0)
     size = _of_kind(profile, kind, total)
@@ -102,14 +102,14 @@ def size_words(profile: Profile, kind: str) -> Text:
 
 
 def table_words(profile: Profile, kind: str) -> Text:
-    """Who has most of a table's total, its own functions above, what some sites are known for."""
+    """The largest functions of a table, the program's function above them, known sites."""
     top, total = profile.top_rows(kind), profile.total(kind)
     if not total or profile.printed is None:
         return Text()
     flat = dict(zip(top.function, top.flat.tolist(), strict=True))
     named = [name for name in list(flat)[:NAMED] if flat[name] >= WORTH_NAMING * total]
     if kind == "goroutine":
-        named = []  # the function that parks them all
+        named = []  # the function in which all of them are parked
     elif not named:
         named = [name for name in list(flat)[:1] if flat[name]]
     is_small = bool(named) and flat[named[0]] < WORTH_NAMING * total
@@ -135,7 +135,7 @@ def table_words(profile: Profile, kind: str) -> Text:
 
 
 def _earlier_words(profile: Profile, kind: str, flat: Mapping[str, int]) -> list[Text]:
-    """How the rows moved that the text has several times, the largest ones."""
+    """Changes of rows that occur several times in the text, largest first."""
     assert profile.printed is not None
     before = profile.printed.earlier.get(kind, {})
     words = "The text has {} {} times: it went from {} to {}."
@@ -149,7 +149,7 @@ def _earlier_words(profile: Profile, kind: str, flat: Mapping[str, int]) -> list
 
 
 def _callers_words(profile: Profile, kind: str, named: list[str]) -> list[Text]:
-    """Who calls the largest function, where a tree says so."""
+    """The callers of the largest function, if the text has a call tree."""
     assert profile.printed is not None
     callers = profile.printed.callers.get(kind, {}).get(named[0], {}) if named else {}
     whole = sum(callers.values())
@@ -162,14 +162,14 @@ def _callers_words(profile: Profile, kind: str, named: list[str]) -> list[Text]:
 
 
 def _known_words(name: str, row: Signature, kind: str) -> Text:
-    """What holds of a site that is known, and in which releases: a table does not say its own."""
+    """The explanation of a known site, with its Go releases, because a table has no release."""
     held = f" ({row.releases})" if row.releases else ""
     why = row.why if kind.startswith("alloc") else row.in_use or row.why
     return text("{}{}: {}", Function(name), held, why)
 
 
 def part_words(name: str, value: int, of_total: float, rate: int) -> Text:
-    """A function with its share, what an init is, and where its value is one sample at a rate."""
+    """A function with its share; marks package inits and values of a single sample."""
     is_single = rate and rate <= value <= (1 + SINGLE) * rate
     share = text("a single sample") if is_single else text("{}", Share(of_total))
     init = ", a package's init: constant" if INIT.search(name) else ""
@@ -177,7 +177,7 @@ def part_words(name: str, value: int, of_total: float, rate: int) -> Text:
 
 
 def _rate_shown(profile: Profile, kind: str, flat: Iterable[int]) -> int:
-    """The usual rate of sampling less its rounding, where no row has less; else 0."""
+    """The default sampling rate minus rounding, if no row is below it; else 0."""
     assert profile.printed is not None
     least = DEFAULT_RATE - profile.printed.rounding.get(kind, 0)
     is_sampled = profile.sample_type(kind).unit == "bytes"
@@ -185,16 +185,16 @@ def _rate_shown(profile: Profile, kind: str, flat: Iterable[int]) -> int:
 
 
 def _rest_words(shown: int, total: int) -> list[Text]:
-    """How little of the total the rows are, as `-focus` leaves them."""
+    """Say that the rows are a small part of the total, as after `-focus`."""
     if shown >= WORTH_NAMING * total:
         return []
     return [text("Its rows add up to {} of the total.", Share(shown / total))]
 
 
 def _above(top: Top, total: int, is_by_cum: bool) -> list[Text]:
-    """The program's own function that is nearest to most of it: that with the least such cum.
+    """The program's own function with the smallest cum above `MOSTLY` of the total.
 
-    Of a table that is by cum that with the most.
+    In a table sorted by cum, the one with the largest cum.
     """
     cums = zip(top.function, top.cum.tolist(), strict=True)
     own = [(cum, name) for name, cum in cums if can_be_mended(name) and name not in STARTS]
@@ -207,7 +207,7 @@ def _above(top: Top, total: int, is_by_cum: bool) -> list[Text]:
 
 
 def _changed(profile: Profile) -> Text:
-    """Which functions have more than in the profile that was subtracted, and which less."""
+    """Functions with more, and with less, than in the subtracted profile."""
     kind = profile.default_sample_type
     top = profile.top_rows(kind)
     rows = [
@@ -238,7 +238,7 @@ def _change(profile: Profile, kind: str, flat: int, name: str) -> Text:
 
 
 def held_words(profile: Profile) -> Text:
-    """Who holds the heap, by references."""
+    """What retains the heap, by references."""
     total = profile.total(IN_USE)
     if not total:
         return Text("The profile of references has nothing in it.")
@@ -255,7 +255,7 @@ def held_words(profile: Profile) -> Text:
 
 
 def with_the_profile(profile: Profile) -> Text:
-    """The next step: the profile itself has what its table leaves out."""
+    """The next step: get the full profile, which has what the table omits."""
     saved = "" if profile.printed is None else profile.printed.saved
     command = with_files("gomem report {}", saved) if saved else TAKE_HEAP_PROFILE
     return text(
@@ -271,7 +271,7 @@ def _of_kind(profile: Profile, kind: str, value: int) -> Text:
 
 
 def amount(value: int, unit: str) -> Text:
-    """A value of a profile in the unit of its sample type."""
+    """Format a profile's value in the unit of its sample type."""
     if unit == "nanoseconds":
         return Seconds(value * 1e-9)
     return Bytes(value) if unit == "bytes" else Count(value)

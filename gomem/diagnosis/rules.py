@@ -1,4 +1,4 @@
-"""What the rules of all causes find. A rule that fails unforeseen takes no other with it."""
+"""Run the rules of all causes. If one rule fails unexpectedly, the others still run."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _Answer = TypeVar("_Answer")
 
 
 def found_by_rules(case: Case) -> Iterator[Finding]:
-    """Every finding of every cause, and one for each rule that failed."""
+    """Yield every finding of every cause, and a finding for each rule that failed."""
     lacks: list[Lack] = []
     for cause in CAUSES:
         if cause.lack is not None:
@@ -34,7 +34,7 @@ def found_by_rules(case: Case) -> Iterator[Finding]:
 def _asked(
     cause: Cause, ask: Callable[[Case], _Answer], case: Case
 ) -> tuple[_Answer | None, list[Finding]]:
-    """The answer; or None, with the finding that there is none."""
+    """The rule's result; or None with a finding that the rule failed."""
     try:
         return ask(case), []
     except Exception as error:  # noqa: BLE001 - whatever it is, the other rules have answers

@@ -1,6 +1,6 @@
 """The verdict on a capture in a sentence or two, whether or not a cause is known.
 
-The verdict says where the memory is, what changed, and what to do next. That takes no finding. If
+The verdict says where the memory is, what changed, and what to do next, even without a finding. If
 there is a warning, its title is the headline. The verdict describes the last snapshot in the
 present tense, and earlier ones in the past tense. If no file has RSS, it says what the available
 files show.
@@ -52,8 +52,8 @@ if TYPE_CHECKING:
 
 MISSING = "data-missing"
 LARGEST_GROUPS = 3  # named
-MOSTLY = 0.75  # of RSS: a group that is named alone in a headline
-NATIVE_MEMORY = "native-memory"  # says itself what memory outside Go is
+MOSTLY = 0.75  # of RSS: a group this large is named alone in a headline
+NATIVE_MEMORY = "native-memory"  # its title already names the contents of native memory
 TAKE_ANOTHER = text("If this growth is unexpected, capture again for ten minutes: {}.", CAPTURE)
 WHOLE_SMAPS = text("Take smaps again, whole, so that RSS is exact: {}.", TAKE_SMAPS)
 NOTHING_TO_DO = "Nothing to do."
@@ -61,19 +61,19 @@ NOTHING_TO_DO = "Nothing to do."
 
 @dataclass(frozen=True, repr=False)
 class Verdict(Answer):
-    """What a capture comes down to.
+    """The overall result of a capture.
 
     Attributes:
-        headline: What to know first.
-        where: Where the memory is now; empty if no file says.
-        moved: How the whole moved, and which parts moved it; empty likewise.
-        found: What the finding says that is named, where that is no headline; empty likewise.
+        headline: The main statement.
+        where: Where the memory is now; empty if unknown.
+        moved: How the total changed, and which parts explain it; empty if unknown.
+        found: The title of the named finding if it is not the headline; else empty.
         code: The finding that it names; None if it names none.
-        severity: How much it matters; None where nothing is out of the ordinary.
-        confidence: How sure the finding is that it names; None if it names none.
-        moment: The moment that it is about; None without moments that say anything of memory.
+        severity: The severity; None if nothing is out of the ordinary.
+        confidence: The confidence of the named finding; None without one.
+        moment: The moment that it describes; None if no moment has memory data.
         rss_bytes: Resident bytes at that moment; None where no file says.
-        whose: What moved besides, and who holds it, as far as that is known.
+        whose: Changes outside RSS, and what retains the memory, if known.
         next_step: What to do next.
         further: What else there is: further warnings, notes, places and files that were not read.
     """
@@ -93,12 +93,12 @@ class Verdict(Answer):
 
     @property
     def is_in_short(self) -> bool:
-        """Whether the headline says where the memory is, in short."""
+        """Whether the headline is the short form of where the memory is."""
         return bool(self.where) and self.headline.startswith("RSS is")
 
     @property
     def second(self) -> str:
-        """What goes with the headline; empty if that says it all."""
+        """The text after the headline; empty if there is none."""
         where = "" if self.is_in_short else self.where
         return joined(" ", filter(None, (where, self.moved, self.found)))
 
@@ -110,7 +110,7 @@ class Verdict(Answer):
 
 
 def verdict_of(diagnosis: Diagnosis) -> Verdict:
-    """The verdict of a capture."""
+    """Return the verdict of a capture."""
     facts = telling_moment(diagnosis)
     named = _named(diagnosis, facts)
     if facts is None or facts.rss_bytes is None:
@@ -155,9 +155,9 @@ def verdict_of(diagnosis: Diagnosis) -> Verdict:
 def _first(
     diagnosis: Diagnosis, named: Finding | None, severity: Severity | None, said: dict[str, str]
 ) -> str:
-    """What heads it: a warning, a large note that holds, what moved, or what there is.
+    """Choose the headline: a warning, a large current note, the change, or the contents.
 
-    Where no file says how large the process is, nothing else tells more than a note that holds.
+    If no file gives the size of the process, a current note comes first.
     """
     is_warned = severity is not None and severity >= Severity.WARNING
     scale, least = diagnosis.scale, diagnosis.thresholds.large_rss_fraction
@@ -169,9 +169,9 @@ def _first(
 
 
 def telling_moment(diagnosis: Diagnosis) -> MomentFacts | None:
-    """The moment that the verdict is about: the last that says how much is resident.
+    """The moment that the verdict describes: the last with RSS.
 
-    Without any such, the last that says anything about memory; None if none does.
+    Without RSS, the last with any memory data; None if there is none.
     """
     known = [moment for moment in diagnosis.moments if moment.rss_bytes is not None]
     known = known or [
@@ -186,14 +186,14 @@ def _title(finding: Finding) -> Text:
     return Text(finding.title).sentence()
 
 
-# Which finding is named, and how much it matters
+# Which finding is named, and its severity
 
 
 def _named(diagnosis: Diagnosis, facts: MomentFacts | None) -> Finding | None:
-    """The finding to name: the first that costs anything now, else the first of all."""
+    """The finding to name: the first current warning, else the first other finding."""
     found = [finding for finding in diagnosis.findings if not finding.code.startswith(DATA_PREFIX)]
     present = [finding for finding in found if finding.now and finding.severity >= Severity.WARNING]
-    # A note of the whole log can be of more than there is left at the last moment.
+    # A note about the whole log can be about more memory than the last moment has left.
     whole = facts.rss_bytes if facts is not None and facts.rss_bytes is not None else math.inf
     notes = [
         finding
@@ -206,20 +206,20 @@ def _named(diagnosis: Diagnosis, facts: MomentFacts | None) -> Finding | None:
 
 
 def _is_tiny(diagnosis: Diagnosis, finding: Finding) -> bool:
-    """Whether what a note is about is too small a part of the memory to head a page."""
+    """Whether a note's memory is too small a share for a headline."""
     share = diagnosis.scale.share(finding)
     return bool(finding.bytes) and 0 < share < diagnosis.thresholds.heading_share
 
 
 def _severity(diagnosis: Diagnosis, named: Finding | None, *, grew: bool) -> Severity | None:
-    """How much it matters now; growth of which no cause is known is a note."""
+    """The current severity; growth without a known cause is a note."""
     if named is not None:
         return named.severity
     is_unsound = any(finding.severity >= Severity.WARNING for finding in diagnosis.findings)
     return Severity.INFO if grew or is_unsound else None
 
 
-# Where the memory is, and what moved it there
+# Where the memory is, and what changed
 
 
 def _where(diagnosis: Diagnosis, facts: MomentFacts, named: Finding | None) -> Text:
@@ -232,7 +232,7 @@ def _where(diagnosis: Diagnosis, facts: MomentFacts, named: Finding | None) -> T
 
 
 def _rss_words(facts: MomentFacts) -> Text:
-    """How much is resident; of a cut file of mappings, at least."""
+    """RSS; a lower bound if the file of mappings is cut off."""
     size = text("{}", Bytes(facts.rss_bytes))
     if facts.listed is not None and facts.rss_is_listed:
         return text("{} ({})", size, listed_words(facts.listed))
@@ -245,7 +245,7 @@ def _rss_words(facts: MomentFacts) -> Text:
 
 
 def _where_in_short(diagnosis: Diagnosis, facts: MomentFacts) -> Text:
-    """RSS and what is largest in it, as a headline."""
+    """RSS and its one or two largest groups, as a headline."""
     assert facts.groups is not None
     sizes = facts.groups.sizes
     if facts.rss_is_listed or set(sizes) <= {UNDIVIDED}:
@@ -273,7 +273,7 @@ def _groups_words(capture: Capture, facts: MomentFacts, named: Finding | None) -
 
 
 def _worth(facts: MomentFacts) -> list[str]:
-    """The groups that a sentence names."""
+    """The groups large enough to name in a sentence."""
     assert facts.groups is not None
     return worth_naming(facts.groups.sizes, facts.rss_bytes or 0)[:LARGEST_GROUPS]
 
@@ -288,7 +288,7 @@ def _group_words(facts: MomentFacts, group: str, share: float, named: Finding | 
 
 
 def _retained(facts: MomentFacts) -> Text:
-    """How much Go retains for its heap, and for what, where RSS does not tell the parts."""
+    """How much Go retains for its heap, and why, if RSS is not broken down."""
     groups = facts.groups
     assert groups is not None
     if not groups.heap_is_one or HEAP not in _worth(facts):
@@ -307,7 +307,7 @@ def _retained(facts: MomentFacts) -> Text:
 
 
 def _moved(diagnosis: Diagnosis, facts: MomentFacts) -> tuple[str, bool]:
-    """What moved RSS since the baseline, or since the first moment; whether that may be growth.
+    """How RSS changed since the baseline or the first moment; whether that may be growth.
 
     It may be if RSS rose by a fifth, unless enough snapshots show that it has stopped.
     """
@@ -326,7 +326,7 @@ def _moved(diagnosis: Diagnosis, facts: MomentFacts) -> tuple[str, bool]:
 
 
 def _reserved_moved(diagnosis: Diagnosis) -> str:
-    """The same of what Go reserves, where no file says RSS."""
+    """The change of the memory reserved by Go, if no file has RSS."""
     account = diagnosis.facts.account
     if account is None or account.quantity != "reserved" or not account.snapshots[1:]:
         return ""
@@ -339,7 +339,7 @@ def _rose(before: Snapshot, after: Snapshot, thresholds: Thresholds) -> bool:
     return is_large and after.total_bytes >= thresholds.rise_ratio * before.total_bytes
 
 
-# Who holds it, and what to do
+# What retains it, and the next step
 
 
 def _next_step(
@@ -350,7 +350,7 @@ def _next_step(
     *,
     severity: Severity | None,
 ) -> str:
-    """What the finding advises, else what the files lack, else what growth asks for."""
+    """The advice of the finding; else to get missing files; else to investigate growth."""
     if named is not None or otherwise:
         return otherwise if named is None else named.next_step
     is_cut = facts is not None and facts.mappings is not None

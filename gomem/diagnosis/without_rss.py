@@ -1,8 +1,8 @@
-"""What does a capture show without RSS? It has only profiles, logs or benchmarks.
+"""What does a capture without RSS show? It has only profiles, logs or benchmarks.
 
 A lone heap profile is the most common input, and it shows what retains the heap. MemStats, a GC
-log, a goroutine or CPU profile, and benchmarks each answer a question of their own. Each answer
-also names what is missing, and which file would have it.
+log, a goroutine or CPU profile, and benchmarks each answer a different question. Each answer also
+names what is missing, and which file would have it.
 """
 
 from __future__ import annotations
@@ -74,10 +74,11 @@ if TYPE_CHECKING:
     from gomem.facts.moment import MomentFacts
     from gomem.inputs.pprof.table import Profile
 
-MEMORY_KINDS = frozenset({"heap", "allocs", "bytes", "difference"})  # kinds of profiles
+# kinds of profiles about memory
+MEMORY_KINDS = frozenset({"heap", "allocs", "bytes", "difference"})
 HOLDERS = 3  # named
-NEARLY = 0.995  # of the total, which rounds to all of it
-MIN_SHARE = 0.01  # of the CPU: a smaller one is said as less
+NEARLY = 0.995  # of the total; prints as 100 %
+MIN_SHARE = 0.01  # of the CPU; a smaller share is printed as below this
 SMAPS_ALONE = text("See how much of this is in RSS: {}.", TAKE_SMAPS)
 PMAP_TOO = text("Take RSS too, which plain pmap lacks: {}.", Command("pmap -x PID > pmap.txt"))
 NOTHING = Text("Nothing here says how much memory is in use, or what uses it.")
@@ -102,7 +103,7 @@ def without_rss(diagnosis: Diagnosis, facts: MomentFacts | None) -> tuple[str, b
 
 
 def _by_heap_profiles(diagnosis: Diagnosis, _: MomentFacts | None) -> Told | None:
-    """Who has what in use in the last heap profile, and how that differs from the first."""
+    """In-use heap by function in the last heap profile, and its change since the first."""
     profiles = {
         moment: profile
         for moment, profile in diagnosis.capture.heap_profiles.items()
@@ -124,7 +125,7 @@ def _by_heap_profiles(diagnosis: Diagnosis, _: MomentFacts | None) -> Told | Non
 
 
 def by_pasted(diagnosis: Diagnosis, _: MomentFacts | None) -> Told | None:
-    """Who holds what, by references; or what was printed of a profile that is no level."""
+    """What retains the heap by references; or the contents of a printed, non-in-use profile."""
     for profiles in reversed(diagnosis.capture.profiles.values()):
         if (references := profiles.get(REFERENCES)) is not None:
             return held_words(references), False, WHO_ALLOCATED
@@ -137,7 +138,7 @@ def by_pasted(diagnosis: Diagnosis, _: MomentFacts | None) -> Told | None:
 
 
 def _in_use(profile: Profile, total: int) -> Text:
-    """The size in use, and how precise it is."""
+    """The in-use size and its precision."""
     if not total:
         allocated = profile.total(ALLOCATED) if ALLOCATED in profile.sample_type_names else 0
         if profile.printed is not None:
@@ -160,7 +161,7 @@ def _in_use(profile: Profile, total: int) -> Text:
 
 
 def who_holds(diagnosis: Diagnosis, moment: str) -> Text:
-    """In-use objects of a moment's heap profile, by the program's own functions."""
+    """In-use objects in a moment's heap profile, by the program's own functions."""
     profile = diagnosis.capture.heap_profiles[moment]
     if IN_USE not in profile.sample_type_names:
         return Text()
@@ -187,7 +188,7 @@ def who_holds(diagnosis: Diagnosis, moment: str) -> Text:
 
 
 def _by_others_code(stacks: Stacks, profile: Profile, share: float) -> Text:
-    """What no function has but the runtime's, Go's library's and those without a name."""
+    """The share that is only in functions of the runtime, the Go library, or without a name."""
     is_named = stacks.which(can_be_mended) & stacks.frames["function"].notna()
     samples = np.setdiff1d(np.arange(len(stacks.values)), stacks.frames.loc[is_named, "sample"])
     leaves = profile.leaves(samples)
@@ -197,7 +198,7 @@ def _by_others_code(stacks: Stacks, profile: Profile, share: float) -> Text:
 
 
 def _by_memstats(diagnosis: Diagnosis, facts: MomentFacts | None) -> Told | None:
-    """The heap's division by MemStats or runtime/metrics, and who has it by a heap profile."""
+    """The heap's parts by MemStats or runtime/metrics, and its holders by a heap profile."""
     if facts is None or facts.groups is None or not facts.groups.claimed:
         return None
     claimed = facts.groups.claimed
@@ -218,13 +219,13 @@ def _by_memstats(diagnosis: Diagnosis, facts: MomentFacts | None) -> Told | None
 
 
 def worth_naming(sizes: Mapping[str, int], whole: int) -> list[str]:
-    """Those that are more than a trifle of the whole, the largest first."""
+    """The names of sizes above a minimum share of the total, largest first."""
     largest = sorted(sizes, key=lambda name: -sizes[name])
     return [name for name in largest if sizes[name] >= WORTH_NAMING * whole]
 
 
 def _by_log(diagnosis: Diagnosis, _: MomentFacts | None) -> Told | None:
-    """What the collector costs, and where the live heap goes."""
+    """GC cost and the trend of the live heap, from a log."""
     log = diagnosis.collector
     if log is None or not log.cost.cycles:
         return None
@@ -232,7 +233,7 @@ def _by_log(diagnosis: Diagnosis, _: MomentFacts | None) -> Told | None:
     within = text(" in {}", Seconds(cost.seconds)) if cost.seconds else ""
     said: list[Text] = []
     if (share := cost.gc_cpu_fraction) is not None:
-        # It is overstated, if anything, and never reads as nothing.
+        # It is at worst overstated, and a small share is not printed as zero.
         most = Text("under 1 %") if share < MIN_SHARE else text("at most {}", Share(share))
         said.append(text("{} of the CPU", most))
     if cost.stw.p99 is not None and carries(cost.stw.n, 0.99):
@@ -252,7 +253,7 @@ def _by_log(diagnosis: Diagnosis, _: MomentFacts | None) -> Told | None:
 
 
 def _by_old_log(diagnosis: Diagnosis, _: MomentFacts | None) -> Told | None:
-    """That a log is of a release whose lines are not read."""
+    """Say that a log's format is too old to be read."""
     log = diagnosis.collector
     lines = 0 if log is None else log.log.old_lines
     if not lines:
@@ -265,7 +266,7 @@ def _by_old_log(diagnosis: Diagnosis, _: MomentFacts | None) -> Told | None:
 
 
 def _live_heap(diagnosis: Diagnosis) -> tuple[Text, bool]:
-    """The live heap at the log's end and its trend, as surely as the collections tell it."""
+    """The live heap at the end of the log and its trend, if the collections suffice."""
     assert diagnosis.collector is not None
     last = diagnosis.collector.cost.heap_live_last_bytes
     if last is None:
@@ -275,7 +276,7 @@ def _live_heap(diagnosis: Diagnosis) -> tuple[Text, bool]:
     ratio = diagnosis.thresholds.rise_ratio
     has_risen = run is not None and run.last_bytes >= max(1, ratio * run.first_bytes)
     if grows(diagnosis.case):
-        return live + ".", has_risen  # the finding says how fast
+        return live + ".", has_risen  # the finding has the rate
     if run is None or run.slope_low is None or run.slope_high is None:
         risen = Text()
         if run is not None and has_risen:
@@ -288,12 +289,12 @@ def _live_heap(diagnosis: Diagnosis) -> tuple[Text, bool]:
 
 
 def _to_a_mebibyte(size: int) -> Text:
-    """A size in the unit that logs have; less than one is not nothing."""
+    """A size in whole MiB, the unit of logs; less than 1 MiB is not written as zero."""
     return text("{}" if size else "under {}", Bytes(size or MIB))
 
 
 def _earlier_runs(diagnosis: Diagnosis) -> tuple[Text, bool]:
-    """What the live heap did in earlier processes of the log, and whether it rose in one."""
+    """The live heap in earlier processes of the log, and whether it rose in one."""
     assert diagnosis.collector is not None
     runs = diagnosis.collector.runs
     earlier = runs[:-1]
@@ -314,7 +315,7 @@ def _earlier_runs(diagnosis: Diagnosis) -> tuple[Text, bool]:
 
 
 def _by_plain_pmap(diagnosis: Diagnosis, _: MomentFacts | None) -> Told | None:
-    """What pmap without -x says: address space alone."""
+    """Say that pmap without -x gives only address space."""
     moments = [*diagnosis.capture.by_moment.values()]
     rows = moments[-1].smaps if moments and "pmap" in moments[-1].paths else None
     if rows is None or rows.empty or rows["Rss"].notna().any():
@@ -363,7 +364,7 @@ NO_BYTES_HERE = text(
 )
 
 
-# What else is told where the first of these says where the memory is.
+# Checked in addition if the first of these already says where the memory is.
 BESIDE: Mapping[Callable[..., Told | None], tuple[Callable[..., Told | None], ...]] = {
     _by_memstats: (by_container,),
     _by_log: (by_few_fields, by_pasted, by_container),

@@ -1,4 +1,4 @@
-"""The answers about one capture as small tidy frames, one per kind of answer, with its labels."""
+"""The answers about one capture as small tidy frames, one per kind of answer, with labels."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from gomem.diagnosis.diagnosis import Diagnosis
     from gomem.fleets.labels import Labelled
 
-SITES_KEPT = 20  # of each sample type: what is below them is a small share of any profile
+SITES_KEPT = 20  # per sample type; sites below these are a small share of any profile
 SAMPLE_TYPES = ("inuse_space", "alloc_space")
 GOROUTINE = "goroutine"
 RELEASE = "Go release"
@@ -27,7 +27,7 @@ _DAMAGE = [column.name for column in DAMAGE]
 
 
 def answers_of(diagnosis: Diagnosis, labelled: Labelled) -> dict[str, pd.DataFrame]:
-    """Every answer about a capture: a frame per kind of `KINDS`, without `failed`."""
+    """Return every answer about a capture: a frame per kind in `KINDS`, except `failed`."""
     keys = labelled.keys(diagnosis)
     frames = {
         kind: build_rows(((*keys, *row) for row in rows(diagnosis)), KINDS[kind])
@@ -39,13 +39,13 @@ def answers_of(diagnosis: Diagnosis, labelled: Labelled) -> dict[str, pd.DataFra
 
 
 def failed_frame(labelled: Labelled, what: str, *, is_final: bool = True) -> pd.DataFrame:
-    """The row of a capture that cannot be read."""
+    """Return the row of a capture that cannot be read."""
     row = (*labelled.keys(), labelled.key, labelled.path, what, is_final)
     return build_rows([row], KINDS["failed"])
 
 
 def _of_capture(diagnosis: Diagnosis) -> tuple[Any, ...]:
-    """What the frame of captures has, from `go_version` to the sentence."""
+    """The columns of `captures`, from `go_version` to the sentence."""
     capture, verdict = diagnosis.capture, diagnosis.verdict
     times = capture.moments["time"].dropna()
     seconds = (times.max() - times.min()).total_seconds() if len(times) > 1 else None
@@ -89,7 +89,7 @@ def _gc(diagnosis: Diagnosis) -> Iterator[tuple[Any, ...]]:
 
 
 def _sites(diagnosis: Diagnosis) -> Iterator[tuple[Any, ...]]:
-    """The top sites of the snapshot whose sites are shown first, and where goroutines wait."""
+    """The top sites of the snapshot whose sites are shown first, and goroutine wait locations."""
     moment = diagnosis.sites_first
     known = {} if moment is None else diagnosis.facts.profiles.sites[moment]
     for sample_type, sites in known.items():

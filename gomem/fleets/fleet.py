@@ -1,4 +1,4 @@
-"""Many captures: their answers as frames, and the questions over all of them."""
+"""Many captures: their answers as frames, and results over all of them."""
 
 from __future__ import annotations
 
@@ -38,43 +38,43 @@ if TYPE_CHECKING:
 class Fleet:
     """The answers about many captures.
 
-    Each kind of answer is a frame over all captures, with `capture`, `instance`, `service`,
-    `build` and `time` first: `captures`, `account`, `levels`, `gc`, `sites`, `findings`,
-    `settings`, `damage` and `failed`. `lazily` gives a kind as a pyarrow dataset instead, of which
-    only the columns and rows that are asked for are read.
+    Each kind of answer is a frame over all captures, whose first columns are `capture`, `instance`,
+    `service`, `build` and `time`: `captures`, `account`, `levels`, `gc`, `sites`, `findings`,
+    `settings`, `damage` and `failed`. `lazily` returns a kind as a pyarrow dataset instead, which
+    reads only the requested columns and rows.
     """
 
     dataset: Dataset
-    run: Run | None = None  # what was read just now; None of a dataset that was only opened
+    run: Run | None = None  # what this run read; None if the dataset was only opened
     _held: ExitStack | None = field(default=None, repr=False)
 
     def lazily(self, kind: str) -> ds.Dataset:
-        """A kind of answer as a dataset of pyarrow; KeyError over a kind that there is not."""
+        """Return a kind of answer as a pyarrow dataset; raises KeyError for an unknown kind."""
         if kind not in KINDS:
             raise KeyError(f"{kind}: wanted one of {', '.join(KINDS)}{did_you_mean(kind, KINDS)}")
         return self.dataset.lazily(kind, schema_of(kind))
 
     def frame(self, kind: str) -> pd.DataFrame:
-        """A kind of answer as a frame, in the order of its captures."""
+        """Return a kind of answer as a frame, in the order of its captures."""
         return frame_of(self.lazily(kind).to_table(), kind)
 
     def _of(self, kind: str, captures: Iterable[str]) -> pd.DataFrame:
-        """A kind of some captures alone."""
+        """Return a kind of answer for the given captures only."""
         import pyarrow as pa
         import pyarrow.compute as pc
 
-        wanted = pa.array(sorted(captures), pa.string())  # none of them would have no type
+        wanted = pa.array(sorted(captures), pa.string())  # an empty array would have no type
         table = self.lazily(kind).to_table(filter=pc.field("capture").isin(wanted))
         return frame_of(table, kind)
 
     @cached_property
     def captures(self) -> pd.DataFrame:
-        """A row per capture: where it lies, its release, RSS and verdict."""
+        """A row per capture: path, release, RSS and verdict."""
         return self.frame("captures")
 
     @cached_property
     def account(self) -> pd.DataFrame:
-        """Memory by owner, and how it moved, a row per capture and group."""
+        """Memory by owner, and its change; a row per capture and group."""
         return self.frame("account")
 
     @cached_property
@@ -89,7 +89,7 @@ class Fleet:
 
     @cached_property
     def sites(self) -> pd.DataFrame:
-        """Top allocation sites, and where goroutines wait, with intervals."""
+        """Top allocation sites, and goroutine wait locations, with intervals."""
         return self.frame("sites")
 
     @cached_property
@@ -104,43 +104,43 @@ class Fleet:
 
     @cached_property
     def damage(self) -> pd.DataFrame:
-        """What could not be read inside captures."""
+        """Unreadable parts of captures."""
         return self.frame("damage")
 
     @cached_property
     def failed(self) -> pd.DataFrame:
-        """Captures that could not be read at all, with the reason; none that was read later."""
+        """Captures that could not be read at all, with the reason, unless a later run read them."""
         every = self.frame("failed")
         last = every.drop_duplicates("key", keep="last")
         return last[~last["key"].isin(set(self.captures["key"]))].reset_index(drop=True)
 
-    # The questions over all of them
+    # Results over all captures
 
     @cached_property
     def current(self) -> pd.DataFrame:
-        """What each instance has now: a row per instance and quantity; see `population.CURRENT`."""
+        """The current values: a row per instance and quantity; see `population.CURRENT`."""
         return current(self.levels)
 
     @cached_property
     def outliers(self) -> pd.DataFrame:
-        """The instances that are unlike the others, the costliest first; see `OUTLIERS`."""
+        """The instances that are unlike the others, most costly first; see `OUTLIERS`."""
         last = set(self.current["capture"])
         findings, sites = (self._of(kind, last) for kind in ("findings", "sites"))
         return outliers(self.current, self.settings, findings, sites)
 
     @cached_property
     def distributions(self) -> pd.DataFrame:
-        """Each quantity over the instances of a service: quantiles, no sums."""
+        """Each quantity over the instances of a service: quantiles, without sums."""
         return distributions(self.current)
 
     @cached_property
     def drift(self) -> pd.DataFrame:
-        """What rises over an instance's captures, with its slope; see `drift.DRIFT`."""
+        """Quantities that rise over an instance's captures, with their slope; see `drift.DRIFT`."""
         return drift(self.levels)
 
     @cached_property
     def builds(self) -> pd.DataFrame:
-        """Each quantity build by build, each against the one before it; see `builds.BUILDS`."""
+        """Each quantity by build, each compared with the previous build; see `builds.BUILDS`."""
         return by_build(self.current)
 
     @cached_property
@@ -150,17 +150,17 @@ class Fleet:
 
     @cached_property
     def rss(self) -> pd.DataFrame:
-        """RSS over all captures of a service: p50, p99 and the largest."""
+        """RSS over all captures of a service: p50, p99 and maximum."""
         return rss_quantiles(self.levels)
 
     @cached_property
     def instances(self) -> pd.DataFrame:
-        """A row per instance: its last capture, what it has now, and what is unusual."""
+        """A row per instance: its last capture, current values, and unusual ones."""
         return instances(self.captures, self.current, self.outliers)
 
     @cached_property
     def verdict(self) -> Verdict:
-        """The verdict, in a sentence or two."""
+        """The verdict, in one or two sentences."""
         return verdict_of(self)
 
     def __repr__(self) -> str:
@@ -177,23 +177,23 @@ def fleet(
     scheduler: str | None = None,
     progress: Progress | None = None,
 ) -> Fleet:
-    """Read many captures, each on its own, and answer over all of them.
+    """Read many captures one by one, and return their answers and results over all of them.
 
-    In a program of your own, call it below `if __name__ == "__main__":`, as workers are processes
-    that import the program.
+    In a script, call it below `if __name__ == "__main__":`, because workers are processes that
+    import the script.
 
     Args:
-        where: Folders of captures, archives, quoted patterns, or URLs that fsspec knows. None, to
-            open what `into` has.
-        into: Folder of the dataset, which is added to; captures that it has are not read again. A
-            temporary one if None.
-        labels: How paths name captures, such as `{service}/{pod}/{time}`.
+        where: Folders of captures, archives, quoted patterns, or URLs that fsspec supports. Without
+            any, the dataset at `into` is opened.
+        into: Folder of the dataset to add to; captures in it are not read again. A temporary folder
+            if None.
+        labels: The pattern of capture paths, such as `{service}/{pod}/{time}`.
         label_table: A CSV with a column `capture`, and any of `instance`, `service`, `build` and
             `time`.
-        engine: `local` for processes of this machine, or `dask`.
-        workers: Processes; one a CPU if None, and 0 for none but this one.
+        engine: `local` for processes on this machine, or `dask`.
+        workers: Number of processes; one per CPU if None; 0 for this process only.
         scheduler: Address of dask's scheduler.
-        progress: Called with how many captures are done, and how many there are to do.
+        progress: Called with the number of captures done and the total.
 
     Raises:
         CaptureError: There is no capture, or `into` was made with other labels.

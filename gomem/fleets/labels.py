@@ -2,7 +2,7 @@
 
 Labels come from a CSV, else from the path by a pattern such as `{service}/{pod}/{time}`, else from
 the capture's manifest. Without a pattern, a path that ends in a time gives the time. A capture
-without any label is an instance of its own.
+without any label is a separate instance.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from gomem.diagnosis.diagnosis import Diagnosis
     from gomem.sources.captures import Place
 
-# What people call the same thing, in patterns and in the head of a CSV.
+# Synonyms of labels, in patterns and in CSV headers.
 NAMES = {
     "instance": "instance", "pod": "instance", "host": "instance", "node": "instance",
     "container": "instance", "service": "service", "app": "service", "program": "service",
@@ -38,25 +38,25 @@ NAMES = {
 }  # fmt: skip
 CAPTURE = "capture"
 _FIELD = re.compile(r"\{(\w*)\}")
-MAX_VERSION = 40  # characters: a pseudo-version has them
+MAX_VERSION = 40  # characters of a pseudo-version
 
 
 @dataclass(frozen=True)
 class Labelled:
-    """A capture with its labels; empty where nothing says."""
+    """A capture with its labels; unknown labels are empty."""
 
     place: Place
-    labels: Mapping[str, str] = field(default_factory=dict)  # by the names of `KEYS`
+    labels: Mapping[str, str] = field(default_factory=dict)  # by the names in `KEYS`
     digest: str = ""  # of its files
 
     @property
     def path(self) -> str:
-        """Where it lies."""
+        """The path of the capture."""
         return self.place.path
 
     @property
     def key(self) -> str:
-        """Digest of its files and labels: two instances can have equal files."""
+        """A digest of its files and labels, because two instances can have equal files."""
         said = "\0".join(f"{name}={self.labels[name]}" for name in sorted(self.labels))
         name = "" if self.labels else self.place.name
         return hashlib.sha256(f"{self.digest}\0{name}\0{said}".encode()).hexdigest()[:32]
@@ -64,7 +64,7 @@ class Labelled:
     def keys(
         self, diagnosis: Diagnosis | None = None
     ) -> tuple[str, str, str, str, pd.Timestamp | None]:
-        """The values of `KEYS`, from the labels or else from the capture itself."""
+        """Return the values of `KEYS`, from the labels, else from the capture."""
         name = self.place.name
         return (
             name,
@@ -91,7 +91,7 @@ def _service(diagnosis: Diagnosis) -> str:
 
 
 def _build(diagnosis: Diagnosis) -> str:
-    """The main module's version, else the Go release; empty if nothing says."""
+    """The main module's version, else the Go release; empty if both are unknown."""
     main = diagnosis.capture.manifest.fact("main")
     _, _, told = main.partition(" ") if isinstance(main, str) else ("", "", "")
     if told and not told.startswith("(") and len(told) <= MAX_VERSION:
@@ -101,10 +101,11 @@ def _build(diagnosis: Diagnosis) -> str:
 
 @dataclass(frozen=True)
 class Labels:
-    """How captures get their labels."""
+    """The rule that gives captures their labels."""
 
-    pattern: str = ""  # of the path below the place that was named; empty for none
-    rows: Mapping[str, Mapping[str, str]] = field(default_factory=dict)  # by capture, of a CSV
+    pattern: str = ""  # of the path below the named folder; empty for none
+    # rows of the CSV, by capture
+    rows: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         """Check the pattern's names; raises CaptureError."""
@@ -117,11 +118,11 @@ class Labels:
 
     @property
     def depth(self) -> int | None:
-        """How many levels below the named folder captures lie; None without a pattern."""
+        """The number of levels from the named folder to the captures; None without a pattern."""
         return self.pattern.strip("/").count("/") + 1 if self.pattern else None
 
     def of(self, place: Place) -> dict[str, str]:
-        """What the path and the CSV say of a capture."""
+        """Return a capture's labels from its path and the CSV."""
         found = self._by_path(place)
         names = place.name, place.stem, PurePosixPath(place.name).name
         row = next((self.rows[name] for name in names if name in self.rows), {})
@@ -137,7 +138,7 @@ class Labels:
 
 
 def _usual(place: Place) -> dict[str, str]:
-    """Labels by `{service}/{pod}/{time}` if a path ends in a time; else none."""
+    """Labels by `{service}/{pod}/{time}` if the path ends in a time; else none."""
     *folders, last = PurePosixPath(place.stem).parts
     found = ISO.fullmatch(last)
     if found is None or not folders:
@@ -148,7 +149,7 @@ def _usual(place: Place) -> dict[str, str]:
 
 @cache
 def _shape_of(pattern: str) -> re.Pattern[str]:
-    """A pattern as a regular expression; of several names of one label the first counts."""
+    """Convert a pattern to a regular expression; of several names for a label, the first counts."""
     pieces: list[str] = []
     used: set[str] = set()
     for piece in re.split(r"(\{\w*\})", pattern.strip("/")):
@@ -163,10 +164,10 @@ def _shape_of(pattern: str) -> re.Pattern[str]:
 
 
 def labels_of(pattern: str = "", table: bytes | None = None, source: str = "labels") -> Labels:
-    """Labels by a pattern, and by a CSV whose first column is `capture`.
+    """Return the labels defined by a pattern and by a CSV whose first column is `capture`.
 
     Raises:
-        CaptureError: The pattern has an unknown label, or the CSV no column `capture`.
+        CaptureError: The pattern has an unknown label, or the CSV has no column `capture`.
     """
     if table is None:
         return Labels(pattern)

@@ -2,7 +2,7 @@
 
 A chunk is handed out only when a worker is free, so the number of workers bounds the memory. If a
 process dies, the captures of its chunk are tried again one by one. A capture that kills its worker
-twice is given up; all others are read.
+twice is abandoned; all others are read.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from gomem.fleets.work import Done
 
-AHEAD = 2  # chunks a worker that are handed out: one in work, one that waits
+AHEAD = 2  # chunks per worker that are submitted: one in work, one waiting
 KILLED = "its worker was killed, as by a lack of memory; try it alone: gomem report {}"
 
 
@@ -33,7 +33,7 @@ def in_processes(chunks: Sequence[Chunk], workers: int | None = None) -> Iterato
     """Do the work in processes, by default one per CPU; yields results as they are done."""
     count = max(1, min(workers or cpus(), len(chunks)))
     left = list(reversed(chunks))
-    suspects: list[Chunk] = []  # of a process that died
+    suspects: list[Chunk] = []  # from a process that died
     while left or suspects:
         if suspects:
             yield from _one_by_one(suspects)
@@ -44,7 +44,7 @@ def in_processes(chunks: Sequence[Chunk], workers: int | None = None) -> Iterato
             try:
                 while left or in_flight:
                     while left and len(in_flight) < AHEAD * count:
-                        # It is left until the pool has taken it: a broken one refuses it.
+                        # Keep it until the pool accepts it: a broken pool refuses it.
                         in_flight[pool.submit(work, left[-1])] = left[-1]
                         left.pop()
                     done, _ = wait(in_flight, return_when=FIRST_COMPLETED)
@@ -57,7 +57,7 @@ def in_processes(chunks: Sequence[Chunk], workers: int | None = None) -> Iterato
 
 
 def cpus() -> int:
-    """CPUs that this process can use."""
+    """The number of CPUs that this process can use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 

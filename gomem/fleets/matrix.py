@@ -1,7 +1,7 @@
 """The same program in several builds: one row per build, and the first build that differs.
 
-Each capture is a run of a build. Its label `{build}` names the build; without one, the module
-version or the Go release does. The runs of a build are its sample.
+Each capture is a run of a build. Its label `{build}` names the build; without this label, the
+module version or the Go release does. The runs of a build are its sample.
 """
 
 from __future__ import annotations
@@ -30,11 +30,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Matrix:
-    """What each build needs, compared with the build before it.
+    """The values of each build, compared with the previous build.
 
     Attributes:
         fleet: The runs.
-        order: The builds in the order that was asked for; empty for that of their releases.
+        order: The requested order of the builds; empty to sort by release.
     """
 
     fleet: Fleet
@@ -53,7 +53,7 @@ class Matrix:
 
     @cached_property
     def differing(self) -> pd.DataFrame:
-        """The rows of builds that differ from the one before them."""
+        """The rows of builds that differ from the previous build."""
         return differing(self.compared)
 
     @property
@@ -63,7 +63,7 @@ class Matrix:
 
     @property
     def wide(self) -> pd.DataFrame:
-        """A row per build, a column per quantity: the medians, in base units."""
+        """The medians in base units: a row per build, a column per quantity."""
         wide = self.compared.pivot_table(
             index="build", columns="name", values="median", aggfunc="first"
         )
@@ -72,14 +72,14 @@ class Matrix:
 
     @cached_property
     def sentence(self) -> Text:
-        """The first build that differs in RSS, and where that changes back; then what else does."""
+        """The first build that differs in RSS, and where RSS changes back; then other values."""
         return steps_words(self.compared) or text(
             "{} builds show no difference from one to the next.", str(len(self.builds))
         )
 
     @cached_property
     def _runs(self) -> pd.DataFrame:
-        """Each capture as a run of its own."""
+        """Each capture as a separate run."""
         levels = self.fleet.levels
         return current(levels.assign(instance=levels["capture"], service=""))
 
@@ -88,10 +88,10 @@ class Matrix:
 
 
 def matrix_of(fleet: Fleet, order: Sequence[str] = ()) -> Matrix:
-    """The builds of captures beside each other.
+    """Return the builds of a fleet's captures, side by side.
 
     Raises:
-        CaptureError: There are fewer than two builds, or one in the order is of none.
+        CaptureError: There are fewer than two builds, or `order` has an unknown build.
     """
     matrix = Matrix(fleet, tuple(order))
     known = set(fleet.levels["build"])

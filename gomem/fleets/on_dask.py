@@ -1,4 +1,4 @@
-"""The same work on a dask cluster: one task per chunk, and no communication between tasks.
+"""Do the work on a dask cluster: one task per chunk, and no communication between tasks.
 
 Workers must see the captures at the same paths, or read them through fsspec. Each returns a few
 kilobytes of Parquet per capture, which this process writes. If the worker of a task dies, another
@@ -19,13 +19,13 @@ if TYPE_CHECKING:
 
     from gomem.fleets.work import Chunk, Done
 
-RETRIES = 2  # of a task that raises
-WINDOW = 4  # chunks a worker thread that the scheduler knows of: it holds what they give
+RETRIES = 2  # of a task that raises an error
+WINDOW = 4  # chunks submitted per worker thread; the scheduler holds their results
 MIN_WINDOW = 16
 
 
 def on_dask(chunks: Sequence[Chunk], scheduler: str | None) -> Iterator[Done]:
-    """The results of the chunks, in the order in which they are done.
+    """Yield the results of the chunks as they complete.
 
     Raises:
         CaptureError: dask is not installed, or no scheduler answers at the address.

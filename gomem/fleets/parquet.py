@@ -1,4 +1,4 @@
-"""Frames as Parquet and back. The files carry the data dictionary, which gives the types."""
+"""Convert frames to Parquet and back. The files carry the data dictionary, which has the types."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ _TYPES = {
 }
 _FRAME_TYPES = {
     pa.int64(): pd.Int64Dtype(),
-    pa.string(): pd.StringDtype(na_value=np.nan),  # what pandas calls `str`
+    pa.string(): pd.StringDtype(na_value=np.nan),  # pandas' `str` type
 }
 
 
 @cache
 def schema_of(kind: str) -> pa.Schema:
-    """A kind's schema, with unit and sentence of each column in its metadata."""
+    """Return a kind's schema, with unit and meaning of each column in its metadata."""
     return pa.schema(
         pa.field(
             column.name,
@@ -47,7 +47,7 @@ def schema_of(kind: str) -> pa.Schema:
 
 
 def packed(frames: Mapping[str, pd.DataFrame]) -> dict[tuple[str, str], bytes]:
-    """Parquet files by kind and month; kinds without rows have none."""
+    """Return Parquet files by kind and month, without kinds that have no rows."""
     return {
         (kind, month): _parquet(rows, kind)
         for kind, frame in frames.items()
@@ -57,7 +57,7 @@ def packed(frames: Mapping[str, pd.DataFrame]) -> dict[tuple[str, str], bytes]:
 
 
 def frame_of(table: pa.Table, kind: str) -> pd.DataFrame:
-    """Rows as a frame with the types and the dictionary of its kind; other columns are left out."""
+    """Return rows as a frame with its kind's types and dictionary; unknown columns are dropped."""
     columns = KINDS[kind]
     known = set(table.column_names)
     chosen = table.select([column.name for column in columns if column.name in known])

@@ -1,4 +1,4 @@
-"""The report page of a single capture of a fleet: its name."""
+"""The file name of a report on a single capture of a fleet."""
 
 from __future__ import annotations
 
@@ -9,6 +9,6 @@ MAX_NAME = 80
 
 
 def report_name(capture: str) -> str:
-    """A file name for a capture's report: its name as far as that is one, and a digest."""
+    """Return a file name for a capture's report: its name without unsafe characters, and digest."""
     words = re.sub(r"[^\w.-]+", "-", capture).strip("-.")[-MAX_NAME:]
     return f"{words}-{hashlib.sha256(capture.encode()).hexdigest()[:8]}.html"

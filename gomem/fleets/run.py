@@ -1,4 +1,4 @@
-"""Read the new ones of many captures into a dataset: find, label, skip what is done, hand out."""
+"""Read new captures into a dataset: find, label, skip those already done, distribute."""
 
 from __future__ import annotations
 
@@ -29,14 +29,15 @@ ENGINES = (LOCAL, DASK)
 
 @dataclass(frozen=True)
 class Engine:
-    """Who does the work."""
+    """The engine that does the work."""
 
     name: str = LOCAL  # one of `ENGINES`
-    workers: int | None = None  # processes of this machine; None for one a CPU, 0 for this process
-    scheduler: str | None = None  # address of dask's
+    # processes on this machine; None for one per CPU, 0 for this process
+    workers: int | None = None
+    scheduler: str | None = None  # address of the dask scheduler
 
     def run(self, chunks: Sequence[Chunk], *, only_here: bool) -> Iterator[Done]:
-        """The results of the chunks, in the order in which they are done.
+        """Yield the results of the chunks as they complete.
 
         Raises:
             CaptureError: There is no such engine, or it cannot be reached.
@@ -55,12 +56,12 @@ class Engine:
 
 @dataclass(frozen=True)
 class Run:
-    """What a run did."""
+    """Statistics of a run."""
 
-    found: int  # captures that there are
-    skipped: int  # of them, done by an earlier run
-    read: int  # of them, read by this one
-    failed: int  # of them, that could not be read
+    found: int  # captures found
+    skipped: int  # of these, done by an earlier run
+    read: int  # of these, read by this run
+    failed: int  # of these, unreadable
 
 
 def add_to(
@@ -72,7 +73,7 @@ def add_to(
 ) -> Run:
     """Read every capture that the dataset does not have.
 
-    `progress` is called with how many captures are done and how many there are to do.
+    `progress` is called with the number of captures done and the total.
 
     Raises:
         CaptureError: There is no capture, or the dataset was made with other labels, or cannot be

@@ -22,10 +22,10 @@ if TYPE_CHECKING:
 
     from gomem.fleets.fleet import Fleet
 
-MAX_NAMED = 3  # outliers in the verdict; the rest is counted
+MAX_NAMED = 3  # outliers in the verdict; the others are counted
 MAX_BUILDS = 2  # sentences on builds
 HOUR = 3600.0
-# What an instance does, by quantity; with its value.
+# Verbs for an instance by quantity, with its value.
 DOES = {
     "goroutines": "has {} goroutines",
     "threads": "has {} threads",
@@ -48,7 +48,7 @@ DOES = {
     "stw_p99_seconds": "has p99 pauses of {}",
     "rss_bytes": "has an RSS of {}",
 }
-# The same where its own findings name the cause, in a word.
+# The same without the value, if its findings name the cause.
 LEAKS = {("goroutines", "goroutine-leak"): "leaks goroutines"}
 
 
@@ -61,7 +61,7 @@ class Verdict(Answer):
         alike: Instances that are like the others; None if they are too few to compare.
         instances: All instances, read or not.
         compared: Instances of which enough is known to compare them.
-        details: What else there is to know, in sentences.
+        details: Further facts, in sentences.
         next_step: What to look at first; empty if there is nothing to do.
     """
 
@@ -77,7 +77,7 @@ class Verdict(Answer):
 
 
 def verdict_of(fleet: Fleet) -> Verdict:
-    """The verdict on a fleet, also of one in which nothing is unusual."""
+    """Return the verdict on a fleet, even if nothing is unusual."""
     total = len(_instances(fleet))
     compared = _compared(fleet)
     unlike = rows_of(fleet.outliers)
@@ -100,7 +100,7 @@ def verdict_of(fleet: Fleet) -> Verdict:
 
 
 def outlier_sentence(row: Mapping[str, Any]) -> Text:
-    """A row of `OUTLIERS` in a sentence: what it has, what the others have, where, what it costs.
+    """Describe a row of `OUTLIERS`: its value, that of the others, the place, the cost.
 
     `pod-7 leaks goroutines: 4 201, where the median of the others is 1.`
     """
@@ -123,7 +123,7 @@ def outlier_sentence(row: Mapping[str, Any]) -> Text:
 
 
 def short_words(row: Mapping[str, Any]) -> Text:
-    """What an instance does, for a list: `leaks goroutines`, `keeps 60 MiB of idle heap`."""
+    """Describe an instance for a list: `leaks goroutines`, `keeps 60 MiB of idle heap`."""
     if row["what"] == "setting":
         return text("runs with {}", row["settings"])
     leaks = LEAKS.get((row["part"], row["code"]))
@@ -133,7 +133,7 @@ def short_words(row: Mapping[str, Any]) -> Text:
 
 
 def next_step_of(fleet: Fleet, row: Mapping[str, Any]) -> Text:
-    """The command that says more of an outlier."""
+    """The command that shows more about an outlier."""
     found = fleet.captures[fleet.captures["capture"] == row["capture"]]
     path = str(found["path"].iloc[-1]) if len(found) else str(row["capture"])
     quotes = "'" * (shlex.quote(path) == f"'{path}'")
@@ -146,7 +146,7 @@ def _name(row: Mapping[str, Any]) -> Instance:
 
 
 def _instances(fleet: Fleet) -> set[tuple[str, str]]:
-    """All that there are, also those of which no capture could be read."""
+    """All instances, including those without a readable capture."""
     read = fleet.captures[["service", "instance"]].drop_duplicates()
     known = set(read.itertuples(index=False, name=None))
     names = {name for _, name in known}
@@ -179,7 +179,7 @@ def _details(fleet: Fleet, uncompared: int) -> Iterator[str]:
 
 
 def _on_builds(fleet: Fleet) -> Iterator[Text]:
-    """Where builds differ: then it is the release, not the instance."""
+    """Say where builds differ: then the release is the reason, not the instance."""
     found = differing(fleet.builds)
     names = {"rss_bytes": "RSS", "gc_cpu_fraction": "CPU in the GC", "goroutines": "goroutines"}
     for row in rows_of(found[found["name"].isin(list(names))].head(MAX_BUILDS)):

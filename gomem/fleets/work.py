@@ -22,46 +22,46 @@ if TYPE_CHECKING:
 
     from gomem.fleets.labels import Labelled
 
-CHUNK = 16  # captures: seconds of work, and one part of the dataset
-MAX_WORDS = 500  # characters of an error
+CHUNK = 16  # captures per chunk: a few seconds of work, and one part of the dataset
+MAX_WORDS = 500  # characters of an error message
 
 
 @dataclass(frozen=True)
 class Chunk:
-    """Captures that one worker reads, in their order."""
+    """Captures that one worker reads, in order."""
 
     captures: tuple[Labelled, ...]
 
     @property
     def part(self) -> str:
-        """What the dataset calls its answers: the same captures give the same name."""
+        """The name of its answers in the dataset; equal captures have equal names."""
         keys = "\n".join(capture.key for capture in self.captures)
         return hashlib.sha256(keys.encode()).hexdigest()[:16]
 
 
 @dataclass(frozen=True)
 class Done:
-    """What a chunk gave."""
+    """The result of a chunk."""
 
     part: str
-    files: Mapping[tuple[str, str], bytes]  # Parquet by kind and month
-    keys: tuple[str, ...]  # of the captures that need not be read again
+    files: Mapping[tuple[str, str], bytes]  # Parquet files by kind and month
+    keys: tuple[str, ...]  # captures that need not be read again
     read: int  # captures that were read
-    failed: int  # captures that could not be
+    failed: int  # captures that could not be read
 
 
 def chunks_of(captures: Sequence[Labelled], size: int = CHUNK) -> list[Chunk]:
-    """Captures in chunks, in their order."""
+    """Divide captures into chunks, in order."""
     return [Chunk(tuple(captures[first : first + size])) for first in range(0, len(captures), size)]
 
 
 def work(chunk: Chunk) -> Done:
-    """Read and diagnose the captures of a chunk; one that cannot be read is a row of `failed`."""
+    """Read and diagnose the captures of a chunk; an unreadable one becomes a row of `failed`."""
     return _done(chunk, [_answers(capture) for capture in chunk.captures])
 
 
 def given_up(chunk: Chunk, what: str) -> Done:
-    """A chunk that no worker survives: its captures are tried again by the next run."""
+    """Return the result of a chunk that kills its workers; the next run tries it again."""
     frames = [{"failed": failed_frame(capture, what, is_final=False)} for capture in chunk.captures]
     return _done(chunk, frames)
 
@@ -78,7 +78,7 @@ def _answers(labelled: Labelled) -> dict[str, pd.DataFrame]:
         return {"failed": failed_frame(labelled, _words(str(error)))}
     except MemoryError:
         return {"failed": failed_frame(labelled, "out of memory", is_final=False)}
-    except OSError as error:  # a store that does not answer
+    except OSError as error:  # such as a store that does not answer
         what = _words(f"cannot be read: {error.strerror or error}")
         return {"failed": failed_frame(labelled, what, is_final=False)}
     except Exception as error:  # noqa: BLE001 - one bad capture must not end a run over thousands

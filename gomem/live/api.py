@@ -1,4 +1,4 @@
-"""What a server's API answers, or why that is none of it."""
+"""Get an API's answer from a server, or raise the reason why there is none."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ _OTHER_ANSWERS = (
 
 
 class NothingThere(CaptureError):  # noqa: N818 - an answer, not a fault
-    """The server has nothing of what was asked for."""
+    """The server does not have the requested data."""
 
 
 class Silent(CaptureError):  # noqa: N818 - as of `NoAnswer`
-    """The server does not answer, so that asking for more is no use."""
+    """The server does not answer at all, so further requests are useless."""
 
 
 def answered(
@@ -39,20 +39,20 @@ def answered(
     found_in: Callable[[bytes], _Found],
     asked: Asked | None = None,
 ) -> _Found:
-    """What `found_in` takes out of an answer.
+    """Return the part of an answer that `found_in` extracts.
 
     Args:
-        server: Which is asked.
-        path: For what, behind the server's base.
-        kind: What server answers so, as messages name it: `Prometheus`.
-        found_in: Takes the answer apart; a KeyError, ValueError, TypeError, AttributeError or
-            protobuf's DecodeError says that it is none of this kind of server's.
-        asked: What is sent along.
+        server: The server.
+        path: The path below the server's base.
+        kind: The server's name in messages: `Prometheus`.
+        found_in: Parses the answer; a KeyError, ValueError, TypeError, AttributeError or protobuf's
+            DecodeError means that the server is of another kind.
+        asked: The request body.
 
     Raises:
-        NothingThere: The server has none of it.
-        Silent: It does not answer.
-        CaptureError: It refuses, or is of another kind.
+        NothingThere: The server does not have the data.
+        Silent: The server does not answer.
+        CaptureError: The server refuses, or is of another kind.
     """
     data = b""
     try:
@@ -74,5 +74,5 @@ def answered_json(
     found_in: Callable[[Any], _Found],
     asked: Asked | None = None,
 ) -> _Found:
-    """What `found_in` takes out of the JSON of an answer; see `answered`."""
+    """Return the part of a JSON answer that `found_in` extracts; see `answered`."""
     return answered(server, path, kind, lambda data: found_in(json.loads(data)), asked)

@@ -1,4 +1,4 @@
-"""Where the memory files of a process's cgroup are, in version 2 or version 1.
+"""Find the memory files of a process's cgroup, in version 2 or version 1.
 
 /proc/PID/cgroup has the group relative to the root of the reader's cgroup namespace; mountinfo has
 the mount point of each root. A group outside that root, as seen from inside another container, has
@@ -35,7 +35,7 @@ _OCTAL = re.compile(r"\\([0-7]{3})")
 
 @dataclass(frozen=True)
 class Mount:
-    """A mounted hierarchy: which group is its root, and where it is mounted."""
+    """A mounted hierarchy: the group at its root, and the mount point."""
 
     root: str
     at: str
@@ -43,13 +43,13 @@ class Mount:
 
 
 def cgroup_files(own: bytes, mounts: Path = MOUNTS) -> list[Path]:
-    """The memory files that are there of the control group that /proc/PID/cgroup names.
+    """Return the existing memory files of the cgroup in /proc/PID/cgroup.
 
-    NotRead where no memory controller is mounted here, or the group is outside of what is.
+    Raises NotRead if no memory controller is mounted here, or the group is outside the mounts.
     """
     groups = dict(_groups(own.decode("utf-8", "surrogateescape")))
     found = [mount for mount in _mounts(mounts) if mount.version in groups]
-    # Where memory is on v1, v2 has none.
+    # A v1 hierarchy for memory means that v2 has no memory files.
     for mount in sorted(found, key=lambda mount: mount.version):
         folder = _folder(mount, groups[mount.version])
         names = FILES_V1 if mount.version == 1 else FILES_V2
@@ -61,7 +61,7 @@ def cgroup_files(own: bytes, mounts: Path = MOUNTS) -> list[Path]:
 
 
 def read_file(path: Path) -> bytes:
-    """A control group's file, whole; NotRead where it cannot be read."""
+    """Read a cgroup file whole; raises NotRead if it is unreadable."""
     try:
         return read_whole(os.open(path, os.O_RDONLY))
     except OSError as error:
@@ -69,7 +69,7 @@ def read_file(path: Path) -> bytes:
 
 
 def _groups(text: str) -> Iterator[tuple[int, str]]:
-    """The group of each version: `0::/a` is of version 2, `4:memory:/a` of version 1."""
+    """The group in each version: `0::/a` is version 2, `4:memory:/a` is version 1."""
     for line in text.splitlines():
         number, _, rest = line.partition(":")
         controllers, _, group = rest.partition(":")
@@ -91,7 +91,7 @@ def _mounts(mounts: Path) -> Iterator[Mount]:
 
 
 def _folder(mount: Mount, group: str) -> Path | None:
-    """Where a group lies; None outside of the mount."""
+    """The folder of a group; None if it is outside the mount."""
     inside = posixpath.relpath(group, mount.root)
     if ".." in (*group.split("/"), *inside.split("/")):
         return None

@@ -1,7 +1,7 @@
-"""An end for one answer, however slowly its bytes come.
+"""A deadline for a whole response, however slowly its bytes arrive.
 
-httpx bounds each read, so a service that sends a byte of a header now and then is never late. At
-the end, the connection is shut from another thread, which ends the read that waits.
+httpx limits the time of each read, so a service that sends a header byte now and then never times
+out. At the deadline, another thread shuts the connection, which ends the blocked read.
 """
 
 from __future__ import annotations
@@ -14,25 +14,25 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-GRACE_SECONDS = 0.2  # for who counts the body's pieces, and can say how much came
+GRACE_SECONDS = 0.2  # for a reader that counts the body's bytes and can report how many arrived
 _CONNECTED = frozenset({"connection.connect_tcp.complete", "connection.start_tls.complete"})
 
 
 class Deadline:
-    """The end of a client's answers, one after the other."""
+    """The deadline of a client's responses, one after the other."""
 
     def __init__(self) -> None:
-        self.is_late = False  # whether the last answer was ended
+        self.is_late = False  # whether the last response was cut off
         self._socket: Any = None
 
     def trace(self, event: str, about: Mapping[str, Any]) -> None:
-        """Take note of the connection; httpx calls it for each step of a request."""
+        """Remember the connection; httpx calls this at each step of a request."""
         if event in _CONNECTED:
             self._socket = about["return_value"].get_extra_info("socket")
 
     @contextmanager
     def within(self, seconds: float) -> Iterator[None]:
-        """Shut the connection if what is done with it takes longer."""
+        """Shut the connection if the block takes longer."""
         self.is_late = False
         timer = Timer(seconds + GRACE_SECONDS, self._shut)
         timer.daemon = True

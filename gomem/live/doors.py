@@ -26,9 +26,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from datetime import datetime
 
-PROBE_SECONDS = 3.0  # for an address that nobody named
+PROBE_SECONDS = 3.0  # for an address that the user did not name
 SAME_START_SECONDS = 3.0
-MAX_ADDRESSES = 16  # a process that listens at more is no service with a debug port
+MAX_ADDRESSES = 16  # a process with more is not a service with a debug port
 VARS, METRICS, INDEX = "/debug/vars", "/metrics", "/debug/pprof/"
 HEAP_TEXT = f"{INDEX}heap?debug=1"
 _COLLECTIONS = ("go_gc_duration_seconds_count", "go_gc_cycles_total_gc_cycles_total")
@@ -41,46 +41,46 @@ GZIP = b"\x1f\x8b"
 
 @dataclass(frozen=True, slots=True)
 class RuntimeReading:
-    """MemStats, as one of the endpoints gave them."""
+    """MemStats from one of the endpoints."""
 
-    kind: str  # what the manifest calls the file: `memstats`, `metrics` or `heap_text`
-    answer: Answer  # the file and when it was asked for
-    collections: int | None  # NumGC; None where it is not there
-    last_gc_seconds: float | None = None  # LastGC, since the epoch; None where it is not there
+    kind: str  # the file's name in the manifest: `memstats`, `metrics` or `heap_text`
+    answer: Answer  # the file and the time of the request
+    collections: int | None  # NumGC; None if missing
+    last_gc_seconds: float | None = None  # LastGC, since the epoch; None if missing
 
 
 @dataclass(frozen=True)
 class Doors:
-    """Which address of the process serves which endpoint, as far as they were found."""
+    """Which address of the process serves which endpoint, as far as found."""
 
-    pprof: Endpoints | None = None  # whose `/debug/pprof/` answers
-    expvar: Endpoints | None = None  # whose `/debug/vars` holds MemStats
-    metrics: Endpoints | None = None  # whose `/metrics` is Prometheus text
-    has_memstats: bool = False  # whether the metrics page holds MemStats, too
-    go_version: str = ""  # the release that the metrics page names; empty where it names none
-    # What was tried and did not answer, and why, by address and path.
+    pprof: Endpoints | None = None  # serves `/debug/pprof/`
+    expvar: Endpoints | None = None  # serves `/debug/vars` with MemStats
+    metrics: Endpoints | None = None  # serves `/metrics` as Prometheus text
+    has_memstats: bool = False  # whether the metrics page has MemStats, too
+    go_version: str = ""  # the release on the metrics page; empty if it has none
+    # Failed requests, by address and path, with the reason.
     said: tuple[str, ...] = field(default=())
 
     @property
     def found(self) -> bool:
-        """Whether anything is served at all."""
+        """Whether any endpoint was found."""
         return any((self.pprof, self.expvar, self.metrics))
 
     @property
     def bases(self) -> list[str]:
-        """The addresses that serve something."""
+        """The addresses with at least one endpoint."""
         found = filter(None, (self.pprof, self.expvar, self.metrics))
         return list(dict.fromkeys(door.base for door in found))
 
     @property
     def memstats_from(self) -> tuple[str, Endpoints] | None:
-        """What MemStats are read from: what the manifest calls the file, and the address."""
+        """The source of MemStats: the file's name in the manifest, and the address."""
         metrics = self.metrics if self.has_memstats else None
         ways = (("memstats", self.expvar), ("metrics", metrics), ("heap_text", self.pprof))
         return next(((kind, address) for kind, address in ways if address is not None), None)
 
     def runtime(self) -> RuntimeReading:
-        """MemStats now, of the cheapest endpoint that has them; NoAnswer where none answers."""
+        """Read MemStats from the cheapest endpoint; raises NoAnswer if none answers."""
         if self.memstats_from is None:
             raise NoAnswer("no MemStats: /debug/vars, /metrics and /debug/pprof/ are not served")
         kind, address = self.memstats_from
@@ -106,7 +106,7 @@ class Doors:
         return RuntimeReading(kind, answer, count, None if last is None else last / NANOSECONDS)
 
     def read_metrics(self) -> Answer:
-        """The metrics page; NoAnswer where there is none."""
+        """Read the metrics page; raises NoAnswer if there is none."""
         if self.metrics is None:
             raise NoAnswer("no /metrics is served")
         answer = self.metrics.get(METRICS)
@@ -115,11 +115,11 @@ class Doors:
         return answer
 
     def read_profile(self, name: str) -> Answer:
-        """A profile, without a collection for it; NoAnswer where there is none."""
+        """Read a profile without forcing a collection; raises NoAnswer if there is none."""
         if self.pprof is None:
             raise NoAnswer("no /debug/pprof/ is served")
         answer = self.pprof.get(f"{INDEX}{name}")
-        if not answer.data.startswith(GZIP):  # as net/http/pprof writes them all
+        if not answer.data.startswith(GZIP):  # net/http/pprof always compresses
             raise NoAnswer(text("answered {}, not a profile", seen_as(answer.data)))
         source = open_source(answer.data, name="answer")
         for damage in source.damage:
@@ -129,7 +129,7 @@ class Doors:
         return answer
 
     def goroutines(self) -> int:
-        """How many goroutines there are; NoAnswer where nobody says."""
+        """Read the number of goroutines; raises NoAnswer if no endpoint has it."""
         found = None
         if self.metrics is not None:
             found = _whole(_metric(self.read_metrics().data, "go_goroutines"))
@@ -141,9 +141,9 @@ class Doors:
         raise NoAnswer("no goroutine count: /metrics and /debug/pprof/goroutine are not served")
 
     def is_of(self, arguments: Sequence[str], started: datetime) -> bool:
-        """Whether what is served is of the process with this command line and start."""
-        # A port of this machine may be a way to another: kubectl's, ssh's or Docker's. The command
-        # line is compared and forgotten. Where nothing tells, it is taken to be the process.
+        """Whether the endpoints belong to the process with this command line and start time."""
+        # A local port can be forwarded by kubectl, ssh or Docker. The command line is compared and
+        # not stored. Without evidence, the process is assumed to be the right one.
         if not arguments:
             return True
         with suppress(NoAnswer, ValueError):
@@ -161,8 +161,8 @@ class Doors:
 
 
 def find_doors(addresses: Sequence[Endpoints], *, is_wanted: bool = False) -> Doors:
-    """Ask each address what it serves; the first that serves a thing is the one to ask for it."""
-    # Of addresses that a person named, silence is worth a word.
+    """Find out what each address serves; the first address with an endpoint is used for it."""
+    # If the user named an address, report that it does not answer.
     doors, said, unheard = Doors(), list[str](), list[str]()
     for address in addresses[:MAX_ADDRESSES]:
         doors = _with(doors, address, said, unheard, is_wanted=is_wanted)
@@ -176,14 +176,15 @@ def find_doors(addresses: Sequence[Endpoints], *, is_wanted: bool = False) -> Do
 def _with(
     doors: Doors, address: Endpoints, said: list[str], unheard: list[str], *, is_wanted: bool
 ) -> Doors:
-    """What is known after one more address was asked."""
+    """Return what is known after probing one more address."""
     for name, (path, is_it) in _QUESTIONS.items():
         if getattr(doors, name) is not None:
             continue
         try:
             answer = address.get(path, timeout_seconds=None if is_wanted else PROBE_SECONDS)
         except NoAnswer as error:
-            if error.silent:  # at the other paths, too; a service has ports for other things
+            # then other paths do not answer either; a service has ports for other things
+            if error.silent:
                 unheard.append(text("{}: {}", Address(address.base), error.what))
                 break
             if is_wanted or "404" not in str(error):
@@ -205,8 +206,8 @@ def _told_by_metrics(page: bytes) -> dict[str, Any]:
 
 
 def memstats_of_expvar(data: bytes) -> dict[str, Any]:
-    """MemStats alone, with a NumGC that is a number, of expvar's page; NoAnswer without them."""
-    # The rest of the page is left there: it has the command line, and what the program publishes.
+    """Extract MemStats with a valid NumGC from an expvar page; raises NoAnswer without them."""
+    # The rest of the page is ignored: it has the command line, and the program's own variables.
     try:
         stats: dict[str, Any] = json.loads(data)["memstats"]
         stats["NumGC"] = int(stats["NumGC"])
@@ -215,7 +216,7 @@ def memstats_of_expvar(data: bytes) -> dict[str, Any]:
     return stats
 
 
-# What is asked of an address that no earlier one has: the path, and whether an answer is right.
+# For each endpoint, the path to request, and a check of the answer.
 _QUESTIONS: dict[str, tuple[str, Callable[[bytes], bool]]] = {
     "pprof": (INDEX, lambda page: b"goroutine" in page and b"heap" in page),
     "expvar": (VARS, lambda page: b'"memstats"' in page),
@@ -224,18 +225,18 @@ _QUESTIONS: dict[str, tuple[str, Callable[[bytes], bool]]] = {
 
 
 def seen_as(data: bytes) -> str:
-    """What an answer looks like, in a person's words."""
+    """What an answer looks like, in words."""
     return looks_like(data, "answer").what if data.strip() else "nothing"
 
 
 def _metric(page: bytes, *names: str) -> float | None:
-    """The number of the first of these metrics that a page has without labels."""
+    """The value of the first of these metrics that has a sample without labels on the page."""
     forms = (re.compile(rb"(?m)^%s ([0-9.e+]+)" % name.encode()) for name in names)
     return next((_number(form, page) for form in forms if form.search(page)), None)
 
 
 def _number(form: re.Pattern[bytes], data: bytes) -> float | None:
-    """The number that a form finds; None if there is none, or if it is beyond all bounds."""
+    """The number matched by a pattern; None if there is none, or it is out of range."""
     found = form.search(data)
     try:
         value = math.inf if found is None else float(found[1])

@@ -1,4 +1,4 @@
-"""Fetches what a Go process serves over HTTP, within limits, and describes it without secrets.
+"""Fetch data that a Go process serves over HTTP, within limits and without leaking secrets.
 
 Size and time of an answer are limited, and a redirect to another host is not followed. No message
 contains a name, password, header or query of a URL.
@@ -32,18 +32,18 @@ BEGINNING_BYTES = 4096
 MAX_REDIRECTS = 3
 GRPC_NOT_FOUND = "5"
 CONNECT_SECONDS = 3.0
-# What a URL may name instead of the base that all endpoints share.
+# Paths that a URL can have instead of the common base.
 KNOWN_PATHS = ("/debug/pprof", "/debug/vars", "/metrics")
-_REASONS = ("message", "error")  # of the APIs of Prometheus, Pyroscope and Parca
-_NO_TLS = b"HTTP request to an HTTPS server"  # net/http
+_REASONS = ("message", "error")  # keys in the APIs of Prometheus, Pyroscope and Parca
+_NO_TLS = b"HTTP request to an HTTPS server"  # net/http's message
 _AUTHORIZE = "give --header 'Authorization: Bearer …', --header @FILE, or --user NAME"
 
 
 class NoAnswer(Exception):  # noqa: N818 - a reason, not a fault
-    """Nothing usable came; the message says what, and the way out.
+    """There was no usable answer; the message gives the reason and what to do.
 
-    `silent` where nothing came at all, so that asking again at once is no use. `absent` where an
-    API says that it has none of what was asked for.
+    `silent` if nothing arrived at all, so that retrying at once is useless. `absent` if an API
+    reports that it does not have the data.
     """
 
     def __init__(self, what: str, *, silent: bool = False, absent: bool = False) -> None:
@@ -55,16 +55,16 @@ class NoAnswer(Exception):  # noqa: N818 - a reason, not a fault
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What came back, whole."""
+    """A complete response."""
 
-    data: bytes  # the body, as it was sent
-    time: datetime  # when it was asked for
+    data: bytes  # the body, as sent
+    time: datetime  # when it was requested
     seconds: float  # how long it took
 
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """What is sent along with a request: POST where it is something."""
+    """The body of a request; without one, the request is GET, else POST."""
 
     content: bytes
     content_type: str
@@ -72,22 +72,22 @@ class Asked:
 
 @dataclass(frozen=True)
 class Access:
-    """How to ask: with which headers, as whom, trusting whom, how long."""
+    """Settings for requests: headers, user, certificates, timeout."""
 
     # Sent with each request; never shown.
     headers: Mapping[str, str] = field(default_factory=dict, repr=False)
     # Name and password for basic authentication; never shown.
     user: tuple[str, str] | None = field(default=None, repr=False)
-    authority: Path | None = None  # file of the certificates to trust in place of the machine's
-    insecure: bool = False  # whether any certificate will do
-    timeout_seconds: float = 10.0  # for one answer, whole
+    authority: Path | None = None  # a file of trusted certificates, instead of the system's
+    insecure: bool = False  # whether any certificate is accepted
+    timeout_seconds: float = 10.0  # for a whole response
 
 
 @dataclass(frozen=True)
 class Endpoints:
-    """One address that is asked: everything below it, with one client."""
+    """A base URL and everything below it, with one client."""
 
-    base: str  # what all paths are put behind, without name, password or query
+    base: str  # prefix of all paths, without name, password or query
     _client: httpx.Client
     _timeout_seconds: float
     _deadline: Deadline = field(default_factory=Deadline)
@@ -101,10 +101,10 @@ class Endpoints:
     def get(
         self, path: str, *, timeout_seconds: float | None = None, asked: Asked | None = None
     ) -> Answer:
-        """What stands at a path behind the base, whole; a shorter wait than the given one counts.
+        """Get the response at a path below the base; `timeout_seconds` can only shorten the wait.
 
-        With `asked`, what the path answers to that. NoAnswer where it did not come, was refused, or
-        is too large.
+        With `asked`, POST that body. Raises NoAnswer if the response did not arrive, was refused,
+        or is too large.
         """
         seconds = min(timeout_seconds or self._timeout_seconds, self._timeout_seconds)
         began, at = time.perf_counter(), datetime.now(UTC)
@@ -116,9 +116,9 @@ class Endpoints:
         return Answer(data, at, time.perf_counter() - began)
 
     def save(self, file: IO[bytes], max_bytes: int) -> Answer:
-        """Write what stands at the base itself into a file, whole; the answer has its beginning.
+        """Save the response at the base itself to a file; the answer has only its beginning.
 
-        NoAnswer as of `get`; what came until then is in the file.
+        Raises NoAnswer as `get` does; the file then has the part that arrived.
         """
         seconds = self._timeout_seconds
         began, at = time.perf_counter(), datetime.now(UTC)
@@ -149,12 +149,11 @@ class Endpoints:
 
 
 def open_endpoints(url: str, access: Access, *, whole: bool = False) -> Endpoints:
-    """The address of a service, of one of its endpoints, or of a folder that they lie in, to ask.
+    """Return a client for a service, for one of its endpoints, or for their parent path.
 
-    With `whole`, of just this path and query.
-
-    A name and password in the URL come before `access`'s own. CaptureError where it is no HTTP URL,
-    or the certificates to trust cannot be read.
+    With `whole`, it is for this exact path and query. A name and password in the URL take
+    precedence over `access`. Raises CaptureError if it is not an HTTP URL, or the certificates
+    cannot be read.
     """
     base, user = split_url(url, whole=whole)
     context = ssl.create_default_context()
@@ -180,9 +179,10 @@ def open_endpoints(url: str, access: Access, *, whole: bool = False) -> Endpoint
 
 
 def split_url(url: str, *, whole: bool = False) -> tuple[str, tuple[str, str] | None]:
-    """The base of a URL of it or of an endpoint, name and password; CaptureError if it is none.
+    """Split the URL of a service or an endpoint into base and name with password.
 
-    With `whole`, the base is the URL itself without name and password.
+    With `whole`, the base is the URL itself without name and password. Raises CaptureError if it is
+    not a URL.
     """
     try:
         parts = urlsplit(url)
@@ -205,7 +205,7 @@ def split_url(url: str, *, whole: bool = False) -> tuple[str, tuple[str, str] | 
 
 
 def without_secrets(url: str) -> str:
-    """A URL, or what was meant as one, without what stands before an @ or behind a ? or #."""
+    """Remove everything before an @ and after a ? or # from a URL, even an invalid one."""
     scheme, mark, rest = url.partition("://")
     rest = (rest if mark else scheme).partition("?")[0].partition("#")[0].rpartition("@")[2]
     return f"{scheme}://{rest}" if mark else rest
@@ -246,7 +246,7 @@ def _status(response: httpx.Response) -> str:
 
 
 def _said_in(body: bytes) -> str:
-    """What a server's API says is wrong, where it says so in JSON."""
+    """The error message in a server's JSON response; empty if there is none."""
     try:
         content = json.loads(body)
     except (ValueError, RecursionError):
@@ -257,7 +257,7 @@ def _said_in(body: bytes) -> str:
 
 
 def refuse_as_grpc(headers: Mapping[str, str]) -> None:
-    """Raise NoAnswer where headers, or what gRPC has of them behind a message, say it failed."""
+    """Raise NoAnswer if the headers, or gRPC's trailers, report an error."""
     status = headers.get("grpc-status", "0")
     if status != "0":
         why = Quoted(excerpt(printable(unquote(headers.get("grpc-message", "")))))
@@ -266,7 +266,7 @@ def refuse_as_grpc(headers: Mapping[str, str]) -> None:
 
 
 def _redirect(response: httpx.Response, url: str) -> str:
-    """Where a redirect leads, if to the same host."""
+    """The target of a redirect, if it is on the same host."""
     if response.next_request is None:
         raise NoAnswer("redirects without a target")
     target, here = response.next_request.url, httpx.URL(url)
@@ -278,7 +278,7 @@ def _redirect(response: httpx.Response, url: str) -> str:
 
 @contextmanager
 def _sentences(seconds: float, deadline: Deadline) -> Iterator[None]:
-    """What httpx raises, as sentences of ours: its own may quote what was sent."""
+    """Convert httpx's errors to gomem's messages; the originals can quote what was sent."""
     try:
         with deadline.within(seconds):
             yield

@@ -1,4 +1,4 @@
-"""What the manifest says of a process: nothing of its command line or its environment."""
+"""Facts about a process for the manifest, without its command line and environment."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ DELETED = " (deleted)"
 
 
 def facts_of(target: Target, *, redact: bool) -> tuple[dict[str, Any], dict[str, bytes], list[str]]:
-    """What the manifest says, files about the process as a whole, and what is not known and why."""
+    """Return facts for the manifest, files about the whole process, and notes on missing facts."""
     facts: dict[str, Any] = {
         "schema": MANIFEST_SCHEMA,
         "collector": f"gomem {version('gomem')}",
@@ -52,7 +52,7 @@ def facts_of(target: Target, *, redact: bool) -> tuple[dict[str, Any], dict[str,
         if build is None:
             said.append(f"no build info: {why}")
         else:
-            # `go1.24.2 X:nocoverageredesign` names the experiments, too.
+            # `go1.24.2 X:nocoverageredesign` also names the experiments.
             release = build.go_version
             release = release.partition(" ")[0] if release.startswith("go") else release
             facts |= {"go_version": release, "main": build.main}
@@ -80,7 +80,7 @@ def _build_info(process: Process) -> tuple[BuildInfo | None, str]:
 
 
 def _base(base: str, *, redact: bool) -> str:
-    """An address; redacted, one of another machine without its name."""
+    """An address; with redaction, the host of another machine is hidden."""
     parts = urlsplit(base)
     if not redact or parts.hostname in LOOPBACK_NAMES:
         return base

@@ -29,27 +29,28 @@ if TYPE_CHECKING:
 
     from gomem.live.reading import Moment
 
-SAME_START = timedelta(seconds=2)  # the start is told from the boot, which a set clock moves
+# the start time is computed from the boot time, which changes when the clock is set
+SAME_START = timedelta(seconds=2)
 BUILD_INFO, LOG = "buildinfo.txt", "gctrace.log"
 HIDDEN = ".gomem-"
 
 
 @dataclass
 class CaptureFolder:
-    """Where one process's moments are written."""
+    """The folder to which one process's moments are written."""
 
-    path: Path  # the folder; it is made, with the folders above it, when the first file is written
-    facts: dict[str, Any]  # what the capture's manifest says of the process
-    # What a file's bytes become before they are written.
+    path: Path  # created, with parents, when the first file is written
+    facts: dict[str, Any]  # facts about the process for the capture's manifest
+    # Converts a file's bytes before they are written.
     redact: Callable[[str, bytes], bytes] = lambda _, data: data
-    shown: Callable[[str], str] = str  # a sentence, as the manifest has it
-    moments: int = field(default=0, init=False)  # how many are in it
+    shown: Callable[[str], str] = str  # converts a sentence for the manifest
+    moments: int = field(default=0, init=False)  # number of moments in the folder
 
     def __post_init__(self) -> None:
         self.moments = self._moments_there()
 
     def _moments_there(self) -> int:
-        """The highest number of a moment in the folder; CaptureError if it is of something else."""
+        """The highest moment number in the folder; CaptureError if it belongs to something else."""
         named = File(readable_name(str(self.path)))
         if self.path.exists() and not self.path.is_dir():
             raise CaptureError(text("{}: is a file; choose a folder to capture to", named))
@@ -70,7 +71,7 @@ class CaptureFolder:
         return max((int(number) for number in numbers if number.isdecimal()), default=0)
 
     def begin(self, files: Mapping[str, bytes]) -> None:
-        """Write the manifest, and files about the process as a whole."""
+        """Write the manifest, and files about the whole process."""
         with _said(self.path):
             self.path.mkdir(parents=True, exist_ok=True)
             for name, data in files.items():
@@ -78,11 +79,11 @@ class CaptureFolder:
             self._replace(MANIFEST, _text(self.facts))
 
     def add(self, moment: Moment) -> str:
-        """Write a moment and return its name; if that fails, CaptureError, and nothing is left."""
+        """Write a moment and return its name; on failure remove it and raise CaptureError."""
         time = min((reading.time for reading in moment.readings), default=datetime.now(UTC))
         number, utc = self.moments + 1, time.astimezone(UTC)
         name = f"{number}-{utc:%H%M%S}"
-        folder = f"{number}-{utc:%Y%m%dT%H%M%SZ}"  # with its date, in case the manifest gets lost
+        folder = f"{number}-{utc:%Y%m%dT%H%M%SZ}"  # has the date in case the manifest gets lost
         beside = self.hidden()
         files = self._files(moment)
         with _said(self.path):
@@ -102,11 +103,11 @@ class CaptureFolder:
         return name
 
     def hidden(self) -> Path:
-        """A path in it that readers ignore, for a file to be moved into a moment."""
+        """Return a path in it that readers ignore, for a file to move into a moment later."""
         return self.path / f"{HIDDEN}{os.urandom(6).hex()}"
 
     def _files(self, moment: Moment) -> dict[str, bytes]:
-        """What is written, by file; a file that cannot be redacted is not."""
+        """The files to write, by name; a file that cannot be redacted is left out."""
         files = {}
         for reading in [reading for reading in moment.readings if reading.file is None]:
             try:
@@ -117,7 +118,7 @@ class CaptureFolder:
         return files
 
     def end(self, why: str) -> None:
-        """Note why no more moments follow; a disk that is full has said so before."""
+        """Record why no more moments follow; a full disk has already been reported."""
         self.facts |= {"ended": {"time": stamp(datetime.now(UTC)), "why": why}}
         with contextlib.suppress(OSError):
             self._replace(MANIFEST, _text(self.facts))
@@ -151,7 +152,7 @@ class CaptureFolder:
             raise
 
     def append_log(self, data: bytes) -> None:
-        """Write whole lines behind the collector's log; all of them or none."""
+        """Append whole lines to the collector's log; all of them or none."""
         path = self.path / LOG
         with _said(self.path), path.open("ab") as file:
             size = file.tell()
@@ -174,7 +175,7 @@ def _said(path: Path) -> Any:
 
 
 def stamp(time: datetime) -> str:
-    """A time as manifests have it: ISO 8601, UTC, to the microsecond."""
+    """Format a time for manifests: ISO 8601, UTC, to the microsecond."""
     utc = time.astimezone(UTC).isoformat(timespec="microseconds")
     return utc.replace("+00:00", "Z")
 

@@ -1,9 +1,8 @@
-"""gRPC as browsers speak it: a message each way in a plain HTTP request.
+"""gRPC-Web: one message in each direction in a plain HTTP request.
 
 Described in    gRPC's PROTOCOL-WEB
-Quirks          A message has five bytes before it: flags, and its length. What HTTP/2 has in
-                trailers comes as a last message with the highest flag, or in the headers where
-                there is no message at all.
+Quirks          A message is preceded by five bytes: flags, and its length. HTTP/2's trailers become
+                a last message with the highest flag set, or headers if there is no message.
 """
 
 from __future__ import annotations
@@ -21,12 +20,12 @@ TRAILERS = 0x80
 
 
 def framed(message: bytes) -> bytes:
-    """A message as it is sent."""
+    """Frame a message for sending."""
     return b"\0" + len(message).to_bytes(HEAD_BYTES - 1, "big") + message
 
 
 def unframed(data: bytes) -> bytes:
-    """The message of an answer; ValueError where it is none, or cut, NoAnswer where it refuses."""
+    """Extract the message of an answer; ValueError if invalid or cut, NoAnswer if refused."""
     found, is_whole = b"", False
     for flags, message in _messages(data):
         if flags & TRAILERS:

@@ -1,8 +1,8 @@
 """Fetches a heap dump that a program serves, after a warning about its cost and risks.
 
 The program writes it with `runtime/debug.WriteHeapDump`; net/http/pprof has no endpoint for it. The
-world stops until it is written. The dump holds the contents of the heap, so it is readable by the
-user alone, and it cannot be redacted.
+world stops until it is written. The dump has the contents of the heap, so only the user can read
+it, and it cannot be redacted.
 """
 
 from __future__ import annotations
@@ -36,14 +36,14 @@ COST = (
 
 @dataclass(frozen=True)
 class HeapDumpDoor:
-    """Where a program serves a heap dump of itself."""
+    """An endpoint where a program serves its heap dump."""
 
     url: str
     access: Access
-    is_accepted: bool = False  # even from a release that can end the process
+    is_accepted: bool = False  # even if the release can crash
 
     def read(self, path: Path) -> Reading:
-        """Fetch one into a new file; NoAnswer, and no file, where none comes whole."""
+        """Fetch a dump into a new file; raises NoAnswer and leaves no file if it is incomplete."""
         flags = os.O_RDWR | os.O_CREAT | os.O_EXCL
         file = os.fdopen(os.open(path, flags, 0o600), "w+b")
         try:
@@ -74,7 +74,7 @@ def check_release(door: HeapDumpDoor, target: Target, go_version: str) -> str:
 
 
 def _release_of_profile(target: Target) -> str:
-    """The release that a heap profile's paths name; empty where none does."""
+    """The release in a heap profile's paths; empty if there is none."""
     try:
         return read_pprof(target.doors.read_profile("heap").data).go_version or ""
     except NoAnswer:

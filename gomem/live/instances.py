@@ -1,6 +1,7 @@
-"""The processes that a server of metrics or profiles knows, told apart by their labels.
+"""The processes that a server of metrics or profiles knows, distinguished by their labels.
 
-A label is text of whoever runs the process: it may be a path, have no end, or be the same for two.
+Labels are the operator's text: they can look like a path, be very long, or be equal for two
+processes.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ SERVICE = ("service", "service_name", "app", "job")
 INSTANCE = ("pod", "instance", "hostname", "host")
 UNNAMED = "unnamed"
 MAX_INSTANCES = 5_000
-MAX_NAME = 100  # characters, so that a folder can be called so
+MAX_NAME = 100  # characters, so that it is a valid folder name
 _NOT_IN_A_NAME = re.compile(r"[/\\\x00-\x1f\x7f\ud800-\udfff]+")
 
 Labels = tuple[tuple[str, str], ...]  # of a process, by name
@@ -32,20 +33,21 @@ Labels = tuple[tuple[str, str], ...]  # of a process, by name
 class Instance:
     """A process that a server knows, by its labels."""
 
-    service: str  # fit for a folder, as is `name`
-    name: str  # different from that of all others of the service
-    labels: Labels  # all of its target's
-    others: tuple[str, ...] = ()  # labels that it does not have, and others of the server's do
+    service: str  # valid as a folder name, as is `name`
+    name: str  # unique within the service
+    labels: Labels  # all labels of its target
+    # labels that it does not have, but other processes of the server do
+    others: tuple[str, ...] = ()
 
     @property
     def selector(self) -> str:
-        """What selects its series and no other's, without the braces."""
+        """The label selector that matches only this process, without braces."""
         labels = (*self.labels, *((name, "") for name in self.others))
         return ",".join(f"{name}={json.dumps(value, ensure_ascii=False)}" for name, value in labels)
 
 
 def selector_of(query: str) -> str:
-    """The labels that the user asks for, without the braces; CaptureError if they have none."""
+    """Return the labels in the user's query, without braces; CaptureError for any other query."""
     selector = query.strip() or "{}"
     if not (selector.startswith("{") and selector.endswith("}")):
         what = '--query {}: wanted a selector of labels, such as {{job="api"}}'
@@ -54,7 +56,7 @@ def selector_of(query: str) -> str:
 
 
 def instances_of(found: Iterable[Mapping[str, str]], base: str) -> list[Instance]:
-    """An instance for each set of labels, in order; CaptureError where they are too many."""
+    """Return an instance per set of labels, in order; raises CaptureError for too many."""
     keys = sorted({tuple(sorted(labels.items())) for labels in found})
     if len(keys) > MAX_INSTANCES:
         what = "{}: {} instances match, wanted {} at most; name fewer with --query"
@@ -75,5 +77,5 @@ def _first(labels: Mapping[str, str], names: tuple[str, ...]) -> str:
 
 
 def _plain(label: str) -> str:
-    """A label as a name of a folder."""
+    """Convert a label to a folder name."""
     return _NOT_IN_A_NAME.sub("-", label).strip(". ")[:MAX_NAME] or UNNAMED

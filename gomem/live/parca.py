@@ -1,14 +1,14 @@
-"""Heap profiles that a Parca server stores.
+"""Fetch heap profiles from a Parca server.
 
-Asked           QueryService/QueryRange for the scrapes of each process, then QueryService/Query for
-                each value of one of them, as pprof; over gRPC-Web, as Parca's own pages ask
+Requests        QueryService/QueryRange for the scrapes of each process, then QueryService/Query for
+                each value of a scrape, as pprof; over gRPC-Web, like Parca's own pages
 Described in    parca/query/v1alpha1/query.proto
-Quirks          A query is a selector with the type of profile before it:
-                `memory:inuse_space:bytes:space:bytes{job="api"}`. MODE_MERGE adds up the scrapes of
-                a range; MODE_SINGLE wants the time of one to the millisecond, and gives it as it
-                was, but for the sampling rate and the sizes of objects, which Parca does not keep.
-                Which scrape of a step QueryRange names is not said; its range excludes both ends.
-                The paths of the gateway (/profiles/query) are not served.
+Quirks          A query is a selector preceded by the profile type:
+                `memory:inuse_space:bytes:space:bytes{job="api"}`. MODE_MERGE adds up the scrapes in
+                a range. MODE_SINGLE needs the time of one scrape to the millisecond, and returns it
+                unchanged, except for the sampling rate and the object sizes, which Parca does not
+                store. It is not documented which scrape of a step QueryRange returns; its range
+                excludes both ends. The paths of the gateway (/profiles/query) are not served.
 """
 
 from __future__ import annotations
@@ -35,8 +35,8 @@ if TYPE_CHECKING:
 
 KIND = "Parca"
 SERVICE = "/api/parca.query.v1alpha1.QueryService"
-FINER = 4  # in how many parts a step is asked for, to have a scrape near its end
-AS_PPROF = 1  # of QueryRequest's report types
+FINER = 4  # requests per step, to get a scrape near the step's end
+AS_PPROF = 1  # a report type of QueryRequest
 EPOCH = datetime.fromtimestamp(0, UTC)
 _MESSAGES = message_classes(
     "gomem.parca",
@@ -62,19 +62,20 @@ _MESSAGES = message_classes(
 
 @dataclass(frozen=True)
 class Parca:
-    """A server, and which of its series."""
+    """A server and a selection of its series."""
 
     server: Endpoints
     selector: str  # labels, without braces
-    types: Sequence[str] = TYPES  # values of a heap profile that it has as the process counted them
+    # values of a heap profile that it stores as the process counted them
+    types: Sequence[str] = TYPES
 
     @property
     def base(self) -> str:
-        """Its address."""
+        """The server's address."""
         return self.server.base
 
     def scrapes(self, span: Span) -> dict[Labels, list[datetime]]:
-        """The scrapes nearest to the times of the span, of each process, in order."""
+        """The scrapes of each process nearest to the times of the span, in order."""
         finer = max(1, round(span.step_seconds / FINER))
         asked = _MESSAGES["QueryRangeRequest"](
             query=f"{type_of(IN_USE)}{{{self.selector}}}",
@@ -89,7 +90,7 @@ class Parca:
         return {labels: _nearest(sorted(times), span.times) for labels, times in found.items()}
 
     def profile(self, instance: Instance, at: datetime, sample_type: str) -> PprofColumns | None:
-        """One value of the profile of one scrape; None if it has none."""
+        """Fetch one value of a scrape's profile; None if the server does not have it."""
         query = f"{type_of(sample_type)}{{{instance.selector}}}"
         single = _MESSAGES["SingleProfile"](time=_time(at), query=query)
         asked = _MESSAGES["QueryRequest"](single=single, report_type=AS_PPROF)
@@ -110,7 +111,7 @@ def _pprof(data: bytes) -> bytes:
 
 
 def _scrapes(data: bytes) -> dict[Labels, set[datetime]]:
-    """When each process was scraped, by its labels."""
+    """The times of scrapes of each process, by its labels."""
     found: dict[Labels, set[datetime]] = {}
     for series in _MESSAGES["QueryRangeResponse"].FromString(data).series:
         labels = sorted((label.name, label.value) for label in series.labelset.labels)
@@ -127,7 +128,7 @@ def _time(time: datetime) -> Any:
 
 
 def _nearest(times: Sequence[datetime], wanted: Sequence[datetime]) -> list[datetime]:
-    """Of some times in order, those nearest to others, each once."""
+    """The times nearest to the wanted times, sorted, without duplicates."""
     near = set()
     for time in wanted if times else ():
         place = bisect_left(times, time)

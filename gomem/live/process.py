@@ -1,7 +1,7 @@
-"""A running process, pinned: its identity, the kernel's files about it, its listening addresses.
+"""A running process: its identity, the kernel's files about it, its listening addresses.
 
-psutil answers what it can. The kernel's files are read through one open folder, /proc/PID. When the
-process ends, reading there fails, even if its PID has been reused.
+psutil is used where possible. The kernel's files are read through one open folder, /proc/PID. When
+the process ends, reading there fails, even if its PID has been reused.
 """
 
 from __future__ import annotations
@@ -30,26 +30,26 @@ ANY_ADDRESS = {"0.0.0.0": "127.0.0.1", "::": "127.0.0.1"}  # noqa: S104 - addres
 
 
 class Ended(Exception):  # noqa: N818 - what it says
-    """The process is no longer there."""
+    """The process does not exist any more."""
 
 
 class NotRead(Exception):  # noqa: N818 - a reason, not a fault
-    """A file of the kernel's could not be read; the message says why and the way out."""
+    """A kernel file could not be read; the message gives the reason and what to do."""
 
 
 @dataclass(frozen=True)
 class Process:
     """A process on this machine."""
 
-    pid: int  # its number
+    pid: int  # its PID
     name: str  # its executable's name
-    started: datetime  # when it started; with `pid` it tells a process from all others
+    started: datetime  # start time; with `pid` it identifies a process
     _process: psutil.Process
     _folder: int
 
     @classmethod
     def of(cls, pid: int) -> Process:
-        """The process with this number; CaptureError without it, or where there is no /proc."""
+        """Return the process with this PID; CaptureError if there is none, or no /proc."""
         try:
             process = psutil.Process(pid)
             started = datetime.fromtimestamp(process.create_time(), UTC)
@@ -77,7 +77,7 @@ class Process:
 
     @property
     def is_running(self) -> bool:
-        """Whether it is still there, and is not a zombie."""
+        """Whether it still exists, and is not a zombie."""
         try:
             return self._process.is_running() and self._process.status() != psutil.STATUS_ZOMBIE
         except psutil.Error:
@@ -85,7 +85,7 @@ class Process:
 
     @property
     def executable(self) -> str | None:
-        """Path of its executable; None where that may not be known."""
+        """The path of its executable; None without permission."""
         try:
             return self._process.exe() or None
         except (psutil.Error, OSError):
@@ -101,14 +101,14 @@ class Process:
 
     @property
     def rss_bytes(self) -> int:
-        """Its resident memory, by statm; Ended where it ended."""
+        """RSS from statm; raises Ended if the process has ended."""
         try:
             return int(self._process.memory_info().rss)
         except psutil.Error as error:
             raise Ended from error
 
     def read(self, name: str) -> bytes:
-        """A file of the kernel's such as `smaps`, whole; Ended, or NotRead where it is not had."""
+        """Read a kernel file such as `smaps` whole; raises Ended, or NotRead if unreadable."""
         try:
             return read_whole(self.open(name))
         except PermissionError as error:
@@ -119,12 +119,12 @@ class Process:
             raise NotRead(error.strerror or "cannot be read") from error
 
     def open(self, name: str) -> int:
-        """A descriptor, to be closed, of a file of the kernel's such as `exe`; or OSError."""
+        """Open a kernel file such as `exe`; the caller closes it. Raises OSError."""
         return os.open(name, os.O_RDONLY, dir_fd=self._folder)
 
     @property
     def denied(self) -> str:
-        """Why its files may not be read, and who may read them."""
+        """Why its files cannot be read, and which user can read them."""
         able = (
             "CAP_SYS_PTRACE (sudo gomem …; in a container: capabilities.add: [SYS_PTRACE], or "
             "docker run --cap-add SYS_PTRACE)"
@@ -146,7 +146,7 @@ class Process:
 
     @property
     def listening(self) -> tuple[list[tuple[str, int]], list[str]]:
-        """Addresses on this machine's loopback where it listens, and what was left out and why."""
+        """The loopback addresses where it listens, and notes on those left out."""
         if not self._shares_network():
             way = f"sudo nsenter -t {self.pid} -n gomem capture {self.pid} -o DIR"
             return [], [f"it has its own network, as in a container; to capture it there: {way}"]
@@ -175,12 +175,12 @@ class Process:
             theirs = os.stat("ns/net", dir_fd=self._folder)
             ours = (PROC / "self/ns/net").stat()
         except OSError:
-            return True  # not known: then the ports are tried, and say it themselves
+            return True  # unknown; the ports are tried anyway
         return (theirs.st_dev, theirs.st_ino) == (ours.st_dev, ours.st_ino)
 
 
 def read_whole(descriptor: int) -> bytes:
-    """All that a descriptor, closed then, gives, or OSError; NotRead where it is too large."""
+    """Read and close a descriptor; raises OSError, or NotRead if there is too much data."""
     with os.fdopen(descriptor, "rb", buffering=0) as file:
         pieces, size = [], 0
         while piece := file.read(PIECE_BYTES):
@@ -192,12 +192,12 @@ def read_whole(descriptor: int) -> bytes:
 
 
 def shown_address(host: str, port: int) -> str:
-    """An address as URLs have it: `127.0.0.1:6060`, `[::1]:6060`."""
+    """Format an address for URLs: `127.0.0.1:6060`, `[::1]:6060`."""
     return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
 
 
 def listeners(addresses: Sequence[str], port: int) -> tuple[list[int], bool]:
-    """PIDs that listen on a port at one of these addresses; whether any does that is not known."""
+    """PIDs that listen on a port at one of these addresses; and whether any PID is unknown."""
     try:
         found = psutil.net_connections(kind="tcp")
     except psutil.Error:

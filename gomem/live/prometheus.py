@@ -1,16 +1,16 @@
-"""What a Prometheus server has of Go processes, each instance as a capture of scrapes.
+"""Fetch the metrics of Go processes from a Prometheus server, a capture per instance.
 
-Asked           /api/v1/query for the instances, then /api/v1/query_range for each of them
+Requests        /api/v1/query for the instances, then /api/v1/query_range for each of them
 Described in    Prometheus' HTTP API; client_golang's Go and process collectors
-Quirks          A range query gives the last scrape before each step, up to five minutes old, so
+Quirks          A range query returns the last scrape before each step, up to five minutes old, so
                 steps shorter than the scrape interval repeat a scrape. Values are text. A server
-                answers at most 11 000 steps. Labels of the target (job, instance, pod) stand beside
-                those of the metric (quantile, version), which are all that a page keeps.
-                Its histograms of go_gc_* have more buckets than the runtime's reading needs: they
-                are not asked for.
+                returns at most 11 000 steps. Labels of the target (job, instance, pod) are mixed
+                with those of the metric (quantile, version); a page keeps only the latter. The
+                histograms go_gc_* have more buckets than the parser of runtime/metrics needs, and
+                are not requested.
 
-A step becomes a page of metrics as the process printed it, named by its time. So an instance is a
-capture like any other: an archive, `<job>/<instance>/<time>.tar.gz`, that gomem reads.
+A step becomes a page of metrics as the process printed it, named by its time. So an instance is an
+ordinary capture: an archive, `<job>/<instance>/<time>.tar.gz`.
 """
 
 from __future__ import annotations
@@ -35,24 +35,24 @@ if TYPE_CHECKING:
     from gomem.live.instances import Instance
     from gomem.live.span import Span
 
-LABELS = "{service}/{pod}/{time}.tar.gz"  # how the archives are named
-STEPS = 120  # scrapes of an instance, by default: enough for a slope, and a second's work
+LABELS = "{service}/{pod}/{time}.tar.gz"  # naming scheme of the archives
+STEPS = 120  # default number of scrapes per instance: enough for a slope, and fetched in a second
 ASKED = "go_.*|process_.*"
 NOT_ASKED = ".*_bucket"
-PRESENT = ("go_goroutines", "go_memstats_alloc_bytes")  # which every client prints
+PRESENT = ("go_goroutines", "go_memstats_alloc_bytes")  # every client prints these
 METRIC_LABELS = ("quantile", "version")
 KIND = "Prometheus"
-Series = tuple[dict[str, str], list[tuple[float, str]]]  # labels; seconds and values
+Series = tuple[dict[str, str], list[tuple[float, str]]]  # labels; times in seconds with values
 
 
 def captured(server: Endpoints, selector: str, span: Span, folder: Path) -> list[Path]:
-    """Write an archive for each Go process that a server knows; their paths.
+    """Write an archive for each Go process that a server knows, and return the paths.
 
     Args:
         server: The server.
-        selector: Which processes: labels such as `job="api"`; empty for all.
-        span: Which time.
-        folder: Where archives go, as `LABELS` names them.
+        selector: Labels that select processes, such as `job="api"`; empty for all.
+        span: The time range.
+        folder: The parent folder of the archives, which are named by `LABELS`.
 
     Raises:
         CaptureError: The server does not answer, refuses the query, or knows no Go process.
@@ -69,7 +69,7 @@ def captured(server: Endpoints, selector: str, span: Span, folder: Path) -> list
 
 
 def _instances(server: Endpoints, selector: str, span: Span) -> list[Instance]:
-    """The processes that had Go's metrics at any time of the span, in order."""
+    """The processes that had Go's metrics at any time in the span, in order."""
     found = []
     for name in PRESENT:
         asked = f"last_over_time({name}{{{selector}}}[{span.seconds:.0f}s])"
@@ -80,7 +80,7 @@ def _instances(server: Endpoints, selector: str, span: Span) -> list[Instance]:
 
 
 def _pages(server: Endpoints, instance: Instance, span: Span) -> dict[float, list[str]]:
-    """Lines of metrics by the time of their step."""
+    """Metrics lines by time of their step."""
     names = f'__name__=~"{ASKED}",__name__!~"{NOT_ASKED}"'
     asked = {
         "query": f"{{{names},{instance.selector}}}",
@@ -98,7 +98,7 @@ def _pages(server: Endpoints, instance: Instance, span: Span) -> dict[float, lis
 
 
 def _asked(server: Endpoints, what: str, parameters: dict[str, str]) -> list[Series]:
-    """The series that a server answers with."""
+    """The series in a server's answer."""
     return answered_json(server, f"/api/v1/{what}?{urlencode(parameters)}", KIND, _series)
 
 
@@ -113,7 +113,7 @@ def _series(content: Any) -> list[Series]:
 
 
 def _packed(folder: Path, instance: Instance, span: Span, pages: dict[float, list[str]]) -> Path:
-    """The pages of an instance as one archive, the same bytes for the same answers."""
+    """Pack the pages of an instance into an archive; equal answers give equal bytes."""
     name = f"{span.end:%Y%m%dT%H%M%SZ}.tar.gz"
     path = folder / instance.service / instance.name / name
     path.parent.mkdir(parents=True, exist_ok=True)

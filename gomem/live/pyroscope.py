@@ -1,16 +1,16 @@
-"""Heap profiles that a Pyroscope server stores.
+"""Fetch heap profiles from a Pyroscope server.
 
-Asked           QuerierService/LabelNames and SelectSeries for the scrapes of each process, then
-                SelectMergeProfile for each value of one of them, as pprof; over Connect
+Requests        QuerierService/LabelNames and SelectSeries for the scrapes of each process, then
+                SelectMergeProfile for each value of a scrape, as pprof; over Connect
 Described in    querier/v1/querier.proto, types/v1/types.proto
-Quirks          A profile is always a sum, over the series that match and the scrapes from start to
-                end. So one is asked for in the millisecond of a scrape, which SelectSeries tells in
-                steps of a millisecond, and a scrape that is the sum of several is left out. Start
-                and end are both included; but they must differ, and where the server splits the
-                query between them, nothing comes.
-                Of alloc_space and alloc_objects it stores what was added since the scrape before,
-                not what the process counted: they are not asked for. Sizes of objects are not kept.
-                Labels that begin with __ are its own. A query is of 24 hours at most, as delivered.
+Quirks          A profile is always a sum over the matching series and the scrapes from start to
+                end. So a single scrape is requested by its millisecond, which SelectSeries gives
+                with steps of 1 ms, and scrapes that are sums of several are left out. Start and end
+                are both inclusive, but must differ; if the server splits the query between them,
+                the answer is empty.
+                alloc_space and alloc_objects are stored as increases since the previous scrape, not
+                as the process counted them, so they are not requested. Object sizes are not stored.
+                Labels that begin with __ are internal. By default, a query covers at most 24 hours.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 KIND = "Pyroscope"
 SERVICE = "/querier.v1.QuerierService"
-WITHIN = timedelta(minutes=5)  # before a time, in which the scrape of it is looked for
+WITHIN = timedelta(minutes=5)  # the scrape is searched in this time before a requested time
 MILLISECOND = 0.001
 AVERAGE = "TIME_SERIES_AGGREGATION_TYPE_AVERAGE"
 SUM = "TIME_SERIES_AGGREGATION_TYPE_SUM"
@@ -57,20 +57,20 @@ _MESSAGES = message_classes(
 
 @dataclass(frozen=True)
 class Pyroscope:
-    """A server, and which of its series."""
+    """A server and a selection of its series."""
 
     server: Endpoints
     selector: str  # labels, without braces
-    # The values of a heap profile that it has as the process counted them.
+    # Values of a heap profile that it stores as the process counted them.
     types: Sequence[str] = ("inuse_objects", IN_USE)
 
     @property
     def base(self) -> str:
-        """Its address."""
+        """The server's address."""
         return self.server.base
 
     def scrapes(self, span: Span) -> dict[Labels, list[datetime]]:
-        """The last scrape before each time of the span, of each process, in order."""
+        """The last scrape of each process before each time of the span, in order."""
         within = min(WITHIN, timedelta(seconds=span.step_seconds))
         found: dict[Labels, set[datetime]] = {}
         for end in (span.start + within, *span.times[1:]):
@@ -81,7 +81,7 @@ class Pyroscope:
         return {labels: sorted(times) for labels, times in found.items()}
 
     def profile(self, instance: Instance, at: datetime, sample_type: str) -> PprofColumns | None:
-        """One value of the profile of one scrape; None if it has none."""
+        """Fetch one value of a scrape's profile; None if the server does not have it."""
         query = f"{{{instance.selector}}}"
         path, name = f"{SERVICE}/SelectMergeProfile", f"{type_of(sample_type)}{query}"
         for start in (_millis(at) - 1, _millis(at)):
@@ -107,9 +107,9 @@ class Pyroscope:
     def _single_scrapes(
         self, start: datetime, end: datetime, names: Sequence[str]
     ) -> dict[Labels, list[datetime]]:
-        """Times at which a process has one scrape, and none a millisecond apart, by its labels.
+        """Times with exactly one scrape of a process, and none 1 ms before or after, by labels.
 
-        Where it has several, their average is not their sum.
+        If a time has several scrapes, their average differs from their sum.
         """
         sums, averages = (
             self._asked(
@@ -145,12 +145,12 @@ class Pyroscope:
 
 
 def _listed(content: dict[str, Any], name: str) -> list[Any]:
-    """The entries of a field, which is left out where it has none; KeyError of another answer."""
+    """The entries of a field, which an empty answer omits; KeyError for another kind of answer."""
     return content[name] if content else content.get(name, [])
 
 
 def _points(content: Any) -> dict[Labels, dict[int, float]]:
-    """Values by millisecond, of each process by its labels."""
+    """Values by millisecond, for each process by its labels."""
     found: dict[Labels, dict[int, float]] = {}
     for series in _listed(content, "series"):
         labels = ((str(label["name"]), str(label["value"])) for label in series["labels"])

@@ -1,14 +1,13 @@
 """Reads one snapshot of a running process, in the order that disturbs it least.
 
-1. MemStats, with NumGC. Trying the addresses has already made the first request, so connections and
-   buffers exist.
+1. MemStats, with NumGC. Probing the addresses has already created connections and buffers.
 2. The kernel's files immediately afterwards, smaps first, so that both sides are as close as
    possible. Reading them costs the process only a lock on its mappings.
 3. MemStats again. If a collection ended in between, and LastGC is before the start of step 2, this
    second reading belongs to the kernel's files. Otherwise steps 2 and 3 are repeated, up to three
    times, so that a matching pair is found if the process leaves time for one.
-4. What changes slowly or costs most: cgroup files, limits, the metrics page, and profiles last. A
-   profile creates garbage in the process, so nothing is measured after it.
+4. Data that changes slowly or costs most: cgroup files, limits, the metrics page, and profiles
+   last. A profile creates garbage in the process, so nothing is measured after it.
 """
 
 from __future__ import annotations
@@ -35,7 +34,7 @@ if TYPE_CHECKING:
 
 ATTEMPTS = 3
 _RSS = re.compile(rb"(?m)^VmRSS:\s+(\d+) kB")
-DEAR_SECONDS = 0.25  # readings that take longer are not repeated: they cost the process as well
+DEAR_SECONDS = 0.25  # longer readings are not repeated, because they cost the process as well
 PROFILES = ("heap", "allocs", "goroutine")
 KERNEL_FILES = ("smaps", "smaps_rollup", "status", "statm")
 FILE_NAMES = {
@@ -49,38 +48,38 @@ FILE_NAMES = {
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """One file: what the manifest calls it, its bytes, when it was read and how long it took."""
+    """One file: its kind in the manifest, its bytes, when it was read and how long that took."""
 
     kind: str
     data: bytes
     time: datetime
     seconds: float
-    file: Path | None = None  # where its bytes are instead, to be moved
+    file: Path | None = None  # the file with its bytes instead, to be moved
 
     @property
     def file_name(self) -> str:
-        """What it is called in its moment's folder."""
+        """The name of the file in the moment's folder."""
         return FILE_NAMES.get(self.kind, self.kind)
 
 
 @dataclass
 class Moment:
-    """What was read at one moment."""
+    """The data read at one moment."""
 
-    readings: list[Reading] = field(default_factory=list)  # in the order in which they were read
-    # What could not be had, and why, by what the manifest calls it.
+    readings: list[Reading] = field(default_factory=list)  # in order of reading
+    # Data that could not be read, with the reason, by kind in the manifest.
     missing: dict[str, str] = field(default_factory=dict)
     num_gc: tuple[int, int] | None = None  # collections before and after the kernel's files
-    ended: bool = False  # whether the process ended meanwhile
-    silent: set[str] = field(default_factory=set)  # addresses that are not asked again
+    ended: bool = False  # whether the process ended during the reading
+    silent: set[str] = field(default_factory=set)  # addresses that are not requested again
 
     def of(self, kind: str) -> Reading | None:
-        """The file of a kind."""
+        """Return the reading of a kind; None if there is none."""
         return next((reading for reading in self.readings if reading.kind == kind), None)
 
     @property
     def has_kernel_side(self) -> bool:
-        """Whether the kernel says in it how much is resident."""
+        """Whether it has a kernel file with RSS."""
         return any(self.of(kind) is not None for kind in ("smaps", "smaps_rollup", "status"))
 
     @property
@@ -92,7 +91,7 @@ class Moment:
 
     @property
     def skew_seconds(self) -> float | None:
-        """Between MemStats and smaps."""
+        """Seconds between MemStats and smaps."""
         runtime = next(filter(None, map(self.of, ("memstats", "heap_text", "metrics"))), None)
         kernel = self.of("smaps") or self.of("status")
         if runtime is None or kernel is None:
@@ -103,9 +102,9 @@ class Moment:
 def fill(
     moment: Moment, process: Process | None, doors: Doors, profiles: Sequence[str] = PROFILES
 ) -> None:
-    """Read all there is of a moment, in the order above; what is read stays if this is cut short.
+    """Read all data of a moment, in the order above; if interrupted, keep the data so far.
 
-    The process is None where it runs on another machine, or may not be known.
+    `process` is None if it runs on another machine, or must not be identified.
     """
     try:
         if process is None:
@@ -123,8 +122,8 @@ def fill(
 
 
 def _both_sides(moment: Moment, process: Process, doors: Doors) -> None:
-    """MemStats and the kernel's files, of one state of the process where it leaves time for it."""
-    of_cgroup: list[Path] = []  # found before the two sides are read: that takes time
+    """Read MemStats and the kernel's files in the same state of the process, if possible."""
+    of_cgroup: list[Path] = []  # found first, because that takes time
     try:
         of_cgroup = cgroup_files(process.read("cgroup"))
     except (NotRead, OSError) as error:
@@ -152,8 +151,8 @@ def _both_sides(moment: Moment, process: Process, doors: Doors) -> None:
 
 
 def _ended_before(after: RuntimeReading | None, moment: Moment) -> bool:
-    """Whether a collection ended between the readings, but before the kernel's files were begun."""
-    # Then what was read behind them belongs to them. Both times are of this machine's clock.
+    """Whether a collection ended between the readings, but before the kernel's files."""
+    # Then the second reading belongs to the kernel's files. Both times are from the same clock.
     kernel = next((reading for reading in moment.readings if reading.kind in KERNEL_FILES), None)
     counts = moment.num_gc
     if counts is None or counts[0] == counts[1] or kernel is None:
@@ -164,7 +163,7 @@ def _ended_before(after: RuntimeReading | None, moment: Moment) -> bool:
 
 
 def _counts(before: RuntimeReading | None, after: RuntimeReading | None) -> tuple[int, int] | None:
-    """NumGC on both sides, where both are known and of one run of the runtime."""
+    """NumGC of both readings, if both are known and from one run of the runtime."""
     first, last = (None if reading is None else reading.collections for reading in (before, after))
     return (first, last) if first is not None and last is not None and first <= last else None
 
@@ -193,9 +192,9 @@ def _reading(kind: str, answer: Answer) -> Reading:
 
 
 def _kernel(moment: Moment, process: Process) -> None:
-    """The kernel's files, nearest to MemStats first; Ended where the process ended."""
-    # The kernel cuts a file short where the process ends, and nothing in it tells: so none is kept
-    # unless the process has memory behind them, too.
+    """Read the kernel's files, those closest to MemStats first; raises Ended with the process."""
+    # When the process ends, the kernel cuts a file off without a sign. So files are kept only if
+    # the process still has memory afterwards.
     before = list(moment.readings)
     try:
         for name in KERNEL_FILES:
@@ -210,7 +209,7 @@ def _kernel(moment: Moment, process: Process) -> None:
 
 
 def _add(moment: Moment, kind: str, call: Callable[[], bytes]) -> None:
-    """One of the kernel's files, or why it is not there."""
+    """Add a kernel file, or the reason why it is missing."""
     at, began = datetime.now(UTC), time.perf_counter()
     try:
         moment.readings.append(Reading(kind, call(), at, time.perf_counter() - began))
@@ -221,7 +220,7 @@ def _add(moment: Moment, kind: str, call: Callable[[], bytes]) -> None:
 def _add_answer(
     moment: Moment, kind: str, address: Endpoints | None, call: Callable[[], Answer]
 ) -> None:
-    """What an endpoint answers, or why it does not."""
+    """Add an endpoint's answer, or the reason why it is missing."""
     base = "" if address is None else address.base
     if base in moment.silent:
         moment.missing[kind] = "not requested: the address did not answer before"

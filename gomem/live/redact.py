@@ -16,7 +16,7 @@ from gomem.inputs.pprof.protobuf.wire import WireError, walk
 from gomem.inputs.pprof.protobuf.write import message
 from gomem.views.share import without_home
 
-WIRE_TYPES = frozenset({0, 2})  # of a profile's fields: numbers, and what has a length
+WIRE_TYPES = frozenset({0, 2})  # in a profile's fields: numbers, and length-delimited values
 HIDDEN_FOLDER = b"/redacted/"
 _MAPPED = re.compile(
     rb"(?m)^([0-9a-f]+-[0-9a-f]+ [rwxps-]{4} [0-9a-f]+ [0-9a-f:]+ \d+ +)"
@@ -27,7 +27,7 @@ _LINKER_FLAGS = re.compile(rb"(?m)^\tbuild\t\"?-ldflags=[^\n]*\n")
 
 
 def redacted(name: str, data: bytes) -> bytes:
-    """A file of this name in the capture, as it may be handed on."""
+    """Return a capture's file, by its name, with hidden parts removed."""
     if name.endswith(".pb.gz"):
         return _profile(data)
     if name == "smaps":
@@ -51,7 +51,7 @@ def _text(data: bytes) -> bytes:
 
 
 def _profile(data: bytes) -> bytes:
-    """A profile whose strings name no home directory; ValueError if it cannot be taken apart."""
+    """Replace home directories in a profile's strings; raises ValueError if it cannot be parsed."""
     profile = gzip.decompress(data)
     out = bytearray()
     try:

@@ -30,25 +30,25 @@ if TYPE_CHECKING:
     from gomem.live.targets import Target
     from gomem.live.trigger import Trigger
 
-COLLECTION_WITHIN_SECONDS = 150.0  # the runtime forces one after two minutes without
+COLLECTION_WITHIN_SECONDS = 150.0  # the runtime forces a collection after two minutes without one
 COLLECTION_POLL_SECONDS = 0.25
-LOOK_SECONDS = 0.5  # how soon the end of the process is noticed
-MAX_EMPTY = 5  # moments in a row of which nothing came
+LOOK_SECONDS = 0.5  # how often to check whether the process has ended
+MAX_EMPTY = 5  # consecutive moments without data
 PIECE_BYTES = MIB
 MAX_LOG_BYTES = GIB
 
 
 @dataclass
 class LogTail:
-    """A log that grows; it may be cut or replaced meanwhile, as rotation does."""
+    """A growing log, which rotation can truncate or replace."""
 
     path: Path  # where it is
-    taken_bytes: int = field(default=0, init=False)  # how much of it was taken over
+    taken_bytes: int = field(default=0, init=False)  # bytes already copied
     _at: int = field(default=0, init=False)
     _inode: int = field(default=0, init=False)
 
     def after(self, copy: Path) -> None:
-        """Begin behind what an earlier capture took over, where the log begins with all of that."""
+        """Continue after an earlier capture's copy, if the log begins with all of that copy."""
         try:
             with copy.open("rb") as had, self.path.open("rb") as file:
                 while piece := had.read(PIECE_BYTES):
@@ -56,10 +56,10 @@ class LogTail:
                         return
                 self._inode, self._at = os.fstat(file.fileno()).st_ino, had.tell()
         except OSError:
-            return  # there is none, or reading the log will say why not
+            return  # no copy, or reading the log will report the error
 
     def new(self) -> Iterator[bytes]:
-        """Whole lines added since the last time, at first all; OSError where it is unreadable."""
+        """Yield whole lines added since the last call; raises OSError if the log is unreadable."""
         with self.path.open("rb") as file:
             known = os.fstat(file.fileno())
             if known.st_ino != self._inode or known.st_size < self._at:
@@ -79,36 +79,36 @@ class LogTail:
 
 @dataclass(frozen=True)
 class Plan:
-    """What to do, and until when."""
+    """When to take moments, and what to read."""
 
-    # Between the beginnings of two moments, or of two looks at the trigger; None for one moment.
+    # Between the starts of two moments, or of two checks of the trigger; None for one moment.
     every_seconds: float | None = None
-    for_seconds: float | None = None  # how long; None until the process ends or somebody says stop
-    trigger: Trigger | None = None  # on which occasions alone a moment is taken, beside the first
-    pair: bool = False  # whether a further moment follows the last, once a collection has ended
-    profiles: Sequence[str] = PROFILES  # which to read
+    for_seconds: float | None = None  # None until the process ends or the user stops
+    trigger: Trigger | None = None  # after the first, moments are taken only if it fires
+    pair: bool = False  # whether to take a last moment after a further collection has ended
+    profiles: Sequence[str] = PROFILES  # profiles to read
 
 
 @dataclass
 class Session:
     """One run of `gomem capture`."""
 
-    target: Target  # what is captured
-    folder: CaptureFolder  # where to
-    plan: Plan  # how often, and until when
-    tell: Callable[[str], None]  # is given a sentence on whatever somebody should know
-    # Is given the moments so far and the last RSS, for a person who watches.
+    target: Target  # the process
+    folder: CaptureFolder  # the capture's folder
+    plan: Plan  # interval and stop conditions
+    tell: Callable[[str], None]  # receives messages for the user
+    # Receives the number of moments and the last RSS, to show progress.
     show: Callable[[int, int | None], None]
-    log: LogTail | None = None  # the collector's log, if one is tailed
-    # Seconds between MemStats and smaps, moment by moment.
+    log: LogTail | None = None  # the GC log to follow, if there is one
+    # Seconds between MemStats and smaps, per moment.
     skews: list[float] = field(default_factory=list)
-    crossed: int = 0  # in how many moments a collection ended between the two
-    heap_dump: HeapDumpDoor | None = None  # asked once, behind all else of the first moment
+    crossed: int = 0  # number of moments in which a collection ended between the two
+    heap_dump: HeapDumpDoor | None = None  # used once, at the end of the first moment
     _missed: dict[str, str] = field(default_factory=dict)
     _empty: int = 0
 
     def run(self) -> str:
-        """Write moments until there is a reason to stop; return it. CaptureError if none comes."""
+        """Write moments until a reason to stop, and return that; CaptureError without moments."""
         why = "stopped"
         try:
             why = self._moments()
@@ -122,7 +122,7 @@ class Session:
         return why
 
     def _moments(self) -> str:
-        """Take the moments that the plan asks for; return the reason to stop."""
+        """Take the planned moments; return the reason to stop."""
         begun = time.monotonic()
         why = self._take()
         if why or self.plan.every_seconds is None:
@@ -138,7 +138,7 @@ class Session:
                 return why
 
     def _is_occasion(self) -> bool:
-        """Whether the trigger, if there is one, says that now is the time."""
+        """Whether to take a moment now; true without a trigger."""
         trigger, process = self.plan.trigger, self.target.process
         if trigger is None:
             return True
@@ -175,7 +175,7 @@ class Session:
         return "no more data" if self._empty >= MAX_EMPTY else ""
 
     def _dump(self, moment: Moment) -> None:
-        """Take the heap dump, if one is wanted and the process is there."""
+        """Take the heap dump, if requested and the process still exists."""
         door, self.heap_dump = self.heap_dump, None
         if door is None or moment.ended:
             return
@@ -206,13 +206,13 @@ class Session:
         self.show(self.folder.moments, moment.rss_bytes)
 
     def _note(self, what: str, why: str) -> None:
-        """Say why something is missing, once for as long as the reason stays the same."""
+        """Report why data is missing, once per reason."""
         if self._missed.get(what) != why:
             self._missed[what] = why
             self.tell(text("no {}: {}", what, why) if what != "trigger" else why)
 
     def _wait_until(self, due: float) -> None:
-        """Sleep; Ended as soon as the process has."""
+        """Sleep; raises Ended as soon as the process has ended."""
         process = self.target.process
         while (left := due - time.monotonic()) > 0:
             time.sleep(min(left, LOOK_SECONDS))
@@ -220,7 +220,7 @@ class Session:
                 raise Ended
 
     def _pair(self) -> str:
-        """Wait for a collection, and take the other heap profile of the pair."""
+        """Wait for a collection, and take the second heap profile of the pair."""
         if not self.plan.pair:
             return ""
         try:
@@ -241,7 +241,7 @@ class Session:
         return ""
 
     def _tail(self) -> None:
-        """Take over what is new in the collector's log."""
+        """Copy new lines of the GC log."""
         if self.log is None:
             return
         try:
@@ -252,7 +252,7 @@ class Session:
 
     @property
     def apart(self) -> tuple[float, float] | None:
-        """Between MemStats and smaps: the median and the largest of 99 in 100 moments."""
+        """Seconds between MemStats and smaps: median and p99 over the moments."""
         if not self.skews:
             return None
         ordered = sorted(self.skews)

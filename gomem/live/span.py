@@ -1,4 +1,4 @@
-"""Which time a server is asked for: a range until now, in steps."""
+"""The time range of a query: a range until now, in steps."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from datetime import UTC, datetime, timedelta
 from gomem.errors import CaptureError
 from gomem.text import Quoted, text
 
-MAX_STEPS = 11_000  # which Prometheus answers
+MAX_STEPS = 11_000  # Prometheus' limit
 SECONDS = {"s": 1, "m": 60, "h": 3600, "d": 86400, "w": 604800}
 _DURATION = re.compile(r"(\d{1,9})([smhdw])")
 
 
 @dataclass(frozen=True)
 class Span:
-    """Which time is asked for."""
+    """The time range of a query."""
 
     end: datetime
     seconds: float
@@ -26,9 +26,9 @@ class Span:
     def of(
         cls, time_range: str, step: str = "", *, steps: int, end: datetime | None = None
     ) -> Span:
-        """A range such as `7d` until now, in steps of a second or more; CaptureError if it is none.
+        """Parse a range such as `7d` until now, with steps of at least a second.
 
-        Without a `step`, in `steps`.
+        Without `step`, the range is divided into `steps`. Raises CaptureError if it is invalid.
         """
         seconds = duration(time_range, "--range")
         apart = duration(step, "--step") if step else max(1.0, seconds / steps)
@@ -39,19 +39,19 @@ class Span:
 
     @property
     def start(self) -> datetime:
-        """Where it begins."""
+        """The start of the range."""
         return self.end - timedelta(seconds=self.seconds)
 
     @property
     def times(self) -> list[datetime]:
-        """The end, and what lies whole steps before it, in order; the last is the beginning."""
+        """The end, and the times whole steps before it, sorted; the first is the start."""
         count = int(self.seconds / self.step_seconds) + 1
         steps = (timedelta(seconds=n * self.step_seconds) for n in reversed(range(count)))
         return [self.end - step for step in steps]
 
 
 def duration(given: str, option: str) -> float:
-    """Seconds of a duration as Prometheus writes it: `90s`, `7d`; a CaptureError if it is none."""
+    """Parse a duration in Prometheus' format to seconds: `90s`, `7d`; CaptureError if invalid."""
     found = _DURATION.fullmatch(given.strip())
     if found is None or not int(found[1]):
         what = "{} {}: wanted a duration, such as 30m, 12h or 7d"

@@ -1,9 +1,9 @@
-"""Heap profiles out of a server that stores them, each process as an ordinary capture.
+"""Fetch heap profiles from a server that stores them; each process becomes an ordinary capture.
 
-Such a server stores the values of a profile one by one: `inuse_space` and `inuse_objects` are two
-series, and each scrape is a point of both. Asked for a range, it adds up the scrapes in it, which
-for bytes in use is a number that the process never had. So a profile is asked for at the time of
-one scrape, each of its values on its own, and these become one profile again.
+Such a server stores each value of a profile separately: `inuse_space` and `inuse_objects` are two
+series, and each scrape is a point of both. For a time range, it returns the sum of the scrapes,
+which for in-use bytes is a number that the process never had. So each value is requested separately
+at the time of one scrape, and the values are combined into one profile.
 
     <service>/<instance>/<end of the range>/gomem.json
     <service>/<instance>/<end of the range>/<time of the scrape>.heap.pb.gz
@@ -43,9 +43,9 @@ if TYPE_CHECKING:
     from gomem.live.instances import Instance, Labels
     from gomem.live.span import Span
 
-LABELS = "{service}/{pod}/{time}"  # how the folders are named
-STEPS = 6  # between the profiles of an instance, by default
-# Go's heap profile has these, in this order.
+LABELS = "{service}/{pod}/{time}"  # naming scheme of the folders
+STEPS = 6  # between profiles of an instance, by default
+# Values of Go's heap profile, in this order.
 UNITS = {
     "alloc_objects": "count",
     "alloc_space": "bytes",
@@ -57,43 +57,45 @@ IN_USE = "inuse_space"
 
 
 class Store(Protocol):
-    """A server of profiles."""
+    """A server that stores profiles."""
 
     @property
     def base(self) -> str:
-        """Its address."""
+        """The server's address."""
 
     @property
     def types(self) -> Sequence[str]:
-        """The values of a heap profile that it has as the process counted them."""
+        """The values of a heap profile that it stores as the process counted them."""
 
     def scrapes(self, span: Span) -> Mapping[Labels, Sequence[datetime]]:
-        """When each process was scraped, about once a step of the span."""
+        """Return the times of each process's scrapes, about one per step of the span."""
 
     def profile(self, instance: Instance, at: datetime, sample_type: str) -> PprofColumns | None:
-        """One value of the profile of one scrape; None if it has none."""
+        """Fetch one value of a scrape's profile; None if the server does not have it."""
 
 
 @dataclass(frozen=True)
 class Fetched:
-    """What a server gave."""
+    """The result of fetching from a server."""
 
-    captures: tuple[Path, ...]  # a folder for each instance
-    missing: tuple[Text, ...]  # what could not be had, and why
+    captures: tuple[Path, ...]  # a folder per instance
+    missing: tuple[Text, ...]  # what could not be fetched, and why
 
 
 def fetched(store: Store, span: Span, folder: Path) -> Fetched:
-    """Write a capture for each process of which a server has heap profiles.
+    """Write a capture for each process for which a server has heap profiles.
 
-    A profile that cannot be had is told and the others are; a server that falls silent is left.
+    A profile that cannot be fetched is reported and skipped; fetching ends if the server stops
+    answering.
 
     Args:
         store: The server.
-        span: Which time.
-        folder: Where captures go, as `LABELS` names them.
+        span: The time range.
+        folder: The parent folder of the captures, which are named by `LABELS`.
 
     Raises:
-        CaptureError: The server does not answer, refuses, or has no heap profile in this time.
+        CaptureError: The server does not answer, refuses, or has no heap profile in this time
+            range.
     """
     scrapes = store.scrapes(span)
     captures, missing = [], []
@@ -119,12 +121,12 @@ def fetched(store: Store, span: Span, folder: Path) -> Fetched:
 
 
 def type_of(sample_type: str) -> str:
-    """What both servers call a value of Go's heap profile."""
+    """The name of a heap profile's value on both kinds of server."""
     return f"memory:{sample_type}:{UNITS[sample_type]}:space:bytes"
 
 
 def _values(store: Store, instance: Instance, at: datetime) -> dict[str, PprofColumns]:
-    """The values that a server has of a scrape; ValueError without the bytes in use."""
+    """The values that a server has for a scrape; raises ValueError without in-use bytes."""
     found = {name: store.profile(instance, at, name) for name in store.types}
     values = {name: columns for name, columns in found.items() if columns is not None}
     if IN_USE not in values:
@@ -133,9 +135,9 @@ def _values(store: Store, instance: Instance, at: datetime) -> dict[str, PprofCo
 
 
 def heap_of(values: Mapping[str, PprofColumns], at: datetime) -> PprofColumns:
-    """One profile of several that have one value each, of the same scrape, by its name.
+    """Combine profiles of one scrape, each with one value, into a single profile.
 
-    ValueError where one has other values, or was sampled otherwise.
+    Raises ValueError if one has other values, or a different sampling rate.
     """
     names = [name for name in UNITS if name in values]
     types = tuple(ValueType(name, UNITS[name]) for name in names)
@@ -153,9 +155,9 @@ def heap_of(values: Mapping[str, PprofColumns], at: datetime) -> PprofColumns:
 
 
 def columns_of(data: bytes, name: str) -> PprofColumns | None:
-    """A profile as a server sends it, packed or not; None if it has no samples.
+    """Parse a profile from a server, compressed or not; None if it has no samples.
 
-    FormatError where it is no profile, or not a whole one.
+    Raises FormatError if it is not a complete profile.
     """
     if not data:
         return None
@@ -167,7 +169,7 @@ def columns_of(data: bytes, name: str) -> PprofColumns | None:
 
 
 class _Capture:
-    """The folder of one instance, being written."""
+    """The folder of one instance while it is written."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -183,7 +185,7 @@ class _Capture:
         )
 
     def done(self) -> Path:
-        """Its path, once it is complete."""
+        """Complete the folder and return its path."""
         content = {
             "schema": MANIFEST_SCHEMA,
             "collector": f"gomem {version('gomem')}",

@@ -1,4 +1,4 @@
-"""Which process is meant: by its number, by a URL that it serves, or by both."""
+"""Find the process to capture: by its PID, by a URL that it serves, or by both."""
 
 from __future__ import annotations
 
@@ -25,18 +25,18 @@ MAX_PID = 1 << 22  # the kernel's PID_MAX_LIMIT
 
 @dataclass(frozen=True)
 class Target:
-    """What is captured."""
+    """The process to capture."""
 
-    process: Process | None  # None where it is on another machine, or may not be known
-    doors: Doors  # what it serves
-    said: tuple[str, ...]  # what somebody should know about how it was found
+    process: Process | None  # None if it runs on another machine, or must not be identified
+    doors: Doors  # its endpoints
+    said: tuple[str, ...]  # messages for the user about how it was found
 
 
 @contextmanager
 def found_target(named: Sequence[str], access: Access) -> Iterator[Target]:
-    """The process meant by a PID, by URLs of its endpoints, or by both; closed at the end.
+    """Find the process with a PID, with URLs of its endpoints, or both; closed at the end.
 
-    CaptureError where there is no such process, or several are named.
+    Raises CaptureError if there is no such process, or several are named.
     """
     numbers = [word for word in named if _is_pid(word)]
     for number in numbers:

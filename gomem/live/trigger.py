@@ -1,4 +1,4 @@
-"""On which occasion is a moment worth taking? `rss>2GiB`, `rss>1.2*median`, `goroutines>10000`."""
+"""When is a moment worth taking? `rss>2GiB`, `rss>1.2*median`, `goroutines>10000`."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from gomem.units import BYTE_UNITS
 
 LEVELS = ("rss", "goroutines")
 MIN_VALUES = 5  # fewer values give no median
-MAX_VALUES = 3600  # an hour of looks, a second apart
+MAX_VALUES = 3600  # an hour of readings, one per second
 SIZES = {
     "": 1, **{unit.lower(): size for unit, size in BYTE_UNITS.items()},
     "kb": 1000, "mb": 1000**2, "gb": 1000**3, "tb": 1000**4,
@@ -27,19 +27,19 @@ _CONDITION = re.compile(
 
 @dataclass
 class Trigger:
-    """A level of the process above which a moment is taken, and not again for a while."""
+    """A threshold above which a moment is taken, at most once per cool-down."""
 
-    level: str  # `rss` in bytes, or `goroutines`
-    # What the level is compared with, or with how many times the median of those seen.
+    level: str  # the quantity: `rss` in bytes, or `goroutines`
+    # The threshold, or a multiple of the median of previous values.
     factor: float
-    of_median: bool  # whether that is the median
-    cool_down_seconds: float  # for how long after a moment none is taken
+    of_median: bool  # whether it is a multiple of the median
+    cool_down_seconds: float  # minimum time between two moments
     _seen: deque[int] = field(default_factory=lambda: deque(maxlen=MAX_VALUES))
     _last: float | None = None
 
     @classmethod
     def of(cls, condition: str, cool_down_seconds: float) -> Trigger:
-        """Parse a condition such as `rss>2GiB`; CaptureError if it is not one."""
+        """Parse a condition such as `rss>2GiB`; raises CaptureError if it is invalid."""
         match = _CONDITION.fullmatch(condition)
         unit = (match["unit"] or "").lower() if match else ""
         if match is None or match["level"] not in LEVELS or unit not in SIZES:
@@ -53,8 +53,8 @@ class Trigger:
         return cls(match["level"], factor, match["median"] is not None, cool_down_seconds)
 
     def fires(self, value: int, now: float) -> bool:
-        """Whether a moment is to be taken at this value; it counts for later medians."""
-        # `now` is seconds of a clock that only goes forward.
+        """Whether to take a moment at this value, which is also recorded for later medians."""
+        # `now` is in seconds of a monotonic clock.
         level = self.factor
         if self.of_median:
             has_enough = len(self._seen) >= MIN_VALUES

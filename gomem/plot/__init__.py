@@ -1,4 +1,4 @@
-"""Figures for your own notebook: data first, optional `ax=`, and matplotlib Axes as the result.
+"""Figures for notebooks: the data first, an optional `ax=`, and matplotlib Axes as the result.
 
     from gomem import plot
 
@@ -8,9 +8,9 @@
         plot.mmu("gctrace.log").figure.savefig("mmu.pdf")
 
 Data is a diagnosis, a capture, the result of a reader, or a path. A figure of a single moment shows
-the one given, else the one that the verdict describes. An unknown moment raises a KeyError. Without
-`ax` the figure gets new Axes. The result is one Axes, or a list if the figure has several panels. A
-CaptureError names data that is missing. Only the flame graph is an SVG, for clicking.
+the given moment, else the one that the verdict describes. An unknown moment raises KeyError.
+Without `ax` the figure gets new Axes. The result is one Axes, or a list if the figure has several
+panels. Missing data raises CaptureError. Only the flame graph is an SVG, because it is interactive.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ __all__ = [
     "style", "waterfall", "what_if",
 ]  # fmt: skip
 
-INK, GROUND = "#e8e8e8", "#17191c"  # of dark paper
+INK, GROUND = "#e8e8e8", "#17191c"  # for a dark background
 HOUSE: dict[str, Any] = {
     "font.size": 10, "axes.linewidth": 0.6, "hatch.linewidth": 0.6, "figure.dpi": 110,
     "savefig.dpi": 200, "svg.fonttype": "none", "pdf.fonttype": 42,
@@ -65,11 +65,10 @@ def __dir__() -> list[str]:
 
 @contextmanager
 def style(name: str = "light") -> Iterator[None]:
-    """The house style for what is drawn and saved inside: `light`, `dark`, or `paper`.
+    """Apply the house style to figures drawn and saved inside: `light`, `dark`, or `paper`.
 
-    Colours are Okabe and Ito's and hatchings tell apart what colours do not, in each of them;
-    `paper` has serifs and sheets cut to what is drawn. A ValueError says that there is no such
-    style.
+    All use the colours of Okabe and Ito, with hatching where colours are alike; `paper` has serif
+    type and crops figures. Raises ValueError for an unknown style.
     """
     from matplotlib import pyplot as plt
 

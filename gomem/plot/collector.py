@@ -23,38 +23,38 @@ if TYPE_CHECKING:
 
 
 def gc_timeline(log: Log, *, ax: Sequence[Axes] | None = None) -> list[Axes]:
-    """The heap's saw-tooth with its goal, and below it the pause of each GC.
+    """Draw the heap's saw-tooth with its goal, and below it the pause of each GC.
 
-    Of a gctrace log, or what has one; on two Axes.
+    `log` is a gctrace log, or data that includes one. Returns two Axes.
     """
     return all_axes(plot_gc_timeline(collector_of(log).timeline), ax, name_of(log))
 
 
 def gc_activity(log: Log, *, ax: Sequence[Axes] | None = None) -> list[Axes]:
-    """GC CPU by kind of work, and below it the allocation rate.
+    """Draw GC CPU by kind of work, and below it the allocation rate.
 
-    Of a log, as `gc_timeline`; on two Axes.
+    `log` as for `gc_timeline`. Returns two Axes.
     """
     return all_axes(plot_gc_activity(collector_of(log).timeline), ax, name_of(log))
 
 
 def pauses(log: Log, *, ax: Sequence[Axes] | None = None) -> list[Axes]:
-    """GC pauses and intervals between GCs: two distributions.
+    """Draw the distributions of GC pauses and of intervals between GCs.
 
-    Of a log, as `gc_timeline`; on two Axes.
+    `log` as for `gc_timeline`. Returns two Axes.
     """
     return all_axes(plot_gc_pauses(collector_of(log).pauses), ax, name_of(log))
 
 
 def mmu(log: Log, *, ax: Axes | None = None) -> Axes:
-    """The program's share of CPU in the worst window of each length, for a log."""
+    """Draw the program's share of CPU in the worst window of each length; `log` as above."""
     return one_axes(plot_mmu(collector_of(log).utilization), ax, name_of(log))
 
 
 def what_if(log: Data, *, ax: Axes | None = None) -> Axes:
-    """Estimates for other GOGC and GOMEMLIMIT: GCs a second and the highest heap of each.
+    """Draw estimates for other GOGC and GOMEMLIMIT: GCs per second and the highest heap.
 
-    Of a capture with a gctrace log that is enough to tell.
+    `log` is a capture with a gctrace log that is long enough for estimates.
     """
     diagnosis = diagnosis_of(log)
     answer = diagnosis.what_if
@@ -67,9 +67,10 @@ def what_if(log: Data, *, ax: Axes | None = None) -> Axes:
 
 
 def scavenges(log: Log, *, ax: Sequence[Axes] | None = None) -> list[Axes]:
-    """Memory released by the scavenger, in total and by line.
+    """Draw the memory released by the scavenger, in total and by line.
 
-    Of a log of `GODEBUG=gctrace=1,scavtrace=1`, with a line that a collection places; on two Axes.
+    `log` was made with `GODEBUG=gctrace=1,scavtrace=1`, and a collection gives a line its time.
+    Returns two Axes.
     """
     collector = collector_of(log)
     lines = collector.scavenges

@@ -1,4 +1,4 @@
-"""From the caller's data to the answers that figures draw, and the Axes to draw on."""
+"""Convert the caller's data to the answers that figures draw, and find the Axes to draw on."""
 
 from __future__ import annotations
 
@@ -34,11 +34,11 @@ if TYPE_CHECKING:
     Data: TypeAlias = Diagnosis | Capture | Path
     Log: TypeAlias = GcLog | Data
 
-PAGE: Any = object()  # as `ax`: no Axes, but the drawing, which shows itself as SVG
+PAGE: Any = object()  # a value of `ax` for the drawing itself, shown as SVG
 
 
 def diagnosis_of(data: Data) -> Diagnosis:
-    """Diagnose the caller's data."""
+    """Diagnose the caller's data, unless it is a diagnosis."""
     if isinstance(data, Diagnosis):
         return data
     if isinstance(data, pd.DataFrame):
@@ -47,14 +47,14 @@ def diagnosis_of(data: Data) -> Diagnosis:
 
 
 def several_of(data: Data | Mapping[str, Data]) -> dict[str, Data] | None:
-    """Captures by name, where there are several; a capture is itself a mapping, of its moments."""
+    """Return several captures by name, else None; a capture is itself a mapping of moments."""
     if isinstance(data, Mapping) and not isinstance(data, Capture):
         return dict(data)
     return None
 
 
 def comparison_of(comparison: Comparison | Data, after: Data | None) -> Comparison:
-    """Two sides compared, unless they are."""
+    """Compare two sides, unless `comparison` is the result already."""
     if isinstance(comparison, Comparison):
         return comparison
     if after is None:
@@ -63,7 +63,7 @@ def comparison_of(comparison: Comparison | Data, after: Data | None) -> Comparis
 
 
 def collector_of(log: Log) -> CollectorFacts:
-    """The collector's answers, of a log that has collections."""
+    """Return the collector's facts from a log with collections."""
     if not isinstance(log, GcLog):
         return diagnosis_of(log).logged
     if not len(log.cycles):
@@ -72,7 +72,7 @@ def collector_of(log: Log) -> CollectorFacts:
 
 
 def name_of(data: object) -> CaptureName | None:
-    """What a figure is of; None of a log, a frame or several captures, which have no name."""
+    """The capture's name; None for a log, a frame or several captures, which have no name."""
     if isinstance(data, Diagnosis):
         return CaptureName(data.capture.file_name)
     if isinstance(data, Capture):
@@ -81,7 +81,7 @@ def name_of(data: object) -> CaptureName | None:
 
 
 def drawn(plot: Callable[..., Drawing], *data: Any, **options: Any) -> Drawing:
-    """A figure of data with its names as they may be shown here."""
+    """Draw a figure of data with hidden names replaced."""
     hidden = hidden_here()
     shown = (share(each, hidden) for each in data) if hidden.redact else data
     return plot(*shown, **options)
@@ -90,7 +90,7 @@ def drawn(plot: Callable[..., Drawing], *data: Any, **options: Any) -> Drawing:
 def profile_of(
     data: Profile | Data, moment: str | None
 ) -> tuple[Profile, tuple[str | None, str | None]]:
-    """A profile, or the heap profile of a moment; with the names of its capture and moment."""
+    """Return a profile, or a moment's heap profile, with the names of its capture and moment."""
     if isinstance(data, Profile):
         return data, (File(PurePath(data.source).name), None)
     diagnosis = diagnosis_of(data)
@@ -107,9 +107,9 @@ def moment_of(
     *,
     sites: bool = False,
 ) -> str:
-    """The moment asked for, or the one to look at first, among those that have what is drawn."""
+    """Return the requested moment, or the one to show first, among those with the data."""
     if asked is not None:
-        diagnosis.capture[asked]  # says which there are, if it is none of them
+        diagnosis.capture[asked]  # raises KeyError with all names if it is unknown
     first = diagnosis.sites_first if sites else diagnosis.shown_first
     for name in (asked,) if asked is not None else (first, *reversed(list(known))):
         if name in known:
@@ -119,16 +119,16 @@ def moment_of(
 
 
 def one_axes(drawing: Drawing, ax: Axes | None, *about: str | None) -> Axes:
-    """Draw a figure of one panel, under what it shows and of what; see `all_axes`."""
+    """Draw a figure of one panel, with its title and subject; see `all_axes`."""
     if ax is PAGE:
-        return cast("Axes", _headed(drawing, about))  # asked for by `gomem.notebook.show` alone
+        return cast("Axes", _headed(drawing, about))  # only `gomem.notebook.show` requests it
     return all_axes(drawing, None if ax is None else [ax], *about)[0]
 
 
 def all_axes(drawing: Drawing, axes: Sequence[Axes] | None, *about: str | None) -> list[Axes]:
-    """Draw it, under what it shows and of what: capture, moment; empty words are left out.
+    """Draw it with its title and subject (capture, moment); empty words are left out.
 
-    matplotlib is loaded when the first figure is.
+    matplotlib is imported for the first figure.
     """
     headed = _headed(drawing, about)
     if axes is PAGE:

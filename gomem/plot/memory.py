@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from gomem.diagnosis.diagnosis import Diagnosis
     from gomem.plot.data import Data
 
-# Drawn where none are asked for: of each row the first that the frame has.
+# The default columns: the first existing column of each row.
 LEVELS = (
     ("rss_bytes", "Rss", "VmRSS", "process_resident_memory_bytes"),
     ("HeapSys",), ("HeapInuse",), ("HeapAlloc",), ("HeapReleased",),
@@ -48,7 +48,7 @@ LEVELS_OF_MANY = (LEVELS[0], ("HeapInuse",))  # of several builds
 
 
 def waterfall(data: Data, moment: str | None = None, *, ax: Axes | None = None) -> Axes:
-    """From heap objects, part by part, to RSS: the ledger of one moment."""
+    """Draw the ledger of one moment, from heap objects part by part to RSS."""
     diagnosis = diagnosis_of(data)
     name = moment_of(diagnosis, moment, diagnosis.ledgers, "says where memory is")
     drawing = plot_rss_vs_heap(diagnosis.ledgers[name])
@@ -56,7 +56,7 @@ def waterfall(data: Data, moment: str | None = None, *, ax: Axes | None = None) 
 
 
 def groups(data: Data, moment: str | None = None, *, ax: Axes | None = None) -> Axes:
-    """RSS by owner at one moment; hollow is reserved by Go and not in RSS."""
+    """Draw RSS by owner at one moment; hollow bars are reserved by Go and not in RSS."""
     diagnosis = diagnosis_of(data)
     told = [name for name, facts in diagnosis.by_moment.items() if facts.groups is not None]
     name = moment_of(diagnosis, moment, told, "says where memory is")
@@ -67,9 +67,9 @@ def groups(data: Data, moment: str | None = None, *, ax: Axes | None = None) -> 
 
 
 def ledger_over_time(data: Data | Mapping[str, Data], *, ax: Axes | None = None) -> Axes:
-    """RSS by owner at all moments, beside one another.
+    """Draw RSS by owner at all moments, side by side.
 
-    Of a capture; or of several by name, each at its largest RSS.
+    `data` is a capture, or several by name, each at its largest RSS.
     """
     several, seconds = several_of(data), None
     if several is not None:
@@ -90,7 +90,7 @@ def ledger_over_time(data: Data | Mapping[str, Data], *, ax: Axes | None = None)
 
 
 def _known(data: Data) -> dict[str, tuple[MemoryGroups, int | None]]:
-    """Groups and RSS of each moment that says where memory is."""
+    """Groups and RSS of each moment that has them."""
     told = diagnosis_of(data).moments
     return {
         MomentName(moment.name): (moment.groups, moment.rss_bytes)
@@ -100,7 +100,7 @@ def _known(data: Data) -> dict[str, tuple[MemoryGroups, int | None]]:
 
 
 def ledger_change(data: Data, baseline: Data | None = None, *, ax: Axes | None = None) -> Axes:
-    """What moved RSS, part by part: against a baseline, or from the first moment to the last."""
+    """Draw the change of RSS by part: from a baseline, or from the first moment to the last."""
     diagnosis = diagnosis_of(data)
     if baseline is not None:
         diagnosis = diagnosis.with_baseline(diagnosis_of(baseline))
@@ -118,10 +118,10 @@ def ledger_change(data: Data, baseline: Data | None = None, *, ax: Axes | None =
 def levels(
     data: Data | pd.DataFrame, columns: Sequence[str] | None = None, *, ax: Axes | None = None
 ) -> Axes:
-    """Levels over the moments, on a clock where they have one: a line per column.
+    """Draw levels over the moments, on a time axis if they have times: a line per column.
 
-    Of a capture, or of a frame like its `levels`. The columns are in bytes; if None, the usual ones
-    that there are. A KeyError says that there is no such column.
+    `data` is a capture, or a frame like its `levels`. The columns are in bytes; if None, the usual
+    columns that exist. Raises KeyError for an unknown column.
     """
     frame = data if isinstance(data, pd.DataFrame) else diagnosis_of(data).levels
     wanted = list(columns or _usual(frame))
@@ -139,10 +139,10 @@ def small_multiples(
     builds: Mapping[str, Data], columns: Sequence[str] | None = None, *,
     ax: Sequence[Axes] | None = None,
 ) -> list[Axes]:  # fmt: skip
-    """Levels of several builds, releases or pods by name: a small panel each, all on one scale.
+    """Draw levels of several builds, releases or pods by name: a panel each, on one scale.
 
-    The columns are levels in bytes, RSS and what the heap has in use if None; one that no build has
-    is a KeyError. On as many Axes as there are builds.
+    `columns` are levels in bytes; if None, RSS and the heap in use. Raises KeyError if no build has
+    a column. `ax` needs as many Axes as there are builds.
     """
     frames = {name: diagnosis_of(build).levels for name, build in builds.items()}
     told = {name for frame in frames.values() for name in frame if frame[name].notna().any()}
@@ -159,9 +159,9 @@ def small_multiples(
 
 
 def heap_return(data: Data | Mapping[str, Data], *, ax: Axes | None = None) -> Axes:
-    """What the heap has in use, keeps idle and has returned to the OS, moment by moment, and RSS.
+    """Draw heap in use, idle heap, released heap and RSS, moment by moment.
 
-    Of a capture with MemStats or runtime/metrics; or of several by name, a panel each.
+    `data` is a capture with MemStats or runtime/metrics, or several by name, a panel each.
     """
     each = several_of(data) or {"": cast("Data", data)}
     frames = {Build(name): _heap_of(diagnosis_of(capture)) for name, capture in each.items()}
@@ -169,10 +169,10 @@ def heap_return(data: Data | Mapping[str, Data], *, ax: Axes | None = None) -> A
 
 
 def scavenger(data: Data, *, ax: Sequence[Axes] | None = None) -> list[Axes]:
-    """The heap in use, kept and released on a clock, against the scavenger's goals, and RSS.
+    """Draw the heap in use, retained and released over time, with the scavenger's goals and RSS.
 
-    Of a capture with three readings of MemStats that have a time; on two Axes, for the heap and for
-    the log's lines.
+    `data` is a capture with at least three readings of MemStats that have a time. Returns two Axes,
+    for the heap and for the log's lines.
     """
     diagnosis = diagnosis_of(data)
     answer = diagnosis.scavenger
@@ -184,7 +184,7 @@ def scavenger(data: Data, *, ax: Sequence[Axes] | None = None) -> list[Axes]:
 
 
 def address_space(data: Data, moment: str | None = None, *, ax: Axes | None = None) -> Axes:
-    """The mappings of one moment in order of address, as wide as mapped, filled as resident."""
+    """Draw the mappings of one moment by address: width is mapped size, filling is RSS."""
     diagnosis = diagnosis_of(data)
     mapped = [name for name, facts in diagnosis.by_moment.items() if facts.mappings is not None]
     name = moment_of(diagnosis, moment, mapped, "has smaps")
@@ -193,7 +193,7 @@ def address_space(data: Data, moment: str | None = None, *, ax: Axes | None = No
 
 
 def _heap_of(diagnosis: Diagnosis) -> pd.DataFrame:
-    """A row per moment with what `heap_return` draws of it, in bytes."""
+    """A row per moment with the values that `heap_return` draws, in bytes."""
     heap = diagnosis.heap
     if heap.empty:
         what = (
@@ -211,7 +211,7 @@ def _usual(levels: pd.DataFrame) -> list[str]:
         [name for name in row if name in levels and levels[name].notna().any()] for row in LEVELS
     ]
     usual = [row[0] for row in told if row]
-    if PROFILE_LEVEL in levels:  # where a profile is all that a moment has, it says what is in use
+    if PROFILE_LEVEL in levels:  # if a moment has only a profile, this gives the heap in use
         alone = levels.reindex(columns=["HeapInuse"])["HeapInuse"].isna()
         usual += [PROFILE_LEVEL] * bool((levels[PROFILE_LEVEL].notna() & alone).any())
     return usual

@@ -1,4 +1,4 @@
-"""Allocation sites, and their changes and those of benchmarks."""
+"""Allocation sites, their changes, and changes of benchmarks."""
 
 from __future__ import annotations
 
@@ -40,11 +40,11 @@ def sites(
     granularity: str = "functions",
     ax: Axes | None = None,
 ) -> Axes:
-    """The largest sites of a value, with the 95 % interval of the sampling.
+    """Draw the largest sites of a sample type, with the 95 % sampling interval.
 
-    Of a profile, or of a moment's heap profile, if None of the one whose sites the report shows
-    first. The granularity is one of `Profile.top`'s: `functions`, `lines`, `files`, `packages`. A
-    ValueError says that the profile does not have the sample type.
+    `data` is a profile, or has heap profiles: of `moment`, else of the moment whose sites the
+    report shows first. `granularity` is one of `Profile.top`: `functions`, `lines`, `files`,
+    `packages`. Raises ValueError if the profile does not have the sample type.
     """
     profile, of = profile_of(data, moment)
     if sample_type not in profile.sample_type_names:
@@ -57,7 +57,7 @@ def sites(
 
 
 def growth(data: Data, *, ax: Axes | None = None) -> Axes:
-    """In-use bytes of the stacks that change, over a series of heap profiles with a time."""
+    """Draw in-use bytes of the stacks that change, over a series of heap profiles with a time."""
     diagnosis = diagnosis_of(data)
     if diagnosis.facts.profiles.heap_series is None:
         what = "{}: too few heap profiles that have a time"
@@ -67,7 +67,7 @@ def growth(data: Data, *, ax: Axes | None = None) -> Axes:
 
 
 def lifetimes(data: Data, *, ax: Axes | None = None) -> Axes:
-    """Mean lifetime by site, over heap profiles of one process that have a time."""
+    """Draw the mean lifetime by site, from heap profiles of one process that have a time."""
     diagnosis = diagnosis_of(data)
     found = diagnosis.facts.lifetimes
     if found is None or found.sites.empty:
@@ -77,10 +77,10 @@ def lifetimes(data: Data, *, ax: Axes | None = None) -> Axes:
 
 
 def spike(data: Data, at: str | pd.Timestamp | None = None, *, ax: Axes | None = None) -> Axes:
-    """Allocation beyond the usual in an interval between two heap profiles with a time.
+    """Draw the excess allocation in an interval between two heap profiles with a time.
 
-    Which is named by a moment or a time; if None, it is the interval that stands out. CaptureError
-    where none does.
+    `at` is a moment or a time; if None, the interval that stands out. Raises CaptureError if none
+    does.
     """
     diagnosis = diagnosis_of(data)
     found = diagnosis.spike(at)
@@ -96,7 +96,7 @@ def spike(data: Data, at: str | pd.Timestamp | None = None, *, ax: Axes | None =
 
 
 def _interval(found: Spike) -> str:
-    """How long it is, what was allocated in all, and how much of it is usual."""
+    """The interval's length, its total allocation, and the usual share of that."""
     allocated, seconds = format_bytes(found.allocated_bytes), format_seconds(found.seconds)
     usual = "" if isnan(found.usual_bytes) else f", {format_bytes(found.usual_bytes)} is usual"
     return f"{allocated} in {seconds}{usual}"
@@ -111,11 +111,11 @@ def flame(
     least_width: float = 0.001,
     name: str = "flame",
 ) -> FlameGraph:
-    """Draw a profile of any kind as a flame graph, or what changed since an earlier one.
+    """Draw a profile of any kind as a flame graph, or its change since an earlier profile.
 
-    Of its default sample type if None; calls stand below their callers, or above; frames below a
-    share of `least_width` of the whole are left out; `name` is unique on its page. A ValueError
-    says that a profile does not have the sample type, or that the name cannot be an id.
+    `sample_type` None is the profile's default. Callees are below their callers, or above with
+    `upwards`; frames below `least_width` of the total are left out; `name` is unique on its page.
+    Raises ValueError if a profile does not have the sample type, or if the name cannot be an id.
     """
     tree = call_tree(profile, sample_type, base, least_width=least_width)
     return draw_flame(tree, upwards=upwards, name=name)
@@ -124,10 +124,10 @@ def flame(
 def forest(
     comparison: Comparison | Data, after: Data | None = None, *, ax: Axes | None = None
 ) -> Axes:
-    """Benchmarks before and after: medians with their 95 % intervals, as multiples of before.
+    """Draw benchmarks before and after: medians with 95 % intervals, as multiples of before.
 
-    Where no side has benchmarks, all that is known of both. Of what `gomem.compare` returned, or
-    of the two sides.
+    Without benchmarks, all known metrics of both sides are drawn. `comparison` is a result of
+    `gomem.compare`, or the first of two sides.
     """
     found = comparison_of(comparison, after)
     rows = found.metrics[have_multiples(found.metrics)]
@@ -145,9 +145,9 @@ def site_changes(
     *,
     ax: Axes | None = None,
 ) -> Axes:
-    """What the sites that changed most have of a value in bytes, before and after.
+    """Draw the sites with the largest changes of a sample type in bytes, before and after.
 
-    Of what `gomem.compare` returned, or of the two sides.
+    `comparison` is a result of `gomem.compare`, or the first of two sides.
     """
     found = comparison_of(comparison, after)
     rows = found.sites[found.sites["sample_type"] == sample_type]

@@ -1,4 +1,4 @@
-"""The files in a zip or tar archive, read where they lie in it: nothing is unpacked to disk."""
+"""The files in a zip or tar archive, read in place: nothing is unpacked to disk."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 Member = TypeVar("Member", zipfile.ZipInfo, tarfile.TarInfo)
 
-# What the standard library raises over an archive that is cut, corrupt, encrypted or made to harm.
+# Errors of the standard library for truncated, corrupt, encrypted or malicious archives.
 UNREADABLE = (
     *(OSError, EOFError, RuntimeError, ValueError, OverflowError, struct.error, zlib.error),
     *(lzma.LZMAError, zipfile.BadZipFile, tarfile.TarError),
@@ -39,7 +39,7 @@ UNREADABLE = (
 
 
 def list_zip(root: Path, bounds: Bounds) -> Listing:
-    """List a zip, open until its last entry is forgotten; CaptureError where it is unreadable."""
+    """List a zip, which stays open while its entries are used; CaptureError if it is unreadable."""
     named = place_of(root)
     try:
         archive = zipfile.ZipFile(root)
@@ -56,7 +56,7 @@ def list_zip(root: Path, bounds: Bounds) -> Listing:
 
 
 def _zip_chunks(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> Iterator[bytes]:
-    """A member's content, as long as it does not become far larger than any file does."""
+    """Yield a member's content, unless it expands far more than any real file."""
     most, size = expanded(info.compress_size), 0
     for chunk in _chunks(partial(archive.open, info)):
         yield chunk
@@ -66,7 +66,7 @@ def _zip_chunks(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> Iterator[byt
 
 
 def _chunks(open_member: Callable[[], IO[bytes] | None]) -> Iterator[bytes]:
-    """A member's content, as the standard library reads it."""
+    """Yield a member's content, as the standard library reads it."""
     try:
         with cast("IO[bytes]", open_member()) as file:
             yield from chunks_of(file)
@@ -75,14 +75,14 @@ def _chunks(open_member: Callable[[], IO[bytes] | None]) -> Iterator[bytes]:
 
 
 def _zip_time(info: zipfile.ZipInfo) -> datetime | None:
-    """The time a zip records: local time of an unknown zone, to 2 s. So it orders, and no more."""
+    """The time in a zip: local time of an unknown zone, to 2 s, so it is only good for sorting."""
     with suppress(ValueError):
         return datetime(*info.date_time, tzinfo=UTC)
     return None
 
 
 def list_tar(root: Path, bounds: Bounds) -> Listing:
-    """List a tar, which is decompressed in memory; CaptureError where it is unreadable."""
+    """List a tar, which is decompressed in memory; raises CaptureError if it is unreadable."""
     whole = open_source(root, bounds=Bounds(bounds.artefact_bytes, bounds.artefact_bytes))
     damage = list(whole.damage)
     try:
@@ -102,7 +102,7 @@ def list_tar(root: Path, bounds: Bounds) -> Listing:
 def _tar_members(
     archive: tarfile.TarFile, data: bytes, name: str, damage: list[Damage]
 ) -> list[tuple[str, tarfile.TarInfo]]:
-    """The regular files; an end without the zeros that mark it is damage."""
+    """The regular files; a missing end-of-archive marker is damage."""
     members = []
     try:
         for info in archive:
@@ -123,7 +123,7 @@ def _tar_members(
 
 
 def _tar_chunks(archive: tarfile.TarFile, data: bytes, info: tarfile.TarInfo) -> Iterator[bytes]:
-    """A member's content; of a sparse one, the holes are zeros."""
+    """Yield a member's content; holes of a sparse file are zeros."""
     if info.issparse():
         yield from _chunks(partial(archive.extractfile, info))
         return
@@ -136,7 +136,7 @@ def _tar_chunks(archive: tarfile.TarFile, data: bytes, info: tarfile.TarInfo) ->
 def _inside(
     root: Path, members: Sequence[tuple[str, Member]], bounds: Bounds, damage: list[Damage]
 ) -> list[tuple[str, Member]]:
-    """The members that stay inside the capture, named below a folder common to all of them."""
+    """The members inside the capture, with names relative to their common folder."""
     kept: list[tuple[PurePosixPath, Member]] = []
     for stored_name, info in members:
         name = readable_name(stored_name)
@@ -164,7 +164,7 @@ def _inside(
 
 
 def _common_folder(paths: list[PurePosixPath]) -> PurePosixPath:
-    """The one top folder that holds everything, as archives of a folder have."""
+    """The single top folder of an archive, if there is one."""
     tops = {path.parts[0] for path in paths}
     if len(tops) == 1 and all(len(path.parts) > 1 for path in paths):
         return PurePosixPath(*tops)

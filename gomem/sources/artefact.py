@@ -1,4 +1,4 @@
-"""One artefact, from a path, an open file or bytes: read whole within bounds, and decompressed."""
+"""One artefact, from a path, an open file or bytes: read whole within limits, and decompressed."""
 
 from __future__ import annotations
 
@@ -28,19 +28,20 @@ if TYPE_CHECKING:
     )
 
 
-# `gzip -r` packs again what is gzip under a name that does not say so, as profiles often are.
+# `gzip -r` compresses gzip files again if their names hide it, as profiles' names often do.
 PACKED_TWICE_BYTES = 64 * MIB
 
 
 @dataclass(frozen=True)
 class Source:
-    """One artefact's bytes, decompressed and in UTF-8, its name, what is known of its time."""
+    """One artefact's content (decompressed, UTF-8), its name, and its time if known."""
 
-    name: str  # how messages and tables call it; inside a capture its path there, with `/`
+    name: str  # name in messages and tables; inside a capture the relative path, with `/`
     data: bytes  # the content, decompressed
     stored: bytes  # the bytes as stored
-    modified: datetime | None = None  # modification time (UTC), unknown for bytes and streams
-    damage: tuple[Damage, ...] = ()  # what could not be read, such as the end of a cut gzip stream
+    modified: datetime | None = None  # modification time (UTC); None for bytes and streams
+    # parts that could not be read, such as the end of a truncated gzip stream
+    damage: tuple[Damage, ...] = ()
 
     @property
     def stored_bytes(self) -> int:
@@ -49,11 +50,11 @@ class Source:
 
     @property
     def text_name(self) -> str:
-        """The name of the whole text that it is of."""
+        """The name of the whole text that it belongs to."""
         return self.name
 
     def placed(self, damage: Damage) -> Damage:
-        """Damage of the content by its place in what the user has."""
+        """Return damage with its location in the user's file."""
         return damage
 
     @cached_property
@@ -65,10 +66,10 @@ class Source:
 def open_source(
     readable: Readable, *, name: str | None = None, bounds: Bounds | None = None
 ) -> Source:
-    """Read one artefact whole: a path, which names itself, bytes, or a binary file object.
+    """Read one artefact whole: a path, bytes, or a binary file object.
 
-    By default within the bounds of a capture. CaptureError where the path does not exist, is a
-    folder, or cannot be opened.
+    The limits are those of a capture by default. Raises CaptureError if the path does not exist, is
+    a folder, or cannot be opened.
     """
     if isinstance(readable, Source):
         return readable
@@ -87,7 +88,7 @@ def open_source(
 def source_of(
     chunks: Iterable[bytes], name: str, modified: datetime | None, bounds: Bounds
 ) -> Source:
-    """An artefact from its stored bytes; what is unreadable or out of bounds becomes damage."""
+    """Build an artefact from its stored bytes; unreadable or excess data becomes damage."""
     damage: list[Damage] = []
     if not bounds.left_bytes:
         read = format_bytes(bounds.capture_bytes)
@@ -117,13 +118,13 @@ def _readable(chunks: Iterable[bytes], name: str, damage: list[Damage]) -> Itera
 
 
 def chunks_of(file: IO[bytes]) -> Iterator[bytes]:
-    """The bytes of a file to its end: the sizes that files claim are not trusted."""
+    """Yield the bytes of a file up to its end, because sizes in a file are not trusted."""
     while chunk := file.read(CHUNK_BYTES):
         yield chunk
 
 
 def open_path(path: Path) -> IO[bytes]:
-    """Open a file; CaptureError where it does not exist, is a folder, or cannot be opened."""
+    """Open a file; raises CaptureError if it does not exist, is a folder, or cannot be opened."""
     named = place_of(path)
     if path.is_dir():
         what = "{}: is a folder, wanted one artefact; name a file in it"
@@ -138,6 +139,6 @@ def open_path(path: Path) -> IO[bytes]:
 
 
 def stream_name(file: object) -> str:
-    """How messages call an open file."""
+    """The name of an open file in messages."""
     name = getattr(file, "name", None)
     return readable_name(name) if isinstance(name, str) else "<stream>"

@@ -1,4 +1,4 @@
-"""Limits on what is read of a capture: bytes per file and in total, files, and depth of folders.
+"""Limits on reading a capture: bytes per file and in total, number of files, and folder depth.
 
 Captures come from strangers, and a few megabytes can expand to gigabytes. A `Bounds` is passed
 along with its capture and counts what has been read.
@@ -15,42 +15,42 @@ from gomem.units import GIB, MIB, format_bytes
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-STREAM_BYTES = 256 * GIB  # a compressed file that never ends must
-EXPANSION = 48  # what text of the runtime's and the kernel's reaches in gzip, and a little more
-EXPANDED_BYTES = 64 * MIB  # which any file may have
+STREAM_BYTES = 256 * GIB  # ends a compressed file that never ends
+EXPANSION = 48  # gzip ratio of text from the runtime or the kernel, with a margin
+EXPANDED_BYTES = 64 * MIB  # allowed for any file
 
 
 def expanded(packed: int) -> int:
-    """How large a compressed file of so many bytes may become: more is made to harm."""
+    """The allowed size of a compressed file after expansion; larger files are malicious."""
     return max(EXPANDED_BYTES, EXPANSION * packed)
 
 
 @dataclass
 class Bounds:
-    """What may be read of one capture, and how much of it was."""
+    """The limits for one capture, and how much has been read."""
 
-    artefact_bytes: int = 2 * GIB  # of one artefact, decompressed
+    artefact_bytes: int = 2 * GIB  # per artefact, decompressed
     capture_bytes: int = 4 * GIB  # of all artefacts together, decompressed
-    files: int = 100_000  # how many files are listed
-    depth: int = 16  # how deep folders may lie in one another
-    read_bytes: int = 0  # what was read so far
+    files: int = 100_000  # maximum number of files
+    depth: int = 16  # maximum depth of nested folders
+    read_bytes: int = 0  # bytes read so far
 
     @classmethod
     def of_a_stream(cls) -> Bounds:
-        """For what is never held whole: only an end, however far."""
+        """Return limits for data that is never in memory as a whole: only a total."""
         return cls(artefact_bytes=STREAM_BYTES, capture_bytes=STREAM_BYTES)
 
     @property
     def left_bytes(self) -> int:
-        """What may still be read of the capture."""
+        """The bytes of the capture that can still be read."""
         return self.capture_bytes - self.read_bytes
 
     def within(
         self, chunks: Iterable[bytes], name: str, damage: list[Damage], packed: int | None = None
     ) -> Iterator[bytes]:
-        """An artefact's chunks as far as the bounds reach, counted; what is cut off is damage.
+        """Yield an artefact's chunks up to the limits and count them; the rest becomes damage.
 
-        `packed` is how many bytes they come from, where they are decompressed.
+        `packed` is the compressed size, if the chunks were decompressed.
         """
         most = self.artefact_bytes if packed is None else min(self.artefact_bytes, expanded(packed))
         room = min(most, self.left_bytes)

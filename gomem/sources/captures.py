@@ -1,11 +1,11 @@
-"""Where captures lie: below folders, as archives, by globs, and in object storage.
+"""Find captures: in folders, as archives, by globs, and in object storage.
 
-A pattern matches captures. A folder with a manifest at its top is one capture; in any other folder
-each folder, archive and file is one, except that folders without a manifest that hold some with one
-are looked into. With a `depth`, captures are what lies so many levels below the folder.
+Each match of a pattern is a capture. A folder with a manifest at its top is one capture. In any
+other folder, each folder, archive and file is one, but a folder without a manifest is searched if a
+folder in it has one. With a `depth`, captures are the entries that many levels below the folder.
 
-A URL such as `s3://bucket/captures` is listed through fsspec, and a capture is copied to a
-temporary folder to be read.
+A URL such as `s3://bucket/captures` is listed through fsspec, and each capture is copied to a
+temporary folder for reading.
 """
 
 from __future__ import annotations
@@ -31,16 +31,16 @@ if TYPE_CHECKING:
 MANIFESTS = ("gomem.json", "gomem.json.gz")
 MAX_DEPTH = 8
 HIDDEN = "."
-ONLY_HERE = "memory://"  # a store that lives in one process
+ONLY_HERE = "memory://"  # a store that exists only in one process
 _BLOCK = 1 << 20
 
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where a capture lies."""
+    """The location of a capture."""
 
     path: str  # a path or a URL
-    name: str  # its path below the folder or pattern that was named
+    name: str  # relative to the named folder or pattern
 
     @property
     def is_remote(self) -> bool:
@@ -49,25 +49,25 @@ class Place:
 
     @property
     def stem(self) -> str:
-        """Its name without the ending of an archive."""
+        """Its name without an archive suffix."""
         ending = next((end for end in ARCHIVE_SUFFIXES if self.name.endswith(end)), "")
         return self.name.removesuffix(ending)
 
 
 def is_url(path: str | PathLike[str]) -> bool:
-    """Whether fsspec has to read it."""
+    """Whether it is a URL for fsspec."""
     return "://" in str(path)
 
 
 def _named(where: str | PathLike[str]) -> Text:
-    """How messages call it."""
+    """The name in messages."""
     return Address(str(where)) if is_url(where) else place_of(where)
 
 
 def captures_below(where: str | PathLike[str], depth: int | None = None) -> list[Place]:
-    """The captures that a path, a pattern or a URL names, in natural order of their names.
+    """Return the captures that a path, a pattern or a URL names, in natural order.
 
-    CaptureError if there is nothing, or fsspec is not installed.
+    Raises CaptureError if there are none, or fsspec is not installed.
     """
     tree = _Remote.of(str(where)) if is_url(where) else _Local()
     places = [place for root in tree.roots(str(where)) for place in _below(tree, root, depth)]
@@ -77,7 +77,7 @@ def captures_below(where: str | PathLike[str], depth: int | None = None) -> list
 
 
 def digest_of(place: Place) -> str:
-    """SHA-256 over the names and contents of its files; of a remote one, as its store has them."""
+    """SHA-256 over names and contents of its files; for a remote capture, over version stamps."""
     digest = hashlib.sha256()
     tree = _Remote.of(place.path) if place.is_remote else _Local()
     for name, stamp in tree.stamps(place.path):
@@ -87,7 +87,7 @@ def digest_of(place: Place) -> str:
 
 @contextmanager
 def at_hand(place: Place) -> Iterator[str]:
-    """A path at which the capture can be read, until the block ends."""
+    """Yield a local path to the capture, valid until the block ends."""
     if not place.is_remote:
         yield place.path
         return
@@ -98,7 +98,7 @@ def at_hand(place: Place) -> Iterator[str]:
 @dataclass(frozen=True, slots=True)
 class _Root:
     path: str
-    is_capture: bool  # whether a pattern matched it, so that it is not looked into
+    is_capture: bool  # whether a pattern matched it, so that it is not searched
     name: str = ""
 
 
@@ -123,10 +123,10 @@ def _at_depth(tree: _Local | _Remote, path: str, name: str, depth: int) -> Itera
 
 
 def _found(tree: _Local | _Remote, path: str, name: str, depth: int) -> list[Place]:
-    """A folder, archive or file as one capture; of a folder of captures, those in it.
+    """Return a folder, archive or file as one capture; or the captures in a folder of captures.
 
-    It is a folder of captures if it has no manifest and any below it does, or is an archive. Then
-    each folder beside that is a capture, too.
+    A folder without a manifest holds captures if a folder below has one, or if it has an archive.
+    Then each folder in it is a capture, too.
     """
     here = Place(path, name)
     if not depth or not tree.is_folder(path) or _has_manifest(tree, path):
@@ -155,7 +155,7 @@ def _has_manifest(tree: _Local | _Remote, path: str) -> bool:
 
 
 class _Local:
-    """Folders of this machine."""
+    """Folders on this machine."""
 
     def roots(self, where: str) -> Iterator[_Root]:
         is_pattern = has_magic(where) and not Path(where).exists()
@@ -181,7 +181,7 @@ class _Local:
 
 
 class _Remote:
-    """A store that fsspec knows."""
+    """A store that fsspec supports."""
 
     def __init__(self, store: Any, protocol: str) -> None:
         self._store, self._protocol = store, protocol
@@ -218,14 +218,14 @@ class _Remote:
         return [(url, name) for url, name in names if not name.startswith(HIDDEN)]
 
     def stamps(self, path: str) -> Iterator[tuple[str, str]]:
-        """A file's name, and what tells this version of it from others: no byte of it is read."""
+        """Yield each file's name and version stamp, without reading its content."""
         for name, info in sorted(self._store.find(path, detail=True).items()):
             known = ("ETag", "etag", "md5Hash", "content_hash", "mtime", "LastModified", "created")
             stamp = next((str(info[key]) for key in known if info.get(key)), "")
             yield PurePosixPath(name).name, f"{info.get('size')}-{stamp}"
 
     def fetched(self, path: str, folder: str) -> str:
-        """Copy a capture into a folder; the path that it then has."""
+        """Copy a capture into a folder, and return its new path."""
         target = Path(folder) / PurePosixPath(path.rstrip("/")).name
         for name in self._store.find(path):
             inside = self._url(name).removeprefix(path).lstrip("/")
@@ -241,7 +241,7 @@ class _Remote:
 
 
 def _below_pattern(pattern: str, path: str) -> str:
-    """What of a path the pattern left open, from its first folder with a wildcard on."""
+    """The part of a path from the pattern's first wildcard folder on."""
     fixed: list[str] = []
     for part in PurePosixPath(pattern).parts:
         if has_magic(part):
@@ -252,6 +252,6 @@ def _below_pattern(pattern: str, path: str) -> str:
 
 
 def named_apart(listed: Iterable[list[Place]]) -> list[Place]:
-    """The captures of several places in their order, each path once."""
+    """The captures of several places in order, without duplicate paths."""
     by_path = {place.path: place for places in listed for place in places}
     return list(by_path.values())

@@ -1,10 +1,10 @@
-"""A dataset in Parquet that is added to and never rewritten: a folder a kind, files by month.
+"""An append-only dataset in Parquet: a folder per kind, files by month.
 
     DIR/levels/month=2026-11/part-0123456789abcdef.parquet
     DIR/committed/part-0123456789abcdef.json               its keys, written last
 
-A part is what one chunk of captures gave, of every kind. It counts once it is committed: what a run
-that was killed left behind is removed by the next one that writes, and read by none.
+A part has the results of one chunk of captures, of every kind. It counts once it is committed.
+Files of a killed run are ignored by readers, and removed by the next run that writes.
 """
 
 from __future__ import annotations
@@ -43,12 +43,12 @@ class Dataset:
 
     @classmethod
     def of(cls, folder: str | os.PathLike[str]) -> Dataset:
-        """A folder as a dataset, whether or not it is one yet."""
+        """Return the dataset of a folder, whether or not it exists yet."""
         return cls(Path(folder))
 
     @classmethod
     def at(cls, folder: str | os.PathLike[str]) -> Dataset:
-        """The dataset of a folder; CaptureError if the folder is none."""
+        """Open the dataset of a folder; raises CaptureError if it is not one."""
         found = cls(Path(folder))
         if not found.about:
             named = File(readable_name(str(folder)))
@@ -59,13 +59,13 @@ class Dataset:
     @classmethod
     @contextmanager
     def temporary(cls) -> Iterator[Dataset]:
-        """A dataset that is gone when the block ends."""
+        """Yield a dataset that is deleted when the block ends."""
         with tempfile.TemporaryDirectory(prefix="gomem-fleet-") as folder:
             yield cls(Path(folder))
 
     @property
     def about(self) -> dict[str, Any]:
-        """What was written of how it was made; empty if this is no dataset."""
+        """How the dataset was made; empty if it does not exist."""
         try:
             known = json.loads((self.folder / ABOUT).read_bytes())
         except (OSError, ValueError):
@@ -73,10 +73,10 @@ class Dataset:
         return known if isinstance(known, dict) and known.get("schema") == SCHEMA else {}
 
     def prepare(self, about: Mapping[str, Any]) -> None:
-        """Make the folder a dataset, or check that it is one that was made the same way.
+        """Create the dataset, or check that it was made in the same way.
 
         Raises:
-            CaptureError: The folder holds something else, or a dataset made with other labels.
+            CaptureError: The folder has other content, or a dataset made with other labels.
         """
         known, named = self.about, self._named
         if known:
@@ -98,7 +98,7 @@ class Dataset:
 
     @property
     def _named(self) -> File:
-        """How messages call it."""
+        """The name in messages."""
         return File(readable_name(str(self.folder)))
 
     def _unwritable(self, error: OSError) -> CaptureError:
@@ -107,7 +107,7 @@ class Dataset:
 
     @property
     def keys(self) -> frozenset[str]:
-        """The captures that are done."""
+        """The captures already in it."""
         found: set[str] = set()
         for path in self._commits:
             found |= set(json.loads(path.read_bytes())["keys"])
@@ -115,7 +115,7 @@ class Dataset:
 
     @property
     def parts(self) -> frozenset[str]:
-        """The names of what is committed."""
+        """The names of the committed parts."""
         return frozenset(path.stem for path in self._commits)
 
     @property
@@ -127,7 +127,7 @@ class Dataset:
         """Add the Parquet files of a part, by kind and month, and commit it.
 
         Raises:
-            CaptureError: It cannot be written.
+            CaptureError: The dataset cannot be written.
         """
         name = PART.format(part)
         try:
@@ -140,12 +140,12 @@ class Dataset:
             raise self._unwritable(error) from error
 
     def files(self, kind: str) -> list[str]:
-        """The Parquet files of a kind that are committed, in the order of their names."""
+        """The committed Parquet files of a kind, sorted by name."""
         parts = self.parts
         return [str(path) for path in self._files(kind) if path.stem in parts]
 
     def lazily(self, kind: str, schema: pa.Schema) -> ds.Dataset:
-        """A kind, of which nothing is read until it is asked for; `month` is its partition."""
+        """Return a kind as a lazy dataset, partitioned by `month`."""
         import pyarrow as pa
         import pyarrow.dataset as ds
 
@@ -163,7 +163,7 @@ class Dataset:
         return sorted((self.folder / kind).glob(f"{MONTH}=*/part-*.parquet"))
 
     def _sweep(self) -> None:
-        """Remove what was written and never committed."""
+        """Remove files that were never committed."""
         parts = self.parts
         for path in self.folder.glob(f"*/{MONTH}=*/*"):
             if path.stem not in parts:
@@ -171,17 +171,17 @@ class Dataset:
 
     @cached_property
     def reports(self) -> Path:
-        """Where the reports of single captures go."""
+        """The folder of reports on single captures."""
         return self.folder / "reports"
 
     @property
     def written_reports(self) -> frozenset[str]:
-        """The file names of those that are there."""
+        """The file names of existing reports."""
         return frozenset(path.name for path in self.reports.glob("*.html"))
 
 
 def _write(path: Path, content: bytes) -> None:
-    """A file that is there whole or not at all."""
+    """Write a file atomically."""
     beside = path.with_name(f".{path.name}.{os.getpid()}.tmp")
     beside.write_bytes(content)
     beside.replace(path)

@@ -1,4 +1,4 @@
-"""Decompresses gzip and zstd in chunks; a stream that is cut or corrupt is damage.
+"""Decompress gzip and zstd in chunks; a truncated or corrupt stream is damage.
 
 gzip uses ISA-L's igzip, three times as fast as zlib, and zstd uses Arrow. Text from a Windows
 editor or shell begins with a byte order mark, or is UTF-16: `curl … > memstats.json` in Windows
@@ -23,15 +23,15 @@ GZIP_MAGIC = b"\x1f\x8b"
 ZSTD_MAGIC = b"\x28\xb5\x2f\xfd"
 CHUNK_BYTES = MIB
 STORED_CHUNK_BYTES = 256 * KIB
-ZSTD_CHUNK_BYTES = 128 * KIB  # a block; what shares a chunk with a corrupt block is lost with it
+ZSTD_CHUNK_BYTES = 128 * KIB  # a block; data in the same chunk as a corrupt block is lost
 _UTF16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 _MAX_BOM_BYTES = len(codecs.BOM_UTF8)
 
 
 class Tape:
-    """A binary file that counts what was read of it, and takes back what was read too far.
+    """A binary file that counts the bytes read, and accepts back bytes read too far.
 
-    The file itself is not the tape's to close: `closed` says that whoever read it is done.
+    It does not close the file; `closed` says that the reader is done.
     """
 
     def __init__(self, file: IO[bytes]) -> None:
@@ -41,7 +41,7 @@ class Tape:
         self._held = b""
 
     def read(self, size: int) -> bytes:
-        """At most so many bytes; none only at the end."""
+        """Read at most `size` bytes; empty only at the end."""
         if not self._held:
             self._held = self._file.read(size)
         piece, self._held = self._held[:size], self._held[size:]
@@ -49,29 +49,29 @@ class Tape:
         return piece
 
     def peek(self, size: int) -> bytes:
-        """The next bytes, which are still to be read; fewer only at the end."""
+        """Return the next bytes without consuming them; fewer only at the end."""
         while len(self._held) < size and (piece := self._file.read(STORED_CHUNK_BYTES)):
             self._held += piece
         return self._held[:size]
 
     def take_back(self, piece: bytes) -> None:
-        """Have the bytes read last read again."""
+        """Push back the bytes read last."""
         self._held = piece + self._held
         self.position -= len(piece)
 
     def close(self) -> None:
-        """Let go of the file; Arrow closes what it read."""
+        """Mark as done; Arrow closes what it reads."""
         self.closed = True
 
 
 def is_compressed(beginning: bytes) -> bool:
-    """Whether an artefact begins as gzip or zstd does."""
+    """Whether data begins like gzip or zstd."""
     return beginning.startswith((GZIP_MAGIC, ZSTD_MAGIC))
 
 
 def decompressed(tape: Tape, name: str, damage: list[Damage]) -> Iterator[bytes]:
-    """Undo gzip (all members) or zstd, in chunks of `CHUNK_BYTES`; other bytes come as they are."""
-    # What could not be read becomes damage once the chunks before it were taken.
+    """Yield chunks of decompressed gzip (all members) or zstd; other data is unchanged."""
+    # Damage is added after the chunks before it were consumed.
     if tape.peek(2) == GZIP_MAGIC:
         yield from _gunzip(tape, name, damage)
     elif tape.peek(4) == ZSTD_MAGIC:
@@ -82,7 +82,7 @@ def decompressed(tape: Tape, name: str, damage: list[Damage]) -> Iterator[bytes]
 
 
 def _gunzip(tape: Tape, name: str, damage: list[Damage]) -> Iterator[bytes]:
-    """What follows the last member is not gzip's, such as the zeros that tapes are filled with."""
+    """Decompress all members; data after the last, such as zero padding, is ignored."""
     from isal import igzip_lib, isal_zlib
 
     size = 0
@@ -124,7 +124,7 @@ def _unzstd(tape: Tape, name: str, damage: list[Damage]) -> Iterator[bytes]:
 
 
 def without_mark(chunks: Iterable[bytes]) -> Iterator[bytes]:
-    """The content, in UTF-8 and without a byte order mark where it begins with one."""
+    """Yield the content as UTF-8, without a byte order mark."""
     chunks = iter(chunks)
     beginning = b""
     for chunk in chunks:

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Entry:
-    """A file of a capture, not read yet; `path` is where it lies, if not in an archive."""
+    """A file of a capture, not read yet; `path` is its path, unless it is in an archive."""
 
     name: str
     modified: datetime | None
@@ -40,7 +40,7 @@ class Entry:
     path: Path | None = None
 
     def open(self) -> Source:
-        """Read and decompress it within what is left of the capture's bounds."""
+        """Read and decompress it within the remaining limits of the capture."""
         return source_of(self._chunks(), self.name, self.modified, self.bounds)
 
 
@@ -54,21 +54,22 @@ class Listing:
 
     @classmethod
     def of(cls, root: Path, entries: Iterable[Entry], damage: Iterable[Damage]) -> Listing:
-        """With the entries put in order."""
+        """Create a listing with sorted entries."""
         in_order = sorted(entries, key=lambda entry: natural_key(entry.name))
         return cls(readable_name(str(root)), tuple(in_order), tuple(damage))
 
     @cached_property
     def by_name(self) -> dict[str, Entry]:
-        """Entries by their path inside the capture."""
+        """Entries by their relative path."""
         return {entry.name: entry for entry in self.entries}
 
 
 def list_capture(path: str | PathLike[str], bounds: Bounds | None = None) -> Listing:
     """List the files of a capture: a folder, a `.tar` (gzip, zstd), a `.zip`, or one file.
 
-    Hidden files and folders are left out. Links are not followed. Several listings that are one
-    capture share their bounds. CaptureError where there is nothing, or no archive can be opened.
+    Hidden files and folders are left out. Links are not followed. Several listings for one capture
+    share their limits. Raises CaptureError if the path does not exist, or an archive cannot be
+    opened.
     """
     from gomem.sources.archives import list_tar, list_zip
 
@@ -98,7 +99,7 @@ def _list_folder(root: Path, bounds: Bounds) -> Listing:
 
 
 def _walk(root: Path, folder: Path, depth: int, damage: list[Damage]) -> Iterator[Path]:
-    """The regular files below a folder, at most so many folders further down."""
+    """Yield the regular files below a folder, down to `depth` levels."""
     if depth < 0:
         _pass_over(folder, root, "folders are nested too deeply; what is in it is not read", damage)
         return
@@ -133,15 +134,15 @@ def _file_entry(path: Path, name: str, bounds: Bounds) -> Entry:
 
 @dataclass(frozen=True, slots=True)
 class Digest:
-    """A file as it lies there."""
+    """The digest of a file as stored."""
 
-    name: str  # its path from the folder that was named, which it begins with
+    name: str  # its path, beginning with the named folder
     stored_bytes: int  # its size
-    sha256: str  # what `sha256sum` prints of it
+    sha256: str  # as `sha256sum` prints it
 
 
 def digests_of(path: str | PathLike[str]) -> list[Digest]:
-    """The files that a path or pattern names, in natural order; an archive counts as one file."""
+    """Digests of the files that a path or pattern names, in natural order; an archive is a file."""
     return [digest for name in matching(path) for digest in _of_one(Path(name))]
 
 

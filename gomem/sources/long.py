@@ -1,4 +1,4 @@
-"""A long artefact, read and decompressed a piece at a time, so that it is never whole in memory."""
+"""A long artefact, read and decompressed in pieces, so that it is never in memory as a whole."""
 
 from __future__ import annotations
 
@@ -26,23 +26,23 @@ if TYPE_CHECKING:
     Progress = Callable[[int, int | None], None]
 
 LONG_FROM_BYTES = 64 * MIB  # shorter files of a capture are read whole
-PIECE_BYTES = 4 * MIB  # many lines, and little beside what is made of them
+PIECE_BYTES = 4 * MIB  # many lines, but little memory compared with their parsed form
 
 
 @dataclass
 class Stream:
-    """One artefact, to be read once from its beginning."""
+    """One artefact, to be read once from start to end."""
 
-    name: str  # how messages call it
-    stored_bytes: int | None  # size as stored, if it is known
-    bounds: Bounds  # what may be read of it; what is left out is damage
+    name: str  # name in messages
+    stored_bytes: int | None  # size as stored; None if unknown
+    bounds: Bounds  # the limits; data beyond them is damage
     _open: Callable[[], AbstractContextManager[IO[bytes]]]
-    # What could not be read, as far as it has been met.
+    # The damage found so far.
     damage: list[Damage] = field(default_factory=list)
 
     def pieces(self, progress: Progress | None = None) -> Iterator[bytes]:
-        """The content, decompressed, in pieces of at most `PIECE_BYTES` or a little more."""
-        # `progress` is called after each with the stored bytes read and how many there are.
+        """Yield the decompressed content in pieces of about `PIECE_BYTES`."""
+        # `progress` is called after each piece with the stored bytes read and their total.
         with self._open() as file:
             tape = Tape(file)
             for piece in _joined(self._chunks(tape)):
@@ -62,7 +62,7 @@ class Stream:
 
 
 def _joined(chunks: Iterator[bytes]) -> Iterator[bytes]:
-    """The chunks in pieces of `PIECE_BYTES`; of nothing, one empty piece."""
+    """Join chunks to pieces of `PIECE_BYTES`; empty content gives one empty piece."""
     gathered: list[bytes] = []
     for chunk in chunks:
         gathered.append(chunk)
@@ -74,7 +74,7 @@ def _joined(chunks: Iterator[bytes]) -> Iterator[bytes]:
 
 @dataclass(frozen=True)
 class LongSource(Source):
-    """A file too long to be held; `data` is its beginning, by which its kind is found."""
+    """A file too long for memory; `data` is its beginning, which determines its kind."""
 
     path: Path = field(default_factory=Path)
     bounds: Bounds = field(default_factory=Bounds)
@@ -92,7 +92,7 @@ class LongSource(Source):
 
 
 def long_source(entry: Entry) -> LongSource | None:
-    """The beginning of a file of a capture that is long; None if it is short, or cannot be read."""
+    """Return a capture's long file with only its beginning; None if it is short or unreadable."""
     try:
         if entry.path is None or entry.path.stat().st_size < LONG_FROM_BYTES:
             return None
@@ -105,8 +105,8 @@ def long_source(entry: Entry) -> LongSource | None:
 def open_stream(
     readable: Readable, *, name: str | None = None, bounds: Bounds | None = None
 ) -> Stream:
-    """Open an artefact to be read piece by piece; see `open_source`."""
-    # By default, within what is left of the bounds of its capture, or of a capture's.
+    """Open an artefact to read it in pieces; see `open_source`."""
+    # By default, within the remaining limits of its capture, or the limits of a new capture.
     if isinstance(readable, LongSource):
         bounds = bounds or readable.bounds
         return open_stream(readable.path, name=readable.name, bounds=bounds)
@@ -122,6 +122,6 @@ def open_stream(
         file = cast("IO[bytes]", readable)
         return Stream(name or stream_name(file), None, bounds, lambda: nullcontext(file))
     path = Path(readable)
-    with open_path(path):  # so that a failure shows at once
+    with open_path(path):  # so that errors appear immediately
         size = path.stat().st_size
     return Stream(name or readable_name(str(path)), size, bounds, lambda: path.open("rb"))

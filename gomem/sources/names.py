@@ -1,4 +1,4 @@
-"""Names of files: in the order in which people count, and as text that can be written anywhere."""
+"""File names: in natural order, and as text that can be written anywhere."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-MIN_SHARED = 3  # characters with which names begin that are one word
+MIN_SHARED = 3  # length of a common prefix that counts as a word
 _PIECES = re.compile(r"([0-9]+)|([^0-9]+)")
 _COMPRESSED = re.compile(r"(?i)(?<=.)\.(?:gz|zst)$")
 
@@ -27,12 +27,12 @@ def readable_name(name: str) -> str:
 
 
 def uncompressed_name(name: str) -> str:
-    """What a file was called before gzip or zstd put its ending behind the name."""
+    """Remove the suffix of gzip or zstd from a file's name."""
     return _COMPRESSED.sub("", name)
 
 
 def shared_name(paths: Sequence[str]) -> str:
-    """What several paths are called together: how their names begin, their folder, or `3 files`.
+    """A common name for several paths: their common prefix, their folder, or `3 files`.
 
     `heap-1.pb.gz` and `heap-2.pb.gz` are `heap`; `up/smaps` and `up/status` are `up`.
     """
@@ -46,7 +46,7 @@ def shared_name(paths: Sequence[str]) -> str:
 
 
 def _whole_words(names: Sequence[str]) -> str:
-    """How names begin, without a word or a number that they share in part."""
+    """The common prefix of names, without partial words or numbers."""
     begin = os.path.commonprefix(names)  # noqa: RUF071 - names are characters here, not folders
     for part in (str.isalpha, str.isdigit):
         goes_on = any(part(name[len(begin) : len(begin) + 1]) for name in names)

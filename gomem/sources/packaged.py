@@ -1,4 +1,4 @@
-"""What ships with gomem beside its code: the demo capture, the notebooks, a page's scripts."""
+"""Data files that ship with gomem: the demo capture, the notebooks, a page's scripts."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ IN_A_CHECKOUT = {
     "captures": Path("fixtures", "captures"),
     "pods": Path("fixtures", "pods"),
 }
-PACKED = ".tar.gz"  # a capture that is kept as an archive
+PACKED = ".tar.gz"  # suffix of a capture stored as an archive
 FLEET = "pods"  # recorded captures of many instances
 
 
 def packaged(name: str) -> Path:
-    """A folder that ships with gomem (`demo`, `captures`, `pods`, `notebooks`, …).
+    """Return a folder that ships with gomem (`demo`, `captures`, `pods`, `notebooks`, …).
 
-    In a wheel it lies inside the package; in a checkout it is the project's own folder, else a
-    CaptureError.
+    In a wheel it is inside the package; in a checkout it is the project's folder. Raises
+    CaptureError if neither exists.
     """
     package = Path(str(resources.files("gomem")))
     inside = package / "packaged" / name
@@ -36,12 +36,12 @@ def packaged(name: str) -> Path:
 
 
 def text_beside(package: str, *path: str) -> str:
-    """The text of a file that lies in the folder of a package's code, or below it."""
+    """Read a text file in the folder of a Python package, or below it."""
     return resources.files(package).joinpath(*path).read_text(encoding="utf-8")
 
 
 def recorded(name: str) -> Path:
-    """A capture that the notebooks tell their stories of; CaptureError where none has the name."""
+    """Return a capture used by the notebooks; raises CaptureError if none has the name."""
     if name == FLEET:
         return packaged(FLEET)
     folder = packaged("captures")

@@ -1,4 +1,4 @@
-"""What a path or a quoted pattern names, or was probably meant to: a URL, or a name near it."""
+"""Resolve a path or a quoted pattern; if it does not exist, suggest a URL, or a similar name."""
 
 from __future__ import annotations
 
@@ -18,24 +18,24 @@ from gomem.text import File, Text, text
 if TYPE_CHECKING:
     from os import PathLike
 
-URLS = ("http:/", "https:/")  # a path has one slash where there were two
+URLS = ("http:/", "https:/")  # a path has one slash where the URL had two
 ARCHIVE_SUFFIXES = (".tar", ".tar.gz", ".tgz", ".tar.zst", ".zip")
-LOOKED_AT = 1000  # names in the folder, for one that is near
+LOOKED_AT = 1000  # names in the folder that are compared
 _URL = re.compile(r"(https?):/+(?=[^/])", re.IGNORECASE)
 
 
 def place_of(path: str | PathLike[str]) -> Text:
-    """A path as a part of a message: a file, or a capture, which a folder or an archive is."""
+    """Mark a path in a message as a file, or as a capture if it is a folder or an archive."""
     name = readable_name(os.fspath(path))
     is_whole = Path(path).is_dir() or not Path(path).suffix
     return (Collected if is_whole or name.lower().endswith(ARCHIVE_SUFFIXES) else File)(name)
 
 
 def matching(path: str | PathLike[str]) -> list[str]:
-    """What a path names: itself, or, in natural order, what a pattern such as `run-*` matches.
+    """Return the path itself, or the matches of a pattern such as `run-*` in natural order.
 
-    Something that has the name as it stands is meant itself, though it looks like a pattern; and a
-    URL's `?` is none. CaptureError where nothing matches.
+    An existing path is used as it is, even if it looks like a pattern; a `?` in a URL is not a
+    pattern. Raises CaptureError if nothing matches.
     """
     name = os.fspath(path)
     if not has_magic(name) or name.startswith(URLS) or os.path.lexists(name):
@@ -47,7 +47,7 @@ def matching(path: str | PathLike[str]) -> list[str]:
 
 
 def no_such_path(path: str | PathLike[str]) -> CaptureError:
-    """What to raise over a path that is not there."""
+    """Return the error for a path that does not exist."""
     name = readable_name(str(path))
     url = as_url(name)
     if url is not None:
@@ -62,7 +62,7 @@ def no_such_path(path: str | PathLike[str]) -> CaptureError:
 
 
 def as_url(path: str | PathLike[str]) -> str | None:
-    """The URL that somebody named where a path was expected; None if it is none."""
+    """Return the URL that was given as a path; None if it is not a URL."""
     text = os.fspath(path)
     if not _URL.match(text):
         return None
@@ -70,7 +70,7 @@ def as_url(path: str | PathLike[str]) -> str | None:
 
 
 def _near(path: Path) -> Text:
-    """The name in the same folder that is nearest, or nothing."""
+    """The most similar name in the same folder; empty if there is none."""
     near = None
     with suppress(OSError, ValueError):
         names = sorted(entry.name for entry in path.parent.iterdir())

@@ -1,4 +1,4 @@
-"""Times as far as a frame can hold them: 64 bits of nanoseconds since 1970."""
+"""Times within the range of a frame: 64 bits of nanoseconds since 1970."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ LATEST = datetime(2262, 1, 1, tzinfo=UTC)
 
 
 def known_time(time: datetime) -> datetime | None:
-    """The time, unless no frame can hold it: then nothing was taken at it either."""
-    # Go's zero time, which stands for a time that is not known, is in the year 1.
+    """Return the time; None if a frame cannot hold it, because then it cannot be real."""
+    # Go's zero time, which means unknown, is in the year 1.
     return time if EARLIEST <= time < LATEST else None
 
 
 def parse_time(value: object) -> datetime | None:
-    """A time as ISO 8601 has it, in UTC, which it is of where it names no zone; else None."""
+    """Parse an ISO 8601 time to UTC; without a zone, it is taken as UTC. None if invalid."""
     if not isinstance(value, str):
         return None
     try:
@@ -30,7 +30,7 @@ def parse_time(value: object) -> datetime | None:
 
 
 def parse_date(words: str) -> datetime | None:
-    """A time as the kernel and `date` print it, `Nov 26 07:13:48 2026`, in UTC; else None."""
+    """Parse a time as the kernel and `date` print it, `Nov 26 07:13:48 2026`, as UTC; else None."""
     try:
         time = datetime.strptime(" ".join(words.split()), "%b %d %H:%M:%S %Y")
     except ValueError:
@@ -39,7 +39,7 @@ def parse_date(words: str) -> datetime | None:
 
 
 def time_of_seconds(seconds: float) -> datetime | None:
-    """Unix seconds as a time; None where there is no such time, or no frame can hold it."""
+    """Convert Unix seconds to a time; None if it is invalid, or a frame cannot hold it."""
     try:
         return known_time(datetime.fromtimestamp(seconds, UTC))
     except (OverflowError, ValueError, OSError):
@@ -47,7 +47,7 @@ def time_of_seconds(seconds: float) -> datetime | None:
 
 
 def file_time(path: Path) -> datetime | None:
-    """When a file was last written, unless the file system does not say."""
+    """The modification time of a file; None if unknown."""
     try:
         return time_of_seconds(path.stat().st_mtime)
     except OSError:

@@ -1,4 +1,4 @@
-"""Files that are missing for a better answer, with the command that gets each."""
+"""The section on missing files, with a command to get each."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ TRIED = (
 
 
 def _process_of(capture: Capture) -> dict[str, str]:
-    """Names of the process for commands, as far as the manifest has them."""
+    """The process's names for use in commands, as far as the manifest has them."""
     manifest = capture.manifest
     pid, bases, program = map(manifest.fact, ("pid", "endpoints", "program"))
     base = bases[0] if isinstance(bases, list) and bases else None
@@ -47,7 +47,7 @@ def _process_of(capture: Capture) -> dict[str, str]:
 
 def collecting_sections(capture: Capture) -> Iterator[Section]:
     """Sections on files that could not be collected, and on files that would help."""
-    # What the collector noted as missing, once for each reason.
+    # Missing files that the collector noted, grouped by reason.
     reasons: dict[tuple[str, str], list[MomentName]] = defaultdict(list)
     for note in capture.manifest.missing:
         reasons[note.artefact, note.why].append(MomentName(note.moment))

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from gomem.errors import Damage
 
-PLACES = 50  # of each file that a document names; JSON has all of them
+PLACES = 50  # named per file; JSON has all of them
 
 
 def damage_section(damaged: Iterable[Damage]) -> Section | None:

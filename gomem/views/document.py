@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 About = TypeVar("About")
 MANY_FOLDED = 8
 Tone = Literal["critical", "warning", "info", "good", "neutral"]
-# With a tone, so that colour alone says nothing.
+# A tone also has a word, so that colour is not needed to read it.
 MARKS = {"critical": "■", "warning": "▲", "info": "●", "good": "✓", "neutral": "●"}
 
 
@@ -27,22 +27,22 @@ MARKS = {"critical": "■", "warning": "▲", "info": "●", "good": "✓", "neu
 class Cell:
     """One cell of a table."""
 
-    text: str  # as people read it
-    exact: str = ""  # the same to the last digit, where `text` is rounded
+    text: str  # formatted for people
+    exact: str = ""  # the value with all digits, if `text` is rounded
     note: str = ""  # a few words below it
-    code: bool = False  # whether it is a name to be typed or searched for
-    link: str = ""  # a page beside this one that says more; empty for none
+    code: bool = False  # whether it is a name to type or search for
+    link: str = ""  # a page with more about it; empty if none
 
 
 @dataclass(frozen=True, slots=True)
 class Table:
     """A table whose first column names its rows."""
 
-    caption: str  # what it holds
+    caption: str  # what the table shows
     columns: tuple[str, ...]  # headings
-    sides: str  # one letter a column: `<` for words, `>` for numbers
-    rows: tuple[tuple[Cell, ...], ...]  # cells, as many as columns
-    total: tuple[tuple[Cell, ...], ...] = ()  # rows that sum the others up, below them
+    sides: str  # one letter per column: `<` for words, `>` for numbers
+    rows: tuple[tuple[Cell, ...], ...]  # rows of cells, one cell per column
+    total: tuple[tuple[Cell, ...], ...] = ()  # rows of totals, below the others
     brief_rows: int | None = None  # how many rows a terminal shows; None for all
     brief_columns: int | None = None  # how many columns a terminal shows; None for all
 
@@ -56,14 +56,14 @@ class Paragraph:
 
 @dataclass(frozen=True, slots=True)
 class Notes:
-    """What to know before trusting the numbers above."""
+    """Caveats on the numbers above."""
 
     lines: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Codes:
-    """Names to be searched for, in a row, behind the words that introduce them."""
+    """Names to search for, in one line, after introductory words."""
 
     words: str
     names: tuple[str, ...]
@@ -73,20 +73,20 @@ class Codes:
 class Figure:
     """A figure, drawn only by a writer that can show it."""
 
-    caption: str  # what is to be seen
-    plot: Callable[..., Drawing | FlameGraph]  # draws it
-    # Gives what is drawn, by the parameters of `plot`: frames, numbers and names.
+    caption: str  # what the figure shows
+    plot: Callable[..., Drawing | FlameGraph]  # draws the figure
+    # Returns what is drawn, as arguments of `plot`: frames, numbers and names.
     numbers: Callable[[], Mapping[str, Any]] = dict
-    scripted: bool = False  # whether a script adds to it, where scripts may run
+    scripted: bool = False  # whether a script extends it, if scripts can run
 
     def draw(self) -> Drawing | FlameGraph:
-        """The figure."""
+        """Draw the figure."""
         return self.plot(**self.numbers())
 
 
 @dataclass(frozen=True, slots=True)
 class Folded:
-    """Blocks that are folded away until wanted, such as those of another moment."""
+    """Blocks that are collapsed at first, such as those of another moment."""
 
     summary: str
     blocks: tuple[Block, ...]
@@ -102,37 +102,37 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class Card:
-    """One thing that was found, with its reason and its proof."""
+    """A finding with its reason and its evidence."""
 
-    title: str  # what was found
-    tone: Tone  # how much it matters
-    label: str  # the same in a few words, such as `warning · likely`
-    code: str  # its fixed name
-    about: tuple[str, ...]  # what else to know at a glance, in a few words each
-    explained: tuple[tuple[str, tuple[Step, ...]], ...]  # heading and text: why, what to do
-    proof: Table  # what shows it
-    references: tuple[str, ...] = ()  # where to read on
+    title: str  # the finding
+    tone: Tone  # its severity
+    label: str  # severity and confidence, such as `warning · likely`
+    code: str  # its code
+    about: tuple[str, ...]  # further facts, a few words each
+    explained: tuple[tuple[str, tuple[Step, ...]], ...]  # heading and text: mechanism, next steps
+    proof: Table  # the evidence
+    references: tuple[str, ...] = ()  # links for further reading
 
 
 @dataclass(frozen=True, slots=True)
 class Lead:
-    """A card cut short, for the first screen: what was found, one proof, what to do."""
+    """A short card for the first screen: finding, one line of evidence, next step."""
 
-    title: str  # what was found
-    tone: Tone  # how much it matters
-    label: str  # the same in a few words, such as `warning · likely`
-    code: str  # its fixed name
+    title: str  # the finding
+    tone: Tone  # its severity
+    label: str  # severity and confidence, such as `warning · likely`
+    code: str  # its code
     proof: str  # one line of evidence
-    step: Step | None  # the first thing to do
-    section: str  # the name of the section that has it at length
+    step: Step | None  # the first next step
+    section: str  # the name of the section with the full card
 
 
 @dataclass(frozen=True, slots=True)
 class Tile:
-    """One number that says much."""
+    """One prominent number."""
 
-    value: str  # as people read it
-    name: str  # of what
+    value: str  # formatted for people
+    name: str  # what it measures
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,65 +144,63 @@ class Tiles:
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """A part of a bar."""
+    """A segment of a bar."""
 
-    share: float  # how long it is, of the longest bar
-    colour: str  # that it is filled with; empty for one that is hollow
-    hatch: str = ""  # on it, as `look` has it
+    share: float  # its length as a fraction of the longest bar
+    colour: str  # fill colour; empty if hollow
+    hatch: str = ""  # a hatch of `look`
 
 
 @dataclass(frozen=True, slots=True)
 class Bar:
-    """A bar of pieces, one after the other."""
+    """A bar of segments."""
 
-    name: str  # what it is of
-    value: str  # how long it is, as people read it
-    pieces: tuple[Piece, ...]  # from the left
-    code: bool = False  # whether the name is one to be searched for
-    finer: tuple[
-        Piece, ...
-    ] = ()  # the same more finely, for a thin bar below; none if it is as fine
+    name: str  # what it shows
+    value: str  # its length, formatted for people
+    pieces: tuple[Piece, ...]  # from left to right
+    code: bool = False  # whether the name is one to search for
+    finer: tuple[Piece, ...] = ()  # finer segments, for a thin bar below; empty if there are none
 
 
 @dataclass(frozen=True, slots=True)
 class Key:
-    """What a colour stands for, with its numbers in each of the bars."""
+    """A legend entry: a colour's meaning, with its numbers in each of the bars."""
 
-    name: str  # what it stands for
-    colour: str  # empty for what is hollow
-    hatch: str  # on it
-    values: tuple[str, ...]  # one a bar, as people read them
-    change: str = ""  # from the first bar to the last; empty of a single bar
-    is_finer: bool = False  # whether it divides the key above it, in the thin bar
+    name: str  # the meaning
+    colour: str  # empty if hollow
+    hatch: str  # a hatch of `look`
+    values: tuple[str, ...]  # formatted for people, one per bar
+    change: str = ""  # from the first bar to the last; empty with a single bar
+    is_finer: bool = False  # whether it divides the previous entry, in the thin bar
 
 
 @dataclass(frozen=True, slots=True)
 class Bars:
-    """A few bars, one below the other, as wide as the page is."""
+    """Bars below one another, as wide as the page."""
 
     caption: str  # what they show
-    bars: tuple[Bar, ...]  # from above
-    keys: tuple[Key, ...] = ()  # what their colours stand for; none where there is one colour
+    bars: tuple[Bar, ...]  # from top to bottom
+    keys: tuple[Key, ...] = ()  # the legend; empty if there is only one colour
 
 
 @dataclass(frozen=True, slots=True)
 class Option:
-    """One of several moments that a reader can choose."""
+    """One of several moments to choose from."""
 
-    name: str  # the moment's
-    heading: str  # the moment, with a few words of it
-    blocks: tuple[Block, ...]  # what there is of it
+    name: str  # the moment's name
+    heading: str  # the moment's name, with a few words about it
+    blocks: tuple[Block, ...]  # the content for this moment
 
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """The same of several moments. A page shows the one that its reader chooses, everywhere."""
+    """The same content for several moments. The page shows the chosen moment everywhere."""
 
-    options: tuple[Option, ...]  # in the moments' order
-    first: int = 0  # which of them is shown before anybody chooses
+    options: tuple[Option, ...]  # in order of moments
+    first: int = 0  # index of the option shown at first
 
     def folded(self) -> tuple[Block, ...]:
-        """The first as it is, the others folded: for where nobody can choose."""
+        """Return the first option, then the others folded, for output without interaction."""
         others = [
             Folded(option.heading, option.blocks)
             for place, option in enumerate(self.options)
@@ -216,7 +214,7 @@ Block = Table | Paragraph | Notes | Codes | Figure | Folded | Card | Tiles | Lea
 
 
 def unchosen(blocks: Iterable[Block]) -> list[Block]:
-    """Blocks with the first of each choice in its place, and the others folded."""
+    """Replace each choice with its first option, and fold the others."""
     return [
         shown
         for block in blocks
@@ -225,54 +223,54 @@ def unchosen(blocks: Iterable[Block]) -> list[Block]:
 
 
 def in_one_fold(folded: Sequence[Folded], summary: str) -> tuple[Folded, ...]:
-    """Many folded blocks as one: even closed, they would be pages of headings."""
+    """Put many folds into one: even collapsed, they would fill pages with headings."""
     return tuple(folded) if len(folded) <= MANY_FOLDED else (Folded(summary, tuple(folded)),)
 
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """A heading and what stands below it."""
+    """A heading and its blocks."""
 
     name: str  # its id, unique in the document
     heading: str  # what it is about
     blocks: tuple[Block, ...]  # in order
-    brief: bool = True  # whether it also belongs in what a terminal shows
-    gist: str = ""  # what it comes down to, in a line; a page folds a section that has one
-    opened: bool = False  # whether a page shows it unfolded all the same
+    brief: bool = True  # whether a terminal shows it too
+    gist: str = ""  # one-line summary; a page collapses a section that has one
+    opened: bool = False  # whether a page shows it expanded anyway
 
     @property
     def is_scripted(self) -> bool:
-        """Whether there is a figure of which a script makes more."""
+        """Whether it has a figure that a script extends."""
         return any(map(_is_scripted, self.blocks))
 
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """The document in a sentence or two."""
+    """The document's result in a sentence or two."""
 
-    tone: Tone  # how much it matters
-    label: str  # the verdict in a few words, such as `warning · likely` or `worse`
-    sentence: str  # what it comes down to
-    details: tuple[str, ...] = ()  # what else to know at once, in sentences
-    steps: tuple[Step, ...] = ()  # what to do; none where there is nothing to say
-    further: str = ""  # what else there is, in a sentence
-    size: Tile | None = None  # the one number to see first, if there is one
-    where: str = ""  # what that number consists of, for where no picture shows it
-    proof: tuple[str, ...] = ()  # what shows that the sentence is so, a line each
+    tone: Tone  # its severity
+    label: str  # the verdict in few words, such as `warning · likely` or `worse`
+    sentence: str  # the result
+    details: tuple[str, ...] = ()  # further important facts, in sentences
+    steps: tuple[Step, ...] = ()  # what to do; empty if there is nothing to do
+    further: str = ""  # further findings, in a sentence
+    size: Tile | None = None  # the headline number, if there is one
+    where: str = ""  # what that number consists of, for output without figures
+    proof: tuple[str, ...] = ()  # evidence for the sentence, a line each
 
     @property
     def lead_in(self) -> str:
-        """The label, to stand before the sentence; empty where that begins with it."""
+        """The label to put before the sentence; empty if the sentence begins with it."""
         return "" if self.sentence.lower().startswith(self.label) else self.label
 
     @property
     def lines(self) -> tuple[str, ...]:
-        """All that follows the sentence but what to do, where nothing is drawn."""
+        """The lines after the sentence, except next steps, for output without figures."""
         return tuple(line for line in (self.where, *self.details, self.further) if line)
 
     @property
     def paragraphs(self) -> tuple[str, ...]:
-        """All of it in sentences, a command in a line of its own: for a cell of a notebook."""
+        """All sentences, each command in a separate line, for a notebook cell."""
         heads = ("Next: ", *[""] * len(self.steps))
         steps = (head + step.text for head, step in zip(heads, self.steps, strict=False))
         return (self.sentence, *self.lines, *steps)
@@ -282,19 +280,19 @@ class Verdict:
 class Document:
     """A whole document."""
 
-    kind: str  # what it is, such as `Go memory report`
-    title: str  # what it is about: the capture, by name
-    facts: tuple[tuple[str, str], ...]  # label and value: Go release, moments, baseline
-    verdict: Verdict | None  # what it comes down to; None if it only lists
+    kind: str  # the kind of document, such as `Go memory report`
+    title: str  # the capture's name
+    facts: tuple[tuple[str, str], ...]  # label and value, such as Go release, moments, baseline
+    verdict: Verdict | None  # the result; None if the document only lists
     sections: tuple[Section, ...]  # everything else, in order
-    made_by: str = ""  # which gomem made it
-    # What stands beside the verdict, on the first screen; the sections say it at length.
+    made_by: str = ""  # the gomem version that made it
+    # Blocks beside the verdict, on the first screen; the sections have the details.
     opening: tuple[Block, ...] = ()
-    moments: tuple[str, ...] = ()  # the names of the moments that its choices are between, in order
+    moments: tuple[str, ...] = ()  # names of the moments to choose from, in order
 
     @property
     def is_scripted(self) -> bool:
-        """Whether there is a figure of which a script makes more."""
+        """Whether it has a figure that a script extends."""
         return any(section.is_scripted for section in self.sections)
 
 
@@ -308,15 +306,15 @@ def _is_scripted(block: Block) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Part(Generic[About]):
-    """A section that a document can have."""
+    """A section that a document may have."""
 
-    name: str  # by which a notebook asks for it
-    # The section about something; None where there is nothing to say.
+    name: str  # the name by which a notebook requests it
+    # Builds the section; None if there is nothing to show.
     make: Callable[[About], Section | None]
-    absent: str  # what to say then, and what to collect; without a full stop
+    absent: str  # the text for a missing section, and what to collect; no full stop
 
 
 def sections_of(parts: Iterable[Part[About]], about: About) -> tuple[Section, ...]:
-    """Every section that there is."""
+    """Build all sections, without the missing ones."""
     made = (part.make(about) for part in parts)
     return tuple(section for section in made if section is not None)

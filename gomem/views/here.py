@@ -1,6 +1,6 @@
-"""What this process hides in what it shows: nothing, but in the kernel of a redacted notebook.
+"""What this process hides in its output: nothing, except in the kernel of a redacted notebook.
 
-Its names and numbers are those of the whole notebook: a moment is called the same in each cell.
+Names and numbers are the same in the whole notebook, so a moment has the same name in each cell.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 REDACTED = "GOMEM_REDACTED"  # set in the environment of such a kernel
 _HIDDEN = Hidden(moments={}, paths={}, redact=REDACTED in os.environ)
-# What text is that no data dictionary tells of: what its axis says, else text out of a file.
+# The type of text without a data dictionary: by the name of its axis, else quoted from a file.
 UNTOLD = {"holds": "Quoted"}
 AXES = {
     "moment": "MomentName", "function": "Function", "package": "Function", "line": "Function",
@@ -29,7 +29,7 @@ AXES = {
 
 
 def hidden_here(*captures: Capture) -> Hidden:
-    """What is hidden here, of these captures and of all before."""
+    """Return what to hide for these captures and all previous ones."""
     known = _HIDDEN
     if not known.redact:
         return known
@@ -39,7 +39,7 @@ def hidden_here(*captures: Capture) -> Hidden:
 
 
 def frame_here(frame: pd.DataFrame | pd.Series) -> Any:
-    """A frame, or a column of one, with what it says as it may be shown here."""
+    """Return a frame or a column with its text redacted as required here."""
     import pandas as pd
 
     if not _HIDDEN.redact:
@@ -58,7 +58,7 @@ def frame_here(frame: pd.DataFrame | pd.Series) -> Any:
 
 
 def _axis(axis: pd.Index, told: dict[str, dict[str, str]]) -> pd.Index:
-    """The labels of an axis by what it is called."""
+    """Redact the labels of an axis, by the axis' name."""
     if axis.nlevels > 1:
         levels = [_axis(level, told) for level in axis.levels]
         return axis.set_levels(levels, verify_integrity=False)

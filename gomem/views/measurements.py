@@ -1,4 +1,4 @@
-"""Measured values in words: a value in its unit, a difference, a spread, a p, a count.
+"""Format measured values: a value in its unit, a difference, a spread, a p, a count.
 
 Units are those of benchmarks (`sec/op`, `B/s`, `allocs/op`) and of levels (`B`, `fraction`).
 """
@@ -18,7 +18,7 @@ from gomem.units import (
 
 
 def format_value(value: float | None, unit: str) -> str:
-    """A measurement with its prefix, without what it is measured per: `196 ns` for `sec/op`."""
+    """Format a measurement with its prefix, without the denominator: `196 ns` for `sec/op`."""
     if is_unknown(value) or value is None:
         return UNKNOWN
     words = unit.partition("/")[0].split("-")
@@ -32,35 +32,35 @@ def format_value(value: float | None, unit: str) -> str:
 
 
 def format_level(value: float | None, unit: str) -> str:
-    """A level with its whole unit, as it stands among levels of other units: `1.20 GiB/s`."""
+    """Format a level with its whole unit, for use among other units: `1.20 GiB/s`."""
     text = format_value(value, unit)
     return f"{text}/s" if unit.endswith("/s") and text != UNKNOWN else text
 
 
 def format_difference(difference: float, unit: str) -> str:
-    """A difference of two levels with its sign; of fractions, in percentage points."""
+    """Format a difference of two levels with its sign; fractions in percentage points."""
     if unit == "fraction":
         return f"{100 * difference:+.1f} pp"
     return f"{'+' if difference > 0 else ''}{format_level(difference, unit)}"
 
 
 def format_p(p: float | None) -> str:
-    """`p=0.030`, and `p<0.001` for all below."""
+    """Format as `p=0.030`, or `p<0.001` for all smaller values."""
     if is_unknown(p) or p is None:
         return "p unknown"
     return "p<0.001" if p < 0.001 else f"p={p:.3f}"
 
 
 def format_n(before: int, after: int) -> str:
-    """How many measurements: `n=10`, or `n=10+9` where the sides differ."""
+    """Format the number of measurements: `n=10`, or `n=10+9` if the sides differ."""
     return f"n={before}" if before == after else f"n={before}+{after}"
 
 
 def format_spread(median: float, low: float | None, high: float | None) -> str:
-    """The farther end of a median's interval, in per cent of the median: `± 3 %`.
+    """Format the farther end of a median's interval, in percent of the median: `± 3 %`.
 
-    Empty where the interval is not known, or reaches farther than the median is large: such a per
-    cent says less than the interval's ends.
+    Empty if the interval is unknown, or its end is farther away than the median's size; then the
+    ends are more informative than a percentage.
     """
     if is_unknown(low) or is_unknown(high) or low is None or high is None:
         return ""

@@ -1,4 +1,4 @@
-"""What an output hides of the names that a diagnosis has, its baseline's among them."""
+"""What an output hides of a diagnosis, including names from its baseline."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ if TYPE_CHECKING:
 
 
 def hidden(diagnosis: Diagnosis, *, redact: bool = False) -> Hidden:
-    """What a report hides of the capture and of its baseline."""
+    """Return what a report hides of the capture and of its baseline."""
     known = (diagnosis, diagnosis.baseline)
     return Hidden.of(*(side.capture for side in known if side is not None), redact=redact)
 
 
 def typed(sentence: str, diagnosis: Diagnosis) -> Text:
-    """A sentence with its names of moments: of plain words, those behind `at` and the like."""
+    """Mark moment names in a sentence; in plain text, those after `at` and similar words."""
     both = (diagnosis, diagnosis.baseline)
     names = {name for side in both if side is not None for name in side.capture.by_moment}
     if not names:
@@ -37,12 +37,12 @@ def typed(sentence: str, diagnosis: Diagnosis) -> Text:
 
 
 def typed_paths(paths: str) -> Text:
-    """Paths in a row."""
+    """Mark comma-separated paths."""
     return Text(paths) if isinstance(paths, Text) else joined(", ", map(File, paths.split(", ")))
 
 
 def typed_value(value: str, diagnosis: Diagnosis) -> Text:
-    """Words of evidence, names of moments among them."""
+    """Mark moment names in the text of evidence."""
     if isinstance(value, Text):
         return value
     names = diagnosis.capture.by_moment

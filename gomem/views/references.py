@@ -1,13 +1,13 @@
-"""The addresses of references: Go issues, pages of Go's or the kernel's documentation, man pages.
+"""URLs of references: Go issues, documentation of Go or the kernel, man pages.
 
-A report fetches nothing; these are links for its reader.
+A report fetches nothing; these are links for the reader.
 """
 
 from __future__ import annotations
 
 import re
 
-# The first that fits counts.
+# The first match counts.
 _ADDRESSES = tuple(
     (re.compile(pattern), address)
     for pattern, address in (
@@ -24,6 +24,6 @@ _ADDRESSES = tuple(
 
 
 def address_of(reference: str) -> str:
-    """The address of a reference; empty where it is words alone."""
+    """Return the URL of a reference; empty if it has none."""
     fits = ((pattern.fullmatch(reference), address) for pattern, address in _ADDRESSES)
     return next((found.expand(address) for found, address in fits if found), "")

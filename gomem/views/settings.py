@@ -1,4 +1,4 @@
-"""The runtime's settings in words: `GOGC about 40 (35 to 46, inferred from heap goals)`."""
+"""Format runtime settings: `GOGC about 40 (35 to 46, inferred from heap goals)`."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 BY = {LOG: "inferred from heap goals in the GC log", GOALS: "inferred from heap goals"}
 SAID_BY = {METRICS: "runtime/metrics", LOG: "GC log"}
-OPEN_RATIO = 4  # between the bounds: beyond, the upper one says nothing
+OPEN_RATIO = 4  # of upper to lower bound; from here on the upper bound is left out
 
 
 def settings_words(settings: Settings) -> Text:
@@ -23,7 +23,7 @@ def settings_words(settings: Settings) -> Text:
 
 
 def _is_of_use(setting: Setting) -> bool:
-    """Whether a setting is more than an assumption without a heap goal."""
+    """Whether a setting is known better than by assumption."""
     return setting.known_by != ASSUMED or math.isfinite(setting.high)
 
 

@@ -1,14 +1,14 @@
-"""What an output shows of the machine it was made on, because reports get shared.
+"""What an output reveals about its machine, because reports get shared.
 
 Home directories (shown as `~`) and the capture's location are always hidden. A redacted output also
-hides folders, and text from files; and in the place of captures, moments, instances, builds, labels
-and the like it has numbers, the same for the same name. It keeps the names of files, functions and
-programs, kinds and digests, because a reader needs them to act.
+hides folders and text from files, and replaces the names of captures, moments, instances, builds,
+labels and the like with numbers; equal names get equal numbers. It keeps the names of files,
+functions and programs, kinds and digests, because a reader needs them to act.
 
 `share` is the last pass over a finished document, finished JSON or a frame, including the words in
 figures. It never searches for names, because a name can be any word or number. The type of each
-part of a text decides whether it is shown (see `gomem.text`); what a column of a frame holds, its
-data dictionary says. Afterwards all texts are plain strings.
+part of a text decides whether it is shown (see `gomem.text`); for columns of a frame, the data
+dictionary has the type. Afterwards all texts are plain strings.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ if TYPE_CHECKING:
     from gomem.views.document import Figure
 
 UNNAMED = "capture"
-LEFT_OUT = "…"  # in a sentence, for text out of a file
+LEFT_OUT = "…"  # placeholder for text from a file
 T = TypeVar("T")
 
 _HOME = re.compile(
@@ -58,13 +58,13 @@ _NO_TEXT = frozenset({bool, int, float, type(None)})
 _TEXTS = frozenset({"object", "str", "category"})  # dtypes that hold text
 _RELEASE = r"go\d+(?:\.\d+){0,2}(?:(?:rc|beta)\d+)?"
 _SIZE = r"[+-]?\d+(?:\.\d+)? ?(?:%|pp|[nµum]?s|[KMGT]?i?B)?"
-# Of each kind what everybody has, and what says nothing of whose it is.
+# Common values of each kind, which identify nobody.
 _PUBLIC = {
     Build: re.compile(_RELEASE),
     Value: re.compile(
         rf"off|none|unset|default|{_SIZE}|{_RELEASE}|linux|darwin|windows|amd64|arm64"
     ),
-    # The runtime's own: the label of its heap profiles, and the names of its metrics.
+    # Labels of the runtime's heap profiles, and names of its metrics.
     Label: re.compile(
         "bytes|nanoseconds|goos|goarch|pkg|cpu"
         "|/(?:cgo|cpu|gc|godebug|memory|sched|sync)/[a-z0-9/-]+:[a-z-]+"
@@ -73,9 +73,8 @@ _PUBLIC = {
 }
 _BUDGET = re.compile(rf"(.*)=({_SIZE})")
 _LEVEL = re.compile(r"[A-Za-z]\w*")
-_BENCHMARK = re.compile(r"[^a-z/.:\s\[][^/.:\s\[]*")  # how its function is called in the end
-# A function with its file behind it, as pprof prints a place in the code: a path from the root,
-# else the last word.
+_BENCHMARK = re.compile(r"[^a-z/.:\s\[][^/.:\s\[]*")  # end of the function's name
+# A function followed by its file, as pprof prints a location: an absolute path, else the last word.
 _PLACES = (
     re.compile(r"(.*?) ((?:/|[A-Za-z]:[/\\]).*)", re.DOTALL),
     re.compile(r"(.*) (\S*/\S*)", re.DOTALL),
@@ -84,32 +83,32 @@ _ANONYMOUS = re.compile(r"(\[anon(?:_shmem)?:(?! ?Go: ) ?)(.*)\]")
 
 
 def without_home(text: str) -> str:
-    """A text with `~` for each home directory in it."""
+    """Replace each home directory in a text with `~`."""
     return _HOME.sub("~", text)
 
 
 @dataclass(frozen=True)
 class Hidden:
-    """What stands for each name and path."""
+    """The replacements of names and paths."""
 
-    # What to show for each moment of a redacted output.
+    # The replacement of each moment in redacted output.
     moments: dict[str, str] = field(default_factory=dict)
-    # What to show for a file's path there; others lose their folders.
+    # The replacement of a file's path in redacted output; other paths lose their folders.
     paths: dict[str, str] = field(default_factory=dict)
-    redact: bool = False  # whether more is hidden than home directories and where the capture lies
-    # What to show for other names, by the word for what they are of; they get it as they are met.
+    redact: bool = False  # whether to hide more than home directories and the capture's location
+    # The replacements of other names, by the word for their kind, numbered in order of use.
     numbers: dict[str, dict[str, str]] = field(default_factory=dict, compare=False)
 
     @classmethod
     def of(cls, *captures: Capture, redact: bool = False) -> Hidden:
-        """What is to be hidden of these captures, whose moments are numbered together."""
+        """Return what to hide of these captures, with moments numbered across all of them."""
         hidden = cls(redact=redact)
         for capture in captures if redact else ():
             hidden.add(capture)
         return hidden
 
     def add(self, capture: Capture) -> None:
-        """Hide what is to be hidden of one more capture, with numbers for its moments."""
+        """Add a capture, and number its moments."""
         for name in map(str, capture.by_moment):
             self.moments.setdefault(name, f"moment-{len(self.moments) + 1}")
         places = zip(capture.artefacts["path"], capture.artefacts["moment"], strict=True)
@@ -117,22 +116,22 @@ class Hidden:
             self.paths[str(path)] = _file_name(path, self.moments.get(at, ""))
 
     def numbered(self, kind: type[Numbered], names: Iterable[str]) -> Hidden:
-        """The same, with numbers for these names, in their order."""
+        """Number these names in order, and return self."""
         for name in names:
             self._number(kind.word, str(name))
         return self
 
     def keeping(self, kind: type[Numbered], names: Iterable[str]) -> Hidden:
-        """The same, and these names stay as they are: they say nothing."""
+        """Keep these names, because they reveal nothing, and return self."""
         self.numbers.setdefault(kind.word, {}).update({name: name for name in names})
         return self
 
     def alike(self, kind: type[Numbered], name: str, other: str) -> None:
-        """Another name of what has this one already."""
+        """Give `other` the same replacement as `name`."""
         self.numbers.setdefault(kind.word, {})[other] = self._number(kind.word, name)
 
     def text(self, text: str) -> str:
-        """A text as it may be shown."""
+        """Return a text with hidden names replaced."""
         if not isinstance(text, Text):
             return _words(text)
         parts = text.parts
@@ -141,7 +140,7 @@ class Hidden:
         return "".join(map(self._part, parts))
 
     def _part(self, part: Part) -> str:
-        """A name by what it is of; words and numbers as they are."""
+        """Replace a name by its kind; words and numbers stay."""
         if isinstance(part, CaptureName):
             last = PurePosixPath(part.value.replace("\\", "/")).name
             return UNNAMED if self.redact or last in {"", ".."} else without_home(last)
@@ -150,7 +149,7 @@ class Hidden:
         return self.text(part.value) if isinstance(part, Command) else _words(part)
 
     def _name(self, part: Name) -> str:
-        """What a redacted output shows in its place."""
+        """The replacement of a name in redacted output."""
         if isinstance(part, MomentName):
             return self.moments.get(part.value, "another moment")
         if isinstance(part, Numbered):
@@ -164,13 +163,13 @@ class Hidden:
         return LEFT_OUT
 
     def _file(self, file: File) -> str:
-        """A path without its folders; of anonymous memory no name but the runtime's."""
+        """A path without its folders; anonymous memory keeps only names given by the runtime."""
         if isinstance(file, Mapped) and (named := _ANONYMOUS.fullmatch(file.value)):
             return f"{named[1]}{self._number('mapping', named[2])}]"
         return self.paths.get(file.value) or _file_name(file.value)
 
     def _numbered(self, part: Numbered) -> str:
-        """A name by its number, but for what everybody has."""
+        """The number of a name; common names stay."""
         value = part.value
         if isinstance(part, Metric):
             return self._measured(value)
@@ -181,7 +180,7 @@ class Hidden:
         return self._by_number(type(part), value)
 
     def _address(self, value: str) -> str:
-        """A URL without its path, and of another machine without its name."""
+        """A URL without its path; other machines without their names."""
         with suppress(ValueError):
             parts = urlsplit(value)
             if parts.hostname is not None:
@@ -191,7 +190,7 @@ class Hidden:
         return self._number(Address.word, value)
 
     def _measured(self, value: str) -> str:
-        """A benchmark's function without its case; a level, a unit or a budget on one as it is."""
+        """A benchmark's function without its case; levels, units and their budgets stay."""
         if budget := _BUDGET.fullmatch(value):
             return f"{self._measured(budget[1])}={budget[2]}"
         if _PUBLIC[Unit].fullmatch(value) or _LEVEL.fullmatch(value):
@@ -219,7 +218,7 @@ def _words(words: str) -> str:
 
 
 def _function(name: str) -> str:
-    """A function; where its file stands behind it, that without its folders."""
+    """A function; if its file follows, the file without its folders."""
     found = next(filter(None, (place.fullmatch(name) for place in _PLACES)), None)
     return name if found is None else f"{found[1]} {_file_name(found[2])}"
 
@@ -229,13 +228,13 @@ def _file_name(path: str, moment: str = "") -> str:
 
 
 def share(finished: T, hidden: Hidden) -> T:
-    """The same document, JSON or frame, with every text in it as it may be shown.
+    """Return the document, JSON or frame with hidden names replaced in every text.
 
-    Goes through dataclasses, lists, tuples, dictionaries and frames, and through what a figure is
-    drawn of.
+    Traverses dataclasses, lists, tuples, dictionaries and frames, and the data of figures.
     """
     whole: Any = finished
-    if type(whole) in _NO_TEXT:  # first, as most of a document's ten thousands of parts are
+    # first, because most of a document's ten thousand parts have no text
+    if type(whole) in _NO_TEXT:
         return whole
     if isinstance(whole, str):
         return hidden.text(whole)  # type: ignore[return-value]
@@ -247,7 +246,7 @@ def share(finished: T, hidden: Hidden) -> T:
         return {_key(key, hidden): share(value, hidden) for key, value in whole.items()}  # type: ignore[return-value]
     if shared := _SHARED.get(type(whole).__name__):
         return shared(whole, hidden)
-    # A dataclass with what changed in its fields; what has none is nothing that holds text.
+    # A dataclass is copied only if a field changed; a class without fields has no text.
     kind: Any = type(whole)
     changed = {
         name: shown
@@ -258,7 +257,7 @@ def share(finished: T, hidden: Hidden) -> T:
 
 
 def _shared_figure(figure: Figure, hidden: Hidden) -> Figure:
-    """Whose numbers are looked at when somebody draws it."""
+    """A figure whose numbers are redacted when it is drawn."""
     numbers = figure.numbers
     return replace(
         figure, caption=hidden.text(figure.caption), numbers=lambda: share(numbers(), hidden)
@@ -267,7 +266,7 @@ def _shared_figure(figure: Figure, hidden: Hidden) -> Figure:
 
 @cache
 def _fields(of: Any) -> tuple[str, ...]:
-    """What a dataclass is made of; nothing if it is none."""
+    """The fields of a dataclass; empty for other classes."""
     return tuple(part.name for part in fields(of) if part.init) if is_dataclass(of) else ()
 
 
@@ -276,7 +275,7 @@ def _key(key: Any, hidden: Hidden) -> Any:
 
 
 def _shared_frame(frame: pd.DataFrame, hidden: Hidden) -> pd.DataFrame:
-    """Its texts by what the data dictionary says that a column holds."""
+    """A frame with text redacted by the types in the data dictionary."""
     told, changed = frame.attrs.get("columns", {}), {}
     for name, dtype in frame.dtypes.items():
         if str(dtype) in _TEXTS:
@@ -288,7 +287,7 @@ def _shared_frame(frame: pd.DataFrame, hidden: Hidden) -> pd.DataFrame:
     return frame.assign(**changed) if changed else frame
 
 
-# By their names: what is shown without figures, or without frames, need not load them for this.
+# By name, so that output without figures or frames need not import them.
 _SHARED: dict[str, Callable[[Any, Hidden], Any]] = {
     "DataFrame": _shared_frame,
     "Figure": _shared_figure,

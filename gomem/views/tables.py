@@ -31,12 +31,12 @@ class Column(NamedTuple):
     """A column of a table."""
 
     heading: str
-    cell: Callable[[Any], Cell]  # of a row
+    cell: Callable[[Any], Cell]  # from a row
     side: str = ">"  # `<` for words, `>` for numbers
 
 
 def shown_by(cell: Shown, side: str = ">") -> Callable[..., Column]:
-    """Columns of a kind: by heading, and what of a row is shown, by its name or as a function."""
+    """Return a function for columns of a kind: by heading, and the row's key or a function."""
 
     def column(heading: str, of: str | Callable[[Any], Any]) -> Column:
         value = itemgetter(of) if isinstance(of, str) else of
@@ -59,7 +59,7 @@ rate = shown_by(values.rate_cell)
 
 
 def noted(heading: str, of: Callable[[Any], tuple[str, str]]) -> Column:
-    """Words, and a few more below them."""
+    """A column of words, with a few more words below."""
 
     def shown(row: Any) -> Cell:
         said, note = of(row)
@@ -69,7 +69,7 @@ def noted(heading: str, of: Callable[[Any], tuple[str, str]]) -> Column:
 
 
 def interval(heading: str, of: str, cell: Shown = values.bytes_cell) -> Column:
-    """From `of_low` to `of_high`, where both are known."""
+    """A column from `of_low` to `of_high`, if both are known."""
     low, high = f"{of}_low", f"{of}_high"
 
     def shown(row: Row) -> Cell:
@@ -83,9 +83,9 @@ def table(
     caption: str, columns: Sequence[Column], rows: pd.DataFrame | Sequence[Any],
     total: tuple[tuple[Cell, ...], ...] = (), **brief: int,
 ) -> Table:  # fmt: skip
-    """A row for each row of the frame, or of what else its columns know; the first names it.
+    """A row per row of the frame, or per object; the first column names the row.
 
-    A column in which no row has a value is left out.
+    A column without a value in any row is left out.
     """
     each = rows if isinstance(rows, Sequence) else rows_of(rows)
     cells = [[column.cell(row) for column in columns] for row in each]

@@ -1,6 +1,6 @@
-"""What a measured field is called for people: a title for each of our names that needs one.
+"""Titles of measured fields, for those of gomem's names that need one.
 
-The kernel's names and MemStats' stay as they are, as people search for them.
+Names of the kernel and of MemStats stay, because people search for them.
 """
 
 from __future__ import annotations
@@ -59,10 +59,10 @@ _WITH_UNIT = re.compile(r"\b[a-z0-9]+(?:_[a-z0-9]+)*_(?:bytes|seconds|fraction|c
 
 
 def field_title(name: str) -> str:
-    """A field as people read it, such as `GC CPU time of forced GCs`; one without title as is."""
+    """A field's title, such as `GC CPU time of forced GCs`; the name itself without a title."""
     if (title := TITLES.get(name)) is not None:
         return title
-    if isinstance(name, Text):  # whose files and moments stay what they are
+    if isinstance(name, Text):  # its files and moments keep their types
         return Text(*(_in_words(part) if type(part) is Words else part for part in name.parts))
     return _in_words(name)
 

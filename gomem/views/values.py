@@ -1,4 +1,4 @@
-"""Numbers for people, by unit: each is a cell with the exact value behind it.
+"""Format numbers by unit: each is a cell with the exact value behind it.
 
 Unknown values are a dash, never 0.
 """
@@ -24,11 +24,11 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 NOTHING = Cell("–")
-LONG_SECONDS = 600.0  # from here on a log's clock is read in hours and minutes
+LONG_SECONDS = 600.0  # from here on a log's time is in hours and minutes
 
 
 def _known(cell: Callable[..., Cell]) -> Callable[..., Cell]:
-    """The cell of a value, and a dash for one that is not known."""
+    """Wrap a cell function to return a dash for an unknown value."""
 
     @wraps(cell)
     def shown(value: Any, *more: Any) -> Cell:
@@ -38,7 +38,7 @@ def _known(cell: Callable[..., Cell]) -> Callable[..., Cell]:
 
 
 def grouped(value: float) -> str:
-    """All digits, in thin groups of three."""
+    """Format all digits in groups of three, separated by thin spaces."""
     return f"{value:,}".replace(",", "\u202f")
 
 
@@ -62,7 +62,7 @@ def seconds_cell(seconds: float) -> Cell:
 
 @_known
 def fraction_cell(fraction: float) -> Cell:
-    """A fraction as per cent."""
+    """A fraction in percent."""
     return Cell(minus(format_fraction(fraction)))
 
 
@@ -74,19 +74,19 @@ def count_cell(count: int) -> Cell:
 
 @_known
 def rate_cell(per_second: float) -> Cell:
-    """Bytes a second."""
+    """Bytes per second."""
     return Cell(f"{format_bytes(per_second)}/s", minus(f"{per_second:.0f} B/s"))
 
 
 @_known
 def slope_cell(per_second: float) -> Cell:
-    """Growth in bytes a second, with its sign."""
+    """Growth in bytes per second, with its sign."""
     return Cell(minus(f"{format_change(per_second)}/s"), minus(f"{per_second:.0f} B/s"))
 
 
 @_known
 def cores_cell(cores: float) -> Cell:
-    """CPU as cores: seconds of CPU a second."""
+    """CPU in cores: seconds of CPU per second."""
     return Cell(f"{cores:.3f}", f"{cores:g} cores")
 
 
@@ -104,7 +104,7 @@ def narrow_time_cell(time: Any) -> Cell:
 
 @_known
 def clock_cell(seconds: float) -> Cell:
-    """A time on a log's own clock: `12.345 s`, from 10 min on `1:02:03`."""
+    """A time on a log's clock: `12.345 s`, from 10 min on `1:02:03`."""
     if seconds < LONG_SECONDS:
         return Cell(f"{seconds:.3f} s")
     minutes, rest = divmod(int(seconds), 60)
@@ -112,7 +112,7 @@ def clock_cell(seconds: float) -> Cell:
 
 
 def kind_cell(kind: str, looks_like: str) -> Cell:
-    """What a file is; of one of no known kind, that it was not read and what it looks like."""
+    """The kind of a file; for an unknown kind, that it was not read and what it looks like."""
     return Cell(kind or (text("not read: {}", looks_like) if looks_like else "not readable"))
 
 

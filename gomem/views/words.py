@@ -1,4 +1,4 @@
-"""Words for people: what the parts of the ledger, the collector's phases and so on mean."""
+"""Display text: the meaning of the ledger's parts, the collector's phases and so on."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ TIMES = {
 
 
 def part_name(part: str) -> str:
-    """A part as people read it: the same word, with spaces."""
+    """The display name of a part: the name with spaces."""
     return part.replace("_", " ")
 
 
@@ -96,13 +96,13 @@ def how_many(count: int, noun: str, many: str = "") -> str:
 
 
 def first_few(names: Sequence[str], at_most: int) -> Text:
-    """Names in a row; of many, how many there are besides."""
+    """The first names, and how many others there are."""
     rest = len(names) - at_most
     return joined(", ", names[:at_most]) + (f" and {rest} more" if rest > 0 else "")
 
 
 def minus_signs(sentence: str) -> Text:
-    """A sentence with minus signs before its numbers; names keep their hyphens."""
+    """Use minus signs before numbers; names keep their hyphens."""
     return Text(sentence).shown(_with_minus)
 
 

@@ -6,7 +6,7 @@ from gomem.views.writers import notebook as notebooks
 from tests.views.planted import given_away
 
 
-@pytest.mark.at_most(2)
+@pytest.mark.at_most(1)
 @pytest.mark.parametrize(
     ("name", "captures"),
     [

@@ -1,4 +1,4 @@
-"""Several builds against a baseline, as a document: small multiples, one table a layer, notes."""
+"""A document comparing builds with a baseline: small multiples, a table per layer, notes."""
 
 from __future__ import annotations
 
@@ -43,9 +43,9 @@ if TYPE_CHECKING:
     from gomem.comparison.builds import BuildComparison
     from gomem.views.document import Block
 
-MAX_BARS = 12  # of builds, above each other
-NAMED = 4  # metrics in a gist
-MAX_PANELS = 24  # more small figures than that are looked at by nobody
+MAX_BARS = 12  # builds with a bar each
+NAMED = 4  # metrics named in a gist
+MAX_PANELS = 24  # more panels than this nobody looks at
 CAPTION = (
     "Medians with 95 % intervals, from zero; the dotted line is the baseline. "
     "Metrics that differ in some build{}."
@@ -54,7 +54,7 @@ EACH = "each build is compared with {} alone, not with the others"
 
 
 def builds_document(compared: BuildComparison, *, hidden: Hidden = sides.SHOWN) -> Document:
-    """Say everything once; see `share` for what is left out."""
+    """Build the document; `hidden` says what to leave out, see `share`."""
     document = Document(
         kind=sides.KIND,
         title=sides.builds_title(compared),
@@ -68,14 +68,14 @@ def builds_document(compared: BuildComparison, *, hidden: Hidden = sides.SHOWN) 
 
 
 def _names(builds: Iterable[str]) -> Text:
-    """Each once."""
+    """The builds' names, without duplicates."""
     return joined(", ", map(Build, dict.fromkeys(builds)))
 
 
 def _of_frame(
     name: str, heading: str, blocks: Callable[[Any], tuple[Block, ...]], compared: BuildComparison
 ) -> Section | None:
-    """A section of a frame of the comparison; None where that is empty."""
+    """Return a section about a frame of the comparison; None if the frame is empty."""
     frame = getattr(compared, name)
     if frame.empty:
         return None
@@ -94,7 +94,7 @@ def _budgets(compared: BuildComparison) -> Section | None:
 
 
 def _opening(compared: BuildComparison) -> tuple[Block, ...]:
-    """A bar per build on common parts, the baseline's first; else RSS of each, or what differs."""
+    """A bar per build with common parts, the baseline first; else each build's RSS or changes."""
     named = [(compared.baseline, None), *compared.comparisons.items()]
     each = [(Build(name), comparison) for name, comparison in named]
     bars = bars_between(each) if len(each) <= MAX_BARS else ()
@@ -123,7 +123,7 @@ def _outliers(rows: pd.DataFrame) -> tuple[Block, ...]:
 
 
 def _steps(compared: BuildComparison) -> Section | None:
-    """Where a quantity first differs, by what differs from the build before."""
+    """Where a quantity first differs: rows that differ from the previous build."""
     found = compared.differing_steps
     if found.empty:
         return None
@@ -138,7 +138,7 @@ def _findings(rows: pd.DataFrame) -> tuple[Block, ...]:
 
 
 def _what_differs(compared: BuildComparison) -> Section | None:
-    """All rows of the metrics of which some build's is not the baseline's."""
+    """All rows of the metrics in which some build differs from the baseline."""
     metrics, keys = compared.metrics, ["layer", "unit", "name"]
     differs = metrics["verdict"].notna() & ~metrics["verdict"].isin([words.NO_CLAIM, words.SAME])
     differs &= metrics["change"].fillna(1).abs() >= words.SEEN
@@ -154,7 +154,7 @@ def _what_differs(compared: BuildComparison) -> Section | None:
 
 
 def _of_layer(layer: str, heading: str, compared: BuildComparison) -> Section | None:
-    """The metrics of a layer; without one, of the benchmarks."""
+    """The metrics of a layer; for an empty layer, the benchmarks."""
     rows = words.metrics_of(compared, layer)
     if rows.empty:
         return None

@@ -40,17 +40,17 @@ if TYPE_CHECKING:
     from gomem.views.share import Hidden
 
 MARK = "<!-- gomem compare -->"
-MAX_LINES, MAX_FOLDED = 40, 15  # all of them, and those of the fold with its blank lines
+MAX_LINES, MAX_FOLDED = 40, 15  # of the comment, and of the fold with its blank lines
 MAX_DETAILS, MAX_BUDGETS, MAX_BUILDS, MAX_OWNERS, MAX_SITES = 4, 4, 10, 4, 3
-STATES = (BROKEN, CANNOT_TELL, MET)  # of budgets, the first first
-MAX_CHARACTERS = 60_000  # GitHub takes 65 536
+STATES = (BROKEN, CANNOT_TELL, MET)  # of budgets, in order of display
+MAX_CHARACTERS = 60_000  # GitHub's limit is 65 536
 WHOLE_PAGE = "The whole page: `gomem compare {} -o compare.html`"
 
 
 def render_comment(
     comparison: Comparison, *, before: str, after: str, hidden: Hidden = SHOWN
 ) -> str:
-    """The comparison as Markdown for a pull request; `before` and `after` name its sides."""
+    """Write the comparison as Markdown for a pull request; `before` and `after` name the sides."""
     settings = settings_words(comparison.settings)
     title = sides_words(before, after, settings)
     shown = [*_budgets(comparison.budgets), *changed_table(changed_metrics(comparison))]
@@ -60,7 +60,7 @@ def render_comment(
 
 
 def render_builds_comment(compared: BuildComparison, *, hidden: Hidden = SHOWN) -> str:
-    """The same of several builds, each with a line of the table."""
+    """Write a comparison of several builds as Markdown, with a table row per build."""
     verdict = verdict_of(compared, compared.settings_words)
     shown = [*_budgets(compared.budgets), *_builds(compared)]
     finished = share((builds_title(compared), verdict, shown), hidden)
@@ -71,7 +71,7 @@ def _written(
     title: str, verdict: Verdict, shown: Sequence[Table], folded: Sequence[Table], sides: str
 ) -> str:
     first, *details = verdict_lines(verdict)
-    # One list, for a paragraph each would take twice the lines.
+    # A list, because paragraphs would take twice as many lines.
     more = len(details) - MAX_DETAILS
     lines = [*details[:MAX_DETAILS], *([f"{more} more on the page"] if more > 0 else [])]
     blocks = [MARK, f"**{escaped(title)}**", first, "\n".join(f"- {line}" for line in lines)]
@@ -84,12 +84,12 @@ def _written(
 
 
 def _height(blocks: Sequence[str]) -> int:
-    """How many lines blocks take, with the blank ones between them."""
+    """The number of lines of blocks, with blank lines between them."""
     return sum(block.count("\n") + 2 for block in blocks if block)
 
 
 def _fitting(folded: Sequence[Table], room: int) -> tuple[Block, ...]:
-    """As many tables as have room in one fold; none where the first has none."""
+    """As many tables as fit into one fold; empty if the first does not fit."""
     for count in range(len(folded), 0, -1):
         shown = tuple(folded[:count])
         fold = Folded(" and ".join(block.caption for block in shown), shown)
@@ -108,7 +108,7 @@ def _budgets(budgets: pd.DataFrame) -> list[Table]:
 
 
 def _builds(compared: BuildComparison) -> list[Table]:
-    """RSS of each build and what is said of it; those of which something is, first."""
+    """Each build's RSS and verdict; builds with a verdict first."""
     metrics = compared.metrics
     rss = rows_of(metrics[metrics["name"] == RSS])
     if not rss:
@@ -126,7 +126,7 @@ def _builds(compared: BuildComparison) -> list[Table]:
 
 
 def _folded(comparison: Comparison) -> list[Table]:
-    """The owners of RSS and the sites that changed most."""
+    """RSS by owner, and the sites that changed most."""
     folded: list[Table] = []
     pair = pair_of(comparison, "of_metrics")
     if pair is not None and len(groups := groups_of(comparison, pair)):

@@ -1,4 +1,4 @@
-"""A comparison as a document: what was found, then the numbers behind it."""
+"""A comparison as a document: first the result, then the numbers behind it."""
 
 from __future__ import annotations
 
@@ -50,9 +50,9 @@ if TYPE_CHECKING:
 
 KIND = "Go memory comparison"
 DUMBBELLS = "Each as a multiple of its value before, on a log scale: ×2 and ×0.5 are equally far."
-MAX_TITLE = 60  # characters of settings in it; more of them stand in the sentence
-NOISE_SHOWN = 20  # sites within noise; the largest differences
-SITES_SHOWN = 10  # that changed; the rest is a row of its own
+MAX_TITLE = 60  # characters of settings in the title; longer settings are only in the sentence
+NOISE_SHOWN = 20  # sites within noise, with the largest differences
+SITES_SHOWN = 10  # changed sites; the others are summed up in a row
 NAMED = 3  # sites in a note
 NO_LEDGER = "No file here says where memory is; add /proc/PID/smaps on each side"
 NO_BENCHMARK = "No benchmark here; run go test -bench=. -count=10 on each side"
@@ -60,9 +60,9 @@ NO_MEMORY = "No capture here says how large it is; add /proc/PID/smaps or runtim
 NO_LOG = f"No gctrace log here; run {GC_LOG.command()} on each side"
 NO_LOAD = "No load test here; add what ab, hey, wrk or vegeta printed to each capture"
 ALL_READ = "Everything was read"
-SHOWN = Hidden()  # nothing but home directories
+SHOWN = Hidden()  # hides only home directories
 NOTHING_SAID = Text()
-# What the whole comparison is called.
+# Document titles.
 OUTCOMES: dict[str, tuple[Tone, str]] = {
     "worse": ("warning", "worse"),
     "mixed": ("warning", "mixed"),
@@ -75,7 +75,7 @@ OUTCOMES: dict[str, tuple[Tone, str]] = {
 def comparison_document(
     comparison: Comparison, *, before: str, after: str, hidden: Hidden = SHOWN
 ) -> Document:
-    """Say everything once, of sides that are called so; see `share` for what is left out."""
+    """Build the document; `before` and `after` name the sides; see `share` for `hidden`."""
     settings = settings_words(comparison.settings)
     document = Document(
         kind=KIND,
@@ -90,27 +90,27 @@ def comparison_document(
 
 
 def title_of(before: str, after: str, settings: str) -> str:
-    """What differs, in a few words: releases, settings; else what the sides are called."""
+    """Title of the difference: releases or settings; else the names of the sides."""
     return settings if 0 < len(settings) <= MAX_TITLE else f"{before} {ARROW} {after}"
 
 
 def sides_words(before: str, after: str, settings: Text) -> Text:
-    """What is compared, and which settings differ: `old → new: GOGC 100 → 400`."""
+    """The sides and the settings that differ: `old → new: GOGC 100 → 400`."""
     sides = Text(f"{before} {ARROW} {after}")
     return text("{}: {}", sides, settings) if settings else sides
 
 
 def builds_title(compared: BuildComparison) -> Text:
-    """What is compared with what, and which settings differ."""
+    """The builds, the baseline and the settings that differ."""
     count, settings = how_many(len(compared.comparisons), "build"), compared.settings_words
     builds = text("{} compared with {}", count, Build(compared.baseline))
     return text("{}: {}", builds, settings) if settings else builds
 
 
 def verdict_of(comparison: Comparison | BuildComparison, titled: Text = NOTHING_SAID) -> Verdict:
-    """What it comes down to, with its budgets, and how much could not be read.
+    """The judgement, with budgets and the number of unreadable places.
 
-    Settings that stand in the title already, as `titled`, are not said again.
+    Settings that are already in the title (`titled`) are not repeated.
     """
     judgement = comparison.judgement
     tone, label = OUTCOMES[judgement.verdict]
@@ -162,7 +162,7 @@ def _benchmarks_section(comparison: Comparison) -> Section | None:
 
 
 def _levels_section(layer: str, heading: str, comparison: Comparison) -> Section | None:
-    """Dumbbells of what changed in a layer, and the table of all."""
+    """A layer's section: dumbbells of the changes, and a table of all metrics."""
     metrics = words.metrics_of(comparison, layer)
     if metrics.empty:
         return None
@@ -181,7 +181,7 @@ def _levels_section(layer: str, heading: str, comparison: Comparison) -> Section
 def _labelled(
     metrics: pd.DataFrame, layer: str, pair: words.Pair | None, comparison: Comparison
 ) -> tuple[tuple[str, pd.DataFrame], ...]:
-    """The metrics of a layer by what they are of; those of GC by counters, or by the whole log."""
+    """A layer's metrics with a label; GC metrics split into counters and the whole log."""
     if layer == words.MEMORY:
         return ((_heading("memory", pair), metrics),)
     if layer == words.LOAD:
@@ -193,7 +193,7 @@ def _labelled(
 
 
 def _ledger_section(comparison: Comparison) -> Section | None:
-    """RSS at all moments, and its parts; folded, but at the one that the metrics are of."""
+    """RSS and its parts at all moments; folded, except at the moment of the metrics."""
     pair, known = words.pair_of(comparison, "of_metrics"), comparison.moments
     if pair is None or known.empty:
         return None
@@ -246,7 +246,7 @@ def _sites_section(comparison: Comparison) -> Section | None:
         if len(rates := words.of_type(comparison.site_rates, name)):
             per = rates["per"].iloc[0]
             blocks += _site_blocks(rates, f"{name} per {per}, estimated from heap profiles")
-            if per == REQUEST:  # a second may hold more work than it did; then the whole tells more
+            if per == REQUEST:  # per second, the work can differ, so the totals matter too
                 shown = [Folded(f"{name}, since the start", tuple(shown))]
         blocks += shown
     blocks.append(Notes((LEGEND,)))
@@ -256,7 +256,7 @@ def _sites_section(comparison: Comparison) -> Section | None:
 
 
 def _site_blocks(sites: pd.DataFrame, sample_type: str) -> list[Block]:
-    """Sites that changed, which add up with the others; folded, those whose change may be noise."""
+    """Changed sites, with rows that sum to the total; sites within noise are folded."""
     if sites.empty:
         return []
     changed = words.changed_sites(sites)
@@ -270,7 +270,7 @@ def _site_blocks(sites: pd.DataFrame, sample_type: str) -> list[Block]:
         if len(changed) > SITES_SHOWN:
             every = sites_table(changed, f"{caption}, all")
             blocks.append(Folded(f"{sample_type}: all {len(changed)} that changed", (every,)))
-    # Sites that moved beyond sampling noise, and why that is no claim.
+    # Sites that changed beyond sampling noise but are not reported, with the reason.
     moved, lines = sites[(sites["state"] == words.NO_CLAIM) & (sites["note"] != "")], []
     for note, rows in moved.groupby("note", sort=False):
         first = rows_of(rows.head(NAMED))
@@ -296,13 +296,13 @@ def _notes_section(comparison: Comparison) -> Section | None:
 
 
 def unread_section(comparison: Comparison | BuildComparison) -> Section | None:
-    """What could not be read, folded."""
+    """Unreadable files, folded."""
     section, count = damage_section(comparison.damaged), len(comparison.damaged)
     return None if section is None else replace(section, gist=how_many(count, "place"))
 
 
 def _counted(metrics: pd.DataFrame) -> str:
-    """How many metrics there are, and how many changed; of one run a side, how many moved."""
+    """The number of metrics, and how many changed; with one run per side, how many moved."""
     said = how_many(len(metrics), "metric")
     if changed := int((~metrics["verdict"].isin(words.NO_CHANGE)).sum()):
         return f"{said}, {changed} changed"

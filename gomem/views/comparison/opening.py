@@ -1,4 +1,4 @@
-"""The first screen of a comparison, beside the verdict: RSS by owner of each side, what changed."""
+"""The first screen of a comparison, with the verdict: RSS by owner per side, changes."""
 
 from __future__ import annotations
 
@@ -26,22 +26,23 @@ if TYPE_CHECKING:
     from gomem.diagnosis.changes import Change
     from gomem.views.document import Bars, Block, Table
 
-MAX_CHANGED = 10  # rows of what changed
-SIZES = {RSS: "RSS", HEAP: "heap in use"}  # levels that can be the large number, the first first
-TIME = "sec/op"  # the benchmarks' unit that can be
+MAX_CHANGED = 10  # rows of the table of changes
+# candidates for the headline number, in order of preference
+SIZES = {RSS: "RSS", HEAP: "heap in use"}
+TIME = "sec/op"  # the benchmark unit for the headline number
 
 
 def opening(comparison: Comparison, before: str, after: str) -> tuple[Block, ...]:
-    """RSS by owner on both sides, which are called so, and what changed."""
+    """RSS by owner on both sides, with their names, and a table of changes."""
     bars = () if comparison.change is None else bars_between([(before, None), (after, comparison)])
     return (*bars, *changed_table(words.changed_metrics(comparison)))
 
 
 def bars_between(sides: Sequence[tuple[str, Comparison | None]]) -> tuple[Bars, ...]:
-    """A bar per side on common parts: of the first the side before, of the others that after.
+    """Return a bar per side on common parts: the first shows `before`, the others `after`.
 
-    Nothing where not all say what they consist of. Of several runs it is the one whose RSS is in
-    the middle.
+    Empty if the contents of a side are unknown. With several runs per side, the run with the median
+    RSS is shown.
     """
     compared = [side for _, side in sides if side is not None]
     changes: list[Change] = [side.change for side in compared if side.change is not None]
@@ -62,7 +63,7 @@ def bars_between(sides: Sequence[tuple[str, Comparison | None]]) -> tuple[Bars, 
 
 
 def changed_table(metrics: pd.DataFrame) -> tuple[Table, ...]:
-    """The metrics that changed, the headline's first, then those that changed most."""
+    """Return the changed metrics: headline metrics first, then the largest changes."""
     if metrics.empty:
         return ()
     largest = words.largest_first(metrics).head(MAX_CHANGED)
@@ -71,7 +72,7 @@ def changed_table(metrics: pd.DataFrame) -> tuple[Table, ...]:
 
 
 def size_of(comparison: Comparison) -> Tile | None:
-    """RSS after and its change; else the heap in use; else by how much benchmarks' times moved."""
+    """RSS after and its change; else the heap in use; else the mean change of benchmark times."""
     levels = words.metrics_of(comparison, words.MEMORY)
     for name, what in SIZES.items():
         rows = rows_of(levels[(levels["name"] == name) & levels["difference"].notna()])

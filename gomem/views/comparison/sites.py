@@ -1,4 +1,4 @@
-"""Allocation sites of a comparison as a table, with what sampling leaves open of their change."""
+"""The table of allocation sites in a comparison, with sampling intervals of the changes."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ if TYPE_CHECKING:
     import pandas as pd
 
 LEGEND = "± bounds the 95 % sampling interval of a difference, in percent of it"
-WHOLE = 100  # counts a second, or a request, from which on decimals say nothing
+WHOLE = 100  # from this rate (per second or per request) on, without decimals
 
 
 def _count(count: float) -> str:
-    """A count; of a rate, no whole number."""
+    """A count; small rates have decimals."""
     is_whole = count == round(count) or abs(count) >= WHOLE
     return format_count(round(count)) if is_whole else f"{count:.3g}"
 
@@ -59,10 +59,10 @@ SITES = (
 def sites_table(
     sites: pd.DataFrame, caption: str, whole: pd.DataFrame | None = None, most: int | None = None
 ) -> Table:
-    """Allocation sites, at most so many, with what sampling leaves open of their change.
+    """Return a table of at most `most` sites, with sampling intervals of the changes.
 
-    With all sites of the sample type as `whole`, what is not shown stands in a row of its own, and
-    the rows add up to the total below.
+    If `whole` has all sites of the sample type, the other sites are summed up in a row, and the
+    rows add up to the total below.
     """
     shown = sites if most is None else sites.head(most)
     total = () if whole is None else _site_totals(shown, whole)
@@ -70,7 +70,7 @@ def sites_table(
 
 
 def _site_totals(shown: pd.DataFrame, whole: pd.DataFrame) -> tuple[tuple[Cell, ...], ...]:
-    """The sites that are not shown as one row, and all as another."""
+    """A row for all sites that are not shown, and a row for the total."""
     names = [*SIDES, "change"]
     sums, count = whole[names].sum().astype(float), len(whole) - len(shown)
     rows = {"total": sums}
@@ -86,5 +86,5 @@ def _site_totals(shown: pd.DataFrame, whole: pd.DataFrame) -> tuple[tuple[Cell, 
 
 
 def site_change(row: Row) -> str:
-    """By how much a site changed, in its unit."""
+    """Format the change of a site in its unit."""
     return _change_cell(row["change"], row["unit"]).text

@@ -1,4 +1,4 @@
-"""The tables of a comparison: each answer as cells that people read, the exact number behind it."""
+"""The tables of a comparison: formatted cells with the exact number behind each."""
 
 from __future__ import annotations
 
@@ -59,12 +59,12 @@ SIDES = ("before", "after")
 P_LEGEND = "p is from a Mann-Whitney test, not corrected for multiple comparisons"
 SPREAD_LEGEND = "± bounds the 95 % interval of a median, in percent of it"
 MAX_BUDGET_NOTES = 20
-MAX_NAMES = 5  # rows that share a note are named, up to so many
+MAX_NAMES = 5  # rows that are named before a note they share
 _MEANS = {column.name: column.means for column in STATS}
 
 
 def metric_title(name: str) -> str:
-    """What a level is called; a counter since the process's start says so."""
+    """The title of a level; counters since process start are marked."""
     return f"{field_title(name)}, since start" if name in CUMULATIVE else field_title(name)
 
 
@@ -73,25 +73,25 @@ def _name(row: Row) -> Cell:
 
 
 def _full_name(row: Row) -> Cell:
-    """A metric's name; a benchmark's with its unit, as several share the name."""
+    """The metric's name; a benchmark's with its unit, because several share the name."""
     is_level = row["layer"] in LAYERS
     return _name(row) if is_level else Cell(_with_unit(row["name"], row), code=True)
 
 
 def _with_unit(value: str, row: Row) -> Text:
-    """A name, or a number, with the unit of its row."""
+    """A name or a number, with the unit of its row."""
     return text("{} {}", value, row["unit"])
 
 
 def _verdict(row: Row) -> str:
-    """A metric's verdict; of too few runs, that they are."""
+    """The metric's verdict, or that there are too few runs."""
     if row["verdict"] != TOO_FEW:
         return str(row["verdict"])
     return "one run each" if max(row["before_n"], row["after_n"]) <= 1 else "too few runs"
 
 
 def _median(side: str, row: Row) -> Cell:
-    """The median with its spread, and below it the interval that it lies in."""
+    """The median with its spread, and its interval below."""
     median, low, high = (row[f"{side}{key}"] for key in ("median", "low", "high"))
     if is_unknown(median):
         return NOTHING
@@ -103,7 +103,7 @@ def _median(side: str, row: Row) -> Cell:
 
 
 def _median_alone(side: str, row: Row) -> Cell:
-    """The same without the interval's ends."""
+    """The median with its spread, without the interval."""
     return replace(_median(side, row), note="")
 
 
@@ -124,7 +124,7 @@ def _p(row: Row) -> Cell:
 
 
 def _within(row: Row) -> Cell:
-    """What is shown of the margin, and the p that it is beyond it below."""
+    """The result of the margin test, with its p below."""
     p = row["p_no_worse"]
     note = "" if is_unknown(p) else format_p(p)
     return NOTHING if is_unknown(row["equivalence"]) else Cell(row["equivalence"], note=note)
@@ -138,7 +138,7 @@ def _difference(row: Row) -> Cell:
 
 
 def size_cell(row: Row, of: str) -> Cell:
-    """A size, or a change of one, to the byte; else its bounds, where something says them."""
+    """A size or a change, to the byte; else its bounds, if known."""
     cell = change_cell if of == "change" else bytes_cell
     if is_unknown(row[of]) and not is_unknown(row.get(f"{of}_low")):
         return Cell(" to ".join(cell(row[f"{of}_{end}"]).text for end in ("low", "high")))
@@ -150,7 +150,7 @@ MEDIANS = tuple(Column(side, partial(_median, f"{side}_")) for side in SIDES)
 CHANGE = Column("change", _relative)
 VERDICT = words("verdict", "verdict")
 P = Column("p", _p)
-WITHIN = Column("margin", _within, "<")  # what was asked by --margin
+WITHIN = Column("margin", _within, "<")  # from --margin
 RUNS = shown_by(Cell)("n", lambda row: format_n(row["before_n"], row["after_n"]).removeprefix("n="))
 CHANGED = (
     Column("metric", _full_name, "<"),
@@ -206,7 +206,7 @@ PARTS = (words("part", lambda row: part_name(row["part"])), *SIZES)
 
 
 def benchmark_blocks(comparison: Comparison) -> tuple[Block, ...]:
-    """The benchmarks, a table for each unit, with what to know of their rows; nothing of none."""
+    """A table of benchmarks per unit, with notes on the rows; empty without benchmarks."""
     benchmarks = metrics_of(comparison, "")
     blocks: list[Block] = []
     for unit in benchmarks["unit"].unique():
@@ -217,7 +217,7 @@ def benchmark_blocks(comparison: Comparison) -> tuple[Block, ...]:
 
 
 def legend(metrics: pd.DataFrame) -> Notes:
-    """What ± and p are, of a table of rows of METRICS or BUILD_METRICS; ± only where it stands."""
+    """The legend of ± and p for rows of METRICS or BUILD_METRICS; ± only if it occurs."""
     shown = [cell for side in ("before_", "after_", "") for cell in _spreads(metrics, side)]
     return Notes((SPREAD_LEGEND, P_LEGEND) if any(shown) else (P_LEGEND,))
 
@@ -234,16 +234,16 @@ def _spreads(metrics: pd.DataFrame, side: str) -> list[str]:
 
 
 def level_blocks(metrics: pd.DataFrame, label: str) -> tuple[Block, ...]:
-    """Levels of one layer (rows of METRICS), with a verdict if each side has several values."""
+    """The levels of one layer (rows of METRICS), with a verdict if each side has several values."""
     if not are_single(metrics):
         return (measured_table(metrics, label), *row_notes(metrics), legend(metrics))
-    unequal = metrics[metrics["difference"].fillna(1) != 0]  # of an equal pair nothing is doubtful
+    unequal = metrics[metrics["difference"].fillna(1) != 0]  # equal pairs need no note
     caption = text("{}, one value per side", Text(label).capitalised())
     return (table(caption, LEVELS, metrics), *row_notes(unequal))
 
 
 def row_notes(metrics: pd.DataFrame, geomeans: pd.DataFrame | None = None) -> tuple[Notes, ...]:
-    """Each note on the rows of a table once, with the rows that it is on."""
+    """Each note once, preceded by the rows it applies to."""
     lines = []
     for note, rows in metrics[metrics["note"] != ""].groupby("note", sort=False):
         is_of_all = note == INTERVAL_NOTE and metrics[_lows(metrics)].isna().all(axis=None)
@@ -268,7 +268,7 @@ def _asked(metrics: pd.DataFrame) -> tuple[Column, ...]:
 def measured_table(
     metrics: pd.DataFrame, label: str, geomeans: pd.DataFrame | None = None
 ) -> Table:
-    """Metrics with several values on each side: medians, intervals, verdict and p."""
+    """A table of metrics with several values per side: medians, intervals, verdict and p."""
     columns = (Column(label, _name, "<"), *MEDIANS, CHANGE, VERDICT, P, *_asked(metrics), RUNS)
     means = [] if geomeans is None else map(_geomeans, rows_of(geomeans))
     total = tuple((*row, *(BLANK,) * (len(columns) - len(row))) for row in means)
@@ -279,7 +279,7 @@ def measured_table(
 
 
 def _of_runs(metrics: pd.DataFrame) -> str:
-    """Of how many runs a side, where that is one number."""
+    """The number of runs per side, if all metrics have the same."""
     counts = set(metrics[["before_n", "after_n"]].to_numpy().ravel().tolist())
     return f" of {counts.pop()} runs per side" if len(counts) == 1 else ""
 
@@ -293,7 +293,7 @@ def _geomeans(row: Row) -> tuple[Cell, ...]:
 
 
 def budget_blocks(budgets: pd.DataFrame) -> tuple[Block, ...]:
-    """How each budget stands: what was allowed, what was measured, and what to know of it."""
+    """The state of each budget: allowed and measured change, and notes."""
     noted = rows_of(budgets[budgets["note"] != ""].head(MAX_BUDGET_NOTES))
     lines = [text("{}: {}", joined(", ", _named(row)), row["note"]) for row in noted]
     shown = budget_table(rows_of(budgets), has_builds="build" in budgets)
@@ -306,13 +306,13 @@ def _named(row: Row) -> list[str]:
 
 
 def budget_table(budgets: Sequence[Row], *, has_builds: bool) -> Table:
-    """Budgets with what was allowed and what was measured."""
+    """A table of budgets with allowed and measured changes."""
     columns = [column for column in BUDGETS if column.heading != "build" or has_builds]
     return table("Budgets: met, broken, or too few runs to tell", columns, budgets)
 
 
 def builds_table(metrics: pd.DataFrame, label: str) -> Table:
-    """Each metric in each build (BUILD_METRICS), the baseline's row first, which alone names it."""
+    """Each metric in each build (BUILD_METRICS), the baseline first; only its row has the name."""
     keys = ["layer", "unit", "name"]
     place = metrics.groupby(keys, sort=False).ngroup()
     each = metrics.assign(first=~metrics.duplicated(keys)).loc[
@@ -332,7 +332,7 @@ def builds_table(metrics: pd.DataFrame, label: str) -> Table:
 
 
 def _named_once(row: Row) -> Cell:
-    """A metric's name, where its first build stands."""
+    """The metric's name, only in the row of its first build."""
     is_known = row["layer"] in LAYERS
     named = field_title(row["name"]) if is_known else _with_unit(row["name"], row)
     return Cell(named if row["first"] else "", code=not is_known)
@@ -343,7 +343,7 @@ def _of_build(row: Row) -> Cell:
 
 
 def findings_table(findings: pd.DataFrame, *, has_several: bool = False) -> Table:
-    """Which causes are new, gone, or on both sides; of several builds, in each."""
+    """Which causes are new, gone, or on both sides; with several builds, for each."""
     runs = ", in the first run of each side" if has_several else ""
     caption = f"Findings on either side{runs}"
     if "build" in findings:
@@ -352,7 +352,7 @@ def findings_table(findings: pd.DataFrame, *, has_several: bool = False) -> Tabl
 
 
 def groups_table(groups: pd.DataFrame, pair: Pair, runs: str = "", *, noted: bool = True) -> Table:
-    """RSS by owner, of runs that are called so; owners that are all known add up to RSS."""
+    """RSS by owner in the named runs; if all owners are known, they add up to RSS."""
     whose = WHOSE if noted else {}
     owner = Column("owner", lambda row: Cell(row["name"], note=whose.get(row["group"], "")), "<")
     sums = {name: groups[name].sum() for name in (*SIDES, "change")}

@@ -1,4 +1,4 @@
-"""What a comparison's views share: words for its rows, and which rows belong where."""
+"""Helpers of the comparison's views: words for rows, and which rows go into which table."""
 
 from __future__ import annotations
 
@@ -19,56 +19,56 @@ if TYPE_CHECKING:
     from gomem.comparison.builds import BuildComparison
     from gomem.comparison.samples import Comparison
 
-# Layers of the metrics, beside the benchmarks'.
+# Layers of metrics other than benchmarks.
 MEMORY, COLLECTOR, LOAD = "memory", "collector", "load"
 LAYERS = (MEMORY, COLLECTOR, LOAD)
 NO_CLAIM, TOO_FEW, SAME = "~", "?", "same"
 NO_CHANGE = (NO_CLAIM, TOO_FEW, SAME)
-ALLOCATED = "alloc_space"  # what the figure of sites shows
+ALLOCATED = "alloc_space"  # the sample type in the figure of sites
 STATES = ("new", "gone", "grew", "shrank")
 SAMPLE_TYPES = ("alloc_space", "inuse_space", "alloc_objects", "inuse_objects")
 NO_GEOMEAN = "no geometric mean: a median is 0"
-HEADLINE = (RSS, GC_CPU, REQUEST_RATE)  # what a table of changes begins with
-DIRECTIONS = (LOWER, HIGHER)  # of metrics of which one is better
-MOVED = 0.1  # of what it was: what one run a side shows first
-SEEN = 0.02  # of what it was: a smaller change cannot be seen in a figure
+HEADLINE = (RSS, GC_CPU, REQUEST_RATE)  # the first rows of the table of changes
+DIRECTIONS = (LOWER, HIGHER)  # of metrics with a better direction
+MOVED = 0.1  # relative change that is shown first, with one run per side
+SEEN = 0.02  # relative change; smaller ones are invisible in a figure
 
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """Two moments that are compared."""
+    """Two compared moments."""
 
     before: str
     after: str
 
     @property
     def words(self) -> Text:
-        """Both by name, or the one that they have."""
+        """Both names, or one if they are equal."""
         names = dict.fromkeys((self.before, self.after))
         return joined(" and ", map(MomentName, names))
 
 
 def metrics_of(comparison: Comparison | BuildComparison, layer: str) -> pd.DataFrame:
-    """The metrics of memory or of the collector; without a layer, those that are no levels."""
+    """The metrics of a layer; for an empty layer, those of benchmarks."""
     layers = comparison.metrics["layer"]
     return comparison.metrics[layers == layer if layer else ~layers.isin(LAYERS)]
 
 
 def are_single(metrics: pd.DataFrame) -> bool:
-    """Whether each side has at most one value, so that nothing can be told from noise."""
+    """Whether each side has at most one value, so that noise is unknown."""
     return bool((metrics[["before_n", "after_n"]] <= 1).all(axis=None))
 
 
 def of_runs(comparison: Comparison) -> str:
-    """Which runs the parts of RSS are of, as the end of a caption; empty of one run a side."""
+    """End of a caption that says which runs are shown; empty with one run per side."""
     has_several = not are_single(metrics_of(comparison, MEMORY))
     return ", in the middle runs (by RSS)" if has_several else ""
 
 
 def changed_metrics(comparison: Comparison) -> pd.DataFrame:
-    """The metrics that changed, and of too few runs to tell those that moved by a tenth.
+    """The metrics that changed, or moved by a tenth with too few runs to judge.
 
-    Without what a side has too little of to compare; none of different programs.
+    Metrics with too few data are left out; empty if the sides are different programs.
     """
     metrics = comparison.metrics
     if comparison.unlike:
@@ -80,7 +80,7 @@ def changed_metrics(comparison: Comparison) -> pd.DataFrame:
 
 
 def largest_first(metrics: pd.DataFrame) -> pd.DataFrame:
-    """The headline's metrics, then what surely moved, each by how far: half is as far as twice."""
+    """Headline metrics first, then certain changes, by size of the ratio: half counts as double."""
     ratios = metrics["change"].astype("Float64").fillna(np.inf).to_numpy(float) + 1
     with np.errstate(divide="ignore"):
         far = np.abs(np.log(np.maximum(ratios, 0)))
@@ -91,12 +91,12 @@ def largest_first(metrics: pd.DataFrame) -> pd.DataFrame:
 
 
 def of_all(caption: str, most: int, count: int) -> str:
-    """A caption that says of how many the first are shown."""
+    """A caption that says how many of how many rows are shown."""
     return f"{caption}, {most} of {count}" if count > most else caption
 
 
 def pair_of(comparison: Comparison, question: str) -> Pair | None:
-    """The moments that the metrics (`of_metrics`) or the sites (`of_sites`) are of."""
+    """The moments of the metrics (`of_metrics`) or the sites (`of_sites`)."""
     if comparison.moments.empty:
         return None
     rows = comparison.moments[comparison.moments[question]]
@@ -104,12 +104,12 @@ def pair_of(comparison: Comparison, question: str) -> Pair | None:
 
 
 def ledger_of(comparison: Comparison, pair: Pair) -> pd.DataFrame:
-    """The parts of one pair of moments, without those that are 0 or unknown on both sides."""
+    """The parts at one pair of moments, except those that are 0 or unknown on both sides."""
     return _of_pair(comparison.ledger, pair, "before", "after")
 
 
 def groups_of(comparison: Comparison, pair: Pair) -> pd.DataFrame:
-    """Whose the memory is at one pair of moments, without what is nowhere."""
+    """RSS by owner at one pair of moments, without owners that have none."""
     return _of_pair(comparison.groups, pair, "before_high", "after_high")
 
 
@@ -119,12 +119,12 @@ def _of_pair(sizes: pd.DataFrame, pair: Pair, *sides: str) -> pd.DataFrame:
 
 
 def of_type(sites: pd.DataFrame, sample_type: str) -> pd.DataFrame:
-    """The sites, or their rates, of one sample type, the largest change first."""
+    """The sites, or their rates, of one sample type, largest change first."""
     return sites[sites["sample_type"] == sample_type] if len(sites) else sites
 
 
 def between_moments(comparison: Comparison) -> Text:
-    """`from 1-warm to 2-loaded`: between which moments counters were read."""
+    """The moments between which counters were read: `from 1-warm to 2-loaded`."""
     ends = comparison.windows[["first_moment", "last_moment"]].drop_duplicates()
     if len(ends) != 1:
         return Text("from the first snapshot to the last")
@@ -132,7 +132,7 @@ def between_moments(comparison: Comparison) -> Text:
 
 
 def covered(comparison: Comparison, before: str, after: str) -> tuple[tuple[str, str], ...]:
-    """What each side is called, and how much of it is compared, as facts of the document."""
+    """Each side's name and the period compared, as facts of the document."""
     windows = comparison.windows
     is_known = not windows.empty and not windows["seconds"].isna().all()
     said = {row["side"]: _covers(row) for row in rows_of(windows)} if is_known else {}
@@ -144,7 +144,7 @@ def covered(comparison: Comparison, before: str, after: str) -> tuple[tuple[str,
 
 
 def _covers(row: dict[str, Any]) -> Text:
-    """`6 runs, each about 2.79 s, 5 GCs and 800 requests from 1-start to 2-loaded`."""
+    """Format `6 runs, each about 2.79 s, 5 GCs and 800 requests from 1-start to 2-loaded`."""
     is_timed, are_several = not is_unknown(row["seconds"]), row["runs"] > 1
     last_moment = MomentName(row["last_moment"])
     if row["first_moment"]:
@@ -163,12 +163,12 @@ def _covers(row: dict[str, Any]) -> Text:
 
 
 def changed_sites(sites: pd.DataFrame) -> pd.DataFrame:
-    """The sites that changed by more than sampling explains."""
+    """The sites that changed beyond sampling noise."""
     return sites[sites["state"] != NO_CLAIM]
 
 
 def states_counted(sites: pd.DataFrame) -> str:
-    """How many sites are in which state: `4 sites gone, 1 shrank, 8 within sampling noise`."""
+    """The number of sites per state: `4 sites gone, 1 shrank, 8 within sampling noise`."""
     counts = sites["state"].value_counts()
     called = {**{state: state for state in STATES}, NO_CLAIM: "within sampling noise"}
     (first, *others) = (state for state in called if state in counts)

@@ -1,7 +1,7 @@
 """Explains a term: a common word, a column, a JSON field, a finding, a threshold, a ledger row.
 
-Columns, fields, findings and thresholds are described where they are defined. Only other words have
-a file, `glossary.toml`, so there is no second description to keep in step.
+Columns, fields, findings and thresholds are described where they are defined. Only other words are
+in a separate file, `glossary.toml`, so no description exists twice.
 """
 
 from __future__ import annotations
@@ -36,30 +36,31 @@ if TYPE_CHECKING:
     from gomem.views.document import Block
 
 UNIT_NAMES = {"B": "bytes", "s": "seconds", "ns": "nanoseconds", "B/s": "bytes a second"}
-FRAME_FOLDERS = ("inputs", "capture", "analysis", "comparison")  # folders whose modules make frames
+# packages whose modules define frames
+FRAME_FOLDERS = ("inputs", "capture", "analysis", "comparison")
 SHOWN_PLACES = 3
-EACH = "[]"  # in the path of a JSON field: each element of a list
+EACH = "[]"  # in the path of a JSON field: any element of a list
 _THRESHOLD = re.compile(r"^    (\w+): (.*(?:\n {8,}.*)*)", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)
 class Term:
-    """A term and what it means."""
+    """A term and its explanation."""
 
-    names: tuple[str, ...]  # its names, the usual one first
-    what: str  # what kind of thing it is, as in `column of stats, from MemStats`; may be empty
-    blocks: tuple[Block, ...]  # what it means
+    names: tuple[str, ...]  # the usual name first
+    what: str  # the kind of term, such as `column of stats, from MemStats`; may be empty
+    blocks: tuple[Block, ...]  # the explanation
 
     @property
     def heading(self) -> str:
-        """Its names, and what it is."""
+        """The names and the kind."""
         first, *others = self.names
         name = f"{first} ({first_few(others, SHOWN_PLACES)})" if others else first
         return f"{name}: {self.what}" if self.what else name
 
 
 def explanation_document(word: str) -> Document | None:
-    """Explain a word in any case, with blanks, hyphens or underscores; None if it is unknown.
+    """Explain a word, ignoring case, spaces, hyphens and underscores; None if unknown.
 
     An exact spelling comes before a name with the same letters: `gc_cpu_fraction` is not
     `GCCPUFraction`.
@@ -82,14 +83,14 @@ def explanation_document(word: str) -> Document | None:
 
 
 def unknown_term(word: str) -> str:
-    """The error for an unknown word, with the nearest known one."""
+    """The error for an unknown word, with the most similar term."""
     near = did_you_mean(word, dict.fromkeys(name for term in terms() for name in term.names))
     return f"{word}: unknown term{near or '; try HeapIdle, LazyFree or RSS'}"
 
 
 @cache
 def terms() -> tuple[Term, ...]:
-    """All terms, the words of the field first."""
+    """All terms, common words first."""
     makers = (
         _glossary, _runtime_metrics, _findings, _missing_calls, _parts, _thresholds, _json_fields,
         _columns,
@@ -98,7 +99,7 @@ def terms() -> tuple[Term, ...]:
 
 
 def _terms_called(word: str) -> list[Term]:
-    """Terms of that name, by the closest spelling; equal explanations once."""
+    """Terms of that name, by the closest spelling; equal explanations only once."""
     letters = partial(re.sub, r"[^\w.:/*]|_", "")
     for key in (str, str.lower, lambda name: letters(name.lower())):
         by_text: dict[Any, Term] = {}
@@ -110,7 +111,7 @@ def _terms_called(word: str) -> list[Term]:
     return []
 
 
-# The kinds of terms
+# Kinds of terms
 
 
 def _glossary() -> Iterator[Term]:
@@ -128,7 +129,7 @@ def _glossary() -> Iterator[Term]:
 
 
 def _runtime_metrics() -> Iterator[Term]:
-    """Every name of the package runtime/metrics."""
+    """Every metric of the package runtime/metrics."""
     table = tomllib.loads(text_beside("gomem.views", "explain", "runtime_metrics.toml"))
     for metric in table["metric"]:
         field = metric.get("field")
@@ -155,7 +156,7 @@ def _findings() -> Iterator[Term]:
 
 
 def _missing_calls() -> Iterator[Term]:
-    """What a finding can say is missing, by its name, its call and the functions that show it."""
+    """Calls that a finding can report as missing, by name, call and related functions."""
     for row in signatures():
         shown_by = Codes("Shown by", row.frames or row.states)
         held = f"Go releases: {row.releases}. " if row.releases else ""
@@ -172,7 +173,7 @@ def _parts() -> Iterator[Term]:
 
 
 def _thresholds() -> Iterator[Term]:
-    """Thresholds, as their class's docstring describes them; first all by name, with defaults."""
+    """An overview of all thresholds with defaults, then each threshold."""
     every = Codes("Defaults", tuple(f"{name}={default}" for name, default, _ in thresholds()))
     way = "Where a finding begins. gomem report --threshold NAME=VALUE sets one, in its base unit."
     yield Term(("thresholds", "threshold"), "", (Paragraph(way), every))
@@ -182,14 +183,14 @@ def _thresholds() -> Iterator[Term]:
 
 
 def thresholds() -> Iterator[tuple[str, Any, str]]:
-    """Name, default and sentence of each threshold, by the docstring of its class."""
+    """Yield each threshold's name, default and description, from the docstring of its class."""
     usual = {field.name: field.default for field in fields(Thresholds)}
     for name, words in _THRESHOLD.findall(inspect.getdoc(Thresholds) or ""):
         yield name, usual[name], " ".join(words.split())
 
 
 def _json_fields() -> Iterator[Term]:
-    """Fields of the JSON that commands write; fields of the same meaning are one term."""
+    """Fields of the JSON that commands write; fields with the same meaning are one term."""
     places: dict[tuple[str, str, str], list[str]] = defaultdict(list)
     for command in SCHEMAS:
         for path, schema in properties(schema_of(command)):
@@ -202,7 +203,7 @@ def _json_fields() -> Iterator[Term]:
 
 
 def properties(schema: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], Any]]:
-    """Every field of a JSON Schema with its path, in which `EACH` stands for a list's elements."""
+    """Yield each field of a JSON Schema with its path; `EACH` stands for list elements."""
     for name, inner in schema.get("properties", {}).items():
         yield (*path, name), inner
         yield from properties(inner, (*path, name))
@@ -215,7 +216,7 @@ def properties(schema: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[
 def _columns() -> Iterator[Term]:
     """Every column of every frame, from the data dictionaries."""
     wanted = {kind.reader.partition(".")[0]: kind.wanted for kind in reversed(KINDS)}
-    # A dump of the heap has the columns of MemStats, whose own they are.
+    # A heap dump has the columns of MemStats; only MemStats defines them.
     own_last = sorted(dictionaries(), key=lambda found: ".heapdump." in found[0])
     for module, name, columns in own_last:
         inside = module.split(".")[1:]
@@ -226,7 +227,7 @@ def _columns() -> Iterator[Term]:
 
 
 def dictionaries() -> Iterator[tuple[str, str, tuple[Column, ...]]]:
-    """Module, name and columns of each data dictionary, also where it is imported."""
+    """Yield the module, name and columns of each data dictionary, including imported ones."""
     for folder in FRAME_FOLDERS:
         package = import_module(f"gomem.{folder}")
         for found in walk_packages(package.__path__, f"{package.__name__}."):
@@ -236,5 +237,5 @@ def dictionaries() -> Iterator[tuple[str, str, tuple[Column, ...]]]:
 
 
 def _paragraph(means: str, unit: str) -> tuple[Paragraph]:
-    """Its meaning, with the unit."""
+    """The meaning, with the unit."""
     return (Paragraph(f"{means} Unit: {UNIT_NAMES.get(unit, unit)}." if unit else means),)

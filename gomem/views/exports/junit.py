@@ -30,20 +30,20 @@ if TYPE_CHECKING:
     from gomem.comparison.builds import BuildComparison
     from gomem.comparison.samples import Comparison, Judgement
 
-Case = tuple[str, str, str, str]  # its name, what became of it, in short, in full
+Case = tuple[str, str, str, str]  # name, result, short text, full text
 FAILURE, SKIPPED, PASSED = "failure", "skipped", ""
-SHOWN = Hidden()  # nothing but home directories
+SHOWN = Hidden()  # hides only home directories
 _NO_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
 def render_junit(comparison: Comparison, *, before: str, after: str, hidden: Hidden = SHOWN) -> str:
-    """The comparison of sides that are called so as JUnit XML, ending in a line break."""
+    """Write the comparison as JUnit XML; `before` and `after` name the sides."""
     sides, judgement = f"{before} against {after}", comparison.judgement
     return _render(*share((sides, _suites(comparison), judgement), hidden))
 
 
 def render_builds_junit(compared: BuildComparison, *, hidden: Hidden = SHOWN) -> str:
-    """The same of several builds: the suites of each, called by its name."""
+    """Write a comparison of several builds, with suites named by build."""
     suites = [
         (text("{}: {}", Build(name), suite), cases)
         for name, comparison in compared.comparisons.items()
@@ -126,6 +126,6 @@ def _measured(row: dict[str, Any], before: str, after: str) -> str:
 
 
 def _text(words: str) -> str:
-    """As XML can hold it: no control characters, which no escape brings into XML 1.0."""
+    """Remove control characters, which XML 1.0 cannot represent even as escapes."""
     lines = words.split("\n")
     return "\n".join(_NO_XML.sub("\ufffd", printable(line)) for line in lines)

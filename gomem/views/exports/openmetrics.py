@@ -18,7 +18,7 @@ QUANTILES = {"0.5": "p50", "0.9": "p90", "0.99": "p99", "1": "max"}
 
 
 class _Family(NamedTuple):
-    """A metric, and the value of the summary that it shows."""
+    """A metric family, and the summary's value that it shows."""
 
     name: str
     kind: str
@@ -56,7 +56,7 @@ FAMILIES = (
 
 
 def render_openmetrics(summary: GcCost, labels: Mapping[str, str] | None = None) -> str:
-    """The summary as text; the labels, such as the log's name, are put on every sample."""
+    """Write the summary as text; `labels`, such as the log's name, go on every sample."""
     lines = []
     for family in FAMILIES:
         name, samples = PREFIX + family.name, _samples(family, summary, labels or {})
@@ -70,7 +70,7 @@ def render_openmetrics(summary: GcCost, labels: Mapping[str, str] | None = None)
 def _samples(
     family: _Family, summary: GcCost, labels: Mapping[str, str]
 ) -> list[tuple[str, float | None]]:
-    """What follows the family's name, and the value."""
+    """Sample name suffixes and values."""
     value = getattr(summary, family.value)
     if family.value == "allocation_rate":
         bounds = {"estimate": value.value, "low": value.low, "high": value.high}

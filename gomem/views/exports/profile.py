@@ -1,4 +1,4 @@
-"""A profile in a file, for `go tool pprof` and other readers of profile.proto."""
+"""Write a profile to a file for `go tool pprof` and other readers of profile.proto."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from gomem.inputs.pprof.table import Profile
     from gomem.views.share import Hidden
 
-# What the strings of a profile are, by what refers to them.
+# The meaning of each string field.
 HOLDS: dict[str, dict[str, type[Text]]] = {
     "functions": {"name": Function, "system_name": Function, "file": File},
     "mappings": {"file": Mapped, "build_id": Digest},
@@ -24,11 +24,10 @@ HOLDS: dict[str, dict[str, type[Text]]] = {
 
 
 def render_profile(profile: Profile, hidden: Hidden) -> bytes:
-    """The profile as gzipped profile.proto, with what it says as it may be shown.
+    """Write the profile as gzipped profile.proto, with hidden names replaced.
 
-    Redacted, files lose their folders, labels are numbered, and comments out of a file are left
-    out, as everywhere; else the paths of source files are as the profile has them, so that `-list`
-    finds them.
+    With redaction, paths of files lose their folders, labels are numbered, and comments from files
+    are dropped. Otherwise source paths stay as they are, so that `-list` works.
     """
     if not hidden.redact:
         comments = tuple(map(hidden.text, profile.columns.comments))
@@ -37,21 +36,21 @@ def render_profile(profile: Profile, hidden: Hidden) -> bytes:
 
 
 def redacted(columns: PprofColumns, hidden: Hidden) -> PprofColumns:
-    """The same profile with other strings; none that nothing refers to."""
+    """Return the profile with redacted strings; unreferenced strings are dropped."""
     strings, tables = _Strings(columns.strings, hidden), dict[str, Any]()
     for name, kinds in HOLDS.items():
         table = getattr(columns, name)
         told = {field: strings.of(getattr(table, field), kind) for field, kind in kinds.items()}
         tables[name] = replace(table, **told)
     said = (text if isinstance(text, Text) else Quoted(text) for text in columns.comments)
-    # Which frames to leave out was asked before; a pattern of them is text out of a file, too.
+    # drop_frames and keep_frames were already applied, and are text from a file.
     tables |= dict.fromkeys(("doc_url", "drop_frames", "keep_frames"), "")
     tables["comments"] = tuple(filter(None, map(hidden.text, said)))
     return replace(columns, **tables, strings=strings.shown)
 
 
 class _Strings:
-    """A profile's strings as they may be shown, numbered as they are met."""
+    """The redacted strings of a profile, numbered in order of use."""
 
     def __init__(self, strings: list[str], hidden: Hidden) -> None:
         self._strings, self._hidden = strings, hidden
@@ -62,7 +61,7 @@ class _Strings:
         return list(self._numbers)
 
     def of(self, indices: np.ndarray, kind: type[Text]) -> Any:
-        """The indices of the same strings, which are of a kind."""
+        """Return the new indices of strings of the given kind."""
         numbers = np.zeros(len(self._strings) or 1, indices.dtype)
         for place in np.unique(indices).tolist():
             shown = self._hidden.text(Text(kind(self._strings[place])))

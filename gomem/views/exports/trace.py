@@ -29,7 +29,7 @@ PHASES = {
     "mark_termination_seconds": "stop the world: mark termination",
 }
 HEAP = {"heap_at_start_bytes": "at start", "heap_live_bytes": "live", "heap_goal_bytes": "goal"}
-# What an event's panel shows beside its time and its phases.
+# Details of an event, besides time and phases.
 DETAILS = (
     "number", "at_seconds", "time", "forced", "periodic", "leak_check", "heap_at_start_bytes",
     "heap_at_mark_end_bytes", "heap_live_bytes", "heap_goal_bytes", "stacks_bytes", "globals_bytes",
@@ -40,14 +40,14 @@ Part = tuple[pd.DataFrame, pd.Series, pd.DataFrame]
 
 
 def render_trace(parts: Iterable[Part]) -> Iterator[str]:
-    """Write the trace's JSON, piece by piece: a log of 400,000 collections gives 200 MB.
+    """Yield the trace's JSON in pieces: a log of 400,000 collections gives 200 MB.
 
-    The log cuts the start of a collection to 1 ms. Where that puts it before the end of the
-    previous one, it is drawn at that end; `at_seconds` among its details stays what the log says.
+    The log rounds the start of a collection down to 1 ms. If that is before the end of the previous
+    collection, the event begins at that end; `at_seconds` in its details keeps the log's value.
 
-    The log's parts come in order: of each its collections (`CYCLES` of `inputs.gctrace.table`),
-    when each began on one clock for all runs (`log_seconds` of `analysis.collector.steps`), in
-    seconds under their index, and the scavenger's lines on that clock (`gc_scavenges`).
+    Parts of the log come in order, each with collections (`CYCLES` of `inputs.gctrace.table`),
+    their start in seconds on one clock for all runs (`log_seconds` of `analysis.collector.steps`,
+    by their index), and scavenger lines on that clock (`gc_scavenges`).
     """
     yield '{"displayTimeUnit":"ms","traceEvents":[\n'
     separator = ""
@@ -61,7 +61,7 @@ def render_trace(parts: Iterable[Part]) -> Iterator[str]:
 
 @dataclass
 class _Drawn:
-    """What the next part must know of those before: the runs named, and where the last one ends."""
+    """State between parts: the runs already named, and the end of the last event."""
 
     runs: set[int] = field(default_factory=set)
     run: int | None = None
@@ -103,7 +103,7 @@ def _collections(cycles: pd.DataFrame, drawn: _Drawn) -> Iterator[Event]:
 
 
 def _complete(name: str, begin: float, end: float, place: Event) -> Event:
-    # To 1 ns, so that what follows one another in the log does not overlap by a float's last bit.
+    # Rounded to 1 ns, so that consecutive events do not overlap by a floating-point error.
     ts = round(begin, 3)
     return {"ph": "X", "name": name, "ts": ts, "dur": round(round(end, 3) - ts, 3), **place}
 

@@ -20,16 +20,16 @@ if TYPE_CHECKING:
 WIDTH, STRIP = 7.6, 0.95  # inches, as all lengths here
 SIDE, TOP, FOOT, LEGEND = 0.06, 0.28, 0.30, 0.24
 LEGEND_COLUMNS = 5
-LABELLED = 0.10  # of the strip: a box this wide has room for its address below
-WORDED = 0.17  # and one this wide for its sizes above
-APART = 0.002  # of the strip, between two boxes
-THIN = 0.0015  # of the strip: narrower than this a box cannot be seen, and stands in the table
+LABELLED = 0.10  # of the strip; boxes this wide have an address below
+WORDED = 0.17  # of the strip; boxes this wide have their sizes above
+APART = 0.002  # of the strip, between boxes
+THIN = 0.0015  # of the strip: narrower boxes are invisible and only in the table
 
 
 def plot_address_space(
     regions: pd.DataFrame, *, name: str = "address-space", moment: str = ""
 ) -> Drawing:
-    """Draw the regions of one moment, as `analysis.memory.address_space.REGIONS` has them."""
+    """Draw the regions of one moment: rows of `analysis.memory.address_space.REGIONS`."""
     kinds = list(dict.fromkeys(regions["kind"]))
     below = FOOT + LEGEND * max(1, -(-len(kinds) // LEGEND_COLUMNS))
     chart = Chart(WIDTH, TOP + STRIP + below)
@@ -45,7 +45,7 @@ def plot_address_space(
 
 
 def _draw_boxes(panel: Panel, regions: pd.DataFrame) -> None:
-    """A box a region, filled from below as far as it is resident."""
+    """A box per region, filled from the bottom by its resident share."""
     sizes = regions["size_bytes"].tolist()
     whole = max(1, sum(sizes))
     reached = 0.0

@@ -17,21 +17,21 @@ if TYPE_CHECKING:
 
     import pandas as pd
 
-NAMES, VERDICTS = 2.3, 1.5  # inches beside the rows
-EXTREME = 5.0  # times as much, or as little: from there on the axis is one of decades
+NAMES, VERDICTS = 2.3, 1.5  # inches on either side of the rows
+EXTREME = 5.0  # ratio from which the axis is logarithmic
 MIN_DECADE = -6
 ENDINGS = ("_bytes_per_second", "_per_second", "_cpu_seconds", "_bytes", "_seconds", "_fraction")
 
 
 def have_multiples(metrics: pd.DataFrame) -> pd.Series:
-    """Which rows can be drawn: both medians are known, and the first is above 0."""
+    """Which rows can be drawn: both medians are known, and `before` is above 0."""
     return metrics["after_median"].notna() & (metrics["before_median"].fillna(0) > 0)
 
 
 def plot_benchmarks(metrics: pd.DataFrame, *, name: str = "benchmarks") -> Drawing:
     """Draw medians with their 95 % intervals, each as a multiple of the median before.
 
-    Rows of `comparison.samples.METRICS`; those without a multiple are left out.
+    `metrics` are rows of `comparison.samples.METRICS`; rows without a multiple are left out.
     """
     rows = rows_of(metrics[have_multiples(metrics)])
     chart, panel = rows_panel(len(rows), left=NAMES, right=VERDICTS)
@@ -53,7 +53,7 @@ def plot_benchmarks(metrics: pd.DataFrame, *, name: str = "benchmarks") -> Drawi
 
 
 def _scale(panel: Panel, rows: Sequence[Mapping[str, Any]]) -> None:
-    """An axis of multiples; by decades where one is less than a fifth, or more than five times."""
+    """Axis of multiples; logarithmic if one is below a fifth, or above five."""
     ends = ("after_median", "after_low", "after_high", "before_low", "before_high")
     known = [(row[end], row["before_median"]) for row in rows for end in ends]
     multiples = [end / base for end, base in known if not is_unknown(end)]
@@ -62,7 +62,7 @@ def _scale(panel: Panel, rows: Sequence[Mapping[str, Any]]) -> None:
     if high <= EXTREME and low >= 1 / EXTREME and not has_zero:
         panel.x.scale = Scale(-0.02 * high, high * 1.08)
         ticks = multiple_ticks(high)
-    else:  # what fell to 0 stands at the beginning of the axis
+    else:  # values of 0 are at the left end of the axis
         first = max(MIN_DECADE, math.floor(math.log10(low)) - has_zero)
         last = max(math.ceil(math.log10(high)), first + 1)
         panel.x.scale = Scale(0.8 * 10.0**first, 1.25 * 10.0**last, log=True)
@@ -74,7 +74,7 @@ def _scale(panel: Panel, rows: Sequence[Mapping[str, Any]]) -> None:
 
 
 def _name(row: Mapping[str, Any]) -> str:
-    """A metric and its unit; what gomem names itself has the unit at the end of its name."""
+    """A metric and its unit; gomem's own names already end in the unit."""
     name = str(row["name"])
     ending = next((end for end in ENDINGS if name.endswith(end)), "")
     return (
@@ -85,7 +85,7 @@ def _name(row: Mapping[str, Any]) -> str:
 
 
 def _change(row: Mapping[str, Any]) -> str:
-    """How much, and the verdict; the verdict alone where nothing can be told."""
+    """The change and the verdict; only the verdict if the change is unknown."""
     if is_unknown(row["change"]):
         return str(row["verdict"])
     return f"{minus(format_relative(row['change']))}  {row['verdict']}"

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 WIDTH, ROW, HEAD, FOOT, GAP = 7.4, 0.24, 0.3, 0.3, 0.3  # inches, as all lengths here
-NAMES = 1.5  # of the builds, left of each row of panels
+NAMES = 1.5  # of the builds, left of each panel row
 NAME_CHARACTERS = 22
 ACROSS = 2
 _KEYS = ["layer", "unit", "name"]
@@ -31,10 +31,10 @@ _KEYS = ["layer", "unit", "name"]
 def plot_builds(
     metrics: pd.DataFrame, *, titles: Mapping[str, str] | None = None, name: str = "builds"
 ) -> Drawing:
-    """Draw each metric's builds below one another; those without a median are left out.
+    """Draw each metric's builds below one another, except those without a median.
 
-    Rows of `comparison.builds.BUILD_METRICS`, and what people call a metric, where that is not its
-    name.
+    `metrics` are rows of `comparison.builds.BUILD_METRICS`; `titles` has the display names that
+    differ from a metric's name.
     """
     known = metrics[metrics["median"].notna()]
     groups = [rows_of(group) for _, group in known.groupby(_KEYS, sort=False)]
@@ -42,7 +42,7 @@ def plot_builds(
     heights = [HEAD + ROW * max(map(len, line)) + FOOT for line in lines]
     chart = Chart(WIDTH, sum(heights))
     for number, line in enumerate(lines):
-        # A panel that is alone in its line has all of it.
+        # A single panel in a row takes its whole width.
         wide = (WIDTH - len(line) * NAMES - (len(line) - 1) * GAP) / len(line)
         top, below = sum(heights[:number]), sum(heights[number + 1 :])
         for place, rows in enumerate(line):

@@ -21,18 +21,18 @@ if TYPE_CHECKING:
 
     import pandas as pd
 
-NAMES, WORDS = 1.8, 2.5  # inches beside the rows
-# Multiples that are drawn; what lies beyond stands at the end.
+NAMES, WORDS = 1.8, 2.5  # inches on either side of the rows
+# Range of the axis; values beyond are drawn at its ends.
 MIN_RATIO, MAX_RATIO = 1 / 1000, 1000.0
-MANY = 1000  # from the lowest to the highest: no room for every tick's name
-ROOM = 1.15  # beyond the first and the last
+MANY = 1000  # ratio of highest to lowest: with more, the ticks' names do not fit
+ROOM = 1.15  # factor beyond the first and the last value
 TICKS = (0.001, 0.01, 0.1, 0.2, 0.5, 1, 2, 5, 10, 100, 1000)
 
 
 def plot_dumbbells(
     metrics: pd.DataFrame, *, titles: Mapping[str, str] | None = None, name: str = "dumbbells"
 ) -> Drawing:
-    """Draw each metric (a row of `METRICS`) that has a value above 0 before, by its title."""
+    """Draw each row of `METRICS` with a value above 0 before, under its title."""
     rows = rows_of(metrics[have_multiples(metrics)])
     chart, panel = rows_panel(len(rows), left=NAMES, right=WORDS)
     ratios = [
@@ -48,7 +48,7 @@ def plot_dumbbells(
     label_rows(panel, names, [", ".join(filter(None, both)) for both in words])
     low, high = min([0.5, *ratios]) / ROOM, max([2.0, *ratios]) * ROOM
     panel.x.scale = Scale(low, high, log=True)
-    is_wide = high / low > MANY  # too many ticks for their names
+    is_wide = high / low > MANY  # some ticks have no room for a name
     unnamed = {0.2, 0.5, 2, 5} if is_wide else set()
     ticks = [tick for tick in TICKS if low <= tick <= high and tick not in unnamed]
     panel.x.name(ticks, [f"×{tick:g}" for tick in ticks], grid=True)
@@ -59,6 +59,6 @@ def plot_dumbbells(
 
 
 def _words(row: Mapping[str, Any]) -> tuple[str, str]:
-    """Both sides, and the change, if it is known."""
+    """Both values, and the change if known."""
     sides = " → ".join(format_level(row[f"{side}_median"], row["unit"]) for side in SIDES)
     return sides, "" if is_unknown(row["change"]) else minus(format_relative(row["change"]))

@@ -1,8 +1,8 @@
 """A profile as a flame graph: one SVG that is complete without a script.
 
-Calls hang below their callers (an icicle); a frame's width is its cumulative value. Each frame's
-exact numbers are in its title, which browsers show under the pointer and read aloud. Where scripts
-can run, a small one adds zoom, search and keys.
+Callees hang below their callers (an icicle); a frame's width is its cumulative value. Each frame's
+exact numbers are in its title, which browsers show under the pointer and read aloud. A small script
+adds zoom, search and keys.
 
 For two profiles the frames are as wide as the larger side. Orange is more, blue is less, stronger
 for a larger share; hatched changes are within sampling noise.
@@ -27,18 +27,19 @@ from gomem.views.writers.scripts import flame_script
 if TYPE_CHECKING:
     from gomem.analysis.profiles.call_tree import CallTree
 
-WIDTH, ROW = 960, 18  # of the drawing's own units, which are about pixels
-GAP = 0.8  # between frames side by side
-CHARACTER = 6.7  # how wide one is, in the same
-MAX_NAME = 300  # characters of a name; Go's longest, of generic types, are about as long
-MIN_LABEL = 3  # characters: a shorter piece of a name says nothing
-TEXT = "#17191c"  # dark on all fillings, which are the same on light and on dark paper
+WIDTH, ROW = 960, 18  # in SVG user units, about pixels
+GAP = 0.8  # between adjacent frames
+CHARACTER = 6.7  # width of a character in SVG user units
+# of a name, in characters; Go's longest names, of generic types, are about this long
+MAX_NAME = 300
+MIN_LABEL = 3  # in characters: a shorter piece of a name is useless
+TEXT = "#17191c"  # dark on all fills, which do not depend on the page's theme
 WHOLE = "#b9bec3"
 PACKAGES = ("#f2c879", "#e8a35c", "#9fcbe8", "#a8d5a2", "#d8b7dd", "#e5d98b")
 MORE = ("#f7dcb0", "#f0b75f", "#e69f00")
 LESS = ("#c6e0f2", "#86bfe6", "#56a8de")
 SAME = "#d5d8db"
-SHARES = (0.1, 0.5)  # of change, by the larger side: from where on a colour is stronger
+SHARES = (0.1, 0.5)  # change relative to the larger side, from which the colour gets stronger
 NOISE = (
     '<defs><pattern id="{name}-noise" width="6" height="6" patternUnits="userSpaceOnUse" '
     f'patternTransform="rotate(45)"><path d="M0 0V6" stroke="{TEXT}" stroke-width="1.6" '
@@ -48,21 +49,21 @@ NOISE = (
 
 @dataclass(frozen=True)
 class FlameGraph:
-    """A flame graph to stand in a page."""
+    """A flame graph to embed in a page."""
 
-    name: str  # unique on its page; ids in the SVG begin with it
-    title: str  # what it shows, in a few words
-    description: str  # what is to be seen in it, for those who cannot see it
+    name: str  # unique on its page; prefix of ids in the SVG
+    title: str  # short title
+    description: str  # text alternative for people who cannot see it
     tree: CallTree  # the frames
-    upwards: bool = False  # whether calls stand above their callers
+    upwards: bool = False  # whether callees are above their callers
 
     def __post_init__(self) -> None:
-        """Refuse a name that cannot be an id."""
+        """Raise ValueError if the name cannot be an id."""
         if not re.fullmatch(r"[A-Za-z][\w-]*", self.name):
             raise ValueError(f"{self.name!r}: not an id; wanted a letter, then word characters")
 
     def svg(self) -> str:
-        """The graph as an SVG element, without a script."""
+        """Return the graph as an SVG element, without a script."""
         frames = rows_of(self.tree.frames)
         depth = max(frame["depth"] for frame in frames)
         words = _Words(self.tree)
@@ -100,7 +101,7 @@ class FlameGraph:
         )
 
     def html(self) -> str:
-        """The graph as an element; `flame_script` takes it, where a page has that."""
+        """Return the graph as an HTML element, which `flame_script` extends if it is included."""
         return f'<div class="gomem-flame">{self.svg()}</div>'
 
     def _repr_html_(self) -> str:
@@ -108,7 +109,7 @@ class FlameGraph:
 
 
 def draw_flame(tree: CallTree, *, upwards: bool = False, name: str = "flame") -> FlameGraph:
-    """Draw calls, below their callers or above, or what changed between two profiles."""
+    """Draw a call tree, callees below their callers or above, or a difference of two profiles."""
     words = _Words(tree)
     first = tree.frames.iloc[0].to_dict()
     against = ", compared with another profile" if tree.is_difference else ""
@@ -124,13 +125,13 @@ def draw_flame(tree: CallTree, *, upwards: bool = False, name: str = "flame") ->
 
 
 def known_name(name: str) -> str:
-    """A name as a page can hold it: on one line, without control characters, not without end."""
+    """A name as one line, without control characters, of limited length."""
     return printable(beginning(name, MAX_NAME))
 
 
 def shortened(name: str, width: float) -> str:
-    """As much of a function's name as fits, without the path of its package."""
-    # Slashes in type arguments or a receiver are not of the path.
+    """Shorten a function's name to fit, without the path of its package."""
+    # Slashes in type arguments or a receiver do not belong to the path.
     ends = [place for place in (name.find("["), name.find("(")) if place >= 0]
     short = name[name.rfind("/", 0, min(ends, default=len(name))) + 1 :]
     room = int((width - 4) / CHARACTER)
@@ -141,12 +142,12 @@ def shortened(name: str, width: float) -> str:
 
 @dataclass(frozen=True)
 class _Words:
-    """What is said of a frame, and its colour."""
+    """The text and the colour of a frame."""
 
     tree: CallTree
 
     def of(self, frame: dict[str, Any]) -> str:
-        """Name and numbers, a line each."""
+        """Name and numbers, one per line."""
         whole = self.tree.frames["value"].iloc[0]
         share = f" ({format_fraction(frame['value'] / whole)})" if whole else ""
         value = f"{self.tree.sample_type}: {self.exact(frame['value'])}{share}"
@@ -173,24 +174,24 @@ class _Words:
         return lines
 
     def number(self, value: float) -> str:
-        """A number as people read it."""
+        """Format a number for people."""
         return minus(value_formatter(self.tree.unit)(value))
 
     def exact(self, value: float) -> str:
-        """The same, with all digits where it was rounded."""
+        """Format with all digits, if `number` rounds."""
         rounded, all_digits = self.number(value), f"{minus(format_count(value))} B"
         if self.tree.unit != "bytes" or rounded == all_digits:
             return rounded
         return f"{rounded} = {all_digits}"
 
     def is_noise(self, frame: dict[str, Any]) -> bool:
-        """Whether sampling noise alone might explain the change."""
+        """Whether the change is within sampling noise."""
         if not self.tree.is_difference or is_unknown(frame["change_low"]):
             return False
         return bool(frame["change_low"] <= 0 <= frame["change_high"])
 
     def colour(self, frame: dict[str, Any]) -> str:
-        """By package; for two profiles by change."""
+        """Colour by package; with two profiles, by change."""
         if self.tree.is_difference:
             larger = max(abs(frame["value"]), abs(frame["before"]))
             share = abs(frame["change"]) / larger if larger else 0.0

@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     import pandas as pd
 
 HEIGHT, RATE, TOP, GAP = 3.4, 1.0, 0.46, 0.34  # inches
-CORES = [digit * 10.0**power for power in range(-6, 6) for digit in (1, 2, 5)]  # between ticks
-KINDS = {  # in the order in which they are stacked: what delays the program first
+CORES = [digit * 10.0**power for power in range(-6, 6) for digit in (1, 2, 5)]  # tick distances
+KINDS = {  # in stacking order: work that delays the program first
     "stopped": ("pauses", VERMILLION, ""),
     "assist": ("mark assists", ORANGE, "////"),
     "background": ("background workers", BLUE, ""),
@@ -27,7 +27,7 @@ KINDS = {  # in the order in which they are stacked: what delays the program fir
 
 
 def plot_gc_activity(timeline: pd.DataFrame, *, name: str = "gc-activity") -> Drawing:
-    """Draw GC CPU by kind, stacked, in cores, and the rate of allocation under it."""
+    """Draw GC CPU by kind, stacked, in cores, and the allocation rate below."""
     chart, cpu, rate = upper_and_lower(HEIGHT, RATE, top=TOP, gap=GAP)
     _draw_cpu(cpu, timeline)
     _draw_rate(rate, timeline)

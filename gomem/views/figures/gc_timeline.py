@@ -22,12 +22,12 @@ if TYPE_CHECKING:
     import pandas as pd
 
 HEIGHT, PAUSES, TOP, GAP = 4.0, 0.95, 0.34, 0.3  # inches
-MAX_DOTS = 80  # so many GCs have room for a dot on each pause
-MAX_RESTARTS = 20  # so many restarts are drawn each
+MAX_DOTS = 80  # with more GCs, pauses have no dots
+MAX_RESTARTS = 20  # with more restarts, they are not drawn
 
 
 def plot_gc_timeline(timeline: pd.DataFrame, *, name: str = "gc-timeline") -> Drawing:
-    """Draw heap sizes over time, and the pauses below, by windows of `collector.timeline`."""
+    """Draw heap sizes over time, and pauses below, from windows of `collector.timeline`."""
     chart, heap, pauses = upper_and_lower(HEIGHT, PAUSES, top=TOP, gap=GAP)
     _draw_heap(heap, timeline)
     _draw_pauses(pauses, timeline)
@@ -36,7 +36,7 @@ def plot_gc_timeline(timeline: pd.DataFrame, *, name: str = "gc-timeline") -> Dr
 
 
 def edges_of(timeline: pd.DataFrame) -> np.ndarray:
-    """Where windows begin, and where the last one ends."""
+    """The start of each window, and the end of the last."""
     return np.append(timeline["begin_seconds"], timeline["end_seconds"].iloc[-1])
 
 
@@ -46,7 +46,7 @@ def shared(timeline: pd.DataFrame) -> bool:
 
 
 def steps(values: pd.Series) -> np.ndarray:
-    """Values for `edges_of`: a step holds until the next edge, the last one to the end."""
+    """Values for `edges_of`: each holds until the next edge, the last to the end."""
     known = values.to_numpy(float, na_value=np.nan)
     return np.append(known, known[-1])
 
@@ -67,7 +67,7 @@ def _draw_heap(panel: Panel, timeline: pd.DataFrame) -> None:
 
 
 def _swing(timeline: pd.DataFrame) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Clock, live heap and top of the heap: saw teeth, or columns where GCs share them."""
+    """Time, live heap and top of the heap: a saw-tooth, or columns if GCs share windows."""
     live = timeline["heap_live_p50_bytes"].to_numpy(float, na_value=np.nan)
     end = timeline["heap_at_mark_end_high_bytes"].to_numpy(float, na_value=np.nan)
     start = timeline["heap_at_start_high_bytes"].to_numpy(float, na_value=np.nan)
@@ -81,7 +81,7 @@ def _swing(timeline: pd.DataFrame) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
 
 def _draw_pauses(panel: Panel, timeline: pd.DataFrame) -> None:
-    """Draw a stem for each GC; where they share windows, a band from median to longest."""
+    """Draw a stem for each GC; if they share windows, a band from median to longest."""
     at, edges = timeline["begin_seconds"].to_numpy(float), edges_of(timeline)
     middle = timeline["stopped_p50_seconds"].to_numpy(float, na_value=np.nan)
     stopped = timeline["stopped_max_seconds"].to_numpy(float, na_value=np.nan)
@@ -107,7 +107,7 @@ def _draw_pauses(panel: Panel, timeline: pd.DataFrame) -> None:
 
 
 def draw_runs(panel: Panel, timeline: pd.DataFrame) -> None:
-    """Draw a line at each restart, unless the lines would cover everything else."""
+    """Draw a line at each restart, unless there are too many."""
     run = timeline["run"].to_numpy(float, na_value=np.nan)
     places = np.flatnonzero(run[1:] != run[:-1]) + 1
     if len(places) > MAX_RESTARTS:

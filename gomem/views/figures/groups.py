@@ -1,4 +1,4 @@
-"""RSS by owner: a filled bar for each group, and hollow what Go reserved that is not in RSS."""
+"""RSS by owner: a filled bar per group, and hollow for memory reserved by Go outside RSS."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from gomem.views.figures.rows import BAR, BYTES, RSS, memory_bar, memory_panel, 
 if TYPE_CHECKING:
     from gomem.analysis.memory.groups import MemoryGroups
 
-NAMES, NUMBERS = 2.15, 1.62  # inches beside the bars: names to their left, numbers to their right
-SMALL = 0.005  # of the largest group: of what is hollow alone, less cannot be seen
+NAMES, NUMBERS = 2.15, 1.62  # inches: names left of the bars, numbers right of them
+SMALL = 0.005  # of the largest group: smaller groups without RSS are invisible
 _Row = tuple[str, str, int | None, int | None]  # group, name, resident bytes, reserved bytes
 
 
 def plot_groups(
     groups: MemoryGroups, rss_bytes: int | None, *, name: str = "groups", moment: str = ""
 ) -> Drawing:
-    """Draw one moment's groups but those of 0 bytes; all are hollow where RSS is unknown."""
+    """Draw one moment's groups, except those of 0 bytes; all are hollow if RSS is unknown."""
     rows: list[_Row] = []
     for group in rows_of(groups.rows):
         rows.append((group["group"], group["name"], group["bytes"], group["claimed_bytes"]))

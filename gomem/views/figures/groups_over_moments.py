@@ -1,8 +1,9 @@
 """RSS by owner at each moment: groups stacked in columns, with RSS as a line on top.
 
 The hollow part above RSS is reserved by Go and not in RSS. So no column begins below zero. All
-columns are divided into the same groups: where one snapshot has the Go heap as one, every column
-does. Few columns stand side by side under their names; many stand on a clock, if each has a time.
+columns have the same groups: if one snapshot has the Go heap as a single group, every column does.
+A few columns are placed side by side with their names; many are placed on a time axis, if each has
+a time.
 """
 
 from __future__ import annotations
@@ -37,17 +38,18 @@ if TYPE_CHECKING:
     FloatArray = NDArray[np.float64]
 
 WIDTH, HEIGHT = 7.6, 3.5  # inches, as all lengths here
-SCALE, LEGEND = 0.78, 2.62  # beside the columns: the scale to their left, the legend to their right
+SCALE, LEGEND = 0.78, 2.62  # margins: scale on the left, legend on the right
 COLUMNS = WIDTH - SCALE - LEGEND
 FOOT, SLANTED_FOOT, TOP = 0.42, 0.85, 0.28
-CHARACTER = 0.085  # about as wide as one is in a name below
-MAX_VALUES = 7  # so many moments have room for a value on each column
-MAX_LABELS = 12  # so many names fit below
+CHARACTER = 0.085  # approximate width of a character in the names
+MAX_VALUES = 7  # moments; with more, columns have no value
+MAX_LABELS = 12  # moments; with more, only some are named
 LABEL_CHARACTERS = 16
-COLUMN, CAP = 0.62, 0.37  # width of a column, and half of the stroke on top of it; a moment is 1
+# column width, and half of the RSS stroke on it, as fractions of a moment's width
+COLUMN, CAP = 0.62, 0.37
 CAP_LINE = 2.0
-SMALL = 0.005  # of the largest column: groups that stay below it are drawn as one
-COARSER = {HEAP: GO_HEAP_GROUPS, OBJECTS: (LIVE, GARBAGE)}  # groups that hold others
+SMALL = 0.005  # of the largest column: smaller groups are drawn as one
+COARSER = {HEAP: GO_HEAP_GROUPS, OBJECTS: (LIVE, GARBAGE)}  # groups that contain others
 REST = "other groups"
 RSS = "RSS"
 
@@ -55,7 +57,7 @@ Known = tuple["MemoryGroups", int | None]  # the groups, and RSS if known
 
 
 def on_a_clock(seconds: Sequence[float] | None) -> bool:
-    """Whether moments of these times are drawn to scale: they are many, and no two are of one."""
+    """Whether to use a time axis: there are many moments, and no two have the same time."""
     return seconds is not None and len(seconds) > MAX_LABELS and bool((np.diff(seconds) > 0).all())
 
 
@@ -65,9 +67,9 @@ def plot_groups_over_moments(
     *,
     name: str = "timeline",
 ) -> Drawing:
-    """Draw several moments side by side by groups and RSS, in order, or on a clock if it is given.
+    """Draw groups and RSS of several moments in order, or on a time axis if `seconds` is given.
 
-    Without RSS, the memory that Go reserved is drawn.
+    Without RSS, the memory reserved by Go is drawn.
     """
     columns = _alike([_Column.of(*known) for known in moments.values()])
     clock = seconds if on_a_clock(seconds) else None
@@ -83,7 +85,7 @@ def plot_groups_over_moments(
         panel.x.name(*_names(list(moments)), muted=False, slanted=_slanted(list(moments)))
     else:
         name_times(panel.x, float(edges[0, 0]), float(edges[-1, 1]))
-    # In the columns' own order: the top of the stack first.
+    # In stacking order, the top first.
     lines = [mark for mark in panel.labelled() if isinstance(mark, Line)]
     layers = [mark for mark in panel.labelled() if isinstance(mark, Area)]
     left = SCALE + COLUMNS + 0.1
@@ -125,7 +127,7 @@ class _Layer:
 
 
 def _layers(columns: Sequence[_Column]) -> list[_Layer]:
-    """Layers of the groups that show, in their order, one of the rest, and what is reserved."""
+    """The visible groups in order, one layer for the others, and reserved memory."""
     threshold = SMALL * max((column.top for column in columns), default=0)
     names = {group: name for column in columns for group, name in column.names.items()}
     layers, small = [], [0] * len(columns)
@@ -144,7 +146,7 @@ def _layers(columns: Sequence[_Column]) -> list[_Layer]:
 
 
 def _alike(columns: Sequence[_Column]) -> list[_Column]:
-    """The same columns, all divided as the coarsest of them is."""
+    """Merge groups so that all columns are divided like the coarsest."""
     there = {group for column in columns for group, size in column.sizes.items() if size}
     for whole, parts in COARSER.items():
         if whole in there:
@@ -173,15 +175,16 @@ def _edges(count: int, clock: Sequence[float] | None) -> FloatArray:
 
 
 def _draw_columns(panel: Panel, columns: Sequence[_Column], edges: FloatArray) -> None:
-    """Stack the layers; one layer's piece of each column is drawn as one shape."""
-    apart = np.full(len(columns), np.nan)  # between two columns
+    """Stack the layers; each layer is one shape across all columns."""
+    apart = np.full(len(columns), np.nan)  # gap between two columns
     x = np.column_stack([edges, apart]).ravel()
     low = np.zeros(len(columns))
     for layer in _layers(columns):
         top = low + layer.sizes
         is_hollow = layer.colour == NONE
         edge, opacity = (INK, MUTED) if is_hollow else (EDGE, 1.0)
-        width = 0.6 if is_hollow or len(columns) <= MAX_LABELS else 0  # or nothing shows it
+        # else the hollow layer is invisible
+        width = 0.6 if is_hollow or len(columns) <= MAX_LABELS else 0
         look = Look(layer.colour, layer.hatch, edge, width=width, opacity=opacity)
         foot, head = (np.stack([end, end, apart], axis=1).ravel() for end in (low, top))
         panel.area(x, foot, head, look, layer.label)
@@ -196,7 +199,7 @@ def _draw_rss(panel: Panel, columns: Sequence[_Column], edges: FloatArray) -> No
     ]
     if not known:
         return
-    is_apart = len(columns) <= MAX_LABELS  # a stroke a column, or one line
+    is_apart = len(columns) <= MAX_LABELS  # a stroke per column, or one line
     beyond, gap = (CAP - COLUMN / 2, [float("nan")]) if is_apart else (0.0, [])
     x = [end for (left, right), _ in known for end in (left - beyond, right + beyond, *gap)]
     y = [end for _, size in known for end in (size, size, *([size] if gap else []))]
@@ -215,12 +218,12 @@ def _frame(panel: Panel, columns: Sequence[_Column]) -> None:
 
 
 def _names(names: list[str]) -> tuple[list[int], list[str]]:
-    """Where names stand below, and which: all of a few, every so many of many."""
+    """Positions and text of the names: all if they are few, else evenly spaced ones."""
     places = list(range(0, len(names), -(-len(names) // MAX_LABELS)))
     return places, [beginning(names[place], LABEL_CHARACTERS) for place in places]
 
 
 def _slanted(names: list[str]) -> bool:
-    """Whether names side by side would run into one another."""
+    """Whether names side by side would overlap."""
     _, shown = _names(names)
     return max(map(len, shown), default=0) * CHARACTER > 0.9 * COLUMNS / max(1, len(shown))

@@ -1,4 +1,4 @@
-"""In-use bytes of the stacks that change, from profile to profile."""
+"""In-use bytes of the stacks that change, over a series of profiles."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 
 WIDTH, HEIGHT = 7.6, 2.9  # inches, as all lengths here
 LEFT, RIGHT, TOP, FOOT = 0.78, 0.12, 0.5, 0.3
-NAME_ROOM = 240.0  # of a name in the legend, in units of which a character has about seven
-# Distinct by mark and dash as well as by colour.
+NAME_ROOM = 240.0  # width of a name in the legend; a character has about seven units
+# Distinct by marker and dash as well as by colour.
 LINES: tuple[tuple[str, str, Dash], ...] = (
     (VERMILLION, "o", ""),
     (BLUE, "s", ""),
@@ -33,9 +33,9 @@ LINES: tuple[tuple[str, str, Dash], ...] = (
 
 
 def plot_growth(series: Series, growth: pd.DataFrame, *, name: str = "growth") -> Drawing:
-    """Draw the levels of the stacks with the largest slopes, which are not flat.
+    """Draw the levels of the stacks with the largest slopes, without flat ones.
 
-    The levels are those of `analysis.profiles.growth.series_of`, as its `growth` judges them.
+    `series` is the result of `analysis.profiles.growth.series_of`, `growth` its assessment.
     """
     moving = growth[growth["shape"] != "flat"].head(len(LINES))
     chart = Chart(WIDTH, HEIGHT)

@@ -1,4 +1,4 @@
-"""Heap in use, idle heap and released heap, moment by moment, one panel for each capture.
+"""Heap in use, idle heap and released heap at each moment, one panel per capture.
 
 A column is the heap's address space (HeapSys): in use, idle, and released to the OS. Memory that
 was released with MADV_FREE and is still resident is hatched. The line is RSS, which shows whether
@@ -23,10 +23,10 @@ if TYPE_CHECKING:
 
 WIDTH = 7.4  # inches, as all lengths here
 PANEL, LEGEND, TITLE, FOOT = 2.3, 0.4, 0.44, 0.3
-SCALE, GAP = 0.72, 0.22  # left of the panels, and between two of them
-BAR = 0.66  # of a moment's room
-PANELS = 2  # in a row
-CHARACTERS = 16  # so many stand beside one another on an inch
+SCALE, GAP = 0.72, 0.22  # left of the panels, and between panels
+BAR = 0.66  # fraction of a moment's width
+PANELS = 2  # per row
+CHARACTERS = 16  # per inch
 NAME_CHARACTERS, VALUE_CHARACTERS = 16, 11  # of a moment's name, and of the RSS above its column
 GOAL, RSS = "scavenger goal", "RSS"
 LAYERS = {
@@ -38,11 +38,11 @@ LAYERS = {
 
 
 def plot_heap_return(frames: Mapping[str, pd.DataFrame], *, name: str = "scavenger") -> Drawing:
-    """Draw the heap at each moment, a panel for each capture, on one scale.
+    """Draw the heap at each moment, a panel per capture, with a common scale.
 
-    Frames by the title of their panel, a row for each moment: `moment`, and in bytes `HeapInuse`,
-    `idle_kept_bytes`, `HeapReleased`, `LazyFree`, `goal_bytes` and `RSS`; the last three are
-    missing where unknown.
+    `frames` by the title of the panel, a row per moment: `moment`, and in bytes `HeapInuse`,
+    `idle_kept_bytes`, `HeapReleased`, `LazyFree`, `goal_bytes` and `RSS`; the last three can be
+    missing.
     """
     high = max(int(_tops(frame).max()) for frame in frames.values())
     rows, across = -(-len(frames) // PANELS), min(len(frames), PANELS)
@@ -57,7 +57,7 @@ def plot_heap_return(frames: Mapping[str, pd.DataFrame], *, name: str = "scaveng
         )
         _draw_panel(panel, title, frame, high, labelled=column == 0)
         _draw_names(panel, frame, width)
-    # Whatever a panel shows, in one order.
+    # The legend has the entries of all panels in one order.
     by_label = {mark.label: mark for panel in chart.panels for mark in panel.labelled()}
     order = (*LAYERS, GOAL, RSS)
     entries = [by_label[label] for label in order if label in by_label]
@@ -92,11 +92,11 @@ def _draw_panel(
 
 
 def _draw_names(panel: Panel, frame: pd.DataFrame, width_inches: float) -> None:
-    """The moments below, and the RSS of each above, as many as there is room for."""
+    """The moments below, and RSS above each, as many as fit."""
     names = [beginning(str(name), NAME_CHARACTERS) for name in frame["moment"]]
     longest = max(VALUE_CHARACTERS, *map(len, names)) + 1
     every = max(1, ceil(len(frame) * longest / (CHARACTERS * width_inches)))
-    last = len(frame) - 1  # always named: what is at the end is what the page is about
+    last = len(frame) - 1  # always named, because the page is about the end
     places = [place for place in range(0, last, every) if last - place >= every] + [last]
     panel.x.name(places, [names[place] for place in places], muted=False)
     is_full = every > 1

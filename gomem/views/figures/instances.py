@@ -1,7 +1,7 @@
-"""Small multiples: how each quantity lies over the instances of a fleet, and who stands out.
+"""Small multiples: the distribution of each quantity over a fleet, and its outliers.
 
-A panel has the range of all, the middle half, the median, and a square for each instance that is
-unlike the others. So its size does not depend on how many there are.
+A panel has the range, the interquartile range, the median, and a square for each outlier. So its
+size does not depend on the number of instances.
 """
 
 from __future__ import annotations
@@ -33,10 +33,10 @@ def plot_instances(
     """Draw a panel per quantity.
 
     Args:
-        distributions: Rows of `population.DISTRIBUTIONS`, of one service.
+        distributions: Rows of `population.DISTRIBUTIONS` for one service.
         unlike: Rows of `outliers.OUTLIERS`.
-        titles: What people call a quantity, by its name.
-        name: Of the drawing.
+        titles: Display names by quantity.
+        name: Name of the drawing.
     """
     rows, odd = rows_of(distributions), rows_of(unlike)
     lines = [rows[first : first + ACROSS] for first in range(0, len(rows), ACROSS)]

@@ -1,7 +1,7 @@
 """The change from one ledger to another: a bar for each part.
 
-Parts that rose are on the right, parts that fell on the left, and below them the change of RSS,
-which they add up to.
+Parts that rose are on the right, parts that fell on the left. Below is the change of RSS, the sum
+of all parts.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ from gomem.views.words import part_name
 if TYPE_CHECKING:
     from gomem.analysis.memory.ledger_change import LedgerChange
 
-NAMES, NUMBERS = 2.3, 1.05  # inches beside the bars: names to their left, numbers to their right
-SMALL = 0.002  # of the largest change: below, a bar cannot be seen, and the table has the number
+NAMES, NUMBERS = 2.3, 1.05  # inches: names left of the bars, numbers right of them
+SMALL = 0.002  # of the largest change: smaller bars are invisible, but the table has the number
 
 
 def plot_ledger_change(
     change: LedgerChange, *, name: str = "ledger-change", before: str = "", after: str = ""
 ) -> Drawing:
-    """Draw how a ledger changed; parts that did not, or that are unknown, are left out."""
+    """Draw the change of a ledger, without parts that are unchanged or unknown."""
     known = change.parts.dropna(subset=["change_bytes"])
     every = dict(zip(known["part"], known["change_bytes"].astype("int64"), strict=True))
     least = SMALL * max(map(abs, every.values()), default=0)
@@ -51,7 +51,7 @@ def plot_ledger_change(
 
 
 def _label(part: str, size: int) -> str:
-    """Name a part; the negative part by what happened to the reserved memory."""
+    """The name of a part; a negative part is named after the change of reserved memory."""
     if part == "heap_untouched":
         return "reserved, now in RSS" if size > 0 else "reserved, not in RSS"
     return part_name(part)

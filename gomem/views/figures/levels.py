@@ -1,4 +1,4 @@
-"""Levels over the moments, as lines on one clock; of several processes in a panel each."""
+"""Levels over the moments, as lines on a time axis; a panel for each of several processes."""
 
 from __future__ import annotations
 
@@ -21,15 +21,15 @@ WIDTH, HEIGHT = 7.6, 2.9  # inches, as all lengths here
 LEFT, RIGHT, TOP, FOOT = 0.78, 0.12, 0.36, 0.42
 LEGEND_ROW = 0.18
 LEGEND_COLUMNS = 4
-LEGEND_CHARACTERS = 62  # so many of names stand side by side
-MAX_MARKED = 40  # so many moments have room for a mark each
-NAMES = 8  # so many moments have room for their names
+LEGEND_CHARACTERS = 62  # of all names in a row
+MAX_MARKED = 40  # moments; with more, lines have no markers
+NAMES = 8  # moments; with more, only some are named
 NAME_CHARACTERS = 14
 ACROSS, SMALL, GAP, TITLE, SMALL_FOOT = 3, 1.35, 0.16, 0.4, 0.3  # small multiples
-SMALL_TICKS = 4  # times that a small panel has room for; of names the first and the last
+SMALL_TICKS = 4  # times in a small panel; of names, only the first and the last
 TITLE_CHARACTERS = 30
-ALIKE = 0.1  # of the longest clock: with a shorter one among them, each has its own
-# Distinct by mark and dash as well as by colour.
+ALIKE = 0.1  # of the longest period: if a period is shorter, panels have separate time axes
+# Distinct by marker and dash as well as by colour.
 LINES: tuple[tuple[str, str, Dash], ...] = (
     (VERMILLION, "o", ""),
     (BLUE, "s", ""),
@@ -41,10 +41,10 @@ LINES: tuple[tuple[str, str, Dash], ...] = (
 
 
 def plot_levels(levels: pd.DataFrame, *, name: str = "levels") -> Drawing:
-    """Draw levels in bytes, a line for each column: a row per moment, indexed by time.
+    """Draw levels in bytes, a line per column: a row per moment, indexed by time.
 
-    Where a moment has no time, they are drawn in order. ValueError for more columns than the six
-    lines that look different.
+    If a moment has no time, moments are drawn in order. Raises ValueError if there are more columns
+    than the six distinct line styles.
     """
     values = _values(levels)
     columns = _legend_columns(values)
@@ -60,16 +60,16 @@ def plot_levels(levels: pd.DataFrame, *, name: str = "levels") -> Drawing:
 
 
 def _legend_columns(values: pd.DataFrame) -> int:
-    """All in one row, if there is room for it."""
+    """All names in one row, if they fit."""
     is_short = sum(map(len, map(str, values))) <= LEGEND_CHARACTERS
     return len(LINES) if is_short else LEGEND_COLUMNS
 
 
 def plot_small_multiples(levels: Mapping[str, pd.DataFrame], *, name: str = "multiples") -> Drawing:
-    """Draw the levels of several processes, as of `plot_levels`, by title, on one scale of bytes.
+    """Draw the levels of several processes as `plot_levels` does, by title, on one byte scale.
 
-    Where all moments of all have a time, and none is watched for less than a tenth as long as
-    another, the panels share a scale of seconds as well.
+    If all moments have a time, and no process was watched for less than a tenth of the longest
+    period, the panels also share a time axis.
     """
     values = {title: _values(frame) for title, frame in levels.items()}
     high = max(map(_highest, values.values()))
@@ -98,7 +98,7 @@ def plot_small_multiples(levels: Mapping[str, pd.DataFrame], *, name: str = "mul
 
 
 def _entitle(panel: Panel, title: str, values: pd.DataFrame, *, labelled: bool) -> None:
-    """What the panel is of, and how high its first line goes; numbers on the left of a row only."""
+    """The panel's title and the peak of its first line; scale labels only at the left of a row."""
     shown = beginning(title, TITLE_CHARACTERS)
     panel.words(shown, "left", "top", up=14, upright="bottom", bold=True)
     known = values.iloc[:, 0].dropna()
@@ -121,7 +121,7 @@ def _highest(values: pd.DataFrame) -> float:
 
 
 def _seconds(levels: pd.DataFrame) -> np.ndarray | None:
-    """Since the first moment; None if there is no clock that all have."""
+    """Seconds since the first moment; None if a moment has no time."""
     times = levels.index
     if len(levels) > 1 and not times.isna().any() and times[0] < times[-1]:
         return np.asarray((times - times[0]).total_seconds(), float)
@@ -132,7 +132,7 @@ def _name_moments(
     panel: Panel, levels: pd.DataFrame, seconds: np.ndarray | None, *, last: float | None = None,
     most: int = NAMES,
 ) -> np.ndarray:  # fmt: skip
-    """Where each moment stands: seconds since the first one, or its place if a time is missing."""
+    """The position of each moment: seconds since the first, or its index if a time is missing."""
     if seconds is not None:
         name_times(panel.x, 0.0, float(seconds[-1]) if last is None else last, at_most=most)
         return seconds
@@ -150,7 +150,7 @@ def _draw(panel: Panel, at: np.ndarray, values: pd.DataFrame, high: float) -> No
     mark_all = len(at) <= MAX_MARKED
     for column, (colour, mark, dash) in zip(values, LINES[: values.shape[1]], strict=True):
         level = values[column].to_numpy(float, na_value=np.nan)
-        known = ~np.isnan(level)  # a moment that does not say it is no gap in the line
+        known = ~np.isnan(level)  # a moment without the value does not interrupt the line
         look = Look(edge=colour, width=1.5, dash=dash)
         marker = mark if mark_all else ""
         panel.line(at[known], level[known], look, str(column), marker=marker, size=4.5)

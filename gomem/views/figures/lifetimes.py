@@ -1,4 +1,4 @@
-"""How long the objects of each site live: a mark and its 95 % interval, on an axis of decades."""
+"""Object lifetimes per site: a marker with its 95 % interval, on a logarithmic axis."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ if TYPE_CHECKING:
 
     from gomem.analysis.profiles.lifetimes import Lifetimes
 
-NAMES, RATES = 2.7, 1.0  # inches beside the rows
-NAME_ROOM = 255.0  # of a name, in units of which a character has about seven
-SITES = 12  # have room
-MIN_SECONDS = 1e-3  # the axis begins here: marking alone takes longer in most programs
-# Distinct by mark as well as by colour.
+NAMES, RATES = 2.7, 1.0  # inches on either side of the rows
+NAME_ROOM = 255.0  # width of a name; a character has about seven units
+SITES = 12  # maximum number of rows
+MIN_SECONDS = 1e-3  # start of the axis: marking alone takes longer in most programs
+# Distinct by marker as well as by colour.
 LOOKS = {
     "short-lived": (BLUE, "o"),
     "request-lived": (ORANGE, "s"),
@@ -34,9 +34,9 @@ LOOKS = {
 
 
 def plot_lifetimes(lifetimes: Lifetimes, *, name: str = "lifetimes") -> Drawing:
-    """Draw the mean lifetimes of the sites with most, the fastest allocator above.
+    """Draw the mean lifetimes of the largest sites, the fastest allocator at the top.
 
-    An interval that nothing bounds goes on to the end of the axis.
+    An unbounded interval extends to the end of the axis.
     """
     rows = rows_of(lifetimes.largest(SITES))
     chart, panel = rows_panel(

@@ -19,7 +19,7 @@ SHARES = (0.0, 0.25, 0.5, 0.75, 1.0)
 
 
 def plot_mmu(utilization: MutatorUtilization, *, name: str = "mmu") -> Drawing:
-    """Draw the curve, and the mean beside it."""
+    """Draw the curve and the mean."""
     curve = utilization.curve.dropna(subset=["minimum_fraction"])
     chart = Chart(WIDTH, HEIGHT)
     panel = chart.panel(left=LEFT, right=RIGHT, top=TOP, bottom=FOOT)

@@ -20,9 +20,9 @@ if TYPE_CHECKING:
 
 WIDTH, HEIGHT = 7.6, 2.7  # inches, as all lengths here
 LEFT, RIGHT, TOP, FOOT, GAP = 0.55, 0.12, 0.6, 0.32, 0.5
-COLOURS = {"stopped": VERMILLION, "interval": BLUE}  # a panel each
+COLOURS = {"stopped": VERMILLION, "interval": BLUE}  # per panel
 MARKED = {0.5: "p50", 0.99: "p99"}
-BOTTOM = 0.7  # of an axis of counts that is logarithmic: one collection must be seen
+BOTTOM = 0.7  # start of a logarithmic axis of counts: a single collection must be visible
 
 
 def plot_gc_pauses(pauses: GcPauses, *, name: str = "gc-pauses") -> Drawing:
@@ -43,7 +43,7 @@ def _draw_panel(panel: Panel, pauses: GcPauses, what: str) -> None:
         panel.has_foot = False
         return
     highs = bins["high_seconds"].to_numpy(float)
-    # The first one begins at 0, off any such scale.
+    # The first bin begins at 0, which a logarithmic axis cannot show.
     lows = np.append(highs[0] / 10**0.2, highs[:-1])
     counts = bins["cycles"].to_numpy(float)
     look = Look(COLOURS[what], edge=INK, width=0.5)
@@ -61,7 +61,7 @@ def _draw_panel(panel: Panel, pauses: GcPauses, what: str) -> None:
 
 
 def _draw_quantiles(panel: Panel, quantiles: pd.DataFrame) -> None:
-    """Mark the median and p99, named on a line each: they can be close."""
+    """Mark the median and p99, with names in separate lines, because they can be close."""
     values = quantiles.set_index("quantile")["seconds"]
     for line, (quantile, label) in enumerate(MARKED.items()):
         seconds = max(float(values[quantile]), panel.x.scale.low)

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 HEIGHT, MARKS, TOP, GAP = 4.1, 0.28, 0.52, 0.26  # inches
 RATE_HEIGHT, TO_GOAL, RATE_TOP, RATE_GAP = 2.9, 0.95, 0.2, 0.32
-POINTS = 1200  # readings that a figure has room for
+POINTS = 1200  # readings that fit into a figure
 GOALS: dict[str, tuple[str, Look]] = {
     "paced_goal_bytes": ("goal from the pacer", Look(edge=VERMILLION, width=1.4, dash="--")),
     "limit_goal_bytes": ("goal from GOMEMLIMIT", Look(edge=PURPLE, width=1.4, dash="--")),
@@ -36,7 +36,7 @@ def plot_retention(
 ) -> Drawing:
     """Draw the heap over time (rows of `RETENTION` with a time) with its goals.
 
-    The marks are `seconds` and `released_bytes` of each scavenger line that released memory.
+    `marks` has `seconds` and `released_bytes` of each scavenger line that released memory.
     """
     rows = _thinned(retention.dropna(subset=["retained_bytes"]))
     chart, heap, lines = upper_and_lower(HEIGHT, MARKS, top=TOP, gap=GAP)
@@ -75,12 +75,12 @@ def _draw_heap(panel: Panel, rows: pd.DataFrame, at: np.ndarray) -> None:
 
 
 def plot_release(retention: pd.DataFrame, *, name: str = "release") -> Drawing:
-    """Draw the rate of release, and the time to the goal at that rate."""
+    """Draw the release rate, and the time to the goal at that rate."""
     rows = retention.dropna(subset=["retained_bytes"])
     chart, rate, to_goal = upper_and_lower(RATE_HEIGHT, TO_GOAL, top=RATE_TOP, gap=RATE_GAP)
     at, speed = _numbers(rows, "seconds"), _numbers(rows, "release_bytes_per_second")
     low, high = float(at.min()), float(at.max())
-    # A rate is of the time that ends with its reading.
+    # A rate applies to the interval that ends at its reading.
     edges, held = np.append(at[:1], at), np.append(speed, speed[-1:])
     rate.area(edges, 0, np.nan_to_num(held), Look(ORANGE, edge=INK, width=0.4), steps=True)
     top = float(np.nanmax(speed, initial=1.0))
@@ -107,7 +107,7 @@ def _numbers(rows: pd.DataFrame, column: str) -> np.ndarray:
 
 
 def _thinned(rows: pd.DataFrame) -> pd.DataFrame:
-    """Of readings in one column of the figure those with most and with least retained."""
+    """Keep the readings with the most and the least retained memory per column of the figure."""
     if len(rows) <= POINTS:
         return rows
     column = np.arange(len(rows)) * (POINTS // 2) // len(rows)

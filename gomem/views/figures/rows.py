@@ -1,4 +1,4 @@
-"""Shared by figures of rows: room, names, words, and how before, after and memory look."""
+"""Layout shared by figures with rows: space, names, words, and the look of sides and memory."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ if TYPE_CHECKING:
 
 WIDTH, ROW, HEAD, FOOT = 7.4, 0.3, 0.36, 0.42  # inches, as all lengths here
 NAME_CHARACTERS = 40
-# Colour, marker, and how far above the middle of its row each side stands.
+# Colour, marker, and offset above the middle of the row, for each side.
 SIDES = {"before": (ORANGE, "s", 0.16), "after": (BLUE, "o", -0.16)}
 HATCHES = {"before": "////", "after": ""}
-BYTES = 0.88  # right of bars of memory: where bytes end, and shares have the rest
-BAR = 0.62  # of a row
-MARGIN = 0.07  # inches that words keep from the sheet's edge
+BYTES = 0.88  # inches right of memory bars: the right edge of bytes; shares take the rest
+BAR = 0.62  # of a row's height
+MARGIN = 0.07  # inches between words and the sheet's edge
 RSS = "RSS"
 
 
@@ -28,7 +28,7 @@ def rows_panel(
     rows: int, *, left: float, right: float, width: float = WIDTH, row: float = ROW,
     head: float = HEAD, foot: float = FOOT,
 ) -> tuple[Chart, Panel]:  # fmt: skip
-    """A chart of so many rows, with room in inches for names on the left and words on the right."""
+    """Create a chart with rows, with inches left for names and right for words."""
     chart = Chart(width, head + row * max(1, rows) + foot)
     panel = chart.panel(left=left, right=right, top=head, bottom=foot)
     panel.y.scale = Scale(max(1, rows) - 0.5, -0.5)
@@ -36,14 +36,14 @@ def rows_panel(
 
 
 def memory_panel(rows: int, *, left: float, right: float) -> tuple[Chart, Panel]:
-    """The same for bars of memory."""
+    """Create a chart with rows for bars of memory."""
     return rows_panel(rows, left=left, right=right, width=7.6, row=0.27, head=0.08, foot=0.38)
 
 
 def memory_bar(
     panel: Panel, place: int, begin: int, size: int, look: tuple[str, str] | None
 ) -> None:
-    """Draw a bar in the look of its part; without a look it is the total's."""
+    """Draw a bar in its part's style; without a style, it is the total."""
     colour, hatch = look or (INK, "")
     drawn = Look(colour, hatch, edge_of(colour, INK), opacity=1.0 if look else MUTED)
     panel.bar(begin, place - BAR / 2, size, BAR, drawn)
@@ -51,7 +51,7 @@ def memory_bar(
 
 def name_row(panel: Panel, place: int, name: str, numbers: Sequence[tuple[str, float, float]], *,
              bold: bool) -> None:  # fmt: skip
-    """A name left of its bar; right of it numbers, each with where it ends and its opacity."""
+    """Write a name left of its bar, and numbers right of it, each with right end and opacity."""
     words: dict[str, Any] = {"y": place, "anchor": "end", "bold": bold}
     panel.words(name, "left", right=-7, **words)
     for number, end, opacity in numbers:
@@ -59,14 +59,14 @@ def name_row(panel: Panel, place: int, name: str, numbers: Sequence[tuple[str, f
 
 
 def label_rows(panel: Panel, names: Sequence[str], words: Sequence[str]) -> None:
-    """Put names left of the rows and words right of them."""
+    """Write names left of the rows and words right of them."""
     panel.y.name(range(len(names)), [short_name(name) for name in names], muted=False)
     for place, word in enumerate(words):
         panel.words(word, "right", place, right=8)
 
 
 def explain_sides(chart: Chart, *, left: float, bars: bool) -> None:
-    """Say which side is which, for bars or for markers."""
+    """Add the legend of the sides, for bars or for markers."""
     entries: list[Bar | Line] = []
     for side, (colour, marker, _) in SIDES.items():
         look, nothing = Look(edge=colour, width=2.2), np.empty(0)
@@ -76,5 +76,5 @@ def explain_sides(chart: Chart, *, left: float, bars: bool) -> None:
 
 
 def short_name(text: str, most: int = NAME_CHARACTERS) -> str:
-    """A name as its end, where it is longer than there is room for."""
+    """Shorten a name to its end if it is too long."""
     return text if len(text) <= most else f"…{text[1 - most :]}"

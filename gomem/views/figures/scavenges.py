@@ -1,4 +1,4 @@
-"""Memory released by the scavenger, on the GC log's clock: by line, and in total."""
+"""Memory released by the scavenger, on the GC log's clock: per line, and in total."""
 
 from __future__ import annotations
 
@@ -17,19 +17,19 @@ if TYPE_CHECKING:
 
 HEIGHT, WORK, TOP, GAP = 2.6, 0.85, 0.2, 0.32  # inches
 BEYOND = 1.02
-POINTS = 400  # columns that a figure has room for
+POINTS = 400  # columns that fit into a figure
 
 
 def plot_gc_scavenges(
     scavenges: pd.DataFrame, end_seconds: float, *, name: str = "gc-scavenges"
 ) -> Drawing:
-    """Draw the memory released up to the end of the log's clock, and what each line released.
+    """Draw the total memory released until the end of the log, and the amount of each line.
 
-    The lines are as `analysis.collector.timeline.gc_scavenges` places them.
+    `scavenges` comes from `analysis.collector.timeline.gc_scavenges`.
     """
     placed = scavenges.dropna(subset=["log_seconds"])
     chart, total, work = upper_and_lower(HEIGHT, WORK, top=TOP, gap=GAP)
-    end = BEYOND * end_seconds  # what goes back at the very end has to be seen
+    end = BEYOND * end_seconds  # a release at the very end must be visible
     _draw_total(total, placed, end)
     _draw_work(work, placed, end)
     return Drawing(name, "Memory returned to the OS over time", _describe(scavenges), chart)
@@ -49,7 +49,7 @@ def _draw_total(panel: Panel, placed: pd.DataFrame, end: float) -> None:
 
 
 def _draw_work(panel: Panel, placed: pd.DataFrame, end: float) -> None:
-    """Draw a stem for each line; of lines that share a column, the largest."""
+    """Draw a stem per line; if lines share a column, the largest."""
     worked = _thinned(placed[placed["released_bytes"].fillna(0) > 0])
     at, size = worked["log_seconds"].to_numpy(float), worked["released_bytes"].to_numpy(float)
     panel.stems(at, 0, size, Look(edge=ORANGE, width=1.4))
@@ -61,7 +61,7 @@ def _draw_work(panel: Panel, placed: pd.DataFrame, end: float) -> None:
 
 
 def _thinned(lines: pd.DataFrame) -> pd.DataFrame:
-    """The line that released most, in each column of the figure."""
+    """Keep the line with the largest release in each column of the figure."""
     if len(lines) <= POINTS:
         return lines
     at = lines["log_seconds"]

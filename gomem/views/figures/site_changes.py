@@ -15,15 +15,15 @@ if TYPE_CHECKING:
     import pandas as pd
 
 SITES_DRAWN = 10
-NAMES, STATES = 2.6, 0.7  # inches beside the rows
-NAME_ROOM = 255.0  # of a name, in units of which a character has about seven
-BAR = 0.3  # of a row
+NAMES, STATES = 2.6, 0.7  # inches on either side of the rows
+NAME_ROOM = 255.0  # width of a name; a character has about seven units
+BAR = 0.3  # of a row's height
 
 
 def plot_site_changes(sites: pd.DataFrame, *, name: str = "sites") -> Drawing:
     """Draw the first `SITES_DRAWN` sites on both sides, in bytes.
 
-    Rows of `comparison.sites.SITE_CHANGES` of one sample type, the largest change first.
+    `sites` are rows of `comparison.sites.SITE_CHANGES` of one sample type, largest change first.
     """
     rows = rows_of(sites[(sites["before"] > 0) | (sites["after"] > 0)].head(SITES_DRAWN))
     chart, panel = rows_panel(len(rows), left=NAMES, right=STATES)

@@ -1,4 +1,4 @@
-"""The largest sites: a bar for each, with the 95 % interval of the sampling."""
+"""The largest sites: a bar for each, with the 95 % sampling interval."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ from gomem.views.measurements import format_value
 if TYPE_CHECKING:
     import pandas as pd
 
-NAMES, NUMBERS = 2.7, 0.8  # inches beside the bars
-NAME_ROOM = 255.0  # of a name, in units of which a character has about seven
-BAR = 0.56  # of a row
-SITES = 12  # have room
+NAMES, NUMBERS = 2.7, 0.8  # inches on either side of the bars
+NAME_ROOM = 255.0  # width of a name; a character has about seven units
+BAR = 0.56  # of a row's height
+SITES = 12  # maximum number of rows
 BYTES = frozenset({"bytes", "B"})
 
 
 def plot_sites(sites: pd.DataFrame, unit: str, *, title: str, name: str = "sites") -> Drawing:
-    """Draw the first `SITES` sites, the largest above.
+    """Draw the first `SITES` sites, the largest at the top.
 
-    Rows of `function`, `value`, and `low` and `high` (missing where unknown), in the unit that the
-    profile declares: `bytes`, `count`.
+    `sites` has columns `function`, `value`, and `low` and `high` (missing if unknown), in the
+    profile's unit: `bytes`, `count`.
     """
     rows: list[dict[str, Any]] = rows_of(sites[sites["value"] != 0].head(SITES))
     chart, panel = rows_panel(
@@ -37,7 +37,7 @@ def plot_sites(sites: pd.DataFrame, unit: str, *, title: str, name: str = "sites
     panel.y.name(range(len(names)), names, muted=False)
     for place, row in enumerate(rows):
         _draw_row(panel, place, row, unit)
-    # An axis that starts at 0 and has room for every interval's end.
+    # The axis starts at 0 and includes all intervals.
     known = [row[key] for row in rows for key in ("value", "low", "high")]
     ends = [float(end) for end in known if not is_unknown(end)]
     low, high = min([0.0, *ends]), max([0.0, *ends]) or 1.0
@@ -52,7 +52,7 @@ def plot_sites(sites: pd.DataFrame, unit: str, *, title: str, name: str = "sites
 
 
 def by_flat(top: pd.DataFrame) -> pd.DataFrame:
-    """Sites of a profile (`inputs.pprof.sites.SITES`) as `plot_sites` draws them, by flat value."""
+    """Prepare sites of a profile (`inputs.pprof.sites.SITES`) for `plot_sites`, by flat value."""
     return top.rename(columns={"flat": "value", "flat_low": "low", "flat_high": "high"})
 
 

@@ -14,12 +14,12 @@ from gomem.views.words import PARTS, part_name
 if TYPE_CHECKING:
     from gomem.analysis.memory.ledger import Ledger
 
-NAMES, NUMBERS = 1.62, 1.62  # inches beside the bars: names to their left, numbers to their right
-_Row = tuple[str, int, int]  # part, where its bar begins, its bytes
+NAMES, NUMBERS = 1.62, 1.62  # inches: names left of the bars, numbers right of them
+_Row = tuple[str, int, int]  # part, start of its bar, its bytes
 
 
 def plot_rss_vs_heap(ledger: Ledger, *, name: str = "ledger", moment: str = "") -> Drawing:
-    """Draw one moment's ledger; parts of 0 bytes are left out, and the total without RSS."""
+    """Draw one moment's ledger, without parts of 0 bytes; the total is left out without RSS."""
     rows: list[_Row] = []
     reached = 0
     for part, size in zip(ledger.parts["part"], ledger.parts["bytes"], strict=True):
@@ -42,7 +42,7 @@ def plot_rss_vs_heap(ledger: Ledger, *, name: str = "ledger", moment: str = "") 
 
 
 def _draw(panel: Panel, rows: list[_Row], rss_bytes: int | None) -> None:
-    """Bars joined by lines; names left of them, bytes and share right, each in its column."""
+    """Draw bars joined by lines; names on the left, bytes and share in columns on the right."""
     for place, (part, begin, size) in enumerate(rows):
         memory_bar(panel, place, begin, size, LOOK.get(part))
         if place + 1 < len(rows) and rows[place + 1][0] != RSS:

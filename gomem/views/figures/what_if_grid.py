@@ -1,6 +1,6 @@
 """GOGC by GOMEMLIMIT as a heat map: the darker the cell, the more CPU the GC takes.
 
-It uses one hue from light to dark, which works with any colour vision and in print. Each cell shows
+One hue from light to dark is used, which works with any colour vision and in print. Each cell shows
 its GCs per second and its highest heap. The current setting is framed. A cell in which the limit
 leaves no headroom is hatched.
 """
@@ -24,14 +24,14 @@ if TYPE_CHECKING:
 
 WIDTH, ROW = 7.6, 0.62  # inches, as all lengths here
 LEFT, RIGHT, TOP, FOOT = 1.0, 0.08, 0.28, 0.42
-LIGHTEST, DARKEST = 0.10, 0.75  # opacity of blue: numbers read on all of it
+LIGHTEST, DARKEST = 0.10, 0.75  # opacity of blue: numbers are legible on all shades
 FRAME = 2.4
 
 
 def plot_what_if_grid(grid: pd.DataFrame, *, name: str = "what-if") -> Drawing:
-    """Draw a grid, as `analysis.what_if.grid.GRID` has it."""
+    """Draw a grid with the columns of `analysis.what_if.grid.GRID`."""
     gogc = sorted(set(grid["gogc"]) - {OFF}) + [OFF] * (OFF in set(grid["gogc"]))
-    # No limit first, then from the largest down: ever less room.
+    # No limit first, then from the largest to the smallest.
     known = set(map(limit_key, rows_of(grid)))
     limits = [-1] * (-1 in known) + sorted(known - {-1}, reverse=True)
     chart = Chart(WIDTH, TOP + FOOT + ROW * max(1, len(limits)))
@@ -40,7 +40,7 @@ def plot_what_if_grid(grid: pd.DataFrame, *, name: str = "what-if") -> Drawing:
     for row, shade in zip(rows_of(grid), shades, strict=True):
         place = gogc.index(row["gogc"]), limits.index(limit_key(row))
         _draw_field(panel, row, place, shade)
-    # Today's setting, in a colour of its own and with its word: over the other fields' edges.
+    # The current setting has its own colour and label, drawn over the other cells' edges.
     for row in rows_of(grid[grid["is_present"]]):
         left, top = gogc.index(row["gogc"]), limits.index(limit_key(row))
         panel.bar(left, top, 1, 1, Look("none", "", VERMILLION, FRAME), label="today")
@@ -57,13 +57,13 @@ def plot_what_if_grid(grid: pd.DataFrame, *, name: str = "what-if") -> Drawing:
 
 
 def limit_key(row: dict[str, Any]) -> int:
-    """A setting's limit in bytes; -1 of none."""
+    """A setting's limit in bytes; -1 without a limit."""
     limit = row["memory_limit_bytes"]
     return -1 if is_unknown(limit) else int(limit)
 
 
 def _shades(cores: np.ndarray) -> np.ndarray:
-    """Opacity by the order of CPU: settings differ by factors, and one that is off by hundreds."""
+    """Opacity by rank of CPU: settings differ by factors, and an extreme one by hundreds."""
     levels, order = np.unique(cores.round(6), return_inverse=True)
     share = order / max(1, len(levels) - 1)
     return LIGHTEST + share * (DARKEST - LIGHTEST)

@@ -1,4 +1,4 @@
-"""What GOGC trades: the highest heap against the CPU that GC takes, one point per setting.
+"""The trade-off of GOGC: the highest heap against GC CPU, one point per setting.
 
 For each GOMEMLIMIT, a line connects its points from the smallest GOGC to the largest; bars are the
 intervals. A setting with a far larger heap than the others, such as GOGC=off without a limit, has
@@ -32,20 +32,20 @@ if TYPE_CHECKING:
 
 WIDTH, HEIGHT = 7.6, 3.1  # inches, as all lengths here
 LEFT, RIGHT, TOP, FOOT = 0.62, 0.3, 0.62, 0.42
-MILLI = 1000  # a core has so many millicores
-ROOM = 1.08  # beyond the largest number of each axis
-FAR = 2.5  # times the highest heap of a finite GOGC: what lies beyond has no point
+MILLI = 1000  # millicores per core
+ROOM = 1.08  # factor beyond the largest number of each axis
+FAR = 2.5  # of the highest heap of a finite GOGC: settings beyond have no point
 INTERVAL = 0.4  # opacity
-NEAR = 0.095, 0.06  # of each axis: two labels that are nearer would overlap
-BESIDE = (7.0, -8.0)  # points above its point where a label can stand, the first first
-# Told apart by mark and dash as well as by colour.
+NEAR = 0.095, 0.06  # of each axis: closer labels would overlap
+BESIDE = (7.0, -8.0)  # offsets in typographic points above the data point, in order of preference
+# Distinct by marker and dash as well as by colour.
 LINES: tuple[tuple[str, str, Dash], ...] = (
     (BLUE, "o", ""), (ORANGE, "s", "--"), (GREEN, "^", ":"), (PURPLE, "v", "--"),
 )  # fmt: skip
 
 
 def plot_what_if_trade(grid: pd.DataFrame, *, name: str = "what-if-trade") -> Drawing:
-    """Draw a grid, as `analysis.what_if.grid.GRID` has it."""
+    """Draw a grid with the columns of `analysis.what_if.grid.GRID`."""
     shown = _within_reach(rows_of(grid))
     chart = Chart(WIDTH, HEIGHT)
     panel = chart.panel(left=LEFT, right=RIGHT, top=TOP, bottom=FOOT)
@@ -64,7 +64,7 @@ def plot_what_if_trade(grid: pd.DataFrame, *, name: str = "what-if-trade") -> Dr
 
 
 def _within_reach(rows: Rows) -> list[dict[str, Any]]:
-    """The rows that have a point, each limit's by GOGC."""
+    """The rows that get a point, sorted by GOGC."""
     finite = [row["peak_heap_bytes"] for row in rows if row["gogc"] != OFF]
     reach = FAR * max(finite) if finite else np.inf
     near = [row for row in rows if row["peak_heap_bytes"] <= reach]
@@ -86,16 +86,16 @@ def _highest(rows: Rows, name: str) -> float:
 
 @dataclass
 class _Labels:
-    """Labels of points, of which none covers another."""
+    """Labels of points, placed without overlap."""
 
     panel: Panel
     places: list[np.ndarray] = field(default_factory=list)
     written: set[tuple[str, float, float]] = field(default_factory=set)
 
     def add(self, text: str, x: float, y: float) -> None:
-        """Write it beside its point, above or else below, if there is room."""
+        """Write the label above or below its point, if there is room."""
         if (text, x, y) in self.written:
-            return  # the same setting under another limit, which decides nothing there
+            return  # the same point under another limit that has no effect
         at = [float(self.panel.x.scale.shares(x)), float(self.panel.y.scale.shares(y))]
         for up in BESIDE:
             place = np.array([at[0], at[1] + up / POINTS / self.panel.height])
@@ -107,7 +107,7 @@ class _Labels:
 
 
 def _draw_limit(panel: Panel, rows: Rows, look: tuple[str, str, Dash], labels: _Labels) -> None:
-    """A line through the points of a limit, each with its intervals and its GOGC."""
+    """Draw a line through the points of a limit, each with its intervals and its GOGC."""
     colour, marker, dash = look
     bar = Look(edge=colour, width=1.6, opacity=INTERVAL)
     points = [_point(row) for row in rows]
@@ -121,7 +121,7 @@ def _draw_limit(panel: Panel, rows: Rows, look: tuple[str, str, Dash], labels: _
 
 
 def _mark_today(panel: Panel, row: dict[str, Any]) -> None:
-    """Today's setting, in a colour of its own, over its point."""
+    """Mark the current setting's point in its own colour."""
     heap, cores = _point(row)
     look = Look(edge=VERMILLION, width=0)
     panel.line([heap], [cores], look, "today", marker="D", size=8, mark_edge=INK)
@@ -132,7 +132,7 @@ def _point(row: dict[str, Any]) -> tuple[float, float]:
 
 
 def _ends(row: dict[str, Any], name: str) -> np.ndarray:
-    """The interval of a number; missing ones draw nothing."""
+    """The interval of a number; missing ends draw nothing."""
     ends = [row[f"{name}_low"], row[f"{name}_high"]]
     return np.array([np.nan if is_unknown(end) else float(end) for end in ends])
 

@@ -42,10 +42,10 @@ if TYPE_CHECKING:
     from gomem.views.document import Block
 
 KIND = "Go fleet"
-MAX_ROWS = 1000  # instances in the page: more of them are looked up in the data
+MAX_ROWS = 1000  # instances in the page; more belong in the data files
 MAX_FAILED = 50
 MAX_OUTLIERS = 200
-SHOWN = Hidden()  # nothing but home directories
+SHOWN = Hidden()  # hides only home directories
 DRAWN = ("rss_bytes", "live_heap", "heap_idle", "stacks", "native", "goroutines", "threads",
          "gc_cpu_fraction")  # fmt: skip
 CAPTION = (
@@ -57,7 +57,7 @@ Row = dict[str, Any]
 
 
 def fleet_document(fleet: Fleet, hidden: Hidden = SHOWN) -> Document:
-    """Say everything once; see `share` for what is left out."""
+    """Build the document; `hidden` says what to leave out, see `share`."""
     captures = fleet.captures
     facts: tuple[tuple[str, str], ...] = (("Captures", str(len(captures))),)
     times = captures["time"].dropna()
@@ -169,7 +169,7 @@ BUILDS_LEGEND = (
 
 
 def _linked(fleet: Fleet, rows: list[Row]) -> list[Row]:
-    """Rows with the page of their capture's report, where one is written; it names the capture."""
+    """Link rows to the report of their capture, if one is written; the link names the capture."""
     there = fleet.dataset.written_reports
     for row in rows:
         name = report_name(row["capture"])
@@ -207,7 +207,7 @@ def _distributions(fleet: Fleet) -> Section | None:
 
 
 def _drawn(frame: pd.DataFrame) -> pd.DataFrame:
-    """The quantities of a service to draw, in order; those that no instance has are left out."""
+    """The quantities of a service to draw, in order, without those that no instance has."""
     known = frame[frame["name"].isin(DRAWN) & (frame["most"] > 0)]
     return known.iloc[known["name"].map(DRAWN.index).argsort(kind="stable")]
 

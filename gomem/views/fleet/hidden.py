@@ -1,4 +1,4 @@
-"""What an output hides of a fleet: its captures, instances, services and builds."""
+"""What an output hides about a fleet: names of captures, instances, services and builds."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def hidden_of(fleet: Fleet, builds: Sequence[str] = (), *, redact: bool = False) -> Hidden:
-    """What is hidden of it; see `number_names`."""
+    """Return what to hide about a fleet; see `number_names`."""
     hidden = Hidden(redact=redact)
     if redact:
         number_names(hidden, fleet, builds)
@@ -24,7 +24,7 @@ def hidden_of(fleet: Fleet, builds: Sequence[str] = (), *, redact: bool = False)
 
 
 def number_names(hidden: Hidden, fleet: Fleet, builds: Sequence[str] = ()) -> None:
-    """Give names their numbers in the order of their names; builds in that of their releases."""
+    """Number the names in alphabetical order; builds in order of release."""
     columns = ["capture", "instance", "service", "build", "path"]
     read = [frame[columns] for frame in (fleet.captures, fleet.failed)]
     named = {name: {value for frame in read for value in frame[name]} for name in columns}

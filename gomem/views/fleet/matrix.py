@@ -42,12 +42,12 @@ if TYPE_CHECKING:
 KIND = "Go builds"
 DRAWN = ("rss_bytes", "live_heap", "heap_idle", "runtime_metadata", "native", "goroutines",
          "threads", "gc_cpu_fraction", "stw_p99_seconds")  # fmt: skip
-MARK = "▲"  # beside what differs from the build before
+MARK = "▲"  # marks a difference from the previous build
 MAX_BARS = 24
 
 
 def matrix_document(matrix: Matrix, hidden: Hidden = SHOWN) -> Document:
-    """Say everything once; see `share` for what is left out."""
+    """Build the document; `hidden` says what to leave out, see `share`."""
     tone, label = ("warning", "differs") if len(matrix.differing) else ("good", "no difference")
     services = joined(", ", map(Service, sorted(set(matrix.fleet.captures["service"]) - {""})))
     document = Document(
@@ -63,7 +63,7 @@ def matrix_document(matrix: Matrix, hidden: Hidden = SHOWN) -> Document:
 
 
 def _opening(matrix: Matrix) -> tuple[Block, ...]:
-    """RSS of each build, in another colour where it differs from the one before."""
+    """RSS of each build; builds that differ from the previous one have another colour."""
     rows = rows_of(matrix.compared[matrix.compared["name"] == "rss_bytes"])[:MAX_BARS]
     longest = max((row["median"] for row in rows), default=0) or 1.0
     bars = tuple(

@@ -24,11 +24,11 @@ if TYPE_CHECKING:
     from gomem.capture.capture import Capture
 
 KIND = "Contents of a capture"
-SHOWN = Hidden()  # nothing but home directories
+SHOWN = Hidden()  # hides only home directories
 
 
 def inspection_document(capture: Capture, hidden: Hidden = SHOWN) -> Document:
-    """List the files of each moment, then the whole capture's; see `share` for what is hidden."""
+    """List the files of each moment, then those of the whole capture; for `hidden` see `share`."""
     release = capture.go_version
     facts = (
         ("Go release", text("{} ({})", str(release), release.evidence)),
@@ -73,7 +73,7 @@ def _sections(capture: Capture) -> Iterator[Section]:
 
 
 def _heading(moment: dict[str, Any]) -> Text:
-    """A moment's name, with the time of its files, if known."""
+    """A moment's name, with its files' time if known."""
     name = MomentName(moment["moment"])
     if is_unknown(moment["time"]):
         return name
@@ -84,7 +84,7 @@ def _heading(moment: dict[str, Any]) -> Text:
 
 
 def files_columns(capture: Capture) -> tuple[Column, ...]:
-    """Columns of tables of files: path, kind (or what an unread file looks like), size."""
+    """Columns of file tables: path, kind (or what an unread file looks like), size."""
 
     def kind(row: Row) -> Cell:
         return kind_cell(row["kind"], capture.looks.get(row["path"], ""))

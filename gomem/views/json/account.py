@@ -1,4 +1,4 @@
-"""The account, in JSON: what moved between the first moment and the last, and what is so."""
+"""The account in JSON: changes between the first and the last moment, and observations."""
 
 from __future__ import annotations
 
@@ -29,21 +29,21 @@ if TYPE_CHECKING:
 
 
 class Told(NamedTuple):
-    """A part of the account, and the diagnosis that it is of."""
+    """A part of the account, with its diagnosis."""
 
     part: Part
     diagnosis: Diagnosis
 
     @property
     def account(self) -> Account:
-        """What it is a part of."""
+        """The account that has the part."""
         account = self.diagnosis.facts.account
         assert account is not None
         return account
 
     @property
     def holders(self) -> tuple[Holder, ...]:
-        """Who holds it."""
+        """What retains it."""
         return holders_of(self.part, self.diagnosis.case)
 
     @property
@@ -76,13 +76,13 @@ def _whole(size: float) -> int | None:
 
 
 def _name(holder: Holder) -> str:
-    """A file's name is one that a redacted report hides; a kind's and a function's are not."""
+    """The holder's name; redaction hides names of files, but not of kinds and functions."""
     is_file = holder.name.startswith("/") and holder.name not in (THREADS, MAPPED)
     return File(holder.name) if is_file else holder.name
 
 
 def _bounds(of: str, at: str, means: str, unit: str = "B") -> tuple[Key, Key]:
-    """An interval in whole bytes: `of_low` and `of_high`."""
+    """Keys of an interval in whole bytes: `of_low` and `of_high`."""
     low, high = attrgetter(f"{at}low"), attrgetter(f"{at}high")
     prefix = f"{of}_" if of else ""
     return (

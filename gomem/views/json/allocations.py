@@ -1,4 +1,4 @@
-"""Who allocates, in JSON: the report's `allocations` to `growth`."""
+"""Allocation sites in JSON: the report's keys from `allocations` to `growth`."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from gomem.diagnosis.diagnosis import Diagnosis
 
-MAX_ROWS = 10  # a moment
+MAX_ROWS = 10  # per moment
 MAX_STACKS = 100
 SAMPLE_TYPE = Column(
     "sample_type", "str", "", "Sample type of the profile, such as inuse_space.", Words
@@ -36,14 +36,14 @@ SLOPES: dict[str, Any] = dict.fromkeys(
 
 
 class OfMoment(NamedTuple):
-    """What there is of a moment."""
+    """An answer for one moment."""
 
     moment: str
     told: pd.DataFrame
 
 
 class SitesOfMoment(NamedTuple):
-    """Who has most of a sample type at a moment."""
+    """The largest sites of a sample type at a moment."""
 
     moment: str
     told: AllocationSites
@@ -62,7 +62,7 @@ def _reasons(diagnosis: Diagnosis) -> list[OfMoment]:
 
 
 def _found(question: str) -> Callable[[Diagnosis], list[OfMoment]]:
-    """The answers to a question about each moment's profile, as far as there are any."""
+    """Return a function that lists the answers about each moment's profile, if there are any."""
 
     def answers(diagnosis: Diagnosis) -> list[OfMoment]:
         ask = getattr(diagnosis.facts.profiles, question)

@@ -1,4 +1,4 @@
-"""What a gctrace log tells, and what goes back to the kernel, in JSON."""
+"""The gctrace log, and memory returned to the OS, in JSON."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A comparison as JSON, and its schema, key by key: of two sides, and of several builds."""
+"""A comparison of two sides, or of several builds, as JSON with its schema."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ if TYPE_CHECKING:
 SCHEMA = "gomem.compare/1"
 BUILDS_SCHEMA = "gomem.compare-builds/1"
 SIDES = ("before", "after")
-SHOWN = Hidden()  # nothing but home directories
+SHOWN = Hidden()  # hides only home directories
 BUILD = Column("build", "str", "", "The build that has them.", Build)
 _JUDGED: dict[str, Any] = {
     "layer": words(LAYERS),
@@ -68,7 +68,7 @@ _CHANGED: dict[str, Any] = {"state": words(STATES), "p_value": PROBABILITY}
 
 
 class Named(NamedTuple):
-    """A comparison, and what its sides are called."""
+    """A comparison, with the names of its sides."""
 
     compared: Comparison
     before: str
@@ -76,13 +76,13 @@ class Named(NamedTuple):
 
 
 def _side(side: str) -> tuple[Column, ...]:
-    """A metric's columns of one side, by the names that they have in an object of their own."""
+    """A metric's columns of one side, under their names in the side's object."""
     mine = (column for column in METRICS if column.name.startswith(f"{side}_"))
     return tuple(replace(column, name=column.name.removeprefix(f"{side}_")) for column in mine)
 
 
 def _metrics(named: Named) -> pd.DataFrame:
-    """The metrics, with what was measured on each side as one object."""
+    """The metrics, with the values of each side as an object."""
     metrics = named.compared.metrics
     told = metrics[[name for name in metrics if not name.startswith(("before_", "after_"))]]
     for place, side in enumerate(SIDES, start=3):
@@ -197,17 +197,20 @@ COMPARE_BUILDS = shape(
 def compare_json(
     comparison: Comparison, *, before: str, after: str, hidden: Hidden = SHOWN
 ) -> dict[str, Any]:
-    """Lay a comparison of sides that are called so out for JSON: base units, null for unknown."""
+    """Convert a comparison to JSON: base units, null if unknown.
+
+    `before` and `after` name the sides.
+    """
     return share(COMPARE.json(Named(comparison, before, after)), hidden)
 
 
 def render_compare_json(
     comparison: Comparison, *, before: str, after: str, hidden: Hidden = SHOWN
 ) -> str:
-    """The same as text, ending in a line break."""
+    """Write the JSON as text, with a final newline."""
     return written(compare_json(comparison, before=before, after=after, hidden=hidden))
 
 
 def render_builds_json(compared: BuildComparison, *, hidden: Hidden = SHOWN) -> str:
-    """Several builds as text: one table, and the whole comparison of each."""
+    """Write several builds as text: one table, and each build's whole comparison."""
     return written(share(COMPARE_BUILDS.json(Several(compared)), hidden))

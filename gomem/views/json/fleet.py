@@ -41,9 +41,10 @@ if TYPE_CHECKING:
 
 SCHEMA = "gomem.fleet/1"
 MATRIX_SCHEMA = "gomem.matrix/1"
-SHOWN = Hidden()  # nothing but home directories
+SHOWN = Hidden()  # hides only home directories
 WHATS = ("part", "count", "rate", "setting", "total")
-FIRST = ("instance", "what", "part", "value", "median", "z", "code")  # of an outlier
+# columns of an outlier that come first
+FIRST = ("instance", "what", "part", "value", "median", "z", "code")
 _OUTLIER = {column.name: column for column in OUTLIERS}
 
 
@@ -52,7 +53,7 @@ def _outliers(fleet: Fleet) -> list[dict[str, Any]]:
 
 
 def _cell(name: str) -> Getter:
-    """A row's value; null for what is unknown or empty."""
+    """A row's value; null if unknown or empty."""
 
     def cell(row: dict[str, Any]) -> Any:
         value = row[name]
@@ -118,10 +119,10 @@ MATRIX = shape(
 
 
 def render_fleet_json(fleet: Fleet, hidden: Hidden = SHOWN) -> str:
-    """A fleet as text, ending in a line break."""
+    """Write a fleet as text, with a final newline."""
     return written(share(FLEET.json(fleet), hidden))
 
 
 def render_matrix_json(matrix: Matrix, hidden: Hidden = SHOWN) -> str:
-    """A matrix as text, ending in a line break."""
+    """Write a matrix as text, with a final newline."""
     return written(share(MATRIX.json(matrix), hidden))

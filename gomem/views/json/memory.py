@@ -43,11 +43,11 @@ if TYPE_CHECKING:
     from gomem.facts.moment import MomentFacts
 
 _SIZES: dict[str, Any] = {column.name: SIZE for column in BY_KIND if column.unit == "B"}
-NEVER = "never"  # is a limit reached, of which JSON has no number
+NEVER = "never"  # for a limit that is not reached; JSON has no infinity
 
 
 class Step(NamedTuple):
-    """From one moment to another, and whether that one is the baseline's."""
+    """The change from one moment to another, and whether the first is the baseline's."""
 
     change: Change
     of_baseline: bool
@@ -61,7 +61,7 @@ class Worst(NamedTuple):
 
 
 def _groups(facts: MomentFacts) -> pd.DataFrame:
-    """The groups; the Go heap as one with the division of what the runtime claims of it."""
+    """The groups; a combined Go heap has the division of the memory reserved by the runtime."""
     groups = facts.groups
     assert groups is not None
     claims = [groups.claims_within(group) for group in groups.rows["group"]]
@@ -69,7 +69,7 @@ def _groups(facts: MomentFacts) -> pd.DataFrame:
 
 
 def _steps(diagnosis: Diagnosis) -> list[Step]:
-    """From each moment to the next; from the baseline first."""
+    """The change from the baseline, then from each moment to the next."""
     against = diagnosis.change_against_baseline
     steps = [Step(change, of_baseline=False) for change in diagnosis.changes]
     return steps if against is None else [Step(against, of_baseline=True), *steps]
@@ -83,7 +83,7 @@ def _moved(step: Step) -> pd.DataFrame:
 
 
 def _until(name: str, means: str) -> Key:
-    """A time that may never come."""
+    """A key for a time that can be infinite."""
     schema = {
         "oneOf": [NUMBER | SIZE, {"const": NEVER}],
         "description": f"{means}; or the word {NEVER}.",

@@ -1,4 +1,4 @@
-"""The report as JSON, and its schema, key by key."""
+"""The report as JSON, with its schema."""
 
 from __future__ import annotations
 
@@ -64,25 +64,25 @@ SEVERITIES = [str(severity) for severity in sorted(Severity, reverse=True)]
 
 
 class Told(NamedTuple):
-    """A finding or a verdict, and the diagnosis whose moments its sentences name."""
+    """A finding or a verdict, with the diagnosis whose moments it names."""
 
     answer: Any
     diagnosis: Diagnosis
 
     @property
     def evidence(self) -> list[Told]:
-        """What proves a finding."""
+        """The evidence of a finding."""
         return [Told(evidence, self.diagnosis) for evidence in self.answer.evidence]
 
     @property
     def value(self) -> Any:
-        """Of evidence: words with their names of moments, numbers as they are."""
+        """The value of evidence: text with moment names marked, numbers unchanged."""
         value = self.answer.value
         return typed_value(value, self.diagnosis) if isinstance(value, str) else value
 
 
 def _sentence(kind: type, name: str) -> Key:
-    """A sentence of a finding or a verdict, as its class describes it."""
+    """A key for a sentence of a finding or a verdict, described by its class."""
     (own,) = of_class(kind, name)
     return Key(name, own.shape, lambda told: typed(getattr(told.answer, name), told.diagnosis))
 
@@ -93,7 +93,7 @@ def _artefacts(name: str, means: str, get: Callable[[Any], tuple[Capture, str]])
     def files(answer: Any) -> pd.DataFrame:
         capture, of = get(answer)
         rows = capture.artefacts[capture.artefacts["moment"] == of].drop(columns="moment")
-        looks = [capture.looks.get(path, "") for path in rows["path"]]  # which a frame's words lose
+        looks = [capture.looks.get(path, "") for path in rows["path"]]  # `rows` drops their type
         return rows.assign(looks_like=pd.Series(looks, rows.index, dtype=object))
 
     return frame(
@@ -114,7 +114,7 @@ def _time(time: Any) -> str | None:
 
 
 def _release(end: str) -> Callable[[GoVersion], str | None]:
-    """The oldest or the newest release that it can be."""
+    """Return a function for the oldest or the newest possible release."""
     return lambda known: None if (release := getattr(known, end)) is None else str(release)
 
 
@@ -123,17 +123,17 @@ def _function(name: str) -> Callable[[Site], Function]:
 
 
 def _whole(end: str) -> Callable[[Site], int | None]:
-    """An end of a site's interval in whole bytes; null where that is not known."""
+    """Return a function for an end of a site's interval in whole bytes; null if unknown."""
     return lambda site: None if math.isnan(size := getattr(site, end)) else round(size)
 
 
 def _value(setting: Setting) -> str:
-    """The setting as its variable would be set; what GODEBUG holds is the user's own."""
+    """The setting as its variable would be set; GODEBUG's value is the user's own text."""
     return Quoted(setting.text) if setting.name == GODEBUG else setting.text
 
 
 def _end(name: str) -> Callable[[Setting], float | None]:
-    """An end of the interval that a setting lies in."""
+    """Return a function for an end of a setting's interval."""
 
     def end(setting: Setting) -> float | None:
         value = float(getattr(setting, name))
@@ -304,10 +304,10 @@ REPORT = shape(
 
 
 def report_json(diagnosis: Diagnosis, *, redact: bool = False) -> dict[str, Any]:
-    """Lay a diagnosis out for JSON: base units, and null for what is unknown."""
+    """Convert a diagnosis to JSON: base units, and null if unknown."""
     return share(REPORT.json(diagnosis), hidden(diagnosis, redact=redact))
 
 
 def render_json_report(diagnosis: Diagnosis, *, redact: bool = False) -> str:
-    """The same as text, ending in a line break."""
+    """Write the JSON as text, with a final newline."""
     return written(report_json(diagnosis, redact=redact))

@@ -1,4 +1,4 @@
-"""Who keeps the heap, in JSON: of `gomem retain`, and the report's `retention`."""
+"""What retains the heap, in JSON: for `gomem retain`, and the report's `retention`."""
 
 from __future__ import annotations
 
@@ -64,9 +64,9 @@ RETAIN = shape(
 
 
 def render_retain_json(kept: Kept, hidden: Hidden, chosen: Sequence[Keeper] = ()) -> str:
-    """What the command writes: bytes, null for what is unknown; ends in a line break.
+    """Write the JSON of the command: bytes, null if unknown, with a final newline.
 
-    All keepers, or those that were asked for.
+    It has all keepers, or only the `chosen` ones.
     """
     laid_out = RETAIN.json(kept)
     if chosen:

@@ -6,9 +6,10 @@
         frame("counters", CGROUP_COUNTERS, "Counters, which add up to current_bytes."),
     )
 
-Both the JSON of an answer, `CGROUP.json(use)`, and its schema, `CGROUP.schema`, come from it.
-Descriptions are taken from where a name is defined: columns from a frame's data dictionary, fields
-from the docstring of their class. Only keys that exist in JSON alone are described in the table.
+Both the JSON of an answer, `CGROUP.json(use)`, and its schema, `CGROUP.schema`, come from this
+table. Descriptions are taken from where a name is defined: columns from a frame's data dictionary,
+fields from the docstring of their class. Only keys that exist in JSON alone are described in the
+table.
 """
 
 from __future__ import annotations
@@ -36,7 +37,7 @@ if TYPE_CHECKING:
 Schema: TypeAlias = dict[str, Any]
 
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
-UNIT = "x-unit"  # of a number; a keyword that validators pass over
+UNIT = "x-unit"  # unit of a number; validators ignore this keyword
 TYPES: dict[str, str | list[str]] = {
     "bool": "boolean",
     "boolean": ["boolean", "null"],
@@ -50,7 +51,7 @@ TYPES: dict[str, str | list[str]] = {
     "object": "string",
     "datetime64[ns, UTC]": ["string", "null"],
 }
-NUMBER: Schema = {"type": "number"}  # where it is always known
+NUMBER: Schema = {"type": "number"}  # never null
 SIZE: Schema = {"minimum": 0}
 PROBABILITY: Schema = {"minimum": 0, "maximum": 1}
 TEXT_OR_NULL: Schema = {"type": ["string", "null"]}
@@ -64,11 +65,11 @@ _UNITS = {"bytes_per_second": "B/s", "bytes": "B", "seconds": "s", "fraction": "
 _ATTRIBUTE = re.compile(r"^    (\w+): (.*(?:\n {8,}.*)*)", re.MULTILINE)
 
 
-# What a value is in JSON Schema
+# JSON Schema of values
 
 
 def value(column: Column) -> Schema:
-    """What a column's values are in JSON; a count is never below 0."""
+    """Return the schema of a column's values; a count is never below 0."""
     schema: Schema = {"type": TYPES[column.dtype], "description": column.means}
     if column.dtype.startswith("datetime"):
         schema["format"] = "date-time"
@@ -80,9 +81,9 @@ def value(column: Column) -> Schema:
 
 
 def record(columns: Iterable[Column] = (), means: str = "", /, **others: Schema) -> Schema:
-    """An object with all of its fields; more may be added in later versions.
+    """Return the schema of an object with required keys; later versions may add keys.
 
-    Of columns that are plain values, and of others by name: under a column's name, what narrows it.
+    `columns` are plain values; `others` adds keys by name, or narrows the column of that name.
     """
     properties = {column.name: value(column) for column in columns}
     for name, schema in others.items():
@@ -92,32 +93,32 @@ def record(columns: Iterable[Column] = (), means: str = "", /, **others: Schema)
 
 
 def rows(columns: Iterable[Column] = (), means: str = "", /, **others: Schema) -> Schema:
-    """A list of such objects, as a frame's rows are."""
+    """Return the schema of a list of such objects, for a frame's rows."""
     return listed(record(columns, **others), means)
 
 
 def listed(items: Schema, means: str = "") -> Schema:
-    """A list of any length."""
+    """Return the schema of a list of any length."""
     return {"type": "array", "items": items} | ({"description": means} if means else {})
 
 
 def or_null(schema: Schema, means: str) -> Schema:
-    """It, or null."""
+    """Return the schema of a value or null."""
     return {"oneOf": [schema, NULL], "description": means}
 
 
 def words(known: Iterable[str]) -> Schema:
-    """One of these texts."""
+    """Return the schema of one of these texts."""
     return {"type": "string", "enum": list(known)}
 
 
 def words_or_null(known: Iterable[str]) -> Schema:
-    """One of these texts, or null."""
+    """Return the schema of one of these texts or null."""
     return {"type": ["string", "null"], "enum": [*known, None]}
 
 
 def without(columns: Iterable[Column], *names: str) -> tuple[Column, ...]:
-    """Columns less those of these names."""
+    """The columns without those of these names."""
     return tuple(column for column in columns if column.name not in names)
 
 
@@ -127,19 +128,19 @@ def only(columns: Iterable[Column], names: Iterable[str]) -> tuple[Column, ...]:
     return tuple(by_name[name] for name in names)
 
 
-# What an answer is in JSON
+# JSON of answers
 
 
 @dataclass(frozen=True)
 class Shape:
-    """What an answer is in JSON."""
+    """How to write an answer as JSON."""
 
     described: Schema | Callable[[], Schema]
-    json: Getter  # lays an answer out
+    json: Getter  # converts an answer to JSON
 
     @cached_property
     def schema(self) -> Schema:
-        """As JSON Schema describes it: made when it is asked for, which few commands do."""
+        """The JSON Schema, computed on request, because few commands need it."""
         return self.described() if callable(self.described) else self.described
 
 
@@ -147,13 +148,13 @@ class Shape:
 class Key:
     """One key of an object."""
 
-    name: str  # as JSON has it
-    shape: Shape  # what it holds
-    of: Getter  # where it comes from, of the object's own answer
+    name: str  # key in the JSON
+    shape: Shape  # how to write its value
+    of: Getter  # gets its value from the object's answer
 
 
 def shape(means: str, *keys: Key) -> Shape:
-    """An object with all of its keys; more may be added in later versions."""
+    """Return an object with all of its keys; later versions may add keys."""
     return Shape(
         lambda: record((), means, **{key.name: key.shape.schema for key in keys}),
         lambda answer: {key.name: key.shape.json(key.of(answer)) for key in keys},
@@ -161,7 +162,7 @@ def shape(means: str, *keys: Key) -> Shape:
 
 
 def or_none(of: Shape, means: str) -> Shape:
-    """It, or null where there is no answer."""
+    """Return the shape or null, if there is no answer."""
     return Shape(
         lambda: or_null(of.schema, means),
         lambda answer: None if answer is None else of.json(answer),
@@ -172,9 +173,9 @@ def inner(
     name: str, means: str, *keys: Key, get: str | Getter = "", many: bool = False,
     nullable: bool = False,
 ) -> Key:  # fmt: skip
-    """A key that holds an object of its own keys, or a list of many, or null where there is none.
+    """A key for an object with keys, for a list of them (`many`), or null (`nullable`).
 
-    `get` says where its answer is, or its name.
+    `get` is the attribute or function that gets its answer.
     """
     single = shape("" if many or nullable else means, *keys)
     if many:
@@ -189,19 +190,19 @@ def inner(
 def plain(
     name: str, dtype: str, unit: str, means: str, get: str | Getter = "", **narrowed: Any
 ) -> Key:
-    """A key that holds a number, a text or a flag; `narrowed` is more of JSON Schema's words."""
+    """A key for a number, a text or a flag; `narrowed` has further JSON Schema keywords."""
     told = Shape(lambda: value(Column(name, dtype, unit, means)) | narrowed, _itself)
     return Key(name, told, _getter(get or name))
 
 
 def texts(name: str, means: str, get: str | Getter = "") -> Key:
-    """A key that holds a list of texts."""
+    """A key for a list of texts."""
     told = Shape(lambda: listed({"type": "string"}, means), list)
     return Key(name, told, _getter(get or name))
 
 
 def moment(name: str, means: str, get: str | Getter = "", *, nullable: bool = False) -> Key:
-    """A key that holds the name of a moment."""
+    """A key for the name of a moment."""
     said = _getter(get or name)
     of: Getter = lambda answer: None if (found := said(answer)) is None else MomentName(found)  # noqa: E731
     return plain(name, "str", "", means, of, **({"type": ["string", "null"]} if nullable else {}))
@@ -211,7 +212,7 @@ def columns(
     described: Iterable[Column], get: Callable[[str], Getter] = attrgetter, at: str = "",
     **narrowed: Schema,
 ) -> tuple[Key, ...]:  # fmt: skip
-    """Keys that hold what columns describe, each by its name; `get` finds them in the answer."""
+    """Keys for values that columns describe, by name; `get` finds them in the answer."""
     return tuple(
         Key(
             column.name,
@@ -226,15 +227,15 @@ def columns(
 
 
 def written_as(name: str) -> Key:
-    """The document's own `schema` key, which says which schema it has."""
+    """The document's `schema` key, which identifies its schema."""
     means = "The schema that the document has, with its version."
     return Key("schema", Shape({"const": name, "description": means}, lambda _: name), _itself)
 
 
 def of_class(kind: type, names: str, at: str = "", **narrowed: Schema) -> tuple[Key, ...]:
-    """Keys that hold fields of an answer, named with blanks between, as its class describes them.
+    """Keys for fields of an answer, space-separated, described by its class.
 
-    `at` is where the answer is, such as `ledger.`, if it is not the object's own.
+    `at` is the path to the answer, such as `ledger.`, if it is not the object's own.
     """
     return tuple(
         Key(
@@ -250,10 +251,10 @@ def frame(
     name: str, described: Iterable[Column], means: str, get: str | Getter = "", *,
     cells: Mapping[str, Getter] = {}, keys: Sequence[Key] = (), **narrowed: Schema,
 ) -> Key:  # fmt: skip
-    """A key that holds the rows of a frame, as its data dictionary describes them.
+    """A key for the rows of a frame, described by its data dictionary.
 
-    `cells` says what to make of the values of a column, such as null of an empty one, and `keys`
-    what a row has beside the columns; `narrowed` narrows a column, under its name.
+    `cells` converts the values of a column, such as empty text to null; `keys` are further keys of
+    a row; `narrowed` narrows the column of that name.
     """
     makers = {column.name: made_by(column) for column in described}
     makers = {name: make for name, make in makers.items() if make is not as_it_is} | dict(cells)
@@ -273,7 +274,7 @@ def frame(
 
 
 def rows_json(frame: pd.DataFrame) -> list[dict[str, Any]]:
-    """A frame's rows by column; null for what is unknown."""
+    """A frame's rows as objects; null if unknown."""
     return [
         {str(name): None if is_unknown(value) else value for name, value in row.items()}
         for row in rows_of(frame)
@@ -281,7 +282,7 @@ def rows_json(frame: pd.DataFrame) -> list[dict[str, Any]]:
 
 
 def render_rows(frame: pd.DataFrame) -> str:
-    """A whole frame: times to the nanosecond in ISO 8601, null also where a number is infinite."""
+    """Write a frame as JSON: times in ISO 8601 to the nanosecond, null for infinite numbers."""
 
     def finite(value: Any) -> Any:
         if isinstance(value, float) and math.isinf(value):
@@ -293,7 +294,7 @@ def render_rows(frame: pd.DataFrame) -> str:
 
 
 def written(laid_out: dict[str, Any] | list[dict[str, Any]], indent: int = 2) -> str:
-    """JSON as text, ending in a line break."""
+    """Write JSON as text, with a final newline."""
     return json.dumps(laid_out, indent=indent, ensure_ascii=False, allow_nan=False) + "\n"
 
 
@@ -310,7 +311,7 @@ def _narrowed(column: Column, narrowed: Mapping[str, Schema]) -> Schema:
 
 
 def _described(kind: type, name: str, narrowed: Mapping[str, Schema]) -> Schema:
-    """A field of a class: its type, its unit by its name, its sentence."""
+    """The schema of a class's field: its type, its unit by its name, its description."""
     own = inspect.getattr_static(kind, name, None)
     if isinstance(own, property):
         hint, means = own.fget.__annotations__["return"], (own.__doc__ or "").strip()
@@ -324,6 +325,6 @@ def _described(kind: type, name: str, narrowed: Mapping[str, Schema]) -> Schema:
 
 @cache
 def _sentences(kind: type) -> dict[str, str]:
-    """What a class's docstring says of its attributes."""
+    """The descriptions of attributes in a class's docstring."""
     found = _ATTRIBUTE.findall(inspect.getdoc(kind) or "")
     return {name: " ".join(words.split()) for name, words in found}

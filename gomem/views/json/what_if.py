@@ -1,4 +1,4 @@
-"""What other settings would do, in JSON: of `gomem what-if`, and the report's `what_if`."""
+"""Predictions for other settings, in JSON: for `gomem what-if`, and the report's `what_if`."""
 
 from __future__ import annotations
 
@@ -102,5 +102,5 @@ WHAT_IF = shape(
 
 
 def render_what_if_json(answer: WhatIf, hidden: Hidden) -> str:
-    """What the command writes: base units, null for what is unknown; ends in a line break."""
+    """Write the JSON of the command: base units, null if unknown, with a final newline."""
     return written(share(WHAT_IF.json(answer), hidden))

@@ -1,4 +1,4 @@
-"""The other views of a profile as text: who calls whom, each stack, the labels."""
+"""Further views of a profile as text: callers and callees, stacks, labels."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ RULE = "-" * 60
 
 
 def render_tree_text(tree: pd.DataFrame, unit: str) -> str:
-    """Each function between its callers and its callees."""
+    """Write each function between its callers and its callees."""
     shown = value_formatter(unit)
     rows: list[tuple[str, ...]] = [("flat", "cum", "share", "callers, | function, callees")]
     about = None
@@ -39,7 +39,7 @@ def render_tree_text(tree: pd.DataFrame, unit: str) -> str:
 
 
 def render_traces_text(traces: pd.DataFrame, unit: str) -> str:
-    """Each stack with its value at its innermost frame."""
+    """Write each stack with its value at its innermost frame."""
     shown, lines = value_formatter(unit), []
     for row in rows_of(traces):
         is_innermost = row["depth"] == 0
@@ -51,7 +51,7 @@ def render_traces_text(traces: pd.DataFrame, unit: str) -> str:
 
 
 def render_tags_text(tags: pd.DataFrame, unit: str) -> str:
-    """What the samples of each label add up to."""
+    """Write the sum of the samples of each label."""
     shown = value_formatter(unit)
     rows = [
         (shown(row["value"]), format_fraction(row["fraction"]), _label(row))
@@ -61,7 +61,7 @@ def render_tags_text(tags: pd.DataFrame, unit: str) -> str:
 
 
 def render_reasons_text(reasons: pd.DataFrame, unit: str) -> str:
-    """Each line that allocates, with what the compiler says about it."""
+    """Write each allocating line, with the compiler's reason."""
     shown = value_formatter(unit)
     rows = [(shown(row["flat"]), _between(row, shown), _line(row)) for row in rows_of(reasons)]
     heading = ("flat", "95 % interval", "function, line, and why it is not on the stack")
@@ -96,7 +96,7 @@ RENDERED_TEXT = {
 
 
 def render_rows_json(rows: pd.DataFrame, view: str, sample_type: str, unit: str) -> str:
-    """Rows of a view; what is unknown is null."""
+    """Write the rows of a view as JSON; unknown values are null."""
     document = {
         "schema": SCHEMA, "view": view, "sample_type": sample_type, "unit": unit,
         "rows": rows_json(rows),

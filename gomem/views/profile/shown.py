@@ -1,4 +1,4 @@
-"""What a profile's rows are called in an output that is shared."""
+"""The names of a profile's rows in shared output."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ if TYPE_CHECKING:
     Sites: TypeAlias = AllocationSites | TopDifference
 
 Shown = Callable[[str], str]
-NAMED = ("function", "other")  # columns of frames whose names are those of a granularity
+NAMED = ("function", "other")  # columns with names of the chosen granularity
 
 
 def names_shown(granularity: str, hidden: Hidden) -> Shown:
-    """What to show for a row's name: of a file its own name, behind a function, too."""
+    """Return a function from a row's name to the name to show; file paths lose their folders."""
     if not hidden.redact:
         return str
     kind = File if granularity == "files" else Function
@@ -31,7 +31,7 @@ def names_shown(granularity: str, hidden: Hidden) -> Shown:
 
 
 def sites_shown(sites: Sites, shown: Shown) -> Sites:
-    """The same rows by what is shown; two files of one name in different folders stay two."""
+    """Return the rows with shown names; two files of one name in different folders stay apart."""
     if not isinstance(sites, AllocationSites):
         return replace(sites, top=_renamed(sites.top, shown))
     printed = {shown(name): share for name, share in sites.printed_shares.items()}
@@ -39,7 +39,7 @@ def sites_shown(sites: Sites, shown: Shown) -> Sites:
 
 
 def rows_shown(rows: pd.DataFrame, shown: Shown, hidden: Hidden) -> pd.DataFrame:
-    """The same rows, with labels and files as they may be shown, too."""
+    """Return the rows with shown names, also of labels and files."""
     return share(_renamed(rows, shown), hidden) if hidden.redact else rows
 
 

@@ -1,4 +1,4 @@
-"""Who allocates, as text for a terminal, CSV and JSON."""
+"""Allocation sites as text for a terminal, CSV and JSON."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ if TYPE_CHECKING:
     from gomem.inputs.pprof.sites import AllocationSites
 
 SCHEMA = "gomem.top/1"
-STATES = ("flat_state", "cum_state")  # of a difference
-LIFETIME = ("lifetime_seconds", "lifetime_low", "lifetime_high")  # of a difference
+STATES = ("flat_state", "cum_state")  # columns of a difference
+LIFETIME = ("lifetime_seconds", "lifetime_low", "lifetime_high")  # columns of a difference
 JSON_FIELDS = ("function", "flat", "flat_low", "flat_high", "cum", "cum_low", "cum_high")
 
 
 def render_top_text(sites: AllocationSites | TopDifference) -> str:
-    """Lay sites out as pprof does, with what the sampling leaves open.
+    """Write sites like pprof, with sampling intervals.
 
-    Of a difference, `~` says that the row may not have changed: in its flat value, or where that
-    is 0, in its cum value.
+    In a difference, `~` marks a row that may not have changed: its flat value, or its cum value if
+    flat is 0.
     """
     shown = value_formatter(sites.unit)
     with_state = STATES[0] in sites.column_names and not sites.note
@@ -35,7 +35,7 @@ def render_top_text(sites: AllocationSites | TopDifference) -> str:
         (
             *_cells(row, "flat", shown, with_interval=not sites.note),
             *_cells(row, "cum", shown, with_interval=not sites.note),
-            # Of a difference, what kind of change it is.
+            # In a difference, the kind of change.
             *([_known(row[STATES[not row["flat"]]]) or ""] if with_state else []),
             *(_lifetime_cells(row) if with_lifetime else []),
             printable(row["function"]),
@@ -58,7 +58,7 @@ def render_top_text(sites: AllocationSites | TopDifference) -> str:
 
 
 def render_top_json(sites: AllocationSites | TopDifference) -> str:
-    """Lay sites out as JSON; what is unknown is null, and `note` says why."""
+    """Write sites as JSON; unknown values are null, and `note` says why."""
     further = (name for name in (*STATES, *LIFETIME) if name in sites.column_names)
     fields = (*JSON_FIELDS, *further)
     top = [{field: _known(row[field]) for field in fields} for row in sites.rows()]
@@ -68,7 +68,7 @@ def render_top_json(sites: AllocationSites | TopDifference) -> str:
 
 
 def render_top_csv(sites: AllocationSites | TopDifference) -> str:
-    """A line per site, with the columns of `SITES`; what is unknown is empty."""
+    """Write a line per site, with the columns of `SITES`; unknown values are empty."""
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(sites.column_names)
@@ -78,7 +78,7 @@ def render_top_csv(sites: AllocationSites | TopDifference) -> str:
 
 
 def value_formatter(unit: str) -> Callable[[Any], str]:
-    """How values of a unit are shown."""
+    """Return the formatter for values of a unit."""
     if unit == "bytes":
         return format_bytes
     if unit == "nanoseconds":
@@ -89,7 +89,7 @@ def value_formatter(unit: str) -> Callable[[Any], str]:
 def _cells(
     row: dict[str, Any], word: str, shown: Callable[[Any], str], *, with_interval: bool
 ) -> list[str]:
-    """A value, its interval if there are any, and its share."""
+    """A value, its interval if there are intervals, and its share."""
     low, high = row[f"{word}_low"], row[f"{word}_high"]
     is_known = not (is_unknown(low) or is_unknown(high))
     bounds = [f"{shown(low)} – {shown(high)}" if is_known else ""] if with_interval else []
@@ -97,7 +97,7 @@ def _cells(
 
 
 def _lifetime_cells(row: dict[str, Any]) -> list[str]:
-    """How long objects live, and between which bounds; `≥ 3 s` where nothing bounds it above."""
+    """The lifetime of objects with its bounds; `≥ 3 s` without an upper bound."""
     known, low, high = (row[name] for name in LIFETIME)
     shown = "" if is_unknown(known) else format_seconds(known)
     if is_unknown(low):
@@ -111,7 +111,7 @@ def _known(value: Any) -> Any:
 
 
 def aligned(table: list[tuple[str, ...]]) -> list[str]:
-    """Lines of a table: columns to the right, but the last one, which is of any length."""
+    """Format a table: columns are right-aligned, except the last."""
     *columns, _ = zip(*table, strict=True)
     widths = [max(map(len, column)) for column in columns]
     return [

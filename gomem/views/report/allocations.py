@@ -1,4 +1,4 @@
-"""Who allocates, as a section of the report: sites, reasons, turnover, object sizes, by call."""
+"""The report's section on allocation: sites, reasons, turnover, object sizes, call trees."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ if TYPE_CHECKING:
 SAMPLE_TYPES = ("inuse_space", "alloc_space")
 SITE_ROWS, SITE_COLUMNS = 10, 5  # on a terminal; `gomem top` shows more
 UNTYPED = "in use or allocated"
-SHOWN = 10  # rows of turnover, of object sizes, of other moments' sites; JSON has more
+SHOWN = 10  # rows of turnover, object sizes, and other moments' sites; JSON has more
 
 
 def _line(row: Row) -> Cell:
-    """A line without its file's folders, which are those of whoever built the program."""
+    """A line; the file's folders are dropped, as they name the build machine's user."""
     file = row["file"].rpartition("/")[2]
     return Cell(known_name(f"{row['function']} {file}:{row['line']}"), code=True)
 
@@ -59,7 +59,7 @@ SIZES = (
 
 
 def allocations_section(diagnosis: Diagnosis) -> Section | None:
-    """All that the profiles say, at length for one moment; None without a heap profile."""
+    """Everything from the profiles, with one moment in detail; None without a heap profile."""
     first = diagnosis.sites_first
     if first is None:
         return _untyped_section(diagnosis)
@@ -89,7 +89,7 @@ def _left_out(shown: int, of: int, path: str) -> Text:
 
 
 def _untyped_section(diagnosis: Diagnosis) -> Section | None:
-    """The rows of tables that do not say what they count; None without one."""
+    """The rows of tables without a sample type; None if there are none."""
     blocks: list[Block] = []
     for moment, tables in diagnosis.facts.profiles.untyped_sites.items():
         for sites in tables:
@@ -100,7 +100,7 @@ def _untyped_section(diagnosis: Diagnosis) -> Section | None:
 
 
 def _gist(diagnosis: Diagnosis, moment: str) -> str:
-    """Who has most in use, or allocated most."""
+    """The largest in-use sites, or the largest allocators."""
     known = diagnosis.sites[moment]
     sites = next((known[name] for name in SAMPLE_TYPES if name in known), None)
     if sites is None or sites.top.empty:
@@ -113,10 +113,10 @@ def _gist(diagnosis: Diagnosis, moment: str) -> str:
 
 
 def _blocks(diagnosis: Diagnosis, moment: str, most: int | None) -> tuple[Block, ...]:
-    """A table a sample type, of at most so many sites, and why lines allocate."""
+    """A table per sample type, of at most `most` sites, and why lines allocate."""
     known, blocks = diagnosis.sites[moment], list[Block]()
     of_bytes = [name for name in SAMPLE_TYPES if name in known]
-    for sites in (known[name] for name in of_bytes or known):  # objects alone, of a table
+    for sites in (known[name] for name in of_bytes or known):  # objects only, in some tables
         blocks.append(_sites_table(sites, MomentName(moment), most))
         if sites.note:
             blocks.append(Notes((f"no intervals: {sites.note}",)))
@@ -144,7 +144,7 @@ def _at_length(diagnosis: Diagnosis, moment: str) -> tuple[Block, ...]:
 def _sites_table(
     sites: AllocationSites, moment: Text, most: int | None, counted: str = ""
 ) -> Table:
-    """Who allocates, with the sampling intervals."""
+    """Sites with their sampling intervals."""
     in_bytes = sites.unit == "bytes"
     cell = bytes_cell if in_bytes else count_cell
     value = shown_by(cell)
@@ -159,7 +159,7 @@ def _sites_table(
     total = format_bytes(sites.total) if in_bytes else format_count(sites.total)
     said = "total not printed" if sites.total_is_derived else text("{} total", total)
     caption = text("{} at {}: {}", counted or sites.sample_type, moment, said)
-    of_its_own = sites.top[sites.top["flat"] != 0]  # who only calls stands in the flame graph
+    of_its_own = sites.top[sites.top["flat"] != 0]  # pure callers are in the flame graph
     rows = (of_its_own if len(of_its_own) else sites.top).head(most or len(sites.top))
     return table(caption, columns, rows, brief_rows=SITE_ROWS, brief_columns=SITE_COLUMNS)
 

@@ -1,4 +1,4 @@
-"""Benchmarks, where a capture has them: medians, as benchstat prints them for one file."""
+"""The report's benchmarks: medians, as benchstat prints them for one file."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def benchmarks_section(diagnosis: Diagnosis) -> Section | None:
-    """A table for each unit of each file; None without benchmarks."""
+    """Return a table per unit and file; None without benchmarks."""
     blocks, names = [], set()
     for path, bench in diagnosis.capture.bench.items():
         summary = bench.summary

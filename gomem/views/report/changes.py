@@ -1,4 +1,4 @@
-"""What changed, in the report: from moment to moment, and against the baseline."""
+"""The report's changes: from moment to moment, and since the baseline."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ if TYPE_CHECKING:
     from gomem.diagnosis.changes import Change
     from gomem.diagnosis.diagnosis import Diagnosis
 
-LARGEST = 12  # mappings shown for each change
-FIGURES = 4  # changes drawn; each is some 10 kB of SVG
+LARGEST = 12  # mappings per change
+FIGURES = 4  # changes that get a figure; each is about 10 kB of SVG
 CAPTION = "The change of each part; together they make up the change in RSS."
-MIN_BYTES = 64 << 10  # a mapping that moved by less explains nothing
+MIN_BYTES = 64 << 10  # mappings with a smaller change explain nothing
 
 
 def _from_to(step: Change) -> Text:
@@ -29,7 +29,7 @@ def _from_to(step: Change) -> Text:
 
 
 def _sides(step: Change) -> Text:
-    """What is compared: two snapshots, or one of the baseline with one of this capture."""
+    """The compared snapshots: two of this capture, or a baseline's and one of this capture."""
     if not step.of_baseline:
         return _from_to(step)
     if step.before == step.after:
@@ -39,7 +39,7 @@ def _sides(step: Change) -> Text:
 
 
 def _which(row: Row) -> Cell:
-    """The kind, with the file's name or the place; between two processes neither may be there."""
+    """The kind, with the file's name or the address, if both processes have it."""
     path = str(row["path"]).rsplit("/", 1)[-1]
     named = path or is_unknown(row["start"])
     return Cell(row["kind"], note=File(path) if named else f"{row['start']:x}-{row['end']:x}")
@@ -69,7 +69,7 @@ MAPPINGS = (
 
 
 def changes_section(diagnosis: Diagnosis) -> Section | None:
-    """Against the baseline first, where there is one; then each step from moment to moment."""
+    """The change since the baseline first, if there is one; then each step between moments."""
     blocks: list[Block] = []
     against, overall = diagnosis.change_against_baseline, diagnosis.change_over_all
     steps = diagnosis.changes
@@ -101,7 +101,7 @@ def changes_section(diagnosis: Diagnosis) -> Section | None:
 
 
 def _moved(step: Change) -> int:
-    """Bytes that moved between parts, or came or went, whether RSS moved or not."""
+    """Bytes that moved between parts, appeared or vanished, even if RSS did not change."""
     return int(step.ledger.parts["change_bytes"].dropna().abs().sum())
 
 
@@ -127,7 +127,7 @@ def _change_blocks(step: Change, name: str, caption: str) -> tuple[Block, ...]:
 
 
 def _mappings(mappings: pd.DataFrame, place: Text) -> list[Block]:
-    """Matched mappings, those that moved most first: grew, shrank, new, gone."""
+    """Matched mappings, largest change first: grew, shrank, new, gone."""
     moved = mappings[mappings["change_bytes"].abs() >= MIN_BYTES]
     if moved.empty:
         return []

@@ -1,4 +1,4 @@
-"""The report's section about the collector: figures, what they show in numbers, and the costs."""
+"""The report's GC section: figures, their numbers as tables, and the costs."""
 
 from __future__ import annotations
 
@@ -43,22 +43,22 @@ SCAVENGES = "Memory returned to the OS. A line's time is that of the GC before i
 
 
 def opens_with_log(diagnosis: Diagnosis) -> bool:
-    """Whether the page opens with the log's heap over time: nothing else says where memory is."""
+    """Whether the page opens with the log's heap over time, because nothing else has memory."""
     is_alone = diagnosis.owners is None and diagnosis.sites_first is None
     return is_alone and diagnosis.collector is not None and not diagnosis.collector.cycles.empty
 
 
 def over_time_caption(facts: CollectorFacts) -> str:
-    """What the heap over time shows."""
+    """The caption of the heap over time."""
     return OVER_TIME + SHARED * (len(facts.cycles) > len(facts.timeline))
 
 
 def collector_section(diagnosis: Diagnosis) -> Section | None:
-    """Everything that a log tells; None without one."""
+    """Everything from a log; None without one."""
     facts = diagnosis.collector
     if facts is None:
         return None
-    # What the log holds besides that is no damage, and what is not told of each collection.
+    # Other text in the log is not damage; missing fields are noted.
     notes = _notes((*facts.log.notes, *facts.notes))
     if facts.cycles.empty:
         gist = "the log has no GC" if not facts.log.old_lines else "no GC that gomem reads"
@@ -70,7 +70,7 @@ def collector_section(diagnosis: Diagnosis) -> Section | None:
 
 
 def _gist(facts: CollectorFacts) -> str:
-    """How many collections, what they cost, and the longest stop, as far as the log says."""
+    """The number of collections, their cost, and the longest STW phase, if known."""
     cost = facts.cost.values
     said = [how_many(int(cost["cycles"] or 0), "GC")]
     if not is_unknown(cost["gc_cpu_fraction"]):
@@ -85,7 +85,7 @@ def _notes(lines: tuple[str, ...]) -> tuple[Block, ...]:
 
 
 def _over_time(facts: CollectorFacts, *, is_opened: bool) -> tuple[Block, ...]:
-    """The heap, if the page does not open with it, what collecting cost, and why GCs ran."""
+    """The heap, unless the page opens with it; times, costs, and why GCs ran."""
     below = tables.timeline_table(facts.timeline_table)
     drawn: tuple[Block, ...] = with_numbers(
         over_time_caption(facts), plot_gc_timeline, lambda: {"timeline": facts.timeline}, below
@@ -108,7 +108,7 @@ def _over_time(facts: CollectorFacts, *, is_opened: bool) -> tuple[Block, ...]:
 
 
 def _figures(facts: CollectorFacts) -> tuple[Block, ...]:
-    """Distributions and CPU; the scavenger's lines, if a collection can place any in time."""
+    """Distributions and CPU; scavenger lines, if a collection gives any of them a time."""
     pauses, utilization, scavenges = facts.pauses, facts.utilization, facts.scavenges
     activity = tables.activity_table(facts.timeline_table)
     blocks = (

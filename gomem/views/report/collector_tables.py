@@ -1,4 +1,4 @@
-"""What a log says about collections, as tables: the numbers of the figures, and the costs."""
+"""Tables about the collections in a log: the numbers of the figures, and the costs."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ if TYPE_CHECKING:
     from gomem.analysis.collector.pauses import GcPauses
     from gomem.analysis.collector.triggers import GcTriggers
 
-MAX_ROWS = 24  # phases, runs, lines
+MAX_ROWS = 24  # of phases, runs, lines
 TIMELINE = (
     clock("start", "begin_seconds"),
     count("GCs", "cycles"),
@@ -165,7 +165,7 @@ def histogram_table(pauses: GcPauses) -> Table:
 
 
 def mmu_table(utilization: MutatorUtilization) -> Table:
-    """The curve, and where each worst window begins; in which run, where there are several."""
+    """The curve, and the start of each worst window, with its run if there are several."""
     are_many = utilization.curve["run"].dropna().unique().size > 1
     columns = MMU if are_many else MMU[:-1]
     return table("Minimum mutator utilisation", columns, utilization.curve)
@@ -177,7 +177,7 @@ def activity_table(timeline: pd.DataFrame) -> Table:
 
 
 def scavenges_table(scavenges: pd.DataFrame) -> Table:
-    """Lines that gave back most, in order of time."""
+    """Lines with the largest releases, in order of time."""
     worked = scavenges[scavenges["released_bytes"].fillna(0) > 0]
     most = worked.sort_values("released_bytes", ascending=False, kind="stable").head(MAX_ROWS)
     caption = f"The {len(most)} lines that returned most, of {format_count(len(scavenges))}"
@@ -185,7 +185,7 @@ def scavenges_table(scavenges: pd.DataFrame) -> Table:
 
 
 def costs_table(gc: GcCost) -> Table:
-    """What the collector cost, and what made it work."""
+    """The costs of the collector, and what triggered it."""
     mib, allocated = "rounded down to whole MiB", gc.allocation_rate
     runs = f", in {gc.runs} runs of the program" if gc.runs > 1 else ""
     rounding = ""
@@ -214,7 +214,7 @@ def costs_table(gc: GcCost) -> Table:
 
 
 def times_table(pauses: GcPauses) -> Table:
-    """Quantiles of all times of collections, with their 95 % intervals."""
+    """Quantiles of the durations of collections, with their 95 % intervals."""
     every = rows_of(pauses.quantiles)
     rows = [{row["quantile"]: row for row in every if row["what"] == what} for what in TIMES]
     return table("GC times", QUANTILES, rows)
@@ -227,14 +227,14 @@ NO_GOGC = (
 
 
 def triggers_notes(triggers: GcTriggers) -> tuple[str, ...]:
-    """What counts as driven by a memory limit where no GOGC is known."""
+    """What counts as driven by a memory limit if GOGC is unknown."""
     if triggers.gogc["gogc_fraction"].notna().any():
         return ()
     return (NO_GOGC,)
 
 
 def live_heap_table(live: tuple[LiveHeap, ...]) -> Table:
-    """The slope of the live heap in each run; of very many, those that were watched longest."""
+    """The slope of the live heap in each run; if there are too many runs, the longest ones."""
     shown = sorted(live, key=lambda run: run.seconds, reverse=True)[:MAX_ROWS]
     caption = "Trend of the live heap after start-up; a tenth is the median of its GCs"
     if len(shown) < len(live):
@@ -244,7 +244,7 @@ def live_heap_table(live: tuple[LiveHeap, ...]) -> Table:
 
 
 def growth_words(live: LiveHeap | None, runs: int) -> str:
-    """Whether the live heap of the longest run grows, in a sentence; empty if it is unknown."""
+    """Say whether the live heap of the longest run grows; empty if it is unknown."""
     if live is None or live.slope_low is None or live.slope_high is None:
         return ""
     where = f"in run {live.run}, the longest, the" if runs > 1 else "the"
@@ -255,7 +255,7 @@ def growth_words(live: LiveHeap | None, runs: int) -> str:
 
 
 def phases_table(phases: pd.DataFrame) -> Table:
-    """The phases of each run; of very many, the longest."""
+    """The phases of each run; if there are too many, the longest ones."""
     longest = phases.assign(length=phases["end_seconds"] - phases["begin_seconds"])
     shown = longest.sort_values("length", ascending=False, kind="stable").head(MAX_ROWS)
     more = f", the longest {len(shown)} of {len(phases)}" if len(shown) < len(phases) else ""

@@ -1,4 +1,4 @@
-"""What was found: a card for each cause, with the snapshots at which it holds."""
+"""The report's findings: a card for each cause, with the snapshots at which it holds."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ if TYPE_CHECKING:
     from gomem.causes.finding import Evidence, Finding
     from gomem.diagnosis.diagnosis import Diagnosis
 
-NAMED = 3  # moments beside the one that is shown
-WORD = 24  # characters: evidence that is longer is a sentence
+NAMED = 3  # moments besides the one shown
+WORD = 24  # characters: longer evidence is a sentence
 NOUNS = {Severity.CRITICAL: "critical finding", Severity.WARNING: "warning", Severity.INFO: "note"}
 
 
 def findings_section(diagnosis: Diagnosis) -> Section:
-    """The findings, then all the causes that were looked for."""
+    """The findings, then all causes that were checked."""
     cards: list[Block] = [_card(finding, diagnosis) for finding in diagnosis.findings]
     codes = Codes("Checked", tuple(cause.code for cause in CAUSES))
     checked = Folded(f"{len(CAUSES)} causes checked", (codes,))
@@ -35,7 +35,7 @@ def findings_section(diagnosis: Diagnosis) -> Section:
 
 
 def _gist(diagnosis: Diagnosis) -> str:
-    """How many of each severity, the worst first."""
+    """The number of findings per severity, the most severe first."""
     severities = [finding.severity for finding in diagnosis.findings]
     if not severities:
         return f"none of {len(CAUSES)} causes"
@@ -48,7 +48,7 @@ def _card(finding: Finding, diagnosis: Diagnosis) -> Card:
     title = text("Main finding: {}", finding.code) if is_headline else finding.title
     tone = TONES[finding.severity]
     explained: tuple[tuple[str, tuple[Step, ...]], ...] = (("Why", steps_of(finding.mechanism)),)
-    if finding.next_step != diagnosis.verdict.next_step:  # which stands at the head of the page
+    if finding.next_step != diagnosis.verdict.next_step:  # the page's verdict already has it
         steps = steps_of(together(typed(finding.next_step, diagnosis)))
         explained += (("What to do", steps),)
     return Card(
@@ -64,12 +64,12 @@ def _card(finding: Finding, diagnosis: Diagnosis) -> Card:
 
 
 def _documentation(finding: Finding) -> tuple[str, ...]:
-    """Where the call is described that is missing."""
+    """Links to the documentation of the missing call."""
     return () if finding.missing_call is None else (finding.missing_call.reference,)
 
 
 def _when(finding: Finding) -> tuple[str, ...]:
-    """Where it holds, and whether it still does."""
+    """The moments at which it holds, and whether it still does."""
     if finding.moment is None:
         return ()
     others = [MomentName(name) for name in finding.moments if name != finding.moment]
@@ -78,7 +78,7 @@ def _when(finding: Finding) -> tuple[str, ...]:
 
 
 def _evidence_table(finding: Finding, diagnosis: Diagnosis) -> Table:
-    """What proves a finding; words read from the left, numbers from the right."""
+    """The evidence of a finding; text is left-aligned, numbers right-aligned."""
     has_words = any(
         isinstance(evidence.value, str) and len(evidence.value) > WORD
         for evidence in finding.evidence
@@ -94,7 +94,7 @@ def _evidence_table(finding: Finding, diagnosis: Diagnosis) -> Table:
 
 
 def _value_cell(evidence: Evidence, diagnosis: Diagnosis) -> Cell:
-    """Rounded by its unit, with all digits of bytes, rates, seconds and fractions behind."""
+    """The value rounded by its unit; bytes, rates, seconds and fractions keep all digits behind."""
     value, unit = evidence.value, evidence.unit
     if isinstance(value, str):
         return Cell(typed_value(value, diagnosis))

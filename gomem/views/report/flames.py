@@ -1,4 +1,4 @@
-"""The flame graphs of a report's first moment, and of what changed since another profile."""
+"""Flame graphs of the moment shown first, and of its change since another profile."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ HOW_COMPARED = (
 
 
 def flame_blocks(diagnosis: Diagnosis, moment: str) -> tuple[Block, ...]:
-    """RSS, what is in use by call, and against the baseline's profile; folded, allocations."""
+    """RSS, in-use memory by call, and the change since the baseline; allocations are folded."""
     profile, base = diagnosis.capture.heap_profiles.get(moment), diagnosis.baseline_profile(moment)
 
     def graphs(sample_type: str, name: str, against: str) -> tuple[Block, ...]:
@@ -44,7 +44,7 @@ def flame_blocks(diagnosis: Diagnosis, moment: str) -> tuple[Block, ...]:
 
 
 def rss_flame(diagnosis: Diagnosis, moment: str, name: str) -> tuple[Block, ...]:
-    """RSS at a moment by what holds it, live heap by call; nothing where no file says RSS."""
+    """RSS at a moment by holder, with the live heap by call; empty without RSS."""
     tree = partial(diagnosis.facts.rss_tree, moment)
     known = diagnosis.by_moment.get(moment)
     if known is None or known.rss_bytes is None:
@@ -53,7 +53,7 @@ def rss_flame(diagnosis: Diagnosis, moment: str, name: str) -> tuple[Block, ...]
 
 
 def in_use_flame(diagnosis: Diagnosis, moment: str, name: str) -> tuple[Block, ...]:
-    """What is in use by call at one moment, without what changed."""
+    """In-use memory by call at one moment, without changes."""
     if not _has(diagnosis.capture.heap_profiles[moment], IN_USE):
         return ()
     return (_own(diagnosis, moment, IN_USE, name),)
@@ -68,9 +68,9 @@ def _own(diagnosis: Diagnosis, moment: str, sample_type: str, name: str) -> Figu
 
 
 def change_flames(trees: Mapping[str, Callable[[], CallTree]]) -> tuple[Block, ...]:
-    """What changed between two profiles by call: allocated, and folded what is in use.
+    """Changes between two profiles by call: allocations, and in-use memory folded.
 
-    By sample type, what makes its tree; see `Comparison.change_trees`.
+    `trees` has a function per sample type that builds its tree; see `Comparison.change_trees`.
     """
     names = {ALLOCATED: "flame-allocated-change", IN_USE: "flame-change"}
     shown: list[Block] = []
@@ -88,7 +88,7 @@ def _of_two(sample_type: str, against: str) -> str:
 
 
 def _figure(caption: str, tree: Callable[[], CallTree | None], name: str) -> Figure:
-    """Calls are counted only if the figure is drawn."""
+    """The call tree is computed only when the figure is drawn."""
     return Figure(caption, draw_flame, lambda: {"tree": tree(), "name": name}, scripted=True)
 
 

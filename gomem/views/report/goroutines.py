@@ -1,4 +1,4 @@
-"""Where goroutines wait: the largest groups, with their stacks."""
+"""Goroutines by wait location: the largest groups, with their stacks."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from gomem.views.tables import Row, count, function, seconds, share, table, word
 if TYPE_CHECKING:
     from gomem.diagnosis.diagnosis import Diagnosis
 
-GROUPS, STACKS = 10, 5  # shown, and with a stack
+GROUPS, STACKS = 10, 5  # rows, and rows with a stack
 COLUMNS = (
     function("waiting in", "function"),
     count("goroutines", "goroutines"),
@@ -26,7 +26,7 @@ COLUMNS = (
 
 
 def goroutines_section(diagnosis: Diagnosis) -> Section | None:
-    """The groups of the last snapshot that has stacks; None without goroutines."""
+    """The groups of the last snapshot with stacks; None without goroutines."""
     rows = _rows(diagnosis)
     if not rows:
         return None

@@ -1,4 +1,4 @@
-"""What grows over a series of profiles, as a section of the report."""
+"""The report's section on growth over a series of profiles."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ if TYPE_CHECKING:
     from gomem.diagnosis.diagnosis import Diagnosis
 
 SHOWN = 15  # rows; the JSON report and `Diagnosis.growth` have all
-CALLERS = 3  # that stand below a function's name
+CALLERS = 3  # shown below a function's name
 
 
 def growth_section(diagnosis: Diagnosis) -> Section | None:
-    """The stacks that move; None without a series, or if none does."""
+    """The stacks that change; None without a series, or if none changes."""
     series, growth = diagnosis.facts.profiles.heap_series, diagnosis.growth
     moving = growth[growth["shape"] != "flat"]
     if series is None or moving.empty:
@@ -65,7 +65,7 @@ def _words(series: Series, growth: pd.DataFrame) -> str:
 
 
 def _row(moving: pd.DataFrame, row: Row) -> Cell:
-    """Who allocates, and who called; of a leak its largest stack, and how many rise with it."""
+    """The allocating function and its callers; for a leak, its largest stack and how many rise."""
     *callers, function = row["stack"].split(";")
     note = " < ".join(known_name(name) for name in reversed(callers[-CALLERS:]))
     alike = 0 if is_unknown(row["leak"]) else int((moving["leak"] == row["leak"]).sum()) - 1

@@ -1,4 +1,4 @@
-"""Who keeps the heap, by the capture's last heap dump, and by goref's profile of references."""
+"""What retains the heap, from the last heap dump and from goref's profile of references."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ EXACT = (
 
 
 def keepers_section(diagnosis: Diagnosis) -> Section | None:
-    """The keepers, with a figure; None without a whole heap dump or a profile of references."""
+    """The keepers, with a figure; None without a complete heap dump or profile of references."""
     kept, held = diagnosis.facts.kept, diagnosis.facts.held
     blocks: list[Block] = [] if kept is None else kept_blocks(kept)
     if held is not None:

@@ -1,4 +1,4 @@
-"""Where RSS goes: the ledger of the moment shown first, then the others'."""
+"""RSS by part: the ledger of the moment shown first, then the others."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ if TYPE_CHECKING:
     from gomem.diagnosis.diagnosis import Diagnosis
     from gomem.facts.moment import MomentFacts
 
-WATERFALLS = 8  # moments; each is some 25 kB of SVG
+WATERFALLS = 8  # moments; each is about 25 kB of SVG
 SHORT_SECONDS = 1.0  # the ledger itself warns about a longer skew
-SMALL = 0.01  # of RSS, or of the longest bar: several smaller groups are one
+SMALL = 0.01  # of RSS, or of the longest bar: smaller groups are combined
 OTHERS = "others, RSS and reserved under 1 %"
 WHOSE = "Filled: in RSS. Hollow: reserved by Go, not in RSS."
 RETAINED = "retained (in RSS or not)"  # by Go
@@ -92,13 +92,13 @@ def _blocks(
 
 
 def _told(key: str) -> Callable[[Row], Cell]:
-    """Bytes; nothing where a row has none, as what the runtime claims of the Go heap has not."""
+    """Return a function for a cell of bytes; blank for rows without this field."""
     return lambda row: bytes_cell(row[key]) if key in row else BLANK
 
 
 def _sizes(caption: Text, named: tuple[str, str], rows: list[Row], total: Row,
            *more: Column) -> Table:  # fmt: skip
-    """What lies where (`bytes`, `claimed`, and `old` of a baseline), and RSS, if it is known."""
+    """A table of sizes (`bytes`, `claimed`, and the baseline's `old`), and RSS if known."""
     rss = total["bytes"]
 
     def share(row: Row) -> Cell:
@@ -119,7 +119,7 @@ def _sizes(caption: Text, named: tuple[str, str], rows: list[Row], total: Row,
 
 
 def groups_table(facts: MomentFacts, moment: str, before: MomentFacts | None = None) -> Table:
-    """RSS of a moment by owner; the baseline's in a column of its own."""
+    """RSS of a moment by owner; the baseline has a separate column."""
     groups, rss_bytes = facts.groups, facts.rss_bytes
     old = None if before is None else before.groups
     assert groups is not None
@@ -154,7 +154,7 @@ def groups_table(facts: MomentFacts, moment: str, before: MomentFacts | None = N
 
 
 def _is_small(row: Row, rss_bytes: int | None) -> bool:
-    """Whether a group is a small part of RSS on every side, claims among them."""
+    """Whether a group is small on every side, including reserved memory."""
     if not rss_bytes or is_unknown(row["bytes"]):
         return False
     sizes = (row["bytes"], row["claimed_bytes"], row["old"])
@@ -169,12 +169,12 @@ def _is_nothing(row: Row) -> bool:
 
 
 def parts_table(ledger: Ledger, moment: str, before: Ledger | None = None) -> Table:
-    """RSS of a moment part by part; the baseline's beside it."""
+    """RSS of a moment by part, with the baseline if given."""
     rows: list[Row] = []
     for row in rows_of(ledger.parts):
         part, claimed = row["part"], row["claimed_bytes"]
         old = before.part(part) if before is not None and before.has(part) else None
-        if row["bytes"] or old or (not is_unknown(claimed) and claimed):  # anything but 0
+        if row["bytes"] or old or (not is_unknown(claimed) and claimed):  # not 0
             named = {"name": part_name(part), "note": PARTS[part], "old": old, "claimed": claimed}
             sure = "" if row["confidence"] == "counted" else row["confidence"]
             rows.append(row | named | {"sure": sure})

@@ -1,4 +1,4 @@
-"""Typical and highest RSS and heap over many snapshots, as a section of the report."""
+"""The report's section on typical and highest RSS and heap over many snapshots."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ COLUMNS = (
 
 
 def levels_section(diagnosis: Diagnosis) -> Section | None:
-    """Quantiles over the moments; None of few."""
+    """Quantiles over the moments; None if there are too few."""
     rows = rows_of(diagnosis.facts.level_quantiles)
     if not rows:
         return None
@@ -36,7 +36,7 @@ def levels_section(diagnosis: Diagnosis) -> Section | None:
 
 
 def _words(row: dict[str, Any]) -> str:
-    """The first level in a sentence, as far as there are snapshots enough."""
+    """The first level in a sentence, with the quantiles that enough snapshots support."""
     known = [
         f"{word} {format_bytes(row[name])}"
         for name, word in QUANTILES.items()

@@ -1,4 +1,4 @@
-"""How long objects live, as a part of the report's allocation sites."""
+"""Object lifetimes, as a part of the report's allocation sites."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ COLUMNS = (
 
 
 def lifetime_blocks(diagnosis: Diagnosis) -> tuple[Block, ...]:
-    """Lifetimes over the watch, and what follows; nothing of one profile alone."""
+    """Lifetimes and advice; empty with a single profile."""
     lives = diagnosis.facts.lifetimes
     if lives is None or lives.note or lives.sites.empty:
         return ()
@@ -45,7 +45,7 @@ def lifetime_blocks(diagnosis: Diagnosis) -> tuple[Block, ...]:
 
 
 def _advice(lives: Lifetimes) -> Text:
-    """Where a pool pays, and what is kept."""
+    """Where a sync.Pool helps, and what is retained."""
     parts = (
         ("A pool pays in {}: much is allocated and soon dropped.", lives.pooling),
         ("Kept over the whole watch: memory from {}.", lives.aging),

@@ -1,4 +1,4 @@
-"""How far from the limit, in the report: worst case, cgroup, time, and GOMEMLIMIT's arithmetic."""
+"""The report's section on limits: worst case, cgroup, time left, and GOMEMLIMIT."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from gomem.diagnosis.limits import Limits
 
 BOUNDED = "only garbage grew, which the next GCs free"
-MOMENTS = 12  # rows of the table of worst cases; of more moments, the largest
+MOMENTS = 12  # rows in the table of worst cases; with more moments, the largest
 LACKING = (
     "the container's limit is not in the capture; add memory.max, memory.current, memory.stat and "
     "memory.events of the process's cgroup"
@@ -54,12 +54,12 @@ STEPS = (words("", "step"), size("bytes", "bytes"), words("from", "source"))
 
 
 def limits_section(diagnosis: Diagnosis) -> Section | None:
-    """Worst case of each moment; the cgroup of the last one, where its files are there."""
+    """The worst case of each moment; the last moment's cgroup, if its files exist."""
     limits = diagnosis.limits
     if limits is None:
         return None
     blocks: list[Block] = []
-    # The limit, or that none is known, and how large RSS can get.
+    # The limit, or that none is known, and the worst-case RSS.
     said = ["no limit is known"]
     if limits.worst:
         largest = sorted(limits.worst, key=lambda name: -limits.worst[name].worst_bytes)[:MOMENTS]
@@ -94,7 +94,7 @@ def limits_section(diagnosis: Diagnosis) -> Section | None:
 
 
 def advice_table(caption: str, steps: pd.DataFrame, gomemlimit_bytes: int | None) -> Table:
-    """The arithmetic of a GOMEMLIMIT, and what comes of it, if the release knows one."""
+    """The computation of GOMEMLIMIT, with its result if the release supports it."""
     total = (Cell("GOMEMLIMIT"), bytes_cell(gomemlimit_bytes), Cell("recommended"))
     return table(caption, STEPS, steps, () if gomemlimit_bytes is None else (total,))
 

@@ -1,4 +1,4 @@
-"""Mappings by kind, and the address space in a strip."""
+"""Mappings by kind, and the address space as a strip."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ COLUMNS = (words("kind", "kind"), count("mappings", "vmas"), *map(size, SHOWN, S
 
 
 def mappings_section(diagnosis: Diagnosis) -> Section | None:
-    """The strip of the moment that is shown first, and a table of each; None without smaps."""
+    """The strip of the moment shown first, and a table per moment; None without smaps."""
     own = dict(iter(diagnosis.kinds.groupby("moment", sort=False)))
     if not own:
         return None
@@ -37,7 +37,7 @@ def mappings_section(diagnosis: Diagnosis) -> Section | None:
     drawn = drawn_of(list(own), first)
     blocks: dict[str, tuple[Block, ...]] = {}
     for place, (name, rows) in enumerate(own.items(), start=1):
-        # What the kernel does not print has no column.
+        # Fields that the kernel does not print have no column.
         columns = [column for column in COLUMNS if column.heading not in SHOWN
                    or rows[SHOWN[column.heading]].notna().any()]  # fmt: skip
         kinds = table(text("At {}", MomentName(name)), columns, rows)
@@ -53,7 +53,7 @@ def _numbers(diagnosis: Diagnosis, moment: str, place: int) -> dict[str, Any]:
 
 
 def _gist(kinds: pd.DataFrame) -> str:
-    """How much is mapped, and how much of it resident."""
+    """How much is mapped, and how much of that is resident."""
     mapped, resident = (kinds[name].sum(min_count=1) for name in ("size_bytes", "rss_bytes"))
     count = format_count(int(kinds["vmas"].sum()))
     return f"{count} mappings of {format_bytes(mapped)}, {format_bytes(resident)} in RSS"

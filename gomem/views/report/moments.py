@@ -1,4 +1,4 @@
-"""The ledger over the moments: all if they are few, else those that tell the most."""
+"""The ledger over the moments: all if they are few, else a selection."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from gomem.facts.moment import MomentFacts
 
 SIDE_BY_SIDE = 6  # moments, on a page or in a terminal
-WIDTH = 100  # characters of a terminal: the owners' names and the moments' fit in it
+WIDTH = 100  # characters of a terminal for the names of owners and moments
 MIN_CELL = 8  # characters of a size
 BETWEEN = 2  # spaces between two columns
 MAX_NAMED = 6  # moments in a sentence
@@ -32,14 +32,14 @@ IN_ORDER = "Snapshots in order, not to scale in time. "
 COLUMNS = "The line on each column is RSS; hollow above it is reserved by Go, not in RSS."
 PARTS_CAPTION = "RSS by part over time"
 TIME, APART = "time", "MemStats to /proc delay"
-CLOCKS = {TIME, APART}  # rows that say no size
+CLOCKS = {TIME, APART}  # rows without sizes
 NO_RSS = "RSS over time is unknown: no snapshot has smaps"
 
 _Lines = list[tuple[str, list[Cell]]]
 
 
 def moments_section(diagnosis: Diagnosis) -> Section | None:
-    """Columns to look at, and a table; None of a single moment."""
+    """A figure of columns, and a table; None for a single moment."""
     known = [facts for facts in diagnosis.moments if facts.ledger is not None]
     if len(known) < 2:
         return None
@@ -59,7 +59,7 @@ def moments_section(diagnosis: Diagnosis) -> Section | None:
 
 
 def _gist(known: Sequence[MomentFacts]) -> str:
-    """RSS at the first and at the last, and where it was highest."""
+    """RSS at the first and the last moment, and its peak."""
     sizes = [
         (moment.rss_bytes, MomentName(moment.name))
         for moment in known
@@ -75,7 +75,7 @@ def _gist(known: Sequence[MomentFacts]) -> str:
 
 
 def _tables(known: Sequence[MomentFacts], groups: pd.DataFrame) -> list[Block]:
-    """As many moments as fit beside one another, and the way to the others."""
+    """As many moments as fit side by side, and the others folded."""
     every = _lines(known, groups)
     few = few_moments(
         [facts.rss_bytes for facts in known], _most([facts.name for facts in known], every)
@@ -96,20 +96,20 @@ def _tables(known: Sequence[MomentFacts], groups: pd.DataFrame) -> list[Block]:
 
 
 def _saying(lines: _Lines) -> _Lines:
-    """Those that have a value other than 0 at some moment."""
+    """The rows with a value other than 0 for at least one moment."""
     says_nothing = (NOTHING, bytes_cell(0))
     return [line for line in lines if any(cell not in says_nothing for cell in line[1])]
 
 
 def _most(names: Sequence[str], lines: _Lines) -> int:
-    """How many moments fit side by side; the first and the last always stand there."""
+    """How many moments fit side by side, at least two."""
     room = WIDTH - max(len(label) for label, _ in lines)
     each = max(MIN_CELL, *map(len, names)) + BETWEEN
     return min(SIDE_BY_SIDE, max(2, room // each))
 
 
 def few_moments(rss_bytes: Sequence[int | None], most: int = SIDE_BY_SIDE) -> list[int]:
-    """As many places as fit side by side: first, last, the largest RSS, and some in between."""
+    """Indices of as many moments as fit: first, last, largest RSS, and some in between."""
     if len(rss_bytes) <= most:
         return list(range(len(rss_bytes)))
     largest = max(range(len(rss_bytes)), key=lambda place: rss_bytes[place] or 0)
@@ -122,7 +122,7 @@ def few_moments(rss_bytes: Sequence[int | None], most: int = SIDE_BY_SIDE) -> li
 
 
 def _down(known: Sequence[MomentFacts], lines: _Lines, caption: str = CAPTION) -> Table:
-    """The same of any number of moments: a row each."""
+    """A table with a row per moment, for any number of moments."""
     labels, cells = zip(*_saying(lines), strict=True)
     rows = zip(known, *cells, strict=True)
     down = tuple((Cell(MomentName(facts.name)), *row) for facts, *row in rows)
@@ -130,7 +130,7 @@ def _down(known: Sequence[MomentFacts], lines: _Lines, caption: str = CAPTION) -
 
 
 def _lines(known: Sequence[MomentFacts], groups: pd.DataFrame) -> _Lines:
-    """RSS and its groups: label, and a cell for each moment."""
+    """RSS and its groups: label, and a cell per moment."""
     lines: _Lines = [("RSS", [bytes_cell(facts.rss_bytes) for facts in known])]
     for row in rows_of(groups):
         lines.append((row["name"], [bytes_cell(row[str(place)]) for place in range(len(known))]))
@@ -142,7 +142,7 @@ def _lines(known: Sequence[MomentFacts], groups: pd.DataFrame) -> _Lines:
 
 
 def parts_lines(ledgers: Sequence[Ledger]) -> list[tuple[str, list[Cell]]]:
-    """RSS and its parts: label, and a cell for each ledger; parts that are nowhere are left out."""
+    """RSS and its parts: label, and a cell per ledger; parts without memory are left out."""
     parts = [part for part in PARTS if any(ledger.part(part) for ledger in ledgers)]
     lines = [("RSS", [bytes_cell(ledger.rss_bytes) for ledger in ledgers])]
     for part in parts:

@@ -1,8 +1,8 @@
-"""The first screen of a report, beside the verdict: what uses the memory, and further findings.
+"""The first screen of a report: the contents of memory and further findings.
 
 It depends on the data. With RSS, it shows the first and the last snapshot, or the baseline and now.
-A heap profile alone shows the functions with most inuse_space; a log alone, the GC's numbers and
-its saw-tooth; goroutines alone, where they wait.
+With only a heap profile, it shows the functions with most inuse_space; with only a log, the GC's
+numbers and its saw-tooth; with only goroutines, where they wait.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ GREY = GROUP_LOOK["undivided"]
 
 
 def opening(diagnosis: Diagnosis) -> tuple[Block, ...]:
-    """The bars, or what stands in for them; then the findings that the verdict does not name."""
+    """The bars or their replacement; then the findings that the verdict does not name."""
     shown: tuple[Block, ...] = ()
     if diagnosis.owners is not None:
         shown = (bars_of(diagnosis.owners),)
@@ -71,9 +71,9 @@ def opening(diagnosis: Diagnosis) -> tuple[Block, ...]:
 
 
 def bars_of(owners: Owners, *, is_series: bool = True) -> Bars:
-    """A bar per snapshot, on one scale: filled what is in RSS, hollow what Go reserves besides.
+    """Return a bar per snapshot on one scale: filled for RSS, hollow for other memory of Go.
 
-    Of a series the last bar is what became of the first; else each stands by itself.
+    In a series, the last bar shows how the first changed; else the bars are independent.
     """
     totals, beyond, longest = owners.totals, owners.beyond, _longest(owners)
     small = [part for part in owners.parts if _largest(part) < SMALL * longest]
@@ -100,7 +100,7 @@ def bars_of(owners: Owners, *, is_series: bool = True) -> Bars:
 
 
 def _longest(owners: Owners) -> float:
-    """What the longest bar stands for; a part under `SMALL` of it has no key of its own."""
+    """The value of the longest bar; parts under `SMALL` of it have no legend entry."""
     return max(map(sum, zip(owners.totals, owners.beyond, strict=True))) or 1
 
 
@@ -109,7 +109,7 @@ def _largest(part: Owner) -> float:
 
 
 def _finer(owners: Owners, large: Sequence[Owner], scale: float) -> tuple[Piece, ...]:
-    """The last bar once more, its parts divided as finely as its snapshot tells them apart."""
+    """The segments of the last bar's thin copy, divided as finely as its snapshot allows."""
     if not any(part.key in owners.finer for part in large):
         return ()
     return tuple(
@@ -123,7 +123,7 @@ def _finer(owners: Owners, large: Sequence[Owner], scale: float) -> tuple[Piece,
 def _keys(
     owners: Owners, large: Sequence[Owner], small: Sequence[Owner], *, is_series: bool
 ) -> tuple[Key, ...]:
-    """What the colours stand for: what moved most first, or of one snapshot what is largest."""
+    """The legend: the largest change first, or for one snapshot the largest part."""
     has_several = len(owners.totals) > 1
     changes = has_several and is_series
     moved = _change if changes else _spread if has_several else _largest
@@ -156,16 +156,16 @@ def _change(part: Owner) -> float:
 
 
 def _spread(part: Owner) -> float:
-    """By how much the snapshots differ."""
+    """The largest difference between snapshots."""
     middles = [size.middle for size in part.sizes]
     return max(middles) - min(middles)
 
 
-# Single files
+# Captures without RSS
 
 
 def _sites(diagnosis: Diagnosis, moment: str) -> tuple[Block, ...]:
-    """Who holds most of what is in use, or allocated most, with what sampling leaves open."""
+    """The largest in-use sites, or the largest allocators, with sampling intervals."""
     known = diagnosis.sites[moment]
     sample_type = next((name for name in SAMPLE_TYPES if name in known), None)
     if sample_type is None:
@@ -193,7 +193,7 @@ def _interval(row: dict[str, Any]) -> Text:
 
 
 def _log(facts: CollectorFacts) -> tuple[Block, ...]:
-    """What collecting costs, and the heap over time."""
+    """GC cost, and the heap over time."""
     shown = {
         "GCs": (format_count, "cycles"),
         "GC interval p50": (Seconds, "interval_p50_seconds"),
@@ -212,11 +212,11 @@ def _log(facts: CollectorFacts) -> tuple[Block, ...]:
     return (Tiles(tiles), Figure(over_time_caption(facts), plot_gc_timeline, lambda: drawn))
 
 
-# What was found besides
+# Further findings
 
 
 def _leads(diagnosis: Diagnosis) -> tuple[Lead, ...]:
-    """The findings that the verdict does not name, cut short; those about the data stand below."""
+    """Short cards of findings that the verdict does not name; data findings come last."""
     others = [
         finding
         for finding in diagnosis.findings

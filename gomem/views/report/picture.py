@@ -1,4 +1,4 @@
-"""The report's first picture on its own: RSS by part, or what stands in for it."""
+"""The report's first picture on its own: RSS by owner, or its replacement."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ NOTHING_TO_DRAW = (
 
 
 def picture(diagnosis: Diagnosis, *, redact: bool = False) -> Drawing:
-    """Draw RSS by part, before and now; without it what is in use by site, or the GC log.
+    """Draw RSS by owner, before and now; without RSS, in-use memory by site, or the GC log.
 
-    CaptureError where there is nothing to draw.
+    Raises CaptureError if there is nothing to draw.
     """
     shown = hidden(diagnosis, redact=redact)
     known = {

@@ -1,4 +1,4 @@
-"""The report: its sections in order, and what stands above them."""
+"""The report: its sections in order, and its head."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ _NO_LOG = f"No gctrace log here; run {GC_LOG.command()}"
 
 
 def what_if_section(diagnosis: Diagnosis) -> Section | None:
-    """The usual settings; one sentence where the log is not enough, None without a log."""
+    """Predictions for usual settings; one sentence if the log is too short; None without a log."""
     answer = diagnosis.what_if
     if answer is None:
         return None
@@ -69,7 +69,7 @@ def _unread_section(diagnosis: Diagnosis) -> Section | None:
 
 
 def _inputs_section(diagnosis: Diagnosis) -> Section:
-    """The files, with the digests by which they can be known again."""
+    """The files, with digests that identify them."""
     capture = diagnosis.capture
     columns = (*files_columns(capture), code("SHA-256", "sha256"))
     blocks: list[Block] = [table("Files read", columns, capture.artefacts)]
@@ -107,15 +107,15 @@ SECTIONS: tuple[Part[Diagnosis], ...] = (
     Part("unread", _unread_section, "Everything in the capture was read"),
     Part("inputs", _inputs_section, "There is no file"),
 )  # fmt: skip
-NAMED = 6  # moments above the report
-ANY_PROGRAM = "Go program"  # of a page that may not name it, or cannot
-MAY_LACK = ("Capture", "Settings", "Taken")  # which the report says nothing of where no file does
-# Shown unfolded where nothing was found, the first of these that there is.
+NAMED = 6  # moments in the head
+ANY_PROGRAM = "Go program"  # when the program's name is hidden or unknown
+MAY_LACK = ("Capture", "Settings", "Taken")  # facts that are omitted if unknown
+# If nothing was found, the first existing section of these is expanded.
 GROUND = ("ledger", "allocations", "collector", "goroutines", "benchmarks")
 
 
 def report_document(diagnosis: Diagnosis, *, redact: bool = False) -> Document:
-    """Say everything once; redacted, without folder and moment names: see `share`."""
+    """Build the report; `redact` hides names of folders and moments, see `share`."""
     document = Document(
         kind="Go memory report",
         title=_title(diagnosis, redact=redact),
@@ -130,7 +130,7 @@ def report_document(diagnosis: Diagnosis, *, redact: bool = False) -> Document:
 
 
 def _unfolded(sections: Sequence[Section], diagnosis: Diagnosis) -> tuple[Section, ...]:
-    """The same sections, of which a page shows those unfolded that bear on the verdict."""
+    """Expand the sections that support the verdict."""
     code = diagnosis.verdict.code
     opened = {name for cause in CAUSES if cause.code == code for name in cause.bears_on}
     there = {section.name for section in sections}
@@ -143,7 +143,7 @@ def _unfolded(sections: Sequence[Section], diagnosis: Diagnosis) -> tuple[Sectio
 
 
 def _title(diagnosis: Diagnosis, *, redact: bool) -> Text:
-    """The program and its release; the capture's name where nothing says the program's."""
+    """The program and its release; the capture's name if the program is unknown."""
     capture = diagnosis.capture
     release = f", {capture.go_version}" if capture.go_version.exact is not None else ""
     program = Program(known_name(program_of(diagnosis)))
@@ -151,7 +151,7 @@ def _title(diagnosis: Diagnosis, *, redact: bool) -> Text:
 
 
 def _name(capture: Capture, *, redact: bool) -> str:
-    """A capture's name; empty where it is hidden, or says only that it is a capture."""
+    """A capture's name; empty if it is hidden, or generic."""
     is_named = not redact and capture.file_name not in {"", "..", UNNAMED}
     return CaptureName(capture.name) if is_named else ""
 
@@ -167,7 +167,7 @@ def _facts(diagnosis: Diagnosis, *, redact: bool) -> tuple[tuple[str, str], ...]
         "Go release": text("{} ({})", str(release), release.evidence),
         "Settings": settings_words(diagnosis.facts.settings),
         "Snapshots": snapshots if names else "none",
-        # When the first moment was, as far as a clock says it.
+        # The time of the first moment, if known.
         "Taken": "" if times.empty else time_cell(times.min()).text,
         "Files": format_count(len(capture.artefacts)),
     }

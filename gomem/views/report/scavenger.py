@@ -1,4 +1,4 @@
-"""Memory returned to the OS, and why not more, as a section of the report."""
+"""The report's section on memory returned to the OS, and why not more."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ if TYPE_CHECKING:
     from gomem.analysis.scavenger.scavenger import Scavenger
     from gomem.diagnosis.diagnosis import Diagnosis
 
-MIN_READINGS = 3  # a line through two says no more than the table
-EPISODES = 16  # rows of the table; of more, those that last longest
+MIN_READINGS = 3  # with two, a line shows no more than the table
+EPISODES = 16  # rows of the table; if there are more, the longest
 BRIEF_ROWS = 6
 TABLE_ROWS = 24  # of a figure's numbers
 OVER_TIME = (
@@ -77,7 +77,7 @@ RATE = (
 
 
 def scavenger_section(diagnosis: Diagnosis) -> Section | None:
-    """What is kept and given back over time, against which goals, and why no more went back."""
+    """Retained and released memory over time, the goals, and why more was not released."""
     answer = diagnosis.scavenger
     if answer is None:
         return None
@@ -85,7 +85,7 @@ def scavenger_section(diagnosis: Diagnosis) -> Section | None:
         *_verdict(answer), *_over_time(answer), *_goals(answer), *_freeing(answer), *_rate(answer),
         *_cpu(answer),
     )  # fmt: skip
-    # What the heap keeps at the end, and why no more goes back.
+    # The heap retained at the end, and why more is not released.
     kept = answer.retention["retained_bytes"].dropna()
     said = [f"{format_bytes(int(kept.iloc[-1]))} retained at the end"] if len(kept) else []
     said += [str(code) for code in answer.episodes["code"].tail(1)]
@@ -94,7 +94,7 @@ def scavenger_section(diagnosis: Diagnosis) -> Section | None:
 
 
 def _verdict(answer: Scavenger) -> tuple[Block, ...]:
-    """The last verdict in a sentence, and all in a table."""
+    """The last verdict in a sentence, and all verdicts in a table."""
     episodes = answer.episodes
     if episodes.empty:
         return ()
@@ -112,7 +112,7 @@ def _verdict(answer: Scavenger) -> tuple[Block, ...]:
 
 
 def timed_readings(answer: Scavenger) -> pd.DataFrame:
-    """Readings with a time, as far as there are enough for a line."""
+    """Readings with a time; empty if there are too few for a line."""
     rows = answer.retention
     known = rows[rows["seconds"].notna()]
     times = known["seconds"][known["retained_bytes"].notna()]
@@ -120,7 +120,7 @@ def timed_readings(answer: Scavenger) -> pd.DataFrame:
 
 
 def marks_of(answer: Scavenger) -> pd.DataFrame:
-    """The lines of the log that tell of memory given back: `seconds` and `released_bytes`."""
+    """The log lines about released memory: `seconds` and `released_bytes`."""
     lines = answer.lines
     if lines is None:
         return pd.DataFrame({"seconds": [], "released_bytes": []}, dtype=float)
@@ -130,7 +130,7 @@ def marks_of(answer: Scavenger) -> pd.DataFrame:
 
 
 def _few(rows: pd.DataFrame) -> pd.DataFrame:
-    """Evenly many of a long table, the first and the last among them."""
+    """Evenly spaced rows of a long table, including the first and the last."""
     if len(rows) <= TABLE_ROWS:
         return rows
     places = {round(place * (len(rows) - 1) / (TABLE_ROWS - 1)) for place in range(TABLE_ROWS)}
@@ -151,7 +151,7 @@ def _over_time(answer: Scavenger) -> tuple[Block, ...]:
 
 
 def _goals(answer: Scavenger) -> tuple[Block, ...]:
-    """The rules that hold, or may; those of other releases and settings are folded away."""
+    """The goals that apply, or may apply; others are folded."""
     rule = noted("rule", lambda goal: (goal.formula, goal.note))
     columns = (
         rule,
@@ -169,7 +169,7 @@ def _goals(answer: Scavenger) -> tuple[Block, ...]:
 
 
 def _freeing(answer: Scavenger) -> tuple[Block, ...]:
-    """What debug.FreeOSMemory would do and did, and madvdontneed."""
+    """The effect of debug.FreeOSMemory, expected and logged, and madvdontneed."""
     lines = []
     if answer.would_free_bytes is not None and answer.may_free_bytes is not None:
         in_use = answer.may_free_bytes - answer.would_free_bytes
@@ -190,7 +190,7 @@ def _freeing(answer: Scavenger) -> tuple[Block, ...]:
 
 
 def _rate(answer: Scavenger) -> tuple[Block, ...]:
-    """How fast it goes back, if any did."""
+    """The release rate, if memory was released."""
     timed = timed_readings(answer)
     going = timed[timed["release_bytes_per_second"].fillna(0) > 0]
     if going.empty:

@@ -1,4 +1,4 @@
-"""What there is of each moment, of which a reader chooses one."""
+"""Content for each moment, from which the reader chooses one."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ if TYPE_CHECKING:
     from gomem.diagnosis.diagnosis import Diagnosis
 
 NUMBERS = "The numbers of this figure"
-FIGURES = 6  # moments with a large figure: a page has to be sent around
+FIGURES = 6  # moments with a large figure; more would make the page too large to send
 LISTED = 24  # moments with tables of allocation sites
 
 
 def first_of(names: Collection[str], diagnosis: Diagnosis) -> str:
-    """Which of some moments to show first: the one that the verdict is about, if it is there."""
+    """The moment to show first: that of the verdict, if it is among them."""
     first = diagnosis.shown_first
     return first if first is not None and first in names else next(iter(names))
 
 
 def drawn_of(names: Sequence[str], first: str, most: int = FIGURES) -> frozenset[str]:
-    """Moments that are worth a large figure: all of a few, else some evenly among them."""
+    """Moments that get a large figure: all if they are few, else evenly spaced ones."""
     if len(names) <= most:
         return frozenset(names)
     last = len(names) - 1
@@ -36,14 +36,14 @@ def with_numbers(
     caption: str, plot: Callable[..., Drawing], numbers: Callable[[], Mapping[str, Any]],
     below: Table,
 ) -> tuple[Figure, Folded]:  # fmt: skip
-    """A figure, and folded below it the numbers that it is drawn of."""
+    """A figure, and below it its numbers as a folded table."""
     return Figure(caption, plot, numbers), Folded(NUMBERS, (below,))
 
 
 def of_moments(
     blocks: Mapping[str, tuple[Block, ...]], first: str, words: Mapping[str, str] | None = None
 ) -> Choice:
-    """A choice between moments by name, in order, each with a few words where there are any."""
+    """A choice of moments by name, in order, with `words` about some of them."""
     options = tuple(
         Option(MomentName(name), MomentName(name) + (words or {}).get(name, ""), shown)
         for name, shown in blocks.items()

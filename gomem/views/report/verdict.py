@@ -1,4 +1,4 @@
-"""The report in two sentences, as `gomem.diagnosis.verdict` says them."""
+"""The report's verdict in two sentences, from `gomem.diagnosis.verdict`."""
 
 from __future__ import annotations
 
@@ -40,11 +40,11 @@ TONES: dict[Severity, Tone] = {
 }  # fmt: skip
 NO_BREAK = "\u00a0"  # space
 SHOWN_PROOF = 3  # lines below the headline
-MIN_READINGS = 3  # of RSS alone, or GCs, that say more than where it is
+MIN_READINGS = 3  # readings of RSS, or GCs, for a verdict other than the current state
 
 
 def verdict(diagnosis: Diagnosis) -> Verdict:
-    """The diagnosis' verdict, with numbers kept with their units."""
+    """Return the diagnosis' verdict, with numbers kept together with their units."""
     said = diagnosis.verdict
     tone = _tone(diagnosis)
     details = (said.moved, said.found, *said.whose)
@@ -63,7 +63,7 @@ def verdict(diagnosis: Diagnosis) -> Verdict:
 
 
 def _tone(diagnosis: Diagnosis) -> Tone:
-    """How much it matters; a file that says nothing of how memory moves is judged by nobody."""
+    """The severity; neutral if no file shows how memory changes."""
     severity = diagnosis.verdict.severity
     if severity is not None:
         return TONES[severity]
@@ -73,9 +73,9 @@ def _tone(diagnosis: Diagnosis) -> Tone:
 
 
 def _is_judged(diagnosis: Diagnosis) -> bool:
-    """Whether a file divides memory, or so many readings of RSS show that it does not grow.
+    """Whether RSS is broken down, or has enough readings to show that it does not grow.
 
-    A single reading of MemStats does neither: it shows no growth, and not what is resident.
+    A single reading of MemStats is not enough: it shows neither growth nor RSS.
     """
     own = [moment for moment in diagnosis.moments if not moment.rss_is_listed]
     if len(own) == 1 and own[0].rss_bytes is None and own[0].mappings is None:
@@ -86,7 +86,7 @@ def _is_judged(diagnosis: Diagnosis) -> bool:
 
 
 def label_of(tone: Tone, confidence: str | None) -> str:
-    """How much it matters and how sure that is: `warning · likely`."""
+    """Severity and confidence: `warning · likely`."""
     word = "note" if tone == "info" else tone
     return f"{word} · {confidence}" if confidence else word
 
@@ -102,7 +102,7 @@ def _label(tone: Tone, confidence: str | None, diagnosis: Diagnosis) -> Text:
 
 
 def _size(diagnosis: Diagnosis) -> Tile | None:
-    """The whole at the moment that is shown, and how far that is from where it began."""
+    """The total at the shown moment, and its change since the start."""
     owners = diagnosis.owners
     if owners is None:
         return None
@@ -120,12 +120,12 @@ def _size(diagnosis: Diagnosis) -> Tile | None:
 
 
 def steps_of(sentence: str) -> tuple[Step, ...]:
-    """What to do, its commands apart from the words around them."""
+    """The next step, with commands separated from the text around them."""
     steps: list[Step] = []
     words: list[str] = []
     for part in (*Text(sentence).parts, Command("")):
         if not isinstance(part, Command):
-            behind = steps and not words and type(part) is Words  # the command's full stop
+            behind = steps and not words and type(part) is Words  # the full stop after a command
             words.append(Words(part.lstrip(" .;")) if behind else part)
             continue
         if Text(*words).strip(" ."):
@@ -137,7 +137,7 @@ def steps_of(sentence: str) -> tuple[Step, ...]:
 
 
 def proof_of(finding: Finding, most: int) -> tuple[str, ...]:
-    """The first numbers that prove a finding, a line for each file."""
+    """The first numbers of a finding's evidence, a line per file."""
     lines = []
     for artefact, rows in groupby(finding.evidence[:most], key=attrgetter("artefact")):
         numbers = joined("; ", (text("{} {}", field_title(row.field), _value(row)) for row in rows))
@@ -150,7 +150,7 @@ def _value(row: Evidence) -> Text:
 
 
 def together(sentence: str) -> Text:
-    """A sentence for a page: a number stays with its unit, a minus is no hyphen, names end."""
+    """Prepare a sentence for a page: non-breaking units, minus signs, breakable names."""
     return minus_signs(sentence).shown(_on_a_page)
 
 

@@ -1,4 +1,4 @@
-"""Who keeps the heap, as a document of its own."""
+"""A document about what retains the heap."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ HOW = (
 def retain_document(
     capture: Capture, kept: Kept, hidden: Hidden, chosen: Sequence[Keeper] = ()
 ) -> Document:
-    """All keepers; or, of those that were asked for by name, the path and who allocated."""
+    """All keepers; or for `chosen` keepers, the path and the allocation sites."""
     sections = tuple(map(_of_one, chosen)) or (
         Section("keepers", "Who keeps the heap", tuple(kept_blocks(kept))),
     )
@@ -49,7 +49,7 @@ def retain_document(
 
 
 def kept_blocks(kept: Kept) -> list[Block]:
-    """The keepers, their paths, the largest arrays, growth, and what nothing keeps."""
+    """The keepers, their paths, the largest arrays, growth, and unreachable memory."""
     tables = [table for table in (growth_table(kept), arrays_table(kept)) if table is not None]
     figure = Figure(HOW, draw_flame, lambda: {"tree": kept.icicle, "name": "kept"})
     blocks: list[Block] = [figure, keepers_table(kept), *tables]

@@ -1,4 +1,4 @@
-"""Keepers of the heap in words and tables, for the command's document and the report's section."""
+"""Heap keepers in words and tables, for the command's document and the report's section."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ if TYPE_CHECKING:
 SHOWN, BRIEF, PATHS, ARRAYS, GROWN = 20, 10, 5, 5, 10  # rows of each
 MAX_SITES = 2
 NOT_TOLD_APART = "the dump does not tell them apart"
-MIN_ARRAY_SHARE = 0.01  # of the live heap: smaller arrays are not worth a line
+MIN_ARRAY_SHARE = 0.01  # of the live heap: smaller arrays are left out
 
 
 def headline(kept: Kept, keeper: Keeper | None = None) -> Text:
-    """What keeps most, or what a certain keeper keeps, and who allocated it."""
+    """The largest keeper, or what a given keeper retains, and who allocated it."""
     if not kept.keepers:
         return text("Nothing keeps the heap: all {} is unreachable.", Bytes(kept.unreachable_bytes))
     if keeper is None and kept.unreachable_bytes > kept.live_bytes:
@@ -45,7 +45,7 @@ def _keeps(kept: Kept, keeper: Keeper) -> Text:
 
 
 def who(keeper: Keeper) -> Text:
-    """A keeper as a subject."""
+    """A keeper as the subject of a sentence."""
     name = _function(keeper.name)
     if keeper.kind == "goroutine":
         return text("{} of {}", Count(keeper.count, "goroutine"), name)
@@ -69,7 +69,7 @@ def keepers_table(kept: Kept) -> Table:
 
 
 def paths_table(kept: Kept) -> Table:
-    """The paths of the largest keepers, a line each."""
+    """The paths of the largest keepers, one per line."""
     columns = (
         code("kept by", lambda keeper: _function(keeper.name)),
         words("path", lambda keeper: joined(" → ", map(_function, keeper.path[1:]))),
@@ -79,13 +79,13 @@ def paths_table(kept: Kept) -> Table:
 
 
 def path_table(keeper: Keeper) -> Table:
-    """The way from a keeper down to where it fans out, a step a line."""
+    """The path from a keeper to the point where it fans out, one step per line."""
     columns = (code("from the keeper down to where it fans out", _function),)
     return table("Path", columns, keeper.path)
 
 
 def sites_table(keeper: Keeper) -> Table | None:
-    """Who allocated what a keeper keeps; None without samples."""
+    """The allocation sites of what a keeper retains; None without samples."""
     if not keeper.allocated_by:
         return None
     columns = (
@@ -97,7 +97,7 @@ def sites_table(keeper: Keeper) -> Table | None:
 
 
 def arrays_table(kept: Kept) -> Table | None:
-    """The largest arrays, and whether only a part of one is used; None where none is large."""
+    """The largest arrays, with their used part if it is known; None if none is large."""
     arrays = kept.retention.arrays
     rows = arrays[arrays["bytes"] >= MIN_ARRAY_SHARE * kept.live_bytes].head(ARRAYS)
     if not len(rows):
@@ -121,7 +121,7 @@ def _pointed(row: Row) -> Text:
 
 
 def growth_table(kept: Kept) -> Table | None:
-    """The keepers that grew since the first dump; None where there is one dump."""
+    """The keepers that grew since the first dump; None for a single dump."""
     if kept.growth is None:
         return None
     grew = kept.growth[kept.growth["change_bytes"] != 0].head(GROWN)
@@ -135,7 +135,7 @@ def growth_table(kept: Kept) -> Table | None:
 
 
 def unreachable_words(kept: Kept) -> Paragraph:
-    """What nothing keeps."""
+    """How much memory is unreachable."""
     gone = Count(kept.retention.unreachable_objects, "object")
     said = text("{} in {} is unreachable: garbage that no collection has taken yet",
                 Bytes(kept.unreachable_bytes), gone)  # fmt: skip
@@ -150,7 +150,7 @@ def unreachable_words(kept: Kept) -> Paragraph:
 
 
 def growth_words(kept: Kept) -> Text | None:
-    """Which keeper grew most; None where none did."""
+    """The keeper that grew most; None if none did."""
     if kept.growth is None or not (kept.growth["change_bytes"] > 0).any():
         return None
     row = kept.growth.iloc[0]

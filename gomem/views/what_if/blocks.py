@@ -1,4 +1,4 @@
-"""What other GOGC and GOMEMLIMIT would do, in blocks: for the command and for the report."""
+"""Predictions for other GOGC and GOMEMLIMIT values, as blocks for the command and the report."""
 
 from __future__ import annotations
 
@@ -44,9 +44,9 @@ GRID_CAPTION = (
 
 
 def what_if_blocks(answer: WhatIf, *, opened: bool = False) -> tuple[Block, ...]:
-    """All of the answer; where it is refused, the sentence that says why.
+    """The whole answer; if there is none, the sentence that says why.
 
-    What stands on the first screen, where there is one, is left out: `opened`.
+    With `opened`, what the first screen already has is left out.
     """
     if answer.refused is not None:
         return (Paragraph(f"No estimate of other settings: {answer.refused}."),)
@@ -65,7 +65,7 @@ def what_if_blocks(answer: WhatIf, *, opened: bool = False) -> tuple[Block, ...]
 
 
 def trade_figure(answer: WhatIf) -> Figure:
-    """What more heap buys in CPU."""
+    """Heap size against GC CPU."""
     return Figure(TRADE_CAPTION, plot_what_if_trade, lambda: {"grid": answer.grid})
 
 
@@ -75,7 +75,7 @@ def _first_screen(answer: WhatIf) -> tuple[Block, ...]:
 
 
 def _advised(advice: PodAdvice | None, *, is_said: bool) -> tuple[Block, ...]:
-    """What to set for the container, with its arithmetic and its risk."""
+    """The advised settings for the container, with computation and risk."""
     if advice is None:
         return ()
     caption = f"A GOMEMLIMIT for a container of {format_bytes(advice.container_bytes)}"
@@ -94,7 +94,7 @@ def _setting(row: Row) -> str:
 
 
 def _ends(heading: str, name: str, words: Callable[[Sequence[float]], Sequence[str]]) -> Column:
-    """A value with its interval behind it, each in words."""
+    """A column with a value and its interval, each formatted."""
 
     def cell(row: Row) -> Cell:
         if is_unknown(row[name]):
@@ -120,20 +120,20 @@ def _shares(values: Sequence[float]) -> Sequence[str]:
 
 
 def _sizes(values: Sequence[float]) -> Sequence[str]:
-    """Bytes, the interval in the value's own unit."""
+    """Bytes, the interval in the value's unit."""
     number, unit = format_bytes(values[0]).split(" ")
     return [f"{number} {unit}", *(digits(value / BYTE_UNITS[unit], 3) for value in values[1:])]
 
 
 def _rate(row: Row) -> Cell:
-    """Collections a second; where only the timer starts them, that it does."""
+    """Collections per second, or that only the timer starts them."""
     if row["bound_by"] == "timer":
         return Cell("every 2 min", f"{row['cycles_per_second']:g}")
     return _ends("", "cycles_per_second", _plain).cell(row)
 
 
 def _headroom(row: Row) -> Cell:
-    """What is left to the container; no person meets a negative number."""
+    """The memory left in the container; a negative number is shown in words."""
     size = row["headroom_bytes"]
     if is_unknown(size) or size >= 0:
         return bytes_cell(size)
@@ -161,5 +161,5 @@ MEMORY = (
 
 
 def memory_table(answer: WhatIf) -> Table:
-    """What the program keeps of its CPU, and what the process keeps of memory."""
+    """CPU left to the program, and memory of the process."""
     return table("The same: what decides, CPU and memory", MEMORY, answer.grid)

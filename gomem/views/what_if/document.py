@@ -1,4 +1,4 @@
-"""What other settings would do, as a document of its own."""
+"""A document of predictions for other settings."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ KIND = "What other GOGC and GOMEMLIMIT would do"
 
 
 def what_if_document(diagnosis: Diagnosis, answer: WhatIf, hidden: Hidden) -> Document:
-    """Say everything once, for the settings that were asked for."""
+    """Build the document for the requested settings."""
     release = diagnosis.capture.go_version
     document = Document(
         kind=KIND,
@@ -42,7 +42,7 @@ def what_if_document(diagnosis: Diagnosis, answer: WhatIf, hidden: Hidden) -> Do
 
 
 def _verdict(answer: WhatIf) -> Verdict:
-    """What to set, where the container's size is known; else what a higher GOGC would buy."""
+    """The advised settings, if the container's size is known; else the effect of a higher GOGC."""
     if answer.refused is not None:
         return Verdict("neutral", "no estimate", Text(answer.refused).sentence())
     today, advice = today_words(answer.present), answer.advice
@@ -58,7 +58,7 @@ def _verdict(answer: WhatIf) -> Verdict:
 
 
 def _size(advice: PodAdvice) -> Tile | None:
-    """The GOGC that is advised, with its limit."""
+    """The advised GOGC with its limit."""
     if advice.gogc is None:
         return None
     gogc, *beside = advised_settings(advice)

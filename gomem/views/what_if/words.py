@@ -1,4 +1,4 @@
-"""What other GOGC and GOMEMLIMIT would do, in sentences."""
+"""Predictions for other GOGC and GOMEMLIMIT values, in sentences."""
 
 from __future__ import annotations
 
@@ -15,20 +15,20 @@ if TYPE_CHECKING:
     from gomem.analysis.what_if.watched import Present
     from gomem.analysis.what_if.what_if import PodAdvice, WhatIf
 
-HIGHEST = 400  # the GOGC that people ask about
-UNEVEN = 0.3  # an error of the back-test from which on the intervals are the message
+HIGHEST = 400  # a GOGC that people ask about
+UNEVEN = 0.3  # error of the back-test from which on the intervals are emphasised
 NO_BACKTEST = (
     "No back-test: the log's GOGC is unknown, so the replay's own error is assumed to be 10 %."
 )
 
 
 def gogc_word(gogc: int | None) -> str:
-    """GOGC as it is set."""
+    """GOGC as the runtime reads it."""
     return "?" if gogc is None else "off" if gogc == OFF else str(gogc)
 
 
 def limit_word(limit: float | None) -> str:
-    """GOMEMLIMIT as people read it."""
+    """GOMEMLIMIT for people."""
     is_known = limit is not None and not is_unknown(limit) and not math.isinf(limit)
     return format_bytes(limit) if is_known else "none"
 
@@ -40,28 +40,28 @@ def limit_setting(limit: float) -> str:
 
 
 def digits(value: float, count: int) -> str:
-    """So many significant digits, and never an exponent: `550`, `0.0036`."""
+    """Format with `count` significant digits, without exponent: `550`, `0.0036`."""
     return np.format_float_positional(
         value, precision=count, unique=False, fractional=False, trim="-"
     )
 
 
 def rate_words(per_second: float) -> str:
-    """GCs a second, or where they are rare how far apart."""
+    """GCs per second, or the time between GCs if they are rare."""
     if per_second >= 0.1:
         return f"{digits(per_second, 3)} GCs per second"
     return f"a GC every {format_seconds(1 / per_second, brief=True)}" if per_second > 0 else "no GC"
 
 
 def cores_words(cores: float) -> str:
-    """CPU a second, small amounts in thousandths as schedulers count them."""
+    """CPU in cores; small amounts in millicores, as schedulers count them."""
     if cores >= 0.1:
         return f"{digits(cores, 3)} cores"
     return f"{digits(1000 * cores, 3)} millicores"
 
 
 def today_words(present: Present) -> Text:
-    """What the log shows, in a sentence or two."""
+    """The observed behaviour in the log, in a sentence or two."""
     set_to = f"GOGC={gogc_word(present.gogc)}" if present.gogc is not None else "GOGC unknown"
     limit = present.memory_limit_bytes
     if limit is not None and not math.isinf(limit):
@@ -83,7 +83,7 @@ def today_words(present: Present) -> Text:
 
 
 def bought_words(answer: WhatIf) -> Text:
-    """What a higher GOGC would buy; empty where today's is not known, or as high."""
+    """The effect of a higher GOGC; empty if the current GOGC is unknown, or as high."""
     present = answer.present
     limit = present.memory_limit_bytes
     limit = None if limit is None or math.isinf(limit) else limit
@@ -110,7 +110,7 @@ def bought_words(answer: WhatIf) -> Text:
 
 
 def advice_words(advice: PodAdvice) -> Text:
-    """What to set for a container."""
+    """The advised settings for a container."""
     pod, left = Bytes(advice.container_bytes), int(advice.steps["bytes"].sum())
     if left <= 0:
         return text("A container of {} leaves nothing for Go's memory.", pod)
@@ -125,7 +125,7 @@ def advice_words(advice: PodAdvice) -> Text:
 
 
 def advice_reasons(advice: PodAdvice) -> tuple[Text, ...]:
-    """What comes of the advice, a sentence each."""
+    """The consequences of the advice, a sentence each."""
     left, row = int(advice.steps["bytes"].sum()), advice.expected
     if left <= 0:
         return ()
@@ -145,7 +145,7 @@ def advice_reasons(advice: PodAdvice) -> tuple[Text, ...]:
 
 
 def advised_settings(advice: PodAdvice) -> tuple[str, ...]:
-    """GOGC and GOMEMLIMIT as the environment has them; none where none is advised."""
+    """GOGC and GOMEMLIMIT as environment variables; empty without advice."""
     if advice.gogc is None:
         return ()
     limit = advice.gomemlimit_bytes
@@ -153,7 +153,7 @@ def advised_settings(advice: PodAdvice) -> tuple[str, ...]:
 
 
 def risk_words(advice: PodAdvice) -> tuple[Text, ...]:
-    """How far the live heap may grow, and what happens then."""
+    """How far the live heap can grow, and what happens then."""
     if advice.met_bytes is None or advice.limit_decides_bytes is None:
         return ()
     if advice.gomemlimit_bytes is None:
@@ -173,7 +173,7 @@ def risk_words(advice: PodAdvice) -> tuple[Text, ...]:
 
 
 def backtest_words(answer: WhatIf) -> Text:
-    """How well the log's earlier part predicts its later one."""
+    """How well the earlier part of the log predicts the later part."""
     test = answer.backtest
     if test.cycles_per_second_error is None:
         return Text(NO_BACKTEST)

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 WIDTH, MAX_LINES = 80, 8
 HEADLINE_LINES = 2
-LONGEST_WORD = 60  # a function's name can be longer than a line, and its end tells most
+LONGEST_WORD = 60  # a longer function name is cut at its start, because its end is more informative
 _LONG_WORD = re.compile(r"\S{61,}")
 SHOWN_PARTS = 3
 FILES = "Files"
@@ -32,7 +32,7 @@ _FUNCTION = re.compile(
 
 
 def write_chat(document: Document) -> str:
-    """Write at most eight lines of at most 80 columns; a command is cut nowhere."""
+    """Write at most eight lines of at most 80 columns; commands are never cut."""
     verdict = document.verdict
     if verdict is None:
         return f"{readable(document.title)}\n"
@@ -43,9 +43,9 @@ def write_chat(document: Document) -> str:
 
 
 def _headline(sentence: str, room: int) -> list[str]:
-    """The sentence on two lines; on more of those left where a function's name would be cut off.
+    """The sentence on two lines, or on more free lines if a function's name would be cut.
 
-    What does not fit loses its import paths first: `…/handlers.(*Router).Serve`.
+    A text that is too long first loses import paths: `…/handlers.(*Router).Serve`.
     """
     lines = _wrapped(sentence, HEADLINE_LINES)
     is_cut = bool(lines) and lines[-1].endswith(CUT.strip())
@@ -61,12 +61,12 @@ def _headline(sentence: str, room: int) -> list[str]:
 
 
 def _without_paths(line: str) -> str:
-    """Functions by their package's last name, where a line is too long for their import path."""
+    """Functions without import paths, if the line is too long."""
     return _IMPORT_PATH.sub("…/", readable(line))
 
 
 def _below(document: Document, verdict: Verdict) -> list[str]:
-    """What stands below the headline."""
+    """The lines below the headline."""
     lines: list[str] = []
     if verdict.size is not None:
         lines += _wrapped(f"{verdict.size.value} {verdict.size.name}", 1)
@@ -84,7 +84,7 @@ def _below(document: Document, verdict: Verdict) -> list[str]:
 
 
 def _parts(document: Document) -> list[str]:
-    """The first rows of the picture: by owner, or by function, each with its size."""
+    """The first rows of the picture: by owner or by function, each with its size."""
     bars = next((block for block in document.opening if isinstance(block, Bars)), None)
     if bars is None:
         return []
@@ -98,7 +98,7 @@ def _parts(document: Document) -> list[str]:
 
 
 def _wrapped(line: str, at_most: int) -> list[str]:
-    """A line on at most so many; what does not fit ends in an ellipsis."""
+    """Wrap to at most `at_most` lines, ending in an ellipsis if there is more."""
     short = _LONG_WORD.sub(lambda word: f"…{word[0][1 - LONGEST_WORD :]}", readable(line))
     return textwrap.wrap(
         short, WIDTH, max_lines=max(1, at_most), placeholder=CUT, break_on_hyphens=False

@@ -1,8 +1,7 @@
 """A document as one HTML file that loads nothing and escapes all foreign text.
 
-It is complete without scripts. One script of gomem's adds sorting; pages with a flame graph have
-another for zoom, search and keys. The page's policy lists both by digest, so no other script can
-run.
+It is complete without scripts. A script adds sorting; pages with a flame graph have another for
+zoom, search and keys. The page's policy lists both by digest, so no other script can run.
 """
 
 from __future__ import annotations
@@ -28,13 +27,13 @@ HATCHES = {"/": "rising", "\\": "falling", "|": "upright", "-": "level", "x": "c
 
 
 def write_html(document: Document) -> str:
-    """Write a page that can be opened anywhere, printed, and attached to a postmortem."""
+    """Write a page that opens anywhere, prints, and can be attached to a postmortem."""
     return environment().get_template("document.html.jinja").render(document=document)
 
 
 @cache
 def environment() -> Environment:
-    """What every page is made with: all is escaped, and a name that is missing is an error."""
+    """Return the template environment: everything is escaped, and undefined names are errors."""
     from jinja2 import Environment, PackageLoader, StrictUndefined
 
     made = Environment(
@@ -55,12 +54,12 @@ def environment() -> Environment:
 
 
 def _visible(value: Any) -> Any:
-    """Every text on its way into the page; markup is our own, and escaped where it was made."""
+    """Make control characters visible in a text; markup is gomem's own and already escaped."""
     return printable(value) if type(value) is str else value
 
 
 def _linked(reference: str) -> Markup:
-    """A reference as a link, where it has an address."""
+    """A reference as a link, if it has a URL."""
     address, shown = address_of(reference), escape(printable(reference))
     if not address:
         return shown
@@ -68,7 +67,7 @@ def _linked(reference: str) -> Markup:
 
 
 def _cell(cell: Cell) -> Markup:
-    """What is in a cell; here and not in the template, as a page can have ten thousand of them."""
+    """The content of a cell; not in the template, because a page can have ten thousand cells."""
     shown = _escaped(cell.text)
     if cell.code:
         shown = f"<code>{_breakable(cell.text)}</code>"
@@ -85,12 +84,12 @@ def _escaped(text: str) -> str:
 
 
 def _breakable(name: str) -> Markup:
-    """A long name that may break after its separators."""
+    """A long name that can break after its separators."""
     return Markup(re.sub(r"([/._)])(?=\w)", r"\1<wbr>", _escaped(name)))  # noqa: S704 - escaped
 
 
 def _choosable(document: Document) -> list[str]:
-    """The moments that a reader can choose between, in order; none where one has all."""
+    """The moments to choose from, in order; empty if a choice has no others."""
     there: set[str] = set()
     blocks = [block for section in document.sections for block in section.blocks]
     while blocks:
@@ -103,9 +102,9 @@ def _choosable(document: Document) -> list[str]:
 
 
 def _panels(choice: Choice, moments: list[str]) -> list[tuple[Option, str, bool]]:
-    """Each option, the places of the moments for which it is shown, and whether it is the first.
+    """Each option, the indices of the moments for which it is shown, and whether it is the first.
 
-    The first also stands for the moments of which there is nothing.
+    The first option is also shown for moments without content.
     """
     own = [moments.index(option.name) + 1 for option in choice.options]
     lacking = [place for place in range(1, len(moments) + 1) if place not in own]
@@ -118,7 +117,7 @@ def _panels(choice: Choice, moments: list[str]) -> list[tuple[Option, str, bool]
 
 
 def _drawn(figure: Figure) -> Markup:
-    """A figure's SVG; its words were escaped when it was made."""
+    """A figure's SVG; its text was escaped when it was made."""
     drawing = figure.draw()
-    # Whoever makes them escapes text.
+    # `draw` escapes text.
     return Markup(drawing.html() if isinstance(drawing, FlameGraph) else drawing.svg())  # noqa: S704

@@ -1,4 +1,4 @@
-"""A document as Markdown, to be pasted into an issue, a pull request or a postmortem."""
+"""Write a document as Markdown, to paste into an issue, a pull request or a postmortem."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ if TYPE_CHECKING:
         Verdict,
     )
 
-# What could begin or end markup, a table's cell, a mention or a tag.
+# Characters that can start or end markup, a table cell, a mention or a tag.
 _SPECIAL = re.compile(r"([\\`*_{}\[\]<>#|~@&])")
 _LINE_BREAKS = re.compile(r"[\r\n\v\f\x85\u2028\u2029]+")
 
 
 def write_markdown(document: Document) -> str:
-    """Write all that the HTML page says, without its figures."""
+    """Write everything that the HTML page has, without figures."""
     blocks = [f"# {escaped(document.title)}: {escaped(document.kind)}"]
     if document.verdict is not None:
         blocks += verdict_lines(document.verdict)
@@ -51,7 +51,7 @@ def verdict_lines(verdict: Verdict) -> list[str]:
 
 
 def _steps(heading: str, steps: Iterable[Step]) -> list[str]:
-    """Words as a paragraph under a heading, commands as code to copy."""
+    """Text as a paragraph under a heading, commands as code blocks."""
     lines: list[str] = []
     for step in steps:
         head = f"**{escaped(heading)}.** " if not lines else ""
@@ -89,7 +89,7 @@ def _card(card: Card) -> list[str]:
 
 
 def _folded(block: Folded) -> list[str]:
-    """Blank lines around what is inside, so that it is still read as Markdown."""
+    """A fold; blank lines around the content make it parse as Markdown."""
     inside = block_lines(block.blocks)
     if not inside:
         return []
@@ -111,19 +111,19 @@ def _cell(cell: Cell) -> str:
 
 
 def _reference(reference: str) -> str:
-    """A reference as a link, where it has an address."""
+    """A reference as a link, if it has a URL."""
     address = address_of(reference)
     return f"[{escaped(reference)}]({address})" if address else escaped(reference)
 
 
 def _code(text: str) -> str:
-    """A name as code; with a backtick or a bar in it, which end code or cell, as escaped text."""
+    """A name as code; escaped text if it has a backtick or a bar, which end code or cell."""
     one_line = _one_line(text)
     return escaped(one_line) if re.search(r"[`|]", one_line) or not one_line else f"`{one_line}`"
 
 
 def escaped(text: str) -> str:
-    """Text that Markdown shows as it is."""
+    """Escape text so that Markdown shows it unchanged."""
     return _SPECIAL.sub(r"\\\1", _one_line(text)).replace("\\<", "&lt;").replace("\\&", "&amp;")
 
 
@@ -131,7 +131,7 @@ def _one_line(text: str) -> str:
     return printable(_LINE_BREAKS.sub(" ", text))
 
 
-# Figures, and what is for the first screen alone, are left out.
+# Figures and blocks of the first screen are left out.
 _WRITTEN: dict[str, Callable[[Any], list[str]]] = {
     "Table": lambda table: [_table(table)],
     "Paragraph": lambda paragraph: [escaped(paragraph.text)],

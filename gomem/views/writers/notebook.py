@@ -1,6 +1,6 @@
 """A packaged notebook: prepared for a capture, executed, and written as one file.
 
-Notebook text goes in and comes out; the caller reads and writes files. Three tags control it:
+Functions take and return a notebook's text; the caller reads and writes files. Cell tags:
 
 * `parameters`: the cell that names the captures. For another capture its source is replaced.
 * `fixture-only`: text about the recorded captures; left out for another capture.
@@ -34,15 +34,16 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 PARAMETERS, FIXTURE_ONLY, CHECK = "parameters", "fixture-only", "check"
-CELL_LIMIT_SECONDS = 600  # a cell that takes longer hangs; large captures take one or two minutes
+CELL_LIMIT_SECONDS = 600  # a slower cell hangs; large captures take one or two minutes
 TEMPLATE = "notebook.html.jinja"
 GRAMMAR_OF_IRIS = "rfc3987_syntax"
 WAY_OUT = "gomem runs notebooks with an extra of its own: pip install 'gomem[notebooks]'"
 _MARKUP = re.compile(r"[\\`*_{}\[\]()<>#+\-.!|$~&]")
-# Of a capture's names in frames, which pandas writes as they are: they would turn the text round.
+# Bidirectional control characters in a capture's names: pandas writes them as they are, and they
+# would reverse the text.
 _UNSEEN = re.compile("[\x00-\x08\x0b-\x1f\x7f\u200e\u200f\u202a-\u202e\u2066-\u2069]")
 _HEADING = re.compile(r"<h2>(?=([^<]*)</h2>)")
-# nbconvert loads these from content delivery networks unless they are empty.
+# nbconvert loads these from CDNs unless they are empty.
 NETWORK_TRAITS = (
     "mathjax_url", "require_js_url", "jquery_url", "mermaid_js_url", "mermaid_layout_elk_js_url",
     "jupyter_widgets_base_url",
@@ -50,7 +51,7 @@ NETWORK_TRAITS = (
 
 
 def parameters_of(notebook: str) -> dict[str, bool]:
-    """Names that a notebook asks for, in its order, and whether each may stay None.
+    """The parameters of a notebook, in order, and whether each can stay None.
 
     `{"CAPTURE": False, "BASELINE": True}`.
     """
@@ -58,7 +59,7 @@ def parameters_of(notebook: str) -> dict[str, bool]:
 
 
 def taking_several(notebook: str) -> str | None:
-    """The name, if there is one, that a notebook gives a list of captures to."""
+    """The parameter that takes a list of captures, if there is one."""
     return next((_name(line) for line in _parameter_lines(notebook) if " = [" in line), None)
 
 
@@ -73,9 +74,9 @@ def heading_of(notebook: str) -> str:
 
 
 def notebook_for(notebook: str, parameters: Mapping[str, object]) -> str:
-    """Make a notebook tell the story of other captures than the recorded ones.
+    """Prepare a notebook for other captures than the recorded ones.
 
-    Of its parameters, those given no value are None; one that has to have one is a KeyError.
+    Parameters without a value become None. Raises KeyError for a required parameter.
     """
     parsed = json.loads(notebook)
     parsed["cells"] = [cell for cell in parsed["cells"] if not _tags(cell) & {FIXTURE_ONLY, CHECK}]
@@ -87,7 +88,7 @@ def notebook_for(notebook: str, parameters: Mapping[str, object]) -> str:
 
 
 def with_parameters(notebook: str, parameters: Mapping[str, object]) -> str:
-    """The same notebook with other values in its cell of parameters."""
+    """Replace the values in the notebook's parameter cell."""
     parsed = json.loads(notebook)
     for cell in parsed["cells"]:
         if PARAMETERS in _tags(cell):
@@ -97,7 +98,7 @@ def with_parameters(notebook: str, parameters: Mapping[str, object]) -> str:
 
 
 def headed(notebook: str, title: str, note: str) -> str:
-    """The same notebook with another title, and a note below it; both are text, no markup."""
+    """Replace the title, and add a note below it; both are plain text."""
     title, note = (_MARKUP.sub(r"\\\g<0>", " ".join(words.split())) for words in (title, note))
     parsed = json.loads(notebook)
     first = parsed["cells"][0]
@@ -113,12 +114,11 @@ def execute_notebook(
     progress: Callable[[int, int], None] | None = None,
     cell_limit_seconds: int = CELL_LIMIT_SECONDS, redact: bool = False,
 ) -> str:  # fmt: skip
-    """Run every cell and keep what it shows, without anything that differs between two runs.
+    """Run every cell and store its output, without anything that differs between two runs.
 
-    It runs in `folder`, where its relative paths start. The kernel's `sockets` and settings need a
-    folder with a short path: the name of a socket has at most about a hundred characters.
-    `progress` is called with how many cells are done, and of how many. Redacted, cells hide names
-    in what they show.
+    Relative paths start in `folder`. `sockets` needs a short path, because a socket's name has at
+    most about a hundred characters. `progress` is called with the number of cells done, and of all
+    cells. In redacted mode, cells hide names in their output.
 
     Raises:
         CaptureError: A cell failed or took too long, or the extra is not installed.
@@ -148,13 +148,13 @@ def execute_notebook(
 
 
 def render_notebook_html(executed: str, *, title: str, hide_code: bool = False) -> str:
-    """An executed notebook as one HTML page that asks for nothing from anywhere.
+    """Convert an executed notebook to one HTML page that loads nothing.
 
-    Prose, figures and tables stand open; the code behind them is folded, or left out. What stands
-    in it is listed above, with a link to each heading.
+    Prose, figures and tables are visible; code is folded, or left out. A table of contents links to
+    each heading.
     """
     nbformat, exporters, ours = _nbformat(), _require("nbconvert.exporters"), environment()
-    assert ours.loader is not None  # nbconvert has an environment of its own
+    assert ours.loader is not None  # separate from nbconvert's environment
     exporter = exporters.HTMLExporter(
         raw_template=ours.loader.get_source(ours, TEMPLATE)[0],
         embed_images=True,
@@ -165,7 +165,7 @@ def render_notebook_html(executed: str, *, title: str, hide_code: bool = False) 
         **dict.fromkeys(NETWORK_TRAITS, ""),
     )
     node = nbformat.reads(executed, as_version=4)
-    # The id and the words of each heading of the second level, to which headings get those ids.
+    # The id and the text of each second-level heading.
     prose = "\n".join(cell.source for cell in node.cells if cell.cell_type == "markdown")
     words = [line.removeprefix("## ") for line in prose.splitlines() if line.startswith("## ")]
     contents = [(_slug(heading), heading) for heading in words]
@@ -181,10 +181,10 @@ def _slug(words: str) -> str:
 
 
 def _nbformat() -> Any:
-    """nbformat, without what would make importing it take three seconds.
+    """Import nbformat without jsonschema's slow import, which takes three seconds.
 
-    It imports jsonschema, and that has lark build the grammar of IRIs where JupyterLab has brought
-    it along. A notebook's schema has no IRI.
+    It imports jsonschema, which makes lark build the grammar of IRIs if JupyterLab installed lark.
+    A notebook's schema has no IRI.
     """
     if GRAMMAR_OF_IRIS in sys.modules:
         return _require("nbformat")
@@ -203,7 +203,7 @@ def _require(name: str) -> Any:
 
 
 def _kernel_of_this_interpreter(sockets: Path) -> Any:
-    """A kernel that needs no kernel specification: without folders to look in, it is our own."""
+    """A kernel manager without kernel folders, so that it uses this interpreter."""
     _require("ipykernel")
     client, kernelspec = _require("jupyter_client"), _require("jupyter_client.kernelspec")
     return client.AsyncKernelManager(
@@ -215,10 +215,10 @@ def _kernel_of_this_interpreter(sockets: Path) -> Any:
 
 
 def _environment(sockets: Path) -> dict[str, str]:
-    """The person's own settings and start-up files do not belong into a shared page.
+    """The environment of the kernel, without the user's settings and start-up files.
 
-    Nor does the notebook's folder belong on the path of imports: what a capture is called, or
-    holds, must not become a module.
+    The notebook's folder is not on the import path: a capture's folder or file must not become a
+    module.
     """
     own = {"IPYTHONDIR": str(sockets / "ipython"), "PYTHONSAFEPATH": "1", UNWATCHED: "1"}
     return {**os.environ, **own}

@@ -1,8 +1,8 @@
-"""What a notebook cell shows: blocks of a document, as HTML and as a few lines of text.
+"""The output of a notebook cell: blocks of a document, as HTML and as a few lines of text.
 
-DataFrames keep base units, so that cells can compute with them. What a cell shows looks as in the
-report: bytes with a prefix, and the exact number in a tooltip. Everything from a capture is
-escaped, because rendered notebooks are passed on.
+DataFrames keep base units, so that cells can compute with them. Cell output looks as in the report:
+bytes with a prefix, and the exact number in a tooltip. Everything from a capture is escaped,
+because rendered notebooks are passed on.
 """
 
 from __future__ import annotations
@@ -24,20 +24,20 @@ if TYPE_CHECKING:
 
 TEMPLATE = "cell.html.jinja"
 LINES = 24  # of a repr: a screen
-LONG, KEPT = 400, 150  # characters of a word in a sentence, and of either end of a longer one
+LONG, KEPT = 400, 150  # characters of a word in a sentence, and of both ends of a longer word
 _LONG = re.compile(rf"\S{{{LONG + 1},}}")
 
 
 @dataclass(frozen=True)
 class Shown:
-    """Blocks to be read in a notebook."""
+    """Blocks to show in a notebook."""
 
-    # What is shown; nothing where the previous cell has said that there is nothing.
+    # The blocks; empty if the previous cell has already said that there is nothing.
     blocks: tuple[Block, ...] = ()
 
     @property
     def html(self) -> str:
-        """The blocks as a piece of HTML."""
+        """The blocks as an HTML fragment."""
         if not self.blocks:
             return ""
         blocks = map(_readable, share(self.blocks, hidden_here()))
@@ -45,21 +45,21 @@ class Shown:
 
     @property
     def text(self) -> str:
-        """All that the blocks say, a line for each row of a table."""
+        """The text of all blocks, a line per table row."""
         return "\n".join(map(printable, _lines(share(self.blocks, hidden_here()))))
 
     def _repr_html_(self) -> str:
         return self.html
 
     def __repr__(self) -> str:
-        """The first lines, at most a screen of them."""
+        """The first lines, at most a screen."""
         lines = self.text.splitlines()
         more = len(lines) - LINES
         return "\n".join([*lines[:LINES], f"and {more} more lines"] if more > 0 else lines)
 
 
 def _readable(block: Block) -> Block:
-    """A sentence without names of pages: of a word that long its beginning and its end."""
+    """A sentence with very long words cut to their beginning and end."""
     if not isinstance(block, Paragraph):
         return block
     cut = _LONG.sub(lambda word: f"{word[0][:KEPT]}…{word[0][-KEPT:]}", block.text)
@@ -67,7 +67,7 @@ def _readable(block: Block) -> Block:
 
 
 def sentences(*texts: str) -> Shown:
-    """Sentences made of an answer; empty ones are left out."""
+    """Sentences of an answer; empty ones are left out."""
     return Shown(tuple(Paragraph(text) for text in texts if text))
 
 

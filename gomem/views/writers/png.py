@@ -1,7 +1,7 @@
-"""A figure as a PNG, for a chat or a ticket without SVG; one figure always gives the same bytes.
+"""Write a figure as PNG, for a chat or a ticket without SVG; equal figures give equal bytes.
 
-Nothing of the machine affects it: not the user's matplotlib settings, not the time, and the font is
-the one that comes with matplotlib.
+Nothing on the machine affects it: neither the user's matplotlib settings nor the time, and the font
+is the one that comes with matplotlib.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ def write_png(drawing: Drawing, *, title: str, made_by: str) -> bytes:
     """Draw a figure below a title."""
     import matplotlib as mpl
 
-    mpl.use("Agg")  # no window, whatever the environment asks for
+    mpl.use("Agg")  # no window, whatever the environment requests
     from matplotlib import pyplot as plt
 
     from gomem.charts.matplotlib_axes import draw_on

@@ -1,4 +1,4 @@
-"""A report as a notebook: each section, with the line of code that shows it.
+"""Write a report as a notebook: each section, with the line of code that shows it.
 
 The outputs come from the report, so writing or reading the notebook needs no kernel. In JupyterLab
 it can be run, changed and extended.
@@ -23,13 +23,13 @@ KERNEL = {"display_name": "Python 3", "language": "python", "name": "python3"}
 
 
 def write_notebook(document: Document, capture: str | list[str], baseline: str | None) -> str:
-    """Write a notebook of a report, with the paths it was made of as the notebook finds them."""
+    """Write a notebook of a report; the paths must be valid from the notebook's location."""
     cells = [
         {"id": f"cell-{place}", **cell}
         for place, cell in enumerate(_cells(document, capture, baseline))
     ]
     made_by = {"made_by": document.made_by}
-    # Before the cells: JupyterLab saves them first, and so turns it into a notebook of the user's.
+    # Before the cells: JupyterLab then treats the notebook as the user's.
     notebook = {
         "metadata": {
             "gomem": made_by, "kernelspec": KERNEL, "language_info": {"name": "python"},
@@ -62,7 +62,7 @@ def _words(text: str) -> dict[str, Any]:
 
 
 def _code(source: str, blocks: tuple[Block, ...], number: int) -> dict[str, Any]:
-    """A cell and what it showed."""
+    """A cell with its output."""
     shown = Shown(blocks)
     data = {"text/html": shown.html, "text/plain": repr(shown)}
     result = {

@@ -1,6 +1,6 @@
 """gomem's own scripts, stored beside the templates, and the policy that allows them.
 
-A page is complete without them.
+Pages are complete without scripts.
 """
 
 from __future__ import annotations
@@ -16,26 +16,25 @@ PACKAGE, FOLDER = "gomem.views.writers", "templates"
 
 @cache
 def page_script() -> str:
-    """The script of a page: tables sort, links unfold what they lead to, and all can be unfolded.
+    """Return the page script: it sorts tables, expands link targets, and can expand all.
 
-    It makes the buttons itself: without it there is no dead one.
+    It creates the buttons itself, so a page without scripts has no dead buttons.
     """
     return text_beside(PACKAGE, FOLDER, "page.js")
 
 
 @cache
 def flame_script() -> str:
-    """The script of a flame graph: zoom, search, keys, and the same calls seen from other sides.
+    """Return the flame-graph script: zoom, search, keys, and other views of the same calls.
 
-    What stands in the page is the tree of calls; the script turns it round (who allocates, then by
-    whom it was called) or puts one function in the middle, with all that calls it above and all
-    that it calls below. It takes every graph on the page that it has not taken yet, so that it may
-    stand there more than once, and makes what only it can serve.
+    The page has the call tree. The script can invert it (who allocates, then the callers), or put
+    one function in the middle, with all callers above and all callees below. It sets up each graph
+    once, even if a page includes the script repeatedly, and adds the controls.
     """
     return text_beside(PACKAGE, FOLDER, "flame.js")
 
 
 @cache
 def source_of(script: str) -> str:
-    """A script as a policy names it: a page that allows it allows no other."""
+    """Return a script's hash for a content security policy, which then allows no other script."""
     return f"'sha256-{b64encode(sha256(script.encode()).digest()).decode()}'"

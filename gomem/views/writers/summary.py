@@ -1,4 +1,4 @@
-"""A document's first screen as text for a terminal, at most `LINES` lines.
+"""Write a document's first screen as text for a terminal, at most `LINES` lines.
 
 The least important lines are left out first, so the verdict and the next step are always there.
 """
@@ -18,15 +18,15 @@ if TYPE_CHECKING:
 
     from gomem.views.document import Document, Key, Step
 
-LINES = 38  # a screen has 40, and the path of the page and a prompt follow
-WIDEST = 110  # beyond, lines are hard to read
+LINES = 38  # a screen has 40; the page's path and a prompt follow
+WIDEST = 110  # longer lines are hard to read
 NAME = 24  # characters of a bar's name
 SHADES = "█▓▒░▚▞▤▥▦▩"
 HOLLOW = "·"
-# What may be left out, the first first.
+# Kinds of rows to leave out, in this order.
 FACTS, PROOF, STEP, DETAIL, LEGEND, LEAD, KEEP = range(7)
 
-Row = tuple[int, str, str]  # what it is, its text, its style
+Row = tuple[int, str, str]  # kind, text, style
 
 
 def write_summary(document: Document, *, width: int, color: bool, more: str) -> str:
@@ -42,7 +42,7 @@ def write_summary(document: Document, *, width: int, color: bool, more: str) -> 
 
 
 def _fitting(rows: list[Row]) -> list[Row]:
-    """The rows without those that matter least, as far as they are too many."""
+    """Drop the least important rows until the others fit."""
     for least in range(KEEP):
         while len(rows) > LINES and any(row[0] == least for row in rows):
             last = max(place for place, row in enumerate(rows) if row[0] == least)
@@ -57,7 +57,7 @@ def _wrapped(kind: int, text: str, style: str, width: int, hang: int = 0) -> Ite
 
 
 def _head(document: Document, width: int) -> Iterator[Row]:
-    """Title and verdict, with the one number to see first."""
+    """Title and verdict, with the headline number."""
     yield from _wrapped(KEEP, document.title, "bold", width)
     verdict = document.verdict
     if verdict is None:
@@ -76,7 +76,7 @@ def _head(document: Document, width: int) -> Iterator[Row]:
 
 
 def _steps(steps: Iterable[Step], width: int) -> Iterator[Row]:
-    """What to do: words, and each command on a line of its own, which is never broken."""
+    """The next steps: text, and each command on a separate line, which is never broken."""
     head = "Next: "
     for step in steps:
         if step.is_command:
@@ -105,7 +105,7 @@ def _opening(document: Document, width: int) -> Iterator[Row]:
 
 
 def _lead(lead: Lead, width: int) -> Iterator[Row]:
-    """A further finding, its proof, and the first thing to do."""
+    """A further finding, its evidence, and its next step."""
     title = f"{MARKS[lead.tone]} {lead.label.upper()}: {lead.title} ({lead.code})"
     yield from _wrapped(LEAD, title, STYLES[lead.tone], width, 2)
     if lead.proof:
@@ -117,7 +117,7 @@ def _lead(lead: Lead, width: int) -> Iterator[Row]:
 
 
 def _bars(bars: Bars, width: int) -> Iterator[Row]:
-    """A line per bar, its pieces in shades; below, what the shades stand for."""
+    """A line per bar, its segments in shades; below, the legend."""
     yield from _wrapped(KEEP, bars.caption, "bold", width)
     names = [short_name(readable(bar.name), NAME) for bar in bars.bars]
     column = max(map(len, names), default=0)
@@ -129,7 +129,7 @@ def _bars(bars: Bars, width: int) -> Iterator[Row]:
               for key, mark in zip(bars.keys, marks, strict=True) if not key.is_finer}  # fmt: skip
     for name, bar, value in zip(names, bars.bars, values, strict=True):
         drawn, end = "", 0.0
-        for piece in bar.pieces:  # what is too small for a character is not drawn
+        for piece in bar.pieces:  # segments smaller than a character are not drawn
             end += piece.share
             usual = SHADES[0] if piece.colour else HOLLOW
             shade = shades.get((piece.colour, piece.hatch), usual)
@@ -139,9 +139,9 @@ def _bars(bars: Bars, width: int) -> Iterator[Row]:
 
 
 def _keys(keys: Sequence[Key], marks: Sequence[str], width: int) -> Iterator[Row]:
-    """What the shades stand for, a line each: sizes, and by how much they changed.
+    """The legend, a line per shade: sizes and changes.
 
-    Where that is too wide, without the sizes in the earlier bars, then without the change.
+    If that is too wide, without the sizes in the earlier bars, then without the change.
     """
     rows = [["  " * key.is_finer + readable(key.name), *map(readable, (*key.values, key.change))]
             for key in keys]  # fmt: skip

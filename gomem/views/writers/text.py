@@ -1,4 +1,4 @@
-"""A document as text for a terminal, or for wherever plain text goes."""
+"""Write a document as plain text, for a terminal or elsewhere."""
 
 from __future__ import annotations
 
@@ -30,10 +30,10 @@ if TYPE_CHECKING:
 
 WIDTH = 100
 NARROWEST = 40
-HEADING = 10  # characters of a number's heading, where a table is wider than the terminal
-SHORT = 20  # characters of a word that is never broken
+HEADING = 10  # characters of a numeric column's heading, if a table is wider than the terminal
+SHORT = 20  # characters; shorter words are never broken
 BETWEEN = 2  # spaces between two columns
-PLACED = 3  # words of a row that read as `file: line 9: what is wrong`; more are apart
+PLACED = 3  # words of a row that can be written as `file: line 9: error`
 STYLES = {
     "critical": "bold red", "warning": "bold yellow", "info": "cyan", "good": "bold green",
     "neutral": "bold",
@@ -41,20 +41,20 @@ STYLES = {
 
 
 def write_text(document: Document, *, width: int = WIDTH, color: bool = False) -> str:
-    """Write the verdict and the sections that are brief, without figures and what is folded."""
+    """Write the verdict and the brief sections, without figures and folds."""
     console = console_of(width, color=color)
     _Writer(console).document(document)
     return written_to(console)
 
 
 def written_to(console: Console) -> str:
-    """What a console was told, without spaces at the ends of lines."""
+    """The console's output, without trailing spaces."""
     assert isinstance(console.file, io.StringIO)
     return "\n".join(line.rstrip() for line in console.file.getvalue().split("\n"))
 
 
 def console_of(width: int, *, color: bool) -> Console:
-    """A console that writes the same whatever the environment says."""
+    """Create a console that ignores the environment."""
     from rich.console import Console
 
     return Console(
@@ -71,7 +71,7 @@ def console_of(width: int, *, color: bool) -> Console:
 
 
 class _Writer:
-    """Writes blocks one below the other."""
+    """Writes blocks below one another."""
 
     def __init__(self, console: Console) -> None:
         self._console = console
@@ -102,7 +102,7 @@ class _Writer:
         self._steps("Next", verdict.steps)
 
     def _steps(self, heading: str, steps: Iterable[Step], indent: int = 0) -> None:
-        """Words, and each command on a line of its own, which is never broken."""
+        """Text, and each command on a separate line, which is never broken."""
         from rich.text import Text
 
         head = f"{heading}: "
@@ -122,7 +122,7 @@ class _Writer:
         blocks = unchosen(section.blocks)
         shown = [block for block in blocks if not isinstance(block, Figure | Folded)]
         for before, block in zip([None, *shown], shown, strict=False):
-            # Notes stand right below what they are on.
+            # Notes follow their table without a blank line.
             if before is not None and (
                 isinstance(before, Card)
                 or isinstance(block, Table | Card)
@@ -159,7 +159,7 @@ class _Writer:
             self._wrapped(f"See: {', '.join(card.references)}", None, 4, 2)
 
     def _table(self, table: Table) -> None:
-        if ">" not in table.sides:  # words alone would be squeezed in columns
+        if ">" not in table.sides:  # text columns alone would be too narrow
             for row in table.rows:
                 apart = ": " if len(row) <= PLACED else " · "
                 where = apart.join(cell.text for cell in row[:-1])
@@ -182,7 +182,7 @@ class _Writer:
         self._console.print()
 
     def _wrapped(self, text: str, style: str | None = None, hang: int = 0, indent: int = 0) -> None:
-        """A paragraph whose further lines hang below its first."""
+        """Write a paragraph with a hanging indent."""
         from rich.text import Text
 
         lines = textwrap.wrap(
@@ -201,7 +201,7 @@ def _rich_table(table: Table, columns: slice, width: int) -> RichTable:
     from rich.table import Table as RichTable
 
     drawn = RichTable(box=SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=(0, 1, 0, 0))
-    # Characters that it takes if no cell is folded.
+    # Width if no cell is wrapped.
     rows = [[cell.text for cell in row[columns]] for row in (*table.rows, *table.total)]
     by_column = zip(table.columns[columns], *rows, strict=True)
     shown = [tuple(map(readable, texts)) for texts in by_column]
@@ -227,5 +227,5 @@ def _cell(cell: Cell, style: str = "") -> Text:
 
 
 def readable(text: str) -> str:
-    """What an input wrote cannot steer the terminal; our own narrow spaces become plain ones."""
+    """Remove control characters, which could steer the terminal; narrow spaces become plain."""
     return printable(text.replace("\u202f", " ").replace("\u00a0", " "))

@@ -1,4 +1,4 @@
-"""JSON Schemas of what commands write, each made from the data dictionary when it is asked for."""
+"""JSON Schemas of the commands' output, each built from the data dictionary on request."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from importlib import import_module
 from typing import Any
 
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
-# Module and name of each; `compare` on more than two sides writes a document of its own.
+# Module and name of each; `compare` with more than two sides writes another document.
 SCHEMAS = {
     "report": "report.REPORT",
     "compare": "compare.COMPARE",
@@ -20,7 +20,7 @@ SCHEMAS = {
 
 
 def schema_of(document: str) -> dict[str, Any]:
-    """The JSON Schema of a document, one of `SCHEMAS`, titled by what its `schema` key says."""
+    """Return the JSON Schema of a document in `SCHEMAS`; its title is the `schema` key."""
     module, _, name = SCHEMAS[document].rpartition(".")
     schema = getattr(import_module(f"gomem.views.json.{module}"), name).schema
     whole = schema if "properties" in schema else schema["oneOf"][0]

@@ -1,4 +1,4 @@
-"""The schema of the JSON of `gomem top`: its list of sites, and its other views."""
+"""The JSON schema of `gomem top`: its list of sites, and its other views."""
 
 from __future__ import annotations
 
