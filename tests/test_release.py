@@ -27,12 +27,14 @@ GO = re.compile(r"Go (1\.\d+) to (1\.\d+)")
 
 def test_the_version_is_pyproject_s():
     """
-    What else names it says the same: the changelog's newest entry, and how to cite gomem.
+    What else names it says the same: the changelog's newest entry, how to cite gomem, and the
+    workflow of a pull request.
     """
     (newest, *_) = re.findall(r"^## (.+)$", (ROOT / "CHANGELOG.md").read_text(), re.MULTILINE)
     (cited,) = re.findall(r"^version: (.+)$", (ROOT / "CITATION.cff").read_text(), re.MULTILINE)
+    (used,) = re.findall(r"^ +ref: v(.+)$", (ROOT / "docs/howto/ci.md").read_text(), re.MULTILINE)
 
-    assert PROJECT["version"] == cited
+    assert PROJECT["version"] == cited == used
     assert newest in {PROJECT["version"], "Unreleased"}
     assert PROJECT["version"] == gomem.__version__
 
