@@ -17,7 +17,10 @@ DEMO, DEMO_BASELINE = "zeroing-go1.24.2", "zeroing-go1.23.4"
 CAPTURES = Path("fixtures", "captures")  # in a checkout: what the notebooks tell their stories of
 FLEET = "pods"  # recorded captures of many instances, in a folder of this name beside them
 PACKED = ".tar.gz"  # a capture that is kept as an archive
-ELSEWHERE = "clone gomem's repository and run `pip install .` in it, which finds its other captures"
+ELSEWHERE = (
+    "name a capture of yours, or clone gomem's repository and run `pip install .` in it, which "
+    "then finds the captures there"
+)
 
 
 def packaged(name: str) -> Path:

@@ -56,7 +56,7 @@ def test_a_wheel_has_the_demo_s_and_says_where_the_others_are(wheel, url):
     assert wheel(url) / DEMO == recorded(DEMO)
     told = (
         r"^spiky-go1\.27\.3: no such file or folder, nor a recorded capture that is installed with "
-        r"gomem \(zeroing-go1\.23\.4, zeroing-go1\.24\.2\); clone gomem's repository and run"
+        r"gomem \(zeroing-go1\.23\.4, zeroing-go1\.24\.2\); name a capture of yours, or clone"
     )
     with pytest.raises(CaptureError, match=told):
         recorded("spiky-go1.27.3")
