@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN = $(VENV)/bin
 
-.PHONY: help setup check test test-all bench lint types docs mutants notebooks golden fixtures stranger laboratory gallery what-if-table scores account
+.PHONY: help setup check dist test test-all bench lint types docs mutants notebooks golden fixtures stranger laboratory gallery what-if-table scores account
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "%-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -14,6 +14,10 @@ setup: ## Make a virtual environment with everything for development
 
 check: ## All that CI runs, in an environment of its own
 	.ci/run
+
+dist: ## Build the sdist and the wheel into dist/, and print their digests
+	$(BIN)/hatchling build -d dist
+	sha256sum dist/*
 
 test: ## Run the tests
 	$(BIN)/python -m pytest

@@ -83,7 +83,8 @@ def notebook(
     for path in given:
         if not path.exists():
             raise no_such_path(path)
-    target = output or file_named_after(str(given[-1] if given else name), f".{name}.html")
+    ending = f".{name}.html" if given else ".html"
+    target = output or file_named_after(str(given[-1] if given else name), ending)
     if target.suffix not in SUFFIXES:
         what = "{}: wanted a file that ends in {}"
         raise CaptureError(text(what, file_part(target), " or ".join(SUFFIXES)))

@@ -25,7 +25,7 @@ from gomem.cli.running import captured_now, running_named
 from gomem.cli.terminal import terminal_summary, terminal_text, written_as
 from gomem.errors import CaptureError
 from gomem.inputs.runtime_lines.patterns import patterns_added
-from gomem.sources.packaged import packaged
+from gomem.sources.packaged import DEMO, DEMO_BASELINE, recorded
 from gomem.sources.paths import ARCHIVE_SUFFIXES, no_such_path
 from gomem.text import Quoted, text
 
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 
     Side: TypeAlias = Path | list[Path] | None  # a path, several files of one moment, or nothing
 
-DEMO, DEMO_BASELINE = "demo", "demo-baseline"
+NAME_OF_DEMO = "demo"  # of the page
 MORE = "The page has the rest, and so does --full."
 
 
@@ -120,7 +120,7 @@ def report(
     if output is not None and len(groups) > 1:
         raise CaptureError(f"-o names one file, but there are {len(groups)} captures; name one")
     if demo and baseline is None and output_format is not Format.pprof:
-        baseline = packaged(DEMO_BASELINE)
+        baseline = recorded(DEMO_BASELINE)
     from gomem.causes.finding import Severity
     from gomem.causes.thresholds import Thresholds
     from gomem.views.names import hidden
@@ -129,7 +129,7 @@ def report(
     for number, group in enumerate(groups, start=1):
         target = output
         if output is None and output_format in TO_FILES:
-            name = DEMO if demo else str(group[0])
+            name = NAME_OF_DEMO if demo else str(group[0])
             apart = f"-{number}" * (redact and len(groups) > 1)  # redacted captures have no names
             target = out.file_named_after(name, apart + _suffix(output_format))
         inputs = group if baseline is None else [*group, baseline]
@@ -161,7 +161,7 @@ def _groups(captures: list[Path], *, demo: bool, redact: bool) -> list[list[Path
     if demo:
         if captures:
             raise CaptureError("--demo brings its own capture; leave out the other")
-        return [[packaged(DEMO)]]
+        return [[recorded(DEMO)]]
     if not captures:
         raise CaptureError(
             "no capture named; wanted a folder, an archive or files, a PID or a URL, or --demo"

@@ -4,6 +4,7 @@ The answers stand beside the profiles of `fixtures/profiles/`; where Go is prese
 are asked for again, with whatever release that is.
 """
 
+import gzip
 import importlib.util
 import json
 import shutil
@@ -22,8 +23,10 @@ MOMENTS = sorted({path.parent for path in (FIXTURES / "captures").glob("*/*/*.pb
 TYPES = {"heap", "allocs", "cpu", "goroutine", "mutex", "block"}
 
 
-def golden(path):
-    return json.loads(path.with_name(path.name.replace(".pb.gz", ".top.json")).read_text())
+def answers_to(path, folder):
+    """What pprof said of a profile, from the file of its name in a folder."""
+    packed = (folder / path.name.replace(".pb.gz", ".top.json.gz")).read_bytes()
+    return json.loads(gzip.decompress(packed))
 
 
 def base_of(path):
@@ -78,7 +81,7 @@ def test_top_is_what_pprof_said(path):
     Flat and cum of every row, and the total, by every sample type, at functions, files and lines,
     with and without a base and filters.
     """
-    assert [] == wrong_answers(path, golden(path))
+    assert [] == wrong_answers(path, answers_to(path, path.parent))
 
 
 @pytest.mark.at_most(24)
@@ -92,7 +95,7 @@ def test_top_of_a_captures_profiles_is_what_pprof_said(moment):
 
     wrong = []
     for path in paths:
-        said = json.loads((answers / path.name.replace(".pb.gz", ".top.json")).read_text())
+        said = answers_to(path, answers)
         wrong += wrong_answers(path, said)
 
     assert [] == wrong
@@ -111,7 +114,8 @@ def test_the_questions_are_what_the_answers_are_to():
     """
     Each with and without base, focus, ignore and noinlines at three granularities.
     """
-    asked = golden(PROFILES[NAMES.index("go1.27.3/heap-b.pb.gz")])["cases"]
+    path = PROFILES[NAMES.index("go1.27.3/heap-b.pb.gz")]
+    asked = answers_to(path, path.parent)["cases"]
 
     everywhere = {
         (case["sample_type"], case["granularity"], *case["options"])
