@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import unicodedata
 from dataclasses import dataclass
@@ -86,6 +87,7 @@ class CaptureError(Exception):
         return Text(*self.args[:1])
 
 
+_UNUSUAL = re.compile(r"[^\n\x20-\x7e]")
 _HARMLESS = re.compile(r"[\x20-\x7e\u00a0\u202f]*")
 
 
@@ -98,6 +100,16 @@ def printable(text: str) -> str:
     if _HARMLESS.fullmatch(text):
         return text
     return "".join(char if _is_visible(char) else repr(char)[1:-1] for char in text)
+
+
+def printable_json(written: str) -> str:
+    r"""JSON with escapes, such as `\u202e`, for the same characters: its values stay the same."""
+    return _UNUSUAL.sub(_in_json, written)
+
+
+def _in_json(character: re.Match[str]) -> str:
+    found = character[0]
+    return found if _is_visible(found) else json.dumps(found)[1:-1]
 
 
 def _is_visible(character: str) -> bool:

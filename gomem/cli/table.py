@@ -79,7 +79,9 @@ def table(
     elif output_format is Format.json:
         write(rows.to_json(orient="records", date_format="iso", date_unit="ns", indent=1), output)
     else:
-        write(rows.to_csv(index=False), output)
+        from gomem.views.spreadsheet import render_csv
+
+        write(render_csv(rows), output)
 
 
 def _frame(artefact: Path, name: str | None) -> pd.DataFrame:
