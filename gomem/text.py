@@ -24,6 +24,7 @@ from gomem.units import (
     format_count,
     format_fraction,
     format_seconds,
+    is_digits,
     is_unknown,
     minus,
 )
@@ -367,7 +368,7 @@ def _merged(parts: Iterable[Part]) -> Iterable[Part]:
 
 def _spoken(part: Part) -> Part:
     """A moment called `7` or `after` by what it is: in a sentence both would be read otherwise."""
-    is_misread = type(part) is MomentName and (part.isdecimal() or part in ADVERBS)
+    is_misread = type(part) is MomentName and (is_digits(part) or part in ADVERBS)
     return NumberedMoment(part.value) if is_misread else part
 
 

@@ -108,6 +108,11 @@ def format_value(value: float | str, unit: str) -> str:
     return format_count(value) if isinstance(value, int) else f"{value:g}"
 
 
+def is_digits(text: str) -> bool:
+    """Whether a text is a number as programs print one: ASCII digits, and no other alphabet's."""
+    return text.isascii() and text.isdigit()
+
+
 def minus(text: str) -> str:
     """A number with a minus sign in place of the hyphen."""
     return text.replace("-", "\u2212")

@@ -27,7 +27,7 @@ GOROUTINES, FINALIZERS, THREADS = "goroutines", "finalizers", "threads"
 RETAINED, ALLOCATED, NATIVE = "retained", "allocated", "native"
 ANYWHERE = "*."  # before a name: of any package
 LEAST_SHARE = 0.05  # of a profile's total: a smaller site is not worth a sentence
-_CLOSURE = re.compile(r"(?:[.-](?:func|gowrap|deferwrap|range)?\d+)+$|-fm$")
+_CLOSURE = re.compile(r"(?:[.-](?:func|gowrap|deferwrap|range)?[0-9]+)+$|-fm$")
 _ARGUMENTS = r"(?:\[.*\])?"  # of a type
 # What a function of the program can wait in by itself.
 _BLOCKING = ("runtime.", "internal/runtime/", "sync.", "internal/sync.", "time.")
@@ -139,7 +139,7 @@ def signature_of(
 
 def pattern_of(frames: Sequence[str], *, with_closures: bool = True) -> str:
     """A regular expression for functions, as any linker writes them, and for their closures."""
-    closures = r"(?:[.-](?:func|gowrap|deferwrap)?\d+)*" if with_closures else ""
+    closures = r"(?:[.-](?:func|gowrap|deferwrap)?[0-9]+)*" if with_closures else ""
     return rf"^(?:{'|'.join(map(_spelled, frames))}){closures}$"
 
 

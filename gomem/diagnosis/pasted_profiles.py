@@ -45,7 +45,7 @@ MOSTLY = 0.5  # of the total
 DEFAULT_RATE = 512 << 10  # of heap profiles, in bytes
 SINGLE = 1 / 16  # by so much a sample of a small object is above the rate
 # Runs once, and allocates a package's variables; a method of this name does not.
-INIT = re.compile(r"(?:^|/)[^/.()]+\.init(?:\.\d+|\.ializers)?$")
+INIT = re.compile(r"(?:^|/)[^/.()]+\.init(?:\.[0-9]+|\.ializers)?$")
 SAID_ROUNDING = 0.005  # of the total: a smaller one is below the digits that a sentence has
 STARTS = frozenset({"main.main", "runtime.main", "runtime.goexit"})  # which are above everything
 IS_USED = {

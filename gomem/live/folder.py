@@ -22,6 +22,7 @@ from gomem.numbered import Address
 from gomem.sources.names import readable_name
 from gomem.sources.times import parse_time
 from gomem.text import File, Quoted, joined, text
+from gomem.units import is_digits
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -67,7 +68,7 @@ class CaptureFolder:
             )
             raise CaptureError(text(what, named, _process_of(manifest), _process_of(self.facts)))
         numbers = [name.partition("-")[0] for name in there]
-        return max((int(number) for number in numbers if number.isdecimal()), default=0)
+        return max((int(number) for number in numbers if is_digits(number)), default=0)
 
     def begin(self, files: Mapping[str, bytes]) -> None:
         """Write the manifest, and files about the process as a whole."""

@@ -14,6 +14,7 @@ from gomem.errors import CaptureError, nearest
 from gomem.numbered import Address, Collected
 from gomem.sources.names import natural_key, readable_name
 from gomem.text import File, Text, text
+from gomem.units import is_digits
 
 if TYPE_CHECKING:
     from os import PathLike
@@ -55,7 +56,7 @@ def no_such_path(path: str | PathLike[str]) -> CaptureError:
         fetch = text("curl -f -o {} {}", File(shlex.quote(file)), Address(shlex.quote(url)))
         what = text("is a URL, wanted a file; fetch it first: {}", fetch)
         return CaptureError(text("{}: {}, then name {} to gomem", Address(url), what, File(file)))
-    if name.isdecimal():
+    if is_digits(name):
         way = f"for the process with that PID: gomem report {name}"
         return CaptureError(f"{name}: no such file or folder; {way}")
     return CaptureError(text("{}: no such file or folder{}", place_of(path), _near(Path(path))))

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from gomem.inputs.heapdump.table import HeapDump
 
-MADE_BY_ADD = re.compile(r"runtime\.AddCleanup\[.*\]\.func\d+")
+MADE_BY_ADD = re.compile(r"runtime\.AddCleanup\[.*\]\.func[0-9]+")
 UNKNOWN = "runtime.AddCleanup"  # what a cleanup is called whose function is not known
 
 
