@@ -13,7 +13,7 @@ from gomem.errors import CaptureError, Damage
 from gomem.sources.bounds import Bounds
 from gomem.sources.decompress import CHUNK_BYTES, Tape, decompressed, is_compressed, without_mark
 from gomem.sources.names import readable_name
-from gomem.sources.paths import no_such_path, place_of
+from gomem.sources.paths import check_no_named_pipe, no_such_path, place_of
 from gomem.sources.times import file_time
 from gomem.text import Quoted, text
 from gomem.units import MIB, format_bytes
@@ -128,6 +128,7 @@ def open_path(path: Path) -> IO[bytes]:
     if path.is_dir():
         what = "{}: is a folder, wanted one artefact; name a file in it"
         raise CaptureError(text(what, named))
+    check_no_named_pipe(path)
     try:
         return path.open("rb")
     except FileNotFoundError as error:
