@@ -9,9 +9,11 @@ is written before the first snapshot and again at the end.
 from __future__ import annotations
 
 import contextlib
+import fcntl
 import json
 import os
 import shutil
+import weakref
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
@@ -45,6 +47,7 @@ class CaptureFolder:
     redact: Callable[[str, bytes], bytes] = lambda _, data: data
     shown: Callable[[str], str] = str  # a sentence, as the manifest has it
     moments: int = field(default=0, init=False)  # how many are in it
+    _release: Callable[[], object] | None = field(default=None, init=False)
 
     def __post_init__(self) -> None:
         self.moments = self._moments_there()
@@ -74,9 +77,24 @@ class CaptureFolder:
         """Write the manifest, and files about the process as a whole."""
         with _said(self.path):
             self.path.mkdir(parents=True, exist_ok=True)
+            self._take()
             for name, data in files.items():
                 self._replace(name, self.redact(name, data))
             self._replace(MANIFEST, _text(self.facts))
+
+    def _take(self) -> None:
+        """Keep the folder for this capture until it ends; CaptureError if another has it."""
+        folder = os.open(self.path, os.O_RDONLY | os.O_DIRECTORY)
+        self._release = weakref.finalize(self, os.close, folder)
+        try:
+            fcntl.flock(folder, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError as error:
+            named = File(readable_name(str(self.path)))
+            what = "{}: another capture writes to it; choose another folder, or wait for its end"
+            raise CaptureError(text(what, named)) from error
+        except OSError:
+            return  # a file system without locks
+        self.moments = self._moments_there()  # what another wrote before it ended
 
     def add(self, moment: Moment) -> str:
         """Write a moment and return its name; if that fails, CaptureError, and nothing is left."""
@@ -122,6 +140,8 @@ class CaptureFolder:
         self.facts |= {"ended": {"time": stamp(datetime.now(UTC)), "why": why}}
         with contextlib.suppress(OSError):
             self._replace(MANIFEST, _text(self.facts))
+        if self._release is not None:
+            self._release()
 
     def _manifest(self, name: str, time: datetime, moment: Moment) -> dict[str, Any]:
         artefacts = {
