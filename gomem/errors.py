@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import re
 import unicodedata
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from gomem.text import Part
 
 EXCERPT_CHARACTERS = 160
+NO_THREAD = "can't start new thread"  # Python's words
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +87,13 @@ class CaptureError(Exception):
     def message(self) -> Text:
         """The same with its parts: names of files and captures, what somebody has typed."""
         return Text(*self.args[:1])
+
+
+def is_out_of_memory(error: BaseException) -> bool:
+    """Whether an error says that memory, or a thread for want of it, could not be had."""
+    if isinstance(error, OSError):
+        return error.errno == errno.ENOMEM
+    return isinstance(error, MemoryError) or NO_THREAD in str(error)
 
 
 _UNUSUAL = re.compile(r"[^\n\x20-\x7e]")
