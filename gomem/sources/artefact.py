@@ -94,7 +94,7 @@ def source_of(
         what = f"not read: {read} of the capture's files are, and no more is read of one capture"
         return Source(name, b"", b"", modified, (Damage(name, "", what),))
     stored_bounds = Bounds(bounds.artefact_bytes, bounds.artefact_bytes)
-    stored = b"".join(stored_bounds.within(_readable(chunks, name, damage), name, damage))
+    stored = _gathered(stored_bounds.within(_readable(chunks, name, damage), name, damage))
     if is_compressed(stored):
         data = _unpacked(stored, name, damage, bounds)
         if is_compressed(data) and len(data) <= PACKED_TWICE_BYTES:
@@ -106,7 +106,15 @@ def source_of(
 
 def _unpacked(packed: bytes, name: str, damage: list[Damage], bounds: Bounds) -> bytes:
     content = without_mark(decompressed(Tape(io.BytesIO(packed)), name, damage))
-    return b"".join(bounds.within(content, name, damage, len(packed)))
+    return _gathered(bounds.within(content, name, damage, len(packed)))
+
+
+def _gathered(chunks: Iterable[bytes]) -> bytes:
+    """The chunks as one, held once: a join would hold them twice."""
+    whole = io.BytesIO()
+    for chunk in chunks:
+        whole.write(chunk)
+    return whole.getvalue()
 
 
 def _readable(chunks: Iterable[bytes], name: str, damage: list[Damage]) -> Iterator[bytes]:
