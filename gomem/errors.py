@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import json
 import re
 import unicodedata
 from dataclasses import dataclass
@@ -15,6 +17,7 @@ if TYPE_CHECKING:
     from gomem.text import Part
 
 EXCERPT_CHARACTERS = 160
+NO_THREAD = "can't start new thread"  # Python's words
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,6 +89,14 @@ class CaptureError(Exception):
         return Text(*self.args[:1])
 
 
+def is_out_of_memory(error: BaseException) -> bool:
+    """Whether an error says that memory, or a thread for want of it, could not be had."""
+    if isinstance(error, OSError):
+        return error.errno == errno.ENOMEM
+    return isinstance(error, MemoryError) or NO_THREAD in str(error)
+
+
+_UNUSUAL = re.compile(r"[^\n\x20-\x7e]")
 _HARMLESS = re.compile(r"[\x20-\x7e\u00a0\u202f]*")
 
 
@@ -98,6 +109,16 @@ def printable(text: str) -> str:
     if _HARMLESS.fullmatch(text):
         return text
     return "".join(char if _is_visible(char) else repr(char)[1:-1] for char in text)
+
+
+def printable_json(written: str) -> str:
+    r"""JSON with escapes, such as `\u202e`, for the same characters: its values stay the same."""
+    return _UNUSUAL.sub(_in_json, written)
+
+
+def _in_json(character: re.Match[str]) -> str:
+    found = character[0]
+    return found if _is_visible(found) else json.dumps(found)[1:-1]
 
 
 def _is_visible(character: str) -> bool:

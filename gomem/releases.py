@@ -13,7 +13,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 # Matches `go1.24.2`, `1.9`, `go1.27rc1`, `devel go1.26-abcdef`; not the 1.24.2 of `v1.24.2`.
-_RELEASE = re.compile(r"(?<![\w.])(?:go)?1\.(\d{1,2})(?:\.(\d{1,3}))?(?:rc\d+|beta\d+)?(?![\w])")
+_RELEASE = re.compile(
+    r"(?<![\w.])(?:go)?1\.([0-9]{1,2})(?:\.([0-9]{1,3}))?(?:rc[0-9]+|beta[0-9]+)?(?![\w])"
+)
 
 
 @dataclass(frozen=True, order=True, slots=True)

@@ -23,6 +23,7 @@ from gomem.units import (
     format_count,
     format_fraction,
     format_seconds,
+    is_digits,
     is_unknown,
     minus,
 )
@@ -366,7 +367,7 @@ def _merged(parts: Iterable[Part]) -> Iterable[Part]:
 
 def _spoken(part: Part) -> Part:
     """Call a snapshot named `7` or `after` a snapshot, so that a sentence is not misread."""
-    is_misread = type(part) is MomentName and (part.isdecimal() or part in ADVERBS)
+    is_misread = type(part) is MomentName and (is_digits(part) or part in ADVERBS)
     return NumberedMoment(part.value) if is_misread else part
 
 

@@ -108,6 +108,11 @@ def format_value(value: float | str, unit: str) -> str:
     return format_count(value) if isinstance(value, int) else f"{value:g}"
 
 
+def is_digits(text: str) -> bool:
+    """Whether a text is a number as programs print one: ASCII digits, and no other alphabet's."""
+    return text.isascii() and text.isdigit()
+
+
 def minus(text: str) -> str:
     """Replace the hyphen of a number by a minus sign."""
     return text.replace("-", "\u2212")

@@ -278,6 +278,20 @@ def test_only_the_command_line_prints():
                 assert before not in {"sys.stdout", "sys.stderr"}, name_of(path)
 
 
+def test_numbers_are_ascii_digits():
+    """
+    `\\d`, `isdecimal` and `isdigit` take the digits of every alphabet in text, in bytes ASCII's.
+    """
+    of_bytes = {"inputs", "units"}
+    for path in MODULES:
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.Constant) and isinstance(node.value, str):
+                assert r"\d" not in node.value, f"{name_of(path)}: line {node.lineno}"
+            if isinstance(node, ast.Attribute):
+                assert node.attr not in {"isdecimal", "isnumeric"}, name_of(path)
+                assert node.attr != "isdigit" or word_of(path) in of_bytes, name_of(path)
+
+
 def test_importing_gomem_loads_nothing_heavy():
     """
     The public names are lazy: pandas and its like load when one of them is used.

@@ -10,6 +10,7 @@ from gomem.units import (
     format_count,
     format_fraction,
     format_seconds,
+    is_digits,
     is_unknown,
 )
 
@@ -57,6 +58,14 @@ def test_changes_carry_their_sign():
 def test_fractions_are_per_cent_and_counts_are_grouped():
     assert "12.3 %" == format_fraction(0.123)
     assert "1\u202f234\u202f567" == format_count(1234567)
+
+
+@pytest.mark.parametrize(
+    ("text", "are"),
+    [("7", True), ("0042", True), ("\u0663", False), ("7\u00b2", False), ("", False)],
+)
+def test_digits_are_those_that_programs_print(text, are):
+    assert are == is_digits(text)
 
 
 def test_zero_is_known():

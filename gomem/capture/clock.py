@@ -21,11 +21,12 @@ MANIFEST_TIME, BY_NAME, OWN_CLOCK = "manifest", "name", "its own clock"
 BY_FILE = "file"  # copying changes it, so it can sort files but proves nothing
 EXACT = frozenset({MANIFEST_TIME, OWN_CLOCK})
 ISO = re.compile(
-    r"(?<!\d)((?:19|20)\d\d)(-?)(\d\d)\2(\d\d)[T_ -]?(\d\d)[-:_]?(\d\d)[-:_]?(\d\d)(?!\d)"
-    r"(?:[.,](\d{1,9}))?(Z|[+-](?:0\d|1[0-4]):?(?:00|15|30|45)(?!\d))?",
+    r"(?<![0-9])((?:19|20)[0-9]{2})(-?)([0-9]{2})\2([0-9]{2})"
+    r"[T_ -]?([0-9]{2})[-:_]?([0-9]{2})[-:_]?([0-9]{2})(?![0-9])"
+    r"(?:[.,]([0-9]{1,9}))?(Z|[+-](?:0[0-9]|1[0-4]):?(?:00|15|30|45)(?![0-9]))?",
     re.IGNORECASE,
 )
-_UNIX = re.compile(r"(?<!\d)(1\d{9})((?:\d{3}){0,3})(?!\d)")
+_UNIX = re.compile(r"(?<![0-9])(1[0-9]{9})((?:[0-9]{3}){0,3})(?![0-9])")
 
 
 def time_of(source: Source, parsed: Any) -> tuple[datetime | None, str]:

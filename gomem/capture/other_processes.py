@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from gomem.capture.moment import Artefact
 
 PROCESSES = "processes"
-_PID = re.compile(r"\b\w{0,20}pid[= ]\d{1,10}\b", re.IGNORECASE)
+_PID = re.compile(r"\b\w{0,20}pid[= ][0-9]{1,10}\b", re.IGNORECASE)
 RSS, WORKING_SET = "RSS", "working set"
 
 

@@ -26,6 +26,7 @@ from gomem.inputs.memstats.in_words import lines_in_words
 from gomem.inputs.processes.parse import lines_of_processes
 from gomem.inputs.unwrap import FENCE, NAMED, PROMPT, QUOTE, TAG, plain_characters
 from gomem.sources.artefact import Source
+from gomem.units import is_digits
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -95,7 +96,7 @@ class PastedPart(Source):
     def placed(self, damage: Damage) -> Damage:
         """Return damage of the part with its location in the text."""
         word, _, number = damage.where.partition(" ")
-        if word != "line" or not number.isdigit():
+        if word != "line" or not is_digits(number):
             return damage
         return replace(damage, where=f"line {int(number) + self.first_line - 1}")
 

@@ -20,6 +20,7 @@ from gomem.inputs.cgroup.parse import NAME as CGROUP_NAME
 from gomem.inputs.kinds import CAPTURE_SCOPE, FILE_WORDS, slot_of
 from gomem.sources.names import natural_key
 from gomem.text import File, text
+from gomem.units import is_digits
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
@@ -39,7 +40,7 @@ ORDER = (
 )
 # Numbers, letters, times, or a word and one of these: `2`, `t2`, `b`, `scrape-07`, `before`.
 _IN_ORDER = re.compile(
-    rf"(?:[a-z]+-?)?[\dTZ:.-]*\d[\dTZ:.-]*|(?:[a-z]+-)?[a-z]|{'|'.join(sorted(set().union(*ORDER)))}",
+    rf"(?:[a-z]+-?)?[0-9TZ:.-]*[0-9][0-9TZ:.-]*|(?:[a-z]+-)?[a-z]|{'|'.join(sorted(set().union(*ORDER)))}",
     re.IGNORECASE,
 )
 _SEPARATORS = re.compile(r"[-_. ()]+")
@@ -47,7 +48,7 @@ _SEPARATORS = re.compile(r"[-_. ()]+")
 _SAMPLE_TYPES = re.compile(
     r"(?<=\.)(?:(?:(?:alloc|inuse)_(?:objects|space)\.)+|samples\.cpu\.|contentions\.delay\.)"
 )
-_LINE = re.compile(r":\d+$")  # suffix of the names of parts of a text
+_LINE = re.compile(r":[0-9]+$")  # suffix of the names of parts of a text
 
 
 def place(
@@ -185,7 +186,7 @@ def _by_clock(group: list[Artefact], name: str) -> list[Artefact]:
 def place_of_word(name: str) -> int | None:
     """The rank of a moment by the first word of its name in `ORDER`; None if there is none."""
     words = [word for word in _SEPARATORS.split(_parts(name.lower())[1]) if word]
-    if not words or words[0][0].isdigit():
+    if not words or is_digits(words[0][0]):
         return None
     said = (place for word in words for place, same in enumerate(ORDER) if word in same)
     return next(said, None)

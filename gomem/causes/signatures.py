@@ -27,7 +27,7 @@ GOROUTINES, FINALIZERS, THREADS = "goroutines", "finalizers", "threads"
 RETAINED, ALLOCATED, NATIVE = "retained", "allocated", "native"
 ANYWHERE = "*."  # before a name: in any package
 LEAST_SHARE = 0.05  # of a profile's total: a smaller site is not mentioned
-_CLOSURE = re.compile(r"(?:[.-](?:func|gowrap|deferwrap|range)?\d+)+$|-fm$")
+_CLOSURE = re.compile(r"(?:[.-](?:func|gowrap|deferwrap|range)?[0-9]+)+$|-fm$")
 _ARGUMENTS = r"(?:\[.*\])?"  # type arguments
 # Functions in which the program's own code can wait directly.
 _BLOCKING = ("runtime.", "internal/runtime/", "sync.", "internal/sync.", "time.")
@@ -140,7 +140,7 @@ def signature_of(
 
 def pattern_of(frames: Sequence[str], *, with_closures: bool = True) -> str:
     """Return a regular expression for functions, in any linker's spelling, and their closures."""
-    closures = r"(?:[.-](?:func|gowrap|deferwrap)?\d+)*" if with_closures else ""
+    closures = r"(?:[.-](?:func|gowrap|deferwrap)?[0-9]+)*" if with_closures else ""
     return rf"^(?:{'|'.join(map(_spelled, frames))}){closures}$"
 
 

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from gomem.live.targets import Target
 
 INTERRUPTED = 130
-_DURATION = re.compile(r"(\d+(?:\.\d+)?)(ms|s|m|min|h)?")
+_DURATION = re.compile(r"([0-9]+(?:\.[0-9]+)?)(ms|s|m|min|h)?")
 _SECONDS = {"ms": 0.001, "s": 1.0, None: 1.0, "m": 60.0, "min": 60.0, "h": 3600.0}
 MIN_SECONDS = 0.01
 

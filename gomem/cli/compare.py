@@ -123,7 +123,7 @@ def _share(given: str | None, option: str) -> float | None:
     """Convert a percentage to a fraction; raises CaptureError if invalid, or 100 % or more."""
     if given is None:
         return None
-    found = re.fullmatch(r"(\d{1,2}(?:\.\d{1,9})?) ?%", given.strip())
+    found = re.fullmatch(r"([0-9]{1,2}(?:\.[0-9]{1,9})?) ?%", given.strip())
     if found is None:
         raise CaptureError(text("{} {}: wanted per cent, such as 2%", option, Quoted(given)))
     return float(found[1]) / 100

@@ -33,8 +33,10 @@ def is_long_log(artefact: Path) -> bool:
 
 def csv_pieces(artefact: Path, frame: str) -> Iterator[str]:
     """Yield a table of a log of any length as CSV, with a few pieces in memory."""
+    from gomem.views.spreadsheet import render_csv
+
     for number, log in enumerate(_pieces(artefact)):
-        yield getattr(log, frame).to_csv(index=False, header=number == 0)
+        yield render_csv(getattr(log, frame), header=number == 0)
 
 
 def trace_pieces(artefact: Path) -> Iterator[str]:

@@ -19,7 +19,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     from gomem.text import Text
 
@@ -107,7 +107,7 @@ def run(arguments: list[str]) -> int:
 def _guarded(work: Callable[[], int | None]) -> int:
     """Run the work and return its exit code, whatever it raises."""
     from gomem.cli.output import ReaderGone
-    from gomem.errors import CaptureError, FormatError
+    from gomem.errors import CaptureError, FormatError, is_out_of_memory
 
     try:
         return work() or 0
@@ -117,10 +117,18 @@ def _guarded(work: Callable[[], int | None]) -> int:
         return 0
     except (KeyboardInterrupt, Stopped) as stopped:
         return _failed(str(stopped) or "interrupted", INTERRUPTED)
-    except MemoryError:
-        return _failed("out of memory; wanted a smaller capture or a larger machine", OUT_OF_MEMORY)
     except Exception as error:  # noqa: BLE001 - a fault must not look like --fail-on
+        if any(map(is_out_of_memory, _with_causes(error))):
+            what = "out of memory; wanted a smaller capture or a larger machine"
+            return _failed(what, OUT_OF_MEMORY)
         return _unforeseen(error)
+
+
+def _with_causes(error: BaseException | None) -> Iterator[BaseException]:
+    """An error, and those that led to it."""
+    while error is not None:
+        yield error
+        error = error.__cause__ or error.__context__
 
 
 def _unforeseen(error: Exception) -> int:

@@ -86,8 +86,10 @@ def retain(
 
         rendered = render_retain_json(kept, hidden, asked)
     elif chosen is Format.csv:
+        from gomem.views.spreadsheet import render_csv
+
         keepers = kept.retention.keepers.drop(columns="node")
-        rendered = (share(keepers, hidden) if redact else keepers).to_csv(index=False)
+        rendered = render_csv(share(keepers, hidden) if redact else keepers)
     else:
         from gomem.views.retain.document import retain_document
 

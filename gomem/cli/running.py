@@ -15,6 +15,7 @@ from gomem.cli.output import file_part
 from gomem.errors import CaptureError
 from gomem.sources.paths import as_url
 from gomem.text import text
+from gomem.units import is_digits
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -26,7 +27,7 @@ def running_named(captures: Sequence[Path]) -> list[str]:
     """The PIDs and URLs among the arguments; existing files are not among them."""
     absent = [path for path in captures if not path.exists()]
     urls = {path: as_url(path) for path in absent}
-    return [urls[path] or str(path) for path in absent if urls[path] or str(path).isdecimal()]
+    return [urls[path] or str(path) for path in absent if urls[path] or is_digits(str(path))]
 
 
 def captured_now(named: Sequence[str], *, redact: bool = False) -> Path:

@@ -81,7 +81,9 @@ def table(
 
         write(render_rows(rows), output)
     else:
-        write(rows.to_csv(index=False), output)
+        from gomem.views.spreadsheet import render_csv
+
+        write(render_csv(rows), output)
 
 
 def _frame(artefact: Path, name: str | None) -> pd.DataFrame:

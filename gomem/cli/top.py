@@ -231,7 +231,9 @@ def _render_view(view: str, rows: pd.DataFrame, chosen: ValueType, output_format
     from gomem.views.profile import calls
 
     if output_format == "csv":
-        return rows.to_csv(index=False)
+        from gomem.views.spreadsheet import render_csv
+
+        return render_csv(rows)
     if output_format == "json":
         return calls.render_rows_json(rows, view, chosen.type, chosen.unit)
     return calls.RENDERED_TEXT[view](rows, chosen.unit)

@@ -30,14 +30,14 @@ from gomem.cli.redaction import hide
 from gomem.cli.terminal import written_as
 from gomem.errors import CaptureError
 from gomem.text import CaptureName, Quoted, text
-from gomem.units import BYTE_UNITS
+from gomem.units import BYTE_UNITS, is_digits
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from gomem.analysis.what_if.what_if import Asked
 
-SIZE = re.compile(r"(?P<number>\d{1,18}(?:\.\d{1,6})?)(?P<unit>B|KiB|MiB|GiB|TiB)?")
+SIZE = re.compile(r"(?P<number>[0-9]{1,18}(?:\.[0-9]{1,6})?)(?P<unit>B|KiB|MiB|GiB|TiB)?")
 MAX_GOGC = 100_000
 MAX_NAMED = 20  # settings of one kind
 MAX_SIZE = 1 << 62
@@ -99,7 +99,9 @@ def what_if(
 
         rendered = render_what_if_json(answer, names)
     elif chosen is Format.csv:
-        rendered = answer.grid.to_csv(index=False)
+        from gomem.views.spreadsheet import render_csv
+
+        rendered = render_csv(answer.grid)
     else:
         from gomem.views.what_if.document import what_if_document
 
@@ -137,7 +139,7 @@ def _gogc(word: str) -> int:
 
     if word == "off":
         return OFF
-    if not (word.isascii() and word.isdigit() and 1 <= int(word[:9]) <= MAX_GOGC):
+    if not (is_digits(word) and 1 <= int(word[:9]) <= MAX_GOGC):
         wanted = f"wanted per cents from 1 to {MAX_GOGC}, or off, as 50,100,off"
         raise CaptureError(text("--gogc: {}; {}", Quoted(repr(word)), wanted))
     return int(word)

@@ -67,7 +67,7 @@ SHORT = {
     "rps": REQUEST_RATE,
     "latency_p99": "latency_p99_seconds",
 }
-_SIZE = re.compile(r"([+-]?)(\d{1,18}(?:\.\d{1,18})?) ?(%|[A-Za-zµ]*)")
+_SIZE = re.compile(r"([+-]?)([0-9]{1,18}(?:\.[0-9]{1,18})?) ?(%|[A-Za-zµ]*)")
 _FACTORS = {
     "B": {"B": 1, "kB": 1e3, "KB": 1e3, "MB": 1e6, "GB": 1e9},
     "s": {"ns": 1e-9, "us": 1e-6, "µs": 1e-6, "ms": 1e-3, "s": 1, "sec": 1},

@@ -21,7 +21,7 @@ MAIN = "main."
 EVERY_MAIN = ("main.main", "main.init")  # with their closures
 MIN_FUNCTIONS = 3  # of package main per side, to identify programs by them
 MIN_IN_COMMON = 0.75  # of the smaller side; measured for one program: 0.75 to 1
-_VERSION = re.compile(r"[-_.]?v?\d+(\.\d+)*$")
+_VERSION = re.compile(r"[-_.]?v?[0-9]+(\.[0-9]+)*$")
 
 
 def program_of(diagnosis: Diagnosis) -> str:

@@ -45,7 +45,7 @@ MOSTLY = 0.5  # of the total
 DEFAULT_RATE = 512 << 10  # of heap profiles, in bytes
 SINGLE = 1 / 16  # a value this much above the rate is still one sample of a small object
 # init runs once and allocates a package's variables; a method of this name does not count.
-INIT = re.compile(r"(?:^|/)[^/.()]+\.init(?:\.\d+|\.ializers)?$")
+INIT = re.compile(r"(?:^|/)[^/.()]+\.init(?:\.[0-9]+|\.ializers)?$")
 SAID_ROUNDING = 0.005  # of the total; smaller rounding is below the digits of a sentence
 STARTS = frozenset({"main.main", "runtime.main", "runtime.goexit"})  # roots of every stack
 IS_USED = {

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from gomem.causes import CAUSES
 from gomem.causes.data_damaged import unchecked
+from gomem.errors import is_out_of_memory
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -37,5 +38,7 @@ def _asked(
     """The rule's result; or None with a finding that the rule failed."""
     try:
         return ask(case), []
-    except Exception as error:  # noqa: BLE001 - whatever it is, the other rules have answers
+    except Exception as error:
+        if is_out_of_memory(error):
+            raise
         return None, [unchecked(cause.code, error)]

@@ -247,5 +247,5 @@ def _without_a_creator(rows: pd.DataFrame) -> pd.DataFrame:
     stacks = rows["stack"].astype("str")
     is_main = stacks.str.contains(r"(?:^|;)main\.main(?:;|$)")
     begun = stacks.str.rpartition(";")[2]
-    is_other = ~is_main & ~begun.str.contains(r"^runtime\.|_cgoexp_|\.init(?:\.\d+)?$|^$")
+    is_other = ~is_main & ~begun.str.contains(r"^runtime\.|_cgoexp_|\.init(?:\.[0-9]+)?$|^$")
     return rows[(rows["created_by"] == "") & is_other & is_main.any()]

@@ -37,7 +37,7 @@ from gomem.inputs.environ.parse import (
     memory_limit_bytes,
 )
 from gomem.releases import Fact
-from gomem.units import BYTE_UNITS
+from gomem.units import BYTE_UNITS, is_digits
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -298,7 +298,7 @@ def _gomaxprocs(facts: CaptureFacts) -> Setting | None:
             last, *before = dict.fromkeys(float(n) for n in reversed(procs))
             others = tuple((text_of(GOMAXPROCS, n), LOG) for n in before)
             return Setting(GOMAXPROCS, last, LOG, collector.path, others=others)
-    if environment is None or not environment.variables.get(GOMAXPROCS, "").isdigit():
+    if environment is None or not is_digits(environment.variables.get(GOMAXPROCS, "")):
         return None
     return _started(environment, GOMAXPROCS, float(environment.variables[GOMAXPROCS]))
 

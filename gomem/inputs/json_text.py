@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 from gomem.errors import Damage, excerpt
@@ -69,11 +70,13 @@ def json_values(data: bytes, source: str) -> tuple[list[tuple[str, Any]], list[D
     damage: list[Damage] = []
     place = _skip_blank(text, 0)
     line, counted, untold = 1, 0, 0
+    repeated: list[str] = []
+    decoder = _decoder(repeated)
     while place < len(text):
         line += text.count("\n", counted, place)
         counted = place
         try:
-            value, end = _decoded(text, place)
+            value, end = _decoded(text, place, decoder)
         except (json.JSONDecodeError, RecursionError) as error:
             if len(damage) < MOST_TOLD:
                 reason = getattr(error, "msg", "nested too deeply")
@@ -86,6 +89,8 @@ def json_values(data: bytes, source: str) -> tuple[list[tuple[str, Any]], list[D
             end = len(text) if end < 0 else end
         else:
             values.append((f"line {line}", value))
+            damage += _of_repeated(repeated, source, f"line {line}")
+        repeated.clear()
         place = _skip_blank(text, end)
     if untold:
         what = f"{untold} more places cannot be read as JSON"
@@ -93,7 +98,27 @@ def json_values(data: bytes, source: str) -> tuple[list[tuple[str, Any]], list[D
     return values, damage
 
 
-def _decoded(text: str, place: int) -> tuple[Any, int]:
+def _decoder(repeated: list[str]) -> json.JSONDecoder:
+    """The same decoder; it notes keys that stand more than once in an object."""
+
+    def read(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        value = dict(pairs)
+        if len(value) < len(pairs):
+            keys = Counter(key for key, _ in pairs)
+            repeated.extend(key for key, times in keys.items() if times > 1)
+        return value
+
+    return json.JSONDecoder(parse_int=whole_number, object_pairs_hook=read)
+
+
+def _of_repeated(keys: list[str], source: str, place: str) -> list[Damage]:
+    """Damage of keys that an object has more than once."""
+    what = "{} stands more than once: the last counts, and files may be mixed up"
+    once = dict.fromkeys(keys)  # a decoder that begins again notes them again
+    return [Damage(source, place, text(what, Quoted(excerpt(key)))) for key in once]
+
+
+def _decoded(text: str, place: int, decoder: json.JSONDecoder) -> tuple[Any, int]:
     """The value at a place and where it ends; JSONDecodeError without one.
 
     An error costs as much as the text before it, as Python counts its lines: so a piece is tried,
@@ -104,7 +129,7 @@ def _decoded(text: str, place: int) -> tuple[Any, int]:
         piece = text[place : place + length]
         is_rest = place + length >= len(text)
         try:
-            value, end = DECODER.raw_decode(piece)
+            value, end = decoder.raw_decode(piece)
         except json.JSONDecodeError as error:
             is_cut = error.pos + LONGEST_WORD > len(piece) or error.msg.startswith(UNTERMINATED)
             if is_rest or not is_cut:

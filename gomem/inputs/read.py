@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from gomem.errors import Damage, FormatError
+from gomem.errors import Damage, FormatError, is_out_of_memory
 from gomem.inputs.kinds import WANTED, kind_of
 from gomem.inputs.looks_like import looks_like
 from gomem.sources.artefact import open_source
@@ -38,9 +38,11 @@ def read_artefact(kind: Kind, source: Source, **options: Any) -> WithDamage:
     """
     try:
         return kind.read(source, **options)
-    except (FormatError, MemoryError):
+    except FormatError:
         raise
     except Exception as error:
+        if is_out_of_memory(error):
+            raise
         what = "gomem's reader of {} failed unforeseen: {}: {}; please report it, with the file if"
         said = (kind.wanted, type(error).__name__, Quoted(error))
         raise FormatError(source.name, "", text(f"{what} it can be shared", *said)) from error

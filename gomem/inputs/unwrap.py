@@ -36,6 +36,7 @@ from gomem.inputs.wrappers import (
     unwrapped_lines,
     wrapper_of_line,
 )
+from gomem.units import is_digits
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -99,7 +100,7 @@ class PlainText:
     def place(self, where: str) -> str:
         """`line 3` of the text as the file has it."""
         word, _, number = where.partition(" ")
-        if self.numbers is None or word != "line" or not number.isdigit():
+        if self.numbers is None or word != "line" or not is_digits(number):
             return where
         return f"line {self.lines(np.array([int(number)]))[0]}"
 

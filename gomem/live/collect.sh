@@ -176,7 +176,8 @@ find_doors() {
 
 # --- the executable's build information, printed as `go version -m` does
 
-plain() { printf '%s' "$1" | tr -d '\000-\037"\\'; }
+plain() { printf '%s' "$1" | tr -d '\000-\037"\\' | utf8; }
+utf8() { if command -v iconv >/dev/null; then iconv -c -f UTF-8 -t UTF-8; else tr '\200-\377' '?'; fi; }
 build_info() {
   tr -cs '\011\040-\176' '\n' 2>/dev/null < "$proc/exe" | grep -A 4000 ' Go buildinf:$' > "$work/build"
   version=$(sed -n 's/^.\{0,1\}\(go1\.[0-9][0-9a-z.]*\).*/\1/p;12q' "$work/build")

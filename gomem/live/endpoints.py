@@ -22,6 +22,7 @@ from gomem.errors import CaptureError, excerpt, printable
 from gomem.live.deadline import Deadline
 from gomem.numbered import Address
 from gomem.text import File, Quoted, Text, text
+from gomem.units import is_digits
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -226,7 +227,7 @@ def _body(
         if time.perf_counter() > until:
             raise NoAnswer(_late(seconds, size), silent=True)
     declared = response.headers.get("content-length", "")
-    if declared.isdigit() and size < int(declared):
+    if is_digits(declared) and size < int(declared):
         raise NoAnswer(f"ended after {size} of {declared} bytes")
 
 

@@ -9,9 +9,11 @@ is written before the first snapshot and again at the end.
 from __future__ import annotations
 
 import contextlib
+import fcntl
 import json
 import os
 import shutil
+import weakref
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
@@ -22,6 +24,7 @@ from gomem.numbered import Address
 from gomem.sources.names import readable_name
 from gomem.sources.times import parse_time
 from gomem.text import File, Quoted, joined, text
+from gomem.units import is_digits
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -45,6 +48,7 @@ class CaptureFolder:
     redact: Callable[[str, bytes], bytes] = lambda _, data: data
     shown: Callable[[str], str] = str  # converts a sentence for the manifest
     moments: int = field(default=0, init=False)  # number of moments in the folder
+    _release: Callable[[], object] | None = field(default=None, init=False)
 
     def __post_init__(self) -> None:
         self.moments = self._moments_there()
@@ -68,15 +72,30 @@ class CaptureFolder:
             )
             raise CaptureError(text(what, named, _process_of(manifest), _process_of(self.facts)))
         numbers = [name.partition("-")[0] for name in there]
-        return max((int(number) for number in numbers if number.isdecimal()), default=0)
+        return max((int(number) for number in numbers if is_digits(number)), default=0)
 
     def begin(self, files: Mapping[str, bytes]) -> None:
         """Write the manifest, and files about the whole process."""
         with _said(self.path):
             self.path.mkdir(parents=True, exist_ok=True)
+            self._take()
             for name, data in files.items():
                 self._replace(name, self.redact(name, data))
             self._replace(MANIFEST, _text(self.facts))
+
+    def _take(self) -> None:
+        """Keep the folder for this capture until it ends; CaptureError if another has it."""
+        folder = os.open(self.path, os.O_RDONLY | os.O_DIRECTORY)
+        self._release = weakref.finalize(self, os.close, folder)
+        try:
+            fcntl.flock(folder, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError as error:
+            named = File(readable_name(str(self.path)))
+            what = "{}: another capture writes to it; choose another folder, or wait for its end"
+            raise CaptureError(text(what, named)) from error
+        except OSError:
+            return  # a file system without locks
+        self.moments = self._moments_there()  # what another wrote before it ended
 
     def add(self, moment: Moment) -> str:
         """Write a moment and return its name; on failure remove it and raise CaptureError."""
@@ -122,6 +141,8 @@ class CaptureFolder:
         self.facts |= {"ended": {"time": stamp(datetime.now(UTC)), "why": why}}
         with contextlib.suppress(OSError):
             self._replace(MANIFEST, _text(self.facts))
+        if self._release is not None:
+            self._release()
 
     def _manifest(self, name: str, time: datetime, moment: Moment) -> dict[str, Any]:
         artefacts = {

@@ -11,7 +11,7 @@ from gomem.text import Quoted, text
 
 MAX_STEPS = 11_000  # Prometheus' limit
 SECONDS = {"s": 1, "m": 60, "h": 3600, "d": 86400, "w": 604800}
-_DURATION = re.compile(r"(\d{1,9})([smhdw])")
+_DURATION = re.compile(r"([0-9]{1,9})([smhdw])")
 
 
 @dataclass(frozen=True)

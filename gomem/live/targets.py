@@ -14,6 +14,7 @@ from gomem.live.endpoints import open_endpoints
 from gomem.live.process import PROC, Process, listeners, own_addresses, shown_address
 from gomem.numbered import Address
 from gomem.text import Program, joined, text
+from gomem.units import is_digits
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -38,7 +39,7 @@ def found_target(named: Sequence[str], access: Access) -> Iterator[Target]:
 
     Raises CaptureError if there is no such process, or several are named.
     """
-    numbers = [word for word in named if _is_pid(word)]
+    numbers = [word for word in named if is_digits(word)]
     for number in numbers:
         if len(number) > len(str(MAX_PID)) or not 0 < int(number) <= MAX_PID:
             raise CaptureError(f"{number[:20]}: not a PID; a PID is 1 to {MAX_PID}")
@@ -46,17 +47,13 @@ def found_target(named: Sequence[str], access: Access) -> Iterator[Target]:
     if len(pids) > 1:
         listed = ", ".join(map(str, pids))
         raise CaptureError(f"{listed}: several processes; capture each to its own folder")
-    urls = [word for word in named if not _is_pid(word)]
+    urls = [word for word in named if not is_digits(word)]
     with ExitStack() as opened:
         addresses = [opened.enter_context(open_endpoints(url, access)) for url in urls]
         if pids:
             yield _of_pid(pids[0], addresses, access, opened)
         else:
             yield _of_urls(addresses, opened)
-
-
-def _is_pid(word: str) -> bool:
-    return word.isascii() and word.isdigit()
 
 
 def _of_pid(pid: int, addresses: list[Endpoints], access: Access, opened: ExitStack) -> Target:

@@ -20,7 +20,7 @@ SIZES = {
     "kb": 1000, "mb": 1000**2, "gb": 1000**3, "tb": 1000**4,
 }  # fmt: skip
 _CONDITION = re.compile(
-    r"\s*(?P<level>[a-z]+)\s*>\s*(?P<number>\d+(?:\.\d+)?)\s*"
+    r"\s*(?P<level>[a-z]+)\s*>\s*(?P<number>[0-9]+(?:\.[0-9]+)?)\s*"
     r"(?:(?P<unit>[A-Za-z]*)|\*\s*(?P<median>median))\s*"
 )
 

@@ -13,7 +13,7 @@ from gomem.errors import CaptureError, Damage
 from gomem.sources.bounds import Bounds
 from gomem.sources.decompress import CHUNK_BYTES, Tape, decompressed, is_compressed, without_mark
 from gomem.sources.names import readable_name
-from gomem.sources.paths import no_such_path, place_of
+from gomem.sources.paths import check_no_named_pipe, no_such_path, place_of
 from gomem.sources.times import file_time
 from gomem.text import Quoted, text
 from gomem.units import MIB, format_bytes
@@ -95,7 +95,7 @@ def source_of(
         what = f"not read: {read} of the capture's files are, and no more is read of one capture"
         return Source(name, b"", b"", modified, (Damage(name, "", what),))
     stored_bounds = Bounds(bounds.artefact_bytes, bounds.artefact_bytes)
-    stored = b"".join(stored_bounds.within(_readable(chunks, name, damage), name, damage))
+    stored = _gathered(stored_bounds.within(_readable(chunks, name, damage), name, damage))
     if is_compressed(stored):
         data = _unpacked(stored, name, damage, bounds)
         if is_compressed(data) and len(data) <= PACKED_TWICE_BYTES:
@@ -107,7 +107,15 @@ def source_of(
 
 def _unpacked(packed: bytes, name: str, damage: list[Damage], bounds: Bounds) -> bytes:
     content = without_mark(decompressed(Tape(io.BytesIO(packed)), name, damage))
-    return b"".join(bounds.within(content, name, damage, len(packed)))
+    return _gathered(bounds.within(content, name, damage, len(packed)))
+
+
+def _gathered(chunks: Iterable[bytes]) -> bytes:
+    """The chunks as one, held once: a join would hold them twice."""
+    whole = io.BytesIO()
+    for chunk in chunks:
+        whole.write(chunk)
+    return whole.getvalue()
 
 
 def _readable(chunks: Iterable[bytes], name: str, damage: list[Damage]) -> Iterator[bytes]:
@@ -129,6 +137,7 @@ def open_path(path: Path) -> IO[bytes]:
     if path.is_dir():
         what = "{}: is a folder, wanted one artefact; name a file in it"
         raise CaptureError(text(what, named))
+    check_no_named_pipe(path)
     try:
         return path.open("rb")
     except FileNotFoundError as error:

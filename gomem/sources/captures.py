@@ -21,7 +21,13 @@ from typing import TYPE_CHECKING, Any
 from gomem.errors import CaptureError
 from gomem.numbered import Address
 from gomem.sources.names import natural_key, readable_name
-from gomem.sources.paths import ARCHIVE_SUFFIXES, matching, no_such_path, place_of
+from gomem.sources.paths import (
+    ARCHIVE_SUFFIXES,
+    matching,
+    no_such_path,
+    place_of,
+    without_secrets,
+)
 from gomem.text import Quoted, Text, text
 
 if TYPE_CHECKING:
@@ -61,7 +67,7 @@ def is_url(path: str | PathLike[str]) -> bool:
 
 def _named(where: str | PathLike[str]) -> Text:
     """The name in messages."""
-    return Address(str(where)) if is_url(where) else place_of(where)
+    return Address(without_secrets(str(where))) if is_url(where) else place_of(where)
 
 
 def captures_below(where: str | PathLike[str], depth: int | None = None) -> list[Place]:

@@ -18,7 +18,7 @@ from gomem.errors import Damage
 from gomem.sources.artefact import chunks_of, source_of
 from gomem.sources.bounds import Bounds
 from gomem.sources.names import natural_key, readable_name
-from gomem.sources.paths import ARCHIVE_SUFFIXES, matching, no_such_path
+from gomem.sources.paths import ARCHIVE_SUFFIXES, check_no_named_pipe, matching, no_such_path
 from gomem.sources.times import file_time
 
 if TYPE_CHECKING:
@@ -77,6 +77,7 @@ def list_capture(path: str | PathLike[str], bounds: Bounds | None = None) -> Lis
     bounds = bounds or Bounds()
     if not root.exists():
         raise no_such_path(path)
+    check_no_named_pipe(root)
     if root.is_dir():
         return _list_folder(root, bounds)
     if root.name.lower().endswith(".zip"):

@@ -7,6 +7,8 @@ import re
 from pathlib import PurePath
 from typing import TYPE_CHECKING
 
+from gomem.units import is_digits
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -48,7 +50,7 @@ def shared_name(paths: Sequence[str]) -> str:
 def _whole_words(names: Sequence[str]) -> str:
     """The common prefix of names, without partial words or numbers."""
     begin = os.path.commonprefix(names)  # noqa: RUF071 - names are characters here, not folders
-    for part in (str.isalpha, str.isdigit):
+    for part in (str.isalpha, is_digits):
         goes_on = any(part(name[len(begin) : len(begin) + 1]) for name in names)
         while begin and goes_on and part(begin[-1]):
             begin = begin[:-1]

@@ -14,12 +14,15 @@ from gomem.errors import CaptureError, nearest
 from gomem.numbered import Address, Collected
 from gomem.sources.names import natural_key, readable_name
 from gomem.text import File, Text, text
+from gomem.units import is_digits
 
 if TYPE_CHECKING:
     from os import PathLike
 
 URLS = ("http:/", "https:/")  # a path has one slash where the URL had two
 ARCHIVE_SUFFIXES = (".tar", ".tar.gz", ".tgz", ".tar.zst", ".zip")
+OPENED = ("/dev/stdin", "/dev/fd/", "/proc/")  # what a shell opens for a command, by name
+_OF_PPROF = re.compile(r"(?:&?(?:debug|gc|seconds)=[0-9]{1,6})+")
 LOOKED_AT = 1000  # names in the folder that are compared
 _URL = re.compile(r"(https?):/+(?=[^/])", re.IGNORECASE)
 
@@ -51,11 +54,13 @@ def no_such_path(path: str | PathLike[str]) -> CaptureError:
     name = readable_name(str(path))
     url = as_url(name)
     if url is not None:
-        file = re.split(r"[?#]", url)[0].rstrip("/").rpartition("/")[2]
-        fetch = text("curl -f -o {} {}", File(shlex.quote(file)), Address(shlex.quote(url)))
+        shown = without_secrets(url)
+        file = shown.partition("?")[0].rstrip("/").rpartition("/")[2]
+        fetched = Address(shlex.quote(url)) if shown == url else "URL"
+        fetch = text("curl -f -o {} {}", File(shlex.quote(file)), fetched)
         what = text("is a URL, wanted a file; fetch it first: {}", fetch)
-        return CaptureError(text("{}: {}, then name {} to gomem", Address(url), what, File(file)))
-    if name.isdecimal():
+        return CaptureError(text("{}: {}, then name {} to gomem", Address(shown), what, File(file)))
+    if is_digits(name):
         way = f"for the process with that PID: gomem report {name}"
         return CaptureError(f"{name}: no such file or folder; {way}")
     return CaptureError(text("{}: no such file or folder{}", place_of(path), _near(Path(path))))
@@ -67,6 +72,24 @@ def as_url(path: str | PathLike[str]) -> str | None:
     if not _URL.match(text):
         return None
     return _URL.sub(lambda found: f"{found[1].lower()}://", text, count=1)
+
+
+def without_secrets(url: str) -> str:
+    """A URL without user, password, and a query that is not one of pprof's: they can be secret."""
+    place, _, query = re.sub(r"(?<=://)[^/?#]*@", "", url).partition("#")[0].partition("?")
+    return f"{place}?{query}" if _OF_PPROF.fullmatch(query) else place
+
+
+def check_no_named_pipe(path: Path) -> None:
+    """CaptureError over a named pipe: nobody may ever write to it, and reading it would wait.
+
+    What a shell opens, as `<(...)` and standard input, is read: somebody writes to that.
+    """
+    is_open_already = str(path.absolute()).startswith(OPENED)
+    if not is_open_already and path.is_fifo():
+        what = "{}: is a named pipe, which may never be written to; wanted a file: {}"
+        saved = text("cat {} > FILE", File(shlex.quote(readable_name(str(path)))))
+        raise CaptureError(text(what, place_of(path), saved))
 
 
 def _near(path: Path) -> Text:

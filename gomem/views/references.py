@@ -12,10 +12,10 @@ _ADDRESSES = tuple(
     (re.compile(pattern), address)
     for pattern, address in (
         (r"(https://\S+)", r"\1"),
-        (r"golang/go#(\d+)", r"https://github.com/golang/go/issues/\1"),
+        (r"golang/go#([0-9]+)", r"https://github.com/golang/go/issues/\1"),
         (r"golang\.org(/doc/[\w./-]+(?:#\w+)?)", r"https://go.dev\1"),
         (r"Go GC guide\b.*", "https://go.dev/doc/gc-guide"),
-        (r"([a-z_]\w*)\((\d)\)(?::.*)?", r"https://man7.org/linux/man-pages/man\2/\1.\2.html"),
+        (r"([a-z_]\w*)\(([0-9])\)(?::.*)?", r"https://man7.org/linux/man-pages/man\2/\1.\2.html"),
         (r"kernel: ([\w-]+)\b.*", r"https://docs.kernel.org/admin-guide/\1.html"),
         (r"([a-z0-9]+(?:/[a-z0-9]+)*)(?::.*)?", r"https://pkg.go.dev/\1"),
         (r"([a-z0-9]+(?:/[a-z0-9]+)*)\.([A-Z]\w*)(?::.*)?", r"https://pkg.go.dev/\1#\2"),

@@ -56,8 +56,8 @@ _HOME = re.compile(
 _LOOPBACK = frozenset({"127.0.0.1", "::1", "localhost"})
 _NO_TEXT = frozenset({bool, int, float, type(None)})
 _TEXTS = frozenset({"object", "str", "category"})  # dtypes that hold text
-_RELEASE = r"go\d+(?:\.\d+){0,2}(?:(?:rc|beta)\d+)?"
-_SIZE = r"[+-]?\d+(?:\.\d+)? ?(?:%|pp|[nµum]?s|[KMGT]?i?B)?"
+_RELEASE = r"go[0-9]+(?:\.[0-9]+){0,2}(?:(?:rc|beta)[0-9]+)?"
+_SIZE = r"[+-]?[0-9]+(?:\.[0-9]+)? ?(?:%|pp|[nµum]?s|[KMGT]?i?B)?"
 # Common values of each kind, which identify nobody.
 _PUBLIC = {
     Build: re.compile(_RELEASE),

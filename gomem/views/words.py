@@ -108,4 +108,4 @@ def minus_signs(sentence: str) -> Text:
 
 def _with_minus(part: Part) -> Part:
     is_words = type(part) is Words
-    return Words(re.sub(r"(?<![^ (])-(?=\d)", minus("-"), part)) if is_words else part
+    return Words(re.sub(r"(?<![^ (])-(?=[0-9])", minus("-"), part)) if is_words else part

@@ -59,6 +59,7 @@ def test_a_password_comes_with_the_name_or_from_the_environment(monkeypatch):
         (["-o", "x"], "nothing to capture; give a PID or a URL"),
         (["1", "2", "-o", "x"], "several processes; capture each to its own folder"),
         (["0", "-o", "x"], "not a PID"),
+        (["\u0663", "-o", "x"], "\u0663: give a PID, or a URL"),
         (["99999999999", "-o", "x"], "not a PID"),
         (["1", "-o", "x", "--every", "soon"], "--every soon"),
         (["1", "-o", "x", "--when", "rss"], "not a condition"),

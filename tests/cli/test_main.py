@@ -1,5 +1,6 @@
 """The command line: exit codes, one line for an error, nothing overwritten unasked."""
 
+import errno
 import json
 import shutil
 import subprocess
@@ -7,7 +8,9 @@ import sys
 
 import pytest
 
+from gomem.cli import main
 from gomem.cli.main import COMMANDS, run
+from gomem.inputs.kinds import Kind
 from tests.builders import CAPTURES, FIXTURES
 
 pytestmark = pytest.mark.usefixtures("in_an_empty_folder")
@@ -177,3 +180,41 @@ def test_the_module_is_the_command():
     )
 
     assert "gomem 0.1.0\n" == done.stdout
+
+
+@pytest.mark.parametrize(
+    ("error", "code"),
+    [
+        (MemoryError(), 71),
+        (OSError(errno.ENOMEM, "Cannot allocate memory"), 71),
+        (RuntimeError("can't start new thread"), 71),
+        (RuntimeError("something else"), 70),
+    ],
+)
+def test_want_of_memory_is_told_as_that_wherever_it_comes(error, code, capsys, monkeypatch):
+    """
+    In a reader, in a rule, and behind another error.
+    """
+
+    def failing(*_, **__):
+        raise error
+
+    def wrapped(*_, **__):
+        raise SystemError("returned a result with an exception set") from error
+
+    for place, name, fails in (
+        (Kind, "read", failing),
+        (main, "_run", failing),
+        (main, "_run", wrapped),
+    ):
+        with monkeypatch.context() as patch:
+            patch.setattr(place, name, fails)
+            got = run(["report", str(ZEROING), "--format", "text"])
+        said = capsys.readouterr().err
+        if code == 71:
+            assert (71, "gomem: out of memory; wanted a smaller capture or a larger machine\n") == (
+                got,
+                said,
+            )
+        else:
+            assert "please report" in said

@@ -145,3 +145,21 @@ def test_a_value_longer_than_the_first_piece_is_read_whole(indent):
     read, damage = json_values(text.encode(), "dumps.json")
 
     assert (values, []) == ([value for _, value in read], damage)
+
+
+def test_a_key_that_stands_twice_is_damage_and_the_last_counts():
+    data = b'{"a": 1}\n{"a": 1, "b": {"c": 2, "c": 3, "c": 4}, "a": 5}\n{"a": 7}'
+
+    values, damage = json_values(data, "m.json")
+
+    assert [{"a": 1}, {"a": 5, "b": {"c": 4}}, {"a": 7}] == [value for _, value in values]
+    assert [("line 2", "c"), ("line 2", "a")] == [(one.where, one.what.parts[0]) for one in damage]
+
+
+def test_a_key_that_stands_twice_in_a_long_value_is_told_once():
+    data = json.dumps({"a": 1, "long": "x" * 100_000}).encode().replace(b"{", b'{"a": 0, ')
+
+    values, damage = json_values(data, "m.json")
+
+    assert 1 == len(values)
+    assert ["a stands more than once"] == [str(one.what).partition(":")[0] for one in damage]

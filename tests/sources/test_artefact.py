@@ -2,6 +2,7 @@
 
 import gzip
 import io
+import tracemalloc
 import zipfile
 
 import pyarrow as pa
@@ -266,3 +267,21 @@ def test_what_compresses_well_is_read_whole(tmp_path):
     source = open_source(tmp_path / "app.log.gz")
 
     assert (text, ()) == (source.data, source.damage)
+
+
+@pytest.mark.parametrize("pack", [bytes, gzip.compress])
+def test_a_file_is_held_once_while_it_is_read(pack, tmp_path):
+    """
+    A join of what was read would hold it twice.
+    """
+    size = 32 << 20
+    path = tmp_path / "log"
+    path.write_bytes(pack(b"a line of a log, and another\n" * (size // 29)))
+
+    tracemalloc.start()
+    source = open_source(path)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+
+    assert size - 29 < len(source.data) <= size
+    assert peak < 1.5 * size

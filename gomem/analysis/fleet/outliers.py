@@ -25,6 +25,7 @@ from gomem.inputs.schema import Column, build_rows
 from gomem.numbered import Build, Collected, Instance, Service
 from gomem.statistics.robust import distance, log_distance
 from gomem.text import Function, Text, Words
+from gomem.units import is_digits
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -245,7 +246,7 @@ def _of_settings(
     mine = (settings["service"] == service) & (settings["instance"] == instance)
     last = settings[mine].iloc[-1]
     name, (own, usual) = next(iter(differing.items()))
-    numbers = [float(text) if text.isdecimal() else np.nan for text in (own, usual)]
+    numbers = [float(text) if is_digits(text) else np.nan for text in (own, usual)]
     return (
         instance, service, last["build"], last["capture"], "setting", name, "", *numbers, np.nan,
         np.nan, np.nan, "", False, "", "", _said(differing),

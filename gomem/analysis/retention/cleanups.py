@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from gomem.inputs.heapdump.table import HeapDump
 
-MADE_BY_ADD = re.compile(r"runtime\.AddCleanup\[.*\]\.func\d+")
+MADE_BY_ADD = re.compile(r"runtime\.AddCleanup\[.*\]\.func[0-9]+")
 UNKNOWN = "runtime.AddCleanup"  # the name of a cleanup whose function is unknown
 
 

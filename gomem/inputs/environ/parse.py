@@ -42,8 +42,8 @@ _ANYWHERE = re.compile(
     rb"(?:=|[\"']?: ?|\s{0,3}\n\s{1,40}value: )[\"'`]?(off|\d{1,19}(?:B|[KMGT]iB)?)(?!\w|\.\d)"
 )
 MAX_TEXT_BYTES = 1 << 22  # twice what Linux passes to a program
-SIZE = re.compile(r"(\d{1,19})(B|[KMGT]iB)?")
-WHOLE = re.compile(r"[+-]?\d{1,20}")
+SIZE = re.compile(r"([0-9]{1,19})(B|[KMGT]iB)?")
+WHOLE = re.compile(r"[+-]?[0-9]{1,20}")
 MAX_PERCENT = 2**31 - 1
 
 

@@ -25,7 +25,7 @@ from gomem.errors import Damage, excerpt
 _FILE = r"(?:/|\.{1,2}[/\\]|[A-Za-z]:[/\\])[^:\n]*|[^\s:>|\[&][^\s:]*"
 _LINE = re.compile(
     rf"(?P<file>{_FILE})"
-    r":(?P<line>\d{1,9})(?::(?P<column>\d{1,9}))?:(?=\s|$) ?(?P<message>.*)"
+    r":(?P<line>[0-9]{1,9})(?::(?P<column>[0-9]{1,9}))?:(?=\s|$) ?(?P<message>.*)"
 )
 _STEP = re.compile(r"\s+(?:flow: |from )")
 _WHY = re.compile(r"\s+from .* \((?P<why>[a-zA-Z][^()]*(?:\[[^\]]*\])?)\) at .*")

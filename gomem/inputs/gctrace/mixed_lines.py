@@ -47,14 +47,14 @@ _BEGINNINGS = {
 _GAP = rb"\.\.|\xe2\x80\xa6|nip|mitted"
 _FORCED = b"forced "  # may stand in front of scvg
 _CERTAIN_BEGIN = re.compile(
-    rb"gc [0-9]+ @[0-9]|scav [0-9]+ [0-9K]|(?:forced )?scvg-?[0-9]*: [0-9i]"
-    rb"|pacer: (?:assist ratio|H_m_prev|sweep done at|[0-9]+% CPU)"
+    rb"gc [0-9]+ @[0-9]|scav [0-9]+(?: [0-9K]|\s)|(?:forced )?scvg-?[0-9]*: [0-9i]"
+    rb"|pacer: (?:assist|H_m|sweep|[0-9]+%)"
 )
 # Pieces that no other program prints: left alone on a line, they are a torn line's.
 _PIECE = re.compile(
     rb" ms clock, | ms cpu, | MB goal, | MB stacks, | MB globals, | KiB work| KiB total, "
-    rb"| KiB now, |% util\b|assist ratio=| MB\) workers=|; swept [0-9]| pages/byte|% CPU \([0-9]"
-    rb"| exp\.\) |cons/mark |H_m_prev=|u_a/u_g=| [MK]B released\n|, consumed: [0-9]"
+    rb"| KiB now, |% util\b|assist ratio=|workers=[0-9]+\+|; swept [0-9]|pages/byte\b"
+    rb"|% CPU \([0-9]| exp\.\) |cons/mark |H_m_prev=|u_a/u_g=| [MK]B released\n|, consumed: [0-9]"
 )
 # Other lines of the runtime in the same stream: counted, so that they are not the program's.
 _OTHER = re.compile(

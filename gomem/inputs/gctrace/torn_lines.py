@@ -125,7 +125,7 @@ class _Search:
     def _search(self, piece: int, position: int) -> tuple[Cost, list[Solution]]:
         lowest = _TOO_MUCH
         found: list[Solution] = []
-        for stepped_over, at in self._places(self.pieces[piece], position):
+        for stepped_over, at in self._places(piece, position):
             self.steps += 1
             if (stepped_over, 0) > lowest or self.steps > self.most_steps:
                 break
@@ -140,10 +140,10 @@ class _Search:
                     del found[_SOLUTIONS_KEPT:]
         return lowest, found
 
-    def _places(self, piece: bytes | Field, position: int) -> Iterator[tuple[int, int]]:
-        """Where the next piece can stand: here, or at the start of a later line that has it."""
+    def _places(self, piece: int, position: int) -> Iterator[tuple[int, int]]:
+        """Where a piece can stand: here, or, unless it is the first, where a later line begins."""
         yield 0, position
-        lines = self._lines_with(piece)
+        lines = self._lines_with(self.pieces[piece]) if piece else []
         here = bisect_right(self.line_starts, position)
         for line in islice(lines, bisect_left(lines, here), None):
             yield line - here + 1, self.line_starts[line]

@@ -26,6 +26,7 @@ from pyarrow import json as arrow_json
 from gomem.errors import Damage, excerpt
 from gomem.inputs.gctrace.mixed_lines import OWN_LINE, has_own_line
 from gomem.inputs.wrappers import JSON_KEYS, PREFIXES, unwrapped_lines, wrapper_of_line
+from gomem.units import is_digits
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -39,7 +40,7 @@ _PARTIAL = re.compile(rb"^\S+ (?:stdout|stderr) P(?::\S*)? ", re.MULTILINE)
 _ALSO_PROGRAMS = frozenset({"timestamps", "syslog-rfc3164", "klog", "bare-stamps", "compose"})
 NEWLINE = 10
 # Wall times as log collectors write them: RFC 3339 with a zone, or microseconds since 1970.
-_FRACTION = re.compile(r"[.,](\d{1,9})\d*")  # to nanoseconds, behind a point
+_FRACTION = re.compile(r"[.,]([0-9]{1,9})[0-9]*")  # to nanoseconds, behind a point
 NAT = np.datetime64("NaT", "ns")
 MICROSECOND_DIGITS = 16
 # Outside of these years 64 bits of nanoseconds do not hold a time, and NumPy would wrap around.
@@ -125,7 +126,7 @@ def parse_stamps(stamps: Sequence[str | None]) -> np.ndarray:
 
 def parse_stamp(stamp: str | None) -> np.datetime64:
     """An RFC 3339 time, or microseconds since 1970, as UTC; NaT for anything else."""
-    if stamp is not None and stamp.isdecimal():
+    if stamp is not None and is_digits(stamp):
         is_known = len(stamp) <= MICROSECOND_DIGITS and int(stamp) // 10**6 < _LATEST.astype(int)
         return np.datetime64(int(stamp), "us").astype("datetime64[ns]") if is_known else NAT
     try:

@@ -17,7 +17,7 @@ _HEADING = re.compile(
     r"[> ]*name +old (?P<old>\S+) +new .*|[^│]*│ +(?P<new>\S+/\S+|B/s) +│.*"
     r"|[> ]*benchmark +old (?P<cmp>\S+) +new .*"
 )
-_ROW = re.compile(r"[> ]*+(\S+)\s.*?\s([-+]\d+(?:\.\d+)?)%(?:\s+\(p=.*)?\s*")
+_ROW = re.compile(r"[> ]*+(\S+)\s.*?\s([-+][0-9]+(?:\.[0-9]+)?)%(?:\s+\(p=.*)?\s*")
 
 
 def said_changes(data: bytes) -> Text:

@@ -17,15 +17,15 @@ from gomem.text import Count, Quoted, Text, joined, text
 SHOWN = 4  # changes
 MEMORY = ("B/op", "allocs/op")  # units, the first with most to say of memory
 _RESULT = re.compile(
-    r"\s*(?:[-*+] +)?[`*]*([^\s:`*|][^:\n`*|]{0,60}?)[`*]*:\s+[`*]*(\d[^\n]*/op\b.*)"
+    r"\s*(?:[-*+] +)?[`*]*([^\s:`*|][^:\n`*|]{0,60}?)[`*]*:\s+[`*]*([0-9][^\n]*/op\b.*)"
 )
 _CELLS = re.compile(
     r"\s*\|\s*[`*]*([^\s|`*][^|\n`*]{0,60}?)[`*]*\s*\|([^|\n]{1,80}\ballocs[^|\n]{0,20})"
     r"\|([^|\n]{1,80}\ballocs[^|\n]{0,20})\|.*"
 )
-_ARROW = re.compile(r"\s*(\S{1,80})\s+(\d[^>\n]{1,60}?)\s*(?:->|→|=>)\s*(\d[^\n]{1,100})")
-_VALUE = re.compile(r"(\d[\d,]{0,20}(?:\.\d+)?) ?(?:([A-Za-z]{1,6}/op)|(B|allocs))\b")
-_SIDE = re.compile(r"\W*(before|after|old|new)\b[^\n\d/]{0,40}", re.IGNORECASE)
+_ARROW = re.compile(r"\s*(\S{1,80})\s+([0-9][^>\n]{1,60}?)\s*(?:->|→|=>)\s*([0-9][^\n]{1,100})")
+_VALUE = re.compile(r"([0-9][0-9,]{0,20}(?:\.[0-9]+)?) ?(?:([A-Za-z]{1,6}/op)|(B|allocs))\b")
+_SIDE = re.compile(r"\W*(before|after|old|new)\b[^\n0-9/]{0,40}", re.IGNORECASE)
 _FIRST = frozenset({"before", "old"})
 Sides = dict[bool, dict[tuple[str, str], float]]  # by whether it is the first
 

@@ -41,11 +41,11 @@ if TYPE_CHECKING:
 
 NAME = re.compile(r"Benchmark(\S*)")
 WORD = re.compile(r"Benchmark[a-z]")
-PROCS = re.compile(r"(.*)-(\d+)", re.DOTALL)
-NUMBER = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?|[+-]?Inf|NaN")
-COUNT = re.compile(r"\d{1,18}")
-NUMBERS_ALONE = re.compile(r" *\d+[ \t]+\S+[ \t]+[^\s/]+/op(?:\s.*)?")
-CONFIGURATION = re.compile(r"([^\W\dA-Z_][^\sA-Z:]*):(?:[ \t]+(.*))?")
+PROCS = re.compile(r"(.*)-([0-9]+)", re.DOTALL)
+NUMBER = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?|[+-]?Inf|NaN")
+COUNT = re.compile(r"[0-9]{1,18}")
+NUMBERS_ALONE = re.compile(r" *[0-9]+[ \t]+\S+[ \t]+[^\s/]+/op(?:\s.*)?")
+CONFIGURATION = re.compile(r"([^\W0-9A-Z_][^\sA-Z:]*):(?:[ \t]+(.*))?")
 FAILED = re.compile(r"\s*--- FAIL: (Benchmark\S+)")
 ANY_RESULT = re.compile(
     rb"^([ \t]*)Benchmark(?:(?![a-z])\S*[ \t]+\d+[ \t]+[-+.\dIN]\S*[ \t]+[^\s\d+~.-]"
@@ -53,7 +53,7 @@ ANY_RESULT = re.compile(
     re.MULTILINE,
 )
 UNIT_OF_RESULT = re.compile(r"[^\s/-]+[/-]\S+")  # that no word of prose is
-COMPARED = re.compile(r"\s*Benchmark\S*\s+[\d.]+\s+[\d.]+\s+(?:[-+]?[\d.]+(?:%|x)|~)\s*")
+COMPARED = re.compile(r"\s*Benchmark\S*\s+[0-9.]+\s+[0-9.]+\s+(?:[-+]?[0-9.]+(?:%|x)|~)\s*")
 HEADLINE = re.compile(r"\s*(?:#{1,6} .{1,80}|\*\*.{1,80}\*\*:?|[A-Za-z][\w' ,/().`-]{0,80}:)\s*")
 # A heading by which people tell runs apart: one of Markdown, or a word that names a run.
 MARKED = re.compile(r"\s*(?:#{1,6} +|[*_]{2,3}(?=\S))([^*_\n]{1,80}?)(?:[*_]{2,3})?:?\s*")
@@ -64,7 +64,7 @@ RUN_NAMED = re.compile(
     re.IGNORECASE,
 )
 # What go test prints below results, and between two packages.
-ENDED = re.compile(r"\s*(?:PASS|FAIL|(?:ok|FAIL)\s+\S+\s+[\d.]+s(?:\s.*)?)\s*")
+ENDED = re.compile(r"\s*(?:PASS|FAIL|(?:ok|FAIL)\s+\S+\s+[0-9.]+s(?:\s.*)?)\s*")
 BETWEEN = re.compile(r"\s*+(?:coverage: .*|testing: .*|\?\s+\S+\s+\[no test files\].*)?\s*+")
 FIRST_SETTINGS = ("goos", "pkg")  # of what go test prints above results
 RUN = "run"  # a setting of ours: which of several runs in one text

@@ -22,11 +22,12 @@ from gomem.errors import Damage, FormatError
 from gomem.inputs.goroutines.parse import Waiting, looks_like_goroutines, parse_goroutines
 
 _LISTED = re.compile(
-    r"[ \t]*+\*?[ \t]*+Goroutine \d{1,19} - (?P<where>User|Runtime|Start|Go): .*?:\d+ (?P<name>\S+)"
-    r"(?: \(0x[0-9a-f]+\))?(?P<thread> \(thread \d+\))?(?: \[(?P<state>[^\]]*?)(?: \d+)?\])?\s*"
+    r"[ \t]*+\*?[ \t]*+Goroutine [0-9]{1,19} - (?P<where>User|Runtime|Start|Go): "
+    r".*?:[0-9]+ (?P<name>\S+)(?: \(0x[0-9a-f]+\))?(?P<thread> \(thread [0-9]+\))?"
+    r"(?: \[(?P<state>[^\]]*?)(?: [0-9]+)?\])?\s*"
 )
-_FRAME = re.compile(r"\s+\d+ +0x[0-9a-f]+ in (\S+)\s*")
-_COUNT = re.compile(r"\[(\d{1,18}) goroutines\]\s*")
+_FRAME = re.compile(r"\s+[0-9]+ +0x[0-9a-f]+ in (\S+)\s*")
+_COUNT = re.compile(r"\[([0-9]{1,18}) goroutines\]\s*")
 HEAD_LINES = 40
 HEAD_BYTES = 1 << 14
 RUNNING = "running"

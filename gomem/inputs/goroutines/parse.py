@@ -68,7 +68,7 @@ _OPEN_CALL = re.compile(
 _INSTANCES = re.compile(rb"[^\w\n]{0,12}instances: (\d{1,9})\s*", re.IGNORECASE)
 _STATES = re.compile(rb"States?: \S[^\n]{0,200}")
 _MARK = re.compile(r" \((scan|durable|leaked)\)")
-_MINUTES = re.compile(r"(\d{1,9}) minutes")
+_MINUTES = re.compile(r"([0-9]{1,9}) minutes")
 HEADLESS = "begins within a goroutine: its first lines are missing, and it is not counted"
 TORN = "a goroutine's header is torn or cut: the goroutine is not counted"
 STRAY = "a stack without its header, or a line that tears one: what follows is not counted"
@@ -80,7 +80,9 @@ NO_DUMP = b"LIKELY CLEANUP/FINALIZER ISSUES"  # of GODEBUG=checkfinalizers=1
 LOCKED = "locked to thread"
 LEAKED = "leaked"
 EXIT = "runtime.goexit"
-_BEGUN = re.compile(r"main\.main|.*\.init(?:\.\d+)?|runtime\..*|.*_cgoexp_.*")  # without a creator
+_BEGUN = re.compile(
+    r"main\.main|.*\.init(?:\.[0-9]+)?|runtime\..*|.*_cgoexp_.*"
+)  # without a creator
 BEGINNINGS = frozenset({EXIT, "runtime.main"})  # of a whole stack of the runtime's functions
 MAIN = frozenset({"runtime.main", "runtime.handleAsyncEvent"})  # of the runtime, and the program's
 # What runs finalizers, until Go 1.24 and since; and cleanups, since 1.25. A count of goroutines has

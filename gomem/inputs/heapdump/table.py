@@ -109,7 +109,7 @@ TYPES = (
 NO_GOAL = (1 << 63) - 1  # from here on NextGC is none: GOGC is off
 STATUS = {1: "runnable", 2: "running", 3: "syscall", 4: "waiting"}
 BEGIN = frozenset({"runtime.goexit", "runtime.main"})  # calls of the runtime's below a function
-WRAPPER = re.compile(r"\.gowrap\d+$|·dwrap·\d+$")  # the compiler's, of `go` with arguments
+WRAPPER = re.compile(r"\.gowrap[0-9]+$|·dwrap·[0-9]+$")  # the compiler's, of `go` with arguments
 TYPE_ARGUMENTS = re.compile(r"\[.*\]")
 RUNTIME = ("runtime.", "internal/runtime/")
 

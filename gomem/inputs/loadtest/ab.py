@@ -14,11 +14,14 @@ import re
 
 from gomem.inputs.loadtest.report import MILLISECONDS_A_SECOND, Report, Tool, count, number
 
-_NUMBER = r"(\d{1,15}(?:\.\d{1,9})?)"
+_NUMBER = r"([0-9]{1,15}(?:\.[0-9]{1,9})?)"
 _FAILED = re.compile(
-    r"\(Connect: (\d{1,15}), Receive: (\d{1,15}), Length: (\d{1,15}), Exceptions: (\d{1,15})\)"
+    r"\(Connect: ([0-9]{1,15}), Receive: ([0-9]{1,15}), "
+    r"Length: ([0-9]{1,15}), Exceptions: ([0-9]{1,15})\)"
 )
-_QUANTILE = re.compile(r"^ *(\d{1,3})% +(\d{1,15})(?: \(longest request\))?\s*$", re.MULTILINE)
+_QUANTILE = re.compile(
+    r"^ *([0-9]{1,3})% +([0-9]{1,15})(?: \(longest request\))?\s*$", re.MULTILINE
+)
 
 
 def parse_ab(text: str, line: int) -> Report:
@@ -26,16 +29,16 @@ def parse_ab(text: str, line: int) -> Report:
     shares = [(int(share) / 100, int(value)) for share, value in _QUANTILE.findall(text)]
     latencies = {share: value / MILLISECONDS_A_SECOND for share, value in shares if share <= 1}
     mean = number(text, rf"^Time per request: +{_NUMBER} \[ms\] \(mean\)\s*$")
-    least = number(text, r"^Total: +(\d{1,15}) ")
+    least = number(text, r"^Total: +([0-9]{1,15}) ")
     return Report(
         tool="ab",
         line=line,
-        requests=count(text, r"^Complete requests: +(\d{1,15})\s*$"),
+        requests=count(text, r"^Complete requests: +([0-9]{1,15})\s*$"),
         errors=_errors(text),
         seconds=number(text, rf"^Time taken for tests: +{_NUMBER} seconds"),
         requests_per_second=number(text, rf"^Requests per second: +{_NUMBER} \[#/sec\]"),
-        received_bytes=number(text, r"^Total transferred: +(\d{1,15}) bytes"),
-        connections=count(text, r"^Concurrency Level: +(\d{1,9})\s*$"),
+        received_bytes=number(text, r"^Total transferred: +([0-9]{1,15}) bytes"),
+        connections=count(text, r"^Concurrency Level: +([0-9]{1,9})\s*$"),
         mean_seconds=None if mean is None else mean / MILLISECONDS_A_SECOND,
         min_seconds=None if least is None else least / MILLISECONDS_A_SECOND,
         max_seconds=latencies.pop(1.0, None),
@@ -45,10 +48,10 @@ def parse_ab(text: str, line: int) -> Report:
 
 def _errors(text: str) -> int | None:
     """Requests without an answer, and answers of another status."""
-    failed = count(text, r"^Failed requests: +(\d{1,15})\s*$")
+    failed = count(text, r"^Failed requests: +([0-9]{1,15})\s*$")
     if failed is None:
         return None
-    other = count(text, r"^Non-2xx responses: +(\d{1,15})\s*$") or 0
+    other = count(text, r"^Non-2xx responses: +([0-9]{1,15})\s*$") or 0
     parts = _FAILED.search(text)
     if parts is not None:
         failed = sum(int(parts[place]) for place in (1, 2, 4))

@@ -13,10 +13,10 @@ import re
 
 from gomem.inputs.loadtest.report import Report, Tool, number
 
-_NUMBER = r"(\d{1,15}(?:\.\d{1,9})?)"
-_QUANTILE = re.compile(rf"^ +(\d{{1,3}})%+ in {_NUMBER} secs\s*$", re.MULTILINE)
-_STATUS = re.compile(r"^ +\[(\d{3})\]\t(\d{1,15}) responses\s*$", re.MULTILINE)
-_WITHOUT = re.compile(r"^ +\[(\d{1,15})\]\t(?!\d+ responses)", re.MULTILINE)
+_NUMBER = r"([0-9]{1,15}(?:\.[0-9]{1,9})?)"
+_QUANTILE = re.compile(rf"^ +([0-9]{{1,3}})%+ in {_NUMBER} secs\s*$", re.MULTILINE)
+_STATUS = re.compile(r"^ +\[([0-9]{3})\]\t([0-9]{1,15}) responses\s*$", re.MULTILINE)
+_WITHOUT = re.compile(r"^ +\[([0-9]{1,15})\]\t(?![0-9]+ responses)", re.MULTILINE)
 
 
 def parse_hey(text: str, line: int) -> Report:
@@ -35,7 +35,7 @@ def parse_hey(text: str, line: int) -> Report:
         errors=without + sum(many for s, many in by_status if s >= 400) if is_known else None,
         seconds=number(text, rf"^ +Total:\t{_NUMBER} secs"),
         requests_per_second=number(text, rf"^ +Requests/sec:\t{_NUMBER}\s*$"),
-        received_bytes=number(text, r"^ +Total data:\t(\d{1,15}) bytes"),
+        received_bytes=number(text, r"^ +Total data:\t([0-9]{1,15}) bytes"),
         mean_seconds=number(text, rf"^ +Average:\t{_NUMBER} secs"),
         min_seconds=number(text, rf"^ +Fastest:\t{_NUMBER} secs"),
         max_seconds=number(text, rf"^ +Slowest:\t{_NUMBER} secs"),

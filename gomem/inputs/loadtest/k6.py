@@ -23,12 +23,15 @@ from gomem.inputs.loadtest.report import (
 )
 
 _TREND = re.compile(r"^ *http_req_duration\.*: (\S(?:.*\S)?) *$", re.MULTILINE)
-_STATISTIC = re.compile(r"([a-z]{3}|p\(\d{1,2}(?:\.\d{1,5})?\))=(\S{1,30})")
+_STATISTIC = re.compile(r"([a-z]{3}|p\([0-9]{1,2}(?:\.[0-9]{1,5})?\))=(\S{1,30})")
 _REQUESTS = re.compile(
-    r"^ *http_reqs\.*: (\d{1,15}) +(\d{1,15}(?:\.\d{1,9})?(?:e[+-]\d{1,2})?)/s", re.MULTILINE
+    r"^ *http_reqs\.*: ([0-9]{1,15}) +([0-9]{1,15}(?:\.[0-9]{1,9})?(?:e[+-][0-9]{1,2})?)/s",
+    re.MULTILINE,
 )
-_RECEIVED = re.compile(r"^ *data_received\.*: (\d{1,15}(?:\.\d{1,2})? [kMGT]?B) ", re.MULTILINE)
-_PERCENTILE = re.compile(r"p\((\d{1,2}(?:\.\d{1,5})?)\)")
+_RECEIVED = re.compile(
+    r"^ *data_received\.*: ([0-9]{1,15}(?:\.[0-9]{1,2})? [kMGT]?B) ", re.MULTILINE
+)
+_PERCENTILE = re.compile(r"p\(([0-9]{1,2}(?:\.[0-9]{1,5})?)\)")
 
 
 def parse_k6(text: str, line: int) -> Report:
@@ -40,7 +43,7 @@ def parse_k6(text: str, line: int) -> Report:
         {name: duration(at) for name, at in statistics},
         line=line,
         requests=many,
-        errors=count(text, r"^ *http_req_failed\.*: +\S+ +(?:✓ )?(\d{1,15}) (?:out of|✗)"),
+        errors=count(text, r"^ *http_req_failed\.*: +\S+ +(?:✓ )?([0-9]{1,15}) (?:out of|✗)"),
         requests_per_second=rate,
         received_bytes=None if received is None else size(received[1], 1000),
     )

@@ -15,8 +15,8 @@ MILLISECONDS_A_SECOND = 1000  # a division gives the nearest number, a product m
 KIB = 1 << 10
 _SECONDS = {"ns": 1e-9, "us": 1e-6, "µs": 1e-6, "μs": 1e-6, "ms": 1e-3, "s": 1.0, "m": 60.0}
 _SECONDS |= {"h": 3600.0}
-_DURATION = re.compile(r"(\d{1,15}(?:\.\d{1,15})?)(ns|us|µs|μs|ms|s|m|h)")
-_SIZE = re.compile(r"(\d{1,18}(?:\.\d{1,9})?) ?([kKMGT]?)i?B")
+_DURATION = re.compile(r"([0-9]{1,15}(?:\.[0-9]{1,15})?)(ns|us|µs|μs|ms|s|m|h)")
+_SIZE = re.compile(r"([0-9]{1,18}(?:\.[0-9]{1,9})?) ?([kKMGT]?)i?B")
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,8 +14,8 @@ from typing import Any
 from gomem.inputs.loadtest.report import NANOSECONDS, Report, Tool, duration, finite, whole
 
 _LINE = re.compile(r"^([A-Z][A-Za-z ]{1,20}?) +\[([^\]\n]{1,80})\] +(\S(?:.*\S)?) *$", re.MULTILINE)
-_QUANTILE = re.compile(r"(\d{2})(?:th)?")
-_STATUS = re.compile(r"(\d{1,3}):(\d{1,15})")
+_QUANTILE = re.compile(r"([0-9]{2})(?:th)?")
+_STATUS = re.compile(r"([0-9]{1,3}):([0-9]{1,15})")
 
 
 def parse_vegeta(text: str, line: int) -> Report:

@@ -12,12 +12,14 @@ import re
 from gomem.inputs.loadtest.report import KIB, Report, Tool, count, duration, number, size
 
 _TOTAL = re.compile(
-    r"^ *(\d{1,15}) requests in (\S{1,20}), (\d{1,15}(?:\.\d{1,2})?[KMGT]?B) read", re.MULTILINE
+    r"^ *([0-9]{1,15}) requests in (\S{1,20}), ([0-9]{1,15}(?:\.[0-9]{1,2})?[KMGT]?B) read",
+    re.MULTILINE,
 )
-_QUANTILE = re.compile(r"^ +(\d{1,3}(?:\.\d{1,5})?)% +(\d\S{0,20})\s*$", re.MULTILINE)
+_QUANTILE = re.compile(r"^ +([0-9]{1,3}(?:\.[0-9]{1,5})?)% +([0-9]\S{0,20})\s*$", re.MULTILINE)
 _LATENCY = re.compile(r"^ +Latency +(\S{1,20}) +(\S{1,20}) +(\S{1,20}) ", re.MULTILINE)
 _SOCKETS = re.compile(
-    r"Socket errors: connect (\d{1,15}), read (\d{1,15}), write (\d{1,15}), timeout (\d{1,15})"
+    r"Socket errors: connect ([0-9]{1,15}), read ([0-9]{1,15}), "
+    r"write ([0-9]{1,15}), timeout ([0-9]{1,15})"
 )
 
 
@@ -27,16 +29,16 @@ def parse_wrk(text: str, line: int) -> Report:
     quantiles = [(float(share) / 100, duration(at)) for share, at in _QUANTILE.findall(text)]
     sockets = _SOCKETS.search(text)
     without = 0 if sockets is None else sum(map(int, sockets.groups()))
-    status = count(text, r"^ *Non-2xx or 3xx responses: (\d{1,15})\s*$") or 0
+    status = count(text, r"^ *Non-2xx or 3xx responses: ([0-9]{1,15})\s*$") or 0
     return Report(
         tool="wrk",
         line=line,
         requests=None if total is None else int(total[1]),
         errors=None if total is None else without + status,
         seconds=None if total is None else duration(total[2]),
-        requests_per_second=number(text, r"^Requests/sec: +(\d{1,15}(?:\.\d{1,5})?)\s*$"),
+        requests_per_second=number(text, r"^Requests/sec: +([0-9]{1,15}(?:\.[0-9]{1,5})?)\s*$"),
         received_bytes=None if total is None else size(total[3], KIB),
-        connections=count(text, r"^ *\d{1,9} threads and (\d{1,9}) connections"),
+        connections=count(text, r"^ *[0-9]{1,9} threads and ([0-9]{1,9}) connections"),
         mean_seconds=None if latency is None else duration(latency[1]),
         max_seconds=None if latency is None else duration(latency[3]),
         latencies={share: at for share, at in quantiles if at is not None and share < 1},

@@ -22,18 +22,18 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from gomem.errors import Damage, FormatError, excerpt
+from gomem.inputs.memstats.parse import NO_GOAL_FROM
 from gomem.inputs.metrics.names import MARKS, RUNTIME_PREFIX, Meaning, meaning_of
 from gomem.inputs.metrics.parse import NO_LIMIT, Metrics, looks_like_readings
 from gomem.text import Count, Quoted, text
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator, Mapping
 
 HEAD_BYTES = 1 << 12
 LINES_LOOKED_AT = 20
@@ -64,7 +64,17 @@ HEAP = frozenset({"HeapAlloc", "Alloc"})
 GO_METRICS_FIELDS = frozenset({"HeapAlloc", "Sys", "Mallocs", "Frees", "HeapObjects"})
 PROCESSES_NAMED = 4
 NUMBERS = 2  # behind a name: the value, and its time
-MOST = {"memstats": 2.0**64, "histogram": 2.0**62}  # limits of the runtime's may be endless
+# What no number can reach, by what it stands for; limits of the runtime's may be endless.
+MOST = {"memstats": float(NO_GOAL_FROM), "process": 2.0**53, "histogram": 2.0**62}
+MOST_OF = {
+    "NextGC": 2.0**65,  # 64 bits of ones where there is no goal
+    "process_max_fds": 2.0**65,
+    "LastGC": 2.0**63,  # nanoseconds
+    "process_start_time_seconds": 2.0**63 / 1e9,
+}
+BOUND = re.compile(r"[-+]?(?:[0-9]+(?:\.[0-9]*)?(?:e[-+]?[0-9]+)?|Inf)", re.IGNORECASE)
+BOUNDED = frozenset({"quantiles", "histogram"})
+MAY_BE_UNKNOWN = frozenset({"quantiles", "release"})  # a summary of nothing has NaN
 LATEST = 253402300799  # the last second that has a date of four digits
 
 
@@ -95,6 +105,7 @@ class _Sample:
     labels: dict[str, str]
     value: float
     stamp: float | None
+    bound: float | None  # the quantile, or a bucket's upper bound; None of what has neither
 
     @property
     def apart(self) -> _Labels:
@@ -181,6 +192,7 @@ def parse_page(data: bytes, *, source: str) -> tuple[list[Page], list[Damage]]:
     is_open = _is_open(data)
     samples = list(_samples(data, source, damage, 1000.0 if is_open else 1.0))
     pages = _pages(_of_one_process(samples, source, damage))
+    damage += [fault for page in pages for fault in _add_histograms(page, source)]
     if is_open and EOF not in data[-64:]:
         what = f"OpenMetrics without its last line, `{EOF.decode()}`: it is cut"
         damage.append(Damage(source, "", what))
@@ -214,13 +226,16 @@ def _samples(
             sample = next(iter(text_string_to_metric_families(text))).samples[0]
             value, stamp = float(sample.value), sample.timestamp
             what = _why_not(text, value, meant[1])
+            bound = _bound_of(sample.labels, meant[1])
+            if not what and bound is None and meant[1].of in BOUNDED:
+                what = "not a sample; wanted its bound, as `le` or `quantile`"
         except (ValueError, IndexError, StopIteration, OverflowError):
             what = "not a sample; wanted `name{labels} number`"
         if what:
             damage.append(Damage(source, f"line {number}", what, excerpt(line)))
             continue
         stamp = None if stamp is None else float(stamp) * stamp_scale
-        yield _Sample(meant[0], name[1].decode(), meant[1], sample.labels, value, stamp)
+        yield _Sample(meant[0], name[1].decode(), meant[1], sample.labels, value, stamp, bound)
 
 
 def _why_not(text: str, value: float, meaning: Meaning) -> str:
@@ -228,10 +243,21 @@ def _why_not(text: str, value: float, meaning: Meaning) -> str:
     numbers = text.rpartition("}")[2] if "}" in text else text.partition(" ")[2]
     if not numbers.isascii() or len(numbers.split()) > NUMBERS:
         return "not a sample; wanted `name{labels} number`, and at most a time behind it"
-    most = MOST.get(meaning.of, math.inf)
-    if meaning.of != "process" and (value < 0 or value > most):
-        return "less than nothing, or more than 64 bits hold"
+    if math.isnan(value):
+        return "" if meaning.of in MAY_BE_UNKNOWN else "no number"
+    most = MOST_OF.get(meaning.name, MOST.get(meaning.of, math.inf))
+    if value < 0 or value * meaning.scale >= most:
+        return "less than nothing, or more than any machine has"
     return ""
+
+
+def _bound_of(labels: Mapping[str, str], meaning: Meaning) -> float | None:
+    """The quantile, or the upper bound of a bucket; None where a sample's label is none."""
+    text = labels.get("quantile" if meaning.of == "quantiles" else "le", "")
+    if BOUND.fullmatch(text) is None:
+        return None
+    bound = float(text)
+    return bound if meaning.of == "histogram" or 0 <= bound <= 1 else None
 
 
 def _of_one_process(samples: list[_Sample], source: str, damage: list[Damage]) -> list[_Sample]:
@@ -298,10 +324,18 @@ def _pages(samples: Iterable[_Sample]) -> list[Page]:
             pages.append(Page())
         seen.add(key)
         _put(pages[-1], sample)
-    for page in pages:
-        for name, buckets in page.buckets.items():
-            page.runtime.histograms[name] = _histogram(buckets)
     return pages
+
+
+def _add_histograms(page: Page, source: str) -> Iterator[Damage]:
+    """Add a page's histograms to what it has of the runtime; those that cannot be are damage."""
+    for name, buckets in page.buckets.items():
+        histogram = _histogram(buckets)
+        if histogram is None:
+            what = text("the buckets of {} count fewer below a higher bound", Quoted(name))
+            yield Damage(source, "", what + ": its lines are torn, or of several processes")
+        else:
+            page.runtime.histograms[name] = histogram
 
 
 def _put(page: Page, sample: _Sample) -> None:
@@ -322,19 +356,23 @@ def _put(page: Page, sample: _Sample) -> None:
     elif meaning.of == "process":
         page.process.setdefault(meaning.name, value)
     else:
-        with suppress(ValueError):  # a bound that is none
-            bound = float(sample.labels.get("quantile") or sample.labels.get("le") or "")
-            if meaning.of == "quantiles":
-                page.pauses[bound] = value
-            else:
-                page.buckets.setdefault(meaning.name, []).append((bound, value))
+        assert sample.bound is not None
+        if meaning.of == "quantiles":
+            page.pauses[sample.bound] = value
+        else:
+            page.buckets.setdefault(meaning.name, []).append((sample.bound, value))
 
 
-def _histogram(buckets: list[tuple[float, float]]) -> tuple[list[float], list[int]]:
-    """Bounds and counts: a page counts what is below each bound, the runtime what is between."""
+def _histogram(buckets: list[tuple[float, float]]) -> tuple[list[float], list[int]] | None:
+    """Bounds and counts: a page counts what is below each bound, the runtime what is between.
+
+    None where fewer are below a higher bound, which cannot be.
+    """
     buckets = sorted(buckets)
     counts = [int(below) for _, below in buckets]
-    between = [max(0, count - before) for count, before in zip(counts, [0, *counts], strict=False)]
+    between = [count - before for count, before in zip(counts, [0, *counts], strict=False)]
+    if min(between) < 0:
+        return None
     return [-math.inf, *(bound for bound, _ in buckets)], between
 
 

@@ -12,6 +12,7 @@ from __future__ import annotations
 import math
 import re
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import Any
 
 from gomem.errors import Damage, FormatError, excerpt
@@ -21,6 +22,7 @@ from gomem.text import Quoted, text
 NAME = re.compile(r"/[a-z0-9/.-]+:[a-z0-9*/-]+", re.IGNORECASE)
 HEAD_BYTES = 1 << 16  # of a cut text: what its beginning names
 WANTED = ("/memory/classes/total:bytes",)
+MOST = 2.0**65  # of what no number is more: a limit that there is not is 64 bits of ones
 NO_LIMIT = {"/gc/gomemlimit:bytes": 2**63 - 1, "/gc/gogc:percent": 2**64 - 1}
 
 
@@ -66,12 +68,12 @@ def _reading(value: dict[str, Any], source: str, place: str, damage: list[Damage
     for name, item in value.items():
         if NAME.fullmatch(name) is None:
             continue
-        if type(item) in (int, float) and math.isfinite(item):
+        if type(item) in (int, float) and 0 <= item < MOST:
             reading.scalars[name] = math.inf if item == NO_LIMIT.get(name) else float(item)
         elif (histogram := _histogram(item)) is not None:
             reading.histograms[name] = histogram
         elif item is not None:
-            what = text("{} is neither a number nor a histogram", Quoted(name))
+            what = text("{} is no number or histogram that can be", Quoted(name))
             damage.append(Damage(source, place, what, excerpt(repr(item)[:200])))
     return reading
 
@@ -87,6 +89,7 @@ def _histogram(item: object) -> tuple[list[float], list[int]] | None:
     if len(buckets) != len(counts) + 1 or not are_counts:
         return None
     try:
-        return [float(bound) for bound in buckets], counts
+        bounds = [float(bound) for bound in buckets]
     except (TypeError, ValueError):
         return None
+    return (bounds, counts) if all(low < high for low, high in pairwise(bounds)) else None

@@ -34,7 +34,7 @@ _PRINTED_KINDS = {
     "threadcreate": "threadcreate",
 }
 _GOROOT = re.compile(
-    r"(?:/|@v0\.0\.1-)(go1\.\d+(?:\.\d+)?(?:rc\d+|beta\d+)?)(?:\.[a-z0-9]+-[a-z0-9]+)?/src/"
+    r"(?:/|@v0\.0\.1-)(go1\.[0-9]+(?:\.[0-9]+)?(?:rc[0-9]+|beta[0-9]+)?)(?:\.[a-z0-9]+-[a-z0-9]+)?/src/"
 )
 
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from gomem.errors import Damage, FormatError, excerpt
+from gomem.errors import Damage, FormatError, excerpt, printable
 from gomem.inputs.pprof.columns import Labels
 from gomem.inputs.pprof.heap_text import TextReader
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from gomem.inputs.pprof.columns import PprofColumns, ValueType
 
-_LINE = re.compile(r"(.+?)[ \t]+(-?\d{1,18})\s*")
+_LINE = re.compile(r"(.+?)[ \t]+(-?[0-9]{1,18})\s*")
 
 
 def parse_folded(
@@ -47,9 +47,10 @@ def parse_folded(
 
 def write_folded(stacks: Iterable[tuple[tuple[str, ...], int]]) -> str:
     """Write stacks, innermost frame first, with their numbers; equal ones are added up."""
-    # A semicolon in a frame's name becomes a colon: the format has no way to write one.
+    # A semicolon in a frame's name becomes a colon, a line break its escape: the format has no way
+    # to write one.
     sums: dict[str, int] = {}
     for frames, value in stacks:
-        line = ";".join(frame.replace(";", ":") for frame in reversed(frames))
+        line = ";".join(printable(frame).replace(";", ":") for frame in reversed(frames))
         sums[line] = sums.get(line, 0) + value
     return "".join(f"{line} {value}\n" for line, value in sorted(sums.items()) if line and value)

@@ -24,7 +24,9 @@ if TYPE_CHECKING:
 
 SENTINELS = (b"MAPPED_LIBRARIES:", b"--- Memory map: ---")
 _RANGE = r"\s*(?:0x)?([0-9a-f]{1,16})[\s-]\s*(?:0x)?([0-9a-f]{1,16}):?"
-_PROC = re.compile(_RANGE + r"\s+([-rwxps]{3,4})\s+([0-9a-f]+)\s+[0-9a-f]+:[0-9a-f]+\s+\d+\s*(.*)")
+_PROC = re.compile(
+    _RANGE + r"\s+([-rwxps]{3,4})\s+([0-9a-f]+)\s+[0-9a-f]+:[0-9a-f]+\s+[0-9]+\s*(.*)"
+)
 _BRIEF = re.compile(_RANGE + r"(?:\s+([-rwxps]{3,4}))?\s+(\S+)(?:\s+\(@([0-9a-f]+)\))?.*")
 _SETTING = re.compile(r"\s*(\w+)=(\S*)\s*")
 _LIBRARY = re.compile(r"[.]so$|[.]so[._][0-9]+")

@@ -63,7 +63,7 @@ def starts_like_pprof(data: bytes) -> bool:
     # Text, archives and executables do not pass: every field must be one of profile.proto's, with
     # its wire type, and the first messages must themselves be what their field says.
     messages: set[int] = set()
-    count = 0
+    count = texts = 0
     try:
         for number, wire_type, _, start, stop in walk(data[:START_BYTES]):
             if wire_type not in schema.TOP_TYPES.get(number, ()):
@@ -72,6 +72,11 @@ def starts_like_pprof(data: bytes) -> bool:
                 return False
             if number in schema.MESSAGE_FIELDS and stop > start:
                 messages.add(number)
+            if number == schema.STRING and not count:
+                if not texts and stop > start:  # the first string is empty
+                    return False
+                texts += 1
+                continue
             count += 1
             if count == START_FIELDS:
                 break
@@ -79,7 +84,8 @@ def starts_like_pprof(data: bytes) -> bool:
         if not _is_cut_after(data[:START_BYTES], error.offset):
             return False
     declared = messages & {schema.SAMPLE_TYPE, schema.PERIOD_TYPE}
-    return bool(declared and count >= 3) or bool(messages and count == START_FIELDS)
+    is_all_texts = not count and texts >= START_FIELDS
+    return bool(declared and count >= 3) or bool(messages and count == START_FIELDS) or is_all_texts
 
 
 def _reads_as(message: bytes, number: int) -> bool:

@@ -10,7 +10,7 @@ import re
 
 from gomem.inputs.processes.row import NOT_GO
 
-_INTERPRETER = re.compile(r"(?:python|ruby|perl|php|php-fpm|node|java|pypy)-?\d[\d.]*")
+_INTERPRETER = re.compile(r"(?:python|ruby|perl|php|php-fpm|node|java|pypy)-?[0-9][0-9.]*")
 _WORDS = re.compile(r"[^A-Za-z]+")
 # Words of names of containers and pods.
 _SERVERS = frozenset(

@@ -30,7 +30,7 @@ _MAIN = re.compile(rb"^ *Main PID: (\d{1,10})(?: \(([^()\n]{1,64})\))?", re.MULT
 _RUNNING = re.compile(
     rb"^ *Active: active \(running\) since [^;\n]{1,80}; ([\w ]{1,40}) ago", re.MULTILINE
 )
-_IN_CGROUP = re.compile("^ *[├└│─ |`-]{1,12}(\\d{1,10}) ([^\\n]{1,400})".encode(), re.MULTILINE)
+_IN_CGROUP = re.compile("^ *[├└│─ |`-]{1,12}([0-9]{1,10}) ([^\\n]{1,400})".encode(), re.MULTILINE)
 _SHELL = re.compile(rb"(?:\S{0,80}/)?(?:ba|da|z|k|a)?sh\b")
 _ASK_CGROUP = (
     "that is its cgroup's use with page cache, no RSS; gomem capture {} -o DIR says what is in it"

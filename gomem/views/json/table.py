@@ -24,6 +24,7 @@ from functools import cache, cached_property, partial
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from gomem.errors import printable_json
 from gomem.inputs.schema import Column, as_it_is, made_by, rows_of
 from gomem.text import MomentName, Text
 from gomem.units import is_unknown
@@ -295,7 +296,8 @@ def render_rows(frame: pd.DataFrame) -> str:
 
 def written(laid_out: dict[str, Any] | list[dict[str, Any]], indent: int = 2) -> str:
     """Write JSON as text, with a final newline."""
-    return json.dumps(laid_out, indent=indent, ensure_ascii=False, allow_nan=False) + "\n"
+    text = json.dumps(laid_out, indent=indent, ensure_ascii=False, allow_nan=False)
+    return printable_json(text) + "\n"
 
 
 def _itself(answer: Any) -> Any:

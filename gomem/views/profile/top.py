@@ -7,8 +7,9 @@ import io
 import json
 from typing import TYPE_CHECKING, Any
 
-from gomem.errors import printable
+from gomem.errors import printable, printable_json
 from gomem.units import format_bytes, format_count, format_fraction, format_seconds, is_unknown
+from gomem.views.spreadsheet import csv_cell
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -64,7 +65,8 @@ def render_top_json(sites: AllocationSites | TopDifference) -> str:
     top = [{field: _known(row[field]) for field in fields} for row in sites.rows()]
     whole = {name: getattr(sites, name) for name in ("sample_type", "unit", "total", "note")}
     laid_out = {"schema": SCHEMA, **whole, "top": top}
-    return json.dumps(laid_out, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
+    written = json.dumps(laid_out, indent=1, ensure_ascii=False, allow_nan=False)
+    return printable_json(written) + "\n"
 
 
 def render_top_csv(sites: AllocationSites | TopDifference) -> str:
@@ -73,7 +75,7 @@ def render_top_csv(sites: AllocationSites | TopDifference) -> str:
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(sites.column_names)
     for row in sites.rows():
-        writer.writerow("" if is_unknown(value) else value for value in row.values())
+        writer.writerow("" if is_unknown(value) else csv_cell(value) for value in row.values())
     return text.getvalue()
 
 

@@ -163,4 +163,4 @@ def _on_a_page(part: Part) -> Part:
     if isinstance(part, Number):
         return Words(part.replace(" ", NO_BREAK))
     cut = re.sub(r"\S{301,}", lambda long: known_name(long[0]), part)
-    return Words(re.sub(r"(?<=\d) (?=%|[KMGT]?i?B\b)", NO_BREAK, cut))
+    return Words(re.sub(r"(?<=[0-9]) (?=%|[KMGT]?i?B\b)", NO_BREAK, cut))

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
+from gomem.errors import printable_json
 from gomem.views.document import Paragraph, unchosen
 from gomem.views.writers.markdown import escaped
 from gomem.views.writers.notebook_cells import Shown
@@ -38,7 +39,7 @@ def write_notebook(document: Document, capture: str | list[str], baseline: str |
         "nbformat_minor": 5,
         "cells": cells,
     }  # fmt: skip
-    return json.dumps(notebook, ensure_ascii=False, indent=1) + "\n"
+    return printable_json(json.dumps(notebook, ensure_ascii=False, indent=1)) + "\n"
 
 
 def _cells(

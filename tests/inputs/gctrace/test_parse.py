@@ -465,6 +465,37 @@ def test_chunks_do_not_change_what_is_read(monkeypatch):
         assert values.tolist() == pieces[name].tolist()
 
 
+PACED = (
+    b"pacer: assist ratio=+2.093277e+000 (scan 1 MB in 6->7 MB) workers=0++2.500000e-001\n"
+    b"pacer: 29% CPU (25 exp.) for 960192+2008+2256914 B work (3215994 B exp.) in 3793552 B -> "
+    b"5395856 B (\xe2\x88\x86goal 547926, cons/mark +1.141782e-001)\n"
+)
+SCAVENGED = (
+    b"scav 0 8 KiB work, 3264 KiB total, 99% util\nscav 1 0 KiB work, 3264 KiB total, 99% util\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("log", "event", "whole", "torn"),
+    [
+        (PACED, "pacer", b"(scan 1 MB", b"(scan ? MB"),
+        (PACED, "pacer", b"assist ratio=+2.093277e+000 (scan", b"assist"),
+        (PACED, "pacer", b"pacer: assist ratio=+2.093277e+000 (scan 1 MB in 6->7 MB)", b""),
+        (SCAVENGED, "scavenges", b"scav 0 8 KiB", b"8 KiB"),
+        (SCAVENGED, "scavenges", b"scav 0 8 KiB work, 3264 KiB total, 99% util", b"scav 0"),
+        (SCAVENGED, "scavenges", b"scav 0 8 KiB work, 3264", b"scav 0 8 KiB work, ?"),
+    ],
+)
+def test_a_torn_line_takes_nothing_from_the_line_behind_it(log, event, whole, torn):
+    """
+    It is damage with its place, and the next line keeps its own.
+    """
+    columns, damage = parse(log.replace(whole, torn, 1))
+
+    assert [2] == list(getattr(columns, event)["line"])
+    assert [("line 1", UNREADABLE)] == [(one.where, one.what) for one in damage]
+
+
 UNREADABLE = "a line of the collector's that is torn, or of no known release"
 
 

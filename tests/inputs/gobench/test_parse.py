@@ -31,6 +31,14 @@ def test_a_line_gives_one_measurement_for_each_unit():
     assert [] == damage
 
 
+@pytest.mark.parametrize("number", ["1000", "12.50"])
+def test_a_number_in_digits_of_another_alphabet_is_damage(number):
+    bench, damage = parse(RESULT.replace(number, "\u0663\u0660"), RESULT)
+
+    assert [2, 2, 2] == bench.measurements.line.tolist()[-3:]
+    assert ["line 1"] == [one.where for one in damage]
+
+
 def test_what_was_printed_stands_beside_the_base_unit():
     bench, _ = parse("BenchmarkCopy  100  3000 ns/op  341.33 MB/s")
 

@@ -2,6 +2,7 @@
 
 import gzip
 import math
+import re
 import time
 
 import pandas as pd
@@ -20,6 +21,7 @@ from gomem.inputs.metrics.page import (
     parse_page,
     without_cut_line,
 )
+from gomem.text import Quoted
 from tests.builders import FIXTURES
 
 DOORS = FIXTURES / "doors"
@@ -194,6 +196,64 @@ def test_a_line_of_gos_that_is_no_sample_is_damage_with_its_place():
     first, *_ = gomem.read_metrics(broken).damaged
 
     assert ("line 2", "go_memstats_sys_bytes seven") == (first.where, first.text)
+
+
+@pytest.mark.parametrize(
+    ("number", "what"),
+    [
+        ("go_memstats_heap_alloc_bytes -5", "less than nothing"),
+        ("go_memstats_heap_alloc_bytes 1e300", "more than any machine has"),
+        ("go_memstats_heap_alloc_bytes 2e18", "more than any machine has"),
+        ("go_memstats_heap_alloc_bytes NaN", "no number"),
+        ("go_memstats_heap_alloc_bytes \u0663", "not a sample"),
+        ("go_memstats_heap_alloc_bytes 3e+06 12 13 14", "not a sample"),
+        ("process_resident_memory_bytes -1", "less than nothing"),
+        ("process_resident_memory_bytes 1e300", "more than any machine has"),
+        ("process_start_time_seconds 1e300", "more than any machine has"),
+        ("go_threads NaN", "no number"),
+        ('go_gc_duration_seconds{quantile="0.5"} -3', "less than nothing"),
+        ('go_gc_duration_seconds{quantile="half"} 3', "wanted its bound"),
+        ('go_gc_duration_seconds{quantile="2"} 3', "wanted its bound"),
+        ('go_gc_pauses_seconds_bucket{le="x"} 3', "wanted its bound"),
+        ("go_gc_pauses_seconds_bucket 3", "wanted its bound"),
+        ('go_gc_pauses_seconds_bucket{le="+Inf"} 1e30', "more than any machine has"),
+    ],
+)
+def test_a_number_that_cannot_be_is_damage_with_its_place(number, what):
+    name = re.match(r"\w+", number)[0]
+    others = [line for line in page_of().decode().splitlines() if not line.startswith(f"{name} ")]
+
+    read = gomem.read_metrics("\n".join([*others[:3], number, *others[3:], ""]).encode())
+
+    first, *_ = read.damaged
+    assert "line 4" == first.where
+    assert what in first.what
+    assert [7] == read.stats["HeapSys"].to_list()
+    assert read.process.iloc[:, 2:].isna().all(axis=None)
+    assert 0 == len(read.pause_quantiles) == len(read.histograms)
+
+
+def test_no_limit_of_files_and_a_quantile_of_nothing_are_no_damage():
+    page = page_of() + (
+        b'process_max_fds 1.8446744073709552e+19\ngo_gc_duration_seconds{quantile="0.5"} NaN\n'
+    )
+
+    read = gomem.read_metrics(page)
+
+    assert () == read.damaged
+    assert read.process["process_max_fds"].isna().all()
+    assert 0 == len(read.pause_quantiles)
+
+
+def test_buckets_that_count_fewer_below_a_higher_bound_are_damage_and_no_histogram():
+    buckets = (("1", 9), ("2", 4), ("+Inf", 12))
+    lines = (f'go_gc_pauses_seconds_bucket{{le="{le}"}} {count}\n' for le, count in buckets)
+
+    read = gomem.read_metrics(page_of() + "".join(lines).encode())
+
+    assert 0 == len(read.histograms)
+    assert ["/gc/pauses:seconds"] == [name for one in read.damaged for name in one.what.of(Quoted)]
+    assert "fewer below a higher bound" in read.damaged[0].what
 
 
 def test_the_process_that_wrote_the_page_is_taken_and_others_are_named():
@@ -441,12 +501,9 @@ def test_only_a_limit_is_endless(name, value, known):
 
 
 def test_buckets_in_any_order_hold_what_is_between_their_bounds():
-    """
-    A count that goes down, as between two readings of one, is none.
-    """
     page = page_of() + b"".join(
         f'go_gc_pauses_seconds_bucket{{le="{le}"}} {count}\n'.encode()
-        for le, count in (("0.5", 2), ("+Inf", 9), ("0.25", 3), ("2", 4))
+        for le, count in (("0.5", 3), ("+Inf", 9), ("0.25", 3), ("2", 4))
     )
 
     rows = gomem.read_metrics(page).histograms

@@ -38,7 +38,28 @@ def test_a_value_of_neither_kind_is_damage():
 
     _, damage = parse_metrics(json.dumps(text).encode(), source="m.json")
 
-    assert ["/gc/heap/live:bytes is neither a number nor a histogram"] == [d.what for d in damage]
+    assert ["/gc/heap/live:bytes is no number or histogram that can be"] == [d.what for d in damage]
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        -5,
+        1e300,
+        {"counts": [1, 2], "buckets": [0, 2, 1]},
+        {"counts": [-1, 2], "buckets": [0, 1, 2]},
+    ],
+)
+def test_a_number_or_a_histogram_that_cannot_be_is_damage(value):
+    text = {"/sched/gomaxprocs:threads": value, "/gc/heap/goal:bytes": 1}
+
+    (reading,), damage = parse_metrics(json.dumps(text).encode(), source="m.json")
+
+    assert {"/gc/heap/goal:bytes": 1} == reading.scalars
+    assert {} == reading.histograms
+    assert ["/sched/gomaxprocs:threads is no number or histogram that can be"] == [
+        d.what for d in damage
+    ]
 
 
 def test_json_without_metrics_is_an_error_that_names_what_was_found():

@@ -206,6 +206,12 @@ def test_a_sample_type_of_another_wire_type_is_refused_with_its_place():
     assert "byte 0: sample type 0: field 1 has wire type 2, wanted another" in said
 
 
+def test_a_group_which_protobuf_skips_is_refused_with_its_place():
+    group = number(14 << 3 | 3) + number(14 << 3 | 4)
+
+    assert f"byte {len(profile())}: not a whole" in refusal(profile() + group)
+
+
 def test_a_sample_type_of_a_newer_schema_is_read():
     columns, _ = outcome(profile(sample_types=message(1, field(1, 1), field(9, 7), field(2, 2))))
 

@@ -9,6 +9,8 @@ import pytest
 
 from gomem.errors import FormatError
 from gomem.inputs.pprof.parse import parse_pprof, starts_like_pprof
+from gomem.inputs.pprof.protobuf.schema import STRING
+from gomem.inputs.pprof.protobuf.wire import BYTES, walk
 from tests.builders import FIXTURES
 from tests.pprof_messages import (
     INUSE_SPACE,
@@ -244,6 +246,22 @@ def test_a_recorded_profile_is_taken_for_one(path):
     data = gzip.decompress(path.read_bytes())
 
     assert starts_like_pprof(data)
+
+
+@pytest.mark.parametrize("many", [0, 100, 10_000])
+def test_a_profile_may_have_its_strings_first(many):
+    """
+    So many that nothing else stands in what is looked at, or few.
+    """
+    data = gzip.decompress(SMALL.read_bytes())
+    fields = [(number, data[place:stop]) for number, _, place, _, stop in walk(data)]
+    further = [f"main.f{number}".encode() for number in range(many)]
+    texts = [field for number, field in fields if number == STRING]
+    texts += [bytes([STRING << 3 | BYTES, len(name)]) + name for name in further]
+    others = [field for number, field in fields if number != STRING]
+
+    assert starts_like_pprof(b"".join([*texts, *others]))
+    assert not starts_like_pprof(b"".join([*texts[1:], *others]))
 
 
 @pytest.mark.parametrize("size", [40, 100, 700])

@@ -27,9 +27,9 @@ _STANDARD = frozenset({
     "unicode", "unique", "unsafe", "vendor", "weak",
 })
 # fmt: on
-_MODULE_IN_PATH = re.compile(r"(?:.*/pkg/mod/|^(?!/))([^@]+)@v\d[^/]*/")
+_MODULE_IN_PATH = re.compile(r"(?:.*/pkg/mod/|^(?!/))([^@]+)@v[0-9][^/]*/")
 _ESCAPED = re.compile("!([a-z])")  # how the module cache writes a capital letter
-_MAJOR_VERSION = re.compile(r"v\d+")
+_MAJOR_VERSION = re.compile(r"v[0-9]+")
 _REPOSITORY_ELEMENTS = {
     **dict.fromkeys(("github.com", "gitlab.com", "bitbucket.org", "golang.org"), 2),
     **dict.fromkeys(("google.golang.org", "go.uber.org", "k8s.io", "gopkg.in"), 1),

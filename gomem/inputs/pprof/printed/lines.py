@@ -27,21 +27,21 @@ FACTORS = {
 IN_BYTES = frozenset({"B", "kB", "KB", "MB", "GB", "TB", "PB"})
 
 _UNIT = "|".join(sorted(FACTORS, key=len, reverse=True))
-_AMOUNT = rf"-?\d+(?:\.\d+)?(?:{_UNIT})?"
-_PER_CENT = r"-?\d+(?:\.\d*)?(?:e[-+]?\d+)?%"
+_AMOUNT = rf"-?[0-9]+(?:\.[0-9]+)?(?:{_UNIT})?"
+_PER_CENT = r"-?[0-9]+(?:\.[0-9]*)?(?:e[-+]?[0-9]+)?%"
 _REST = r"(\S(?:.*\S)?)\s*"  # of a line, without blanks at its end
 _SHARES = rf"({_PER_CENT})\s+{_PER_CENT}\s+({_AMOUNT})\s+({_PER_CENT})"
 
 MAX_VALUE = 2**62
 MAX_HEAD_ERROR = 0.02  # between the share that a head prints and that of its two sizes
 TREE_RULE = 20  # characters of a rule left of its cross, of a tree at least
-AMOUNT = re.compile(rf"(-?\d+(\.\d+)?)({_UNIT})?")
+AMOUNT = re.compile(rf"(-?[0-9]+(\.[0-9]+)?)({_UNIT})?")
 LEGEND = re.compile(r"\s*flat\s+flat%\s+sum%\s+cum\s+cum%.*")
 NAMELESS = re.compile(rf"\s*({_AMOUNT})\s+{_SHARES}\s*")
 ROW = re.compile(rf"{NAMELESS.pattern[:-3]}\s+(?!\|){_REST}")
 NODE = re.compile(rf"\s*({_AMOUNT})\s+{_SHARES}\s*\|\s*{_REST}")
 EDGE = re.compile(rf"\s*({_AMOUNT})\s+{_PER_CENT}\s*\|\s*{_REST}")
-TORN = re.compile(rf"\s*{_AMOUNT}\s+{_PER_CENT}(?:\s+[\d.].*)?|\s*{_AMOUNT}\s+[\d.]+")
+TORN = re.compile(rf"\s*{_AMOUNT}\s+{_PER_CENT}(?:\s+[0-9.].*)?|\s*{_AMOUNT}\s+[0-9.]+")
 RULE = re.compile(r"\s*-{6,}\+-{6,}\s*")
 STACK = re.compile(rf"\s*({_AMOUNT})\s{{2,}}{_REST}")
 # A stack of `traces` without the rules, as people paste the first of many.
@@ -55,10 +55,10 @@ ROUTINE_SUMS = re.compile(
     rf"\s*({_AMOUNT})\s+({_AMOUNT})\s+(?:\(flat, cum\)\s+{_PER_CENT} of Total"
     r"|Total (\w+) \(flat / cumulative\))\s*"
 )  # before Go 1.5 in a unit that is named once
-SOURCE = re.compile(rf"\s*({_AMOUNT}|\.)\s+({_AMOUNT}|\.)\s+(\d{{1,9}}):.*")
+SOURCE = re.compile(rf"\s*({_AMOUNT}|\.)\s+({_AMOUNT}|\.)\s+([0-9]{{1,9}}):.*")
 INLINED = re.compile(r" \((?:partial-)?inline\)$")
 # Of a row of -lines; a folder of Windows may hold blanks.
-PLACE = re.compile(r"(\S.*?) ([A-Za-z]:[\\/].*|\S+):(\d+)(?::\d+)?")
+PLACE = re.compile(r"(\S.*?) ([A-Za-z]:[\\/].*|\S+):([0-9]+)(?::[0-9]+)?")
 
 SHOWN = re.compile(
     rf"\s*(?:Showing nodes accounting for ({_AMOUNT}), ({_PER_CENT}) of ({_AMOUNT}) total"
@@ -71,7 +71,7 @@ FILE = re.compile(rf"\s*File: {_REST}")
 SAVED = re.compile(rf"\s*Saved profile in {_REST}")
 BUILD_ID = re.compile(r"\s*Build ID: (\S+)\s*")
 CHOSEN = re.compile(r"(?:^|[\s-])(?:sample_index=)?((?:inuse|alloc)_(?:space|objects))\b")
-DIFFERENCE = re.compile(r"\s-{1,2}(?:diff_)?base[= ]|[?&]seconds=\d+")
+DIFFERENCE = re.compile(r"\s-{1,2}(?:diff_)?base[= ]|[?&]seconds=[0-9]+")
 DURATION = re.compile(r"\s*Duration: .*")
 PROMPT = re.compile(
     r"\s*(?:[$#>] )?(?:\(pprof\)\s*)+(.*)"
@@ -83,20 +83,27 @@ COMMAND = re.compile(
     r"|\s*-{1,2}(?:inuse|alloc)_(?:space|objects)\s*"
 )
 AROUND = re.compile(
-    r"\s*(?:Fetching (?:profile|\d+ )|Saved profile in|Entering interactive|File: |Build ID: |Doc: "
-    r"|Type: |Time: |Duration: |Active filters:|Showing |Dropped \d+ |Total: |\(pprof\)|Error: "
+    r"\s*(?:Fetching (?:profile|[0-9]+ )|Saved profile in|Entering interactive|File: |Build ID: "
+    r"|Doc: "
+    r"|Type: |Time: |Duration: |Active filters:|Showing |Dropped [0-9]+ |Total: |\(pprof\)|Error: "
     r"|Local symbolization failed|Some binary filenames|Use -|Main binary|No source information"
     r"|See https://git\.io/|Generating report|PROFILE).*"
 )
 _DEFAULT_TYPES = (
     (re.compile(r"/debug/pprof/allocs\b"), "alloc_space"),
-    (re.compile(r"/debug/pprof/heap\b|\.inuse_space\.\d+\.pb|\bpprof\.heap\."), "inuse_space"),
+    (re.compile(r"/debug/pprof/heap\b|\.inuse_space\.[0-9]+\.pb|\bpprof\.heap\."), "inuse_space"),
 )
 _TIME_FORMS = (
-    (re.compile(r"(\d{4}-\d\d-\d\d \d\d:\d\d:\d\d) (\S+)"), "%Y-%m-%d %H:%M:%S"),
-    (re.compile(r"(\w{3} \d{1,2}, \d{4} at \d{1,2}:\d\d[ap]m) \((\S+)\)"), "%b %d, %Y at %I:%M%p"),
+    (
+        re.compile(r"([0-9]{4}-[0-9]{2}-[0-9]{2} [0-9]{2}:[0-9]{2}:[0-9]{2}) (\S+)"),
+        "%Y-%m-%d %H:%M:%S",
+    ),
+    (
+        re.compile(r"(\w{3} [0-9]{1,2}, [0-9]{4} at [0-9]{1,2}:[0-9]{2}[ap]m) \((\S+)\)"),
+        "%b %d, %Y at %I:%M%p",
+    ),
 )
-_ZONE = re.compile(r"([+-])(\d\d):?(\d\d)?")
+_ZONE = re.compile(r"([+-])([0-9]{2}):?([0-9]{2})?")
 
 
 @dataclass(frozen=True, slots=True)

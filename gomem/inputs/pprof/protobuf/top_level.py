@@ -69,11 +69,17 @@ def split(data: bytes, source: str) -> TopLevel:
     except DecodeError:
         raise broken(data, source) from None
     # A field that protobuf does not know is of a newer profile.proto, or has another wire type.
-    if len(UnknownFieldSet(message)):
-        for number, wire_type, *_ in walk(data):
-            if wire_type not in TOP_TYPES.get(number, (wire_type,)):
-                raise broken(data, source)
+    if len(UnknownFieldSet(message)) and not _has_types_of_profiles(data):
+        raise broken(data, source)
     return TopLevel(data, message)
+
+
+def _has_types_of_profiles(data: bytes) -> bool:
+    """Whether fields that a profile has are of its wire types; nothing has groups."""
+    try:
+        return all(kind in TOP_TYPES.get(number, (kind,)) for number, kind, *_ in walk(data))
+    except WireError:
+        return False
 
 
 def _refuse_many(data: bytes, source: str) -> None:
