@@ -7,6 +7,8 @@ Cgroups       `memory.current was 2048086016, active_file was 1942446080`
 Metrics       `go_memstats_heap_idle_bytes (grows)`, names of metrics with words for their values
 RSS           `51 MB RSS`, `the RSS is 3.7G`, in a sentence
 Sizes         `max is 1366.2MB`, `| 33.1 MB |`, `Allocated MB: 10310`, in a log or in prose
+Goroutines    `12 651 goroutines in net/http.setRequestCancel.func4`
+Kills         `the pod is OOMKilled`
 Crashes       `fatal error: runtime: out of memory`, without the stacks that name who asked
 
 It is a refusal's second sentence: what was seen, and the command that gives what is missing.
@@ -20,7 +22,8 @@ from typing import TYPE_CHECKING
 
 from gomem.inputs.cgroup.in_sentences import USED, page_cache_of, used_in_sentences
 from gomem.inputs.gobench.in_words import bench_words
-from gomem.text import Bytes, Quoted, Share, Text, joined, text
+from gomem.inputs.kubernetes import NO_SIZES, SAID_KILLED
+from gomem.text import Bytes, Function, Quoted, Share, Text, joined, text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -46,6 +49,12 @@ _BY_STATE = re.compile(
     rb"^ *(\d{1,9}) (chan (?:send|receive)|select|IO wait|semacquire|sleep|syscall"
     rb"|sync\.[\w.]{1,30}|GC worker \(idle\))(?![\w-])", re.MULTILINE,
 )  # fmt: skip
+_GOROUTINES = re.compile(
+    rb"(?<![\w.,])(\d{1,3}(?:[ ,']\d{3})+|\d{2,9})\+?[*_`]* +(?:leaked |blocked |stuck |idle )?"
+    rb"goroutines?\b(?:[*_` ]{1,4}"
+    rb"(?:(?:are |were |all |waiting |blocked |stuck |parked |sitting ){0,3}(?:in|at|on|inside) )"
+    rb"[*_`]*([a-zA-Z][\w-]*(?:[./]+[\w()*-]+)+[\w)])(?![\w/]))?"
+)
 _ASK_STACKS = (
     "curl -s 'http://HOST:PORT/debug/pprof/goroutine?debug=2' has their stacks, which gomem reads"
 )
@@ -61,10 +70,16 @@ _RSS = re.compile(
     rb"|(?<![\w%])(?:RSS|RES|resident (?:memory|size|set))(?: \w{1,12}){0,3}[ :=~]{1,3}"
     rb"(\d[\d.,]{0,15} ?(?:" + _UNIT + rb"|[KMGT]))(?![\w/])"
 )
+_VIRTUAL = re.compile(
+    rb"(?<![\w.,-])(\d[\d.,]{0,15} ?" + _UNIT + rb")(?: of)? virtual\b"
+    rb"|\bvirtual (?:memory|size|set)(?: \w{1,12}){0,3}[ :=~]{1,3}(\d[\d.,]{0,15} ?" + _UNIT
+    + rb")(?![\w/])", re.IGNORECASE,
+)  # fmt: skip
 _GO_METRIC = re.compile(
     rb"(?<![\w.])(go_memstats_\w{1,40}_bytes)\b[`*]{0,3} ?(?:\(([a-z][^()\n\d]{2,40})\)"
     rb"|(?:is|are|stays|keeps|remains) ([a-z][a-z ]{2,30}))"
 )
+_KILLED = "it says that a container was killed for want of memory (OOMKilled)"
 _ASK_STATUS = "grep VmRSS /proc/{}/status has its RSS, gomem capture {} -o DIR what is in it"
 _ASK_CAPTURE = "gomem capture PID -o DIR records what the process uses, and what for"
 _ASK_STAT = "gomem reads the cgroup's memory.stat, whose anon is what no page cache explains"
@@ -86,7 +101,12 @@ class Mention:
 
 def mentioned(head: bytes) -> Mention | None:
     """The first that says most of what a text names; None where it names nothing of memory."""
-    return next(_mentions(head), None)
+    seen = next(_mentions(head), None)
+    if SAID_KILLED.search(head) is None:
+        return seen
+    if seen is None:
+        return Mention(Text(_KILLED), Text(NO_SIZES))
+    return Mention(text("{}; {}", seen.what, _KILLED), seen.way_out)
 
 
 def _mentions(head: bytes) -> Iterator[Mention]:
@@ -101,16 +121,30 @@ def _mentions(head: bytes) -> Iterator[Mention]:
         words = "it says {} {}, which is address space and no RSS"
         said = _decoded(found[1]), Quoted(_decoded(found[2]))
         yield Mention(text(words, *said), text(_ASK_STATUS, "PID", "PID"))
+    if virtual := _VIRTUAL.findall(head):
+        words = "it names virtual memory ({}), which is address space and no RSS"
+        sizes = dict.fromkeys(_decoded(before or behind) for before, behind in virtual)
+        said = joined(", ", map(Quoted, list(sizes)[:NAMED]))
+        yield Mention(text(words, said), text(_ASK_STATUS, "PID", "PID"))
     if counts := _BY_STATE.findall(head):
         words = "it counts goroutines by their state ({}), without the stacks that say where"
         states = [text("{} in {}", number.decode(), state.decode()) for number, state in counts]
         yield Mention(text(words, joined(", ", states[:NAMED])), Text(_ASK_STACKS))
+    if counted := max(_GOROUTINES.finditer(head), key=_where_and_how_many, default=None):
+        where = _decoded(counted[2].rstrip(b"`*_")) if counted[2] else ""
+        at = text(" in {}", Function(where)) if where else ""
+        words = "it names {} goroutines{}, in a sentence"
+        yield Mention(text(words, _decoded(counted[1]), at), Text(_ASK_STACKS))
     if (bench := bench_words(head)) is not None:
         yield Mention(
             bench, Text("gomem compare OLD.txt NEW.txt reads what go test -bench printed")
         )
     yield from _of_cgroup(head)
     yield from _of_sizes(head)
+
+
+def _where_and_how_many(counted: re.Match[bytes]) -> tuple[bool, int]:
+    return counted[2] is not None, int(re.sub(rb"\D", b"", counted[1]))
 
 
 def _of_cgroup(head: bytes) -> Iterator[Mention]:

@@ -435,9 +435,33 @@ def test_trees_of_files_and_lists_of_files_are_no_profile(text):
 def test_a_kill_is_named_wherever_it_is_said(text):
     seen = looks_like(text.encode(), "")
 
-    assert seen.is_evidence
-    assert "what Kubernetes says of a container that was killed for want of memory" in seen.what
+    assert seen.is_evidence == ("RESTARTS" in text)
+    assert "a container" in seen.what
+    assert "killed for want of memory (OOMKilled)" in seen.what
     assert "kubectl top pod" in seen.way_out
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (
+            "limits:\n  cpu: 100m\n  memory: 30Mi\nrequests:\n  memory: 20Mi\n",
+            "a limit of 30Mi and a request of 20Mi",
+        ),
+        ('"limits": {"cpu": "1", "memory": "2Gi"}\n', "a limit of 2Gi"),
+        (
+            "$ oc get pod -o jsonpath='{..limits}'\nhook\tmap[memory:200Mi]\nproxy\tmap[memory:512Mi]",
+            "a limit of 200Mi for hook, 512Mi for proxy",
+        ),
+    ],
+    ids=["YAML", "JSON", "jsonpath"],
+)
+def test_what_a_container_may_use_is_named_from_any_form_of_its_object(text, said):
+    seen = looks_like(text.encode(), "")
+
+    assert seen.is_evidence
+    assert said in seen.what
+    assert "OOMKilled" not in seen.what
 
 
 def test_what_kubectl_describe_says_of_a_kill_is_named_with_its_limit():
