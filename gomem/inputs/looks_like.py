@@ -21,6 +21,7 @@ from gomem.inputs.goroutines.by_state import counts_by_state
 from gomem.inputs.goroutines.crash import OUT_OF_MEMORY, STACK_OVERFLOW, crash_of
 from gomem.inputs.json_text import is_json, what_json_holds
 from gomem.inputs.kubernetes import described
+from gomem.inputs.machine import of_the_machine
 from gomem.inputs.memstats.cut_classes import cut_size_classes
 from gomem.inputs.mentions import mentioned
 from gomem.inputs.metrics.page import families_of, is_page
@@ -259,9 +260,9 @@ def _json_error(head: bytes) -> str | None:
 
 
 _LOOKS: tuple[Callable[[bytes, str], Resemblance | None], ...] = (
-    _nothing, _executable, _out_of_memory, described, _known_form, _pasted_form, killed_on_bsd,
-    status_of_a_service, reprinted_maps, summary_of_windbg, footprint_of_macos, cut_size_classes,
-    counts_by_state, table_of_jeprof, _variables, _metrics_page, _refusal, _json,
+    _nothing, _executable, _out_of_memory, described, of_the_machine, _known_form, _pasted_form,
+    killed_on_bsd, status_of_a_service, reprinted_maps, summary_of_windbg, footprint_of_macos,
+    cut_size_classes, counts_by_state, table_of_jeprof, _variables, _metrics_page, _refusal, _json,
 )  # fmt: skip
 
 

@@ -124,8 +124,8 @@ def _mentions(head: bytes) -> Iterator[Mention]:
     if virtual := _VIRTUAL.findall(head):
         words = "it names virtual memory ({}), which is address space and no RSS"
         sizes = dict.fromkeys(_decoded(before or behind) for before, behind in virtual)
-        said = joined(", ", map(Quoted, list(sizes)[:NAMED]))
-        yield Mention(text(words, said), text(_ASK_STATUS, "PID", "PID"))
+        named = joined(", ", map(Quoted, list(sizes)[:NAMED]))
+        yield Mention(text(words, named), text(_ASK_STATUS, "PID", "PID"))
     if counts := _BY_STATE.findall(head):
         words = "it counts goroutines by their state ({}), without the stacks that say where"
         states = [text("{} in {}", number.decode(), state.decode()) for number, state in counts]

@@ -88,7 +88,7 @@ CASES = [
     (b"PERFILE2" + bytes(9), "a recording of Linux perf", "perf_to_profile"),
     (b"File: api\nType: inuse_space\nShowing nodes accounting for 5MB", "printed", "itself"),
     (b"PeriodType: space bytes\nPeriod: 524288\n", "go tool pprof -raw", "itself"),
-    (b"MemTotal:       16 kB\n", "/proc/meminfo", "/proc/PID/smaps"),
+    (b"MemTotal:       16 kB\n", "/proc/meminfo: the machine has 16 KiB", "/proc/PID/smaps"),
     (b'{"error": "unauthorized", "code": 401}\n', "a server's error in JSON, 'unauth", "curl -f"),
     (b'{"error": {"code": 4, "message": "no pod"}}', "error in JSON, 'no pod'", "curl -f"),
     (b'{"port": 8080}', "JSON with the keys port", "MemStats"),
@@ -450,8 +450,8 @@ def test_a_kill_is_named_wherever_it_is_said(text):
         ),
         ('"limits": {"cpu": "1", "memory": "2Gi"}\n', "a limit of 2Gi"),
         (
-            "$ oc get pod -o jsonpath='{..limits}'\nhook\tmap[memory:200Mi]\nproxy\tmap[memory:512Mi]",
-            "a limit of 200Mi for hook, 512Mi for proxy",
+            "$ oc get pod -o jsonpath='{..limits}'\nhook map[memory:200Mi]\nproxy map[memory:9Mi]",
+            "a limit of 200Mi for hook, 9Mi for proxy",
         ),
     ],
     ids=["YAML", "JSON", "jsonpath"],
@@ -498,3 +498,55 @@ def test_a_table_within_noise_says_no_change():
     text = f"name     old time/op  new time/op  delta\n{row}"
 
     assert "a table of benchstat" == looks_like(text.encode(), "").what
+
+
+@pytest.mark.parametrize(
+    ("text", "said", "way_out"),
+    [
+        (
+            (
+                "MiB Mem :  32011.1 total,   1068.4 free,   2239.1 used,  28703.6 buff/cache\n"
+                "MiB Swap:      0.0 total,      0.0 free,      0.0 used.   1601.3 avail Mem\n"
+            ),
+            (
+                "the machine has 31.3 GiB, 2.19 GiB used, 28 GiB in buffers and page cache, 1.04 GiB "
+                "free, 1.56 GiB available; about 27.5 GiB of the cache cannot be freed"
+            ),
+            "df -h -t tmpfs",
+        ),
+        (
+            (
+                "MiB Mem :   7883.4 total,   1444.4 free,   2660.3 used,   3778.6 buff/cache\n"
+                "MiB Swap:   4096.0 total,   4096.0 free,      0.0 used.   6160.9 avail Mem\n"
+            ),
+            (
+                "the machine has 7.7 GiB, 2.6 GiB used, 3.69 GiB in buffers and page cache, 1.41 GiB "
+                "free, 6.02 GiB available"
+            ),
+            "ps -eo pid,rss,args",
+        ),
+        (
+            (
+                "        total        used        free      shared  buff/cache   available\n"
+                "Mem:     15Gi       3.0Gi       1.0Gi       0.5Gi        11Gi        11Gi\n"
+            ),
+            "what free printed: the machine has 15 GiB, 3 GiB used, 11 GiB in buffers",
+            "ps -eo pid,rss,args",
+        ),
+        (
+            (
+                "        total        used        free      shared  buff/cache   available\n"
+                "Mem:  2000000      100000     1500000           0      400000     1800000\n"
+            ),
+            "what free printed, which is about the machine",
+            "ps aux",
+        ),
+    ],
+    ids=["top, cache in tmpfs", "top", "free -h", "free in a unit that nothing tells"],
+)
+def test_the_machines_memory_is_said_with_what_its_cache_cannot_give_back(text, said, way_out):
+    seen = looks_like(text.encode(), "")
+
+    assert said in seen.what
+    assert way_out in seen.way_out
+    assert ("cannot be freed" in seen.what) == ("tmpfs" in way_out)
