@@ -29,6 +29,7 @@ from gomem.inputs.pprof.printed.jeprof import table_of_jeprof
 from gomem.inputs.processes.named import killed_on_bsd, status_of_a_service
 from gomem.inputs.resemblance import Resemblance
 from gomem.inputs.sched_trace import schedule_words
+from gomem.inputs.size_series import series_of_sizes
 from gomem.inputs.smaps.reprinted import footprint_of_macos, reprinted_maps, summary_of_windbg
 from gomem.inputs.unwrap import FENCE, plain_texts
 from gomem.sources.packaged import text_beside
@@ -263,6 +264,7 @@ _LOOKS: tuple[Callable[[bytes, str], Resemblance | None], ...] = (
     _nothing, _executable, _out_of_memory, described, of_the_machine, _known_form, _pasted_form,
     killed_on_bsd, status_of_a_service, reprinted_maps, summary_of_windbg, footprint_of_macos,
     cut_size_classes, counts_by_state, table_of_jeprof, _variables, _metrics_page, _refusal, _json,
+    series_of_sizes,
 )  # fmt: skip
 
 

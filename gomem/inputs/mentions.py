@@ -20,7 +20,12 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from gomem.inputs.cgroup.in_sentences import USED, page_cache_of, used_in_sentences
+from gomem.inputs.cgroup.in_sentences import (
+    USED,
+    bounds_in_sentences,
+    page_cache_of,
+    used_in_sentences,
+)
 from gomem.inputs.gobench.in_words import bench_words
 from gomem.inputs.kubernetes import NO_SIZES, SAID_KILLED
 from gomem.text import Bytes, Function, Quoted, Share, Text, joined, text
@@ -153,12 +158,16 @@ def _of_cgroup(head: bytes) -> Iterator[Mention]:
     if not fields:
         return
     name = next(name for name in USED if name in fields)
-    said = text("its sentences say that a cgroup uses {} ({})", Bytes(fields[name]), name)
+    said = text("it says that a cgroup uses {} ({})", Bytes(fields[name]), name)
     cache = page_cache_of(fields)
     if cache is not None and cache[0] <= fields[name]:
         words = "{}, and that {} of it ({}) is page cache ({}), which the kernel reclaims"
         share = Share(cache[0] / (fields[name] or 1))
         said = text(words, said, Bytes(cache[0]), share, " and ".join(cache[1]))
+    for bound, size in bounds_in_sentences(head).items():
+        is_over = bound in THROTTLED and fields[name] > size
+        over = ", where the kernel throttles it" * is_over
+        said = text("{}; {} is {}{}", said, bound, Bytes(size), over)
     rss = _rss_in_words(head)
     beside = text("; it names RSS, too ({})", joined(", ", map(Quoted, rss))) if rss else ""
     yield Mention(text("{}{}", said, beside), Text(_ASK_STAT))
