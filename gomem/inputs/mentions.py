@@ -21,6 +21,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from gomem.inputs.cgroup.in_sentences import (
+    THROTTLED,
     USED,
     bounds_in_sentences,
     page_cache_of,
