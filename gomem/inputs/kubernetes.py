@@ -15,21 +15,21 @@ from gomem.inputs.resemblance import Resemblance
 from gomem.text import Quoted, Text, joined, text
 
 NAMED = 3  # containers
-_REASON = re.compile(rb"^[ \t]*+Reason: +OOMKilled\s*$", re.MULTILINE)
+_REASON = re.compile(rb"^[ \t]*+Reason:[ \t]+OOMKilled\s*$", re.MULTILINE)
 # The same as a sentence says it, and no field of JSON or YAML.
 SAID_KILLED = re.compile(rb"\bOOM ?[Kk]illed\b(?!\"?\s*:)")
 _ROW = re.compile(rb"^ *(\S{1,253}) +\d+/\d+ +OOM ?Killed +(\d{1,6})\b", re.MULTILINE)
-_RESTARTS = re.compile(rb"^[ \t]*+Restart Count: +(\d{1,6})[ \t]*$", re.MULTILINE)
+_RESTARTS = re.compile(rb"^[ \t]*+Restart Count:[ \t]+(\d{1,6})[ \t]*$", re.MULTILINE)
 _SIZE = rb"[\"']?(\d[\d.]{0,15}(?:[KMGT]i?|[kmgt]i?)?)\b"
 _BLOCK = re.compile(
     rb"[\"']?\b(limits|requests)[\"']?:[ \t]*+\{?\s*"
-    rb"(?:[\"']?[\w.-]+[\"']?: *\S+,?\s+){0,4}?[\"']?memory[\"']?: *" + _SIZE,
+    rb"(?:[\"']?[\w.-]+[\"']?:[ \t]*\S+,?\s+){0,4}?[\"']?memory[\"']?:[ \t]*" + _SIZE,
     re.IGNORECASE,
 )
 _MAP = re.compile(rb"^(?:(\S{1,100})[ \t]+)?map\[(?:[a-z.-]+:\S+ )*?memory:" + _SIZE, re.MULTILINE)
 NO_SIZES = (
-    "it does not say what the container used; kubectl top pod NAME --containers has that now, "
-    "gomem capture PID -o DIR what is in it"
+    "it does not say what the container used; kubectl top pod NAME --containers, or docker stats "
+    "--no-stream NAME, has that now, gomem capture PID -o DIR what is in it"
 )
 
 
@@ -41,7 +41,8 @@ def described(head: bytes, _: str) -> Resemblance | None:
     if not is_killed:
         if not bounds:
             return None
-        what = text("what Kubernetes is told of a container: {}", _bounds_words(bounds))
+        said = text("{}{}", _bounds_words(bounds), _restarts(head))
+        what = text("what a container is allowed: {}", said)
         return Resemblance(what, NO_SIZES, is_evidence=True)
     who = "kubectl describe" if is_described else "Kubernetes"
     words = "what {} says of a container that was killed for want of memory (OOMKilled){}{}"
@@ -81,4 +82,4 @@ def _restarts(head: bytes) -> Text:
     if row is not None:
         name = Quoted(row[1].decode("utf-8", "replace"))
         return text(", of {} with restarts: {}", name, row[2].decode())
-    return text(" and restarts: {}", count[1].decode()) if count else Text()
+    return text(" (restarts: {})", count[1].decode()) if count else Text()

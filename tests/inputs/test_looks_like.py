@@ -509,8 +509,8 @@ def test_a_table_within_noise_says_no_change():
                 "MiB Swap:      0.0 total,      0.0 free,      0.0 used.   1601.3 avail Mem\n"
             ),
             (
-                "the machine has 31.3 GiB, 2.19 GiB used, 28 GiB in buffers and page cache, 1.04 GiB "
-                "free, 1.56 GiB available; about 27.5 GiB of the cache cannot be freed"
+                "the machine has 31.3 GiB, 2.19 GiB used, 28 GiB in buffers and page cache, "
+                "1.04 GiB free, 1.56 GiB available; about 27.5 GiB of the cache cannot be freed"
             ),
             "df -h -t tmpfs",
         ),
@@ -520,8 +520,8 @@ def test_a_table_within_noise_says_no_change():
                 "MiB Swap:   4096.0 total,   4096.0 free,      0.0 used.   6160.9 avail Mem\n"
             ),
             (
-                "the machine has 7.7 GiB, 2.6 GiB used, 3.69 GiB in buffers and page cache, 1.41 GiB "
-                "free, 6.02 GiB available"
+                "the machine has 7.7 GiB, 2.6 GiB used, 3.69 GiB in buffers and page cache, "
+                "1.41 GiB free, 6.02 GiB available"
             ),
             "ps -eo pid,rss,args",
         ),

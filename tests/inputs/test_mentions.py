@@ -93,3 +93,15 @@ def test_a_cgroups_numbers_are_known_in_a_table_of_any_language():
 )  # fmt: skip
 def test_what_a_sentence_says_of_goroutines_and_memory_is_named(words, said):
     assert said in f"{mentioned(words.encode()).what}"
+
+
+def test_results_without_a_count_of_iterations_are_listed():
+    lines = (
+        b"BenchmarkParse/Slow-16    850 ns/op   160 B/op   2 allocs/op\n"
+        b"BenchmarkParse/Fast-16    286 ns/op   0 B/op   0 allocs/op\n"
+    )
+
+    said = f"{mentioned(lines).what}"
+
+    assert "2 results of benchmarks" in said
+    assert "Parse/Slow-16 160 B/op, Parse/Fast-16 0 B/op" in said

@@ -393,7 +393,7 @@ def test_a_time_between_the_listings_of_a_loop_is_no_damage(line, at):
         ),
         (
             (
-                b"Process 'api'\n  status                     Running\n  pid                 21648\n"
+                b"Process 'api'\n  status             Running\n  pid                 21648\n"
                 b"  memory kilobytes           14948028\n  memory kilobytes total     14948029\n\n"
                 b"Process 'agent'\n  pid                 28995\n"
                 b"  memory                     13.3% [2.1 GB]\n  memory total               14%\n"
