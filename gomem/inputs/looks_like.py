@@ -263,8 +263,8 @@ def _json_error(head: bytes) -> str | None:
 _LOOKS: tuple[Callable[[bytes, str], Resemblance | None], ...] = (
     _nothing, _executable, _out_of_memory, described, of_the_machine, _known_form, _pasted_form,
     killed_on_bsd, status_of_a_service, reprinted_maps, summary_of_windbg, footprint_of_macos,
-    cut_size_classes, counts_by_state, table_of_jeprof, _variables, _metrics_page, _refusal, _json,
-    series_of_sizes,
+    cut_size_classes, counts_by_state, table_of_jeprof, series_of_sizes, _variables, _metrics_page,
+    _refusal, _json,
 )  # fmt: skip
 
 

@@ -563,7 +563,7 @@ def test_the_machines_memory_is_said_with_what_its_cache_cannot_give_back(text, 
             ),
             (
                 "4 lines of VmRSS: from 29 MiB to 136 MiB; of the rise of 107 MiB the first half "
-                "of the lines has 84.9 MiB"
+                "of the lines has 85 MiB"
             ),
         ),
         (
