@@ -329,9 +329,18 @@ def _nothing_readable(path: Named, gathering: _Gathering) -> Text:
         (only,) = found
         return named + only.message.removeprefix(only.source)
     more = [f"and {len(found) - 3} more"] if len(found) > 3 else []
-    reasons = joined("; ", [*(place.message for place in found[:3]), *more])
+    reasons = joined("; ", [*_said_once([place.message for place in found[:3]]), *more])
     beside = gathering.prose.sizes_words
     return text("{}: nothing that gomem can read: {}{}", named, reasons, beside)
+
+
+def _said_once(messages: Sequence[str]) -> list[str]:
+    """Messages; a way out that several have stands behind the last of them alone."""
+    ways_out = ["; " + message.partition("; ")[2] for message in messages]
+    return [
+        message.removesuffix(way_out) if way_out in ways_out[place + 1 :] else message
+        for place, (message, way_out) in enumerate(zip(messages, ways_out, strict=True))
+    ]
 
 
 def _moments(artefacts: Sequence[Artefact], manifest: Manifest) -> dict[str, Moment]:

@@ -21,6 +21,7 @@ from gomem.inputs.environ.parse import (
 from gomem.inputs.json_text import is_json
 from gomem.inputs.kinds import kind_of
 from gomem.inputs.looks_like import looks_like
+from gomem.inputs.machine import lines_of_the_machine
 from gomem.inputs.markdown import without_open_bold
 from gomem.inputs.memstats.in_words import lines_in_words
 from gomem.inputs.processes.parse import lines_of_processes
@@ -39,8 +40,8 @@ UNREAD = ""  # kind of evidence without a parser
 LOG, BENCHMARKS = "gctrace", "gobench"
 LAST = b"```"  # a mark after the last line
 IN_LINES = frozenset({LOG, "memstats"})  # kinds whose lines occur between other lines
-# kinds for which a single line suffices, even between sentences
-IN_A_LINE = IN_LINES | {"processes"}
+TABLE = "processes"
+IN_A_LINE = IN_LINES | {TABLE}  # that a line says enough of, also between sentences
 MIN_KINDS = 2
 # Text of an out-of-memory crash, and the text between it and the stacks.
 OUT_OF_MEMORY, STACK = b"out of memory", b"runtime stack:"
@@ -192,11 +193,14 @@ def _beside_all(lines: Sequence[bytes], parts: Sequence[_Stretch]) -> list[_Stre
 def _beside(lines: Sequence[bytes], part: _Stretch) -> Iterator[_Stretch]:
     """MemStats in words between a log's lines or below a table; a process's row below MemStats."""
     text = b"\n".join(lines[part.start : part.stop]) + b"\n"
+    if part.kind == TABLE and (machine := lines_of_the_machine(text)):
+        kept = frozenset(part.start + number - 1 for number in machine)
+        yield _Stretch(min(kept), max(kept) + 1, part.is_marked, lines=kept)
     if part.kind in WITHOUT_WORDS:
         found = lines_in_words(text)
         kinds = IN_WORDS
     elif part.kind in IN_WORDS:
-        found, kinds = lines_of_processes(text), frozenset({"processes"})
+        found, kinds = lines_of_processes(text), frozenset({TABLE})
     else:
         return
     kept = frozenset(part.start + number - 1 for number in found)

@@ -143,7 +143,17 @@ def kept_bytes(moment: MomentFacts, version: GoVersion) -> int:
     if not version.certainly(Fact.FRESH_IS_RELEASED):
         untouched = -moment.ledger.part("heap_untouched")
         kept -= max(untouched, ARENA) if _is_unseen(moment, version) else untouched
-    return max(0, min(kept, moment.idle_heap_bytes))
+    return max(0, min(kept, moment.idle_heap_bytes, _room(moment)))
+
+
+def _room(moment: MomentFacts) -> int:
+    """How much of idle heap can be resident beside the rest, by what a container uses in all."""
+    listed, held = moment.listed, moment.held_bytes
+    if moment.rss_bytes is not None or listed is None or held is None:
+        return moment.idle_heap_bytes
+    if listed.working_set_bytes is None:
+        return moment.idle_heap_bytes
+    return max(0, listed.working_set_bytes - (held - moment.idle_heap_bytes))
 
 
 def _finding(moment: MomentFacts, kept: int, lasts: bool, version: GoVersion) -> Finding:

@@ -211,8 +211,9 @@ def _killed(moment: MomentFacts, listed: Listed, limits: Thresholds) -> Finding:
     return CAUSE.finding(
         Severity.CRITICAL,
         text(
-            "OOM: the kernel killed {} at {} RSS{}{}",
+            "OOM: the kernel killed {} {} {} RSS{}{}",
             who,
+            "with at least" if listed.file_bytes is None else "at",
             Bytes(listed.rss_bytes),
             limit,
             _again(listed),

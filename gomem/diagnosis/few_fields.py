@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 import pandas as pd
 
 from gomem.causes.commands import TAKE_GOROUTINES, TAKE_HEAP_PROFILE, TAKE_SMAPS
+from gomem.diagnosis.other_systems import counted_when_released
+from gomem.releases import Fact
 from gomem.text import Bytes, Count, MomentName, Seconds, Text, joined, text
 
 if TYPE_CHECKING:
@@ -31,6 +33,7 @@ OTHER_METRICS = {
     "/gc/heap/live:bytes": "the live heap as the last GC marked it",
     "/gc/heap/goal:bytes": "the heap goal of the next GC",
 }
+COUNTING = ("metrics", "runtime_lines")  # kinds of files
 WHERE_THEY_WAIT = text("See where they wait: {}.", TAKE_GOROUTINES)
 WHAT_NEXT = text(
     "See what retains the heap: {}. See what is in RSS: {}.", TAKE_HEAP_PROFILE, TAKE_SMAPS
@@ -46,7 +49,7 @@ def by_few_fields(diagnosis: Diagnosis, _: MomentFacts | None) -> Told | None:
     first, last = known.iloc[0], known.iloc[-1]
     low = _swings_down_to(known[level].astype(float).tolist(), diagnosis.thresholds.rise_ratio)
     grew = low is None and diagnosis.thresholds.has_grown(int(first[level]), int(last[level]))
-    of_sys = Text() if level == "Sys" else _of_sys(last)
+    of_sys = Text() if level == "Sys" else _of_sys(last, diagnosis.capture)
     step = _step_of(diagnosis.capture, level)
     swings = Text()
     if low is not None:
@@ -60,7 +63,7 @@ def by_few_fields(diagnosis: Diagnosis, _: MomentFacts | None) -> Told | None:
 
 def _of_a_page(diagnosis: Diagnosis, last: pd.Series) -> Text:
     """The goroutines and collections that a metrics page counts; empty without a page."""
-    if not diagnosis.capture.of_kind("metrics"):
+    if not any(map(diagnosis.capture.of_kind, COUNTING)):
         return Text()
     counts = [count for count in diagnosis.facts.goroutine_counts if count.moment == last["moment"]]
     said = [text("has {}", Count(counts[-1].goroutines, "goroutine"))] if counts else []
@@ -194,20 +197,29 @@ def _swings_down_to(sizes: list[float], ratio: float) -> float | None:
 def _of_idle(last: pd.Series) -> Text:
     """Idle heap not returned to the OS; HeapIdle is computed from other fields if missing."""
     idle = last["HeapSys"] - last["HeapInuse"] if pd.isna(last["HeapIdle"]) else last["HeapIdle"]
-    if pd.isna(idle) or pd.isna(last["HeapReleased"]):
+    if pd.isna(idle):
         return Text()
+    if pd.isna(last["HeapReleased"]):
+        words = "{} of the heap is idle; how much of that is returned to the OS, no field says."
+        return text(words, Bytes(int(idle)))
     kept = Bytes(max(int(idle - last["HeapReleased"]), 0))
     return text(
         "{} of the heap is idle, {} of that not returned to the OS.", Bytes(int(idle)), kept
     )
 
 
-def _of_sys(last: pd.Series) -> Text:
+def _of_sys(last: pd.Series, capture: Capture) -> Text:
     """The upper bound of Go's own share of RSS."""
     found = _most_of_go(last)
+    if found is None and pd.notna(last["HeapSys"]) and pd.isna(last["HeapIdle"]):
+        return text("The heap has {} of the system (HeapSys).", Bytes(int(last["HeapSys"])))
     if found is None:
         return Text()
-    return text("At most {} of RSS is Go's heap and runtime ({}).", Bytes(found[0]), found[1])
+    said = text("At most {} of RSS is Go's heap and runtime ({}).", Bytes(found[0]), found[1])
+    kept = counted_when_released(capture.go_version, int(last["Sys"]), int(last["Sys"]) - found[0])
+    if kept and capture.go_version.certainly(Fact.MADV_FREE):
+        return kept
+    return joined(" ", filter(None, (said, kept)))
 
 
 def _most_of_go(last: pd.Series) -> tuple[int, str] | None:

@@ -46,6 +46,7 @@ CONNECTIONS = {
     "net/http.(*persistConn).": "Each is of a connection of an HTTP client, in use or idle.",
 }
 PARKED = frozenset({"runtime.gopark", "runtime.goparkunlock", "runtime.park"})
+RUNS_TESTS = "testing.(*M).Run"
 AT_WORK = frozenset({"running", "runnable", "syscall"})  # states other than waiting
 
 
@@ -79,7 +80,7 @@ def by_goroutines(diagnosis: Diagnosis, _: MomentFacts | None) -> Told | None:
         text(", started by {}", Function(begun)) if begun else "",
     )
     whose = next((said for name, said in CONNECTIONS.items() if where.startswith(name)), "")
-    beside = (whose, _goleak_words(diagnosis), _started_words(diagnosis, last))
+    beside = (whose, _leak_test_words(diagnosis), _started_words(diagnosis, last))
     said = joined(" ", filter(None, (_crash_words(diagnosis), sentence, *beside)))
     return said, False, _step_of(diagnosis)
 
@@ -167,12 +168,16 @@ def _dumps(diagnosis: Diagnosis) -> list[Goroutines]:
     return [file.parsed for file in files if file.kind.name == "goroutines"]
 
 
-def _goleak_words(diagnosis: Diagnosis) -> Text:
+def _leak_test_words(diagnosis: Diagnosis) -> Text:
     """What a test says about the goroutines that it lists; empty without a test."""
-    is_goleak = any(dump.is_goleak for dump in _dumps(diagnosis))
-    return Text(
-        "goleak found them still there as the test ended: it calls them leaked." * is_goleak
-    )
+    name = next(filter(None, (dump.leak_test for dump in _dumps(diagnosis))), "")
+    if not name:
+        return Text()
+    said = text("{} found them still there as the test ended: it calls them leaked.", name)
+    stacks = (stack for dump in _dumps(diagnosis) for stack in dump.goroutines["stack"])
+    own = any(RUNS_TESTS in stack.split(";") for stack in stacks)
+    words = "{} The one in {} runs the tests themselves, and is no leak."
+    return text(words, said, Function(RUNS_TESTS)) if own else said
 
 
 def _started_words(diagnosis: Diagnosis, counted: GoroutineCount) -> Text:

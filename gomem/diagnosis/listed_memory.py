@@ -15,7 +15,7 @@ from gomem.causes.limit_risk import no_go_words
 from gomem.facts.moment import seconds_of
 from gomem.inputs.processes.languages import is_not_go
 from gomem.inputs.processes.oom import OOM
-from gomem.inputs.processes.parse import DOCKER_STATS, OLD_DOCKER
+from gomem.inputs.processes.parse import DOCKER_STATS, KUBECTL_TOP, OLD_DOCKER
 from gomem.text import (
     Bytes,
     Count,
@@ -58,6 +58,8 @@ def listed_words(listed: Listed) -> Text:
     rounded = text(" to {}", Bytes(listed.step_bytes)) * listed.is_coarse
     tool = f"the {listed.tool}" if listed.tool == OOM else listed.tool
     nouns = ("process", "processes") if listed.rss_bytes else ("container", "containers")
+    if listed.tool == KUBECTL_TOP and "/" not in listed.name:
+        nouns = ("pod", "pods")
     others = Text()
     if listed.is_largest:
         others = text("; the largest of {}", Count(listed.others + 1, *nouns))

@@ -8,7 +8,7 @@ import pandas as pd
 
 from gomem.diagnosis.other_runs import COMPARE_RUNS
 from gomem.inputs.gobench.parse import RUN
-from gomem.text import Command, Count, Quoted, Text, joined, text
+from gomem.text import Bytes, Command, Count, Quoted, Text, joined, text
 from gomem.units import minus
 
 if TYPE_CHECKING:
@@ -51,6 +51,27 @@ def _changes(capture: Capture) -> Text:
     return text(words, *map(Quoted, names), largest, more) if said else Text()
 
 
+def _most_and_least(capture: Capture) -> Text:
+    """Which benchmark of a text allocates most an operation, and which least, by medians."""
+    (bench, *others) = capture.bench.values()
+    rows = bench.results[bench.results["unit"].isin(ALLOCATED)]
+    sizes = rows.pivot_table("value", "name", "unit", aggfunc="median", sort=False)
+    if others or not len(sizes) or set(ALLOCATED) - set(sizes):
+        return Text()
+    sizes = sizes.dropna().sort_values(ALLOCATED[0], kind="stable")
+    said = [_an_operation(name, *sizes.loc[name, [*ALLOCATED]]) for name in sizes.index[[-1, 0]]]
+    if len(sizes) == 1:
+        return text("It allocates {}.", said[0][1])
+    (most, of_most), (least, of_least) = said
+    words = "Most is allocated by {}: {}; least by {}: {}."
+    return text(words, most, of_most, least, of_least)
+
+
+def _an_operation(name: str, size: float, objects: float) -> tuple[Quoted, Text]:
+    count = Count(round(objects), "object")
+    return Quoted(name), text("{} in {} an operation", Bytes(round(size)), count)
+
+
 def _change(name: str, unit: str, before: float, after: float) -> Text:
     """The change of one benchmark's value."""
     change = text("{} {}", Quoted(name), unit)
@@ -67,8 +88,8 @@ def by_other_files(diagnosis: Diagnosis, _: MomentFacts | None) -> Told | None:
         apart = " of several runs in one text, analysed separately" * has_runs
         counted = Count(len(names), "benchmark"), Count(runs, "result")
         sentence = text("{}, {}{}.", *counted, apart)
-        if has_runs and (changes := _changes(capture)):
-            sentence = joined(" ", (sentence, changes))
+        beside = _changes(capture) if has_runs else _most_and_least(capture)
+        sentence = joined(" ", filter(None, (sentence, beside)))
         alone = COMPARE_RUNS if has_runs else COMPARE if runs > 1 else WHERE_IT_ALLOCATES
         return sentence, False, alone
     if capture.escapes:

@@ -12,11 +12,13 @@ import pandas as pd
 
 from gomem.causes.commands import see_resident
 from gomem.inputs.system import FREEBSD
+from gomem.releases import Fact
 from gomem.text import Bytes, Text, text
 
 if TYPE_CHECKING:
     from gomem.capture.capture import Capture
     from gomem.facts.moment import MomentFacts
+    from gomem.releases import GoVersion
 
 LINUX_ALONE = ("/proc/", "gomem capture PID")  # words of steps that work only on Linux
 MIN_RELEASED_SHARE = 0.2  # of RSS: smaller amounts are not mentioned
@@ -48,3 +50,14 @@ def released_words(capture: Capture, facts: MomentFacts | None) -> Text:
         "resident until it needs the pages. So Go reuses it before RSS grows."
     )
     return text(words, Bytes(whole), Bytes(released), capture.system)
+
+
+def counted_when_released(version: GoVersion, whole: int, released: int) -> Text:
+    """That RSS can have what Go has released, with the releases that do so; empty if little is."""
+    if released < MIN_RELEASED_SHARE * whole or not version.possibly(Fact.MADV_FREE):
+        return Text()
+    if version.certainly(Fact.MADV_FREE):
+        words = "Up to {} of RSS is Go's (Sys): it counts the {} that {} released by MADV_FREE."
+        return text(words, Bytes(whole), Bytes(released), version.words)
+    words = "With Go 1.12 to 1.15 RSS can have the {} that Go released, too: up to {} (Sys)."
+    return text(words, Bytes(released), Bytes(whole))

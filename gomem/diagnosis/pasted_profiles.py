@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING
 from gomem.analysis.profiles.references import roots
 from gomem.causes.commands import TAKE_HEAP_PROFILE, with_files
 from gomem.causes.signatures import known_sites
+from gomem.facts.goroutines import GOROUTINE
 from gomem.facts.profiles import IN_USE, UNSAID
-from gomem.inputs.pprof.calls.names import can_be_mended
+from gomem.inputs.pprof.calls.names import can_be_mended, package_of
 from gomem.text import (
     Bytes,
     BytesChange,
@@ -108,7 +109,7 @@ def table_words(profile: Profile, kind: str) -> Text:
         return Text()
     flat = dict(zip(top.function, top.flat.tolist(), strict=True))
     named = [name for name in list(flat)[:NAMED] if flat[name] >= WORTH_NAMING * total]
-    if kind == "goroutine":
+    if kind == GOROUTINE:
         named = []  # the function in which all of them are parked
     elif not named:
         named = [name for name in list(flat)[:1] if flat[name]]
@@ -126,6 +127,8 @@ def table_words(profile: Profile, kind: str) -> Text:
         first = "The largest shares are from" if named[1:] else "The largest row is"
         first = "Most is from" if shares[0] > MOSTLY and not is_small else first
         said.append(text("{} {}.", first, joined(", ", parts)))
+    if kind == GOROUTINE and not above:
+        above = _on_their_stacks(top, total)
     said += [*above, *_callers_words(profile, kind, named)]
     if kind.startswith("inuse") or profile.kind == "bytes":
         known = known_sites(dict(zip(top.function, top.cum.tolist(), strict=True)), total)
@@ -204,6 +207,18 @@ def _above(top: Top, total: int, is_by_cum: bool) -> list[Text]:
     if cum < WORTH_NAMING * total:
         return []
     return [text("{} and its callees have {}.", Function(name), Share(cum / total))]
+
+
+def _on_their_stacks(top: Top, total: int) -> list[Text]:
+    """What most goroutines have on their stacks, one function of each package."""
+    cums = sorted(zip(top.cum.tolist(), top.function, strict=True), reverse=True)
+    packages: dict[str, Text] = {}
+    for cum, name in cums:
+        package = package_of(name)
+        if cum >= WORTH_NAMING * total and package != "runtime" and package not in packages:
+            packages[package] = text("{} ({})", Function(name), Share(cum / total))
+    named = joined(", ", list(packages.values())[:NAMED])
+    return [text("On their stacks is {}.", named)] if packages else []
 
 
 def _changed(profile: Profile) -> Text:

@@ -17,7 +17,7 @@ from gomem.analysis.profiles.own_code import Stacks, own_code
 from gomem.analysis.profiles.published import total_bounds
 from gomem.causes.commands import TAKE_HEAP_PROFILE, TAKE_SMAPS
 from gomem.causes.live_growth import grows
-from gomem.diagnosis.few_fields import by_few_fields, by_other_fields, one_reading
+from gomem.diagnosis.few_fields import WHERE_THEY_WAIT, by_few_fields, by_other_fields, one_reading
 from gomem.diagnosis.goroutine_words import (
     ANYTHING,
     by_count_alone,
@@ -35,6 +35,7 @@ from gomem.diagnosis.listed_memory import (
     by_logged_heap,
 )
 from gomem.diagnosis.other_files import by_other_files
+from gomem.diagnosis.other_systems import counted_when_released
 from gomem.diagnosis.pasted_profiles import (
     MOSTLY,
     WHO_ALLOCATED,
@@ -47,6 +48,7 @@ from gomem.diagnosis.pasted_profiles import (
     told_total,
     with_the_profile,
 )
+from gomem.facts.goroutines import GOROUTINE
 from gomem.facts.keepers import REFERENCES
 from gomem.facts.profiles import ALLOCATED, IN_USE
 from gomem.inputs.pprof.calls.names import can_be_mended
@@ -133,6 +135,7 @@ def by_pasted(diagnosis: Diagnosis, _: MomentFacts | None) -> Told | None:
             if not profile.has_stacks or profile.is_difference:
                 is_of_memory = profile.kind in MEMORY_KINDS
                 step = with_the_profile(profile) if is_of_memory else NO_BYTES_HERE
+                step = WHERE_THEY_WAIT if profile.kind == GOROUTINE else step
                 return pasted_words(profile), False, step
     return None
 
@@ -214,8 +217,15 @@ def _by_memstats(diagnosis: Diagnosis, facts: MomentFacts | None) -> Told | None
     )
     sentence = text("Go retains {}{}: {}.", Bytes(whole), at_moment(diagnosis, facts), named)
     who, grew, _ = _by_heap_profiles(diagnosis, facts) or ("", False, "")
-    said = (sentence, who, one_reading(diagnosis))
+    said = (sentence, _released_words(diagnosis, facts), who, one_reading(diagnosis))
     return joined(" ", filter(None, said)), grew, SMAPS_ALONE
+
+
+def _released_words(diagnosis: Diagnosis, facts: MomentFacts) -> Text:
+    stats, version = facts.memstats, diagnosis.capture.go_version
+    if stats is None or pd.isna(stats["Sys"]) or pd.isna(stats["HeapReleased"]):
+        return Text()
+    return counted_when_released(version, int(stats["Sys"]), int(stats["HeapReleased"]))
 
 
 def worth_naming(sizes: Mapping[str, int], whole: int) -> list[str]:

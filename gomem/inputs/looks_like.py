@@ -20,6 +20,8 @@ from gomem.inputs.gobench.compared import said_changes
 from gomem.inputs.goroutines.by_state import counts_by_state
 from gomem.inputs.goroutines.crash import OUT_OF_MEMORY, STACK_OVERFLOW, crash_of
 from gomem.inputs.json_text import is_json, what_json_holds
+from gomem.inputs.kubernetes import described
+from gomem.inputs.machine import of_the_machine
 from gomem.inputs.memstats.cut_classes import cut_size_classes
 from gomem.inputs.mentions import mentioned
 from gomem.inputs.metrics.page import families_of, is_page
@@ -27,6 +29,7 @@ from gomem.inputs.pprof.printed.jeprof import table_of_jeprof
 from gomem.inputs.processes.named import killed_on_bsd, status_of_a_service
 from gomem.inputs.resemblance import Resemblance
 from gomem.inputs.sched_trace import schedule_words
+from gomem.inputs.size_series import series_of_sizes
 from gomem.inputs.smaps.reprinted import footprint_of_macos, reprinted_maps, summary_of_windbg
 from gomem.inputs.unwrap import FENCE, plain_texts
 from gomem.sources.packaged import text_beside
@@ -52,16 +55,6 @@ COMPARISONS = frozenset({"a table of benchstat", "a table of benchcmp"})
 _ASK_PROCESS = "what gomem reads comes from the running process: profiles, logs, /proc files"
 _FETCH = "curl -f -o FILE URL fails where the server has no file to give"
 
-_KILLED = re.compile(rb"^[ \t]*+Reason: +OOMKilled\s*$", re.MULTILINE)
-# The same as `kubectl get pod` or a sentence says it, and no field of JSON or YAML.
-_SAID_KILLED = re.compile(rb"\bOOM ?[Kk]illed\b(?!\"?\s*:)")
-_LIMIT = re.compile(
-    rb"^[ \t]*+[Ll]imits:[ \t]*+\n(?:\s+[\w.-]+: +\S+\n){0,4}?\s+memory: +(\d+\w*)", re.MULTILINE
-)
-_NO_SIZES = (
-    "it does not say what the container used; kubectl top pod NAME --containers has that now, "
-    "gomem capture PID -o DIR what is in it"
-)
 _GROWS_AGAIN = (
     "it does not say who held it; capture the next run while it grows: "
     "gomem capture PID --every 10s -o DIR"
@@ -217,18 +210,6 @@ def _pasted_form(head: bytes, name: str) -> Resemblance | None:
     return Resemblance("what a shell printed", _REDIRECT, text=_first_line(head))
 
 
-def _described(head: bytes, _: str) -> Resemblance | None:
-    """What Kubernetes says of a container that was killed at its limit."""
-    is_described = _KILLED.search(head) is not None
-    if not is_described and _SAID_KILLED.search(head) is None:
-        return None
-    limit = _LIMIT.search(head)
-    of = text(", with a limit of {}", Quoted(limit[1].decode())) if limit else Text()
-    who = "kubectl describe" if is_described else "Kubernetes"
-    what = "what {} says of a container that was killed for want of memory (OOMKilled){}"
-    return Resemblance(text(what, who, of), _NO_SIZES, is_evidence=True)
-
-
 def _variables(head: bytes, _: str) -> Resemblance | None:
     """Names and values; what they are is not quoted."""
     if _VARIABLE.match(head) is None:
@@ -280,9 +261,10 @@ def _json_error(head: bytes) -> str | None:
 
 
 _LOOKS: tuple[Callable[[bytes, str], Resemblance | None], ...] = (
-    _nothing, _executable, _out_of_memory, _described, _known_form, _pasted_form, killed_on_bsd,
-    status_of_a_service, reprinted_maps, summary_of_windbg, footprint_of_macos, cut_size_classes,
-    counts_by_state, table_of_jeprof, _variables, _metrics_page, _refusal, _json,
+    _nothing, _executable, _out_of_memory, described, of_the_machine, _known_form, _pasted_form,
+    killed_on_bsd, status_of_a_service, reprinted_maps, summary_of_windbg, footprint_of_macos,
+    cut_size_classes, counts_by_state, table_of_jeprof, series_of_sizes, _variables, _metrics_page,
+    _refusal, _json,
 )  # fmt: skip
 
 

@@ -7,6 +7,8 @@ Cgroups       `memory.current was 2048086016, active_file was 1942446080`
 Metrics       `go_memstats_heap_idle_bytes (grows)`, names of metrics with words for their values
 RSS           `51 MB RSS`, `the RSS is 3.7G`, in a sentence
 Sizes         `max is 1366.2MB`, `| 33.1 MB |`, `Allocated MB: 10310`, in a log or in prose
+Goroutines    `12 651 goroutines in net/http.setRequestCancel.func4`
+Kills         `the pod is OOMKilled`
 Crashes       `fatal error: runtime: out of memory`, without the stacks that name who asked
 
 It is a refusal's second sentence: what was seen, and the command that gives what is missing.
@@ -18,9 +20,16 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from gomem.inputs.cgroup.in_sentences import USED, page_cache_of, used_in_sentences
+from gomem.inputs.cgroup.in_sentences import (
+    THROTTLED,
+    USED,
+    bounds_in_sentences,
+    page_cache_of,
+    used_in_sentences,
+)
 from gomem.inputs.gobench.in_words import bench_words
-from gomem.text import Bytes, Quoted, Share, Text, joined, text
+from gomem.inputs.kubernetes import NO_SIZES, SAID_KILLED
+from gomem.text import Bytes, Function, Quoted, Share, Text, joined, text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -46,6 +55,12 @@ _BY_STATE = re.compile(
     rb"^ *(\d{1,9}) (chan (?:send|receive)|select|IO wait|semacquire|sleep|syscall"
     rb"|sync\.[\w.]{1,30}|GC worker \(idle\))(?![\w-])", re.MULTILINE,
 )  # fmt: skip
+_GOROUTINES = re.compile(
+    rb"(?<![\w.,])(\d{1,3}(?:[ ,']\d{3})+|\d{2,9})\+?[*_`]* +(?:leaked |blocked |stuck |idle )?"
+    rb"goroutines?\b(?:[*_` ]{1,4}"
+    rb"(?:(?:are |were |all |waiting |blocked |stuck |parked |sitting ){0,3}(?:in|at|on|inside) )"
+    rb"[*_`]*([a-zA-Z][\w-]*(?:[./]+[\w()*-]+)+[\w)])(?![\w/]))?"
+)
 _ASK_STACKS = (
     "curl -s 'http://HOST:PORT/debug/pprof/goroutine?debug=2' has their stacks, which gomem reads"
 )
@@ -61,10 +76,16 @@ _RSS = re.compile(
     rb"|(?<![\w%])(?:RSS|RES|resident (?:memory|size|set))(?: \w{1,12}){0,3}[ :=~]{1,3}"
     rb"(\d[\d.,]{0,15} ?(?:" + _UNIT + rb"|[KMGT]))(?![\w/])"
 )
+_VIRTUAL = re.compile(
+    rb"(?<![\w.,-])(\d[\d.,]{0,15} ?" + _UNIT + rb")(?: of)? virtual\b"
+    rb"|\bvirtual (?:memory|size|set)(?: \w{1,12}){0,3}[ :=~]{1,3}(\d[\d.,]{0,15} ?" + _UNIT
+    + rb")(?![\w/])", re.IGNORECASE,
+)  # fmt: skip
 _GO_METRIC = re.compile(
     rb"(?<![\w.])(go_memstats_\w{1,40}_bytes)\b[`*]{0,3} ?(?:\(([a-z][^()\n\d]{2,40})\)"
     rb"|(?:is|are|stays|keeps|remains) ([a-z][a-z ]{2,30}))"
 )
+_KILLED = "it says that a container was killed for want of memory (OOMKilled)"
 _ASK_STATUS = "grep VmRSS /proc/{}/status has its RSS, gomem capture {} -o DIR what is in it"
 _ASK_CAPTURE = "gomem capture PID -o DIR records what the process uses, and what for"
 _ASK_STAT = "gomem reads the cgroup's memory.stat, whose anon is what no page cache explains"
@@ -86,7 +107,12 @@ class Mention:
 
 def mentioned(head: bytes) -> Mention | None:
     """The first that says most of what a text names; None where it names nothing of memory."""
-    return next(_mentions(head), None)
+    seen = next(_mentions(head), None)
+    if SAID_KILLED.search(head) is None:
+        return seen
+    if seen is None:
+        return Mention(Text(_KILLED), Text(NO_SIZES))
+    return Mention(text("{}; {}", seen.what, _KILLED), seen.way_out)
 
 
 def _mentions(head: bytes) -> Iterator[Mention]:
@@ -101,10 +127,20 @@ def _mentions(head: bytes) -> Iterator[Mention]:
         words = "it says {} {}, which is address space and no RSS"
         said = _decoded(found[1]), Quoted(_decoded(found[2]))
         yield Mention(text(words, *said), text(_ASK_STATUS, "PID", "PID"))
+    if virtual := _VIRTUAL.findall(head):
+        words = "it names virtual memory ({}), which is address space and no RSS"
+        sizes = dict.fromkeys(_decoded(before or behind) for before, behind in virtual)
+        named = joined(", ", map(Quoted, list(sizes)[:NAMED]))
+        yield Mention(text(words, named), text(_ASK_STATUS, "PID", "PID"))
     if counts := _BY_STATE.findall(head):
         words = "it counts goroutines by their state ({}), without the stacks that say where"
         states = [text("{} in {}", number.decode(), state.decode()) for number, state in counts]
         yield Mention(text(words, joined(", ", states[:NAMED])), Text(_ASK_STACKS))
+    if counted := max(_GOROUTINES.finditer(head), key=_where_and_how_many, default=None):
+        where = _decoded(counted[2].rstrip(b"`*_")) if counted[2] else ""
+        at = text(" in {}", Function(where)) if where else ""
+        words = "it names {} goroutines{}, in a sentence"
+        yield Mention(text(words, _decoded(counted[1]), at), Text(_ASK_STACKS))
     if (bench := bench_words(head)) is not None:
         yield Mention(
             bench, Text("gomem compare OLD.txt NEW.txt reads what go test -bench printed")
@@ -113,18 +149,26 @@ def _mentions(head: bytes) -> Iterator[Mention]:
     yield from _of_sizes(head)
 
 
+def _where_and_how_many(counted: re.Match[bytes]) -> tuple[bool, int]:
+    return counted[2] is not None, int(re.sub(rb"\D", b"", counted[1]))
+
+
 def _of_cgroup(head: bytes) -> Iterator[Mention]:
     """A cgroup's own numbers in sentences."""
     fields = used_in_sentences(head)
     if not fields:
         return
     name = next(name for name in USED if name in fields)
-    said = text("its sentences say that a cgroup uses {} ({})", Bytes(fields[name]), name)
+    said = text("it says that a cgroup uses {} ({})", Bytes(fields[name]), name)
     cache = page_cache_of(fields)
     if cache is not None and cache[0] <= fields[name]:
         words = "{}, and that {} of it ({}) is page cache ({}), which the kernel reclaims"
         share = Share(cache[0] / (fields[name] or 1))
         said = text(words, said, Bytes(cache[0]), share, " and ".join(cache[1]))
+    for bound, size in bounds_in_sentences(head).items():
+        is_over = bound in THROTTLED and fields[name] > size
+        over = ", where the kernel throttles it" * is_over
+        said = text("{}; {} is {}{}", said, bound, Bytes(size), over)
     rss = _rss_in_words(head)
     beside = text("; it names RSS, too ({})", joined(", ", map(Quoted, rss))) if rss else ""
     yield Mention(text("{}{}", said, beside), Text(_ASK_STAT))

@@ -136,3 +136,52 @@ def test_counts_of_a_table_are_not_called_no_memory(tmp_path):
         [part.value for part in Text(verdict.sentence).of(Share)][:1], abs=1e-3
     )
     assert "counts samples or objects, no bytes" in verdict.next_step
+
+
+CUT_KILL = (
+    "[2442796.469054] Memory cgroup out of memory: Killed process 2532535 (beat) "
+    "total-vm:2766604kB, anon-rss:1298484kB, file-rss:7\n"
+)
+LEFT = (
+    "    run.go:269: found unexpected goroutines:\n"
+    "        [Goroutine 52 in state select, with a.org/sync.(*queue).run on top of the stack:\n"
+    "        a.org/sync.(*queue).run(0xc000216c20, {0x2b146e8, 0xc0004fe230})\n"
+    "        \t/go/pkg/mod/a.org/sync/queue.go:88 +0x1eb\n"
+    "        created by a.org/sync.newQueue in goroutine 22\n"
+    "        \t/go/pkg/mod/a.org/sync/queue.go:52 +0x207\n"
+    "        ]\n"
+)
+LEAKED = (
+    "--- FAIL: TestServe (5.04s)\n"
+    "\tleaktest.go:86: Leaked goroutine: goroutine 1 [chan receive]:\n"
+    "\t\ttesting.(*T).Run(0xc4200780c0, 0x50ed19, 0x7, 0x51d838, 0xc42003fd30)\n"
+    "\t\t\t/usr/local/go/src/testing/testing.go:647 +0x316\n"
+    "\t\ttesting.(*M).Run(0xc420045ef8, 0xc42000a510)\n"
+    "\t\t\t/usr/local/go/src/testing/testing.go:743 +0x85\n"
+    "\t\tmain.main()\n\t\t\t_test/_testmain.go:54 +0xc6\nFAIL\n"
+)
+
+
+def test_a_kill_whose_line_is_cut_behind_the_anonymous_memory_has_at_least_that(tmp_path):
+    found = diagnosed(tmp_path, CUT_KILL)
+
+    (kill,) = [finding for finding in found.findings if finding.code == "limit-risk"]
+    assert "killed beat (PID 2532535) with at least 1.24 GiB RSS" in f"{kill.title}"
+    (damage,) = found.capture.damaged
+    assert "RSS is its anonymous memory, and more" in damage.what
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (LEFT, "1 waits in a.org/sync.(*queue).run (select), started by a.org/sync.newQueue"),
+        (LEAKED, "The one in testing.(*M).Run runs the tests themselves, and is no leak."),
+    ],
+    ids=["goleak", "leaktest"],
+)
+def test_goroutines_that_a_test_lists_need_no_header_of_the_runtime(tmp_path, text, said):
+    found = diagnosed(tmp_path, f"This is what I got:\n```\n{text}```\n")
+
+    assert () == found.capture.damaged
+    assert said in str(found.verdict.sentence)
+    assert "found them still there as the test ended" in str(found.verdict.sentence)

@@ -88,7 +88,7 @@ CASES = [
     (b"PERFILE2" + bytes(9), "a recording of Linux perf", "perf_to_profile"),
     (b"File: api\nType: inuse_space\nShowing nodes accounting for 5MB", "printed", "itself"),
     (b"PeriodType: space bytes\nPeriod: 524288\n", "go tool pprof -raw", "itself"),
-    (b"MemTotal:       16 kB\n", "/proc/meminfo", "/proc/PID/smaps"),
+    (b"MemTotal:       16 kB\n", "/proc/meminfo: the machine has 16 KiB", "/proc/PID/smaps"),
     (b'{"error": "unauthorized", "code": 401}\n', "a server's error in JSON, 'unauth", "curl -f"),
     (b'{"error": {"code": 4, "message": "no pod"}}', "error in JSON, 'no pod'", "curl -f"),
     (b'{"port": 8080}', "JSON with the keys port", "MemStats"),
@@ -435,9 +435,33 @@ def test_trees_of_files_and_lists_of_files_are_no_profile(text):
 def test_a_kill_is_named_wherever_it_is_said(text):
     seen = looks_like(text.encode(), "")
 
-    assert seen.is_evidence
-    assert "what Kubernetes says of a container that was killed for want of memory" in seen.what
+    assert seen.is_evidence == ("RESTARTS" in text)
+    assert "a container" in seen.what
+    assert "killed for want of memory (OOMKilled)" in seen.what
     assert "kubectl top pod" in seen.way_out
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (
+            "limits:\n  cpu: 100m\n  memory: 30Mi\nrequests:\n  memory: 20Mi\n",
+            "a limit of 30Mi and a request of 20Mi",
+        ),
+        ('"limits": {"cpu": "1", "memory": "2Gi"}\n', "a limit of 2Gi"),
+        (
+            "$ oc get pod -o jsonpath='{..limits}'\nhook map[memory:200Mi]\nproxy map[memory:9Mi]",
+            "a limit of 200Mi for hook, 9Mi for proxy",
+        ),
+    ],
+    ids=["YAML", "JSON", "jsonpath"],
+)
+def test_what_a_container_may_use_is_named_from_any_form_of_its_object(text, said):
+    seen = looks_like(text.encode(), "")
+
+    assert seen.is_evidence
+    assert said in seen.what
+    assert "OOMKilled" not in seen.what
 
 
 def test_what_kubectl_describe_says_of_a_kill_is_named_with_its_limit():
@@ -474,3 +498,88 @@ def test_a_table_within_noise_says_no_change():
     text = f"name     old time/op  new time/op  delta\n{row}"
 
     assert "a table of benchstat" == looks_like(text.encode(), "").what
+
+
+@pytest.mark.parametrize(
+    ("text", "said", "way_out"),
+    [
+        (
+            (
+                "MiB Mem :  32011.1 total,   1068.4 free,   2239.1 used,  28703.6 buff/cache\n"
+                "MiB Swap:      0.0 total,      0.0 free,      0.0 used.   1601.3 avail Mem\n"
+            ),
+            (
+                "the machine has 31.3 GiB, 2.19 GiB used, 28 GiB in buffers and page cache, "
+                "1.04 GiB free, 1.56 GiB available; about 27.5 GiB of the cache cannot be freed"
+            ),
+            "df -h -t tmpfs",
+        ),
+        (
+            (
+                "MiB Mem :   7883.4 total,   1444.4 free,   2660.3 used,   3778.6 buff/cache\n"
+                "MiB Swap:   4096.0 total,   4096.0 free,      0.0 used.   6160.9 avail Mem\n"
+            ),
+            (
+                "the machine has 7.7 GiB, 2.6 GiB used, 3.69 GiB in buffers and page cache, "
+                "1.41 GiB free, 6.02 GiB available"
+            ),
+            "ps -eo pid,rss,args",
+        ),
+        (
+            (
+                "        total        used        free      shared  buff/cache   available\n"
+                "Mem:     15Gi       3.0Gi       1.0Gi       0.5Gi        11Gi        11Gi\n"
+            ),
+            "what free printed: the machine has 15 GiB, 3 GiB used, 11 GiB in buffers",
+            "ps -eo pid,rss,args",
+        ),
+        (
+            (
+                "        total        used        free      shared  buff/cache   available\n"
+                "Mem:  2000000      100000     1500000           0      400000     1800000\n"
+            ),
+            "what free printed, which is about the machine",
+            "ps aux",
+        ),
+    ],
+    ids=["top, cache in tmpfs", "top", "free -h", "free in a unit that nothing tells"],
+)
+def test_the_machines_memory_is_said_with_what_its_cache_cannot_give_back(text, said, way_out):
+    seen = looks_like(text.encode(), "")
+
+    assert said in seen.what
+    assert way_out in seen.way_out
+    assert ("cannot be freed" in seen.what) == ("tmpfs" in way_out)
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (
+            (
+                "$ ./rss.py launch\nVmRSS: (29952; 104708; +74756); Step: 498.00\n"
+                "VmRSS: (103744; 116848; +13104)\nVmRSS: (116848; 136096; +19248)\n"
+                "VmRSS: (136232; 139084; +2852)\n"
+            ),
+            (
+                "4 lines of VmRSS: from 29 MiB to 136 MiB; of the rise of 107 MiB the first half "
+                "of the lines has 85 MiB"
+            ),
+        ),
+        (
+            "".join(f"alloc: {350000 + step * 4000}\n" for step in range(9)),
+            (
+                "9 lines of alloc: from 350000 to 382000; of the rise of 32000 the first half of "
+                "the lines has 16000; if in bytes, all are below 4 MiB, where Go's first GC runs"
+            ),
+        ),
+        ("t=1 mem: 12.5 MB\nt=2 mem: 99.5 MB\nt=3 mem: 40 MB\nt=4 mem: 12 MB\n", "at most 99.5 MB"),
+    ],
+    ids=["VmRSS, before and after", "alloc", "mem, with a unit"],
+)
+def test_lines_that_repeat_one_size_say_where_it_goes(text, said):
+    seen = looks_like(text.encode(), "")
+
+    assert said in seen.what
+    assert "GODEBUG=gctrace=1" in seen.way_out
+    assert seen.is_evidence

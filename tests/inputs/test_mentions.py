@@ -67,3 +67,41 @@ def test_a_goroutine_profile_in_bold_over_several_lines_is_read(tmp_path):
     said = gomem.diagnose(gomem.load(tmp_path / "issue.md")).verdict.sentence
 
     assert "4 wait in main.poll" in f"{said}"
+
+
+def test_a_cgroups_numbers_are_known_in_a_table_of_any_language():
+    table = (
+        "Die Einheit hat `MemoryHigh=1400M`.\n\n| Größe | Wert |\n|---|---|\n"
+        "| `memory.current` | 1525 MiB (`MemoryMax` 1600M) |\n"
+    )
+
+    said = f"{mentioned(table.encode()).what}"
+
+    assert "a cgroup uses 1.49 GiB (memory.current)" in said
+    assert "MemoryHigh is 1.37 GiB, where the kernel throttles it" in said
+    assert "MemoryMax is 1.56 GiB" in said
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ("about 28 leaked goroutines a second, 12 651 goroutines in `net/http.dial.func4` alone",
+         "12 651 goroutines in net/http.dial.func4"),
+        ("top shows 800MB of virtual memory for it", "virtual memory (800MB), which is address"),
+        ("in the end the pod is OOMKilled", "killed for want of memory (OOMKilled)"),
+    ],
+)  # fmt: skip
+def test_what_a_sentence_says_of_goroutines_and_memory_is_named(words, said):
+    assert said in f"{mentioned(words.encode()).what}"
+
+
+def test_results_without_a_count_of_iterations_are_listed():
+    lines = (
+        b"BenchmarkParse/Slow-16    850 ns/op   160 B/op   2 allocs/op\n"
+        b"BenchmarkParse/Fast-16    286 ns/op   0 B/op   0 allocs/op\n"
+    )
+
+    said = f"{mentioned(lines).what}"
+
+    assert "2 results of benchmarks" in said
+    assert "Parse/Slow-16 160 B/op, Parse/Fast-16 0 B/op" in said

@@ -1,4 +1,4 @@
-"""A cgroup's fields in what a person wrote of them: `memory.current was 2048086016`.
+"""A cgroup's fields in what a person wrote of them: `memory.current was 2048086016`, or in a table.
 
 Such numbers are named, not read: nothing says that they are of one time.
 """
@@ -7,18 +7,35 @@ from __future__ import annotations
 
 import re
 
+from gomem.inputs.processes.row import rounded_size
+
 _FIELD = re.compile(
     rb"(?<![\w./-])(memory\.(?:current|usage_in_bytes)|active_file|inactive_file|file|cache|anon)"
-    rb"[\"'`*]*(?: (?:was|is|of|at|shows|says))?[ :=\"'`*]{1,4}(0|\d{5,19})(?![\w.%,]*\w)"
+    rb"[\"'`*]*(?: (?:was|is|of|at|shows|says))?[ :=|\"'`*]{1,6}"
+    rb"(0|\d{5,19}|\d{1,9}(?:\.\d{1,3})? ?[KMG]i?B?)(?![\w.%,]*\w)"
+)
+_BOUND = re.compile(
+    rb"(?<![\w./-])(memory\.(?:high|max)|Memory(?:High|Max))[\"'`*]*[ :=|\"'`*]{1,6}"
+    rb"(\d{1,19}(?:\.\d{1,3})? ?(?:[KMG]i?B?)?)(?![\w.%,]*\w)"
 )
 USED = ("memory.current", "memory.usage_in_bytes")
-ANONYMOUS = "anon"
+THROTTLED = frozenset({"memory.high", "MemoryHigh"})
 
 
 def used_in_sentences(text: bytes) -> dict[str, int]:
     """Fields of a cgroup in bytes, the last of each name; empty where none says what it uses."""
-    found = {name.decode("ascii"): int(size) for name, size in _FIELD.findall(text)}
+    found = _sizes(_FIELD, text)
     return found if any(name in found for name in USED) else {}
+
+
+def bounds_in_sentences(text: bytes) -> dict[str, int]:
+    """What the cgroup may use, in bytes, by the kernel's name or systemd's."""
+    return _sizes(_BOUND, text)
+
+
+def _sizes(pattern: re.Pattern[bytes], text: bytes) -> dict[str, int]:
+    read = ((name.decode("ascii"), rounded_size(size)) for name, size in pattern.findall(text))
+    return {name: size.bytes for name, size in read if size is not None}
 
 
 def page_cache_of(fields: dict[str, int]) -> tuple[int, tuple[str, ...]] | None:

@@ -5,6 +5,7 @@ Lists         Before the change:
               After the change:
               - Parse: 296,105 ns/op, 4,232 B/op, 27 allocs/op
 Tables        | Parse | 1402 ns, 62 allocs | 659 ns, 9 allocs |
+No counts     BenchmarkParse-8    850 ns/op   160 B/op   2 allocs/op
 Arrows        Parse-10   374.0 B/op  ->  326.0 B/op   -12.83% (p=0.000 n=20)
 """
 
@@ -24,6 +25,7 @@ _CELLS = re.compile(
     r"\|([^|\n]{1,80}\ballocs[^|\n]{0,20})\|.*"
 )
 _ARROW = re.compile(r"\s*(\S{1,80})\s+([0-9][^>\n]{1,60}?)\s*(?:->|→|=>)\s*([0-9][^\n]{1,100})")
+_NO_COUNT = re.compile(r"\s*Benchmark(\S{1,120})\s+([0-9][0-9.,]* ns/op\b.*)")
 _VALUE = re.compile(r"([0-9][0-9,]{0,20}(?:\.[0-9]+)?) ?(?:([A-Za-z]{1,6}/op)|(B|allocs))\b")
 _SIDE = re.compile(r"\W*(before|after|old|new)\b[^\n0-9/]{0,40}", re.IGNORECASE)
 _FIRST = frozenset({"before", "old"})
@@ -35,7 +37,7 @@ def bench_words(data: bytes) -> Text | None:
     sides: Sides = {True: {}, False: {}}
     is_first, count = True, 0
     for line in data.decode("utf-8", "replace").split("\n"):
-        if (row := _RESULT.fullmatch(line)) is not None:
+        if (row := _RESULT.fullmatch(line) or _NO_COUNT.fullmatch(line)) is not None:
             count += _take(sides[is_first], row[1], row[2])
         elif (row := _CELLS.fullmatch(line) or _ARROW.fullmatch(line)) is not None:
             count += _take(sides[True], row[1], row[2]) and _take(sides[False], row[1], row[3])
@@ -46,9 +48,12 @@ def bench_words(data: bytes) -> Text | None:
     old, new = sides[True], sides[False]
     both = [key for key in old if key in new and key[1] in MEMORY]
     both.sort(key=lambda key: MEMORY.index(key[1]))
-    said = joined(", ", (_change(*key, old[key], new[key]) for key in both[:SHOWN]))
+    each = [_change(*key, old[key], new[key]) for key in both[:SHOWN]]
+    alone = (old or new).items() if not (old and new) else ()
+    each = each or [_alone(*key, value) for key, value in alone if key[1] == MEMORY[0]][:SHOWN]
+    said = joined(", ", each)
     words = "it lists {} of benchmarks in words of its own{}"
-    return text(words, Count(count, "result"), text(", which say: {}", said) if both else "")
+    return text(words, Count(count, "result"), text(", which say: {}", said) if each else "")
 
 
 def _take(side: dict[tuple[str, str], float], name: str, said: str) -> bool:
@@ -57,6 +62,10 @@ def _take(side: dict[tuple[str, str], float], name: str, said: str) -> bool:
     for number, unit, alone in found:
         side[name, unit or f"{alone}/op"] = float(number.replace(",", ""))
     return bool(found)
+
+
+def _alone(name: str, unit: str, value: float) -> Text:
+    return text("{} {} {}", Quoted(name), f"{value:,.15g}", unit)
 
 
 def _change(name: str, unit: str, old: float, new: float) -> Text:

@@ -19,6 +19,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 
 from gomem.errors import Damage, FormatError
+from gomem.inputs.goroutines.leak_tests import with_headers
 from gomem.inputs.goroutines.parse import Waiting, looks_like_goroutines, parse_goroutines
 
 _LISTED = re.compile(
@@ -49,12 +50,14 @@ class _Listed:
 
 def looks_like_dump(data: bytes) -> bool:
     """Whether a text begins with goroutines, as the runtime prints them or as Delve lists them."""
-    return looks_like_goroutines(data) or _is_of_delve(data)
+    return looks_like_goroutines(with_headers(data[: 1 << 16])) or _is_of_delve(data)
 
 
 def parse_dump(data: bytes, *, source: str) -> tuple[Counter[Waiting], list[Damage]]:
     """Count the goroutines of either; see `parse_goroutines`."""
-    return (_parse_list if _is_of_delve(data) else parse_goroutines)(data, source=source)
+    if _is_of_delve(data):
+        return _parse_list(data, source=source)
+    return parse_goroutines(with_headers(data), source=source)
 
 
 def _is_of_delve(data: bytes) -> bool:

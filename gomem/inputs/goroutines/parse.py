@@ -59,7 +59,10 @@ _FILE_LINE = re.compile(
 _ELIDED = re.compile(rb"\.\.\.(?:(\d+|additional) frames elided)\.\.\.\s*")
 _DOTS = re.compile(rb"\W?\W?(?:\.{2,}|\xe2\x80\xa6|snip\w*)\W*")  # that somebody put for lines
 _CALLED_AT = re.compile(rb".*:\d+ \+0x[0-9a-f]+.*")  # a place that only a stack has
-_REGISTER = re.compile(rb"[a-z]\w{1,7}\s+0x[0-9a-f]+\s*|exit status \d+")  # behind a crash's last
+# What stands behind a crash's last goroutine, and behind those that a test lists.
+_REGISTER = re.compile(
+    rb"[a-z]\w{1,7}\s+0x[0-9a-f]+\s*|exit status \d+|(?:FAIL|PASS|ok|===|---)(?:\s[^\n]*)?|\]\s*"
+)
 _CALL = re.compile(rb"\S[^(]*+\(.*\)\s*+")
 # A call whose arguments a terminal or a form has wrapped.
 _OPEN_CALL = re.compile(

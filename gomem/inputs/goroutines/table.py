@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from gomem.inputs.goroutines.crash import crash_of
 from gomem.inputs.goroutines.delve import looks_like_dump, parse_dump
+from gomem.inputs.goroutines.leak_tests import test_that_lists
 from gomem.inputs.goroutines.parse import SECONDS, highest_number
 from gomem.inputs.schema import Column, Frames, build_rows
 from gomem.inputs.unwrap import read_plain
@@ -23,7 +24,6 @@ if TYPE_CHECKING:
     from gomem.inputs.goroutines.parse import Waiting
     from gomem.sources.artefact import Source
 
-GOLEAK = b"found unexpected goroutines"  # go.uber.org/goleak's words
 HEAD_BYTES = 1 << 16  # in which a crash says why
 GOROUTINES = (
     Column("goroutines", "int64", "count", "Goroutines that are alike in all that follows."),
@@ -55,7 +55,7 @@ class Goroutines(Frames):
     crash: Crash | None = None  # why the program crashed, where the text says it
     # The highest number of a goroutine, which says how many were started; None without one.
     highest: int | None = None
-    is_goleak: bool = False  # whether they are those that goleak found at the end of a test
+    leak_test: str = ""  # goleak or leaktest, where they are those left at the end of a test
 
 
 def goroutines_table(found: Counter[Waiting]) -> pd.DataFrame:
@@ -86,6 +86,6 @@ def read_goroutines(source: Source) -> Goroutines:
     """
     found, damaged, plain = read_plain(source, looks_like_dump, parse_dump)
     crash = crash_of(plain.data[:HEAD_BYTES])
-    is_goleak = GOLEAK in source.data[:HEAD_BYTES]
+    leak_test = test_that_lists(source.data[:HEAD_BYTES])
     highest = highest_number(plain.data)
-    return Goroutines(goroutines_table(found), crash, highest, is_goleak, damaged=damaged)
+    return Goroutines(goroutines_table(found), crash, highest, leak_test, damaged=damaged)

@@ -75,6 +75,7 @@ ON_PAGES = {  # as the memory pages of gopls and its kin call them
     "Off heap bytes": "OtherSys",
     "Total allocated": "TotalAlloc",  # of tables with dots between name and number
     "Heap allocated": "HeapAlloc",
+    "HeapRelease": "HeapReleased",  # as people misspell it
 }
 # What Go's documentation says of HeapSys, which people print below the name `sys`.
 HEAP_SYS = re.compile(rb"\bsys\b[\"'`* :=-]{1,9}bytes of heap memory obtained", re.IGNORECASE)

@@ -32,8 +32,8 @@ NAMED = re.compile(
 )
 KILLED = re.compile(
     NAMED.pattern + rb",?(?: UID:? ?\d+,)?"
-    rb" (?:total-vm|vsz):(?P<vm>\d{1,15})kB, anon-rss:(?P<anon>\d{1,15})kB,"
-    rb" file-rss:(?P<file>\d{1,15})kB(?:, shmem-rss:(?P<shmem>\d{1,15})kB)?"
+    rb" (?:total-vm|vsz):(?P<vm>\d{1,15})kB, anon-rss:(?P<anon>\d{1,15})kB"
+    rb"(?:, file-rss:(?P<file>\d{1,15})kB(?:, shmem-rss:(?P<shmem>\d{1,15})kB)?)?"
 )
 TASKS = re.compile(rb"\[ *pid *\] +(uid +tgid +total_vm +rss\b.*)")
 TASK = re.compile(rb"\[ *(\d{1,10})\] +(\d+ +\d+ +\d+ +\d+ +[^\n]*\S)\s*")
@@ -58,6 +58,7 @@ INVOKED = re.compile(rb"(\S{1,64}) invoked oom-killer")
 GROUP_FULL = re.compile(rb"mem_cgroup_out_of_memory|\btry_charge|" + CGROUP_KILL.pattern)
 MACHINE_FULL = re.compile(rb"\b__alloc_pages")
 CUT = "the line of a killed process is cut: its RSS is missing"
+CUT_BEHIND = "the line of a killed process is cut: RSS is its anonymous memory, and more"
 
 
 def looks_like_oom(data: bytes) -> bool:
@@ -124,7 +125,9 @@ def parse_oom(data: bytes, *, source: str) -> tuple[ProcessTable, list[Damage]]:
             cgroup["oom_kill"] = kills
             row = _killed(killed, line, number, cgroup, where)
             rows.append(row)
-            damage += [Damage(source, f"line {number}", CUT, excerpt(line))] * (row.rss is None)
+            what = CUT if row.rss is None else CUT_BEHIND
+            is_cut = row.file_bytes is None
+            damage += [Damage(source, f"line {number}", what, excerpt(line))] * is_cut
     if not kills and "memory.current" in cgroup:
         cgroup["oom"] = 1  # as memory.events counts it: the limit was reached, and nothing freed
     return ProcessTable(_in_one_page_size(rows), cgroup if where == GROUP else {}), damage
@@ -191,7 +194,7 @@ def _killed(
         rss=Rounded(anon + file + shmem, KIB),
         mapped_bytes=int(killed["vm"]) * KIB,
         anon_bytes=anon,
-        file_bytes=file,
+        file_bytes=file if killed["file"] is not None else None,
         shmem_bytes=shmem if killed["shmem"] is not None else None,
         limit_bytes=cgroup.get("memory.max"),
     )

@@ -1,7 +1,7 @@
 """Pasted tables of processes and containers, with the memory of each.
 
-Printed by    ps and top of procps (pidstat and htop have the same columns), docker stats and podman
-              stats, kubectl top pod; the kernel's OOM killer, see `oom`.
+Printed by    ps and top of procps (pidstat, htop and smem have the same columns), docker stats and
+              podman stats, kubectl top pod; monit, see `monit`; the kernel's OOM killer, see `oom`.
 Quirks        ps counts in KiB. So does top, up to a certain width; then it writes `76.7m` or
               `1.2g`, so a large RSS is known only to 0.1 GiB.
               docker stats and kubectl top count a container, not a process: the cgroup's charge
@@ -10,6 +10,7 @@ Quirks        ps counts in KiB. So does top, up to a certain width; then it writ
               A repeated header begins another reading, and so does a process that comes again.
               busybox's top has RSS among `VSZRW RSS (SHR) DIRTY` in its view of memory alone.
               Rows of ps aux, of top (also FreeBSD's) and of kubectl top are known without a header.
+              smem has the command in the middle. Behind a row people put remarks: `// this one`.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from gomem.errors import Damage, FormatError, excerpt
 from gomem.inputs.processes.dates import is_date, time_of
+from gomem.inputs.processes.monit import rows_of_monit
 from gomem.inputs.processes.oom import looks_like_oom, no_sizes, parse_oom
 from gomem.inputs.processes.row import ProcessRow, ProcessTable, rounded_size
 from gomem.inputs.unwrap import FENCE, PROMPT
@@ -36,6 +38,7 @@ STOPS = (".", ":", "!", "?", "\u3002", "\uff1a", "\uff01", "\uff1f")  # a senten
 MIN_WORDS = 4
 _WORD = re.compile(r"\b[A-Za-z][a-z']*\b")
 NAMELESS = b"container"  # of which only the columns of its memory were pasted
+HEAD_BYTES = 1 << 16
 HEAD_LINES = 40  # in which the header must come
 # ps aux without its header: user, pid, %cpu, %mem, vsz, rss, tty, state, start, time, command.
 AUX = re.compile(
@@ -90,7 +93,9 @@ DATE = re.compile(
 TOP_HEAD = re.compile(
     rb"top - \d.*|Tasks: .*|Threads: .*|%?Cpu\S*: ?.*|[KMG]iB (?:Mem|Swap) ?:.*|(?:Mem|Swap): .*"
 )
+REMARK = re.compile(rb"\s+(?://|<-|<=|#|\xe2\x86\x90|\*+$).*")  # that somebody put behind a row
 WORDS = (b"RSS", b"RSZ", b"RES", b"MEM USAGE", b"MEMORY(bytes)")  # of headers
+PSS = b"PSS"
 RESIDENT, MAPPED = (b"RSS", b"RSZ", b"RES"), (b"VSZ", b"VIRT")
 COMMANDS = (b"COMMAND", b"CMD", b"ARGS", b"COMM", b"UCMD", b"Command")
 POD_ROW = re.compile(rb"(?:\S+ +)?[a-z0-9][\w.-]+ +\d+m +\d+[KMGT]i *")
@@ -112,7 +117,7 @@ class _Form(NamedTuple):
 
 def looks_like_processes(data: bytes) -> bool:
     """Whether a table of processes begins soon, or the OOM killer speaks."""
-    return _has_table(data) or looks_like_oom(data)
+    return _has_table(data) or looks_like_oom(data) or bool(rows_of_monit(data[:HEAD_BYTES]))
 
 
 def parse_processes(data: bytes, *, source: str) -> tuple[ProcessTable, list[Damage]]:
@@ -124,6 +129,8 @@ def parse_processes(data: bytes, *, source: str) -> tuple[ProcessTable, list[Dam
     damage: list[Damage] = []
     if not _has_table(data) and looks_like_oom(data):
         table, damage = parse_oom(data, source=source)
+    elif of_monit := rows_of_monit(data):
+        table = ProcessTable(of_monit)
     else:
         table, damage = _parse_tables(data, source)
     if not table.rows and not table.cgroup:
@@ -172,7 +179,7 @@ def _parse_tables(data: bytes, source: str) -> tuple[ProcessTable, list[Damage]]
             form, reading, seen = headless, reading + 1, set()
         if FENCE.fullmatch(line) or (form is not None and _is_command(line)):
             form = None
-        row = None if form is None else form.row(line)
+        row = None if form is None else form.row(line) or form.row(REMARK.sub(b"", line))
         if row is not None:
             who = row.pid, "" if row.pid is not None else row.name
             if any(who) and who in seen:
@@ -261,7 +268,7 @@ def _form_of(line: bytes) -> _Form | None:
     if not _one_of(RESIDENT, names):
         return None
     is_of_ps = bool(names[1:]) and PS_COLUMNS.issuperset(names[:-1])
-    if names[-1] in COMMANDS:
+    if _one_of(COMMANDS, names):
         return _by_columns(names) if b"PID" in names or is_of_ps else None
     return _by_columns(names) if is_of_ps and names[-1] in PS_COLUMNS else None
 
@@ -285,15 +292,19 @@ def _one_of(wanted: Sequence[bytes], names: Sequence[bytes]) -> bytes | None:
 
 
 def _by_columns(names: Sequence[bytes]) -> _Form:
-    """A table of columns by their names, of which the last may hold blanks."""
+    """A table of columns by their names, of which the command's, or else the last, holds blanks."""
     resident = _one_of(RESIDENT, names)
     is_top = resident == b"RES" or b"VSZRW" in names
-    tool = TOP if is_top else "pidstat" if b"minflt/s" in names else PS
+    tool = TOP if is_top else "pidstat" if b"minflt/s" in names else "smem" if PSS in names else PS
     return _Form(tool, lambda line: _of_process(line, names, tool))
 
 
 def _of_process(line: bytes, names: Sequence[bytes], tool: str) -> ProcessRow | None:
-    words = line.split(None, len(names) - 1)
+    command = next((place for place, name in enumerate(names) if name in COMMANDS), len(names) - 1)
+    words = line.split(None, command)
+    words[command:] = (
+        words[command].rsplit(None, len(names) - 1 - command) if words[command:] else []
+    )
     if len(words) < len(names):
         return None
     cells = dict(zip(names, words, strict=True))
@@ -307,7 +318,7 @@ def _of_process(line: bytes, names: Sequence[bytes], tool: str) -> ProcessRow | 
     shared = rounded_size(cells[b"SHR"], bare=KIB) if b"SHR" in cells else None
     return ProcessRow(
         tool,
-        words[-1].decode("utf-8", "backslashreplace") if names[-1] in COMMANDS else "",
+        words[command].decode("utf-8", "backslashreplace") if names[command] in COMMANDS else "",
         pid=int(pid) if pid else None,
         rss=size,
         mapped_bytes=None if virtual is None else virtual.bytes,

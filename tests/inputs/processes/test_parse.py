@@ -379,3 +379,48 @@ def test_a_time_between_the_listings_of_a_loop_is_no_damage(line, at):
     assert [0, 1] == list(read.processes["reading"])
     assert () == read.damaged
     assert (at and datetime.fromisoformat(at)) == read.time
+
+
+@pytest.mark.parametrize(
+    ("text", "rows"),
+    [
+        (
+            (
+                b"  PID User     Command                         Swap      USS      PSS      RSS\n"
+                b"23258 store    store serve /data --addr            0    58648    58649    58652\n"
+            ),
+            [("smem", "store serve /data --addr", 23258, 58652 * KIB)],
+        ),
+        (
+            (
+                b"Process 'api'\n  status             Running\n  pid                 21648\n"
+                b"  memory kilobytes           14948028\n  memory kilobytes total     14948029\n\n"
+                b"Process 'agent'\n  pid                 28995\n"
+                b"  memory                     13.3% [2.1 GB]\n  memory total               14%\n"
+            ),
+            [
+                ("monit", "api", 21648, 14948028 * KIB),
+                ("monit", "agent", 28995, 21 * (1 << 30) // 10),
+            ],
+        ),
+    ],
+    ids=["smem", "monit"],
+)
+def test_rss_stands_where_the_tool_prints_it(text, rows):
+    table, damage = parse_processes(text, source="t")
+
+    assert rows == [(row.tool, row.name, row.pid, row.rss.bytes) for row in table.rows]
+    assert not damage
+
+
+def test_a_remark_behind_a_row_is_no_part_of_it():
+    pods = (
+        b"NAME      CPU(cores)   MEMORY(bytes)\n"
+        b"api-1     2m           183Mi          //\n"
+        b"api-2     1m           69Mi           <-- this one\n"
+    )
+
+    table, damage = parse_processes(pods, source="t")
+
+    assert [183 << 20, 69 << 20] == [row.working_set.bytes for row in table.rows]
+    assert not damage

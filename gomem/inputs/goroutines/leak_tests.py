@@ -1,0 +1,40 @@
+"""Goroutines as tests list those that are left: go.uber.org/goleak, fortytw2/leaktest and its kin.
+
+goleak        [Goroutine 52 in state select, with main.run on top of the stack:
+              which until 1.2 had `goroutine 52 [select]:` below it, and has the stack itself since
+leaktest      leaktest.go:86: Leaked goroutine: goroutine 1 [chan receive]:
+Both are rewritten to the runtime's own header. Lines keep their number.
+"""
+
+from __future__ import annotations
+
+import re
+
+LEAK_TESTS = {"goleak": b"found unexpected goroutines", "leaktest": b"eaked goroutine: "}
+_HEADER = re.compile(
+    rb"^(?:[ \t\[]*Goroutine (\d{1,19}) in state ([^,\n]{1,60}(?:, [^,\n]{1,60}){0,2}?), with "
+    rb"[^\n]{1,400} on top of the stack:|[^\n]{0,200}?\b[Ll]eaked goroutine: "
+    rb"(?=goroutine \d)([^\n]{1,300}:))[ \t]*$",
+    re.MULTILINE,
+)
+
+
+def with_headers(data: bytes) -> bytes:
+    """The text with the runtime's header for each goroutine that a test lists."""
+    if all(words not in data for words in (b" on top of the stack:", b"eaked goroutine: ")):
+        return data
+    return _HEADER.sub(_rewritten, data)
+
+
+def test_that_lists(data: bytes) -> str:
+    """Which package's test lists the goroutines; empty if none does."""
+    return next((name for name, words in LEAK_TESTS.items() if words in data), "")
+
+
+def _rewritten(found: re.Match[bytes]) -> bytes:
+    if found[3]:
+        return found[3]
+    follows = found.string[found.end() + 1 : found.end() + 80].lstrip(b" \t")
+    if follows.startswith(b"goroutine " + found[1] + b" ["):
+        return b""
+    return b"goroutine %b [%b]:" % (found[1], found[2])

@@ -1,0 +1,85 @@
+"""What Kubernetes' objects say of a container's memory: its limit, its request, a kill there.
+
+Printed by    kubectl describe     Reason: OOMKilled, Limits: memory: 90Mi, Restart Count: 4
+              kubectl get pod      api-5d9c  1/2  OOMKilled  2  5m58s
+              YAML, JSON           limits: / memory: 90Mi, "limits": {"memory": "90Mi"}
+              jsonpath, -o wide    api map[cpu:200m memory:200Mi]
+None has what the container uses.
+"""
+
+from __future__ import annotations
+
+import re
+
+from gomem.inputs.resemblance import Resemblance
+from gomem.text import Quoted, Text, joined, text
+
+NAMED = 3  # containers
+_REASON = re.compile(rb"^[ \t]*+Reason:[ \t]+OOMKilled\s*$", re.MULTILINE)
+# The same as a sentence says it, and no field of JSON or YAML.
+SAID_KILLED = re.compile(rb"\bOOM ?[Kk]illed\b(?!\"?\s*:)")
+_ROW = re.compile(rb"^ *(\S{1,253}) +\d+/\d+ +OOM ?Killed +(\d{1,6})\b", re.MULTILINE)
+_RESTARTS = re.compile(rb"^[ \t]*+Restart Count:[ \t]+(\d{1,6})[ \t]*$", re.MULTILINE)
+_SIZE = rb"[\"']?(\d[\d.]{0,15}(?:[KMGT]i?|[kmgt]i?)?)\b"
+_BLOCK = re.compile(
+    rb"[\"']?\b(limits|requests)[\"']?:[ \t]*+\{?\s*"
+    rb"(?:[\"']?[\w.-]+[\"']?:[ \t]*\S+,?\s+){0,4}?[\"']?memory[\"']?:[ \t]*" + _SIZE,
+    re.IGNORECASE,
+)
+_MAP = re.compile(rb"^(?:(\S{1,100})[ \t]+)?map\[(?:[a-z.-]+:\S+ )*?memory:" + _SIZE, re.MULTILINE)
+NO_SIZES = (
+    "it does not say what the container used; kubectl top pod NAME --containers, or docker stats "
+    "--no-stream NAME, has that now, gomem capture PID -o DIR what is in it"
+)
+
+
+def described(head: bytes, _: str) -> Resemblance | None:
+    """What Kubernetes says of a container that was killed at its limit, or of its limit alone."""
+    is_described = _REASON.search(head) is not None
+    bounds = _bounds(head)
+    is_killed = is_described or _ROW.search(head) or (bounds and SAID_KILLED.search(head))
+    if not is_killed:
+        if not bounds:
+            return None
+        said = text("{}{}", _bounds_words(bounds), _restarts(head))
+        what = text("what a container is allowed: {}", said)
+        return Resemblance(what, NO_SIZES, is_evidence=True)
+    who = "kubectl describe" if is_described else "Kubernetes"
+    words = "what {} says of a container that was killed for want of memory (OOMKilled){}{}"
+    of = text(", with {}", _bounds_words(bounds)) if bounds else Text()
+    return Resemblance(text(words, who, of, _restarts(head)), NO_SIZES, is_evidence=True)
+
+
+def _bounds(head: bytes) -> dict[str, list[Text]]:
+    """Limits and requests, in the order of the text; of several containers with their names."""
+    found: dict[str, list[Text]] = {}
+    for name, size in _BLOCK.findall(head):
+        kind = f"a {name.decode().lower().removesuffix('s')} of"
+        said = text("{}", Quoted(size.decode()))
+        if said not in found.setdefault(kind, []):
+            found[kind].append(said)
+    for name, size in _MAP.findall(head):
+        said = text("{}", Quoted(size.decode()))
+        said = text("{} for {}", said, Quoted(name.decode("utf-8", "replace"))) if name else said
+        found.setdefault(_asked(head), []).append(said)
+    return found
+
+
+def _asked(head: bytes) -> str:
+    """What a map stands for, by the command or the line before it."""
+    asked = {name for name in (b"limits", b"requests") if name in head}
+    return f"a {asked.pop().decode().removesuffix('s')} of" if len(asked) == 1 else "memory of"
+
+
+def _bounds_words(bounds: dict[str, list[Text]]) -> Text:
+    said = (text("{} {}", kind, joined(", ", sizes[:NAMED])) for kind, sizes in bounds.items())
+    return joined(" and ", said)
+
+
+def _restarts(head: bytes) -> Text:
+    """How often it was started again, and which pod it is, where a row or a field says so."""
+    row, count = _ROW.search(head), _RESTARTS.search(head)
+    if row is not None:
+        name = Quoted(row[1].decode("utf-8", "replace"))
+        return text(", of {} with restarts: {}", name, row[2].decode())
+    return text(" (restarts: {})", count[1].decode()) if count else Text()

@@ -1,0 +1,117 @@
+"""What a text says of the machine's memory: the head of top, `free`, /proc/meminfo.
+
+top           MiB Mem :  32011.1 total,   1068.4 free,   2239.1 used,  28703.6 buff/cache
+              MiB Swap:      0.0 total,      0.0 free,      0.0 used.   1601.3 avail Mem
+free                        total        used        free      shared  buff/cache   available
+              Mem:          32011        2239        1068         500       28703        1601
+meminfo       MemTotal:       32779366 kB
+Cache that is not available is tmpfs and shared memory, which nothing can free but their owners:
+the kernel counts what it can reclaim as available (Documentation/filesystems/proc.rst).
+It says nothing of one process.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from gomem.inputs.processes.row import rounded_size
+from gomem.inputs.resemblance import Resemblance
+from gomem.text import Bytes, Text, joined, text
+from gomem.units import GIB, KIB, MIB
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+MEMINFO = "/proc/meminfo"
+MIN_HELD_SHARE = 0.5  # of cache that cannot be freed: less is not worth a word
+# A total of free without a unit: fewer MiB are a machine of up to 256 GiB, and in KiB none that
+# runs; more KiB are one of 8 GiB at least. In between it can be either.
+MAX_IN_MIB, MIN_IN_KIB = 1 << 18, 1 << 23
+_UNITS = {b"K": KIB, b"M": MIB, b"G": GIB}
+_TOP = re.compile(
+    rb"^[ \t]*(?P<unit>[KMG])iB Mem ?: *(?P<mem>\d[^\n]{10,200})(?:\n[ \t]*[KMG]iB Swap ?:"
+    rb"(?P<swap>[^\n]{10,200}))?",
+    re.MULTILINE,
+)
+_PART = re.compile(
+    rb"(\d{1,15}(?:\.\d{1,3})?)\+?[ +]*(total|free|used|buff/cache|buffers|avail Mem)"
+)
+_FREE = re.compile(
+    rb"^[ \t]+total +used +free +shared +buff/cache +available[ \t]*\n[ \t]*Mem: +([\d.KMGTiB ]+)$",
+    re.MULTILINE,
+)
+_FREE_NAMES = ("total", "used", "free", "shared", "buff/cache", "available")
+_MEMINFO = re.compile(
+    rb"^(MemTotal|MemFree|MemAvailable|Buffers|Cached|Shmem): +(\d{1,15}) kB", re.MULTILINE
+)
+_SAID = (
+    ("used", "{} used"), ("buff/cache", "{} in buffers and page cache"), ("free", "{} free"),
+    ("available", "{} available"),
+)  # fmt: skip
+_ASK = (
+    "it says nothing of one process: ps -eo pid,rss,args --sort=-rss | head has the largest, "
+    "cat /proc/PID/smaps > smaps what is in one"
+)
+_ASK_SHARED = "df -h -t tmpfs and ipcs -m have what lies in tmpfs and shared memory"
+
+
+def of_the_machine(head: bytes, _: str) -> Resemblance | None:
+    """What top's head, free or meminfo say, where they say how much there is."""
+    where, sizes = next(_readings(head), ("", {}))
+    if not sizes.get("total"):
+        return None
+    said = [text(words, Bytes(sizes[name])) for name, words in _SAID if name in sizes]
+    total, is_evidence = text("the machine has {}", Bytes(sizes["total"])), where != MEMINFO
+    what = text("{}: {}", where, joined(", ", [total, *said]))
+    cache, available = sizes.get("buff/cache", 0), sizes.get("available")
+    held = 0 if available is None else cache - max(available - sizes.get("free", 0), 0)
+    if held <= MIN_HELD_SHARE * cache or not cache:
+        return Resemblance(what, _ASK, is_evidence=is_evidence)
+    words = "{}; about {} of the cache cannot be freed: tmpfs and shared memory, mostly"
+    return Resemblance(text(words, what, Bytes(held)), _ASK_SHARED, is_evidence=is_evidence)
+
+
+def lines_of_the_machine(data: bytes) -> set[int]:
+    """The lines, from 1, of top's head that say it."""
+    found = _TOP.search(data)
+    if found is None:
+        return set()
+    first = data.count(b"\n", 0, found.start("unit")) + 1
+    return set(range(first, first + found[0].count(b"\n") + 1))
+
+
+def _readings(head: bytes) -> Iterator[tuple[Text | str, dict[str, int]]]:
+    if found := _TOP.search(head):
+        each = _UNITS[found["unit"]]
+        parts = [*_PART.findall(found["mem"]), *_PART.findall(found["swap"] or b"")[3:]]
+        names = {b"avail Mem": "available"}
+        sizes = {names.get(name, name.decode()): round(float(size) * each) for size, name in parts}
+        yield "top's head", sizes
+    if found := _FREE.search(head):
+        cells = found[1].split()
+        each = _unit_of_free(cells[0])
+        read = [rounded_size(cell, bare=each) for cell in cells]
+        if each and len(read) == len(_FREE_NAMES):
+            named = zip(_FREE_NAMES, read, strict=True)
+            yield "what free printed", {name: size.bytes for name, size in named if size}
+    if fields := dict(_MEMINFO.findall(head)):
+        kib = {name.decode(): int(size) * KIB for name, size in fields.items()}
+        said = {"total": kib.get("MemTotal", 0)}
+        if "MemFree" in kib:
+            said["free"] = kib["MemFree"]
+        if "MemAvailable" in kib:
+            said["available"] = kib["MemAvailable"]
+        if {"Buffers", "Cached"} <= kib.keys():
+            said["buff/cache"] = kib["Buffers"] + kib["Cached"]
+        yield MEMINFO, said
+
+
+def _unit_of_free(total: bytes) -> int:
+    """In what free counts, by the machine's size, as -m and -k print the same; 0 if unknown."""
+    if not total.isdigit():
+        return 1
+    size = int(total)
+    if size < MAX_IN_MIB:
+        return MIB
+    return KIB if size >= MIN_IN_KIB else 0

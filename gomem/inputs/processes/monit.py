@@ -1,0 +1,51 @@
+"""What `monit status` prints of processes: a block each, with a key and its value a line.
+
+Form          Process 'api'
+                pid                               21648
+                memory kilobytes                  149480        (before 5.20)
+                memory                            13.3% [2.1 GB]
+Quirks        The size is RSS of the process alone; `memory total` has its children's, too. From
+              5.20 on it is rounded to a tenth of a unit of 1024.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from gomem.inputs.processes.row import ProcessRow, rounded_size
+from gomem.units import KIB
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+MONIT = "monit"
+_BLOCK = re.compile(rb"^[ \t]*Process '([^'\n]{1,200})'", re.MULTILINE)
+_PID = re.compile(rb"^[ \t]+pid +(\d{1,10})\s*$", re.MULTILINE)
+_MEMORY = re.compile(
+    rb"^[ \t]+memory(?: kilobytes +(?P<kib>\d{1,15})| usage +[\d.]+% \[(?P<old>[\d.]+ ?[KMGT]?B)\]"
+    rb"| +[\d.]+% \[(?P<size>[\d.]+ ?[KMGT]?B)\])[ \t]*$",
+    re.MULTILINE,
+)
+
+
+def rows_of_monit(data: bytes) -> tuple[ProcessRow, ...]:
+    """The processes of its blocks; a block without a size is none."""
+    return tuple(_rows(data)) if b"Process '" in data else ()
+
+
+def _rows(data: bytes) -> Iterator[ProcessRow]:
+    blocks = list(_BLOCK.finditer(data))
+    ends = [block.start() for block in blocks[1:]] + [len(data)]
+    for block, end in zip(blocks, ends, strict=True):
+        memory = _MEMORY.search(data, block.end(), end)
+        if memory is None:
+            continue
+        # Its units are called MB and are of 1024, as top's m.
+        size = (memory["kib"] or memory["old"] or memory["size"]).rstrip(b"B").replace(b" ", b"")
+        rss = rounded_size(size, bare=KIB if memory["kib"] else 1)
+        pid = _PID.search(data, block.end(), end)
+        name = block[1].decode("utf-8", "backslashreplace")
+        line = data.count(b"\n", 0, memory.start()) + 1
+        if rss is not None:
+            yield ProcessRow(MONIT, name, pid=int(pid[1]) if pid else None, rss=rss, line=line)
