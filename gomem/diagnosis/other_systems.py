@@ -59,5 +59,5 @@ def counted_when_released(version: GoVersion, whole: int, released: int) -> Text
     if version.certainly(Fact.MADV_FREE):
         words = "Up to {} of RSS is Go's (Sys): it counts the {} that {} released by MADV_FREE."
         return text(words, Bytes(whole), Bytes(released), version.words)
-    words = "With Go 1.12 to 1.15 RSS can have the {} that Go released, too: up to {} (Sys)."
+    words = "Under Go 1.12 to 1.15, RSS may still include the {} that Go released: up to {} (Sys)."
     return text(words, Bytes(released), Bytes(whole))

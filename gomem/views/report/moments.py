@@ -123,7 +123,7 @@ def few_moments(rss_bytes: Sequence[int | None], most: int = SIDE_BY_SIDE) -> li
 
 def _down(known: Sequence[MomentFacts], lines: _Lines, caption: str = CAPTION) -> Table:
     """A table with a row per moment, for any number of moments."""
-    labels, cells = zip(*_saying(lines), strict=True)
+    labels, cells = zip(*(_saying(lines) or lines), strict=True)
     rows = zip(known, *cells, strict=True)
     down = tuple((Cell(MomentName(facts.name)), *row) for facts, *row in rows)
     return Table(caption, ("snapshot", *labels), "<" + ">" * len(labels), down)

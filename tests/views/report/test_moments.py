@@ -1,8 +1,9 @@
 """The ledger over the moments, side by side as far as their names leave room."""
 
 import gomem
-from gomem.views.document import Table
+from gomem.views.document import Folded, Table, unchosen
 from gomem.views.report.moments import WIDTH, moments_section
+from tests.builders import FIXTURES, diagnosed
 
 MIB = 1 << 20
 COUNT = 8
@@ -34,3 +35,13 @@ def test_long_names_leave_room_for_the_owners_first_and_last_among_them(tmp_path
     assert 2 <= len(moments) < 6
     assert labels + sum(len(moment) + 2 for moment in moments) <= WIDTH
     assert ("1", "8") == (moments[0][0], moments[-1][0])
+
+
+def test_parts_of_which_nothing_is_known_are_still_a_table():
+    """
+    Without status or smaps, no part has a size in RSS at any snapshot.
+    """
+    section = moments_section(diagnosed(FIXTURES / "laboratory/captures/bakeryd-c.tar.gz"))
+
+    tables = [block for block in unchosen(section.blocks) if isinstance(block, Folded)]
+    assert tables
