@@ -29,8 +29,8 @@ class Evidence:
     Attributes:
         artefact: The file that has it, or the files that it was computed from.
         field: What it is, in the artefact's own spelling where it has one.
-        value: In the base unit.
-        unit: One of `inputs.schema.UNITS`; empty for words and for what only names a place.
+        value: The value, in the base unit.
+        unit: One of `inputs.schema.UNITS`; empty for text.
     """
 
     artefact: str
@@ -47,7 +47,7 @@ class Site:
         function: Who called the allocator.
         own_function: The program's own function on the stack; the same if it is the caller itself.
         file: The file with the own function's call; empty if unknown.
-        line: Its line; None likewise.
+        line: The line in that file; None if unknown.
         low: Lower end of the 95 % interval of its growth, in bytes; NaN if unknown.
         high: Upper end of the same.
         change: Its growth.
@@ -80,12 +80,12 @@ class MissingCall:
 
     Attributes:
         call: The call, to paste.
-        why: What holds without it.
+        why: The consequence of the missing call.
         reference: Address of its documentation.
         releases: The Go releases to which it applies, if the capture's can be another.
         function: The program's own function in which it is missing; empty if unknown.
         file: The file in which that function opens what it does not close; empty if unknown.
-        line: Its line; None likewise.
+        line: The line in that file; None if unknown.
     """
 
     call: str
@@ -145,14 +145,13 @@ class Finding:
         next_step: What to do, with a command to paste first.
         references: Issues and documents.
         confidence: How sure it is: one of `CONFIDENCES`.
-        cpu_fraction: CPU that it costs, of all that GOMAXPROCS allowed while it held; None if it is
-            not about CPU. The log's `ms cpu` without idle marking gives the one, `P` times the
-            time the other, as the runtime counts `GCCPUFraction`. A program that leaves Ps idle
-            spends a larger share of what it used.
+        cpu_fraction: CPU cost as a share of GOMAXPROCS times the elapsed time, as in
+            `GCCPUFraction`; None if the finding is not about CPU. From a log: `ms cpu` without
+            idle marking. The share of the CPU that the program used is larger if Ps were idle.
         moments: All snapshots at which it holds; empty if it is about the whole capture.
-        now: Whether it holds at the capture's last moment, as that moment's files show.
-        over: Whether a later moment shows that it no longer holds. Where neither is true, the later
-            moments lack the files that would show it.
+        now: Whether it holds at the last moment, according to that moment's files.
+        over: Whether a later moment shows that it no longer holds. If neither is true, later
+            moments lack the files to tell.
         sites: Places in the program that can be fixed.
         missing_call: The call that is most likely missing; None if unknown.
     """

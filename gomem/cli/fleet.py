@@ -56,11 +56,11 @@ def fleet(
 ) -> None:
     """Read many captures and say which instances are unlike the others.
 
-    Each capture is read and diagnosed on its own. The answers go to a dataset of Parquet files in
-    the folder of -o, which is added to: captures that it has are not read again. Beside it goes
-    fleet.html. Without -o nothing is kept, and the verdict goes to standard output. Without WHERE,
-    the folder of -o answers from what it has. WHERE `prometheus URL`, `pyroscope URL` or
-    `parca URL` asks such a server instead, for metrics or heap profiles of each process.
+    Each capture is read and diagnosed on its own. -o names a folder for fleet.html and for a
+    dataset of Parquet files. A later run adds to the dataset and skips captures that it already
+    has. Without -o, the verdict goes to standard output and nothing is kept. Without WHERE, the
+    dataset of -o is shown as it is. WHERE can also be `prometheus URL`, `pyroscope URL` or
+    `parca URL`: then metrics or heap profiles of each process come from that server.
 
     Examples:
         gomem fleet captures/ -o fleet
@@ -76,15 +76,15 @@ def fleet(
             {service}/{pod}/{time}.
         label_table: A CSV with a column capture, and any of instance, service, build, time.
         engine: local is processes of this machine; dask is a cluster.
-        workers: Processes of this machine; default: one a CPU.
+        workers: Worker processes on this machine; default: one per CPU.
         scheduler: Address of dask's scheduler, such as tcp://10.0.0.1:8786.
         output_format: Default: fleet.html in the folder of -o, and a summary here.
         reports: Also write the report of each instance that is unlike the others.
-        query: Of a server: which series, such as {job="api"}.
-        time_range: Of a server: how far back.
-        step: Of a server: time between two readings; default: a 120th of the range, a 6th for
+        query: For a server: which series, such as {job="api"}.
+        time_range: For a server: how far back.
+        step: For a server: time between two readings; default: a 120th of the range, a 6th for
             heap profiles.
-        header: Of a server: 'Name: value' for each request, or @FILE with a header a line.
+        header: For a server: 'Name: value' for each request, or @FILE with one header per line.
     """
     places = where or []
     if not places and output is None:

@@ -35,9 +35,10 @@ def matrix(
 ) -> None:
     """Say what each build of a program needs, and which is the first that differs.
 
-    Captures are runs of the same program under several releases or settings. A row is a build, a
-    column an answer with its 95 % interval; each build is compared with the one before it. Several
-    runs a build tell a change from noise; of one run only a change far beyond noise is one.
+    Captures are runs of the same program under several releases or settings. Each
+    row is a build, each column a measurement with its 95 % interval. Each build is compared with
+    the previous one. With one run per build, only changes far beyond noise count; several runs per
+    build show smaller ones.
 
     Examples:
         gomem matrix 'captures/zeroing-*' --format html -o matrix.html
@@ -49,7 +50,7 @@ def matrix(
             that a capture names.
         label_table: A CSV with the columns capture and build.
         order: Builds in order, joined by commas; default: by release and number.
-        workers: Processes of this machine; default: one a CPU.
+        workers: Worker processes on this machine; default: one per CPU.
         output_format: Default: by the ending of -o, else text.
     """
     from gomem.fleets.fleet import fleet

@@ -61,7 +61,7 @@ def retain(
         capture: A capture with a heap dump, or the dump.
         path: Only this keeper: its path, and who allocated what it keeps.
         executable: The executable that wrote the dump; a stripped one names functions only.
-        symbols: What go tool nm -size prints of it, or the executable.
+        symbols: The output of go tool nm -size, or the executable.
         output_format: Default: as -o names it, else text.
     """
     from gomem.capture.load import load

@@ -46,8 +46,9 @@ def rss(
 
     Below its root RSS are Go and what is not Go: the live heap by allocation stack, memory
     allocated since the last GC, free slots, idle heap, released memory still in RSS, goroutine
-    stacks, the runtime; C by mapping, files by name, the program, the kernel. What no file divides
-    is a frame `not broken down`. The sample type `reserved` has what Go reserved beyond RSS.
+    stacks, the runtime; C by mapping, files by name, the program, the kernel. Memory that
+    no file breaks down is in the frame `not broken down`. The sample type `reserved` also has
+    memory that Go reserved and that is not in RSS.
     `go tool pprof -comments` says which sizes are not exact.
 
     Examples:

@@ -22,13 +22,14 @@ class Limits(Answer):
 
     Attributes:
         moment: The last moment.
-        worst: By moment, RSS if all mapped memory were resident.
+        worst: RSS by moment if all mapped memory were resident.
         cgroup: Usage of the cgroup; None without its files.
         growth: When the limit will be reached; None without a limit, or with fewer than three
             moments.
-        bounded: Whether what grew is garbage, which a heap goal bounds: then no time follows.
+        bounded: Whether only garbage grew, which the heap goal bounds; then there is no time to
+        the limit.
         advice: A GOMEMLIMIT for the cgroup's limit; None without a limit.
-        gomemlimit_bytes: The GOMEMLIMIT that is set; None if none is, or nothing says.
+        gomemlimit_bytes: The GOMEMLIMIT that is set; None if unset or unknown.
         address_space: Mapped memory and the process's own limit (ulimit -v); None without a limit.
     """
 

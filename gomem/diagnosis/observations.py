@@ -36,8 +36,8 @@ class Observation:
     """A measured fact, with its numbers.
 
     Attributes:
-        sentence: In words.
-        group: What it is about: groups of the account joined by `+`, `in_use`, `goroutines`.
+        sentence: The fact in words.
+        group: The subject: groups of the account joined by `+`, or `in_use`, or `goroutines`.
         change_low: Minimum growth, in bytes or goroutines.
         change_high: Maximum growth.
         shape: One of `shapes.SHAPES`; empty for fewer than three readings.

@@ -68,14 +68,14 @@ class Verdict(Answer):
         where: Where the memory is now; empty if unknown.
         moved: How the total changed, and which parts explain it; empty if unknown.
         found: The title of the named finding if it is not the headline; else empty.
-        code: The finding that it names; None if it names none.
+        code: The code of the named finding; None without one.
         severity: The severity; None if nothing is out of the ordinary.
         confidence: The confidence of the named finding; None without one.
         moment: The moment that it describes; None if no moment has memory data.
-        rss_bytes: Resident bytes at that moment; None where no file says.
+        rss_bytes: Resident bytes at that moment; None if unknown.
         whose: Changes outside RSS, and what retains the memory, if known.
         next_step: What to do next.
-        further: What else there is: further warnings, notes, places and files that were not read.
+        further: Number of further warnings and notes, and of places and files that were not read.
     """
 
     headline: str
@@ -104,7 +104,7 @@ class Verdict(Answer):
 
     @property
     def sentence(self) -> str:
-        """Headline and what goes with it."""
+        """The headline and the sentence that supports it."""
         first = self.where if self.is_in_short else self.headline
         return joined(" ", filter(None, (first, self.second)))
 

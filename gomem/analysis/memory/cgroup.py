@@ -54,14 +54,14 @@ class CgroupUse:
     Attributes:
         limit_bytes: `memory.max`; None if there is none.
         high_bytes: `memory.high`, above which the kernel throttles; None if there is none.
-        current_bytes: All that is charged.
-        peak_bytes: The most so far, if the kernel keeps it.
-        working_set_bytes: `current` less inactive file pages, by which Kubernetes evicts.
+        current_bytes: All memory charged to the cgroup.
+        peak_bytes: The highest usage so far; None if the kernel does not record it.
+        working_set_bytes: `current` minus inactive file pages; Kubernetes evicts by it.
         unreclaimable_bytes: What the kernel cannot take back when the limit is reached.
         counters: See `CGROUP_COUNTERS`; adds up to `current`, with `rest` for what no counter
             names.
-        killer: The counter that fills most of what cannot be reclaimed.
-        oom_kills: Processes of it that the kernel has killed; None if it does not say.
+        killer: The largest counter among those that cannot be reclaimed.
+        oom_kills: Processes of the cgroup that the OOM killer ended; None if unknown.
     """
 
     limit_bytes: int | None

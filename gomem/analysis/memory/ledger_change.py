@@ -61,11 +61,11 @@ class LedgerChange:
     """The change between two ledgers.
 
     Attributes:
-        rss_change_bytes: RSS after less RSS before; None if one side does not know it.
+        rss_change_bytes: RSS after minus RSS before; None if one of them is unknown.
         parts: A row per part of either side; see `PART_CHANGES`. `change_bytes` adds up to
             `rss_change_bytes` if both sides have the same parts.
-        verdict: `unchanged`, `shifted` (layers moved, RSS did not), the layer that makes more than
-            half of what moved RSS, `mixed` where none does, `undivided` or `unknown`.
+        verdict: `unchanged`, `shifted` (layers changed, RSS did not), the layer that explains
+            more than half of the change of RSS, `mixed` if none does, `undivided` or `unknown`.
     """
 
     rss_change_bytes: int | None

@@ -184,11 +184,11 @@ class LimitAdvice:
 
     Attributes:
         gomemlimit_bytes: The recommendation, in whole MiB; None if nothing is left for Go.
-        needed_bytes: What Go holds now and cannot give back by collecting idle memory; where
-            nothing divides the heap, all that it has resident.
-        enough: Whether it is above what is needed; below that, the collector would never rest.
+        needed_bytes: Memory that Go cannot release now, without idle heap; its whole resident
+            memory if the heap is not broken down.
+        enough: Whether it exceeds `needed_bytes`; below that, the GC would run all the time.
         steps: The arithmetic, see `LIMIT_STEPS`; adds up to the recommendation.
-        note: What to know with it.
+        note: Caveats.
     """
 
     gomemlimit_bytes: int | None

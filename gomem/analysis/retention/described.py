@@ -30,10 +30,10 @@ class Keeper:
 
     Attributes:
         kind: global, goroutine, finalizer, cleanup or other.
-        name: A variable, the function of goroutines, or who shares the bytes.
-        count: Goroutines of the function, finalizers, cleanups; else 1.
-        bytes: What would become garbage without it.
-        objects: Objects of these bytes.
+        name: A variable, a function of goroutines, or the keepers that share the bytes.
+        count: Number of goroutines, finalizers or cleanups; else 1.
+        bytes: Bytes that would become garbage without it.
+        objects: Number of these objects.
         path: The path from the keeper to where its retained memory fans out, in words.
         allocated_by: The sites that allocated it, by the profile's samples; the largest part first.
     """

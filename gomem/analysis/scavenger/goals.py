@@ -40,7 +40,7 @@ class Goal:
     Attributes:
         name: `five-minutes`, `paced-by-goal`, `paced`, `limit-background` or `limit-allocation`.
         formula: How it is computed, as text.
-        applies: Whether the release has it; of a limit, whether one is set as well.
+        applies: Whether the Go release has the rule; for a limit, also whether one is set.
         note: What to know about it.
     """
 

@@ -153,12 +153,12 @@ CPU_CLASSES = {
 
 @dataclass(frozen=True)
 class ScavengerCpu:
-    """CPU between the first and the last snapshot, estimated by `/cpu/classes` at collections.
+    """CPU time of the scavenger between the first and the last snapshot, by `/cpu/classes`.
 
     Attributes:
-        background_seconds: By the background scavenger.
-        assist_seconds: By those who allocate.
-        available_seconds: GOMAXPROCS times the time.
+        background_seconds: CPU time of the background scavenger.
+        assist_seconds: CPU time of goroutines that release memory as they allocate.
+        available_seconds: GOMAXPROCS times the elapsed time.
     """
 
     background_seconds: float

@@ -51,14 +51,14 @@ class Backtest:
     """How well the log's later part was predicted; None if nothing could be tested.
 
     Attributes:
-        cycles: Collections whose goal was foretold.
-        goals_agree_fraction: Of them, those whose printed goal the formula allows.
-        goal_error_p95: 95 in 100 goals are foretold to this share of them.
-        interval_error_p50: Median error of the distance to the next collection, likewise.
-        cycles_per_second_error: Of what a replay says: of the second half from the first, or of
-            the whole from itself, whichever is greater; as a share.
-        gc_cpu_cores_error: Likewise.
-        peak_heap_bytes_error: Likewise.
+        cycles: Collections whose goal was predicted.
+        goals_agree_fraction: Share of them whose printed goal is within the formula's bounds.
+        goal_error_p95: 95th percentile of the relative error of predicted goals.
+        interval_error_p50: Median relative error of the interval to the next collection.
+        cycles_per_second_error: Relative error of a replay: of the second half predicted from
+            the first, or of the whole log predicted from itself, whichever is greater.
+        gc_cpu_cores_error: The same for GC CPU.
+        peak_heap_bytes_error: The same for the peak heap.
     """
 
     cycles: int = 0

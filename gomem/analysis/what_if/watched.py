@@ -147,15 +147,15 @@ class Present:
     Attributes:
         gogc: GOGC in per cent; -1 is off; None if it is not known.
         memory_limit_bytes: GOMEMLIMIT; infinite for none.
-        live_bytes: Median of what collections marked.
-        allocation_bytes_per_second: What the program allocates.
-        mark_cpu_seconds_per_cycle: CPU of a collection, without idle marking.
-        cycles_per_second: Collections a second.
-        gc_cpu_cores: Their CPU a second.
+        live_bytes: Median of the marked heap.
+        allocation_bytes_per_second: Allocation rate.
+        mark_cpu_seconds_per_cycle: CPU time of a collection, without idle marking.
+        cycles_per_second: Collections per second.
+        gc_cpu_cores: CPU seconds that the GC uses per second.
         peak_heap_bytes: The highest heap at the end of marking.
         gomaxprocs: GOMAXPROCS.
-        seconds: The time that was looked at.
-        cycles: The collections in it.
+        seconds: Length of the analysed part of the log.
+        cycles: Number of collections in that part.
     """
 
     gogc: int | None

@@ -223,16 +223,16 @@ class PodAdvice:
     """A GOMEMLIMIT and a GOGC for a container.
 
     Attributes:
-        container_bytes: What the container may use.
-        container_source: What says so.
+        container_bytes: The memory limit of the container.
+        container_source: The source of that limit.
         gomemlimit_bytes: The GOMEMLIMIT, in whole MiB; None if nothing is left for Go.
         gogc: GOGC in per cent; None if none of those tried leaves room.
         steps: The limit's arithmetic, see `LIMIT_STEPS`; adds up to it.
-        held_bytes: What Go would hold with them, at the upper end of its interval.
+        held_bytes: Memory that Go would hold with these settings: upper end of the interval.
         live_bytes: The live heap today.
-        limit_decides_bytes: The live heap from which on the limit decides, not GOGC.
-        met_bytes: The live heap at which it and the limit meet.
-        expected: The row of the grid for them.
+        limit_decides_bytes: The live heap above which the limit sets the goal, not GOGC.
+        met_bytes: The live heap that would leave no headroom below the limit.
+        expected: The row of the grid for these settings.
     """
 
     container_bytes: int

@@ -48,12 +48,12 @@ class Told(NamedTuple):
 
     @property
     def assumption(self) -> str | None:
-        """What the likely bounds rest on."""
+        """The assumption behind the likely bounds."""
         return self.account.first.assumption or self.account.last.assumption or None
 
     @property
     def shape(self) -> str | None:
-        """How it moved over all moments; null of too few."""
+        """The shape of the series over all moments; null for too few moments."""
         rise = self.account.rise(self.part.groups)
         return None if rise is None else rise.shape
 
