@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 URLS = ("http:/", "https:/")  # a path has one slash where the URL had two
 ARCHIVE_SUFFIXES = (".tar", ".tar.gz", ".tgz", ".tar.zst", ".zip")
 OPENED = ("/dev/stdin", "/dev/fd/", "/proc/")  # what a shell opens for a command, by name
-_OF_PPROF = re.compile(r"(?:&?(?:debug|gc|seconds)=[0-9]{1,6})+")
+_PPROF_QUERY = re.compile(r"(?:&?(?:debug|gc|seconds)=[0-9]{1,6})+")
 LOOKED_AT = 1000  # names in the folder that are compared
 _URL = re.compile(r"(https?):/+(?=[^/])", re.IGNORECASE)
 
@@ -77,7 +77,7 @@ def as_url(path: str | PathLike[str]) -> str | None:
 def without_secrets(url: str) -> str:
     """A URL without user, password, and a query that is not one of pprof's: they can be secret."""
     place, _, query = re.sub(r"(?<=://)[^/?#]*@", "", url).partition("#")[0].partition("?")
-    return f"{place}?{query}" if _OF_PPROF.fullmatch(query) else place
+    return f"{place}?{query}" if _PPROF_QUERY.fullmatch(query) else place
 
 
 def check_no_named_pipe(path: Path) -> None:
