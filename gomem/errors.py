@@ -36,7 +36,7 @@ class Damage:
 
     @property
     def place(self) -> Text:
-        """Source and place, as messages begin."""
+        """The prefix of messages, `source: place`."""
         return Text(self.source, f": {self.where}" * bool(self.where))
 
     @property
@@ -76,7 +76,7 @@ class FormatError(ValueError):
 
     @property
     def message(self) -> Text:
-        """The message with its typed parts."""
+        """The message as a text whose parts keep their types, for redaction."""
         return self.damage.message
 
 
@@ -90,7 +90,7 @@ class CaptureError(Exception):
 
 
 def is_out_of_memory(error: BaseException) -> bool:
-    """Whether an error says that memory, or a thread for want of it, could not be had."""
+    """Whether an error means that memory ran out, or that no thread could start for lack of it."""
     if isinstance(error, OSError):
         return error.errno == errno.ENOMEM
     return isinstance(error, MemoryError) or NO_THREAD in str(error)

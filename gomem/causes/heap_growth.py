@@ -180,7 +180,7 @@ def _evidence(live: LiveHeap, rise: Rise, case: Case) -> list[Evidence]:
         *watched_evidence(path, rise),
         *known(path, "count", {"readings": rise.readings}),
         Evidence(
-            path, "growth seen in", "; ".join(SEEN_IN[kind] for kind in sorted(live.agreeing)), ""
+            path, "growth shown by", "; ".join(SEEN_IN[kind] for kind in sorted(live.agreeing)), ""
         ),
     ]
 

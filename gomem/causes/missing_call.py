@@ -80,8 +80,10 @@ def of_finalizer(case: Case) -> MissingCall | None:
     inside, own = inside_of_own(stack)
     version = case.facts.go_version
     row = signature_of(inside, FINALIZERS, version, running.state)
-    row = row or signature_of([bare(name) for name in stack], FINALIZERS, version)
-    return None if row is None else _said(row, case, Counter({own: 1} if own else {}))
+    if row is not None:
+        return _said(row, case, Counter({own: 1} if own else {}))
+    row = signature_of([bare(name) for name in stack], FINALIZERS, version)
+    return None if row is None else _said(row, case, Counter())  # missing in the callers
 
 
 def of_growth(case: Case, sites: Sequence[Site]) -> MissingCall | None:

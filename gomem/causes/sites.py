@@ -126,9 +126,9 @@ def aging_words(case: Case, sites: Sequence[Site]) -> Text:
     if row is None:
         return Text()
     return text(
-        "{} keeps what it allocates: at most {} was freed during the capture.",
+        "At least {} of what {} allocated was not freed during the capture.",
+        Share(1 - float(row["freed_high"])),
         Function(row["function"]),
-        Share(float(row["freed_high"])),
     )
 
 

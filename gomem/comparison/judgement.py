@@ -50,7 +50,7 @@ if TYPE_CHECKING:
     from gomem.diagnosis.diagnosis import Diagnosis
 
 ONE_RUN = (
-    "With one run per side, only large changes stand out from noise. To test the others, use "
+    "With one run per side, only large changes stand out from noise. To test smaller changes, use "
     f"{MIN_VALUES} or more runs per side ({MIN_INTERVAL_VALUES} or more for 95 % intervals)."
 )
 

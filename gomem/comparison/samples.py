@@ -334,7 +334,7 @@ class _Sample:
         if self.declared_exact and not self.exact:
             yield "declared exact, but the values vary: compared as a sample"
         if not all(counts):
-            yield f"measured only {'before' if counts[0] else 'after'}"
+            yield f"only the {'before' if counts[0] else 'after'} side has these"
         elif not self.can_tell:
             many = "one value" if counts == (1, 1) else "too few values"
             few = "is" if counts == (1, 1) else "are"

@@ -223,7 +223,9 @@ def _beside(finding: Finding, earlier: Sequence[Finding], account: Account) -> F
     rival = max(rivals, key=lambda rival: rival.bytes or 0)
     has_room = len(Text(finding.title).of(Number)) < MAX_NUMBERS
     size = text("the {} of ", Bytes(rival.bytes)) if has_room else Text()
-    return replace(finding, title=text("{}; overlaps {}{}", finding.title, size, rival.code))
+    return replace(
+        finding, title=text("{}; partly the same memory as {}{}", finding.title, size, rival.code)
+    )
 
 
 CLAIMS = {cause.code: cause.claims for cause in CAUSES if cause.claims}
@@ -326,6 +328,6 @@ _PASSED = "; below the reporting threshold at {}"  # of a larger whole, it can b
 _WAS_RELEASED = "this memory was released before"
 _NOT_SIGNIFICANT = "this is below the reporting threshold at"
 _NOTHING_NOW = (
-    "Nothing to do: {} {}. If the peak counts for a memory limit or for cost, see what ran before "
-    "{}."
+    "Nothing to do: {} {}. If the peak matters for a memory limit or for cost, see what ran "
+    "before {}."
 )

@@ -298,9 +298,9 @@ def _retained(facts: MomentFacts) -> Text:
     largest = max(retained, key=lambda group: retained[group])
     beyond = whole - groups.sizes[HEAP]
     return text(
-        " Go retains {} of heap and stacks{}; {} is {}.",
+        " Of the {} of heap and stacks that Go retains{}, {} is {}.",
         Bytes(whole),
-        text(" ({} not in RSS)", Bytes(beyond)) if beyond > 0 else "",
+        text(" ({} of it not in RSS)", Bytes(beyond)) if beyond > 0 else "",
         Bytes(retained[largest]),
         NAMES[largest],
     )

@@ -177,7 +177,7 @@ def who_holds(diagnosis: Diagnosis, moment: str) -> Text:
     if not worth:
         return Text()
     share = worth[0]["value"] / total
-    first = "Live objects by the program's own functions, including what these call:"
+    first = "The program's own functions and their callees hold of the live objects:"
     if share > MOSTLY:
         first = (
             "Most live objects are from" if share < NEARLY else "Nearly all live objects are from"
@@ -196,7 +196,7 @@ def _by_others_code(stacks: Stacks, profile: Profile, share: float) -> Text:
     samples = np.setdiff1d(np.arange(len(stacks.values)), stacks.frames.loc[is_named, "sample"])
     leaves = profile.leaves(samples)
     sizes = pd.Series(stacks.values[samples]).groupby(leaves).sum()
-    where = "{} of live objects are from Go's own code, or from code without a name: mostly {}."
+    where = "{} of live objects are from Go's own or unsymbolized code alone, mostly {}."
     return text(where, Share(share), Function(str(sizes.idxmax())))
 
 

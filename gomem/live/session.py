@@ -48,7 +48,7 @@ class LogTail:
     _inode: int = field(default=0, init=False)
 
     def after(self, copy: Path) -> None:
-        """Continue after an earlier capture's copy, if the log begins with all of that copy."""
+        """Skip what an earlier capture copied, if the log still begins with all of it."""
         try:
             with copy.open("rb") as had, self.path.open("rb") as file:
                 while piece := had.read(PIECE_BYTES):
@@ -79,7 +79,7 @@ class LogTail:
 
 @dataclass(frozen=True)
 class Plan:
-    """When to take moments, and what to read."""
+    """When to take snapshots, and what to read."""
 
     # Between the starts of two moments, or of two checks of the trigger; None for one moment.
     every_seconds: float | None = None
@@ -108,7 +108,10 @@ class Session:
     _empty: int = 0
 
     def run(self) -> str:
-        """Write moments until a reason to stop, and return that; CaptureError without moments."""
+        """Take snapshots until a stop condition is met, and return it.
+
+        Raises CaptureError if none was written.
+        """
         why = "stopped"
         try:
             why = self._moments()
@@ -122,7 +125,7 @@ class Session:
         return why
 
     def _moments(self) -> str:
-        """Take the planned moments; return the reason to stop."""
+        """Take the planned snapshots; return the reason to stop."""
         begun = time.monotonic()
         why = self._take()
         if why or self.plan.every_seconds is None:
@@ -138,7 +141,7 @@ class Session:
                 return why
 
     def _is_occasion(self) -> bool:
-        """Whether to take a moment now; true without a trigger."""
+        """Whether to take a snapshot now; true without a trigger."""
         trigger, process = self.plan.trigger, self.target.process
         if trigger is None:
             return True
@@ -158,7 +161,7 @@ class Session:
         return trigger.fires(value, time.monotonic())
 
     def _take(self) -> str:
-        """Take a moment and write it; return the reason to stop, or an empty text."""
+        """Take a snapshot and write it; return the reason to stop, or an empty text."""
         moment = Moment()
         try:
             fill(moment, self.target.process, self.target.doors, self.plan.profiles)
@@ -252,7 +255,7 @@ class Session:
 
     @property
     def apart(self) -> tuple[float, float] | None:
-        """Seconds between MemStats and smaps: median and p99 over the moments."""
+        """Seconds between MemStats and smaps: median and p99 over the snapshots."""
         if not self.skews:
             return None
         ordered = sorted(self.skews)

@@ -1,7 +1,7 @@
-"""What an output reveals about its machine, because reports get shared.
+"""Hides details of the machine in outputs, because reports get shared.
 
 Home directories (shown as `~`) and the capture's location are always hidden. A redacted output also
-hides folders and text from files, and replaces the names of captures, moments, instances, builds,
+hides folder names and text that was read from files, and replaces the names of captures, moments, instances, builds,
 labels and the like with numbers; equal names get equal numbers. It keeps the names of files,
 functions and programs, kinds and digests, because a reader needs them to act.
 

@@ -96,7 +96,7 @@ def how_many(count: int, noun: str, many: str = "") -> str:
 
 
 def first_few(names: Sequence[str], at_most: int) -> Text:
-    """The first names, and how many others there are."""
+    """The first few of a list of names, and how many more there are."""
     rest = len(names) - at_most
     return joined(", ", names[:at_most]) + (f" and {rest} more" if rest > 0 else "")
 

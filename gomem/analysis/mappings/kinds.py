@@ -177,8 +177,8 @@ def _notes(rows: MappingRows, memstats: pd.Series | None) -> Iterator[str]:
         )
     if (rows.rule == CUT_BEYOND).any():
         yield (
-            "one mapping holds both Go runtime memory and other memory; how much of each is "
-            "from MemStats, and all of the other memory is assumed to be resident"
+            "one mapping holds both Go runtime memory and other memory: MemStats gives the size of "
+            "each, and the other memory is assumed to be all resident"
         )
     if memstats is None or not (rows.kind == "go-heap").any():
         return

@@ -105,12 +105,12 @@ class MemoryGroups:
 
     @property
     def names(self) -> dict[str, str]:
-        """The name of each group in sentences, including parts of the Go heap."""
+        """The name of each group as used in prose, including parts of the Go heap."""
         frames = (self.rows, self.claims)
         return {row["group"]: row["name"] for frame in frames for row in rows_of(frame)}
 
     def drawn(self, rss_bytes: int | None) -> tuple[dict[str, int], int]:
-        """Bytes by group, and reserved memory beyond them; without RSS, only reserved memory."""
+        """Bytes to draw by group: RSS, then reserved memory not in RSS; without RSS, reserved only."""
         if rss_bytes is None:
             return self.claimed, 0
         sizes = self._resident
@@ -125,7 +125,7 @@ class MemoryGroups:
         return sum(known) if known else None
 
     def claims_within(self, group: str) -> pd.DataFrame:
-        """Reserved memory of a group by part: rows for the Go heap if it is a single group."""
+        """Reserved memory of a group by part; empty unless the Go heap is a single group."""
         return self.claims if group == HEAP and self.heap_is_one else self.claims.iloc[:0]
 
     @cached_property

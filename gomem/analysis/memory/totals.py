@@ -32,8 +32,8 @@ LISTED = "processes"  # the kind of artefact for tables of processes
 LOGGED = "runtime_lines"  # the kind of artefact for logs in which a program reports its own RSS
 SCRAPED = "process_resident_memory_bytes"
 _ALONE = (
-    "RSS is a single number of a page of metrics: memory outside Go, such as files, C memory and "
-    "the program itself, is not broken down"
+    "RSS is known as a single number, from a page of metrics: memory outside Go (files, C memory, "
+    "the program itself) is not broken down"
 )
 _NO_MAPPED = (
     "memory.stat does not say here how much of files and shared memory is mapped (file_mapped), so "

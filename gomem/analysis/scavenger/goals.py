@@ -90,8 +90,8 @@ def goals_of(version: GoVersion, memory_limit_bytes: float | None) -> tuple[Goal
     missed = Fact.LIMIT_GOAL_MISSED
     return (
         Goal(
-            "five-minutes", "spans idle for 300 s are released, checked every 150 s", old,
-            "There is no goal. Reuse restarts the 300 s.",
+            "five-minutes", "release spans that are idle for 300 s, checking every 150 s", old,
+            "No size is aimed at. Reuse of a span restarts its 300 s.",
         ),
         Goal("paced-by-goal", "release down to 1.1 × NextGC", by_next_gc),
         Goal(

@@ -63,7 +63,8 @@ SAID = {
     "goal is unknown.",
     ("unknown", "no-count"): NOTHING_WENT + " Without NumGC, the reason is unknown.",
     ("unknown", "no-release"): NOTHING_WENT
-    + " The reason depends on the Go release: add --go-version, or the executable's build info.",
+    + " The reason depends on the Go release: pass --go-version, or add the output of "
+    "go version -m to the capture.",
 }
 BY = {
     "collection": "set at the last GC",

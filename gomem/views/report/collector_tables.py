@@ -236,7 +236,9 @@ def triggers_notes(triggers: GcTriggers) -> tuple[str, ...]:
 def live_heap_table(live: tuple[LiveHeap, ...]) -> Table:
     """The slope of the live heap in each run; if there are too many runs, the longest ones."""
     shown = sorted(live, key=lambda run: run.seconds, reverse=True)[:MAX_ROWS]
-    caption = "Trend of the live heap after start-up; a tenth is the median of its GCs"
+    caption = (
+        "Trend of the live heap after start-up, by medians of the first and last 10 % of the GCs"
+    )
     if len(shown) < len(live):
         caption += f": the longest {len(shown)} of {len(live)} runs"
     columns = LIVE_HEAP if len(live) > 1 else LIVE_HEAP[1:]
