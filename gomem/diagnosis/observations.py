@@ -181,13 +181,14 @@ def _of_in_use(case: Case) -> list[Observation]:
     if sites:
         whose = text(", {} from {}", share_words(sites[0].share, case.thresholds), sites[0].words)
     sentence = text(
-        "{} heap profiles (up to two GCs old), inuse_space {} from {} at {} to {}{}{}",
-        "In the" if case.baseline is None else "In this capture's",
+        "{}from {} to {}{}, inuse_space {} from {} to {}{} (heap profiles, up to two GCs old)",
+        "" if case.baseline is None else "within this capture, ",
+        MomentName(start),
+        MomentName(moment),
+        text(" ({})", Seconds(seconds)) if seconds > 0 else "",
         "rose" if change > 0 else "fell",
         Bytes(before),
-        MomentName(start),
         Bytes(after),
-        text(" in {}", Seconds(seconds)) if seconds > 0 else "",
         whose,
     )
     return [Observation(sentence.sentence(), "in_use", change, change, "", moment)]

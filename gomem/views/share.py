@@ -1,9 +1,9 @@
 """Hides details of the machine in outputs, because reports get shared.
 
 Home directories (shown as `~`) and the capture's location are always hidden. A redacted output also
-hides folder names and text that was read from files, and replaces the names of captures, moments, instances, builds,
-labels and the like with numbers; equal names get equal numbers. It keeps the names of files,
-functions and programs, kinds and digests, because a reader needs them to act.
+hides folder names and text that was read from files, and replaces the names of captures, moments,
+instances, builds, labels and the like with numbers; equal names get equal numbers. It keeps the
+names of files, functions and programs, kinds and digests, because a reader needs them to act.
 
 `share` is the last pass over a finished document, finished JSON or a frame, including the words in
 figures. It never searches for names, because a name can be any word or number. The type of each

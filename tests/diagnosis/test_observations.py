@@ -210,7 +210,7 @@ def test_most_is_more_than_half(recorded):
     for one in recorded.observations:
         if "most of it" in one.sentence:
             assert all(share.value > 0.5 for share in one.sentence.of(Share)), one.sentence
-        if "inuse_space rose" in one.sentence and ", " in one.sentence.partition(" from ")[2]:
+        if "inuse_space rose" in one.sentence and ", " in one.sentence.partition(" rose ")[2]:
             assert one.sentence.of(Function), one.sentence
 
 

@@ -110,7 +110,7 @@ class MemoryGroups:
         return {row["group"]: row["name"] for frame in frames for row in rows_of(frame)}
 
     def drawn(self, rss_bytes: int | None) -> tuple[dict[str, int], int]:
-        """Bytes to draw by group: RSS, then reserved memory not in RSS; without RSS, reserved only."""
+        """Bytes to draw by group: RSS, then reserved beyond RSS; without RSS, reserved only."""
         if rss_bytes is None:
             return self.claimed, 0
         sizes = self._resident

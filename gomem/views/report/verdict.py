@@ -115,7 +115,8 @@ def _size(diagnosis: Diagnosis) -> Tile | None:
         if before is not None:
             by = text("{} {} than", BytesBy(change), "more" if change > 0 else "less")
             than = by if change else "as much as"
-            name = text("{} at {}, {} the baseline at {}", what, last, than, MomentName(before))
+            where = "" if before == last else text(" at {}", MomentName(before))
+            name = text("{} at {}, {} in the baseline{}", what, last, than, where)
     return Tile(together(Bytes(whole)), together(name))
 
 
