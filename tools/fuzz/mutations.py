@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     from tools.fuzz.target import Mutation
 
-MAX_BYTES = 1 << 14  # of an input: what is longer only takes longer
+MAX_BYTES = 1 << 13  # of an input: what is longer only takes longer
 NUMBERS = (0, 1, 2, 127, 128, 255, 256, 1023, 4095, 2**16, 2**31 - 1, 2**31, 2**32, 2**53 + 1,
            2**62, 2**63 - 1, 2**63, 2**64 - 1)  # fmt: skip
 JUNK = (

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 ROOT = Path(__file__).parents[2]
 FIXTURES = ROOT / "fixtures"
-MAX_BYTES = 3 << 10  # of a seed that is text: a reader takes a fraction of a millisecond for it
+MAX_BYTES = 2 << 10  # of a seed that is text: a reader takes a fraction of a millisecond for it
 MAX_WHOLE_BYTES = 12 << 10  # of one that can only be whole
 FILES = 24  # of a target, spread over all that there are
 

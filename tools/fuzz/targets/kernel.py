@@ -127,7 +127,7 @@ def check_limits(data: bytes) -> None:
     if not looks_like_limits(data):
         return
     limits, damage = parsed(parse_limits, data)
-    mine = [(limit.name.encode(), limit.soft, limit.hard) for limit in limits]
+    mine = [(limit.name.rstrip().encode(), limit.soft, limit.hard) for limit in limits]
     rows = [
         (match[1].rstrip(), *(_limit(match[number]) for number in (2, 3)))
         for match in found_in(LIMIT, data.replace(b"\r", b"\n"))

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 WORD = 1 << 64
 SAMPLES = ValueType("samples", "count")
 # Why a profile is refused that protobuf reads: two in one file, and fields that it passes over.
-STRICTER = ("a second profile in one file", "which no profile has there")
+STRICTER = ("a second profile in one file", "which no profile has there", "wanted another")
 MAX_SCALED = 2**50
 ROUNDING = 1e-9
 
