@@ -33,7 +33,7 @@ ROOT = Path(__file__).parents[2]
 NEEDED = "fuzzing by coverage needs atheris, for CPython 3.11 or 3.12: pip install -e '.[fuzz]'; "
 NEEDED += "without it: python -m tools.fuzz --plain"
 SECONDS = 60
-TURN_SECONDS = 120  # of a target, of a long run: all targets take turns
+TURN_SECONDS = 30  # of a target, of a long run: all targets take turns
 LEAST_SECONDS = 1
 
 
