@@ -56,7 +56,7 @@ def main() -> None:
         return
     seconds = SECONDS if options.hours is None else options.hours * 3600
     is_guided = not (options.plain or options.files)
-    if is_guided and find_spec("atheris") is None:
+    if is_guided and not _has_atheris():
         raise SystemExit(NEEDED)
     if is_guided:
         import tools.fuzz.guided  # before the readers are imported, which it looks into
@@ -66,6 +66,13 @@ def main() -> None:
     if options.plain:
         raise SystemExit(_plainly(names, seconds))
     raise SystemExit(_guided(names, seconds, state, options.executions or math.inf))
+
+
+def _has_atheris() -> bool:
+    try:
+        return find_spec("atheris") is not None
+    except ValueError:  # of what stands in its place
+        return False
 
 
 def _names(only: Sequence[str], parser: argparse.ArgumentParser) -> list[str]:

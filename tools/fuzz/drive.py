@@ -55,7 +55,9 @@ def place_of(error: BaseException) -> str:
     return " ".join([type(error).__name__, *ours[-3:], str(error).partition(":")[0][:60]])
 
 
-def run(target: Target, executions: int, *, seed: int = 0, seconds: float = 1e9) -> tuple[int, Finds]:
+def run(
+    target: Target, executions: int, *, seed: int = 0, seconds: float = 1e9
+) -> tuple[int, Finds]:
     """Read the seeds, then seeds changed one to five times: how many were read, and the finds."""
     rng = random.Random(seed)
     inputs = list(target.seeds())

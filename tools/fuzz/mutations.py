@@ -255,8 +255,6 @@ def _varint_at(data: bytes, at: int) -> tuple[int, int] | None:
     return None
 
 
-
-
 def json_bytes(value: Any) -> bytes:
     """A value as a program dumps it, without blanks."""
     return json.dumps(value, separators=(",", ":")).encode()

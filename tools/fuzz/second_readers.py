@@ -31,8 +31,12 @@ COUNTED = re.compile(rb"(\d{1,9}) @(?: 0x[0-9a-f]{1,16})+")
 FOLDED = re.compile(rb"[a-z.;/()*]+ (\d{1,9})")
 GOROUTINE = re.compile(rb"goroutine [1-9]\d{0,8} \[[a-z ]{3,40}\]:")
 BENCHMARK = re.compile(rb"Benchmark[A-Z]\w*-\d{1,3}\t *(\d{1,12})\t +(\d{1,9}(?:\.\d{1,4})?) ns/op")
-SAMPLE = re.compile(rb"(go_memstats_heap_inuse_bytes|go_memstats_sys_bytes) (\d{1,15}|\d\.\d{1,9}e\+\d\d)")
-LIMIT = re.compile(rb"(Max [a-z -]{1,22}?) {2,}(\d{1,18}|unlimited) +(\d{1,18}|unlimited) +[a-z]{4,9} *")
+SAMPLE = re.compile(
+    rb"(go_memstats_heap_inuse_bytes|go_memstats_sys_bytes) (\d{1,15}|\d\.\d{1,9}e\+\d\d)"
+)
+LIMIT = re.compile(
+    rb"(Max [a-z -]{1,22}?) {2,}(\d{1,18}|unlimited) +(\d{1,18}|unlimited) +[a-z]{4,9} *"
+)
 NUMBER = re.compile(rb"([a-z][a-z_0-9]*) (\d{1,15})")
 SYMBOL = re.compile(rb" *([0-9a-f]{1,16}) +(\d{1,9}) [A-Za-z] ([a-z][\w./]*)")
 
@@ -69,7 +73,9 @@ def _profile_class() -> Any:
     numbers, unsigned, truth, texts = (
         kinds.TYPE_INT64, kinds.TYPE_UINT64, kinds.TYPE_BOOL, kinds.TYPE_BYTES
     )  # fmt: skip
-    file = descriptor_pb2.FileDescriptorProto(name="second.proto", package="second", syntax="proto3")
+    file = descriptor_pb2.FileDescriptorProto(
+        name="second.proto", package="second", syntax="proto3"
+    )
 
     def message(name: str, *fields: tuple[str, Any, bool]) -> None:
         made = file.message_type.add(name=name)

@@ -22,6 +22,15 @@ def lines(*patterns: str, most: int = MAX_BYTES) -> Callable[[], list[bytes]]:
     return lambda: _apart(_first_lines(_read(path), most) for path in _spread(patterns))
 
 
+def behind(mark: bytes, *patterns: str) -> Callable[[], list[bytes]]:
+    """As `lines`, from the first line that has a mark on."""
+
+    def begun(data: bytes) -> bytes:
+        return data[data.rfind(b"\n", 0, data.index(mark)) + 1 :]
+
+    return lambda: _apart(_first_lines(begun(_read(path)), MAX_BYTES) for path in _spread(patterns))
+
+
 def whole(*patterns: str, most: int = MAX_WHOLE_BYTES) -> Callable[[], list[bytes]]:
     """Fixtures as they are, decompressed, that are no larger."""
     return lambda: _apart(data for path in _spread(patterns) if len(data := _read(path)) <= most)

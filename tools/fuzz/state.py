@@ -66,8 +66,12 @@ class State:
         told = [f"{'target':18} {'executions':>11} {'per s':>6} {'edges':>6} {'corpus':>6} finds"]
         for name, mine in groupby(turns, key=lambda turn: turn.target):
             rows = list(mine)
-            done, seconds = (sum(getattr(row, of) for row in rows) for of in ("executions", "seconds"))
-            covered, corpus = (max(getattr(row, of) for row in rows) for of in ("covered", "corpus"))
+            done, seconds = (
+                sum(getattr(row, of) for row in rows) for of in ("executions", "seconds")
+            )
+            covered, corpus = (
+                max(getattr(row, of) for row in rows) for of in ("covered", "corpus")
+            )
             finds = sorted({find for row in rows for find in row.finds})
             rate = done / max(seconds, 1)
             told.append(f"{name:18} {done:11} {rate:6.0f} {covered:6} {corpus:6} {len(finds)}")

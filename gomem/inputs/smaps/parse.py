@@ -29,7 +29,7 @@ import numpy as np
 
 from gomem.errors import Damage, excerpt
 from gomem.inputs.smaps.fixed_width import uniform_entries
-from gomem.units import ADDRESS_SPACE_BYTES, KIB
+from gomem.units import ADDRESS_SPACE_BYTES, KIB, format_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -142,15 +142,36 @@ def parse_smaps(data: bytes, *, source: str) -> tuple[Mappings, list[Damage]]:
         if lines and not lines[-1]:
             lines.pop()
         entries, damage = _entries_one_by_one(lines, source)
-    return _each_once(entries), damage
+    misfit = _is_misfit(entries)
+    for row in np.flatnonzero(misfit).tolist():
+        span, size = (
+            format_bytes(int(of[row])) for of in (_spans(entries), entries.fields["Size"])
+        )
+        what = f"the addresses span {span}, and Size is {size}: a digit of one of them is wrong"
+        damage.append(Damage(source, f"line {entries.line[row]}", what))
+    return _each_once(entries, misfit), damage
 
 
-def _each_once(mappings: Mappings) -> Mappings:
+def _spans(mappings: Mappings) -> NDArray[np.uint64]:
+    return mappings.end - mappings.start
+
+
+def _is_misfit(mappings: Mappings) -> NDArray[np.bool_]:
+    """Which mappings have another Size than their addresses, from which the kernel works it out."""
+    size, spans = mappings.fields.get("Size"), _spans(mappings)
+    if size is None:
+        return np.zeros(len(spans), np.bool_)
+    has_both = ~np.ma.getmaskarray(size) & (spans != 0)
+    return has_both & (size.filled(0).astype(np.uint64) != spans)
+
+
+def _each_once(mappings: Mappings, misfit: NDArray[np.bool_]) -> Mappings:
     """Leave out entries that the kernel printed again as part of a mapping that has grown."""
     # Such a mapping begins where the one before it does, or lower where it has joined others too,
     # and ends above it. Files of two processes in one begin again below, and so keep all of theirs.
     start, end = mappings.start, mappings.end
     again = (start[1:] <= start[:-1]) & (end[:-1] < end[1:]) & (start[:-1] < end[:-1])
+    again &= ~misfit[1:]  # of a broken header the addresses say nothing
     if not again.any():
         return mappings
     kept: list[int] = []

@@ -145,7 +145,10 @@ def _captures() -> list[bytes]:
 
 
 def _archives() -> list[bytes]:
-    files = {"1/smaps": b"00400000-00401000 r-xp 00000000 00:00 0 /a\n", "1/statm": b"1 1 1 1 0 1 0\n"}
+    files = {
+        "1/smaps": b"00400000-00401000 r-xp 00000000 00:00 0 /a\n",
+        "1/statm": b"1 1 1 1 0 1 0\n",
+    }
     packed, zipped = io.BytesIO(), io.BytesIO()
     with tarfile.open(fileobj=packed, mode="w:", format=tarfile.PAX_FORMAT) as tar:
         for name, data in files.items():
