@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from gomem.errors import FormatError
 from tools.fuzz.mutations import spliced
+from tools.fuzz.target import Find
 
 if TYPE_CHECKING:
     from tools.fuzz.target import Target
@@ -52,7 +53,8 @@ def place_of(error: BaseException) -> str:
         for frame in frames
         if f"/{PACKAGE}/" in frame.filename or f"/{TOOLS}/fuzz/targets" in frame.filename
     ]
-    return " ".join([type(error).__name__, *ours[-3:], str(error).partition(":")[0][:60]])
+    said = str(error).partition(":")[0] if isinstance(error, Find) else ""
+    return " ".join([type(error).__name__, *ours[-3:], said]).strip()
 
 
 def run(

@@ -11,7 +11,6 @@ import random
 import re
 import sys
 import time
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import atheris
@@ -25,6 +24,7 @@ from tools.fuzz.state import Turn
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from pathlib import Path
 
     from tools.fuzz.state import State
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from gomem.sources.artefact import open_source
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
 ROOT = Path(__file__).parents[2]
 FIXTURES = ROOT / "fixtures"
@@ -60,5 +60,5 @@ def _first_lines(data: bytes, most: int) -> bytes:
     return data if len(data) <= most else data[: data.rfind(b"\n", 0, most) + 1]
 
 
-def _apart(found: object) -> list[bytes]:
-    return list(dict.fromkeys(found))  # type: ignore[call-overload]
+def _apart(found: Iterable[bytes]) -> list[bytes]:
+    return list(dict.fromkeys(filter(None, found)))

@@ -12,6 +12,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
+import gomem
 from gomem.errors import CaptureError, FormatError
 from gomem.inputs.kinds import kind_of
 from gomem.inputs.looks_like import looks_like
@@ -19,6 +20,7 @@ from gomem.inputs.read import read
 from gomem.inputs.unwrap import plain_texts
 from gomem.sources.artefact import open_source
 from gomem.sources.listing import list_capture
+from gomem.views.json.report import render_json_report
 from tools.fuzz import mutations, seeds
 from tools.fuzz.target import SOURCE, Target, wanted
 
@@ -31,8 +33,7 @@ ANY = seeds.all_of(
     seeds.lines("captures/*/*/*", "doors/*/*", most=2048),
 )
 GZIP, PACKED = b"\x1f\x8b", ".tar.gz"
-FORMAT_OF_A_REPORT = "schema"
-SHUTDOWN = b"\0--\0"  # between the files of a capture
+BETWEEN = b"\0--\0"  # the files of a capture
 
 
 def check_recognise(data: bytes) -> None:
@@ -93,11 +94,8 @@ def check_archive(data: bytes) -> None:
 
 def check_report(data: bytes) -> None:
     """A whole capture: a report as JSON, or why there is none."""
-    import gomem
-    from gomem.views.json.report import render_json_report
-
     with TemporaryDirectory() as folder:
-        for number, content in enumerate(data.split(SHUTDOWN)):
+        for number, content in enumerate(data.split(BETWEEN)):
             name, _, body = content.partition(b"\n")
             wanted_name = Path(name.decode("ascii", "replace").replace("\0", "")).name
             path = Path(folder) / f"{number // 4}-moment" / (wanted_name or "file")[:40]
@@ -113,7 +111,7 @@ def check_report(data: bytes) -> None:
 
 def _capture(data: bytes, random: Random) -> bytes:
     """One file of a capture changed as its kind is."""
-    files = data.split(SHUTDOWN)
+    files = data.split(BETWEEN)
     at = random.randrange(len(files))
     name, _, body = files[at].partition(b"\n")
     mutate = mutations.text
@@ -128,7 +126,7 @@ def _capture(data: bytes, random: Random) -> bytes:
         files.append(files[at])
     else:
         files[at] = name + b"\n" + mutate(body, random)
-    return SHUTDOWN.join(files)
+    return BETWEEN.join(files)
 
 
 def _captures() -> list[bytes]:
@@ -140,7 +138,7 @@ def _captures() -> list[bytes]:
             for path in sorted(moment.iterdir())
             if path.is_file() and path.stat().st_size < seeds.MAX_WHOLE_BYTES
         ]
-        made.append(SHUTDOWN.join(files))
+        made.append(BETWEEN.join(files))
     return made[:6]
 
 

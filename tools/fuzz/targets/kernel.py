@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -45,7 +46,7 @@ def check_smaps(data: bytes) -> None:
     mappings, damage = parsed(parse_smaps, data)
     headers = [line for line in lines_of(data) if ADDRESSES.match(line)]
     starts = [int(line.partition(b"-")[0], 16) for line in headers]
-    if all(first < second for first, second in zip(starts, starts[1:], strict=False)):
+    if all(first < second for first, second in pairwise(starts)):
         pairs = [(int(line[1], 16), int(line[2], 16)) for line in found_in(MAPPING, data)]
         rows = zip(mappings.start.tolist(), mappings.end.tolist(), strict=True)
         wanted(is_within(pairs, rows), "a mapping is lost", pairs)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from gomem.inputs.escapes.parse import looks_like_escapes, parse_escapes
@@ -26,7 +27,7 @@ PIECES_EVERY = 8  # executions of the log's reader, for one in pieces
 def _log(data: bytes, *places: int) -> tuple[list[tuple[Any, ...]], list[Damage]]:
     """Collections and damage of a log that is read in pieces."""
     ends = [0, *sorted(places), len(data)]
-    pieces = [data[begin:end] for begin, end in zip(ends, ends[1:], strict=False)]
+    pieces = [data[begin:end] for begin, end in pairwise(ends)]
     rows: list[tuple[Any, ...]] = []
     damage: list[Damage] = []
     for columns, found in parse_pieces(pieces, source=SOURCE):
@@ -135,5 +136,6 @@ TARGETS = (
     Target("gobench", seeds.lines("**/bench*.txt", "benchstat/**/*.txt", "pasted/forms/bench*"),
            check_gobench, mutations.text),
     Target("loadtest", seeds.lines("loadtest/*"), check_loadtest, mutations.text),
-    Target("escapes", seeds.behind(b"escapes to heap", "escapes/*.txt"), check_escapes, mutations.text),
+    Target("escapes", seeds.behind(b"escapes to heap", "escapes/*.txt"), check_escapes,
+           mutations.text),
 )  # fmt: skip

@@ -124,6 +124,7 @@ TARGETS = (
     ),
     Target("metrics", seeds.whole("captures/*/*/metrics.json", "doors/*/metrics.json.gz"),
            check_metrics, _json_or_text),
-    Target("metrics_page", seeds.lines("doors/*/metrics.prom.gz", "doors/*/metrics.om.gz", most=8000),
+    Target("metrics_page",
+           seeds.lines("doors/*/metrics.prom.gz", "doors/*/metrics.om.gz", most=8000),
            check_page, mutations.text),
 )  # fmt: skip

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from google.protobuf.message import DecodeError
@@ -71,7 +72,7 @@ def _same(columns: PprofColumns, second: Any, damage: list[Damage]) -> None:
     wanted(stack == named, "stacks", stack[:9], named[:9])
     ends = [len(sample.location_id) for sample in second.sample]
     lengths = columns.stack_offsets.tolist()
-    found = [after - before for before, after in zip(lengths, lengths[1:], strict=False)]
+    found = [after - before for before, after in pairwise(lengths)]
     wanted(found == ends, "lengths of stacks", found[:9], ends[:9])
     _same_places(columns, second, damage)
     header = (columns.time_nanos, columns.duration_nanos, columns.period)
@@ -183,13 +184,17 @@ def _made() -> list[bytes]:
 TARGETS = (
     Target(
         "pprof",
-        seeds.all_of(_made, seeds.whole("profiles/*/*.pb.gz", "captures/*/*/heap.pb.gz", most=4096)),
+        seeds.all_of(
+            _made, seeds.whole("profiles/*/*.pb.gz", "captures/*/*/heap.pb.gz", most=4096)
+        ),
         check_pprof,
         mutations.protobuf,
     ),
     Target(
         "heap_text",
-        seeds.lines("doors/*/heap.txt.gz", "profiles/*/heap-*.txt", "pasted/memstats-in-words/heap*"),
+        seeds.lines(
+            "doors/*/heap.txt.gz", "profiles/*/heap-*.txt", "pasted/memstats-in-words/heap*"
+        ),
         check_heap_text,
         mutations.text,
     ),
