@@ -19,6 +19,7 @@ import argparse
 import math
 import sys
 import time
+from importlib import import_module
 from importlib.util import find_spec
 from itertools import cycle
 from pathlib import Path
@@ -59,7 +60,7 @@ def main() -> None:
     if is_guided and not _has_atheris():
         raise SystemExit(NEEDED)
     if is_guided:
-        pass  # before the readers are imported, which it looks into
+        import_module("tools.fuzz.guided")  # before anything else imports the readers
     names = _names(options.only, parser)
     if options.files:
         raise SystemExit(_again(names, options.files))

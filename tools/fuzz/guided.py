@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import atheris
 
+assert "gomem.inputs" not in sys.modules, "the readers were imported before atheris could look"
 with atheris.instrument_imports(include=["gomem.inputs", "gomem.sources"]):
     from tools.fuzz.targets import TARGETS
 
