@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any
 
 import atheris
 
-assert "gomem.inputs" not in sys.modules, "the readers were imported before atheris could look"
 with atheris.instrument_imports(include=["gomem.inputs", "gomem.sources"]):
+    assert "gomem.inputs" not in sys.modules, "the readers were imported before atheris could look"
     from tools.fuzz.targets import TARGETS
 
 from tools.fuzz.drive import Finds, execute
