@@ -109,5 +109,5 @@ def test_a_header_with_a_broken_address_swallows_no_other_mapping():
 
     assert 7 == len(broken.mappings)
     (damage,) = broken.damaged
-    assert damage.what.startswith("the addresses span 768 GiB, and Size is 4")
-    assert "a digit of one of them is wrong" in damage.what
+    assert "the addresses span 805310464 kB, and Size says 4096 kB" in damage.what
+    assert "line 101" == damage.where

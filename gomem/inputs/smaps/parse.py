@@ -29,7 +29,7 @@ import numpy as np
 
 from gomem.errors import Damage, excerpt
 from gomem.inputs.smaps.fixed_width import uniform_entries
-from gomem.units import ADDRESS_SPACE_BYTES, KIB, format_bytes
+from gomem.units import ADDRESS_SPACE_BYTES, KIB
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -143,26 +143,24 @@ def parse_smaps(data: bytes, *, source: str) -> tuple[Mappings, list[Damage]]:
             lines.pop()
         entries, damage = _entries_one_by_one(lines, source)
     misfit = _is_misfit(entries)
-    for row in np.flatnonzero(misfit).tolist():
-        span, size = (
-            format_bytes(int(of[row])) for of in (_spans(entries), entries.fields["Size"])
-        )
-        what = f"the addresses span {span}, and Size is {size}: a digit of one of them is wrong"
-        damage.append(Damage(source, f"line {entries.line[row]}", what))
+    damage += (_of_misfit(entries, row, source) for row in np.flatnonzero(misfit).tolist())
     return _each_once(entries, misfit), damage
-
-
-def _spans(mappings: Mappings) -> NDArray[np.uint64]:
-    return mappings.end - mappings.start
 
 
 def _is_misfit(mappings: Mappings) -> NDArray[np.bool_]:
     """Which mappings have another Size than their addresses, from which the kernel works it out."""
-    size, spans = mappings.fields.get("Size"), _spans(mappings)
+    size, spans = mappings.fields.get("Size"), mappings.end - mappings.start
     if size is None:
         return np.zeros(len(spans), np.bool_)
     has_both = ~np.ma.getmaskarray(size) & (spans != 0)
     return has_both & (size.filled(0).astype(np.uint64) != spans)
+
+
+def _of_misfit(mappings: Mappings, row: int, source: str) -> Damage:
+    span = int(mappings.end[row]) - int(mappings.start[row])
+    said = f"{span // KIB} kB, and Size says {int(mappings.fields['Size'][row]) // KIB} kB"
+    what = f"the addresses span {said}: a digit of one of them is wrong"
+    return Damage(source, f"line {mappings.line[row]}", what)
 
 
 def _each_once(mappings: Mappings, misfit: NDArray[np.bool_]) -> Mappings:
