@@ -56,8 +56,10 @@ def check_gctrace(data: bytes) -> None:
     if digest % PIECES_EVERY == 0 and data:
         places = (digest * 7 % len(data), digest * 31 % len(data))
         again, told = _log(data, *places)
-        wanted(again == rows, "in pieces it is another log", places)
-        wanted(sorted(map(str, told)) == sorted(map(str, damage)), "other damage", places)
+        # Whether a torn line is one that a paste has cut, the lines around it say.
+        if not any("torn" in fault.what for fault in (*told, *damage)):
+            wanted(again == rows, "in pieces it is another log", places)
+            wanted(sorted(map(str, told)) == sorted(map(str, damage)), "other damage", places)
 
 
 def check_runtime_lines(data: bytes) -> None:
