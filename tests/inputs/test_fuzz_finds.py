@@ -3,6 +3,7 @@
 import pytest
 
 from gomem.errors import FormatError
+from gomem.inputs.escapes.parse import parse_escapes
 from gomem.inputs.pprof.read import read_folded, read_pprof
 from gomem.inputs.smaps.table import read_smaps
 from gomem.sources.artefact import open_source
@@ -55,6 +56,15 @@ def test_a_form_feed_ends_no_line():
     assert ["line 3"] == [one.where for one in folded.damaged]
     assert [120, 7] == folded.samples["samples"].tolist()
     assert "main.pa\x0cge" in folded.functions["name"].tolist()
+
+
+def test_a_verdict_whose_file_is_lost_is_damage():
+    verdicts, damage = parse_escapes(
+        (MALFORMED / "escapes/file-that-is-lost.txt").read_bytes(), source="m.txt"
+    )
+
+    assert ["line 2"] == [one.where for one in damage]
+    assert ["handler.go", "handler.go"] == [verdict.file for verdict in verdicts]
 
 
 @pytest.mark.parametrize("name", ["offset-that-is-none", "inode-of-too-many-digits"])

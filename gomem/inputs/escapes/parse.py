@@ -125,10 +125,11 @@ class _Reading:
             self.package, self.explained = text[2:].strip(), None
             return True
         match = _LINE.fullmatch(text)
-        if match is None:
+        file = "" if match is None else match["file"].removeprefix("./")
+        if match is None or not file.strip():
             return False
         column = int(match["column"]) if match["column"] else None
-        place = match["file"].removeprefix("./"), int(match["line"]), column
+        place = file, int(match["line"]), column
         message = match["message"]
         if _STEP.match(message) or _STEP.match(f" {message}"):
             self._explain(place, message if message[:1].isspace() else f" {message}")

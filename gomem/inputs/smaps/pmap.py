@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 ROW = re.compile(rb" *([0-9a-f]{8,16}) +(.*)")
 SIZE = re.compile(rb"(\d{1,15})K?")
 HEXADECIMAL, INODE = re.compile(rb"[0-9a-f]{1,16}"), re.compile(rb"\d{1,19}")
-OF_FILE = {b"Offset", b"Device", b"Inode"}  # columns
+FILE_COLUMNS = {b"Offset", b"Device", b"Inode"}  # that -X prints
 MODE = re.compile(rb"([r-][w-][x-])([sp-])[R-]?")
 HEADER = re.compile(rb" *Address +(?:Kbytes|Perm)\b.*")
 PLAIN = re.compile(rb" *[0-9a-f]{8,16} +\d+K +[r-][w-][x-]\S{1,2}(?: .*)?")
@@ -147,7 +147,7 @@ def _entry(line: bytes, names: Sequence[bytes], number: int) -> PmapEntry | None
     entry = PmapEntry(int(row[1], 16), number, fields=sizes)
     entry.perms = (mode[1] + (b"s" if mode[2] == b"s" else b"p")).decode("ascii")
     entry.path = _path(cells.get(b"Mapping", b""))
-    return entry if not cells.keys() >= OF_FILE or _takes_file(entry, cells) else None
+    return entry if not cells.keys() >= FILE_COLUMNS or _takes_file(entry, cells) else None
 
 
 def _takes_file(entry: PmapEntry, cells: Mapping[bytes, bytes]) -> bool:
