@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN = $(VENV)/bin
 
-.PHONY: help setup check dist test test-all bench lint types docs mutants notebooks golden fixtures stranger laboratory gallery what-if-table scores account
+.PHONY: help setup check dist test test-all bench lint types docs mutants notebooks golden fixtures stranger fuzz laboratory gallery what-if-table scores account
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "%-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -27,6 +27,9 @@ test-all: ## Run every case, of tests too that CI runs a part of
 
 stranger: ## Hand every capture on in every way that happens to captures (an hour of CPU; goes on where it ended)
 	nice -n 10 $(BIN)/python -m tools.stranger $(if $(PART),--part $(PART)) $(if $(ONLY),--only $(ONLY))
+
+fuzz: ## Read changed inputs, 60 s over all readers: make fuzz HOURS=1 ONLY=smaps (needs the extra fuzz)
+	nice -n 19 $(BIN)/python -m tools.fuzz $(if $(HOURS),--hours $(HOURS)) $(if $(ONLY),--only $(ONLY))
 
 bench: ## Time gomem against Go's own readers, where Go is present
 	$(BIN)/python -m pytest tests/benchmarks --benchmark-only --numprocesses=0

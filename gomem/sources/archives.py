@@ -46,7 +46,9 @@ def list_zip(root: Path, bounds: Bounds) -> Listing:
     except UNREADABLE as error:
         what = text("{}: not a readable zip archive: {}", named, Quoted(error))
         raise CaptureError(what) from error
-    members = [(info.filename, info) for info in archive.infolist() if not info.is_dir()]
+    members = [
+        (info.filename, info) for info in archive.infolist() if not info.filename.endswith("/")
+    ]
     damage: list[Damage] = []
     entries = [
         Entry(name, _zip_time(info), bounds, partial(_zip_chunks, archive, info))

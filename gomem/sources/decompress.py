@@ -23,6 +23,7 @@ GZIP_MAGIC = b"\x1f\x8b"
 ZSTD_MAGIC = b"\x28\xb5\x2f\xfd"
 CHUNK_BYTES = MIB
 STORED_CHUNK_BYTES = 256 * KIB
+FILLING = b"\0\r\n"  # after a whole stream it is no loss
 ZSTD_CHUNK_BYTES = 128 * KIB  # a block; data in the same chunk as a corrupt block is lost
 _UTF16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 _MAX_BOM_BYTES = len(codecs.BOM_UTF8)
@@ -103,6 +104,10 @@ def _gunzip(tape: Tape, name: str, damage: list[Damage]) -> Iterator[bytes]:
             tape.take_back(member.unused_data if member.eof else member.unconsumed_tail)
             size += len(chunk)
             yield chunk
+    rest = tape.read(STORED_CHUNK_BYTES)
+    if rest.strip(FILLING):
+        what = "what follows the gzip stream is not of it, and is not read"
+        damage.append(Damage(name, f"byte {tape.position - len(rest)}", what))
 
 
 def _unzstd(tape: Tape, name: str, damage: list[Damage]) -> Iterator[bytes]:

@@ -49,9 +49,16 @@ def test_a_member_without_content_is_whole():
     assert () == source.damage
 
 
-@pytest.mark.parametrize("rest", [bytes(512), b"rubbish", b"\x1f"])
-def test_what_follows_a_gzip_stream_is_not_its_own(rest):
+@pytest.mark.parametrize("rest", [b"rubbish", b"\x1f"])
+def test_what_follows_a_gzip_stream_is_not_its_own_and_is_damage(rest):
     source = open_source(gzip.compress(TEXT) + rest)
+
+    assert TEXT == source.data
+    assert [f"byte {len(gzip.compress(TEXT))}"] == [one.where for one in source.damage]
+
+
+def test_zeros_behind_a_gzip_stream_are_a_tape_s():
+    source = open_source(gzip.compress(TEXT) + bytes(512))
 
     assert TEXT == source.data
     assert () == source.damage

@@ -20,6 +20,7 @@ import re
 from dataclasses import dataclass, field
 
 from gomem.errors import Damage, excerpt
+from gomem.inputs.text_lines import lines_of
 
 # A path that does not begin as one has no blanks: what stands before it is somebody else's.
 _FILE = r"(?:/|\.{1,2}[/\\]|[A-Za-z]:[/\\])[^:\n]*|[^\s:>|\[&][^\s:]*"
@@ -93,7 +94,7 @@ def looks_like_escapes(data: bytes) -> bool:
     head = data[:65536]
     if not any(verdict.encode() in head for verdict in _VERDICTS):
         return False  # quickly: captures are full of profiles, and of text that is none
-    lines = head.decode("utf-8", "replace").splitlines()
+    lines = lines_of(head)
     marks = (line for line in lines if any(verdict in line for verdict in _VERDICTS))
     return sum(_LINE.fullmatch(line) is not None for line in marks) >= MIN_MARKS
 
@@ -103,7 +104,7 @@ def parse_escapes(output: bytes, *, source: str) -> tuple[list[Verdict], list[Da
     # Messages that the compiler prints beside them, such as errors, are of the kind `other`.
     reading = _Reading()
     damage = []
-    for number, text in enumerate(output.decode("utf-8", "replace").splitlines(), start=1):
+    for number, text in enumerate(lines_of(output), start=1):
         if not reading.take(text) and any(verdict in text for verdict in _VERDICTS):
             what = "a verdict without a place; wanted file:line:column: message"
             damage.append(Damage(source, f"line {number}", what, excerpt(text)))
@@ -124,10 +125,11 @@ class _Reading:
             self.package, self.explained = text[2:].strip(), None
             return True
         match = _LINE.fullmatch(text)
-        if match is None:
+        file = "" if match is None else match["file"].removeprefix("./")
+        if match is None or not file.strip():
             return False
         column = int(match["column"]) if match["column"] else None
-        place = match["file"].removeprefix("./"), int(match["line"]), column
+        place = file, int(match["line"]), column
         message = match["message"]
         if _STEP.match(message) or _STEP.match(f" {message}"):
             self._explain(place, message if message[:1].isspace() else f" {message}")

@@ -53,7 +53,8 @@ _PARTS = tuple(Grammar("gc", text, OLDEST, NEWEST) for text in (_BEGIN, *_GROUPS
 def take_excerpts(readings: Readings, longest_line: int) -> None:
     """Read what is whole in the broken lines that a person cut or shortened; they become fewer."""
     # Columns are cut where the longest line of the piece ends.
-    ends = Counter(line.length for line in readings.broken if _is_beginning(line))
+    beginnings = {broken.line: broken.length for broken in readings.broken if _is_beginning(broken)}
+    ends = Counter(beginnings.values())  # a line in which two begin is one line
     left = []
     for line in readings.broken:
         cut = line.length == longest_line and ends[line.length] >= MIN_CUT and _is_beginning(line)

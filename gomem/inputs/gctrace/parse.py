@@ -112,7 +112,8 @@ def _read_chunk(chunk: bytes, readings: Readings, last: bool) -> int:
     ]
     # Nearly all of it is Arrow's, which lets threads run; more of them than processors hold memory.
     with ThreadPoolExecutor(os.cpu_count()) as pool:
-        read = pool.map(lambda part: _read_form(part[0], lines, part[1], doubtful), parts)
+        each = pool.map if len(lines) > PART_LINES else map  # threads cost more than a few lines
+        read = each(lambda part: _read_form(part[0], lines, part[1], doubtful), parts)
         for (form, _), (which, columns) in zip(parts, read, strict=True):
             alone[which] = True
             readings.add(form, which, columns)

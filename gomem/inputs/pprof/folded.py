@@ -15,6 +15,7 @@ import numpy as np
 from gomem.errors import Damage, FormatError, excerpt, printable
 from gomem.inputs.pprof.columns import Labels
 from gomem.inputs.pprof.heap_text import TextReader
+from gomem.inputs.text_lines import lines_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -29,7 +30,7 @@ def parse_folded(
 ) -> tuple[PprofColumns, list[Damage]]:
     """Read folded stacks as a profile of one sample type; FormatError where there is no stack."""
     reader = TextReader(data, source, strings={"": 0})
-    for number, text in enumerate(data.decode("utf-8", "backslashreplace").splitlines(), start=1):
+    for number, text in enumerate(lines_of(data), start=1):
         line = _LINE.fullmatch(text)
         if line:
             names = [frame.strip().encode("utf-8", "surrogatepass") for frame in line[1].split(";")]

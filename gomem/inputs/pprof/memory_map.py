@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from gomem.inputs.pprof.columns import Mappings
+from gomem.inputs.text_lines import lines_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -46,7 +47,7 @@ def mapped_in(text: bytes) -> list[Mapped]:
     """What a memory map says of executed files, the program itself first."""
     found: list[Mapped] = []
     settings: dict[str, str] = {}
-    for line in text.decode("utf-8", "backslashreplace").splitlines():
+    for line in lines_of(text):
         if setting := _SETTING.fullmatch(line):
             settings[setting[1]] = setting[2]
             continue

@@ -142,15 +142,34 @@ def parse_smaps(data: bytes, *, source: str) -> tuple[Mappings, list[Damage]]:
         if lines and not lines[-1]:
             lines.pop()
         entries, damage = _entries_one_by_one(lines, source)
-    return _each_once(entries), damage
+    misfit = _is_misfit(entries)
+    damage += (_of_misfit(entries, row, source) for row in np.flatnonzero(misfit).tolist())
+    return _each_once(entries, misfit), damage
 
 
-def _each_once(mappings: Mappings) -> Mappings:
+def _is_misfit(mappings: Mappings) -> NDArray[np.bool_]:
+    """Which mappings have another Size than their addresses, from which the kernel works it out."""
+    size, spans = mappings.fields.get("Size"), mappings.end - mappings.start
+    if size is None:
+        return np.zeros(len(spans), np.bool_)
+    has_both = ~np.ma.getmaskarray(size) & (spans != 0)
+    return has_both & (size.filled(0).astype(np.uint64) != spans)
+
+
+def _of_misfit(mappings: Mappings, row: int, source: str) -> Damage:
+    span = int(mappings.end[row]) - int(mappings.start[row])
+    said = f"{span // KIB} kB, and Size says {int(mappings.fields['Size'][row]) // KIB} kB"
+    what = f"the addresses span {said}: a digit of one of them is wrong"
+    return Damage(source, f"line {mappings.line[row]}", what)
+
+
+def _each_once(mappings: Mappings, misfit: NDArray[np.bool_]) -> Mappings:
     """Leave out entries that the kernel printed again as part of a mapping that has grown."""
     # Such a mapping begins where the one before it does, or lower where it has joined others too,
     # and ends above it. Files of two processes in one begin again below, and so keep all of theirs.
     start, end = mappings.start, mappings.end
     again = (start[1:] <= start[:-1]) & (end[:-1] < end[1:]) & (start[:-1] < end[:-1])
+    again &= ~misfit[1:]  # of a broken header the addresses say nothing
     if not again.any():
         return mappings
     kept: list[int] = []

@@ -30,6 +30,8 @@ if TYPE_CHECKING:
 
 ROW = re.compile(rb" *([0-9a-f]{8,16}) +(.*)")
 SIZE = re.compile(rb"(\d{1,15})K?")
+HEXADECIMAL, INODE = re.compile(rb"[0-9a-f]{1,16}"), re.compile(rb"\d{1,19}")
+FILE_COLUMNS = {b"Offset", b"Device", b"Inode"}  # that -X prints
 MODE = re.compile(rb"([r-][w-][x-])([sp-])[R-]?")
 HEADER = re.compile(rb" *Address +(?:Kbytes|Perm)\b.*")
 PLAIN = re.compile(rb" *[0-9a-f]{8,16} +\d+K +[r-][w-][x-]\S{1,2}(?: .*)?")
@@ -140,18 +142,22 @@ def _entry(line: bytes, names: Sequence[bytes], number: int) -> PmapEntry | None
     cells = dict(zip(names, words, strict=False))
     mode = MODE.fullmatch(cells.get(b"Mode", cells.get(b"Perm", b"")))
     sizes = _sizes(cells)
-    if mode is None or sizes is None or int(row[1], 16) + sizes.get(b"Size", 0) > 1 << 64:
+    if mode is None or sizes is None or int(row[1], 16) + sizes.get(b"Size", 0) >= 1 << 64:
         return None
     entry = PmapEntry(int(row[1], 16), number, fields=sizes)
     entry.perms = (mode[1] + (b"s" if mode[2] == b"s" else b"p")).decode("ascii")
     entry.path = _path(cells.get(b"Mapping", b""))
-    if b"Inode" in cells and cells[b"Inode"].isdigit():
-        entry.inode, entry.device = (
-            int(cells[b"Inode"]),
-            cells[b"Device"].decode("ascii", "replace"),
-        )
-        entry.offset = int(cells[b"Offset"], 16)
-    return entry
+    return entry if not cells.keys() >= FILE_COLUMNS or _takes_file(entry, cells) else None
+
+
+def _takes_file(entry: PmapEntry, cells: Mapping[bytes, bytes]) -> bool:
+    """Put in the mapping's file, of which -X prints the place; False where it is none."""
+    offset, device, inode = (cells[name] for name in (b"Offset", b"Device", b"Inode"))
+    if not HEXADECIMAL.fullmatch(offset) or not INODE.fullmatch(inode):
+        return False
+    entry.offset, entry.inode = int(offset, 16), int(inode)
+    entry.device = device.decode("ascii", "replace")
+    return True
 
 
 def _entry_of_cut(line: bytes, names: Sequence[bytes], number: int) -> PmapEntry | None:

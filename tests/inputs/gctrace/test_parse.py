@@ -536,6 +536,11 @@ UNREADABLE = "a line of the collector's that is torn, or of no known release"
                 ("line 3", "collection 2 of run 1 not found before this line"),
             ],
         ),
+        (
+            "two-beginnings-in-the-longest-line",
+            [1, 4],
+            [("line 2", UNREADABLE), ("line 2", UNREADABLE)],
+        ),
         ("before-go1.5", [], []),
     ],
 )

@@ -21,6 +21,7 @@ from gomem.inputs.pprof.printed import lines
 from gomem.inputs.pprof.printed.jeprof import is_of_jemalloc
 from gomem.inputs.pprof.printed.lines import Amount, amount_of, fraction_of, without_inline
 from gomem.inputs.pprof.printed.tables import Part, Printed, Row, Table, columns_of, printed_of
+from gomem.inputs.text_lines import lines_of
 
 if TYPE_CHECKING:
     from gomem.inputs.pprof.columns import PprofColumns
@@ -52,7 +53,7 @@ def looks_like_printed(data: bytes) -> bool:
     head = without_bold_cells(data[:HEAD_BYTES])
     if b"\0" in head or _QUICK.search(head) is None or is_of_jemalloc(head):
         return False
-    filled = [line for line in head.decode("utf-8", "replace").splitlines() if line.strip()]
+    filled = [line for line in lines_of(head) if line.strip()]
     reader = _Reader("").of_lines(filled)
     least = LEAST_HEADED if reader.has_headed_row else LEAST_SHARE
     return reader.has_rows and reader.known >= least * len(filled)
@@ -64,8 +65,7 @@ def parse_printed(data: bytes, *, source: str) -> tuple[PrintedText, list[Damage
     Damage is a row that is cut, rows that are missing, and a table of another profile than the
     first one's. FormatError where there is no row in it.
     """
-    plain = without_bold_cells(data).decode("utf-8", "backslashreplace")
-    reader = _Reader(source).of_lines(plain.splitlines())
+    reader = _Reader(source).of_lines(lines_of(without_bold_cells(data)))
     if not reader.has_rows:
         what = "no row of a table, wanted what go tool pprof prints: flat flat% sum% cum cum%"
         raise FormatError(source, "", what)

@@ -19,6 +19,7 @@ from gomem.inputs.pprof.protobuf.wire import (
     BYTES,
     FIXED32,
     FIXED64,
+    MAX_TAG,
     VARINT,
     WireError,
     complaint,
@@ -98,8 +99,8 @@ class _Chains:
             return self._same_round(int(byte[0]))
         tag, at = self._numbers_at(self.cursor)
         wire_type = tag & 7
-        # Below zero are tags of more than 63 bits; they are unknown like all that are high.
-        known = np.minimum(tag.view(np.uint64), np.uint64(TAGS - 1)).view(np.int64)
+        unsigned = tag.view(np.uint64)
+        known = np.minimum(unsigned, np.uint64(TAGS - 1)).view(np.int64)
         verdict = self.verdicts[known]
         start, stop = at, at + np.where(wire_type == FIXED64, 8, 4)
         value = np.zeros(len(at), np.int64)
@@ -109,7 +110,8 @@ class _Chains:
         start[numbered] = np.where(has_length, after, at[numbered])
         stop[numbered] = np.where(has_length, after + number, after)
         value[numbered] = number
-        self._refuse(start, stop, (verdict >= _WRONG_TYPE) | ~_LEGAL[wire_type])
+        wrong = (verdict >= _WRONG_TYPE) | ~_LEGAL[wire_type] | (unsigned > np.uint64(MAX_TAG))
+        self._refuse(start, stop, wrong)
         self.cursor = stop
         records = Records(self.active, tag.astype(np.int16), start, stop, value)
         kept = (verdict == _WANTED).nonzero()[0]
@@ -163,7 +165,7 @@ class _Chains:
             while place < end:
                 tag, start, stop, after = field_at(raw, place, end)
                 verdict = verdict_of[min(tag, TAGS - 1)]
-                if stop < 0 or verdict >= _WRONG_TYPE:
+                if stop < 0 or tag > MAX_TAG or verdict >= _WRONG_TYPE:
                     raise messages.error(message, place, complaint(raw, place, end))
                 if verdict == _WANTED:
                     records.extend((message, tag, start, stop))

@@ -20,6 +20,7 @@ VARINT = 0
 FIXED64 = 1
 BYTES = 2
 FIXED32 = 5
+MAX_TAG = (1 << 32) - 1  # a tag has 32 bits: field numbers end at 2**29 - 1
 CUT_FIELD = "a field runs past the end of its message"
 
 
@@ -41,7 +42,7 @@ def walk(data: bytes) -> Iterator[tuple[int, int, int, int, int]]:
     limit = len(data)
     while cursor < limit:
         tag, start, stop, after = field_at(data, cursor, limit)
-        if stop < 0 or tag < 8:  # there is no field 0
+        if stop < 0 or not 8 <= tag <= MAX_TAG:  # there is no field 0
             raise WireError(0, cursor, complaint(data, cursor, limit))
         yield tag >> 3, tag & 7, cursor, start, stop
         cursor = after
@@ -87,6 +88,8 @@ def complaint(raw: bytes, place: int, limit: int) -> str:
     if at < 0:
         return TOO_LONG if place + MAX_BYTES <= limit else CUT
     number, wire_type = tag >> 3, tag & 7
+    if tag > MAX_TAG:
+        return f"field {number}, which is higher than any that protobuf has"
     if number == 0 or wire_type in (3, 4, 6, 7):
         return f"field {number} of wire type {wire_type}, which protobuf does not have"
     if field_at(raw, place, limit)[2] < 0:
