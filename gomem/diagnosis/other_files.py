@@ -63,13 +63,13 @@ def _most_and_least(capture: Capture) -> Text:
     if len(sizes) == 1:
         return text("It allocates {}.", said[0][1])
     (most, of_most), (least, of_least) = said
-    words = "Most is allocated by {}: {}; least by {}: {}."
+    words = "{} allocates most, {}; {} least, {}."
     return text(words, most, of_most, least, of_least)
 
 
 def _an_operation(name: str, size: float, objects: float) -> tuple[Quoted, Text]:
     count = Count(round(objects), "object")
-    return Quoted(name), text("{} in {} an operation", Bytes(round(size)), count)
+    return Quoted(name), text("{} in {} per operation", Bytes(round(size)), count)
 
 
 def _change(name: str, unit: str, before: float, after: float) -> Text:

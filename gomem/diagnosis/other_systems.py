@@ -54,7 +54,11 @@ def released_words(capture: Capture, facts: MomentFacts | None) -> Text:
 
 def counted_when_released(version: GoVersion, whole: int, released: int) -> Text:
     """That RSS can have what Go has released, with the releases that do so; empty if little is."""
-    if released < MIN_RELEASED_SHARE * whole or not version.possibly(Fact.MADV_FREE):
+    if (
+        not released
+        or released < MIN_RELEASED_SHARE * whole
+        or not version.possibly(Fact.MADV_FREE)
+    ):
         return Text()
     if version.certainly(Fact.MADV_FREE):
         words = "Up to {} of RSS is Go's (Sys): it counts the {} that {} released by MADV_FREE."

@@ -177,7 +177,7 @@ def who_holds(diagnosis: Diagnosis, moment: str) -> Text:
     if not worth:
         return Text()
     share = worth[0]["value"] / total
-    first = "The program's own functions and their callees hold of the live objects:"
+    first = "Live objects held by the program's own functions and their callees:"
     if share > MOSTLY:
         first = (
             "Most live objects are from" if share < NEARLY else "Nearly all live objects are from"

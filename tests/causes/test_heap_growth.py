@@ -167,7 +167,7 @@ def test_growth_is_of_the_level_and_not_of_a_burst_at_the_end():
     assert "live heap outside bursts, median of the last tenth" in {
         one.field for one in growth.evidence
     }
-    assert "main.newAuditRecord keeps what it allocates: at most" in growth.mechanism
+    assert "of what main.newAuditRecord allocated was not freed" in growth.mechanism
     (in_use,) = (one for one in diagnosis.observations if one.group == "in_use")
     assert ["main.unpack"] == [one.value for one in in_use.sentence.of(Function)][:1]
 

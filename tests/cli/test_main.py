@@ -191,7 +191,9 @@ def test_the_module_is_the_command():
         (RuntimeError("something else"), 70),
     ],
 )
-def test_want_of_memory_is_told_as_that_wherever_it_comes(error, code, capsys, monkeypatch):
+def test_want_of_memory_is_told_as_that_wherever_it_comes(
+    error, code, tmp_path, capsys, monkeypatch
+):
     """
     In a reader, in a rule, and behind another error.
     """
@@ -202,6 +204,7 @@ def test_want_of_memory_is_told_as_that_wherever_it_comes(error, code, capsys, m
     def wrapped(*_, **__):
         raise SystemError("returned a result with an exception set") from error
 
+    shutil.copytree(ZEROING, tmp_path / "zeroing")  # which is read anew
     for place, name, fails in (
         (Kind, "read", failing),
         (main, "_run", failing),
@@ -209,7 +212,7 @@ def test_want_of_memory_is_told_as_that_wherever_it_comes(error, code, capsys, m
     ):
         with monkeypatch.context() as patch:
             patch.setattr(place, name, fails)
-            got = run(["report", str(ZEROING), "--format", "text"])
+            got = run(["report", str(tmp_path / "zeroing"), "--format", "text"])
         said = capsys.readouterr().err
         if code == 71:
             assert (71, "gomem: out of memory; wanted a smaller capture or a larger machine\n") == (

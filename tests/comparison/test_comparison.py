@@ -234,7 +234,7 @@ def test_moments_of_different_names_are_noted():
     notes = compare_diagnoses(diagnosed(LAZY), healthy).notes
 
     assert (
-        "3-later has no counterpart before, so it is compared with 4-freed, the last there" in notes
+        "the before side has no 3-later; its last snapshot, 4-freed, is used instead" in notes
     )
 
 
@@ -381,8 +381,8 @@ def test_what_only_one_side_has_is_shown_and_said(tmp_path, processes):
 
     compared = gomem.compare(processes("before", 1000)[0], log)
 
-    assert "measured only before" == metric(compared, "RSS")["note"]
-    assert "measured only after" == metric(compared, "cycles")["note"]
+    assert "only the before side has these" == metric(compared, "RSS")["note"]
+    assert "only the after side has these" == metric(compared, "cycles")["note"]
     assert "no metric is on both sides, so none is compared" in compared.notes
     assert "no heap profile before, so allocation sites are not compared" in compared.notes
 

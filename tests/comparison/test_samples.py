@@ -183,8 +183,8 @@ def test_metrics_that_never_vary_do_not_dilute_the_others():
             "no 95 % interval of the median: it needs at least 6 values per side",
             id="four",
         ),
-        pytest.param([1, 2], [], "measured only before", id="nothing-after"),
-        pytest.param([], [1, 2], "measured only after", id="nothing-before"),
+        pytest.param([1, 2], [], "only the before side has these", id="nothing-after"),
+        pytest.param([], [1, 2], "only the after side has these", id="nothing-before"),
     ],
 )
 def test_a_note_says_what_is_too_few_and_what_would_be_enough(before, after, note):

@@ -100,8 +100,8 @@ def test_what_one_side_lacks_keeps_its_verdict():
 
     assert {
         "NumGC": "why",
-        "cycles": "measured only before",
-        "seconds": "measured only after",
+        "cycles": "only the before side has these",
+        "seconds": "only the after side has these",
     } == told["note"].to_dict()
 
 

@@ -26,7 +26,7 @@ def values(diagnosis, kind=Bytes):
         pytest.param(
             "go_memstats_heap_inuse_bytes 4.194304e+07\ngo_memstats_heap_sys_bytes 5.24288e+07\n"
             "go_memstats_heap_released_bytes 2.097152e+06\n",
-            [40 * MIB, 10 * MIB, 8 * MIB],
+            [40 * MIB, 10 * MIB, 8 * MIB, 50 * MIB],
             [],
             id="heap in use",
         ),

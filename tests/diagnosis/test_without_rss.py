@@ -11,6 +11,7 @@ from gomem.causes.thresholds import Thresholds
 from gomem.diagnosis.without_rss import ANYTHING, NOTHING, who_holds, without_rss
 from gomem.facts.goroutines import GoroutineCount
 from gomem.facts.moment import MomentFacts
+from gomem.releases import GoVersion
 from gomem.text import Bytes, Command, MomentName
 from gomem.units import MIB
 from tests.builders import case_of
@@ -22,7 +23,7 @@ def told(facts=None, *, collector=None, goroutines=(), **capture):
     """What is said, whether it grew, and what to do next."""
     nothing = {"heap_profiles": {}, "profiles": {}, "bench": {}, "escapes": {},
                "memstats": empty_frame("memstats"), "metrics": empty_frame("metrics"),
-               "by_moment": {}, "damaged": []}  # fmt: skip
+               "by_moment": {}, "damaged": [], "go_version": GoVersion()}  # fmt: skip
     files = SimpleNamespace(**nothing | capture)
     limits = Thresholds()
     case = case_of(thresholds=limits, goroutine_counts=goroutines)
@@ -101,7 +102,7 @@ def test_those_who_hold_a_twentieth_are_named(sizes, named, most):
     assert bool(named) == bool(said)
     assert most == said.startswith(("Most live objects", "Nearly all live objects"))
     assert (bool(named) and not most) == said.startswith(
-        "Live objects by the program's own functions, including what these call: "
+        "Live objects held by the program's own functions and their callees: "
     )
 
 
@@ -293,7 +294,7 @@ def test_goroutines_are_counted_where_they_wait(goroutines, said):
 
 def test_benchmarks_are_counted_by_their_names_and_lines():
     def of(*names):
-        results = pd.DataFrame({"name": names, "line": range(len(names))})
+        results = pd.DataFrame({"name": names, "line": range(len(names)), "unit": "sec/op", "value": 1.0})
         return SimpleNamespace(results=results, told_apart=())
 
     one, several = (told(bench={"a": benchmarks})[0] for benchmarks in (of("A", "A"), of("A", "B")))
@@ -305,9 +306,12 @@ def test_benchmarks_are_counted_by_their_names_and_lines():
 @pytest.mark.parametrize(
     ("line", "sizes"),
     [
-        (b"HeapAlloc: 8 MiB, HeapSys: 64 MiB, NumGC: 3", [8]),
+        (b"HeapAlloc: 8 MiB, HeapSys: 64 MiB, NumGC: 3", [8, 64]),
         (b"HeapAlloc: 8 MiB, Sys: 70 MiB, NumGC: 3", [8, 70]),
-        (b"HeapAlloc: 8 MiB, HeapIdle: 50 MiB, HeapReleased: 20 MiB, Sys: 70 MiB", [8, 50, 30, 50]),
+        (
+            b"HeapAlloc: 8 MiB, HeapIdle: 50 MiB, HeapReleased: 20 MiB, Sys: 70 MiB",
+            [8, 50, 30, 50, 20, 70],
+        ),
     ],
 )
 def test_some_fields_of_memstats_say_what_they_can(line, sizes, tmp_path):
@@ -359,5 +363,5 @@ def test_what_is_nobodys_is_said_where_it_is_more_than_the_largest():
 
     said = told(heap_profiles={"a": profile})[0]
 
-    assert "from Go's own code, or from code without a name: mostly runtime.malg" in said
-    assert "including what these call: main.work (30 %)" in said
+    assert "from Go's own or unsymbolized code alone, mostly runtime.malg" in said
+    assert "and their callees: main.work (30 %)" in said

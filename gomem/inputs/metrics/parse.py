@@ -22,6 +22,7 @@ from gomem.text import Quoted, text
 NAME = re.compile(r"/[a-z0-9/.-]+:[a-z0-9*/-]+", re.IGNORECASE)
 HEAD_BYTES = 1 << 16  # of a cut text: what its beginning names
 WANTED = ("/memory/classes/total:bytes",)
+CPU_CLASSES = "/cpu/classes/"
 MOST = 2.0**65  # of what no number is more: a limit that there is not is 64 bits of ones
 NO_LIMIT = {"/gc/gomemlimit:bytes": 2**63 - 1, "/gc/gogc:percent": 2**64 - 1}
 
@@ -68,7 +69,9 @@ def _reading(value: dict[str, Any], source: str, place: str, damage: list[Damage
     for name, item in value.items():
         if NAME.fullmatch(name) is None:
             continue
-        if type(item) in (int, float) and 0 <= item < MOST:
+        # CPU by class is estimated, and the program's own is what the other classes leave over.
+        least = -MOST if name.startswith(CPU_CLASSES) else 0
+        if type(item) in (int, float) and least <= item < MOST:
             reading.scalars[name] = math.inf if item == NO_LIMIT.get(name) else float(item)
         elif (histogram := _histogram(item)) is not None:
             reading.histograms[name] = histogram
