@@ -294,7 +294,9 @@ def test_goroutines_are_counted_where_they_wait(goroutines, said):
 
 def test_benchmarks_are_counted_by_their_names_and_lines():
     def of(*names):
-        results = pd.DataFrame({"name": names, "line": range(len(names)), "unit": "sec/op", "value": 1.0})
+        results = pd.DataFrame(
+            {"name": names, "line": range(len(names)), "unit": "sec/op", "value": 1.0}
+        )
         return SimpleNamespace(results=results, told_apart=())
 
     one, several = (told(bench={"a": benchmarks})[0] for benchmarks in (of("A", "A"), of("A", "B")))
