@@ -41,6 +41,7 @@ from gomem.units import MIB
 
 if TYPE_CHECKING:
     from gomem.analysis.profiles.allocation_spikes import Spike
+    from gomem.analysis.series.excursion import Excursion
     from gomem.causes.case import Case
     from gomem.causes.finding import Evidence
     from gomem.causes.thresholds import Thresholds
@@ -86,7 +87,14 @@ def _standing_out(case: Case) -> list[Sighting]:
         and excursion.highest >= limits.jump_ratio * max(excursion.base, seen.swing_bytes)
         and excursion.climb_fraction <= limits.spike_climb_fraction
         and excursion.back_fraction >= limits.spike_back_fraction
+        and not _is_usual(excursion, limits)
     ]
+
+
+def _is_usual(excursion: Excursion, limits: Thresholds) -> bool:
+    """Return whether the level is high in most readings and for most of the time."""
+    high, away = excursion.high_fraction, excursion.away_fraction
+    return min(high, away) > limits.spike_usual_fraction
 
 
 def is_far_above_the_usual(spike: Spike, limits: Thresholds) -> bool:

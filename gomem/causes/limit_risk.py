@@ -103,6 +103,11 @@ _MACHINE_IS_FULL = (
     "The machine, not a cgroup, had no memory left. The kernel then kills the process with the "
     "highest score, from its RSS, swap and oom_score_adj."
 )
+_NO_CGROUP_NAMED = (
+    "The kernel's lines name no cgroup: the machine had no memory left, or a container reached a "
+    "limit on kernel memory. The kernel then kills the process with the highest score, from its "
+    "RSS, swap and oom_score_adj."
+)
 _LIMIT_IT = (
     "A limit on the process's own cgroup (MemoryMax=, docker run -m){} keeps it from using up the "
     "machine's memory."
@@ -201,7 +206,9 @@ def _killed(moment: MomentFacts, listed: Listed, limits: Thresholds) -> Finding:
     """Return a finding for the process named in the OOM killer's own lines."""
     who = text("{} (PID {})", Program(listed.name), str(listed.pid))
     of_machine = listed.killed_in == "machine"
-    if of_machine:
+    if _is_bystander(listed, limits):
+        limit = text("; the kernel names no cgroup")
+    elif of_machine:
         limit = text("; the machine ran out of memory")
     elif listed.limit_bytes is not None:
         limit = text(" (limit {})", Bytes(listed.limit_bytes))
@@ -235,8 +242,11 @@ def _is_bystander(listed: Listed, limits: Thresholds) -> bool:
 def _after_a_kill(listed: Listed, limits: Thresholds) -> Text:
     """Say where to look: at others if it was small; not at Go if it is not a Go program."""
     if _is_bystander(listed, limits):
-        words = "{} of RSS cannot have filled the machine: another process did. See which: {}."
-        return text(words, Bytes(listed.rss_bytes), Command("ps aux --sort=-rss | head"))
+        words = (
+            "{} of RSS cannot have filled the machine: other processes did, or memory of no "
+            "process (tmpfs, kernel). See which: {}."
+        )
+        return text(words, Bytes(listed.rss_bytes), Command("ps aux --sort=-rss | head; free -m"))
     if is_not_go(listed.name):
         return no_go_words(listed)
     return AFTER_A_KILL
@@ -259,7 +269,7 @@ def no_go_words(listed: Listed, settings: Sequence[str] = ()) -> Text:
 def _why_the_machine(listed: Listed, limits: Thresholds) -> str:
     """Say why the kernel kills when the machine is full, and how to limit this process."""
     if _is_bystander(listed, limits):
-        return _MACHINE_IS_FULL
+        return _NO_CGROUP_NAMED
     or_by_go = "" if is_not_go(listed.name) else " or GOMEMLIMIT"
     return sentences(_MACHINE_IS_FULL, _LIMIT_IT.format(or_by_go))
 

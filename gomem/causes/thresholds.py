@@ -136,8 +136,12 @@ class Thresholds:
             what is retained is growth, or something loaded.
         spike_away_fraction: allocation-spike. Share of the time from which a level that is high, or
             can have been between two readings, is how the program works, and a note.
+        spike_usual_fraction: allocation-spike. Share of the readings, and of the time, above which
+            a level that is high is the usual one: the others are dips.
         spike_times: allocation-spike. Excursions from which they are how the program works, and a
             note; for the score, more add nothing.
+        healthy_log_seconds: What a GC log must cover to call a process healthy: less is its
+            start-up.
         spike_rates: Intervals with a rate: a spike and two others, of which the higher counts.
         enough_cycles: Collections required for a finding. A heap that doubles from 4 MiB to 4 TiB
             needs twenty, so a start-up alone never gets there.
@@ -256,8 +260,10 @@ class Thresholds:
     spike_climb_fraction: float = 0.25
     spike_back_fraction: float = 0.5
     spike_away_fraction: float = 0.5
+    spike_usual_fraction: float = 0.5
     spike_times: int = 3
     spike_rates: int = 3
+    healthy_log_seconds: float = 1.0
 
     enough_cycles: int = 20
     enough_cpu_seconds: float = 1.0

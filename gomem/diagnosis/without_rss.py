@@ -73,6 +73,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from gomem.diagnosis.diagnosis import Diagnosis
+    from gomem.facts.collector import CollectorFacts
     from gomem.facts.moment import MomentFacts
     from gomem.inputs.pprof.table import Profile
 
@@ -241,11 +242,7 @@ def _by_log(diagnosis: Diagnosis, _: MomentFacts | None) -> Told | None:
         return None
     cost = log.cost
     within = text(" in {}", Seconds(cost.seconds)) if cost.seconds else ""
-    said: list[Text] = []
-    if (share := cost.gc_cpu_fraction) is not None:
-        # It is at worst overstated, and a small share is not printed as zero.
-        most = Text("under 1 %") if share < MIN_SHARE else text("at most {}", Share(share))
-        said.append(text("{} of the CPU", most))
+    said = [taken] if (taken := _cpu_words(log)) else []
     if cost.stw.p99 is not None and carries(cost.stw.n, 0.99):
         said.append(text("p99 pause {}", Seconds(cost.stw.p99)))
     elif cost.stw.max is not None:
@@ -260,6 +257,20 @@ def _by_log(diagnosis: Diagnosis, _: MomentFacts | None) -> Told | None:
     earlier, grew_before = _earlier_runs(diagnosis)
     told = joined(" ", filter(None, (sentence, live, earlier)))
     return told, grew or grew_before, SMAPS_TOO
+
+
+def _cpu_words(log: CollectorFacts) -> Text:
+    """The GC's share of CPU, of several runs the costliest; empty if unknown.
+
+    It is at worst overstated, and a small share is not printed as zero.
+    """
+    place, share = log.costliest_run or (None, log.cost.gc_cpu_fraction)
+    if share is None:
+        return Text()
+    if share < MIN_SHARE:
+        return Text("under 1 % of the CPU")
+    which = Text() if place is None else text(" (run {}, the costliest)", str(place))
+    return text("at most {} of the CPU{}", Share(share), which)
 
 
 def _by_old_log(diagnosis: Diagnosis, _: MomentFacts | None) -> Told | None:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 import pandas as pd
 
-from gomem.analysis.collector.cost import cost_of_collection
+from gomem.analysis.collector.cost import cost_of_collection, cpu_fractions
 from gomem.analysis.collector.heap_pacing import LiveHeap, heap_pacing, live_heaps
 from gomem.analysis.collector.mmu import missing_cycles, mutator_utilization
 from gomem.analysis.collector.pauses import gc_pauses
@@ -81,6 +81,7 @@ class CollectorFacts:
         return (ends[0], ends[-1]) if len(runs) == 1 else None
 
     cost = _answer(cost_of_collection)
+    cpu_fractions = _answer(cpu_fractions)
     pauses = _answer(gc_pauses)
     utilization = _answer(mutator_utilization)
     pacing = _answer(heap_pacing)
@@ -186,6 +187,18 @@ class CollectorFacts:
                     before.last_bytes if last is None else last,
                 )
         return tuple(found[run] for run in sorted(found))
+
+    @property
+    def costliest_run(self) -> tuple[int, float] | None:
+        """The position, from 1, and share of CPU of the run in which GC took the most of it.
+
+        None for a single run, and if no share is known.
+        """
+        shares = self.cpu_fractions
+        if len(self.runs) < 2 or not shares:
+            return None
+        run = max(shares, key=lambda number: shares[number])
+        return [known.number for known in self.runs].index(run) + 1, shares[run]
 
     @property
     def last_run(self) -> LiveHeap | None:

@@ -170,7 +170,9 @@ def log(cycles=1, seconds=0.0, cpu=None, stops=STOPS, live=None, run=None, missi
     cost = SimpleNamespace(cycles=cycles, seconds=seconds, gc_cpu_fraction=cpu, stw=stw,
                            heap_live_last_bytes=live and live * MIB)  # fmt: skip
     lines = SimpleNamespace(old_lines=0)
-    return SimpleNamespace(cost=cost, last_run=run, runs=(), missing=missing, log=lines)
+    return SimpleNamespace(
+        cost=cost, last_run=run, runs=(), costliest_run=None, missing=missing, log=lines
+    )
 
 
 @pytest.mark.parametrize(

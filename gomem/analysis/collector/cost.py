@@ -155,6 +155,31 @@ def cost_of_collection(cycles: Cycles) -> GcCost:
     return so_far.cost
 
 
+def cpu_fractions(cycles: Cycles) -> dict[int, float]:
+    """Return the GC's share of the available CPU in each run of a log, an upper bound.
+
+    A run is left out if its share is unknown: see `GcCost.gc_cpu_fraction`.
+    """
+    sums = pd.DataFrame()
+    for piece, _ in overlapping(cycles, STEP_COLUMNS):
+        steps = gc_steps(piece)
+        available = available_seconds(steps)
+        each = pd.DataFrame(
+            {
+                "available": available,
+                "spent": steps["cpu_seconds"].where(available.notna()),
+                "seconds": steps["seconds"],
+                "gaps": steps["seconds"].where(~steps["follows"]),
+            }
+        )
+        sums = sums.add(each.groupby(steps["run"]).sum(), fill_value=0.0)
+    if sums.empty:
+        return {}
+    known = sums[(sums["available"] > 0) & (sums["gaps"] <= MOSTLY_GAPS * sums["seconds"])]
+    shares = known["spent"] / known["available"]
+    return {int(run): float(share) for run, share in shares.items()}
+
+
 @dataclass
 class Growth:
     """Finds the collections at which the heap had not grown by a step."""

@@ -52,6 +52,7 @@ class Excursion:
     # The largest fall after the peak of an excursion, as a fraction of the range.
     back_fraction: float
     spread_fraction: float  # spread of the readings at the baseline, as a fraction of the range
+    high_fraction: float  # share of the readings that are away from the baseline
 
     @property
     def extra(self) -> float:
@@ -96,6 +97,7 @@ def excursion_of(level: Level) -> Excursion | None:
         climb_fraction=float(np.median(_climbs(values, at, away, base + LOW * way))) / apart,
         back_fraction=min(1.0, float(_falls(values, away).max()) / way),
         spread_fraction=float(lows[1] - lows[0]) / way,
+        high_fraction=float(is_away.mean()),
     )
 
 

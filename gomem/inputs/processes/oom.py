@@ -27,8 +27,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from datetime import datetime
 
+# A name can have parentheses and blanks of its own, as systemd's `(sd-pam)` has: `((sd-pam))`.
 NAMED = re.compile(
-    rb"Killed process (?P<pid>\d{1,10}),?(?: UID:? ?\d+,)? \((?P<name>[^)\n]{0,64})\)"
+    rb"Killed process (?P<pid>\d{1,10}),?(?: UID:? ?\d+,)? \((?P<name>[^\n]{0,64}?)\)(?!\))"
 )
 KILLED = re.compile(
     NAMED.pattern + rb",?(?: UID:? ?\d+,)?"
@@ -183,9 +184,10 @@ def _killed(
     named: re.Match[bytes], line: bytes, number: int, cgroup: dict[str, int | None], where: str
 ) -> ProcessRow:
     """The killed process; without sizes where its line is cut behind the name."""
-    name, pid = named["name"].decode("utf-8", "backslashreplace"), int(named["pid"])
-    row = ProcessRow(OOM, name, pid=pid, killed_in=where, time=_time(line), line=number)
     killed = KILLED.search(line)
+    name = (killed or named)["name"].decode("utf-8", "backslashreplace")
+    pid = int(named["pid"])
+    row = ProcessRow(OOM, name, pid=pid, killed_in=where, time=_time(line), line=number)
     if killed is None:
         return row
     anon, file, shmem = (int(killed[word] or 0) * KIB for word in ("anon", "file", "shmem"))

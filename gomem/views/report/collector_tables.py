@@ -188,7 +188,7 @@ def costs_table(gc: GcCost) -> Table:
     """The costs of the collector, and what triggered it."""
     mib, allocated = "rounded down to whole MiB", gc.allocation_rate
     runs = f", in {gc.runs} runs of the program" if gc.runs > 1 else ""
-    rounding = ""
+    rounding, over = "", ", over all runs" if gc.runs > 1 else ""
     if allocated.low is not None and allocated.high is not None:
         ends = f"{format_bytes(allocated.low)}/s to {format_bytes(allocated.high)}/s"
         rounding = f"{ends}, because the log rounds sizes"
@@ -197,7 +197,7 @@ def costs_table(gc: GcCost) -> Table:
         ("GCs", count_cell(gc.cycles), f"{gc.forced} forced, {gc.periodic} periodic{runs}"),
         ("log covers", seconds_cell(gc.seconds), "from the first GC to the last"),
         ("GC CPU", fraction_cell(gc.gc_cpu_fraction),
-         "share of GOMAXPROCS; excludes idle marking, includes the time to stop the world"),
+         f"share of GOMAXPROCS{over}; excludes idle marking, includes the time to stop the world"),
         ("marking", fraction_cell(gc.marking_cpu_fraction),
          "by assists and background workers"),
         ("assists", fraction_cell(gc.assist_fraction), "of marking, done by allocating goroutines"),

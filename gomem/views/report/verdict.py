@@ -68,7 +68,8 @@ def _tone(diagnosis: Diagnosis) -> Tone:
     if severity is not None:
         return TONES[severity]
     log = diagnosis.collector
-    is_watched = log is not None and log.cost.cycles >= MIN_READINGS
+    least = diagnosis.thresholds.healthy_log_seconds
+    is_watched = log is not None and log.cost.cycles >= MIN_READINGS and log.cost.seconds >= least
     return "good" if is_watched or _is_judged(diagnosis) else "neutral"
 
 
@@ -98,7 +99,8 @@ def _label(tone: Tone, confidence: str | None, diagnosis: Diagnosis) -> Text:
         return Text(label_of(tone, confidence))
     names = {file.source.text_name for file in diagnosis.capture.files}
     files = Count(len(names) + len(diagnosis.capture.passed_over), "file")
-    return text("healthy, judging by {}", files)
+    words = "healthy, judging by {}" if _is_judged(diagnosis) else "Go heap healthy, judging by {}"
+    return text(words, files)  # a log of the GC shows no other memory
 
 
 def _size(diagnosis: Diagnosis) -> Tile | None:

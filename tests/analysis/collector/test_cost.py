@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gomem.analysis.collector.cost import Allocated, Quantiles, cost_of_collection
+from gomem.analysis.collector.cost import Allocated, Quantiles, cost_of_collection, cpu_fractions
 from gomem.analysis.collector.steps import gc_steps
 from gomem.inputs.gctrace.table import read_gctrace
 from gomem.statistics.quantiles import Tally
@@ -311,3 +311,19 @@ def test_a_log_that_is_mostly_gaps_has_no_share_of_the_cpu(number, is_known):
 
     assert is_known == (cost.gc_cpu_fraction is not None)
     assert is_known == (cost.marking_cpu_fraction is not None)
+
+
+def test_each_run_has_a_share_of_its_own():
+    """
+    Runs of 2 s on two Ps: 2.0 and 41 ms of CPU in each second, which cpu_seconds takes.
+    """
+    assists = ["0.30"] * 3 + ["39.3"] * 3
+    runs = [
+        {"number": place % 3 + 1, "at": float(place % 3), "assist": assist}
+        for place, assist in enumerate(assists)
+    ]
+    cycles = read_gctrace(log_of(*runs)).cycles
+    first, second = cpu_fractions(cycles).values()
+
+    assert pytest.approx([0.001, 0.0205]) == [first, second]
+    assert pytest.approx((first + second) / 2) == cost_of_collection(cycles).gc_cpu_fraction

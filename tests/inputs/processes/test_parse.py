@@ -424,3 +424,15 @@ def test_a_remark_behind_a_row_is_no_part_of_it():
 
     assert [183 << 20, 69 << 20] == [row.working_set.bytes for row in table.rows]
     assert not damage
+
+
+@pytest.mark.parametrize("name", ["(resolved)", "(sd-pam)", "my app", "web (v2) x", "a)"])
+@pytest.mark.parametrize("form", ["7 ({})", "7, UID 0, ({})", "7 ({}), UID 0,"])
+def test_the_name_of_a_killed_process_can_have_parentheses_and_blanks(name, form):
+    line = f"[1.0] Out of memory: Killed process {form.format(name)} total-vm:168424kB, "
+    sizes = "anon-rss:4064kB, file-rss:3584kB, shmem-rss:0kB\n"
+
+    table, damage = parse_processes((line + sizes).encode(), source="a")
+
+    assert not damage
+    assert [(name, 7, 7648 * KIB)] == [(row.name, row.pid, row.rss.bytes) for row in table.rows]
