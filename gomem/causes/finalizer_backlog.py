@@ -55,7 +55,7 @@ CAUSE = Cause(
     "the finalizer has run and a later collection frees it. A single goroutine runs all finalizers "
     "in turn, so a finalizer that blocks or is slow holds up all others.",
     remedy=text(
-        "See where the finalizer waits: {}. Finalizers run one at a time: start a goroutine for "
+        "See where the finalizer waits: {}. Finalizers run in sequence: start a goroutine for "
         "slow work. Close explicitly (defer x.Close()) and keep the finalizer as a safety net. "
         "From Go 1.26 on, watch the backlog: /gc/finalizers/queued:finalizers minus "
         "/gc/finalizers/executed:finalizers.",
