@@ -20,7 +20,7 @@ _WITHOUT = re.compile(r"^ +\[([0-9]{1,15})\]\t(?![0-9]+ responses)", re.MULTILIN
 
 
 def parse_hey(text: str, line: int) -> Report:
-    """One report of hey."""
+    """Parse one hey report."""
     counted = text.partition("Status code distribution:")[2]
     by_status = [(int(status), int(many)) for status, many in _STATUS.findall(counted)]
     failures = text.partition("Error distribution:")[2]
