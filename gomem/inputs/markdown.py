@@ -27,21 +27,21 @@ _ROW = re.compile(rb"\s*\|.*\|\s*")
 RULE = re.compile(rb"\s*+\|?+(?:\s*+:?-{2,}+:?\s*+\|)++(?:\s*+:?-{2,}+:?\s*+)?")
 _IS_NUMBER = re.compile(rb"-?\d[\d.,]*\s?(?:%|[A-Za-z]{0,4})|flat|flat%|sum%|cum|cum%")
 BETWEEN_CELLS = b"   "
-LEAST_NUMBERS = 4  # in a row whose first cell is a function's name
+LEAST_NUMBERS = 4  # numbers in a row whose first cell is a function's name
 
 
 def without_links(data: bytes) -> bytes:
-    """The text with the words of its links, without their addresses."""
+    """Replace each link by its text."""
     return _LINK.sub(rb"\1", data) if b"](http" in data else data
 
 
 def without_bold_cells(data: bytes) -> bytes:
-    """The text with the words that stand in bold between blanks, without their marks."""
+    """Remove the bold marks around words."""
     return _BOLD_CELL.sub(rb"\1", data) if b"**" in data else data
 
 
 def without_open_bold(lines: list[bytes]) -> list[bytes]:
-    """Lines without the marks of bold text that goes on over several of them."""
+    """Remove the marks of bold text that spans several lines."""
     texts, begun = list(lines), None
     for place, line in enumerate(lines):
         if line.count(b"**") != 1:
@@ -55,7 +55,7 @@ def without_open_bold(lines: list[bytes]) -> list[bytes]:
 
 
 def without_markup(line: bytes) -> bytes:
-    """A line as it was before somebody set it in Markdown."""
+    """Return a line without Markdown."""
     if RULE.fullmatch(line):
         return b""
     if _ROW.fullmatch(line):
@@ -73,7 +73,7 @@ def _cells(row: bytes) -> list[bytes]:
 
 
 def _in_order(cells: list[bytes]) -> list[bytes]:
-    """Cells with the name last, where it stands first and numbers alone follow it."""
+    """Return the cells with the name last, if it is first and only numbers follow it."""
     first, *others = cells
     are_numbers = all(map(_IS_NUMBER.fullmatch, others))
     is_moved = are_numbers and len(others) > LEAST_NUMBERS and not _IS_NUMBER.fullmatch(first)
