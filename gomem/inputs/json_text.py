@@ -40,7 +40,7 @@ def is_json(data: bytes) -> bool:
 
 
 def first_value(data: bytes) -> tuple[bool, Any]:
-    """Return whether a JSON text has a valid first value, and the value (of an array its first)."""
+    """Return whether a JSON text begins with a valid value, and that value or its first item."""
     # `(True, None)` for a text that is not JSON at all: its beginning proves nothing.
     if not is_json(data):
         return True, None

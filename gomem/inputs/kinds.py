@@ -1,6 +1,6 @@
 """The only list of the kinds of input. A file's content decides its kind, never its name alone.
 
-An input is a folder beside this module: `parse.py` turns bytes into columns, `table.py` turns
+An input is a folder next to this module: `parse.py` turns bytes into columns, `table.py` turns
 columns into DataFrames and has the public `read_<input>`. To add an input, add its folder and a
 line in `KINDS`.
 """
@@ -57,7 +57,7 @@ class Kind:
 
     name: str  # its name in tables, evidence and messages
     wanted: str  # its name in messages that list what gomem reads
-    # Whether a content with a file name is of this kind.
+    # Whether the content of a file with a name is of this kind.
     recognise: Callable[[bytes, str], bool]
     reader: str  # the public reader, relative to `gomem.inputs`
     # Its frames, as printed by `gomem table`: the first is the default.

@@ -1,13 +1,13 @@
-r"""What Markdown puts into lines of evidence: links, bold words, inline code, bars of a table.
+r"""Removes Markdown from lines of evidence: links, bold words, inline code, table bars.
 
-Links        [(*T).Put](https://…)     its text; a page makes one of each function that it can find
-Bold, code   **Alloc** = `5 MiB`       without their marks
-Bullets      - HeapAlloc: 5 MiB        likewise
-Tags         <pre>Name: api</pre>      without those before a line's text and behind it
-Escapes      main.\_Cfunc\_malloc      the character alone
-Tables       | PID | RSS | COMMAND |   cells with blanks between; the rule below the head is empty
-             | function | flat | … |   a function that stands first goes behind its numbers
-Lines keep their number.
+Links        [(*T).Put](https://…)     only its text; some pages link each function
+Bold, code   **Alloc** = `5 MiB`       without the marks
+Bullets      - HeapAlloc: 5 MiB        without the bullet
+Tags         <pre>Name: api</pre>      without the tags before and after a line's text
+Escapes      main.\_Cfunc\_malloc      without the backslash
+Tables       | PID | RSS | COMMAND |   cells separated by spaces; the rule below the header is empty
+             | function | flat | … |   a function in the first cell moves after its numbers
+Line numbers do not change.
 """
 
 from __future__ import annotations

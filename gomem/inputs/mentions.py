@@ -1,7 +1,7 @@
-"""What a text names that gomem does not read: processes without RSS, sizes in words, a crash.
+"""Memory facts in a text that gomem cannot parse: processes without RSS, sizes in prose, a crash.
 
 Rows          `  371 app      812m S    api -v` of busybox ps, and of its top: VSZ is address space
-              `778m311.3`, where a narrow terminal runs VSZ and its share together
+              `778m311.3`, if a narrow terminal leaves no space between VSZ and its share
 States        `305 chan send`, a list of goroutines by their state
 Cgroups       `memory.current was 2048086016, active_file was 1942446080`
 Metrics       `go_memstats_heap_idle_bytes (grows)`, names of metrics with words for their values
@@ -11,7 +11,7 @@ Goroutines    `12 651 goroutines in net/http.setRequestCancel.func4`
 Kills         `the pod is OOMKilled`
 Crashes       `fatal error: runtime: out of memory`, without the stacks that name who asked
 
-It is a refusal's second sentence: what was seen, and the command that gives what is missing.
+They become the second sentence of an error: what was found, and the command for the missing data.
 """
 
 from __future__ import annotations

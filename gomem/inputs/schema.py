@@ -139,7 +139,8 @@ def build_rows(rows: Iterable[Sequence[Any]], schema: Iterable[Column]) -> pd.Da
 def rows_of(frame: pd.DataFrame) -> list[dict[str, Any]]:
     """Return a frame's rows as plain values by column, with None for missing values.
 
-    Names get the type in the frame's dictionary, so that a sentence recognises them as its parts.
+    Names get their column's text type (`Column.holds`), so that sentences built from them keep them
+    as parts.
     """
     # The same as `to_dict("records")`, in a third of its time for small frames.
     import pandas as pd

@@ -50,8 +50,8 @@ Parsed = TypeVar("Parsed")
 MAX_BYTES = 1 << 26  # pasted text is shorter, and all of its lines are in memory
 GO_TEST = "go-test"
 LAYERS = 8  # nested wrappers: a quoted fence in a CI log has three
-SAMPLE_LINES = 50  # decide which wrapper there is
-HEAD_BYTES = 1 << 20  # an artefact must begin in them to be recognised
+SAMPLE_LINES = 50  # lines that decide which wrapper there is
+HEAD_BYTES = 1 << 20  # searched for the start of an artefact
 
 CHARACTERS = (
     *((b"\xef\xbb\xbf", b""), (b"\r\n", b"\n"), (b"\xc2\xa0", b" "), (b"\xe2\x80\xaf", b" ")),

@@ -13,7 +13,7 @@ kubectl      [pod/api-7d9f/api] gc 1 @0.002s …           (kubectl logs --prefi
 compose      api-1  | gc 1 @0.002s …                     (docker compose logs)
              shop_api.1.q8zk2l9xv0a3@node-7    | gc 1 …  (docker service logs)
 Talos        10.5.0.2: kern:    info: [2026-11-20T03:53:49.470Z]: gc 1 …    (talosctl dmesg)
-Names alone  api[12]: gc 1 @0.002s …                     (syslog's, of which people cut the stamps)
+Names alone  api[12]: gc 1 @0.002s …                     (syslog with its stamps cut off)
 """
 
 from __future__ import annotations

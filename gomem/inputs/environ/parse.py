@@ -28,7 +28,7 @@ OFF, DEFAULT_PERCENT = "off", 100
 
 ENTRY = re.compile(rb"([A-Za-z_][A-Za-z0-9_.%()-]*)=(.*)", re.DOTALL)
 KNOWN_BY = frozenset({b"PATH", *(name.encode() for name in KEPT)})
-GO_ENV_NAME = b"GOTOOLDIR"  # a setting of the toolchain, from `go env`, which prints the same form
+GO_ENV_NAME = b"GOTOOLDIR"  # in `go env` output, which has the same form but is not an environment
 WORDS = re.compile(r"(?<![a-z])env(?:iron(?:ment)?)?(?![a-z])", re.IGNORECASE)  # in file names
 CUT = re.compile(rb"[A-Za-z_][A-Za-z0-9_.%()-]*")
 MIN_LINES = 2

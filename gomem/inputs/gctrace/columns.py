@@ -103,7 +103,7 @@ class Readings:
 class LogSoFar:
     """State of the pieces parsed so far, which the next piece of the log needs."""
 
-    source: str  # the log's name in damage
+    source: str  # name of the log in reports of damage
     run: int = 1  # process, from 1, of the last collection
     number: int | None = None  # the last collection's number; None before the first
     at_seconds: float = 0.0  # its start time
@@ -129,7 +129,7 @@ class LogSoFar:
 def lay_out(
     readings: Readings, unwrapped: Unwrapped, so_far: LogSoFar
 ) -> tuple[GcTraceColumns, list[Damage]]:
-    """Build columns in the log's order, with runs separated, and the damage."""
+    """Build columns in the log's order, with run numbers; return them and the damage."""
     source = so_far.source
     cycles = _gather(readings.lines("gc"))
     scavenges = _gather(readings.lines("scav") + readings.lines("scvg"))

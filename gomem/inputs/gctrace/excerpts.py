@@ -51,8 +51,8 @@ _PARTS = tuple(Grammar("gc", text, OLDEST, NEWEST) for text in (_BEGIN, *_GROUPS
 
 
 def take_excerpts(readings: Readings, longest_line: int) -> None:
-    """Parse the complete groups of quoted (cut or shortened) lines, which are then not broken."""
-    # Pasted text is cut at the length of the longest line of the piece.
+    """Parse the complete groups of lines that were cut or shortened; such lines are not damage."""
+    # A line was cut by a terminal if its length is that of the longest line of the piece.
     ends = Counter(line.length for line in readings.broken if _is_beginning(line))
     left = []
     for line in readings.broken:

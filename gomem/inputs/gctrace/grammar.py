@@ -5,10 +5,10 @@ Printed by    gcMarkTermination and dumpScanStats (mgc.go), printScavTrace (mgcs
               (mgcsweep.go) and the forced-collection helper (proc.go) of Go's runtime.
 Notation      A grammar is the line itself, with a field in place of each number: `{name:kind}`.
               Fields become columns of that name; `_` is parsed and dropped. The runtime writes a
-              line in pieces, and another writer's text can appear only between two of them. A piece
-              begins or ends beside each number, and where the grammar has a `¦`.
+              line in pieces, and another writer's text can appear only between two of them. Pieces
+              are separated before and after each number, and where the grammar has a `¦`.
 Kinds         n count; i signed count; B, MB and KiB sizes, the latter two rounded down by the
-              runtime; s seconds with three decimals; ms milliseconds; % whole per cent; x a float
+              runtime; s seconds with three decimals; ms milliseconds; % whole percent; x a float
               as the runtime prints it.
 """
 
@@ -210,8 +210,8 @@ def _scav(text: str, since: Release, until: Release, reset_since: Release) -> li
     ]
 
 
-# The form without a generation is printed by 1.14, and again from 1.19 on; only the releases in
-# between can be distinguished, by their tail.
+# The form without a generation is printed by 1.14, 1.19 and 1.20. A grammar has only one range, so
+# it includes the releases in between, unless the tail is that of 1.19 or later.
 _SCAV_LINES = [
     *_scav("scav " + _WORK + _UTILISATION, (1, 14), (1, 20), (1, 19)),
     *_scav("scav {generation:n} " + _WORK + _UTILISATION, (1, 15), (1, 18), (1, 18)),

@@ -94,11 +94,11 @@ def _is_in(text: bytes, regex: bytes) -> bool:
 
 @dataclass(frozen=True)
 class MixedLines:
-    """The lines of a chunk that are not exactly one intact runtime line."""
+    """Lines of a chunk other than intact runtime lines, which are parsed in bulk."""
 
     text: bytes  # the lines, concatenated
-    numbers: np.ndarray  # line number in the chunk of each, from 0
-    starts: np.ndarray  # start of each in `text`, and the end of the last
+    numbers: np.ndarray  # each line's number in the chunk, from 0
+    starts: np.ndarray  # each line's start in `text`, and the end of the last
     # For each line, the index after the last one that follows it without a gap in the chunk: a torn
     # line does not extend past an intact line of the runtime.
     runs: np.ndarray
@@ -126,7 +126,7 @@ class MixedLines:
         return int(np.searchsorted(self.starts, position, side="right")) - 1
 
     def window_end(self, line: int) -> int:
-        """Return where the pieces of a torn line that begins in this line end at the latest."""
+        """Return how far a torn line that begins in `line` can extend."""
         after = min(int(self.runs[line]), line + WINDOW_LINES)
         return min(int(self.starts[after]), int(self.starts[line]) + WINDOW_BYTES)
 

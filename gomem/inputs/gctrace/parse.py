@@ -56,14 +56,14 @@ _KEYS = pa.array(
 def parse_pieces(
     pieces: Iterable[bytes], *, source: str
 ) -> Iterator[tuple[GcTraceColumns, list[Damage]]]:
-    """Parse a log that comes in pieces, cut anywhere; yield columns and damage, at least once."""
+    """Parse a log that comes in pieces, cut anywhere; yield columns and damage at least once."""
     # State (torn lines, runs, numbers) is carried from piece to piece, so the result is that of the
     # whole log. Only a few pieces are in memory.
     so_far = LogSoFar(source)
     unwrapper = Unwrapper(source)
     held = Unwrapped()
     for piece, last in _whole_lines(pieces):
-        # Searching for one letter is faster than for the five of HTML's arrow.
+        # A search for one letter is faster than for the five of HTML's arrow, `-&gt;`.
         readable = piece.replace(ARROW_IN_HTML, ARROW) if b"&" in piece else piece
         ahead = held.followed_by(unwrapper.unwrap(readable))
         end = len(ahead.text) if last else ahead.text.rfind(b"\n") + 1
@@ -169,7 +169,8 @@ def _numbers_of(form: Grammar, text: pa.BinaryArray) -> list[np.ndarray]:
         for name, field in zip(names, form.csv_columns, strict=True)
         if field is not None
     }
-    offsets = _offsets(text)  # the lines were just taken, so they begin at their buffer's start
+    # the lines were just copied by take(), so they begin at their buffer's start
+    offsets = _offsets(text)
     numbers = form.to_csv(text.buffers()[2].to_pybytes()[offsets[0] : offsets[-1]])
     table = csv.read_csv(
         pa.BufferReader(numbers),

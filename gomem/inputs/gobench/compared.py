@@ -21,7 +21,7 @@ _ROW = re.compile(r"[> ]*+(\S+)\s.*?\s([-+][0-9]+(?:\.[0-9]+)?)%(?:\s+\(p=.*)?\s
 
 
 def said_changes(data: bytes) -> Text:
-    """Return the largest changes in such a table; empty if there are none."""
+    """Return the largest changes in a benchstat or benchcmp table; empty if there are none."""
     metric, found = "", list[tuple[float, Text]]()
     for line in data.decode("utf-8", "replace").split("\n"):
         if heading := _HEADING.fullmatch(line):

@@ -29,11 +29,11 @@ _NO_COUNT = re.compile(r"\s*Benchmark(\S{1,120})\s+([0-9][0-9.,]* ns/op\b.*)")
 _VALUE = re.compile(r"([0-9][0-9,]{0,20}(?:\.[0-9]+)?) ?(?:([A-Za-z]{1,6}/op)|(B|allocs))\b")
 _SIDE = re.compile(r"\W*(before|after|old|new)\b[^\n0-9/]{0,40}", re.IGNORECASE)
 _FIRST = frozenset({"before", "old"})
-Sides = dict[bool, dict[tuple[str, str], float]]  # the key is whether it is the first side
+Sides = dict[bool, dict[tuple[str, str], float]]  # keyed by whether it is the first side
 
 
 def bench_words(data: bytes) -> Text | None:
-    """Summarise such a list, with the changes if it has two sides; None if there is no list."""
+    """Summarise such results, with the changes if there are two sides; None without results."""
     sides: Sides = {True: {}, False: {}}
     is_first, count = True, 0
     for line in data.decode("utf-8", "replace").split("\n"):

@@ -1,4 +1,4 @@
-"""`go test -bench` output: one line a result, `BenchmarkName-8  1000  12.5 ns/op  64 B/op`.
+"""`go test -bench` output: one line per result, `BenchmarkName-8  1000  12.5 ns/op  64 B/op`.
 
 Printed by    the testing package's benchmark.go, and tools that use the same format.
 Described in  golang.org/design/14313-benchmark-format; `Unit` lines in x/perf's benchfmt.
@@ -11,12 +11,12 @@ Quirks        The number after the name's last dash is GOMAXPROCS. go test omits
               With -v the name also has a line of its own, without numbers.
               go test runs BenchmarkX and not Benchmarkx, but other tools write lower-case names,
               and x/perf's benchfmt reads them. `Benchmarking is fun` can be a log line. So a name
-              that continues in lower case counts only before a complete result with a unit per
-              something (`ns/op`) or of something (`text-bytes`).
+              that continues in lower case counts only before a complete result whose unit has a
+              slash or a dash (`ns/op`, `text-bytes`).
               benchcmp's table has similar lines, with old, new and delta. They are not results.
               Some people paste two runs in one text, with `After this change:` between them. The
-              second run begins if repeated settings follow such a line, or if a text that is not
-              go test's separates the end of a run from further results. If both runs have a
+              second run begins if repeated settings follow such a line, or if other text comes
+              between go test's end of a run and further results. If both runs have a
               benchmark in common, their results get `run: 1` and `run: 2`. A Markdown fence also
               ends a run. So does a heading such as `Before` or `## master`, which then names the
               run: `run: Before`.

@@ -28,7 +28,7 @@ _ASK_STACKS = (
 
 
 def counts_by_state(head: bytes, _: str) -> Resemblance | None:
-    """Summarise such a list: the number of goroutines, and their most frequent states."""
+    """Summarise counts by state: the number of goroutines, and their most frequent states."""
     counts: dict[bytes, int] = {}
     for number, state in _COUNT.findall(head):
         counts[state] = counts.get(state, 0) + int(number)

@@ -283,7 +283,7 @@ class _Dump:
             self.is_missed = True
 
     def before(self, line: bytes, number: int) -> None:
-        """Report a stack without its first line before the first goroutine, unless from a crash."""
+        """Report a goroutine without a header before the first one, unless a crash message came."""
         self.is_of_runtime |= _CRASH.search(line) is not None
         if not self.is_of_runtime and not self.damage and _CREATED.fullmatch(line):
             self.note(HEADLESS, line, number)
@@ -296,7 +296,7 @@ def highest_number(data: bytes) -> int | None:
 
 
 def _missing_at(line: bytes) -> str:
-    """Return what is missing at a line of a dump; empty if nothing is."""
+    """Return what a line shows to be missing (it is torn, or has only dots); else empty."""
     if line.startswith(b"goroutine ") and _TORN.fullmatch(line):
         return TORN
     return LEFT_OUT if len(line) < MAX_DOTS and _DOTS.fullmatch(line) else ""

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from gomem.inputs.goroutines.parse import Waiting
     from gomem.sources.artefact import Source
 
-HEAD_BYTES = 1 << 16  # contains the reason of a crash
+HEAD_BYTES = 1 << 16  # searched for the reason of a crash
 GOROUTINES = (
     Column("goroutines", "int64", "count", "Goroutines that are alike in all that follows."),
     Column(

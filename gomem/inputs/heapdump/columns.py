@@ -40,7 +40,7 @@ class Objects:
 
     address: AddressArray
     size: IntArray
-    first_word: AddressArray  # code address if it is a closure; 0 if not a code address
+    first_word: AddressArray  # if it is a code address, which identifies a closure; else 0
     source: IntArray  # for each non-nil pointer, the row of the object that contains it
     offset: IntArray  # of the pointer in the object, in bytes
     target: AddressArray

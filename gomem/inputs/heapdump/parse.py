@@ -7,7 +7,7 @@ Order         parameters, types and itabs, objects, goroutines with their frames
 Numbers       varints, seven bits per byte, the lowest first. Strings and byte contents begin with
               their length. A field list is a sequence of pairs (kind, offset) that ends with a 0.
 Quirks        Since Go 1.5 objects have no type. The types in the dump belong to the itabs.
-              Since Go 1.22 the loop over a span also dumps the free slots behind its last object,
+              Since Go 1.22 the loop over a span also dumps the free slots after its last object,
               as if they were objects. They are unreachable and make up to 1.4 % of the bytes, or
               more if many objects have 512 bytes.
               A struct on the stack can be passed by address. The pointer list of its frame then

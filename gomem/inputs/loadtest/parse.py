@@ -4,8 +4,8 @@ Printed by    ab (Apache's), wrk, hey, `vegeta report` as text or JSON, k6's sum
               `--summary-export`. Each has a module in this folder, with notes on its format.
 Quirks        A load generator with a fixed number of connections waits for a response before the
               next request. So its rate is a result, and its latencies miss the requests that it
-              would have sent in the meantime. One with a fixed rate (vegeta; k6's arrival-rate
-              executors) sets the rate.
+              would have sent in the meantime. With vegeta and k6's arrival-rate executors the rate
+              is an input.
 """
 
 from __future__ import annotations

@@ -10,13 +10,13 @@ Printed by    programs, into their logs, on one line or one field per line:
                   Allocated bytes  5,242,880  the memory page of gopls and similar tools
                   heap allocated .... 46.4Mb
                   after 3: Alloc: 5242880, Idle: 1048576, InUse: 6291456, Objects: 99
-Recognised    by three different fields, one a size, and one with a name that nothing else has.
-              Short names count in lines that all have the same ones, Alloc and at least two more.
-              Other forms are rewritten first, see `plain_words`. HeapAlloc and Sys alone will do,
-              and `HeapAlloc=…` where a text has no more anywhere.
+Recognised    by three different fields, of which one is a size, and one has a name that only Go
+              uses. Short names count if several lines have the same ones: Alloc and at least two
+              more. HeapAlloc and Sys suffice, too, and so does `HeapAlloc=…` if the text has no
+              larger dump. Other forms are rewritten first, see `plain_words`.
 Several       A repeated field begins another dump. Which field comes first in a dump is known by
               what precedes it: the start of a line, or other words, such as a time.
-Sys           is HeapSys where a text defines it so, or it is HeapIdle and HeapInuse together.
+Sys           means HeapSys if the text defines it so, or if it equals HeapIdle plus HeapInuse.
 Units         KB, MB and GB are multiples of 1024, as most helper functions compute them. Helpers
               that use 1000 print the same letters; then sizes are up to 7 % too large.
               Digits lost to rounding are unknown: the frame's dictionary has the resolution.

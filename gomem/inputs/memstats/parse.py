@@ -1,4 +1,4 @@
-"""runtime.MemStats as JSON: an object, one per line, an array, or expvar's /debug/vars; or printed.
+"""runtime.MemStats as JSON (one object or several, an array, expvar's /debug/vars) or from fmt.
 
 `in_words` reads MemStats that programs print in their own words.
 
@@ -90,7 +90,7 @@ def find_memstats(value: object) -> dict[str, Any] | None:
 
 
 def looks_like_memstats(data: bytes, _: str = "") -> bool:
-    """Whether the first line or JSON value is or has a dump; in a cut text, whether names match."""
+    """Whether the text begins with a dump, or with JSON that contains one; it can be cut."""
     known, value = first_value(data)
     if looks_like_printed(data[:HEAD_BYTES]):
         return True
@@ -184,7 +184,7 @@ def _breaches(
     source: str,
     steps: Mapping[str, int],
 ) -> list[Damage]:
-    """Return damage for inconsistent dumps: MemStats are read with the world stopped."""
+    """Return damage for dumps with contradictory fields, which the runtime never prints."""
     found = []
     for whole, terms in IDENTITIES.items():
         parts = terms.replace("- ", "-").replace("+ ", "").split()

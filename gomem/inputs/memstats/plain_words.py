@@ -78,7 +78,7 @@ def _with_tables_in_words(text: bytes) -> bytes:
 
 
 def heads_of_tables(data: bytes) -> set[int]:
-    """Return the lines, from 1, of each such table's header and its rule."""
+    """Return the lines, from 1, of the header and rule of each Markdown table of MemStats."""
     if b"|" not in data:
         return set()
     lines = plain_characters(data).split(b"\n")

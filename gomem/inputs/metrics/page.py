@@ -5,7 +5,7 @@ Described in  Prometheus' exposition_formats.md; OpenMetrics' specification.
 Quirks        Numbers are the shortest text that gives the same float64 again: whole numbers below
               2^53 (8 PiB) are exact, and times are exact to a quarter of a microsecond.
               go-metrics' numbers come from a float32: exact to one part in 16 million.
-              NextGC, GOMEMLIMIT and GOGC above 1e18 mean that there is none.
+              NextGC, GOMEMLIMIT and GOGC above 1e18 mean that none is set.
               client_golang reads GC pauses before the rest, so a collection in between appears in
               NumGC one scrape later than in HeapAlloc.
               client_golang takes MemStats from runtime/metrics since Go 1.17. Up to Go 1.18 those

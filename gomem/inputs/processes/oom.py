@@ -4,7 +4,7 @@ Printed by    mm/oom_kill.c and mem_cgroup_print_oom_meminfo, in the kernel's lo
 Quirks        The task table counts pages; its columns differ by kernel, so its header is needed.
               `Killed process` counts in kB, and splits RSS into two parts, from 4.8 on into three.
               Before 4.20 `Task in A killed as a result of limit of B` names the cgroup, later
-              `oom-kill:constraint=…,oom_memcg=B,…`. Without either, the machine was full.
+              `oom-kill:constraint=…,oom_memcg=B,…`. Without either, the machine was out of memory.
               `memory: usage 65536kB, limit 65536kB, failcnt 7` is always about a cgroup, never
               about the machine.
               The cgroup's counters are one per line, and before 5.3 all on one line, as `rss:12KB`.

@@ -40,7 +40,7 @@ MIN_WORDS = 4
 _WORD = re.compile(r"\b[A-Za-z][a-z']*\b")
 NAMELESS = b"container"  # a pasted table of which only the memory columns are left
 HEAD_BYTES = 1 << 16
-HEAD_LINES = 40  # the header must be in them
+HEAD_LINES = 40  # lines searched for the header
 # A row of ps aux: user, pid, %cpu, %mem, vsz, rss, tty, state, start, time, command.
 AUX = re.compile(
     rb"[\w.+-]{1,32} +\d{1,10} +\d{1,5}(?:\.\d)? +\d{1,3}(?:\.\d)? +\d{1,15} +\d{1,15} +(?:\?\??|-|"

@@ -2,7 +2,7 @@
 
 Printed by    programs, each in its own form: see `patterns.toml`, which a user extends.
 Quirks        Sizes are rounded to two digits, as in `8.6 MiB`; some have whole MiB only.
-              If a program logs one quantity per line, the lines of one time form one reading.
+              If a program logs one quantity per line, lines with the same time form one reading.
               Log viewers show the newest line first, so readings are sorted by time.
 """
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from gomem.errors import Damage
     from gomem.inputs.runtime_lines.patterns import Pattern
 
-HEAD_BYTES = 1 << 20  # the first such line must be in them
+HEAD_BYTES = 1 << 20  # searched for the first such line
 MAX_LINE = 1 << 14
 MAX_TRIED = 200  # lines tried that contain a pattern's text
 # CockroachDB's time
@@ -49,7 +49,7 @@ class LoggedReading:
 
 
 def looks_like_runtime_lines(data: bytes) -> bool:
-    """Whether such a line is near the beginning."""
+    """Whether a line in which a program logs its memory is near the beginning."""
     head = data[:HEAD_BYTES]
     near = [pattern for pattern in patterns() if pattern.contains in head]
     return any(

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 AT_ONCE = 4096  # entries, about 3 MB, which fit in the processor's cache
 WIDTH = 8  # digits that the kernel pads a number to
-FIRST_ENTRY = 1 << 16  # the first entry must end in these bytes
+FIRST_ENTRY = 1 << 16  # maximum end of the first entry
 LINE_END = np.uint8(ord("\n"))
 FIELD = re.compile(rb"(\w+): *\d{1,8}( kB)?")
 FLAGS = b"VmFlags:"
@@ -31,7 +31,7 @@ PAIRING = np.array(_PAIRING, np.uint64).reshape(3, 3)
 
 @dataclass(frozen=True, slots=True)
 class UniformEntries:
-    """The parts of a file whose entries all have the same fields."""
+    """The headers, numbers and flags of all entries of a file, column by column."""
 
     headers: list[bytes]  # the header line of each mapping
     # The printed numbers by the kernel's field name, one per mapping.

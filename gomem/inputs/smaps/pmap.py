@@ -8,8 +8,8 @@ Quirks        Sizes are in KiB. Dirty is the sum of smaps' Shared_Dirty and Priv
               A mode is `rwxs-`: the fourth letter is s for shared memory, and - for private.
               On newer kernels, procps 3.3 prints each line of -x twice, the second time with zeros.
               A mapping with size 0 is skipped.
-              The last line has the sums. If it is missing, or larger than the lines add up to,
-              the text was cut.
+              The last line has the sums. If it is missing, or if its sums are larger than those
+              of the lines, the text was cut.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ FOLDERS = {"memfd:": "/", "SYSV": "/", "zero (deleted)": "/dev/"}
 ANONYMOUS = "anon"
 # The kernel's names of columns that -x names differently; -X uses the kernel's.
 KERNEL_NAMES = {b"Kbytes": b"Size", b"RSS": b"Rss", b"PSS": b"Pss", b"SHR": b"Shared"}
-HEAD_LINES = 8  # the header must be in them, after a prompt or prose
+HEAD_LINES = 8  # lines searched for the header, which can follow a prompt or prose
 AS_PRINTED = (b"Address", b"Perm", b"Mode", b"Offset", b"Device", b"Inode", b"Mapping")
 USUAL_X = (b"Address", b"Kbytes", b"RSS", b"Dirty", b"Mode", b"Mapping")
 USUAL = (b"Address", b"Kbytes", b"Mode", b"Mapping")

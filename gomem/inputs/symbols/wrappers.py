@@ -137,11 +137,7 @@ def _inlined(elf: Elf, table: Table, base: int, tree: IntArray) -> list[str]:
 
 
 def function_values(elf: Elf, table: Table, entry: AddressArray) -> tuple[AddressArray, IntArray]:
-    """Return the words outside the text with a function entry: by address, with the function's row.
-
-    Function values point to these words. Their entries are addresses, too. Up to Go 1.17 the table
-    itself has such words, so none are searched.
-    """
+    """Return each word outside the text that holds a function entry: its address, and the row."""
     if not table.form.is_relative:
         return np.zeros(0, np.uint64), np.zeros(0, np.int64)
     found: list[tuple[AddressArray, IntArray]] = []
