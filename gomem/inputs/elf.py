@@ -52,7 +52,7 @@ class Elf:
         return struct.unpack(form, self.read(offset, struct.calcsize(form)))
 
     def section(self, wanted: bytes) -> Section | None:
-        """Return the section with a name; None if there is none."""
+        """Return the section with this name; None if there is none."""
         (table,) = self.numbers("P", 40 if self.wide else 32)
         size, count, names = self.numbers("HHH", 58 if self.wide else 46)
         if count > MAX_HEADERS:

@@ -242,7 +242,7 @@ FILE_WORDS = frozenset({"gz", "text", "txt", "zst"}) | _WORDS
 
 
 def kind_named(name: str) -> Kind:
-    """Return the kind with a name; KeyError if there is none."""
+    """Return the kind with this name; KeyError if there is none."""
     return BY_NAME[name]
 
 

@@ -1,6 +1,6 @@
 """Which operating system is a pasted text about, if it is not Linux?
 
-Only a text that names a single system and nothing of Linux counts: many texts compare two systems.
+A text that names two systems, or mentions Linux, is left out: it may compare them.
 """
 
 from __future__ import annotations

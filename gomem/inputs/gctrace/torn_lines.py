@@ -102,7 +102,7 @@ def _line_starts(text: bytes, start: int, end: int) -> list[int]:
 
 @dataclass
 class _Search:
-    """Searches the cheapest solutions from a piece and a position on."""
+    """Searches for the cheapest solutions, from a given piece and position on."""
 
     text: bytes
     end: int

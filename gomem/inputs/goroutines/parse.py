@@ -275,7 +275,7 @@ class _Dump:
         self.damage.append(Damage(self.source, f"line {number}", what, excerpt(line)))
 
     def between(self, line: bytes, number: int) -> None:
-        """Report a stack after a goroutine that has no header."""
+        """Report a stack without a header that follows a goroutine."""
         self.is_of_runtime |= _CRASH.search(line) is not None
         self.outside = self.outside or (line, number)
         if not self.is_of_runtime and not self.is_missed and _CALLED_AT.fullmatch(line):

@@ -23,7 +23,7 @@ SIZES = (
 ANYBODYS = frozenset({"Alloc", "Sys", "Lookups", "Mallocs", "Frees"})  # used by other programs, too
 MIN_FIELDS = 3
 MAX_WORDS = 4  # other words in a line with a single size; with more, it is a sentence
-# Unambiguous names: one of them with a sign and a size is enough.
+# Unambiguous names: one of them is enough if a separator such as `=` and a size follow.
 LONE = frozenset({"HeapAlloc", "HeapInuse", "HeapSys", "HeapIdle", "HeapReleased"})
 PAIR = frozenset({"HeapAlloc", "Sys"})  # enough together if both have units
 LEAST_SYS_BYTES = 1 << 16  # every Go process has more; a smaller number has some larger unit
@@ -42,7 +42,7 @@ class Field:
     has_unit: bool
     start: int
     end: int
-    is_signed: bool = False  # whether there is a sign between name and number
+    is_signed: bool = False  # whether a separator such as `=` is between name and number
     apart: int = 0  # weight of the separator before it: a line's end, other words
 
 
@@ -110,7 +110,7 @@ def is_dump(fields: Sequence[Field]) -> bool:
 
 
 def is_lone(fields: Sequence[Field], text: bytes) -> bool:
-    """Whether it is a heap size after a sign, in bytes or with a unit, and not in a sentence."""
+    """Whether it is a heap size after a separator, in bytes or with a unit, not in a sentence."""
     is_size = any(
         size.name in LONE and size.is_signed and (size.has_unit or size.value >= LEAST_SYS_BYTES)
         for size in fields

@@ -1,4 +1,4 @@
-r"""runtime.MemStats in a program's own words: a field's name, a sign, a number, a unit.
+r"""runtime.MemStats in a program's own words: field name, separator, number, unit.
 
 Printed by    programs, into their logs, on one line or one field per line:
                   Alloc = 5 MiB   TotalAlloc = 12 MiB   Sys = 20 MiB   NumGC = 3

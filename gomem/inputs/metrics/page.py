@@ -53,7 +53,7 @@ _OPEN = re.compile(
 EOF = b"# EOF"
 NEWLINE = b"\n"
 OWN_LABELS = frozenset({"quantile", "le", "version"})  # labels that do not distinguish processes
-# Sets that every client prints completely: a page lacks a whole set, or has been cut.
+# Fields that clients print all together or not at all: some alone mean that the page was cut.
 TOGETHER = frozenset(
     {
         *("Alloc", "Sys", "HeapAlloc", "HeapSys", "HeapIdle", "HeapInuse", "HeapReleased"),

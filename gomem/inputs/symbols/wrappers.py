@@ -137,7 +137,7 @@ def _inlined(elf: Elf, table: Table, base: int, tree: IntArray) -> list[str]:
 
 
 def function_values(elf: Elf, table: Table, entry: AddressArray) -> tuple[AddressArray, IntArray]:
-    """Return each word outside the text that holds a function entry: its address, and the row."""
+    """Return the words outside the text that hold a function entry: addresses, function rows."""
     if not table.form.is_relative:
         return np.zeros(0, np.uint64), np.zeros(0, np.int64)
     found: list[tuple[AddressArray, IntArray]] = []
